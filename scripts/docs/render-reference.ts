@@ -1,7 +1,7 @@
 import { describeType } from '../../src/config/describe-type.ts';
 import { inputSchema, propertiesOf } from '../../src/config/input-schema.ts';
-import { foreignVariables } from '../../src/config/read/foreign-variables.ts';
 import { listSettings, type Setting } from '../../src/config/read/list-settings.ts';
+import { otherVariables } from '../../src/config/read/read-environment.ts';
 
 const intro = `<!-- Made from src/config/schema.ts by \`npm run generate:docs\`: change it there. -->
 # Configuration
@@ -37,7 +37,7 @@ Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
 
 /** docs/reference/configuration.md: every setting with what it must be, its default and its variable. */
 export function renderReference(): string {
-  const others = Object.entries(foreignVariables.documented);
+  const others = Object.entries(otherVariables);
   const sections = Object.entries(propertiesOf(inputSchema())).map(([name, block]) => {
     const rows = listSettings().filter(({ path }) => path[0] === name);
     return [`## ${name}`, '', `${block.description}`, '', ...table(rows)].join('\n');

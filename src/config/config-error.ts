@@ -8,7 +8,7 @@ export interface ConfigProblem {
   readonly key: string;
   /** Rule and value; the value of a secret is left out. */
   readonly message: string;
-  readonly hint?: string;
+  readonly hint?: string | undefined;
 }
 
 /** Reports all problems of the configuration at once. */

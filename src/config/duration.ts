@@ -1,5 +1,3 @@
-import { z } from 'zod';
-
 const unitsMs = {
   ms: 1,
   s: 1_000,
@@ -8,14 +6,14 @@ const unitsMs = {
   d: 86_400_000,
   w: 604_800_000,
 } as const;
-const pattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
+export const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
 /**
  * Parses a duration as Prometheus writes it: a number and one unit, `500ms`, `10s`, `5m`, `24h`, `7d`, `2w`.
  * Returns milliseconds, or undefined for any other text.
  */
 export function parseDuration(text: string): number | undefined {
-  const match = pattern.exec(text);
+  const match = durationPattern.exec(text);
   if (match === null) return undefined;
   return Number(match[1]) * unitsMs[match[2] as keyof typeof unitsMs];
 }
@@ -26,16 +24,4 @@ export function formatDuration(ms: number): string {
     if (ms >= unitsMs[unit] && ms % unitsMs[unit] === 0) return `${ms / unitsMs[unit]}${unit}`;
   }
   return `${ms}ms`;
-}
-
-/** A configured duration: text in the file, milliseconds in the program. */
-export function duration(limits: { readonly minMs: number; readonly maxMs: number }) {
-  return z
-    .string()
-    .regex(pattern, 'must be a number and a unit: 500ms, 10s, 5m, 24h, 7d')
-    .transform((text) => parseDuration(text) as number)
-    .refine((ms) => ms >= limits.minMs && ms <= limits.maxMs, {
-      error: `must lie between ${formatDuration(limits.minMs)} and ${formatDuration(limits.maxMs)}`,
-    })
-    .meta({ duration: limits });
 }

@@ -2,9 +2,18 @@ import type { z } from 'zod';
 import { closest } from './closest.ts';
 import type { ConfigProblem } from './config-error.ts';
 import { describeType } from './describe-type.ts';
-import { inputSchema, nodeAt, propertiesOf, type SchemaNode } from './input-schema.ts';
+import {
+  inputSchema,
+  isBlock,
+  keyOf,
+  nodeAt,
+  propertiesOf,
+  type SchemaNode,
+} from './input-schema.ts';
 import type { SettingTree } from './read/setting-tree.ts';
-import { showValue } from './show-value.ts';
+import { maskLogin } from './secrets/mask-secrets.ts';
+
+const longestShown = 80;
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -24,31 +33,14 @@ export function explainIssue(issue: Issue, tree: SettingTree): readonly ConfigPr
       { where: tree.whereKey(path), key, message: `${key} must be set${what}: it is missing` },
     ];
   }
-  const must = rule(issue, path, node);
-  const hint = hintFor(issue, path, value, node);
-  return [
-    {
-      where: tree.where(path),
-      key,
-      message: `${key} must ${must}: it is ${showValue(value === undefined ? node?.default : value, path)}`,
-      ...(hint === undefined ? {} : { hint }),
-    },
-  ];
-}
-
-/** `alert.webhooks[0].url` */
-function keyOf(path: Path): string {
-  return path
-    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
-    .join('')
-    .replace(/^\./, '');
+  const shown = showValue(value === undefined ? node?.default : value, path);
+  const message = `${key} must ${rule(issue, path, node)}: it is ${shown}`;
+  return [{ where: tree.where(path), key, message, hint: hintFor(issue, path, value, node) }];
 }
 
 function rule(issue: Issue, path: Path, node: SchemaNode | undefined): string {
   if (issue.code === 'custom') return issue.message.replace(/^must /, '');
-  if (issue.code === 'invalid_union') {
-    return `be one of ${variantsAt(path).join(', ')}`;
-  }
+  if (issue.code === 'invalid_union') return `be one of ${variantsAt(path).join(', ')}`;
   if (issue.code === 'too_small' && issue.origin === 'array') return 'have at least one entry';
   if (issue.code === 'too_small' && issue.origin === 'string') return 'not be empty';
   if (issue.code === 'too_big' && issue.origin === 'string') {
@@ -72,13 +64,7 @@ function unknownKey(name: string, parent: Path, tree: SettingTree): ConfigProble
     const hint = `Take it out, or set ${keyOf(parent)}.type to the type that has it.`;
     return { where, key, message: `${key} is no key of type ${String(type)}`, hint };
   }
-  const hint = suggestKey(name, parent, block);
-  return {
-    where,
-    key,
-    message: `${key} is not a setting`,
-    ...(hint === undefined ? {} : { hint }),
-  };
+  return { where, key, message: `${key} is not a setting`, hint: suggestKey(name, parent, block) };
 }
 
 function suggestKey(name: string, parent: Path, block: SchemaNode | undefined): string | undefined {
@@ -101,17 +87,17 @@ function hintFor(
   const name = String(path.findLast((step) => typeof step !== 'number'));
   if (issue.code === 'custom') return undefined;
   if (typeof value === 'string') {
-    const near = closest(value, variantsOf(path, node));
+    const near = closest(value, node?.enum?.map(String) ?? variantsAt(path));
     if (near !== undefined) return `Did you mean ${near}?`;
   }
-  if (node?.duration !== undefined && typeof value === 'number') {
-    return `Add a unit: ${name}: ${value}s, or ${value}ms.`;
-  }
   if (node?.duration !== undefined) {
-    return 'Write a number and one of ms, s, m, h, d, w: 500ms, 10s, 24h.';
+    return typeof value === 'number'
+      ? `Add a unit: ${name}: ${value}s, or ${value}ms.`
+      : 'Write a number and one of ms, s, m, h, d, w: 500ms, 10s, 24h.';
   }
-  if (node?.type === 'array' && isScalarValue(value)) return `Write a list: ${name}: [${value}].`;
-  if (node !== undefined && isMapNode(node)) return mapHint(name, value, node);
+  const isScalar = typeof value === 'string' || typeof value === 'number';
+  if (node?.type === 'array' && isScalar) return `Write a list: ${name}: [${value}].`;
+  if (node !== undefined && isBlock(node)) return mapHint(name, value, node);
   if (node?.form === 'host:port') return brokerHint(value);
   if ((node?.type === 'number' || node?.type === 'integer') && typeof value === 'string') {
     return /^\d+(\.\d+)?$/.test(value) ? `Take the quotes away: ${name}: ${value}.` : undefined;
@@ -120,18 +106,6 @@ function hintFor(
     return node.secret === true ? 'Put quotes around it.' : `Put quotes around it: "${value}".`;
   }
   return undefined;
-}
-
-function variantsOf(path: Path, node: SchemaNode | undefined): readonly string[] {
-  return node?.enum?.map(String) ?? variantsAt(path);
-}
-
-function isScalarValue(value: unknown): boolean {
-  return typeof value === 'string' || typeof value === 'number';
-}
-
-function isMapNode(node: SchemaNode): boolean {
-  return node.type === 'object' || node.oneOf !== undefined;
 }
 
 function mapHint(name: string, value: unknown, node: SchemaNode): string {
@@ -146,4 +120,27 @@ function brokerHint(value: unknown): string | undefined {
   const host = value.replace(/^[a-z_+]+:\/\//i, '').replace(/[:/].*$/, '');
   if (value.includes('://')) return `Leave out the scheme: ${host}:9092.`;
   return /^[^\s:]+$/.test(value) ? `Add the port: ${value}:9092.` : undefined;
+}
+
+/** Formats a value for messages: one short line, secrets masked. */
+function showValue(value: unknown, path: readonly PropertyKey[]): string {
+  if (value === undefined) return 'missing';
+  if (value === null) return 'empty';
+  if (Array.isArray(value)) {
+    return value.some((item) => typeof item === 'object')
+      ? 'a list'
+      : `[${value.map((item, i) => showValue(item, [...path, i])).join(', ')}]`;
+  }
+  if (typeof value === 'object') return 'a map';
+  const node = nodeAt(path);
+  if (node === undefined || holdsSecret(node)) return '(hidden)';
+  if (typeof value !== 'string') return String(value);
+  const text = JSON.stringify(maskLogin(value));
+  return text.length > longestShown ? `${text.slice(0, longestShown)}…"` : text;
+}
+
+function holdsSecret(node: SchemaNode): boolean {
+  if (node.secret === true) return true;
+  if (node.items !== undefined) return holdsSecret(node.items);
+  return Object.values(propertiesOf(node)).some(holdsSecret);
 }

@@ -12,14 +12,10 @@ export interface SchemaNode {
   readonly oneOf?: readonly SchemaNode[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
-  readonly pattern?: string;
   readonly minimum?: number;
   readonly maximum?: number;
   readonly exclusiveMinimum?: number;
   readonly exclusiveMaximum?: number;
-  readonly minItems?: number;
-  readonly minLength?: number;
-  readonly maxLength?: number;
   /** Range of a duration, which is text in the file. */
   readonly duration?: { readonly minMs: number; readonly maxMs: number };
   /** Required form of the text, in words. */
@@ -59,4 +55,42 @@ export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
     }
   }
   return node;
+}
+
+/** True for a map of keys, false for a value or a list. */
+export function isBlock(node: SchemaNode): boolean {
+  return node.type === 'object' || node.oneOf !== undefined;
+}
+
+/** Formats a path: `alert.webhooks[0].url`. */
+export function keyOf(path: readonly PropertyKey[]): string {
+  return path
+    .map((step) => (typeof step === 'number' ? `[${step}]` : `.${String(step)}`))
+    .join('')
+    .replace(/^\./, '');
+}
+
+/** A scalar below a value, and the schema at its place. */
+export interface Leaf {
+  readonly path: readonly PropertyKey[];
+  readonly value: unknown;
+  readonly node: SchemaNode;
+}
+
+/** Yields the scalars of all known keys of a configuration, entries of lists included. */
+export function* leavesOf(
+  value: unknown,
+  node: SchemaNode = inputSchema(),
+  path: readonly PropertyKey[] = [],
+): Generator<Leaf, void> {
+  if (typeof value !== 'object' || value === null) {
+    yield { path, value, node };
+    return;
+  }
+  const isList = Array.isArray(value);
+  const properties = propertiesOf(node);
+  for (const [name, child] of Object.entries(value)) {
+    const below = isList ? (node.items ?? {}) : Object.hasOwn(properties, name) && properties[name];
+    if (below) yield* leavesOf(child, below, [...path, isList ? Number(name) : name]);
+  }
 }

@@ -2,12 +2,7 @@ import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
 import { detect } from './detect.ts';
-import { duration } from './duration.ts';
-
-const second = 1_000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
+import { day, duration, hour, minute, second, whole } from './setting-types.ts';
 
 // `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: required form, secrecy,
 // and range. See input-schema.ts.
@@ -32,10 +27,7 @@ function holdsLogin(url: string): boolean {
 const distinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 const isAscending = (values: readonly number[]) =>
   values.every((value, i) => i === 0 || value >= (values[i - 1] as number));
-const retention = (text: string, what: string) =>
-  duration({ minMs: hour, maxMs: 3650 * day })
-    .prefault(text)
-    .describe(what);
+const retention = (text: string, what: string) => duration(text, hour, 3650 * day).describe(what);
 
 const tls = z
   .strictObject({
@@ -108,15 +100,12 @@ const kafka = z
       .meta({ form: 'letters, digits, ".", "_" and "-"' })
       .default('.dlq')
       .describe('Appended to a topic to name its dead-letter topic.'),
-    session_timeout: duration({ minMs: 6 * second, maxMs: 5 * minute })
-      .prefault('10s')
-      .describe('A member silent for longer loses its partitions.'),
-    max_bytes_per_partition: z
-      .int()
-      .min(64 * 1024)
-      .max(64 * 1024 * 1024)
-      .default(4 * 1024 * 1024)
-      .describe('Maximum bytes of one partition in one fetch.'),
+    session_timeout: duration('10s', 6 * second, 5 * minute).describe(
+      'A member silent for longer loses its partitions.',
+    ),
+    max_bytes_per_partition: whole(4 * 1024 * 1024, 64 * 1024, 64 * 1024 * 1024).describe(
+      'Maximum bytes of one partition in one fetch.',
+    ),
     tls: tls.optional(),
     sasl: sasl.optional(),
   })
@@ -157,9 +146,7 @@ const clickhouse = z
     ca_file: z.string().optional().describe('PEM file of the authority, for https.'),
     cert_file: z.string().optional().describe('PEM file of the client certificate (mTLS).'),
     key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
-    request_timeout: duration({ minMs: second, maxMs: hour })
-      .prefault('60s')
-      .describe('Maximum duration of one statement.'),
+    request_timeout: duration('60s', second, hour).describe('Maximum duration of one statement.'),
     retention: z
       .strictObject({
         chunk_rows: retention('2d', 'Landing rows, to inspect a chunk.'),
@@ -202,25 +189,21 @@ const windows = z
       .array(z.enum(facets))
       .default([...facets])
       .describe('Fields stored beside each series, to find what slow requests have in common.'),
-    allowed_lateness: duration({ minMs: 0, maxMs: 30 * day })
-      .prefault('24h')
-      .describe('Events this far behind their partition still count; older ones are dead letters.'),
-    max_future: duration({ minMs: second, maxMs: day })
-      .prefault('5m')
-      .describe('Events this far ahead of the clock still count; later ones are dead letters.'),
-    idle_partition: duration({ minMs: second, maxMs: hour })
-      .prefault('30s')
-      .describe(
-        'While Kafka does not respond, windows stop waiting for a partition without events for this long.',
-      ),
-    max_wait: duration({ minMs: second, maxMs: hour })
-      .prefault('30s')
-      .describe(
-        'How long windows wait for a partition that makes no progress, or whose events arrive late.',
-      ),
-    grace: duration({ minMs: 0, maxMs: hour })
-      .prefault('2s')
-      .describe('How long after its end a window is evaluated; until then it accepts events.'),
+    allowed_lateness: duration('24h', 0, 30 * day).describe(
+      'Events this far behind their partition still count; older ones are dead letters.',
+    ),
+    max_future: duration('5m', second, day).describe(
+      'Events this far ahead of the clock still count; later ones are dead letters.',
+    ),
+    idle_partition: duration('30s', second, hour).describe(
+      'While Kafka does not respond, windows stop waiting for a partition without events for this long.',
+    ),
+    max_wait: duration('30s', second, hour).describe(
+      'How long windows wait for a partition that makes no progress, or whose events arrive late.',
+    ),
+    grace: duration('2s', 0, hour).describe(
+      'How long after its end a window is evaluated; until then it accepts events.',
+    ),
   })
   .refine((value) => value.dimensions.includes('model'), {
     path: ['dimensions'],
@@ -235,50 +218,29 @@ const windows = z
 
 const ingest = z
   .strictObject({
-    workers: z
-      .int()
-      .min(1)
-      .max(64)
-      .default(1)
-      .describe(
-        'Threads that consume from Kafka, each a member of the group. At most one per core.',
-      ),
-    flush_interval: duration({ minMs: 100, maxMs: 5 * minute })
-      .prefault('5s')
-      .describe('How often a partition’s open chunk is stored.'),
-    flush_max_rows: z
-      .int()
-      .min(100)
-      .max(100_000)
-      .default(50_000)
-      .describe('Rows that seal a chunk early.'),
-    flush_max_events: z
-      .int()
-      .min(1)
-      .max(100_000_000)
-      .default(5_000_000)
-      .describe('Events that seal a chunk early.'),
-    verify_interval: duration({ minMs: second, maxMs: hour })
-      .prefault('30s')
-      .describe('How often the ledger of the last hour is verified, for the metrics.'),
+    workers: whole(1, 1, 64).describe(
+      'Threads that consume from Kafka, each a member of the group. At most one per core.',
+    ),
+    flush_interval: duration('5s', 100, 5 * minute).describe(
+      'How often a partition’s open chunk is stored.',
+    ),
+    flush_max_rows: whole(50_000, 100, 100_000).describe('Rows that seal a chunk early.'),
+    flush_max_events: whole(5_000_000, 1, 100_000_000).describe('Events that seal a chunk early.'),
+    verify_interval: duration('30s', second, hour).describe(
+      'How often the ledger of the last hour is verified, for the metrics.',
+    ),
   })
   .prefault({})
   .describe('From records to chunks.');
 
 const limits = z
   .strictObject({
-    max_message_bytes: z
-      .int()
-      .min(1024)
-      .max(256 * 1024 * 1024)
-      .default(16 * 1024 * 1024)
-      .describe('Maximum size of a message, and of a line of a file.'),
-    max_batch_bytes: z
-      .int()
-      .min(64 * 1024)
-      .max(1024 * 1024 * 1024)
-      .default(32 * 1024 * 1024)
-      .describe('Maximum size of a decompressed record batch; a larger one is rejected.'),
+    max_message_bytes: whole(16 * 1024 * 1024, 1024, 256 * 1024 * 1024).describe(
+      'Maximum size of a message, and of a line of a file.',
+    ),
+    max_batch_bytes: whole(32 * 1024 * 1024, 64 * 1024, 1024 * 1024 * 1024).describe(
+      'Maximum size of a decompressed record batch; a larger one is rejected.',
+    ),
     max_dead_letters_per_second: z
       .number()
       .min(0)
@@ -287,21 +249,13 @@ const limits = z
       .describe(
         'Dead letters that a process writes, in bursts of up to ten seconds’ worth; the rest is only counted.',
       ),
-    max_duration: duration({ minMs: second, maxMs: 30 * day })
-      .prefault('1h')
-      .describe('Maximum duration of a stage or total.'),
-    max_series: z
-      .int()
-      .min(1)
-      .max(1_000_000)
-      .default(20_000)
-      .describe('Series and windows in one chunk; further ones count as __other__.'),
-    max_dimension_bytes: z
-      .int()
-      .min(8)
-      .max(4096)
-      .default(256)
-      .describe('Maximum size of a dimension value.'),
+    max_duration: duration('1h', second, 30 * day).describe(
+      'Maximum duration of a stage or total.',
+    ),
+    max_series: whole(20_000, 1, 1_000_000).describe(
+      'Series and windows in one chunk; further ones count as __other__.',
+    ),
+    max_dimension_bytes: whole(256, 8, 4096).describe('Maximum size of a dimension value.'),
   })
   .prefault({})
   .describe('Bounds on what comes in.');
@@ -321,9 +275,7 @@ const alert = z
             .string()
             .optional()
             .describe('File whose first line is the url: for one that contains a token.'),
-          timeout: duration({ minMs: 100, maxMs: minute })
-            .prefault('5s')
-            .describe('Maximum wait for a response.'),
+          timeout: duration('5s', 100, minute).describe('Maximum wait for a response.'),
           secret: z
             .string()
             .optional()

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownSecrets } from '../../src/base/telemetry/known-secrets.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
-import { maskLogin } from '../../src/config/secrets/mask-login.ts';
+import { maskLogin } from '../../src/config/secrets/mask-secrets.ts';
 import { leaksIn } from '../e2e/kit/leaks-in.ts';
 
 describe('knownSecrets', () => {

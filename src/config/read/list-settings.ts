@@ -1,4 +1,4 @@
-import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
+import { inputSchema, isBlock, propertiesOf, type SchemaNode } from '../input-schema.ts';
 
 /** One setting of a line of the file, an environment variable or a flag. */
 export interface Setting {
@@ -23,15 +23,14 @@ export function listSettings(): readonly Setting[] {
 function settingsBelow(parent: readonly string[], block: SchemaNode): Setting[] {
   return Object.entries(propertiesOf(block)).flatMap(([name, node]) => {
     const path = [...parent, name];
-    const isBlock = node.type === 'object' || node.oneOf !== undefined;
     const setting: Setting = {
       key: path.join('.'),
       path,
       environment: `TAILMARK_${path.join('_').toUpperCase()}`,
       node: name === 'type' ? withVariants(node, block) : node,
-      isBlock,
+      isBlock: isBlock(node),
     };
-    if (!isBlock) return [setting];
+    if (!setting.isBlock) return [setting];
     const below = settingsBelow(path, node);
     return node.default === undefined ? [setting, ...below] : below;
   });

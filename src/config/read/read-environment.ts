@@ -1,8 +1,20 @@
 import { closest } from '../closest.ts';
 import type { ConfigProblem } from '../config-error.ts';
-import { foreignVariables } from './foreign-variables.ts';
 import { listSettings, type Setting } from './list-settings.ts';
 import { valueFromText } from './value-from-text.ts';
+
+/** Variables of this name space that set no setting, and their purposes. */
+export const otherVariables: Readonly<Record<string, string>> = {
+  TAILMARK_CONFIG: 'Configuration file, if there is no --config.',
+  TAILMARK_CACHE_DIR: 'Where the engines of the local stack are kept.',
+};
+
+/**
+ * Kubernetes injects these variables into every pod for a Service named `tailmark` or `tailmark-…`:
+ * TAILMARK_SERVICE_HOST, TAILMARK_PORT, TAILMARK_PORT_9464_TCP_ADDR.
+ */
+const serviceLink =
+  /_SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)$|_PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?$/;
 
 /** A setting from a variable or a flag. */
 export interface PlacedSetting {
@@ -40,7 +52,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
   }
   for (const name of Object.keys(env).sort()) {
     if (!name.startsWith('TAILMARK_') || names.has(name) || env[name] === '') continue;
-    if (foreignVariables.isForeign(name)) continue;
+    if (Object.hasOwn(otherVariables, name) || serviceLink.test(name)) continue;
     const near = closest(name, names);
     problems.push({
       where: name,

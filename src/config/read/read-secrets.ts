@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../config-error.ts';
-import { nodeAt } from '../input-schema.ts';
+import { keyOf, leavesOf, nodeAt } from '../input-schema.ts';
 import type { SettingTree } from './setting-tree.ts';
 
 /**
@@ -10,51 +10,27 @@ export function readSecrets(
   tree: SettingTree,
   readFile: (path: string) => string,
 ): readonly ConfigProblem[] {
-  return below(tree.value, [], tree, readFile);
-}
-
-function below(
-  value: unknown,
-  path: readonly PropertyKey[],
-  tree: SettingTree,
-  readFile: (path: string) => string,
-): ConfigProblem[] {
-  if (Array.isArray(value)) {
-    return value.flatMap((item, i) => below(item, [...path, i], tree, readFile));
-  }
-  if (typeof value !== 'object' || value === null) return [];
-  const block = value as Record<string, unknown>;
-  return Object.entries(block).flatMap(([name, child]) => {
-    const at = [...path, name];
-    if (!name.endsWith('_file') || nodeAt(at) === undefined || typeof child !== 'string') {
-      return below(child, at, tree, readFile);
-    }
-    const problem = follow(
-      block,
-      name,
-      child,
-      nodeAt([...path, stem(name)]) !== undefined,
-      readFile,
-    );
-    if (problem === undefined) return [];
-    const key = at.join('.').replace(/\.(\d+)(?=\.|$)/g, '[$1]');
-    return [{ where: tree.where(at), key, message: `${key} ${problem}` }];
+  return [...leavesOf(tree.value)].flatMap(({ path, value }) => {
+    const name = String(path.at(-1));
+    if (!name.endsWith('_file') || typeof value !== 'string') return [];
+    const problem = follow(tree, path, value, readFile);
+    return problem === undefined
+      ? []
+      : [{ where: tree.where(path), key: keyOf(path), message: `${keyOf(path)} ${problem}` }];
   });
-}
-
-function stem(name: string): string {
-  return name.slice(0, -'_file'.length);
 }
 
 /** Reads one file into its block; returns its problem as the end of a sentence. */
 function follow(
-  block: Record<string, unknown>,
-  name: string,
+  tree: SettingTree,
+  path: readonly PropertyKey[],
   file: string,
-  isSecret: boolean,
   readFile: (path: string) => string,
 ): string | undefined {
-  const secret = stem(name);
+  const parent = path.slice(0, -1);
+  const block = tree.at(parent) as Record<string, unknown>;
+  const secret = String(path.at(-1)).slice(0, -'_file'.length);
+  const isSecret = nodeAt([...parent, secret]) !== undefined;
   if (isSecret && block[secret] !== undefined) {
     return `must not be set beside ${secret}: keep one of the two`;
   }

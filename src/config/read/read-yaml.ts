@@ -82,12 +82,8 @@ export function readYaml(text: string, file: string): YamlTree {
     problems.push({ where: file, key: '', message: 'must be smaller: it expands without end' });
   } else if (!isEmpty && !isMap(root)) {
     const message = 'must be a map of keys and values';
-    problems.push({
-      where: at(root.range[0]),
-      key: '',
-      message,
-      hint: 'Write `kafka:` and so on.',
-    });
+    const hint = 'Write `kafka:` and so on.';
+    problems.push({ where: at(root.range[0]), key: '', message, hint });
   }
   const nearest = (path: readonly PropertyKey[], find: (key: string) => number | undefined) => {
     for (let length = path.length; length > 0; length--) {
@@ -116,8 +112,7 @@ function syntaxProblem(error: YAMLError, where: string, text: string): ConfigPro
 
 function problemOf(code: string, where: string, parserSays: string): ConfigProblem {
   const { message = parserSays, hint } = explanations[code] ?? {};
-  const problem = { where, key: '', message: `must be valid YAML: ${message}` };
-  return hint === undefined ? problem : { ...problem, hint };
+  return { where, key: '', message: `must be valid YAML: ${message}`, hint };
 }
 
 class TreeWalk {

@@ -65,12 +65,7 @@ export class SettingTree {
 
   /** Returns the value at a path; undefined without one. */
   at(path: readonly PropertyKey[]): unknown {
-    let value: unknown = this.value;
-    for (const step of path) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return;
-      value = (value as Record<PropertyKey, unknown>)[step];
-    }
-    return value;
+    return valueAt(this.value, path);
   }
 
   #placedAt(path: readonly PropertyKey[]) {
@@ -91,12 +86,7 @@ export class SettingTree {
   }
 
   #fileHas(path: readonly PropertyKey[]): boolean {
-    let value: unknown = this.#file.value;
-    for (const step of path) {
-      if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return false;
-      value = (value as Record<PropertyKey, unknown>)[step];
-    }
-    return true;
+    return valueAt(this.#file.value, path) !== undefined;
   }
 
   #blockOf(path: readonly string[]): Block | undefined {
@@ -114,6 +104,15 @@ export class SettingTree {
     const prefix = `${path.join('.')}.`;
     for (const key of this.#placed.keys()) if (key.startsWith(prefix)) this.#placed.delete(key);
   }
+}
+
+function valueAt(tree: unknown, path: readonly PropertyKey[]): unknown {
+  let value = tree;
+  for (const step of path) {
+    if (typeof value !== 'object' || value === null || !Object.hasOwn(value, step)) return;
+    value = (value as Record<PropertyKey, unknown>)[step];
+  }
+  return value;
 }
 
 function isBlock(value: unknown): value is Block {

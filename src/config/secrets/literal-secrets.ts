@@ -1,5 +1,5 @@
 import type { ConfigProblem } from '../config-error.ts';
-import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
+import { keyOf, leavesOf } from '../input-schema.ts';
 import { listSettings } from '../read/list-settings.ts';
 import type { YamlTree } from '../read/read-yaml.ts';
 
@@ -11,39 +11,16 @@ type Path = readonly PropertyKey[];
  * each so that callers can remove it.
  */
 export function literalSecrets(file: YamlTree): (ConfigProblem & { readonly path: Path })[] {
-  return below(file.value, inputSchema(), [], file);
-}
-
-function below(
-  value: unknown,
-  node: SchemaNode,
-  path: Path,
-  file: YamlTree,
-): (ConfigProblem & { readonly path: Path })[] {
-  if (Array.isArray(value)) {
-    return value.flatMap((item, i) => below(item, node.items ?? {}, [...path, i], file));
-  }
-  if (typeof value === 'object' && value !== null) {
-    const properties = propertiesOf(node);
-    return Object.entries(value).flatMap(([name, child]) =>
-      Object.hasOwn(properties, name)
-        ? below(child, properties[name] as SchemaNode, [...path, name], file)
-        : [],
-    );
-  }
-  if (node.secret !== true || value === null || value === '') return [];
-  const must = node.inFile === true ? addressRule(value) : 'must not stand in the file';
-  if (must === undefined) return [];
-  const key = path.join('.').replace(/\.(\d+)(?=\.|$)/g, '[$1]');
-  return [
-    {
-      path,
-      where: file.whereValue(path),
-      key,
-      message: `${key} ${must}: it is (hidden)`,
-      hint: `Put it into a file of its own and name that in ${String(path.at(-1))}_file${orVariable(path)}.`,
-    },
-  ];
+  return [...leavesOf(file.value)].flatMap(({ path, value, node }) => {
+    if (node.secret !== true || value === null || value === '') return [];
+    const must = node.inFile === true ? addressRule(value) : 'must not stand in the file';
+    if (must === undefined) return [];
+    const key = keyOf(path);
+    const hint = `Put it into a file of its own and name that in ${String(path.at(-1))}_file${orVariable(key)}.`;
+    return [
+      { path, where: file.whereValue(path), key, message: `${key} ${must}: it is (hidden)`, hint },
+    ];
+  });
 }
 
 /** Returns the problem of an address in the file; undefined for a valid address and for any other value. */
@@ -54,7 +31,7 @@ function addressRule(value: unknown): string | undefined {
   return 'must hold no login and no query where it stands in the file';
 }
 
-function orVariable(path: Path): string {
-  const setting = listSettings().find(({ key }) => key === path.join('.'));
+function orVariable(wanted: string): string {
+  const setting = listSettings().find(({ key }) => key === wanted);
   return setting === undefined ? '' : `, or set ${setting.environment}`;
 }

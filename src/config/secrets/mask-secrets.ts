@@ -1,5 +1,4 @@
 import { propertiesOf, type SchemaNode } from '../input-schema.ts';
-import { maskLogin } from './mask-login.ts';
 
 /** Masks a setting's value: every secret, and logins and queries of URLs, become `***`. */
 export function maskSecrets(value: unknown, node: SchemaNode): unknown {
@@ -12,4 +11,20 @@ export function maskSecrets(value: unknown, node: SchemaNode): unknown {
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [key, maskSecrets(child, properties[key] ?? {})]),
   );
+}
+
+/** Masks a value for display: a login in it, and the query of a URL, become `***`. */
+export function maskLogin(text: string): string {
+  const scheme = /^[a-z][a-z0-9+._-]*:\/\//i.exec(text)?.[0] ?? '';
+  const shown = scheme === '' ? text : text.replace(/\?[^\s]*$/, '?***');
+  const at = shown.lastIndexOf('@');
+  if (at < 0 || isPlainUrl(shown)) return shown;
+  // A password may hold any character, including those that end the address in a valid URL.
+  return `${scheme}***@${shown.slice(at + 1)}`;
+}
+
+function isPlainUrl(text: string): boolean {
+  if (!URL.canParse(text)) return false;
+  const { username, password, host } = new URL(text);
+  return host !== '' && username === '' && password === '';
 }

@@ -1,19 +1,13 @@
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
-import { inputSchema, propertiesOf, type SchemaNode } from '../input-schema.ts';
+import { leavesOf } from '../input-schema.ts';
 
 /** Parts of an address at least this long may be a token. */
 const leastTokenCharacters = 12;
 
 /** Masks every secret of a configuration in all later output of this process. */
-export function rememberSecrets(value: unknown, node: SchemaNode = inputSchema()): void {
-  if (Array.isArray(value)) {
-    for (const item of value) rememberSecrets(item, node.items);
-  } else if (typeof value === 'object' && value !== null) {
-    const properties = propertiesOf(node);
-    for (const [name, child] of Object.entries(value)) {
-      if (Object.hasOwn(properties, name)) rememberSecrets(child, properties[name]);
-    }
-  } else if (typeof value === 'string' || typeof value === 'number') {
+export function rememberSecrets(config: unknown): void {
+  for (const { value, node } of leavesOf(config)) {
+    if (typeof value !== 'string' && typeof value !== 'number') continue;
     const text = String(value);
     if (node.secret === true) knownSecrets.remember(text);
     if (URL.canParse(text)) rememberAddress(new URL(text), node.secret === true);
