@@ -7,7 +7,7 @@ import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
-import type { RunningRole } from './roles/role.ts';
+import type { RoleContext, RunningRole } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
 import { requireSchema } from './sink/migrate.ts';
@@ -67,8 +67,8 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     if (publisher !== undefined) undo.push(() => publisher.close());
     const startedMs = systemClock.nowMs();
     const groupId = groupIdOf(config, startedMs);
-    const shared = { config, client, groupId, startedMs, publisher, stdin, log, metrics, profile };
-    const context = { ...shared, signal };
+    const shared = { config, client, groupId, startedMs, publisher, stdin, log, metrics };
+    const context: RoleContext = { ...shared, profile, signal };
 
     const running: RunningRole[] = [];
     let isStarting = true;

@@ -19,6 +19,8 @@ export interface RoleContext {
   readonly metrics: Metrics;
   /** File for CPU profiles: worker n writes `FILE.n`. */
   readonly profile?: string | undefined;
+  /** Ends the start early. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 /** A running role. */

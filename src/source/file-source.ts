@@ -1,11 +1,11 @@
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
 import { createGunzip } from 'node:zlib';
+import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { importIdOf } from './group-id.ts';
-import { RecordList, type SourceRecord } from './record.ts';
-import type { RefusedRecord } from './refused-record.ts';
+import { RecordList, type RefusedRecord, type SourceRecord } from './record.ts';
 import {
   type Claim,
   ClaimLostError,
@@ -66,7 +66,7 @@ export class FileSource implements Source {
   }
 
   async stop(): Promise<void> {
-    this.#isQuiesced = true;
+    this.quiesce();
     this.#claim.isLost = true;
   }
 
@@ -91,13 +91,13 @@ export class FileSource implements Source {
     let offset = 0;
     let bytes = 0;
     const deliver = async () => {
+      const { topic, partition } = this.#claim;
       const fetchOffset = records[0]?.offset ?? offset;
-      const given = { fetchOffset, nextOffset: offset, highWatermark: offset };
-      const batch = { ...given, records: new RecordList(records) };
+      const offsets = { fetchOffset, nextOffset: offset, highWatermark: offset };
+      const batch = { topic, partition, ...offsets, records: new RecordList(records) };
       records = [];
       bytes = 0;
-      const { topic, partition } = this.#claim;
-      await handler.onBatch(this.#claim, { topic, partition, ...batch }, async () => undefined);
+      await handler.onBatch(this.#claim, batch, async () => undefined);
     };
     const { path = 'standard input', maxLineBytes = MAX_LINE_BYTES, startedMs } = this.#options;
     for await (const { value, originalBytes } of linesOf(readable(stream, path), maxLineBytes)) {
@@ -198,8 +198,7 @@ function tooLong(bytes: number, maxBytes: number): RefusedRecord {
 }
 
 function unreadable(path: string, error: unknown): OperatorError {
-  const detail = error instanceof Error ? error.message : String(error);
-  return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${path}: ${detail}`, {
+  return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${path}: ${messageOf(error)}`, {
     hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
     cause: error,
   });

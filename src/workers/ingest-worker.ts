@@ -8,8 +8,12 @@ import { rememberSecrets } from '../config/secrets/remember-secrets.ts';
 import { openIngest } from '../ingest/open-ingest.ts';
 import { openKafkaPublisher } from '../kafka/client/kafka-publisher.ts';
 import { openClickHouse } from '../sink/clickhouse.ts';
-import { packFailure } from './worker-failure.ts';
-import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
+import {
+  packFailure,
+  type WorkerData,
+  type WorkerMessage,
+  type WorkerRequest,
+} from './worker-messages.ts';
 
 // One thread of the ingest role: a member of the group with its own connections. It ends on a stop request,
 // or after reporting why it cannot continue.
@@ -19,6 +23,7 @@ const REPORT_INTERVAL_MS = 1_000;
 const port = parentPort;
 invariant(port !== null, 'an ingest worker is a thread');
 const post = (message: WorkerMessage) => port.postMessage(message);
+const fail = (error: unknown) => post({ type: 'failed', failure: packFailure(error) });
 try {
   const { config, worker, profile } = workerData as WorkerData;
   rememberSecrets(config);
@@ -35,7 +40,7 @@ try {
     metrics,
   });
   const running = await ingest.start(publisher);
-  running.done.catch((error: unknown) => post({ type: 'failed', failure: packFailure(error) }));
+  running.done.catch(fail);
   const reporting = setInterval(
     () => post({ type: 'problems', problems: running.problems() }),
     REPORT_INTERVAL_MS,
@@ -54,12 +59,10 @@ try {
     post({ type: 'metrics', id: request.id, metrics: await readMetrics(metrics) });
   };
   port.on('message', (request: WorkerRequest) => {
-    respond(request).catch((error: unknown) =>
-      post({ type: 'failed', failure: packFailure(error) }),
-    );
+    respond(request).catch(fail);
   });
   post({ type: 'reading' });
 } catch (error) {
-  post({ type: 'failed', failure: packFailure(error) });
+  fail(error);
   port.close();
 }

@@ -1,5 +1,4 @@
-import type { ExitCode } from '../base/exit-codes.ts';
-import type { ErrorCode } from '../base/operator-error.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 
@@ -22,11 +21,28 @@ export type WorkerMessage =
   /** Everything it has read is stored. */
   | { readonly type: 'stopped' };
 
-/** An error between threads; without a code it is no OperatorError. */
+/** An error between threads. */
 export interface WorkerFailure {
-  readonly code: ErrorCode | undefined;
   readonly message: string;
-  readonly hint: string | undefined;
-  readonly exitCode: ExitCode | undefined;
-  readonly stack: string | undefined;
+  readonly stack?: string | undefined;
+  /** The rest of an OperatorError; undefined for other errors. */
+  readonly operator: Pick<OperatorError, 'code' | 'hint' | 'exitCode'> | undefined;
+}
+
+/** Serializes an error for another thread. */
+export function packFailure(error: unknown): WorkerFailure {
+  const { message, stack } = error instanceof Error ? error : new Error(String(error));
+  if (!(error instanceof OperatorError)) return { message, stack, operator: undefined };
+  const { code, hint, exitCode } = error;
+  return { message, stack, operator: { code, hint, exitCode } };
+}
+
+/** Restores the error, with code, hint and exit code. */
+export function unpackFailure({ message, stack, operator }: WorkerFailure): Error {
+  const error =
+    operator === undefined
+      ? new Error(message)
+      : new OperatorError(operator.code, message, operator);
+  if (stack !== undefined) error.stack = stack;
+  return error;
 }

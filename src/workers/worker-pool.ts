@@ -1,10 +1,15 @@
 import { Worker } from 'node:worker_threads';
 import type { Clock } from '../base/clock.ts';
+import { Failure } from '../base/failure.ts';
 import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunningIngest } from '../ingest/open-ingest.ts';
-import { unpackFailure } from './worker-failure.ts';
-import type { WorkerData, WorkerMessage, WorkerRequest } from './worker-messages.ts';
+import {
+  unpackFailure,
+  type WorkerData,
+  type WorkerMessage,
+  type WorkerRequest,
+} from './worker-messages.ts';
 
 /** Workers send a message every second. */
 const SILENT_MS = 15_000;
@@ -45,9 +50,7 @@ export async function startWorkers(config: Config, options: WorkersOptions): Pro
   return {
     done: failed,
     problems: () => threads.flatMap((thread) => thread.problems()),
-    metrics: () => {
-      return Promise.all(threads.map((thread) => thread.metrics()));
-    },
+    metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     stop: async () => {
       await Promise.all(threads.map((thread) => thread.stop()));
     },
@@ -57,8 +60,7 @@ export async function startWorkers(config: Config, options: WorkersOptions): Pro
 class WorkerThread {
   /** Resolves when it is a member of the group. */
   readonly reading: Promise<void>;
-  /** Rejects when it cannot continue. */
-  readonly failed: Promise<never>;
+  readonly #failure = new Failure();
   readonly #stopped: Promise<void>;
   readonly #worker: Worker;
   readonly #number: number;
@@ -80,34 +82,24 @@ class WorkerThread {
       profile: profile === undefined ? undefined : `${profile}.${number}`,
     };
     this.#worker = new Worker(new URL('./ingest-worker.js', import.meta.url), { workerData });
-    let read: () => void = () => undefined;
-    let fail: (error: Error) => void = () => undefined;
-    let end: () => void = () => undefined;
     this.reading = new Promise((resolve) => {
-      read = resolve;
+      this.#worker.on('message', ({ type }: WorkerMessage) => {
+        if (type === 'reading') resolve();
+      });
     });
-    this.failed = new Promise((_, reject) => {
-      fail = reject;
-    });
-    this.#stopped = new Promise((resolve) => {
-      end = resolve;
-    });
-    this.failed.catch(() => undefined);
-    this.#worker.on('message', (message: WorkerMessage) => {
-      this.#lastMessageMs = this.#clock.elapsedMs();
-      if (message.type === 'reading') read();
-      else if (message.type === 'problems') this.#problems = message.problems;
-      else if (message.type === 'metrics') {
-        this.#metrics = message.metrics;
-        this.#pending.get(message.id)?.();
-      } else if (message.type === 'failed') fail(unpackFailure(message.failure));
-      else this.#hasStopped = true;
-    });
-    this.#worker.on('error', fail);
+    this.#stopped = new Promise((resolve) => this.#worker.on('exit', () => resolve()));
+    this.#worker.on('message', (message: WorkerMessage) => this.#receive(message));
+    this.#worker.on('error', this.#failure.reject);
     this.#worker.on('exit', () => {
-      if (!this.#hasStopped) fail(new Error(`worker ${number} exited unexpectedly`));
-      end();
+      if (!this.#hasStopped) {
+        this.#failure.reject(new Error(`worker ${number} exited unexpectedly`));
+      }
     });
+  }
+
+  /** Rejects when it cannot continue. */
+  get failed(): Promise<never> {
+    return this.#failure.promise;
   }
 
   problems(): string[] {
@@ -135,6 +127,16 @@ class WorkerThread {
   async terminate(): Promise<void> {
     this.#hasStopped = true;
     await this.#worker.terminate();
+  }
+
+  #receive(message: WorkerMessage): void {
+    this.#lastMessageMs = this.#clock.elapsedMs();
+    if (message.type === 'problems') this.#problems = message.problems;
+    else if (message.type === 'metrics') {
+      this.#metrics = message.metrics;
+      this.#pending.get(message.id)?.();
+    } else if (message.type === 'failed') this.#failure.reject(unpackFailure(message.failure));
+    else if (message.type === 'stopped') this.#hasStopped = true;
   }
 
   #ask(request: WorkerRequest): void {

@@ -113,7 +113,7 @@ export const watchMutants: readonly PlantedMutant[] = [
     file: 'src/sink/windows/window-decoder.ts',
     find: '    this.#series = undefined;\n',
     replace: '',
-    tests: ['test/sink/windows/window-reader.test.ts'],
+    tests: ['test/sink/windows/read-windows.test.ts'],
   },
   {
     name: 'row-lost-between-parts',

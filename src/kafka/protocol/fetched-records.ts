@@ -1,5 +1,4 @@
-import type { Records, SourceRecord } from '../../source/record.ts';
-import type { RefusedRecord } from '../../source/refused-record.ts';
+import type { Records, RefusedRecord, SourceRecord } from '../../source/record.ts';
 import type { RecordBatchHeader } from './record-batch-header.ts';
 
 /** Records of one batch, validated, or the reason why they are rejected. */

@@ -5,25 +5,17 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
 import { probing } from '../../ingest/open-source.ts';
 import { createKafkaClient } from '../../kafka/client/kafka-client.ts';
-import type { Publisher } from '../../kafka/client/publisher.ts';
 import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../kafka/leadership/leadership.ts';
 import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
 import { idleAfterMs, normalLagMs, readProgress } from '../../sink/windows/window-progress.ts';
+import type { RoleContext } from '../role.ts';
 import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
 import { ArrivalLog } from './completeness/arrival-log.ts';
 import type { CompletenessProbe } from './completeness/completeness.ts';
 import { LeaderLoop } from './leader-loop.ts';
-import { WindowEvaluator, type WindowEvaluatorOptions } from './window-evaluator.ts';
-
-export interface DetectContext
-  extends Omit<WindowEvaluatorOptions, 'dispatcher' | 'nowMs' | 'isLeading' | 'completeness'> {
-  /** undefined: anomalies go only to the table and to webhooks. */
-  readonly publisher: Publisher | undefined;
-  /** Ends the start early. */
-  readonly signal: AbortSignal | undefined;
-}
+import { WindowEvaluator } from './window-evaluator.ts';
 
 /** A probe of Kafka that takes longer fails. */
 const PROBE_TIMEOUT_MS = 5_000;
@@ -33,8 +25,8 @@ const PROBE_TIMEOUT_MS = 5_000;
  *
  * @throws LeadLost when `signal` ends the start.
  */
-export async function startDetect(parts: DetectContext): Promise<LeaderLoop> {
-  const { config, publisher, log, metrics, signal } = parts;
+export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
+  const { config, publisher, log, metrics, signal } = context;
   const dispatcher = new AlertDispatcher({
     targets: openAlertTargets(config.alert, publisher),
     onFailure: ({ target, error }, event) => {
@@ -44,12 +36,12 @@ export async function startDetect(parts: DetectContext): Promise<LeaderLoop> {
     },
   });
   const leadership = await openLeadership(config, log);
-  const arrivals = openArrivals(parts);
+  const arrivals = openArrivals(context);
   await arrivals?.start();
   const makeEvaluator = (isLeading: () => boolean) => {
-    const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, parts);
-    const own = { dispatcher, nowMs: () => systemClock.nowMs(), isLeading };
-    return new WindowEvaluator({ ...parts, ...own, ...(completeness && { completeness }) });
+    const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, context);
+    const { nowMs } = systemClock;
+    return new WindowEvaluator({ ...context, dispatcher, nowMs, isLeading, completeness });
   };
   const loop = new LeaderLoop(makeEvaluator, {
     intervalMs: config.detect.interval,
@@ -71,7 +63,7 @@ export async function startDetect(parts: DetectContext): Promise<LeaderLoop> {
 }
 
 /** Probes end offsets with a client of its own. A file has none. */
-function openArrivals({ config, groupId }: DetectContext): ArrivalLog | undefined {
+function openArrivals({ config, groupId }: RoleContext): ArrivalLog | undefined {
   if (config.source.type !== 'kafka') return undefined;
   const probe = new LagProbe({
     kafka: createKafkaClient(config.kafka, probing),
@@ -86,12 +78,12 @@ function openArrivals({ config, groupId }: DetectContext): ArrivalLog | undefine
 
 function completenessBy(
   arrivals: ArrivalLog,
-  { config, client, groupId }: DetectContext,
+  { config, client, groupId }: RoleContext,
 ): CompletenessProbe {
   return new ArrivalCompleteness({
     arrivals,
     readProgress: () => readProgress(client, groupId),
-    nowMs: () => systemClock.nowMs(),
+    nowMs: systemClock.nowMs,
     idleMs: idleAfterMs(config),
     maxWaitMs: config.windows.max_wait,
     normalLagMs: normalLagMs(config),

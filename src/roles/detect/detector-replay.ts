@@ -11,7 +11,6 @@ import type { WindowRange } from '../../sink/windows/window-range.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
 import { backfillPast } from './backfill.ts';
 import { learnableFromMs } from './learnable-past.ts';
-import { ReplayProgress } from './replay-progress.ts';
 
 export interface DetectorReplayOptions {
   readonly config: Config;
@@ -40,6 +39,9 @@ export interface LoadedDetector {
   readonly asOfMs: number;
 }
 
+/** Shortest interval between two lines about the progress of a replay. */
+const progressEveryMs = 10_000;
+
 /**
  * Restores detectors from a snapshot, or rebuilds them from past windows. Replayed windows emit no events;
  * events that were emitted before are kept.
@@ -61,10 +63,8 @@ export class DetectorReplay {
     return {
       isWanted: (series, startMs) => detector.isWanted(series, startMs),
       onTooMuch: (windows, limit) => {
-        this.#options.log.warn(
-          { windows, limit },
-          'too many windows for one read; halving the range',
-        );
+        const { log } = this.#options;
+        log.warn({ windows, limit }, 'too many windows for one read; halving the range');
       },
     };
   }
@@ -79,13 +79,8 @@ export class DetectorReplay {
       } catch (error) {
         // If ClickHouse is down, the next start may succeed.
         if (!(error instanceof UnreadableState)) throw error;
-        log.warn(
-          {
-            err: error.message,
-            state_as_of: new Date(asOfMs).toISOString(),
-          },
-          'detector snapshot rejected; rebuilding from history',
-        );
+        const fields = { err: error.message, state_as_of: new Date(asOfMs).toISOString() };
+        log.warn(fields, 'detector snapshot rejected; rebuilding from history');
       }
     }
     return undefined;
@@ -158,11 +153,18 @@ export class DetectorReplay {
     range: WindowRange,
   ): AsyncGenerator<readonly WindowsAt[], void> {
     const { client, log, requireLead } = this.#options;
-    const progress = new ReplayProgress(range, log, systemClock);
+    const { fromMs, toMs, windowMs } = range;
+    let loggedMs = systemClock.elapsedMs();
     for await (const block of eachBlock(client, range, this.readingFor(detector))) {
       requireLead();
       yield block;
-      progress.at((block.at(-1) as WindowsAt).startMs);
+      const nowMs = systemClock.elapsedMs();
+      if (nowMs - loggedMs < progressEveryMs) continue;
+      loggedMs = nowMs;
+      const { startMs } = block.at(-1) as WindowsAt;
+      const percent = Math.floor((100 * (startMs + windowMs - fromMs)) / (toMs - fromMs));
+      const reached = new Date(startMs).toISOString();
+      log.info({ reached, until: new Date(toMs).toISOString(), percent }, 'reading past windows');
     }
   }
 }

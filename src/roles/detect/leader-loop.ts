@@ -1,3 +1,4 @@
+import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
@@ -101,12 +102,9 @@ export class LeaderLoop {
       await this.#evaluator?.step();
       this.#failures = 0;
     } catch (error) {
-      if (error instanceof LeadLost) {
-        this.#standBy();
-        return;
-      }
+      if (error instanceof LeadLost) return this.#standBy();
       this.#failures++;
-      this.#lastError = error instanceof Error ? error.message : String(error);
+      this.#lastError = messageOf(error);
       this.#options.log.warn(
         { err: this.#lastError, failures: this.#failures },
         'detection step failed; retrying',
@@ -116,10 +114,7 @@ export class LeaderLoop {
 
   async #leadOrStandBy(): Promise<void> {
     const { leadership, metrics, log } = this.#options;
-    if (!leadership.isLeading()) {
-      this.#standBy();
-      return;
-    }
+    if (!leadership.isLeading()) return this.#standBy();
     if (this.#evaluator !== undefined) return;
     log.info('leadership acquired; this process detects');
     const evaluator = this.#makeEvaluator(() => this.#isLeading());

@@ -14,14 +14,10 @@ export class LimitWatch {
   }
 
   observe(stats: DetectorStats): void {
-    const { series, seriesLimit, seriesNotEvaluated, isCrowded, tests, stagesNotEvaluated } = stats;
+    const { series, seriesLimit, seriesNotEvaluated, isCrowded } = stats;
     const was = this.#stats?.isCrowded === true;
     this.#stats = stats;
-    this.#metrics.detectorSeries.set(series);
-    this.#metrics.detectorSeriesLimit.set(seriesLimit);
-    this.#metrics.detectorSeriesUnjudged.set(seriesNotEvaluated);
-    this.#metrics.detectorTests.set(tests);
-    this.#metrics.detectorStagesUnjudged.set(stagesNotEvaluated);
+    this.#setGauges(stats);
     const fields = { series, limit: seriesLimit, unjudged: seriesNotEvaluated };
     if (isCrowded && !was) {
       this.#log.warn(
@@ -55,10 +51,14 @@ export class LimitWatch {
   /** Clears the metrics on standby. */
   end(): void {
     this.#stats = undefined;
-    this.#metrics.detectorSeries.set(0);
-    this.#metrics.detectorSeriesLimit.set(0);
-    this.#metrics.detectorSeriesUnjudged.set(0);
-    this.#metrics.detectorTests.set(0);
-    this.#metrics.detectorStagesUnjudged.set(0);
+    this.#setGauges({});
+  }
+
+  #setGauges(stats: Partial<DetectorStats>): void {
+    this.#metrics.detectorSeries.set(stats.series ?? 0);
+    this.#metrics.detectorSeriesLimit.set(stats.seriesLimit ?? 0);
+    this.#metrics.detectorSeriesUnjudged.set(stats.seriesNotEvaluated ?? 0);
+    this.#metrics.detectorTests.set(stats.tests ?? 0);
+    this.#metrics.detectorStagesUnjudged.set(stats.stagesNotEvaluated ?? 0);
   }
 }

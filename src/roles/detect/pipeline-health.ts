@@ -9,7 +9,7 @@ import {
   pipelineOpened,
   pipelineResolved,
 } from '../../detect/pipeline/pipeline-event.ts';
-import type { Completeness, PartitionBehind } from './completeness/completeness.ts';
+import type { Completeness } from './completeness/completeness.ts';
 
 /** Partitions that are named; the others are counted. */
 const mostNamed = 5;
@@ -63,15 +63,17 @@ export class PipelineHealth {
 
   /** Reasons why the detector is behind; empty while it is not. */
   problems(): string[] {
-    return this.#conditions
-      .filter(({ cause }) => cause !== 'event_time')
-      .map(({ summary }) => `detect: ${summary}`);
+    return this.#summaries((cause) => cause !== 'event_time');
   }
 
   /** Notes for the operator about a healthy detector. */
   notes(): string[] {
+    return this.#summaries((cause) => cause === 'event_time');
+  }
+
+  #summaries(isWanted: (cause: PipelineCause) => boolean): string[] {
     return this.#conditions
-      .filter(({ cause }) => cause === 'event_time')
+      .filter(({ cause }) => isWanted(cause))
       .map(({ summary }) => `detect: ${summary}`);
   }
 
@@ -117,7 +119,7 @@ function behindSummary(
     return `ClickHouse has not responded for ${durationText(behindMs)} (${storeOutage.reason})${waiting}; no window is evaluated`;
   }
   const names = named(behind.map(({ name }) => name));
-  const givenUp = behind.filter((partition: PartitionBehind) => partition.isGivenUp);
+  const givenUp = behind.filter(({ isGivenUp }) => isGivenUp);
   const verdict =
     givenUp.length === 0
       ? 'windows wait for them'

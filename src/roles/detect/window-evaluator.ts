@@ -1,37 +1,34 @@
 import type { AlertDispatcher } from '../../alert/alert-dispatcher.ts';
-import type { Logger } from '../../base/telemetry/log.ts';
-import type { Metrics } from '../../base/telemetry/metrics.ts';
-import type { Config } from '../../config/schema.ts';
+import { messageOf } from '../../base/failure.ts';
 import type { Detector } from '../../detect/detector.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { StateStore } from '../../sink/anomalies/state-store.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { eachWindow, type WindowsAt } from '../../sink/windows/each-window.ts';
 import { readWindowRequests } from '../../sink/windows/read-window-requests.ts';
 import { idleAfterMs, readProgress } from '../../sink/windows/window-progress.ts';
 import { firstWindowMs } from '../../sink/windows/window-range.ts';
-import type { Completeness, CompletenessProbe } from './completeness/completeness.ts';
+import type { RoleContext } from '../role.ts';
+import {
+  type Completeness,
+  type CompletenessProbe,
+  nothingWrong,
+} from './completeness/completeness.ts';
 import { LedgerCompleteness } from './completeness/ledger-completeness.ts';
-import { clearCompleteness, measureCompleteness } from './completeness/measure-completeness.ts';
+import { measureCompleteness } from './completeness/measure-completeness.ts';
 import { DetectorReplay } from './detector-replay.ts';
 import { LateRequests } from './late-requests.ts';
 import { LeadLost } from './lead-lost.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { PipelineHealth } from './pipeline-health.ts';
 
-export interface WindowEvaluatorOptions {
-  readonly config: Config;
-  /** The group whose ledger shows which windows are complete. */
-  readonly groupId: string;
-  readonly client: ClickHouseClient;
+export interface WindowEvaluatorOptions
+  extends Pick<RoleContext, 'config' | 'groupId' | 'client' | 'log' | 'metrics'> {
   readonly dispatcher: AlertDispatcher;
-  readonly log: Logger;
-  readonly metrics: Metrics;
   readonly nowMs: () => number;
   /** Determines which windows are complete. @default the ledger alone */
-  readonly completeness?: CompletenessProbe;
+  readonly completeness?: CompletenessProbe | undefined;
   /** Checked before anything is written or emitted. @default always */
   readonly isLeading?: () => boolean;
 }
@@ -104,10 +101,10 @@ export class WindowEvaluator {
     this.#detector = this.#replay.newDetector();
   }
 
-  /** Clears the metrics on standby. */
+  /** Clears the metrics on standby, because the leader exports them. */
   end(): void {
     this.#limits.end();
-    clearCompleteness(this.#options.metrics);
+    measureCompleteness(this.#options.metrics, nothingWrong, 0, undefined);
   }
 
   /**
@@ -132,14 +129,14 @@ export class WindowEvaluator {
     const isAhead =
       storedMs !== undefined && evaluatedUntilMs !== undefined && storedMs >= evaluatedUntilMs;
     this.#emittedUntilMs = isAhead ? storedMs : undefined;
-    log.info(
-      {
-        judged_until: isoOf(evaluatedUntilMs),
-        state_as_of: isoOf(asOfMs),
-        open_anomalies: this.#detector.open.filter(isPublished).length,
-      },
-      'detector ready',
-    );
+    const fields = { judged_until: isoOf(evaluatedUntilMs), ...this.#stateFields(asOfMs) };
+    log.info(fields, 'detector ready');
+  }
+
+  /** @param asOfMs time of the snapshot that the detector was restored from. */
+  #stateFields(asOfMs: number | undefined) {
+    const open_anomalies = this.#detector.open.filter(isPublished).length;
+    return { state_as_of: isoOf(asOfMs), open_anomalies };
   }
 
   /**
@@ -181,15 +178,18 @@ export class WindowEvaluator {
   /** Evaluates every window that has become complete. */
   async step(): Promise<void> {
     const { client, config } = this.#options;
+    const windowMs = config.detect.window;
     this.#requireLead();
-    const completeness = await this.#probe();
+    const completeness = await this.#completeness.probe();
+    this.#requireLead();
+    const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
+    this.#observePipeline(completeness, completeMs);
     const { storeOutage, isWhole, knownMs, behind } = completeness;
     if (storeOutage !== undefined) throw storeOutage.error;
     await this.#publishAll();
     await this.#reevaluateLate(completeness);
-    const windowMs = config.detect.window;
-    const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     if (!Number.isFinite(completeMs)) return;
+    const isPart = behind.some(({ isGivenUp }) => isGivenUp);
     const ever = { fromMs: 0, toMs: completeMs, windowMs };
     let fromMs = this.#evaluatedUntilMs ?? (await firstWindowMs(client, 'latency_10s', ever));
     if (fromMs === undefined || fromMs >= completeMs) return this.#evaluateSilence(knownMs);
@@ -198,11 +198,7 @@ export class WindowEvaluator {
       const range = { fromMs, toMs, windowMs };
       for await (const at of eachWindow(client, range, this.#replay.readingFor(this.#detector))) {
         await this.#evaluate(at, isWhole);
-        this.#late.record(
-          at.startMs,
-          at.windows,
-          behind.some(({ isGivenUp }) => isGivenUp),
-        );
+        this.#late.record(at.startMs, at.windows, isPart);
       }
       this.#evaluatedUntilMs = toMs;
       // Progress is recorded once all events are delivered: after a crash the others are emitted again.
@@ -219,25 +215,21 @@ export class WindowEvaluator {
   }
 
   /**
-   * Probes completeness and the pipeline's health. Pipeline events are delivered at once and stored later,
-   * because ClickHouse may be down.
+   * Exports lag and health. Events of the pipeline are delivered at once and stored later, because ClickHouse
+   * may be down.
    */
-  async #probe(): Promise<Completeness> {
-    const { config, nowMs } = this.#options;
-    const completeness = await this.#completeness.probe();
+  #observePipeline(completeness: Completeness, completeMs: number): void {
+    const { config, metrics, nowMs } = this.#options;
+    const windowMs = config.detect.window;
     const atMs = nowMs();
-    this.#requireLead();
-    const completeMs = floor(completeness.completeMs - config.windows.grace, config.detect.window);
-    const pendingFromMs =
-      completeMs > (this.#evaluatedUntilMs ?? completeMs) ? this.#evaluatedUntilMs : undefined;
-    measureCompleteness(this.#options.metrics, completeness, atMs, pendingFromMs);
-    const startMs =
-      (this.#evaluatedUntilMs ?? floor(atMs, config.detect.window)) - config.detect.window;
+    const untilMs = this.#evaluatedUntilMs;
+    const pendingFromMs = completeMs > (untilMs ?? completeMs) ? untilMs : undefined;
+    measureCompleteness(metrics, completeness, atMs, pendingFromMs);
+    const startMs = (untilMs ?? floor(atMs, windowMs)) - windowMs;
     for (const event of this.#health.observe(atMs, completeness)) {
       this.#emit(event);
       this.#unstored.push({ event, startMs, isEmitted: true });
     }
-    return completeness;
   }
 
   /**
@@ -261,15 +253,8 @@ export class WindowEvaluator {
     this.#detector = this.#replay.newDetector();
     const asOfMs = await this.#resume(untilMs, this.#reevaluateFromMs, completeness.isWhole);
     this.#late.finished(nowMs(), performance.now() - beganMs);
-    log.info(
-      {
-        from: isoOf(this.#reevaluateFromMs),
-        until: isoOf(untilMs),
-        state_as_of: isoOf(asOfMs),
-        open_anomalies: this.#detector.open.filter(isPublished).length,
-      },
-      'windows re-evaluated with late requests',
-    );
+    const range = { from: isoOf(this.#reevaluateFromMs), until: isoOf(untilMs) };
+    log.info({ ...range, ...this.#stateFields(asOfMs) }, 'windows re-evaluated with late requests');
     this.#reevaluateFromMs = undefined;
   }
 
@@ -335,18 +320,13 @@ export class WindowEvaluator {
 
   async #publish({ event, startMs, isEmitted = false }: Unstored): Promise<void> {
     const before = await this.#store.stored(event.id, event.revision);
-    const isNew = before === undefined && !isEmitted;
-    const own = isNew ? await this.#explained(await this.#withExemplars(event)) : event;
+    // A predecessor may have stored this event without delivering it: the stored version is published.
+    const published = before ?? (isEmitted ? event : await this.#explained(event));
     // The lead may have been lost during the queries.
     this.#requireLead();
-    if (isEmitted) {
-      if (before === undefined) await this.#store.add(event, startMs);
-      return;
-    }
-    const published = before ?? own;
-    // A predecessor has stored this event but perhaps not delivered it: the stored version is published.
     if (before === undefined) await this.#store.add(published, startMs);
-    else this.#detector.adopt(before);
+    if (isEmitted) return;
+    if (before !== undefined) this.#detector.adopt(before);
     if (isPublished(published)) this.#emit(published, before === undefined);
   }
 
@@ -360,16 +340,6 @@ export class WindowEvaluator {
       .dispatch(event)
       .finally(() => this.#undelivered.delete(undelivered));
     this.#undelivered.add(undelivered);
-  }
-
-  async #withExemplars(event: AnomalyEvent): Promise<AnomalyEvent> {
-    const fromMs = Date.parse(event.started_at);
-    const toMs = fromMs + 6 * this.#options.config.detect.window;
-    const slowest = await this.#store.slowest(event, fromMs, toMs);
-    return {
-      ...event,
-      exemplars: slowest.map(({ trace_id }) => trace_id).filter((id) => id !== ''),
-    };
   }
 
   /**
@@ -414,16 +384,20 @@ export class WindowEvaluator {
   }
 
   /**
-   * Adds what slow requests have in common, for every event without new measurements. If it cannot be read,
+   * Adds traces of the slowest requests, and what slow requests have in common. If the latter cannot be read,
    * the event is published without it, because delivery must not wait.
    */
   async #explained(event: AnomalyEvent): Promise<AnomalyEvent> {
     const { client, config, log } = this.#options;
+    const windowMs = config.detect.window;
+    const fromMs = Date.parse(event.started_at);
+    const slowest = await this.#store.slowest(event, fromMs, fromMs + 6 * windowMs);
+    const exemplars = slowest.map(({ trace_id }) => trace_id).filter((id) => id !== '');
     try {
-      return await explainedEvent(client, event, config.detect.window);
+      return await explainedEvent(client, { ...event, exemplars }, windowMs);
     } catch (error) {
       log.warn({ anomaly: event.id, err: messageOf(error) }, 'event emitted without its drivers');
-      return event;
+      return { ...event, exemplars };
     }
   }
 }
@@ -434,10 +408,6 @@ function floor(ms: number, stepMs: number): number {
 
 function isoOf(ms: number | undefined): string | null {
   return ms === undefined ? null : new Date(ms).toISOString();
-}
-
-function messageOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** True except for members of an incident, which are only stored. */

@@ -1,26 +1,83 @@
-import { readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { OperatorError } from '../../base/operator-error.ts';
+import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
+import { type Metrics, readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
-import { type HttpServer, startHttpServer } from './http-server.ts';
+
+/** Prometheus' text format, version 0.0.4. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface HttpServer {
+  /** `http://host:port`, with the actual port. */
+  readonly url: string;
+  close(): Promise<void>;
+}
 
 /**
- * Serves health and metrics of this process over HTTP.
+ * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then notes) and /metrics
+ * (Prometheus text) at `http.listen`; port 0 means any free one.
  *
  * @param others the roles to report on; more may be added later.
  * @param ownProblems of the process itself.
+ * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
  */
-export function startServe(
+export async function startServe(
   { config, metrics }: Pick<RoleContext, 'config' | 'metrics'>,
   others: readonly RunningRole[],
   ownProblems: () => readonly string[],
 ): Promise<HttpServer> {
-  return startHttpServer(config.http.listen, {
-    problems: () => [...ownProblems(), ...others.flatMap((role) => role.problems())],
-    notes: () => others.flatMap((role) => role.notes?.() ?? []),
-    metrics: async () => {
-      const byRole = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));
-      const threads = byRole.flat();
-      if (threads.length === 0) return metrics.registry.metrics();
-      return renderMetrics([await readMetrics(metrics), ...threads]);
-    },
+  const server = createServer((request, response) => {
+    const path = (request.url ?? '/').split('?', 1)[0];
+    const respond = (status: number, body: string, type = 'text/plain') => {
+      response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+      response.end(request.method === 'HEAD' ? undefined : knownSecrets.hide(body));
+    };
+    if (request.method !== 'GET' && request.method !== 'HEAD') respond(405, 'GET only\n');
+    else if (path === '/healthz') respond(200, 'ok\n');
+    else if (path === '/readyz') {
+      const problems = [...ownProblems(), ...others.flatMap((role) => role.problems())];
+      const isReady = problems.length === 0;
+      const notes = others.flatMap((role) => role.notes?.() ?? []);
+      const lines = [...(isReady ? ['ready'] : problems), ...notes];
+      respond(isReady ? 200 : 503, `${lines.join('\n')}\n`);
+    } else if (path === '/metrics') {
+      metricsText(metrics, others).then(
+        (text) => respond(200, text, METRICS_TYPE),
+        (error: unknown) => respond(500, `${String(error)}\n`),
+      );
+    } else respond(404, 'see /healthz, /readyz and /metrics\n');
   });
+  const { listen } = config.http;
+  const split = listen.lastIndexOf(':');
+  const host = listen.slice(0, split);
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(Number(listen.slice(split + 1)), host, resolve);
+  }).catch((error: Error) => {
+    throw new OperatorError(
+      'TAILMARK_PORT_TAKEN',
+      `Cannot serve health and metrics: http.listen must be free; it is ${listen} (${error.message})`,
+      {
+        hint: 'Set http.listen (TAILMARK_HTTP_LISTEN) to another port; 0 takes any free one.',
+        cause: error,
+      },
+    );
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${host}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+async function metricsText(metrics: Metrics, others: readonly RunningRole[]): Promise<string> {
+  const byRole = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));
+  const threads = byRole.flat();
+  if (threads.length === 0) return metrics.registry.metrics();
+  return renderMetrics([await readMetrics(metrics), ...threads]);
 }

@@ -1,13 +1,7 @@
 import type { Clock } from '../../../base/clock.ts';
-import type { PartitionLog } from '../../../kafka/liveness/lag-probe.ts';
-import { ArrivalHistory } from './arrival-history.ts';
-
-/** Reads the end offsets of partitions. */
-export interface EndProbe {
-  /** @throws where the brokers do not respond in time. */
-  probe(): Promise<ReadonlyMap<string, PartitionLog>>;
-  close(): void;
-}
+import { messageOf } from '../../../base/failure.ts';
+import type { LagProbe, PartitionLog } from '../../../kafka/liveness/lag-probe.ts';
+import type { Outage } from './completeness.ts';
 
 /** A partition at the last probe, with its history. */
 export interface ArrivedPartition {
@@ -22,16 +16,15 @@ const PROBE_INTERVAL_MS = 1_000;
  * standby, so that a new leader knows the last minutes.
  */
 export class ArrivalLog {
-  readonly #probe: EndProbe;
+  readonly #probe: Pick<LagProbe, 'probe' | 'close'>;
   readonly #clock: Clock;
   #partitions: ReadonlyMap<string, ArrivedPartition> = new Map();
   #probedMs = Number.NEGATIVE_INFINITY;
-  #failingSinceMs: number | undefined;
-  #failure = '';
+  #outage: Outage | undefined;
   #isProbing = false;
   #stopTicking: () => void = () => undefined;
 
-  constructor(probe: EndProbe, clock: Clock) {
+  constructor(probe: Pick<LagProbe, 'probe' | 'close'>, clock: Clock) {
     this.#probe = probe;
     this.#clock = clock;
   }
@@ -47,9 +40,8 @@ export class ArrivalLog {
   }
 
   /** Start and reason of an outage of Kafka; undefined while it responds. */
-  get outage(): { readonly sinceMs: number; readonly reason: string } | undefined {
-    if (this.#failingSinceMs === undefined) return undefined;
-    return { sinceMs: this.#failingSinceMs, reason: this.#failure };
+  get outage(): Outage | undefined {
+    return this.#outage;
   }
 
   /** Probes once, then every second. Never rejects. */
@@ -70,10 +62,10 @@ export class ArrivalLog {
     const startedMs = this.#clock.nowMs();
     try {
       this.#add(startedMs, await this.#probe.probe());
-      this.#failingSinceMs = undefined;
+      this.#outage = undefined;
     } catch (error) {
-      this.#failingSinceMs ??= startedMs;
-      this.#failure = error instanceof Error ? error.message : String(error);
+      const sinceMs = this.#outage?.sinceMs ?? startedMs;
+      this.#outage = { sinceMs, reason: messageOf(error) };
     } finally {
       this.#isProbing = false;
     }
@@ -88,5 +80,50 @@ export class ArrivalLog {
     }
     this.#partitions = partitions;
     this.#probedMs = atMs;
+  }
+}
+
+/** An end offset of the log, and when it was first and last seen. */
+export interface SeenEnd {
+  readonly firstMs: number;
+  readonly lastMs: number;
+  /** Offset after the last record that had arrived. */
+  readonly endOffset: number;
+}
+
+/** With one probe per second: eight minutes of lag at full resolution, an hour at 8 s. */
+const mostEnds = 512;
+
+/**
+ * The end offsets of a partition's log over time, by the prober's clock. When it is full, every second entry
+ * is dropped. Old lag is then known more coarsely, and never too optimistically.
+ *
+ * Cost: O(dropped entries) per call. Memory: at most 512 entries.
+ */
+class ArrivalHistory {
+  #ends: SeenEnd[] = [];
+
+  /** Adds a probe by its start. A log that ends earlier than before is another log. */
+  add(atMs: number, endOffset: number): void {
+    const last = this.#ends.at(-1);
+    if (last !== undefined && endOffset < last.endOffset) this.#ends = [];
+    const lastMs = Math.max(atMs, last?.lastMs ?? atMs);
+    if (last?.endOffset === endOffset) this.#ends[this.#ends.length - 1] = { ...last, lastMs };
+    else this.#ends.push({ firstMs: lastMs, lastMs, endOffset });
+    if (this.#ends.length > mostEnds) this.#thin();
+  }
+
+  /** Returns the last probe whose records are all stored, and drops those before it. */
+  storedUntil(storedOffset: number): SeenEnd | undefined {
+    let next = 0;
+    while ((this.#ends[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= storedOffset) next++;
+    if (next > 1) this.#ends.splice(0, next - 1);
+    return next === 0 ? undefined : this.#ends[0];
+  }
+
+  /** Drops every second entry, but keeps the first and the last. */
+  #thin(): void {
+    const last = this.#ends.length - 1;
+    this.#ends = this.#ends.filter((_, at) => at % 2 === 0 || at === last);
   }
 }

@@ -1,3 +1,5 @@
+import { messageOf } from '../../../base/failure.ts';
+
 /** A partition whose records wait to be stored for longer than normal. */
 export interface PartitionBehind {
   /** `topic/partition` */
@@ -33,8 +35,7 @@ export function storeOutage(
   nowMs: number,
   error: unknown,
 ): StoreOutage {
-  const reason = error instanceof Error ? error.message : String(error);
-  return { sinceMs: before?.sinceMs ?? nowMs, reason, error };
+  return { sinceMs: before?.sinceMs ?? nowMs, reason: messageOf(error), error };
 }
 
 /** How complete all traffic is at one moment. */

@@ -1,4 +1,5 @@
 import { completeUntil, type PartitionProgress } from '../../../sink/windows/window-progress.ts';
+import type { ArrivalCompletenessOptions } from './arrival-completeness.ts';
 import {
   type Completeness,
   type CompletenessProbe,
@@ -6,13 +7,11 @@ import {
   type StoreOutage,
   storeOutage,
 } from './completeness.ts';
-import { silentUntil } from './silent-until.ts';
 
-export interface LedgerCompletenessOptions {
-  readonly readProgress: () => Promise<readonly PartitionProgress[]>;
-  readonly nowMs: () => number;
-  readonly idleMs: number;
-}
+export type LedgerCompletenessOptions = Pick<
+  ArrivalCompletenessOptions,
+  'readProgress' | 'nowMs' | 'idleMs'
+>;
 
 /**
  * Windows are complete up to the lowest watermark of the partitions that are not idle. This is the rule for
@@ -46,4 +45,27 @@ export class LedgerCompleteness implements CompletenessProbe {
       return { ...nothingWrong, ...none, storeOutage: this.#storeOutage };
     }
   }
+}
+
+/** Traffic is live, not a replay, if events are stored within this time. */
+const liveWithinMs = 5 * 60_000;
+
+/**
+ * Wall-clock time up to which no partition received events; undefined if a partition is not idle, or if its
+ * last events were not live.
+ *
+ * @param nowMs of the clock that stamped `flushedMs`.
+ * @param idleMs time by which a partition's events are stored.
+ */
+function silentUntil(
+  partitions: readonly PartitionProgress[],
+  nowMs: number,
+  idleMs: number,
+): number | undefined {
+  const started = partitions.filter(({ watermarkMs }) => watermarkMs > 0);
+  if (started.length === 0) return undefined;
+  const flushedMs = Math.max(...started.map((partition) => partition.flushedMs));
+  const watermarkMs = Math.max(...started.map((partition) => partition.watermarkMs));
+  if (nowMs - flushedMs < idleMs || flushedMs - watermarkMs > liveWithinMs) return undefined;
+  return nowMs - idleMs;
 }

@@ -8,7 +8,7 @@ import type { Completeness } from './completeness.ts';
  */
 export function measureCompleteness(
   metrics: Metrics,
-  { behind, lagMessages }: Completeness,
+  { behind, lagMessages }: Pick<Completeness, 'behind' | 'lagMessages'>,
   nowMs: number,
   pendingFromMs: number | undefined,
 ): void {
@@ -22,13 +22,6 @@ export function measureCompleteness(
   }
   const behindMs = Math.max(behind[0]?.behindMs ?? 0, nowMs - (pendingFromMs ?? nowMs));
   detectorBehindSeconds.set(behindMs / 1000);
-}
-
-/** Clears the gauges on standby, because the leader exports them. */
-export function clearCompleteness(metrics: Metrics): void {
-  metrics.detectorLagMessages.reset();
-  metrics.detectorPartitionBehindSeconds.reset();
-  metrics.detectorBehindSeconds.set(0);
 }
 
 /** @param name `topic/partition` */
