@@ -15,7 +15,7 @@ import type { FacetBands } from '../detect/drivers/traffic-mix.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import { seriesKey } from '../series/series-key.ts';
 import type { Bands, Series, StageSummary } from '../series/series-window.ts';
-import { bandRange } from '../sketch/band-range.ts';
+import { bandRange } from '../sketch/band.ts';
 import type { ChunkAccumulator } from '../window/chunk-accumulator.ts';
 
 /** Requests of one minute by band. */

@@ -1,6 +1,6 @@
 import type { Interner } from '../decode/interner.ts';
 import type { Bands, StageSummary } from '../series/series-window.ts';
-import { bandRange } from '../sketch/band-range.ts';
+import { bandRange } from '../sketch/band.ts';
 import { PackedDigests } from '../sketch/packed-digests.ts';
 import { stateCentroids } from '../sketch/sketch-pool.ts';
 import type { TDigest } from '../sketch/t-digest.ts';

@@ -1,13 +1,6 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 
-/** Arrays of a event. */
-export interface EventArrays {
-  readonly dimensionIds: Int32Array;
-  readonly stageIds: Int32Array;
-  readonly stageMs: Float64Array;
-}
-
 const NO_BYTES = Buffer.alloc(0);
 
 /**
@@ -15,7 +8,7 @@ const NO_BYTES = Buffer.alloc(0);
  * receiver copies values that it keeps. Strings are ids of the decoder's interners. All durations are
  * milliseconds.
  */
-export class DecodedEvent implements EventArrays {
+export class DecodedEvent {
   /** Start of the request, milliseconds since the Unix epoch. */
   tsMs = 0;
   /** Index into `statuses`. */
@@ -43,7 +36,7 @@ export class DecodedEvent implements EventArrays {
   idEnd = 0;
 
   /** @param arrays of the event; its own by default. */
-  constructor(arrays?: EventArrays) {
+  constructor(arrays?: Pick<DecodedEvent, 'dimensionIds' | 'stageIds' | 'stageMs'>) {
     this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
     this.stageIds = arrays?.stageIds ?? new Int32Array(limits.stagesPerEvent);
     this.stageMs = arrays?.stageMs ?? new Float64Array(limits.stagesPerEvent);

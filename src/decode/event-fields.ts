@@ -23,17 +23,9 @@ export interface EventField {
   readonly slot: number;
 }
 
-const dimension = (name: Dimension): EventField => ({
-  name,
-  kind: fieldKinds.dimension,
-  slot: dimensions.indexOf(name),
-});
-const amount = (name: string, slot: number): EventField => ({
-  name,
-  kind: fieldKinds.amount,
-  slot,
-});
-const field = (name: string, kind: number): EventField => ({ name, kind, slot: -1 });
+const field = (name: string, kind: number, slot = -1): EventField => ({ name, kind, slot });
+const dimension = (name: Dimension) => field(name, fieldKinds.dimension, dimensions.indexOf(name));
+const amount = (name: string, slot: number) => field(name, fieldKinds.amount, slot);
 
 /** Fields that the scanner knows: those of the contract, which a test holds. */
 export const eventFields: readonly EventField[] = [

@@ -1,5 +1,5 @@
 import { coldStartIndex } from '../base/dimensions.ts';
-import { eventFields, fieldKinds } from './event-fields.ts';
+import { type EventField, eventFields, fieldKinds } from './event-fields.ts';
 import { KeyMatcher } from './json/key-matcher.ts';
 import type { Pattern } from './json/pattern.ts';
 import type { Shape } from './json/shape.ts';
@@ -32,72 +32,58 @@ const headBytes = 16;
 const blockBytes = 16;
 
 /**
- * Shape of events in the kernel's format: for each value, the bytes before it, and its kind.
+ * Compiles the shapes of an event and of its stages (without steps: none were read in their shape) into the
+ * kernel's format: for each value, the bytes before it, and its kind. Returns undefined beyond `maxBytes`.
  *
  *     kind u16 · index u16 · length of the literal u16 · blocks u16 · 8 unused bytes
  *     and for each block of the literal its 16 bytes and 16 bytes of mask
  */
-export class EventProgram {
-  readonly bytes: Uint8Array;
-
-  constructor(bytes: Uint8Array) {
-    this.bytes = bytes;
-  }
-
-  /**
-   * Compiles the shapes of an event and of its stages (undefined: none were read in their shape). Returns
-   * undefined beyond `maxBytes`.
-   */
-  static of(event: Shape, stages: Shape, maxBytes: number): EventProgram | undefined {
-    const writer = new ProgramWriter();
-    for (let n = 0; n < event.count; n++) {
-      const step = event.step(n);
-      const field = step.id === KeyMatcher.unknown ? undefined : eventFields[step.id];
-      if (field?.kind === fieldKinds.stagesMs) {
-        writer.literal(step);
-        for (let i = 0; i < stages.count; i++) {
-          writer.literal(stages.step(i));
-          writer.value(valueKinds.stage, stages.step(i).id);
-        }
-        writer.text('}');
-      } else {
-        writer.literal(step);
-        const [kind, index] = kindAndIndex(field?.kind, field?.slot ?? 0);
-        writer.value(kind, index);
+export function compileProgram(
+  event: Shape,
+  stages: Shape,
+  maxBytes: number,
+): Uint8Array | undefined {
+  const writer = new ProgramWriter();
+  for (let n = 0; n < event.count; n++) {
+    const step = event.step(n);
+    const field = step.id === KeyMatcher.unknown ? undefined : eventFields[step.id];
+    writer.literal(step);
+    if (field?.kind === fieldKinds.stagesMs) {
+      for (let i = 0; i < stages.count; i++) {
+        writer.literal(stages.step(i));
+        writer.value(valueKinds.stage, stages.step(i).id);
       }
+      writer.text('}');
+    } else {
+      writer.value(...kindAndIndex(field));
     }
-    writer.text('}');
-    writer.value(valueKinds.end, 0);
-    const bytes = writer.finish();
-    return bytes.length > maxBytes ? undefined : new EventProgram(bytes);
   }
+  writer.text('}');
+  writer.value(valueKinds.end, 0);
+  const bytes = writer.finish();
+  return bytes.length > maxBytes ? undefined : bytes;
 }
 
-function kindAndIndex(kind: number | undefined, slot: number): readonly [number, number] {
-  switch (kind) {
-    case undefined:
-      return [valueKinds.unknown, 0];
-    case fieldKinds.ts:
-      return [valueKinds.ts, tsIndex];
-    case fieldKinds.dimension:
-      return [valueKinds.dimension, slot];
-    case fieldKinds.id:
-      return [valueKinds.label, 0];
-    case fieldKinds.traceId:
-      return [valueKinds.label, 1];
-    case fieldKinds.status:
-      return [valueKinds.status, 0];
-    case fieldKinds.amount:
-      return [valueKinds.number, slot < 0 ? unreadIndex : firstFacetIndex + slot];
-    case fieldKinds.totalMs:
-      return [valueKinds.total, totalIndex];
-    case fieldKinds.coldStart:
-      return [valueKinds.flag, coldStartOffset];
-    case fieldKinds.cacheHit:
-      return [valueKinds.flag, cacheHitOffset];
-    default:
-      return [valueKinds.flag, partialOffset];
+type KindAndIndex = readonly [kind: number, index: number];
+
+/** Kind and index of the fields without a slot. */
+const fixedValues: Readonly<Record<number, KindAndIndex>> = {
+  [fieldKinds.ts]: [valueKinds.ts, tsIndex],
+  [fieldKinds.id]: [valueKinds.label, 0],
+  [fieldKinds.traceId]: [valueKinds.label, 1],
+  [fieldKinds.status]: [valueKinds.status, 0],
+  [fieldKinds.totalMs]: [valueKinds.total, totalIndex],
+  [fieldKinds.coldStart]: [valueKinds.flag, coldStartOffset],
+  [fieldKinds.cacheHit]: [valueKinds.flag, cacheHitOffset],
+  [fieldKinds.partial]: [valueKinds.flag, partialOffset],
+};
+
+function kindAndIndex(field: EventField | undefined): KindAndIndex {
+  if (field?.kind === fieldKinds.dimension) return [valueKinds.dimension, field.slot];
+  if (field?.kind === fieldKinds.amount) {
+    return [valueKinds.number, field.slot < 0 ? unreadIndex : firstFacetIndex + field.slot];
   }
+  return fixedValues[field?.kind ?? -1] ?? [valueKinds.unknown, 0];
 }
 
 class ProgramWriter {

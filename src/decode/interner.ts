@@ -1,3 +1,5 @@
+import { grown } from '../base/grown.ts';
+
 const MIN_SLOTS = 1024;
 /** Slots above which `clear` frees the table: it was filled by a flood. */
 const MAX_KEPT_SLOTS = 1 << 17;
@@ -98,11 +100,9 @@ export class Interner {
   }
 
   #grow(): void {
-    const hashes = new Int32Array(this.#slots.length);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
+    this.#hashes = grown(this.#hashes, this.#slots.length);
     this.#slots = new Int32Array(this.#slots.length * 2).fill(-1);
-    for (let id = 0; id < this.#texts.length; id++) this.#insert(id, hashes[id] as number);
+    for (let id = 0; id < this.#texts.length; id++) this.#insert(id, this.#hashes[id] as number);
   }
 }
 

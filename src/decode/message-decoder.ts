@@ -2,9 +2,7 @@ import { limits } from '../base/limits.ts';
 import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import type { Interner } from './interner.ts';
-import { elementEnd } from './json/element-end.ts';
 import { EventScanner } from './json/event-scanner.ts';
-import { spanEnd } from './json/span-end.ts';
 import { EventKernel } from './kernel/event-kernel.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import { type TimingEventLimits, timingEvent } from './timing-event.ts';
@@ -271,4 +269,54 @@ function afterSpace(bytes: Buffer, pos: number, end: number): number {
     if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
   }
   return i;
+}
+
+/**
+ * Position of the comma or closing bracket after the array element at `pos`, found by brackets and strings
+ * alone. It is -1 if the array does not close before `end`.
+ */
+function elementEnd(bytes: Uint8Array, pos: number, end: number): number {
+  let depth = 0;
+  for (let i = pos; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte === 0x22) {
+      i++;
+      while (i < end && bytes[i] !== 0x22) i += bytes[i] === 0x5c ? 2 : 1;
+    } else if (byte === 0x7b || byte === 0x5b) {
+      depth++;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      if (depth === 0) return i;
+      depth--;
+    } else if (byte === 0x2c && depth === 0) {
+      return i;
+    }
+  }
+  return -1;
+}
+
+/**
+ * Position after the object or array that begins at `pos`, found by brackets and strings alone. So the events
+ * of a message are separated even if one is not JSON.
+ *
+ * Without an end, the bitwise complement of a position. It is `end`, or that of the bracket that opens more
+ * than `maxDepth` levels. Or it is a newline within a string, which JSON forbids: the bytes after it may be
+ * text or structure.
+ */
+function spanEnd(bytes: Uint8Array, pos: number, end: number, maxDepth: number): number {
+  let depth = 0;
+  for (let i = pos; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte === 0x22) {
+      i++;
+      while (i < end && bytes[i] !== 0x22) {
+        if (bytes[i] === 0x0a) return ~i;
+        i += bytes[i] === 0x5c ? 2 : 1;
+      }
+    } else if (byte === 0x7b || byte === 0x5b) {
+      if (++depth > maxDepth) return ~i;
+    } else if (byte === 0x7d || byte === 0x5d) {
+      if (--depth === 0) return i + 1;
+    }
+  }
+  return ~end;
 }

@@ -1,22 +1,26 @@
-import type { Dimension } from '../base/dimensions.ts';
-import type { Facet } from '../base/facets.ts';
+import { z } from 'zod';
+import { dimensions } from '../base/dimensions.ts';
+import { facets } from '../base/facets.ts';
 import type { Config } from '../config/schema.ts';
+
+const count = z.int().min(0);
 
 /**
  * Everything besides the records that determines a chunk's rows. The intent includes it, so that a successor
  * with another configuration makes the same rows.
  */
-export interface ChunkSettings {
-  readonly dimensions: readonly Dimension[];
-  readonly facets: readonly Facet[];
-  readonly allowedLatenessMs: number;
-  readonly maxFutureMs: number;
-  readonly graceMs: number;
-  readonly maxCells: number;
-  readonly maxMessageBytes: number;
-  readonly maxDurationMs: number;
-  readonly maxDimensionBytes: number;
-}
+export const chunkSettings = z.object({
+  dimensions: z.array(z.enum(dimensions)),
+  facets: z.array(z.enum(facets)),
+  allowedLatenessMs: z.number(),
+  maxFutureMs: z.number(),
+  graceMs: z.number(),
+  maxCells: count,
+  maxMessageBytes: count,
+  maxDurationMs: z.number(),
+  maxDimensionBytes: count,
+});
+export type ChunkSettings = z.output<typeof chunkSettings>;
 
 export function chunkSettingsOf({ windows, limits }: Config): ChunkSettings {
   return {

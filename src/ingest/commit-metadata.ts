@@ -1,9 +1,7 @@
 import { z } from 'zod';
-import { dimensions } from '../base/dimensions.ts';
-import { facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Chunk, LedgerEntry } from '../sink/chunks/chunk.ts';
-import type { ChunkSettings } from './chunk-settings.ts';
+import { type ChunkSettings, chunkSettings } from './chunk-settings.ts';
 
 /** The ledger's counts of a chunk, without its range. */
 export type ChunkCounts = Omit<
@@ -62,17 +60,7 @@ const countsSchema = z.object({
 const intentSchema: z.ZodType<Intent> = z.object({
   endOffset: count,
   nowMs: z.number(),
-  settings: z.object({
-    dimensions: z.array(z.enum(dimensions)),
-    facets: z.array(z.enum(facets)),
-    allowedLatenessMs: z.number(),
-    maxFutureMs: z.number(),
-    graceMs: z.number(),
-    maxCells: count,
-    maxMessageBytes: count,
-    maxDurationMs: z.number(),
-    maxDimensionBytes: count,
-  }),
+  settings: chunkSettings,
   counts: countsSchema,
   earlier: z.array(countsSchema).optional(),
 });

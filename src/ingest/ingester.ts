@@ -1,6 +1,7 @@
 import { hostname } from 'node:os';
 import { threadId } from 'node:worker_threads';
 import { type Clock, systemClock } from '../base/clock.ts';
+import { Failure } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
@@ -48,47 +49,37 @@ const STORING_MS_TOLERATED = 20_000;
  * A PartitionIngest does all work of its partition.
  */
 export class Ingester implements SourceHandler {
-  readonly #options: IngesterOptions;
-  readonly #context: PartitionContext;
-  readonly #lateShare: LateShare;
+  readonly #source: Source;
+  readonly #context: PartitionContext & { readonly lateShare: LateShare };
   readonly #partitions = new Map<Claim, PartitionIngest>();
+  readonly #failure = new Failure();
   /** Rejects when a chunk cannot be stored and a retry does not help. */
-  readonly failed: Promise<never>;
-  #fail: (error: unknown) => void = () => undefined;
+  readonly failed = this.#failure.promise;
   #stopTicking: () => void = () => undefined;
 
-  constructor(options: IngesterOptions) {
-    const { config, source, store, publisher, log, metrics, clock = systemClock } = options;
-    this.#options = options;
-    this.#lateShare = new LateShare(metrics, log);
+  constructor({ source, clock = systemClock, ...options }: IngesterOptions) {
+    const { config, log, metrics } = options;
+    this.#source = source;
     this.#context = {
-      config,
+      ...options,
+      clock,
       groupId: source.groupId,
       writer: new RowBinaryWriter(),
       rowShare: () => this.#rowShare(),
-      store,
-      publisher,
       deadLetterSuffix: config.kafka.dead_letter_suffix,
       letterBudget: new DeadLetterBudget(config.limits.max_dead_letters_per_second),
-      clock,
       guardMs: config.kafka.session_timeout / 2,
-      onFailure: (error) => this.#fail(error),
-      lateShare: this.#lateShare,
-      log,
-      metrics,
+      onFailure: (error) => this.#failure.reject(error),
+      lateShare: new LateShare(metrics, log),
     };
-    this.failed = new Promise((_, reject) => {
-      this.#fail = reject;
-    });
-    this.failed.catch(() => undefined);
   }
 
   async start(): Promise<void> {
-    const { config, source } = this.#options;
-    await source.start(this);
+    const { clock, config } = this.#context;
+    await this.#source.start(this);
     const intervalMs = config.ingest.flush_interval;
     const tick = () => this.#tick(intervalMs);
-    this.#stopTicking = this.#context.clock.every(Math.min(250, intervalMs / 4), tick);
+    this.#stopTicking = clock.every(Math.min(250, intervalMs / 4), tick);
   }
 
   async onClaimed(claim: Claim, found: FoundPartition): Promise<number> {
@@ -106,69 +97,62 @@ export class Ingester implements SourceHandler {
   }
 
   async isAnotherLog({ topic, partition }: Claim, found: FoundPartition): Promise<boolean> {
-    const { source, store } = this.#options;
-    const ledger = await store.ledgerEnd(source.groupId, topic, partition);
+    const { groupId, store } = this.#context;
+    const ledger = await store.ledgerEnd(groupId, topic, partition);
     return ledger !== undefined && logIdentity.isNew(ledger.endOffset, ledger, found);
   }
 
   onLost(claim: Claim): void {
     this.#partitions.delete(claim);
     // The partition's next reader exports its own watermark.
-    this.#options.metrics.watermarkSeconds.remove(labelsOf(claim));
+    this.#context.metrics.watermarkSeconds.remove(labelsOf(claim));
   }
 
   /** Reasons why chunks are not stored; empty when they are. */
   problems(): string[] {
-    const stuck = [...this.#partitions.values()].filter(
-      (partition) => partition.storingMs() > STORING_MS_TOLERATED,
-    );
-    return stuck.map((partition) => {
-      const { topic, partition: number } = partition.claim;
-      const seconds = Math.round(partition.storingMs() / 1000);
-      return `ingest: a chunk of ${topic}/${number} has not been stored for ${seconds} s`;
+    return [...this.#partitions].flatMap(([{ topic, partition }, ingest]) => {
+      const storingMs = ingest.storingMs();
+      if (storingMs <= STORING_MS_TOLERATED) return [];
+      const seconds = Math.round(storingMs / 1000);
+      return [`ingest: a chunk of ${topic}/${partition} has not been stored for ${seconds} s`];
     });
   }
 
   /** Stops reading, stores what was read, and releases the partitions. */
   async drain(): Promise<void> {
-    const { source, log } = this.#options;
-    source.quiesce();
+    this.#source.quiesce();
     this.#stopTicking();
     const outcomes = await Promise.allSettled(
       [...this.#partitions.values()].map((partition) => partition.drain()),
     );
-    await source.stop();
+    await this.#source.stop();
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled' || outcome.reason instanceof ClaimLostError) continue;
-      log.error({ err: String(outcome.reason) }, 'a partition could not be drained');
+      this.#context.log.error({ err: String(outcome.reason) }, 'a partition could not be drained');
     }
   }
 
   /** Rows per chunk, so that the chunks of many partitions stay within one limit. */
   #rowShare(): number {
-    const openRows = Math.max(limits.openRows, 2 * this.#options.config.ingest.flush_max_rows);
+    const openRows = Math.max(limits.openRows, 2 * this.#context.config.ingest.flush_max_rows);
     return Math.max(1_000, Math.floor(openRows / this.#partitions.size));
   }
 
   /** Releases the partitions without storing: their next owner reads the rest again. */
   async abandon(): Promise<void> {
     this.#stopTicking();
-    await this.#options.source.stop();
+    await this.#source.stop();
   }
 
   /** A commit of another version ends the process: no process of this version can read it. */
   async #startPositionOf(claim: Claim, found: FoundPartition): Promise<StartPosition> {
-    const { config, source, store, log } = this.#options;
+    const { config, groupId, store, log } = this.#context;
     const startFrom = config.kafka.start_from;
     let position: StartPosition;
     try {
-      position = await resolveStartPosition(claim, found, {
-        groupId: source.groupId,
-        startFrom,
-        store,
-      });
+      position = await resolveStartPosition(claim, found, { groupId, startFrom, store });
     } catch (error) {
-      if (error instanceof OperatorError) this.#fail(error);
+      if (error instanceof OperatorError) this.#failure.reject(error);
       throw error;
     }
     const { topic, partition } = claim;
@@ -190,7 +174,7 @@ export class Ingester implements SourceHandler {
   }
 
   #tick(intervalMs: number): void {
-    const { metrics } = this.#options;
+    const { metrics, lateShare, clock } = this.#context;
     let cells = 0;
     for (const partition of this.#partitions.values()) {
       partition.sealIfDue(intervalMs);
@@ -201,7 +185,7 @@ export class Ingester implements SourceHandler {
       cells += partition.cellCount;
     }
     metrics.openSeries.set(cells);
-    this.#lateShare.show(this.#context.clock.nowMs());
+    lateShare.show(clock.nowMs());
   }
 }
 

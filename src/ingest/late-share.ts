@@ -1,5 +1,6 @@
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
+import type { LedgerEntry } from '../sink/chunks/chunk.ts';
 
 /**
  * | value | | why |
@@ -17,13 +18,7 @@ const WARN_ABOVE = 0.01;
 const OVER_BELOW = 0.005;
 const LEAST_EVENTS = 200;
 
-/** Event counts of a chunk. */
-export interface CountedChunk {
-  readonly topic: string;
-  readonly aggregated: number;
-  readonly overflow: number;
-  readonly lateMerged: number;
-}
+type CountedChunk = Pick<LedgerEntry, 'topic' | 'aggregated' | 'overflow' | 'lateMerged'>;
 
 interface Bucket {
   number: number;

@@ -46,12 +46,7 @@ const metricOf = {
   counted_twice: undefined,
 } as const satisfies Record<LedgerProblemKind, keyof Metrics | undefined>;
 
-const gauges = [
-  'ledgerGapOffsets',
-  'ledgerOverlapOffsets',
-  'ledgerUnaccountedEvents',
-  'ledgerSampleDifference',
-] as const;
+const gauges = Object.values(metricOf).filter((name) => name !== undefined);
 
 /**
  * Runs the checks of `tailmark verify` in the ingest role: checks the group's recent chunks at an interval.
@@ -123,53 +118,39 @@ export class LedgerWatch {
   /** Merges the findings of these kinds. A known problem is resolved when it is in range and not found. */
   #compare(found: FoundProblems, kinds: readonly LedgerProblemKind[], sinceMs: number): void {
     const seen = new Map(found.problems.map((problem) => [keyOf(problem), problem]));
-    for (const [key, known] of this.#known) {
-      if (!kinds.includes(known.problem.kind) || seen.has(key)) continue;
-      // The query's limit may hide a problem that still exists.
-      const isTruncated =
-        found.kinds.has(known.problem.kind) && this.#isTruncated(found, known.problem.kind);
-      const isOutOfRange = known.problem.oldestMs < sinceMs;
-      if (known.sightings < SIGHTINGS) this.#known.delete(key);
-      else if (!isOutOfRange && !isTruncated) this.#resolved(key, known.problem);
+    for (const [key, { problem, sightings }] of this.#known) {
+      const { kind, oldestMs } = problem;
+      if (!kinds.includes(kind) || seen.has(key)) continue;
+      if (sightings < SIGHTINGS) {
+        this.#known.delete(key);
+      } else if (oldestMs >= sinceMs && !isTruncated(found, kind)) {
+        this.#known.delete(key);
+        this.#options.log.info(fieldsOf(problem), 'ledger problem resolved');
+      }
     }
     for (const [key, problem] of seen) {
       const known = this.#known.get(key);
       if (known !== undefined) {
         known.problem = problem;
         known.sightings++;
-        if (known.sightings === SIGHTINGS) this.#log(problem);
+        if (known.sightings !== SIGHTINGS) continue;
+        this.#options.log.error(fieldsOf(problem), `ledger problem: ${problem.detail}`);
       } else if (this.#known.size < MAX_KNOWN) {
         this.#known.set(key, { problem, sightings: 1 });
       }
     }
   }
 
-  #isTruncated(found: FoundProblems, kind: LedgerProblemKind): boolean {
-    const brought = found.problems.filter((problem) => problem.kind === kind).length;
-    return brought < (found.kinds.get(kind)?.found ?? 0);
-  }
-
-  #resolved(key: string, problem: Problem): void {
-    this.#known.delete(key);
-    this.#options.log.info(fieldsOf(problem), 'ledger problem resolved');
-  }
-
-  #log(problem: Problem): void {
-    this.#options.log.error(fieldsOf(problem), `ledger problem: ${problem.detail}`);
-  }
-
   #report(...results: readonly FoundProblems[]): void {
-    const sums = new Map<(typeof gauges)[number], number>(gauges.map((name) => [name, 0]));
+    const sums = new Map(gauges.map((name) => [name, 0]));
     for (const kind of Object.keys(metricOf) as LedgerProblemKind[]) {
       const name = metricOf[kind];
       if (name === undefined) continue;
-      let sum = 0;
-      let count = 0;
-      for (const { problem, sightings } of this.#known.values()) {
-        if (problem.kind !== kind || sightings < SIGHTINGS) continue;
-        sum += problem.amount;
-        count++;
-      }
+      const seen = [...this.#known.values()].filter(
+        ({ problem, sightings }) => problem.kind === kind && sightings >= SIGHTINGS,
+      );
+      const sum = seen.reduce((total, { problem }) => total + problem.amount, 0);
+      const count = seen.length;
       // The check's own sum is larger when it found more problems than it returned.
       const inRange = results.find(({ kinds }) => kinds.has(kind))?.kinds.get(kind);
       const more = count > 0 && inRange !== undefined && inRange.found > count ? inRange.total : 0;
@@ -186,6 +167,12 @@ export class LedgerWatch {
     this.#failure = failure;
     this.#options.log.warn({ code, err }, 'ledger check failed');
   }
+}
+
+/** True if the query's limit hides problems, among which a known one may still exist. */
+function isTruncated({ problems, kinds }: FoundProblems, kind: LedgerProblemKind): boolean {
+  const returned = problems.filter((problem) => problem.kind === kind).length;
+  return returned < (kinds.get(kind)?.found ?? 0);
 }
 
 /** Identity of a problem without its amount, which may grow. */

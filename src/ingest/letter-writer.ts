@@ -31,10 +31,6 @@ export function rationedMessages(
   if (publisher === undefined) return [];
   const elapsedMs = clock.elapsedMs();
   const written = letterBudget?.spend(letters.length, elapsedMs) ?? letters.length;
-  const suppressed = suppressedLetters(letters.slice(written));
-  for (const [reason, count] of suppressed?.byReason ?? []) {
-    metrics.deadLettersSuppressed.inc({ reason }, count);
-  }
   const unreported = letterBudget?.report(elapsedMs) ?? 0;
   if (unreported > 0) {
     log.warn(
@@ -43,7 +39,9 @@ export function rationedMessages(
     );
   }
   const messages = letters.slice(0, written).map(deadLetterMessage);
-  return suppressed === undefined ? messages : [...messages, suppressedMessage(suppressed)];
+  const suppressed = letters.slice(written);
+  const [first] = suppressed;
+  return first === undefined ? messages : [...messages, summaryOf(suppressed, first, metrics)];
 }
 
 export async function publishLetters(
@@ -59,41 +57,22 @@ export async function publishLetters(
   }
 }
 
-/** Events that a chunk rejected without a dead letter each. */
-export interface SuppressedLetters {
-  readonly topic: string;
-  readonly partition: number;
-  readonly firstOffset: number;
-  readonly lastOffset: number;
-  readonly count: number;
-  readonly byReason: ReadonlyMap<RejectReason, number>;
-}
-
-/** Summarizes suppressed letters, given in offset order; undefined without any. */
-function suppressedLetters(letters: readonly DeadLetter[]): SuppressedLetters | undefined {
-  const first = letters[0];
-  const last = letters.at(-1);
-  if (first === undefined || last === undefined) return undefined;
+/**
+ * Counts suppressed letters, given in offset order, and makes the one letter that represents them: their
+ * offsets, and a count per reason. Its key differs from the key of any other letter.
+ */
+function summaryOf(
+  letters: readonly DeadLetter[],
+  first: DeadLetter,
+  metrics: Metrics,
+): OutgoingMessage {
+  const { topic, partition, offset: firstOffset } = first;
+  const lastOffset = letters.at(-1)?.offset ?? firstOffset;
   const byReason = new Map<RejectReason, number>();
   for (const { reason } of letters) byReason.set(reason, (byReason.get(reason) ?? 0) + 1);
-  return {
-    topic: first.topic,
-    partition: first.partition,
-    firstOffset: first.offset,
-    lastOffset: last.offset,
-    count: letters.length,
-    byReason,
-  };
-}
-
-/**
- * Makes the one letter that represents all suppressed ones: their offsets, and a count per reason. Its key
- * differs from the key of any other letter.
- */
-function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessage {
-  const { topic, partition, firstOffset, lastOffset, count, byReason } = suppressed;
+  for (const [reason, count] of byReason) metrics.deadLettersSuppressed.inc({ reason }, count);
   const summary = {
-    suppressed: count,
+    suppressed: letters.length,
     reasons: Object.fromEntries(byReason),
     topic,
     partition,
@@ -104,7 +83,7 @@ function suppressedMessage(suppressed: SuppressedLetters): OutgoingMessage {
     key: `${topic}/${partition}/${firstOffset}-${lastOffset}/suppressed`,
     value: JSON.stringify(summary),
     headers: {
-      'tailmark-suppressed': String(count),
+      'tailmark-suppressed': String(letters.length),
       'tailmark-detail':
         'limits.max_dead_letters_per_second was reached: these events have no dead letters of their own',
       'tailmark-topic': topic,

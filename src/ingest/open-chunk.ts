@@ -9,7 +9,7 @@ import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
 import { encodeChunk } from '../sink/chunks/encode-chunk.ts';
 import type { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
-import type { RefusedRecord, SourceRecord } from '../source/record.ts';
+import type { SourceRecord } from '../source/record.ts';
 import { ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
@@ -131,10 +131,14 @@ export class OpenChunk implements DecodeSink {
     this.#records++;
     this.#record = record;
     this.#index = 0;
-    this.#consumed +=
-      record.refused === undefined
-        ? this.#decoder.decode(record.value, this)
-        : this.#refuse(record.value, record.refused);
+    if (record.refused === undefined) {
+      this.#consumed += this.#decoder.decode(record.value, this);
+    } else {
+      // A record that its source has rejected counts as one rejected event.
+      const { reason, detail, originalBytes } = record.refused;
+      this.#bury(0, reason, detail, 0, record.value?.length ?? 0, originalBytes);
+      this.#consumed++;
+    }
     this.#nextOffset = record.offset + 1;
   }
 
@@ -206,12 +210,6 @@ export class OpenChunk implements DecodeSink {
         ),
       },
     };
-  }
-
-  /** Counts a record that its source has rejected as one rejected event. */
-  #refuse(value: Buffer | null, refused: RefusedRecord): number {
-    this.#bury(0, refused.reason, refused.detail, 0, value?.length ?? 0, refused.originalBytes);
-    return 1;
   }
 
   #bury(

@@ -170,20 +170,13 @@ export class PartitionIngest {
   }
 
   #startOf(chunk: Chunk, isFirst: boolean): ChunkStart {
-    const watermarkBeforeMs = this.#watermarkBeforeMs;
-    if (this.#inherited !== undefined) {
-      return { watermarkBeforeMs, intent: this.#inherited, inherited: true, isFirst };
-    }
+    const { endOffset } = chunk;
+    const { nowMs, settings } = this.#open;
     return {
-      watermarkBeforeMs,
-      inherited: false,
+      watermarkBeforeMs: this.#watermarkBeforeMs,
+      intent: this.#inherited ?? { endOffset, nowMs, settings, counts: countsOf(chunk) },
+      inherited: this.#inherited !== undefined,
       isFirst,
-      intent: {
-        endOffset: chunk.endOffset,
-        nowMs: this.#open.nowMs,
-        settings: this.#open.settings,
-        counts: countsOf(chunk),
-      },
     };
   }
 

@@ -1,12 +1,11 @@
 import { invariant } from '../base/invariant.ts';
-import { bandRange } from './band-range.ts';
+import { bandRange } from './band.ts';
 
 const pageBands = 16;
 /** Entries of a slot's page table: 13 pages cover all bands, and 16 make the index a shift. */
 const tableEntries = 16;
 const slotsPerSlab = 4096;
 const pagesPerSlab = 2048;
-const defaultMaxSlots = 1 << 22;
 
 /**
  * Sparse sums over bands for many slots.
@@ -16,20 +15,11 @@ const defaultMaxSlots = 1 << 22;
  * and an addition.
  */
 export class BandPool {
-  readonly #maxSlots: number;
   readonly #tables: Int32Array[] = [];
   readonly #pages: Float64Array[] = [];
   #slotCount = 0;
   /** Page 0 is never used: 0 in a table means no page. */
   #pageCount = 1;
-
-  constructor(options: { readonly maxSlots?: number } = {}) {
-    this.#maxSlots = options.maxSlots ?? defaultMaxSlots;
-  }
-
-  get slotCount(): number {
-    return this.#slotCount;
-  }
 
   /** Bytes held, in use or kept for reuse. */
   get bytes(): number {
@@ -39,10 +29,9 @@ export class BandPool {
     );
   }
 
-  /** Allocates an empty slot: 0, 1, 2, … since the last reset; -1 beyond `maxSlots`. */
+  /** Allocates an empty slot: 0, 1, 2, … since the last reset. */
   allocate(): number {
     const slot = this.#slotCount;
-    if (slot >= this.#maxSlots) return -1;
     const slab = Math.floor(slot / slotsPerSlab);
     if (slab === this.#tables.length) {
       this.#tables.push(new Int32Array(slotsPerSlab * tableEntries));

@@ -15,7 +15,6 @@ export const stateCentroids = 61;
 /** A page table has an address for each octave; a page has (requests, sum in ms) for each bucket. */
 const octaves = 64;
 const pageBuckets = 64;
-const defaultMaxSlots = 1 << 22;
 
 const bucketMeans = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
 const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
@@ -36,7 +35,6 @@ const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroi
  * 1,000 busy ones 5 MB. `reset` keeps the memory, so nothing is allocated in the steady state.
  */
 export class SketchPool {
-  readonly #maxSlots: number;
   readonly #kernel = CountKernel.shared();
   readonly #arena = this.#kernel.arena();
   #addresses = new Int32Array(256);
@@ -48,23 +46,14 @@ export class SketchPool {
     addFar: refuseRecord,
   };
 
-  constructor(options: { readonly maxSlots?: number } = {}) {
-    this.#maxSlots = options.maxSlots ?? defaultMaxSlots;
-  }
-
-  get slotCount(): number {
-    return this.#slotCount;
-  }
-
   /** Bytes held, in use or kept for reuse. */
   get bytes(): number {
     return this.#arena.bytes + this.#addresses.byteLength;
   }
 
-  /** Allocates an empty slot: 0, 1, 2, … since the last reset; -1 beyond `maxSlots`. */
+  /** Allocates an empty slot: 0, 1, 2, … since the last reset. */
   allocate(): number {
     const slot = this.#slotCount;
-    if (slot >= this.#maxSlots) return -1;
     const address = this.#arena.allocate(kernelBytes.slot);
     const { ints, doubles } = this.#kernel;
     doubles[(address + offsets.requests) >>> 3] = 0;

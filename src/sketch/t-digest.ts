@@ -18,8 +18,9 @@ export class TDigest {
    */
   readonly centroids: Float32Array | Float64Array;
   readonly from: number;
-  readonly #size: number;
-  readonly #count: number;
+  readonly size: number;
+  /** Total weight: the number of values. */
+  readonly count: number;
   #sums: Float64Array | undefined;
 
   /**
@@ -43,8 +44,8 @@ export class TDigest {
     }
     this.centroids = centroids;
     this.from = from;
-    this.#size = size;
-    this.#count = count;
+    this.size = size;
+    this.count = count;
   }
 
   /** Copies the first `n` centroids. Means ascend, weights are positive. */
@@ -105,32 +106,23 @@ export class TDigest {
     );
   }
 
-  get size(): number {
-    return this.#size;
-  }
-
   /** View of the means, made on each call. */
   get means(): Float32Array | Float64Array {
-    return this.centroids.subarray(this.from, this.from + this.#size);
+    return this.centroids.subarray(this.from, this.from + this.size);
   }
 
   /** View of the weights, made on each call. */
   get weights(): Float32Array | Float64Array {
-    const from = this.from + this.#size;
-    return this.centroids.subarray(from, from + this.#size);
-  }
-
-  /** Total weight: the number of values. */
-  get count(): number {
-    return this.#count;
+    const from = this.from + this.size;
+    return this.centroids.subarray(from, from + this.size);
   }
 
   /** Value below which the fraction `q` of the weight lies; `q` is clamped to [0, 1]. NaN when empty. */
   quantile(q: number): number {
     const all = this.centroids;
-    const n = this.#size;
+    const n = this.size;
     if (n === 0 || Number.isNaN(q)) return Number.NaN;
-    const rank = Math.min(Math.max(q, 0), 1) * this.#count;
+    const rank = Math.min(Math.max(q, 0), 1) * this.count;
     const sums = this.#runningSums();
     const i = Math.min(firstAtLeast(sums, rank), n - 1);
     const offset = this.from + i;
@@ -156,7 +148,7 @@ export class TDigest {
    */
   cdf(x: number): number {
     const all = this.centroids;
-    const n = this.#size;
+    const n = this.size;
     if (n === 0 || Number.isNaN(x)) return Number.NaN;
     const offset = lastAtMost(all, this.from, n, x);
     const i = offset - this.from;
@@ -166,7 +158,7 @@ export class TDigest {
     const to = this.#leftKnot(i + 1);
     const low = all[offset] as number;
     const high = all[offset + 1] as number;
-    return (from + ((to - from) * (x - low)) / (high - low)) / this.#count;
+    return (from + ((to - from) * (x - low)) / (high - low)) / this.count;
   }
 
   /** Rank up to which the quantile is the mean of centroid `i`. */
@@ -182,12 +174,12 @@ export class TDigest {
   }
 
   #weight(i: number): number {
-    return this.centroids[this.from + this.#size + i] as number;
+    return this.centroids[this.from + this.size + i] as number;
   }
 
   #runningSums(): Float64Array {
     if (this.#sums !== undefined) return this.#sums;
-    const n = this.#size;
+    const n = this.size;
     const sums = new Float64Array(n);
     let sum = 0;
     for (let i = 0; i < n; i++) {

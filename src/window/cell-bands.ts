@@ -1,6 +1,6 @@
 import { grown } from '../base/grown.ts';
 import { invariant } from '../base/invariant.ts';
-import { bandRange } from '../sketch/band-range.ts';
+import { bandRange } from '../sketch/band.ts';
 import {
   type CountHost,
   CountKernel,

@@ -11,8 +11,7 @@ import { limits } from '../base/limits.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { Interner } from '../decode/interner.ts';
-import { bandOf } from '../sketch/band.ts';
-import { bandRange } from '../sketch/band-range.ts';
+import { bandOf, bandRange } from '../sketch/band.ts';
 import {
   type CountHost,
   CountKernel,

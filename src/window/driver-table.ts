@@ -1,5 +1,6 @@
 import { dimensions } from '../base/dimensions.ts';
 import { type Facet, facets } from '../base/facets.ts';
+import { grown } from '../base/grown.ts';
 import { limits } from '../base/limits.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { BandPool } from '../sketch/band-pool.ts';
@@ -133,11 +134,8 @@ export class DriverTable {
   /** Adds the group of `#groupKey`. */
   #addGroup(): number {
     const group = this.#groups.add(this.#groupKey);
-    if (this.#groups.size * facetSlots > this.#valueCounts.length) {
-      const grown = new Int32Array(this.#valueCounts.length * 2);
-      grown.set(this.#valueCounts);
-      this.#valueCounts = grown;
-    }
+    const counts = this.#groups.size * facetSlots;
+    if (counts > this.#valueCounts.length) this.#valueCounts = grown(this.#valueCounts, counts);
     return group;
   }
 

@@ -28,11 +28,8 @@ export class ExemplarStore {
   offer(cell: number, event: DecodedEvent, hostId: number): void {
     if (cell >= this.#floorMs.length) this.#grow(cell);
     if (event.totalMs <= (this.#floorMs[cell] as number)) return;
-    let kept = this.#byCell[cell];
-    if (kept === undefined) {
-      kept = [];
-      this.#byCell[cell] = kept;
-    }
+    this.#byCell[cell] ??= [];
+    const kept = this.#byCell[cell];
     if (kept.length === this.#perCell) kept.pop();
     const exemplar = exemplarOf(cell, event, hostId);
     let position = kept.length;

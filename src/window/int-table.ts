@@ -1,3 +1,5 @@
+import { grown } from '../base/grown.ts';
+
 /**
  * Maps keys of a fixed number of 32-bit integers to indices 0, 1, 2 … in order of first sight.
  * Flat typed arrays, open addressing, linear probing, at most half full: no object per key.
@@ -93,14 +95,10 @@ export class IntTable {
 
   #grow(): void {
     const capacity = this.#slots.length;
-    const keys = new Int32Array(capacity * this.#width);
-    keys.set(this.#keys);
-    this.#keys = keys;
-    const hashes = new Int32Array(capacity);
-    hashes.set(this.#hashes);
-    this.#hashes = hashes;
+    this.#keys = grown(this.#keys, capacity * this.#width);
+    this.#hashes = grown(this.#hashes, capacity);
     this.#slots = new Int32Array(capacity * 2).fill(-1);
-    for (let index = 0; index < this.#size; index++) this.#insert(index, hashes[index] as number);
+    for (let i = 0; i < this.#size; i++) this.#insert(i, this.#hashes[i] as number);
   }
 }
 

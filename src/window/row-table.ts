@@ -14,7 +14,7 @@ export class RowTable {
   /** Rows of each cell. */
   #rowsOfCell = new Int32Array(64);
   /** Per row: errors, timeouts, cancelled. */
-  #statusCounts = new Uint32Array(256 * 3);
+  #statusCounts = new Int32Array(256 * 3);
   #size = 0;
   #cellEnd = 0;
 
@@ -41,9 +41,7 @@ export class RowTable {
       this.#cells = grown(this.#cells, row + 1);
       this.#stageIds = grown(this.#stageIds, row + 1);
       this.#columns = grown(this.#columns, row + 1);
-      const counts = new Uint32Array(this.#cells.length * 3);
-      counts.set(this.#statusCounts);
-      this.#statusCounts = counts;
+      this.#statusCounts = grown(this.#statusCounts, this.#cells.length * 3);
     }
     this.#cells[row] = cell;
     this.#stageIds[row] = stageId;

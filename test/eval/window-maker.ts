@@ -1,8 +1,7 @@
 import { totalStage } from '../../src/base/dimensions.ts';
 import { packStages } from '../../src/series/pack-stages.ts';
 import type { Bands, Series, SeriesWindow, StageSummary } from '../../src/series/series-window.ts';
-import { bandOf } from '../../src/sketch/band.ts';
-import { bandRange } from '../../src/sketch/band-range.ts';
+import { bandOf, bandRange } from '../../src/sketch/band.ts';
 import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { CellBands } from '../../src/window/cell-bands.ts';

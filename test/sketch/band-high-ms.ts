@@ -1,4 +1,4 @@
-import { bandRange } from '../../src/sketch/band-range.ts';
+import { bandRange } from '../../src/sketch/band.ts';
 import { bandLowMs } from './band-low-ms.ts';
 
 /** Upper bound of a band in milliseconds, exclusive. The highest band has none: Infinity. */

@@ -1,4 +1,4 @@
-import { bandRange } from '../../src/sketch/band-range.ts';
+import { bandRange } from '../../src/sketch/band.ts';
 
 /** Lower bound of a band in milliseconds, inclusive. The lowest band begins at 0. */
 export function bandLowMs(band: number): number {

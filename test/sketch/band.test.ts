@@ -1,7 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { bandOf } from '../../src/sketch/band.ts';
-import { bandRange } from '../../src/sketch/band-range.ts';
+import { bandOf, bandRange } from '../../src/sketch/band.ts';
 import { bandHighMs } from './band-high-ms.ts';
 import { bandLowMs } from './band-low-ms.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { bandRange } from '../../src/sketch/band-range.ts';
+import { bandRange } from '../../src/sketch/band.ts';
 import { CellBands } from '../../src/window/cell-bands.ts';
 import { seededRandom } from '../sketch/seeded-random.ts';
 

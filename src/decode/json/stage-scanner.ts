@@ -1,4 +1,5 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { grown } from '../../base/grown.ts';
 import { limits } from '../../base/limits.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
 import type { Vocabulary } from '../vocabulary.ts';
@@ -36,8 +37,8 @@ export class StageScanner {
   readonly #ends = new Int32Array(limits.stagesPerEvent);
   #hasPending = false;
   readonly shape = new Shape();
-  /** True if the stages of this event match the shape: none repeated, none new. */
-  #isShaped = false;
+  /** True if the stages of this event, if any, match the shape: none repeated, none new. */
+  isShaped = false;
 
   constructor(json: JsonScanner, stages: Vocabulary, maxMs: number) {
     this.#json = json;
@@ -57,19 +58,14 @@ export class StageScanner {
 
   /** Begins an event. */
   begin(): void {
-    this.#isShaped = true;
-  }
-
-  /** True if the stages of this event, if any, match the shape. */
-  get isShaped(): boolean {
-    return this.#isShaped;
+    this.isShaped = true;
   }
 
   /** Reads the object at `pos` into the event's stages; returns the position after it, or -1. */
   scan(bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     this.#hasPending = false;
     const after = this.#scanShaped(bytes, pos, end, event);
-    this.#isShaped = after >= 0;
+    this.isShaped = after >= 0;
     if (after >= 0) return after;
     this.shape.miss();
     return this.#scanAny(bytes, pos, end, event);
@@ -143,7 +139,7 @@ export class StageScanner {
 
   /** Interns new names. Returns false for a repeated name, which only the general path can handle. */
   resolve(bytes: Buffer, event: DecodedEvent): boolean {
-    if (this.#isShaped || event.stageCount === 0) return true;
+    if (this.isShaped || event.stageCount === 0) return true;
     if (++this.#eventNumber === 0x7fffffff) {
       this.#lastEvent.fill(0);
       this.#eventNumber = 1;
@@ -204,8 +200,6 @@ export class StageScanner {
     const after = new Int32Array(id * 2).fill(-1);
     after.set(this.#after);
     this.#after = after;
-    const lastEvent = new Int32Array(id * 2);
-    lastEvent.set(this.#lastEvent);
-    this.#lastEvent = lastEvent;
+    this.#lastEvent = grown(this.#lastEvent, id * 2);
   }
 }

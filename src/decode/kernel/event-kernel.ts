@@ -2,7 +2,6 @@ import { dimensions } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
 import { highIndex } from '../../sketch/high-word.ts';
-import type { EventProgram } from '../event-program.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
 import { eventKernelWasm } from './event-kernel-wasm.ts';
 
@@ -141,15 +140,15 @@ export class EventKernel {
   begin(
     owner: object,
     bounds: TimingEventLimits,
-    programs: readonly EventProgram[],
+    programs: readonly Uint8Array[],
     lexicon: number,
   ): void {
     this.#owner = owner;
     this.#bounds[0] = bounds.maxDurationMs;
     this.#wholeBounds[0] = bounds.maxDimensionBytes;
     this.#wholeBounds[1] = lexicon;
-    for (const [n, { bytes }] of programs.entries()) {
-      this.#bytes.set(bytes, layout.programs + n * layout.programBytes);
+    for (const [n, program] of programs.entries()) {
+      this.#bytes.set(program, layout.programs + n * layout.programBytes);
     }
   }
 

@@ -1,7 +1,7 @@
 import { dimensions, overflowValue } from '../../base/dimensions.ts';
 import type { DecodeContext } from '../decode-event.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
-import { EventProgram } from '../event-program.ts';
+import { compileProgram } from '../event-program.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
 import { scanEpochMs } from '../json/scan-epoch-ms.ts';
 import type { Shape } from '../json/shape.ts';
@@ -28,7 +28,7 @@ export class KernelScanner {
   readonly #kernel: EventKernel;
   readonly #context: DecodeContext;
   readonly #limits: TimingEventLimits;
-  readonly #programs: EventProgram[] = [];
+  readonly #programs: Uint8Array[] = [];
   /** Program that followed each program. */
   readonly #after = new Int32Array(EventKernel.maxPrograms);
   #last = 0;
@@ -78,7 +78,7 @@ export class KernelScanner {
   learn(event: Shape, stages: Shape): void {
     if (this.#sinceProgram < MIN_SPACING) return;
     this.#sinceProgram = 0;
-    const program = EventProgram.of(event, stages, EventKernel.programBytes);
+    const program = compileProgram(event, stages, EventKernel.programBytes);
     if (program === undefined) return;
     const n = this.#oldest;
     this.#oldest = (n + 1) % EventKernel.maxPrograms;

@@ -1,7 +1,7 @@
 import { coldStartIndex, dimensions, overflowValue } from '../../base/dimensions.ts';
 import { statuses } from '../../base/statuses.ts';
 import type { Interner } from '../../decode/interner.ts';
-import { bandRange } from '../../sketch/band-range.ts';
+import { bandRange } from '../../sketch/band.ts';
 import { encodeState, maxStateBytes } from '../../sketch/clickhouse-state.ts';
 import {
   baseWindowMs,

@@ -248,7 +248,7 @@ export const ingestMutants: readonly Mutant[] = [
     file: place,
     find: "return startAt('ledger', offset, { watermarkMs, ...committedAtOnce(offset, found) });",
     replace: `const kept = committedAtOnce(offset, found);
-  return startAt('ledger', offset, { watermarkMs, intent: begun, ...kept });`,
+  return startAt('ledger', offset, { watermarkMs, intent: pendingIntent, ...kept });`,
     needs: ['commit_slow'],
   },
   {
