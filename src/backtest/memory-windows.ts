@@ -5,7 +5,7 @@ import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
-import { withDrivers } from '../detect/drivers/with-drivers.ts';
+import { withDrivers } from '../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
 import { mergeBands } from '../series/bands.ts';

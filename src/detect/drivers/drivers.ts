@@ -1,11 +1,11 @@
-/** Requests with one value of a facet, and the slow ones among them; now, and in the baseline. */
+import { type SlowCount, sumOfCounts } from './slow-band.ts';
+
+/** Requests with one value of a facet, now and in the baseline. */
 export interface DriverCount {
   readonly facet: string;
   readonly value: string;
-  readonly requests: number;
-  readonly slow: number;
-  readonly baselineRequests: number;
-  readonly baselineSlow: number;
+  readonly now: SlowCount;
+  readonly baseline: SlowCount;
 }
 
 /** A value that drives a tail: see `driversOf`. Shares and rates are 0 to 1. */
@@ -52,41 +52,32 @@ export function driversOf(counts: readonly DriverCount[]): Driver[] {
   }
   const found: { readonly driver: Driver; readonly weight: number }[] = [];
   for (const values of byFacet.values()) {
-    const sum = (of: (count: DriverCount) => number) =>
-      values.reduce((total, count) => total + of(count), 0);
-    const requests = sum((count) => count.requests);
-    const slow = sum((count) => count.slow);
-    const baselineRequests = sum((count) => count.baselineRequests);
-    const baselineSlow = sum((count) => count.baselineSlow);
-    if (slow < tuned.minSlow) continue;
-    const baselineRate = rateOf(baselineSlow, baselineRequests);
-    const excess = slow / requests - baselineRate;
-    const isRise = baselineRequests > 0 && excess >= tuned.minExcess * baselineRate;
-    for (const count of values) {
+    const all = sumOfCounts(values.map(({ now }) => now));
+    const baseline = sumOfCounts(values.map((count) => count.baseline));
+    if (all.slow < tuned.minSlow) continue;
+    const baselineRate = rateOf(baseline);
+    const excess = rateOf(all) - baselineRate;
+    const isRise = baseline.requests > 0 && excess >= tuned.minExcess * baselineRate;
+    for (const { facet, value, now, baseline: before } of values) {
       const driver: Driver = {
-        facet: count.facet,
-        value: count.value,
-        share_of_slow: count.slow / slow,
-        share_of_all: count.requests / requests,
-        baseline_share_of_all: rateOf(count.baselineRequests, baselineRequests),
-        slow_rate: rateOf(count.slow, count.requests),
-        slow_rate_of_others: rateOf(slow - count.slow, requests - count.requests),
-        baseline_slow_rate: rateOf(count.baselineSlow, count.baselineRequests),
-        baseline_slow_rate_of_others: rateOf(
-          baselineSlow - count.baselineSlow,
-          baselineRequests - count.baselineRequests,
-        ),
+        facet,
+        value,
+        share_of_slow: now.slow / all.slow,
+        share_of_all: now.requests / all.requests,
+        baseline_share_of_all: baseline.requests > 0 ? before.requests / baseline.requests : 0,
+        slow_rate: rateOf(now),
+        slow_rate_of_others: rateOfOthers(now, all),
+        baseline_slow_rate: rateOf(before),
+        baseline_slow_rate_of_others: rateOfOthers(before, baseline),
       };
       const { share_of_slow, share_of_all, baseline_share_of_all, baseline_slow_rate } = driver;
       // Rise that results if only this share had changed (Kitagawa 1955).
       const more = (share_of_all - baseline_share_of_all) * (baseline_slow_rate - baselineRate);
       const explained = isRise ? Math.min(1, more / excess) : 0;
       const isMore = share_of_all > baseline_share_of_all && explained >= tuned.minExplained;
-      if (isMore || (count.requests < requests && isLopsided(driver))) {
-        found.push({
-          driver,
-          weight: Math.max(share_of_slow - share_of_all, isMore ? explained : 0),
-        });
+      if (isMore || (now.requests < all.requests && isLopsided(driver))) {
+        const weight = Math.max(share_of_slow - share_of_all, isMore ? explained : 0);
+        found.push({ driver, weight });
       }
     }
   }
@@ -104,6 +95,10 @@ function isLopsided(driver: Driver): boolean {
   );
 }
 
-function rateOf(slow: number, requests: number): number {
+function rateOf({ requests, slow }: SlowCount): number {
   return requests > 0 ? slow / requests : 0;
+}
+
+function rateOfOthers(one: SlowCount, all: SlowCount): number {
+  return rateOf({ requests: all.requests - one.requests, slow: all.slow - one.slow });
 }

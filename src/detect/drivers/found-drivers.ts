@@ -1,6 +1,12 @@
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { type Driver, driversOf } from './drivers.ts';
-import { type BandCounts, baselineSlowBand, slowBandOf, sumOfBands } from './slow-band.ts';
+import {
+  type BandCounts,
+  baselineSlowBand,
+  slowBandOf,
+  slowCountOf,
+  sumOfBands,
+} from './slow-band.ts';
 import { type FacetBands, type TrafficMix, trafficMix } from './traffic-mix.ts';
 
 /** Drivers of a tail. */
@@ -18,7 +24,10 @@ export interface MinuteRange {
 
 export const noDrivers: FoundDrivers = { drivers: [], mix: undefined };
 const minuteMs = 60_000;
-
+/** Drivers that an event names. */
+const driversNamed = 5;
+/** Share from which the mix is the bottleneck, as for other classes. */
+const mostShare = 0.5;
 /** Largest share of a model's baseline requests that count as slow. */
 const maxSlow = 0.05;
 
@@ -39,10 +48,11 @@ export function foundDrivers(
   if (ofSeries === undefined) return noDrivers;
   const ofModel = baselineSlowBand(baselineTotals(facets), maxSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
-  return {
-    drivers: driversOf(facets.map((each) => countOf(each, slowBand))),
-    mix: trafficMix(facets, slowBand),
-  };
+  const counts = facets.map(({ facet, value, now, baseline }) => {
+    const before = slowCountOf(baseline, slowBand);
+    return { facet, value, now: slowCountOf(now, slowBand), baseline: before };
+  });
+  return { drivers: driversOf(counts), mix: trafficMix(facets, slowBand) };
 }
 
 /** Baseline requests of the model by band, from the facet that most of them have. */
@@ -67,11 +77,7 @@ export function hasDrivers({ kind, incident_id }: AnomalyEvent): boolean {
 }
 
 /** Values of the series whose baseline it is, by dimension. */
-export interface BaselineValues {
-  readonly version: readonly string[];
-  readonly region: readonly string[];
-  readonly host: readonly string[];
-}
+export type BaselineValues = Readonly<Record<'version' | 'region' | 'host', readonly string[]>>;
 
 /** Values of the series that the event is compared with: itself, or the lenders of a new series. */
 export function baselineValues(event: AnomalyEvent): BaselineValues {
@@ -102,15 +108,19 @@ export function driverMinutes(
   return { now, baseline };
 }
 
-function countOf({ facet, value, now, baseline }: FacetBands, slowBand: number) {
-  const all = (bands: ReadonlyMap<number, number>, from = Number.NEGATIVE_INFINITY) =>
-    [...bands].reduce((sum, [band, amount]) => sum + (band >= from ? amount : 0), 0);
-  return {
-    facet,
-    value,
-    requests: all(now),
-    slow: all(now, slowBand),
-    baselineRequests: all(baseline),
-    baselineSlow: all(baseline, slowBand),
-  };
+/**
+ * Adds its drivers to an event. If more large requests explain at least half of it, the bottleneck is
+ * `traffic_mix`, whatever the stages: requests of each size take as long as before.
+ */
+export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers): AnomalyEvent {
+  const found =
+    drivers.length === 0 ? event : { ...event, drivers: drivers.slice(0, driversNamed) };
+  if (mix === undefined) return found;
+  const shared = { ...found, mix_share: mix.share };
+  if (mix.share < mostShare || event.cold_start) return shared;
+  const bottleneck = 'traffic_mix';
+  if (event.state === 'resolved') return { ...shared, bottleneck };
+  const part = Math.round(mix.share * 100);
+  const summary = `${event.summary}; more large requests (by ${mix.facet}) explain ${part} % of it`;
+  return { ...shared, bottleneck, summary };
 }

@@ -1,6 +1,12 @@
 /** Requests by band. */
 export type BandCounts = ReadonlyMap<number, number>;
 
+/** Requests, and the slow ones among them. */
+export interface SlowCount {
+  readonly requests: number;
+  readonly slow: number;
+}
+
 /** Bands are coarse: if the quantile's band holds this many times the share, slow starts above it. */
 const maxShareFactor = 4;
 
@@ -20,12 +26,8 @@ export function slowBandOf(byBand: BandCounts, share: number): number | undefine
 export function baselineSlowBand(baseline: BandCounts, share: number): number | undefined {
   const band = slowBandOf(baseline, share);
   if (band === undefined) return undefined;
-  let [all, slow] = [0, 0];
-  for (const [each, amount] of baseline) {
-    all += amount;
-    if (each >= band) slow += amount;
-  }
-  return slow > maxShareFactor * share * all ? band + 1 : band;
+  const { requests, slow } = slowCountOf(baseline, band);
+  return slow > maxShareFactor * share * requests ? band + 1 : band;
 }
 
 export function sumOfBands(parts: readonly BandCounts[]): Map<number, number> {
@@ -34,4 +36,23 @@ export function sumOfBands(parts: readonly BandCounts[]): Map<number, number> {
     for (const [band, amount] of part) sums.set(band, (sums.get(band) ?? 0) + amount);
   }
   return sums;
+}
+
+/** Requests of all bands, and of those from `slowBand` on. */
+export function slowCountOf(bands: BandCounts, slowBand: number): SlowCount {
+  let [requests, slow] = [0, 0];
+  for (const [band, amount] of bands) {
+    requests += amount;
+    if (band >= slowBand) slow += amount;
+  }
+  return { requests, slow };
+}
+
+export function sumOfCounts(counts: readonly SlowCount[]): SlowCount {
+  let [requests, slow] = [0, 0];
+  for (const count of counts) {
+    requests += count.requests;
+    slow += count.slow;
+  }
+  return { requests, slow };
 }

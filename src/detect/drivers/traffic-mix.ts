@@ -1,9 +1,11 @@
+import { type BandCounts, type SlowCount, slowCountOf, sumOfCounts } from './slow-band.ts';
+
 /** Requests with one value of a facet, by band of their total: now, and in the baseline. */
 export interface FacetBands {
   readonly facet: string;
   readonly value: string;
-  readonly now: ReadonlyMap<number, number>;
-  readonly baseline: ReadonlyMap<number, number>;
+  readonly now: BandCounts;
+  readonly baseline: BandCounts;
 }
 
 /** Part of a rise of slow requests that a change of the traffic explains. Rates are 0 to 1. */
@@ -58,14 +60,9 @@ export function trafficMix(
 interface Value {
   /** Power of two; NaN if the value is not a size. */
   readonly octave: number;
-  readonly now: Rate;
-  readonly baseline: Rate;
-  readonly bands: ReadonlyMap<number, number>;
-}
-
-interface Rate {
-  readonly requests: number;
-  readonly slow: number;
+  readonly now: SlowCount;
+  readonly baseline: SlowCount;
+  readonly bands: BandCounts;
 }
 
 function splitBy(
@@ -75,12 +72,12 @@ function splitBy(
 ): TrafficMix | undefined {
   const values = facets.map(({ value, now, baseline }) => ({
     octave: octaveOf(value),
-    now: rateOf(now, slowBand),
-    baseline: rateOf(baseline, slowBand),
+    now: slowCountOf(now, slowBand),
+    baseline: slowCountOf(baseline, slowBand),
     bands: baseline,
   }));
-  const now = sumOf(values.map((value) => value.now));
-  const baseline = sumOf(values.map((value) => value.baseline));
+  const now = sumOfCounts(values.map((value) => value.now));
+  const baseline = sumOfCounts(values.map((value) => value.baseline));
   if (now.requests === 0 || baseline.requests === 0) return undefined;
   const baselineRate = baseline.slow / baseline.requests;
   const excess = now.slow / now.requests - baselineRate;
@@ -89,10 +86,8 @@ function splitBy(
   let mix = 0;
   let slowdown = 0;
   for (const value of values) {
-    const [shareNow, baselineShare] = [
-      value.now.requests / now.requests,
-      value.baseline.requests / baseline.requests,
-    ];
+    const shareNow = value.now.requests / now.requests;
+    const baselineShare = value.baseline.requests / baseline.requests;
     const expected = law(value, slowBand) ?? baselineRate;
     mix += (shareNow - baselineShare) * expected;
     slowdown +=
@@ -106,11 +101,9 @@ function splitBy(
 
 /** Expected slow rate of a value: its own in the baseline, or extrapolated from the next smaller one. */
 function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => number | undefined {
-  const known = values
-    .filter(
-      ({ octave, baseline }) => baseline.requests >= tuned.minRequests && !Number.isNaN(octave),
-    )
-    .sort((a, b) => a.octave - b.octave);
+  const isKnown = ({ octave, baseline }: Value) =>
+    baseline.requests >= tuned.minRequests && !Number.isNaN(octave);
+  const known = values.filter(isKnown).sort((a, b) => a.octave - b.octave);
   const [half, largest] = known.slice(-2);
   // Bands that a request moves by when its size doubles: 0 if its time does not depend on it.
   const stepBands =
@@ -124,7 +117,7 @@ function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => 
     const next = known.findLast((each) => each.octave <= octave) ?? known[0];
     if (next === undefined || Number.isNaN(octave)) return undefined;
     const moved = Math.round(perOctave * Math.max(0, octave - next.octave));
-    const { requests, slow } = rateOf(next.bands, slowBand - moved);
+    const { requests, slow } = slowCountOf(next.bands, slowBand - moved);
     return slow / requests;
   };
 }
@@ -135,25 +128,7 @@ function octaveOf(value: string): number {
   return Math.log2(Number.parseFloat(value));
 }
 
-function rateOf(bands: ReadonlyMap<number, number>, slowBand: number): Rate {
-  let [requests, slow] = [0, 0];
-  for (const [band, amount] of bands) {
-    requests += amount;
-    if (band >= slowBand) slow += amount;
-  }
-  return { requests, slow };
-}
-
-function sumOf(rates: readonly Rate[]): Rate {
-  let [requests, slow] = [0, 0];
-  for (const rate of rates) {
-    requests += rate.requests;
-    slow += rate.slow;
-  }
-  return { requests, slow };
-}
-
-function meanBand(bands: ReadonlyMap<number, number>): number {
+function meanBand(bands: BandCounts): number {
   let [requests, sum] = [0, 0];
   for (const [band, amount] of bands) {
     requests += amount;

@@ -7,8 +7,8 @@ import {
   hasDrivers,
   measuredRange,
   noDrivers,
+  withDrivers,
 } from '../../detect/drivers/found-drivers.ts';
-import { withDrivers } from '../../detect/drivers/with-drivers.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { Series } from '../../series/series-window.ts';
 import { readRows } from '../read-query.ts';

@@ -1,15 +1,18 @@
 import { describe, expect, it } from 'vitest';
 import { type DriverCount, driversOf } from '../../../src/detect/drivers/drivers.ts';
 
-const countOf = (value: string, counts: Partial<DriverCount>): DriverCount => ({
-  facet: 'host',
-  value,
-  requests: 0,
-  slow: 0,
-  baselineRequests: 0,
-  baselineSlow: 0,
-  ...counts,
-});
+interface Counts {
+  readonly requests?: number;
+  readonly slow?: number;
+  readonly baselineRequests?: number;
+  readonly baselineSlow?: number;
+}
+
+function countOf(value: string, counts: Counts): DriverCount {
+  const { requests = 0, slow = 0, baselineRequests = 0, baselineSlow = 0 } = counts;
+  const baseline = { requests: baselineRequests, slow: baselineSlow };
+  return { facet: 'host', value, now: { requests, slow }, baseline };
+}
 
 describe('drivers', () => {
   it('are values that slow requests have far more often, and more so than in the baseline', () => {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Driver } from '../../../src/detect/drivers/drivers.ts';
+import { withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
 import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
-import { withDrivers } from '../../../src/detect/drivers/with-drivers.ts';
 import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
 import { anomalyFixture } from '../anomaly-fixture.ts';
 
