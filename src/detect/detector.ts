@@ -77,8 +77,7 @@ export class Detector {
     this.#series = new SeriesDetectors(options);
     this.#drifts = new DriftDetectors(options);
     this.#rates = new RateDetectors(options);
-    const detectors = { series: this.#series, rates: this.#rates, drifts: this.#drifts };
-    this.#evaluator = new StepEvaluator(options, detectors);
+    this.#evaluator = new StepEvaluator(options, this.#series, this.#rates, this.#drifts);
   }
 
   /** History that a restart should replay: a baseline, and the baseline of its first window. */
@@ -90,13 +89,8 @@ export class Detector {
     return {
       series: this.#series.size,
       seriesLimit: this.#options.max_series,
-      isCrowded: this.#evaluator.slots.isCrowded,
-      seriesNotEvaluated: this.#evaluator.slots.unevaluated,
       stagesNotEvaluated: this.#series.stagesNotEvaluated,
-      windowsEvaluated: this.#evaluator.windowsEvaluated,
-      tests: this.#evaluator.testCount,
-      perWeek: this.#evaluator.levels.perWeek,
-      windowsBeyondLimit: this.#evaluator.windowsBeyondLimit + this.#rates.windowsBeyondLimit,
+      ...this.#evaluator.stats,
     };
   }
 

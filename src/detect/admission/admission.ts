@@ -31,6 +31,8 @@ interface Claim {
   amount: number;
 }
 
+const none: Readonly<Claim> = { load: 0, amount: 0 };
+
 /**
  * Assigns a limited number of slots to the keys with the largest amounts over some ten minutes. It is idle
  * while there is a slot for each. From the first refusal on it counts the amounts of holders and candidates.
@@ -70,15 +72,13 @@ export class Admission {
   /** Gives a key that got a slot within a turn the largest claim of its predecessors. */
   inherit(key: string, from: readonly string[]): void {
     this.#candidates.delete(key);
-    const claims = from.map((one) => this.#claim(this.#holders, one)).sort(byClaim);
-    const { load, amount } = this.#holders.get(claims[0]?.key ?? '') ?? { load: 0, amount: 0 };
-    this.#holders.set(key, { load, amount });
+    const [largestClaim] = claimsOf(this.#holders, from);
+    this.#holders.set(key, { ...none, ...this.#holders.get(largestClaim?.key ?? '') });
   }
 
   /** The holder with the smallest claim, of those that may lose their slot. */
   least(holders: Iterable<string>, mayLose: (key: string) => boolean): string | undefined {
-    const free = [...holders].filter(mayLose).map((key) => this.#claim(this.#holders, key));
-    return free.sort(byClaim).at(-1)?.key;
+    return claimsOf(this.#holders, [...holders].filter(mayLose)).at(-1)?.key;
   }
 
   /** Makes a holder that was removed a candidate. */
@@ -99,14 +99,11 @@ export class Admission {
     isFixed: (key: string) => boolean,
     most = Number.POSITIVE_INFINITY,
   ): Turn {
-    const held = [...holders].map((key) => this.#claim(this.#holders, key)).sort(byClaim);
+    const held = claimsOf(this.#holders, holders);
     const losing = held.filter(({ key }) => !isFixed(key)).reverse();
-    const out: string[] = [];
-    for (const { key } of losing.slice(0, Math.max(0, held.length - slots))) out.push(key);
-    const asking = [...this.#candidates.keys()]
-      .map((key) => this.#claim(this.#candidates, key))
-      .filter(({ amount }) => amount >= tuning.minClaim)
-      .sort(byClaim);
+    const out = losing.slice(0, Math.max(0, held.length - slots)).map(({ key }) => key);
+    const claims = claimsOf(this.#candidates, this.#candidates.keys());
+    const asking = claims.filter(({ amount }) => amount >= tuning.minClaim);
     const free = Math.max(0, slots - held.length);
     const entering = asking.slice(0, Math.min(free, most)).map(({ key }) => key);
     for (const { key, amount } of asking.slice(free)) {
@@ -132,10 +129,8 @@ export class Admission {
     const asking = [...this.#candidates].map(([key, { load }]) => ({ key, amount: load }));
     const known = asking.filter(({ amount }) => amount >= tuning.minClaim);
     const kept = largest(known, tuning.candidatesPerSlot * slots);
-    const candidates = new Map<string, Claim>();
-    for (const { key, amount } of kept) candidates.set(key, { load: amount, amount: 0 });
-    this.#candidates = candidates;
-    if (candidates.size === 0) this.#holders.clear();
+    this.#candidates = new Map(kept.map(({ key, amount }) => [key, { load: amount, amount: 0 }]));
+    if (!this.isCrowded) this.#holders.clear();
   }
 
   serialize(state: StateArchive): void {
@@ -151,12 +146,6 @@ export class Admission {
       }
     });
   }
-
-  /** Claim of a key at the next turn. */
-  #claim(claims: ReadonlyMap<string, Claim>, key: string): Offer {
-    const claim = claims.get(key);
-    return { key, amount: claim === undefined ? 0 : next(claim) };
-  }
 }
 
 /** The largest offers; all of them in their order if there are no more. */
@@ -166,7 +155,12 @@ export function largest<One extends Offer>(offers: readonly One[], count: number
 
 /** Offers sorted by amount, largest first; a hash of the key breaks ties. */
 export function ranked<One extends Offer>(offers: readonly One[]): One[] {
-  return [...offers].sort(byClaim);
+  return offers.toSorted(byClaim);
+}
+
+/** Claims of keys at the next turn, largest first. */
+function claimsOf(claims: ReadonlyMap<string, Claim>, keys: Iterable<string>): Offer[] {
+  return ranked(Array.from(keys, (key) => ({ key, amount: next(claims.get(key) ?? none) })));
 }
 
 function next({ load, amount }: Claim): number {
@@ -176,14 +170,14 @@ function next({ load, amount }: Claim): number {
 function claimOf(claims: Map<string, Claim>, key: string): Claim {
   let claim = claims.get(key);
   if (claim === undefined) {
-    claim = { load: 0, amount: 0 };
+    claim = { ...none };
     claims.set(key, claim);
   }
   return claim;
 }
 
 function move(key: string, from: Map<string, Claim>, to: Map<string, Claim>): void {
-  to.set(key, from.get(key) ?? { load: 0, amount: 0 });
+  to.set(key, from.get(key) ?? { ...none });
   from.delete(key);
 }
 

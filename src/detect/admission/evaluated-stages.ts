@@ -14,7 +14,7 @@ export class EvaluatedStages {
   readonly #held: Set<string>;
   readonly #admission = new Admission(marginMs);
   #block: number;
-  #unevaluated = 0;
+  #notEvaluated = 0;
 
   /**
    * @param known stages that were evaluated so far.
@@ -26,8 +26,8 @@ export class EvaluatedStages {
   }
 
   /** Stages of the last window that were not evaluated. */
-  get unevaluated(): number {
-    return this.#unevaluated;
+  get notEvaluated(): number {
+    return this.#notEvaluated;
   }
 
   /** Reports whether `slots` suffice for all stages again. */
@@ -62,7 +62,7 @@ export class EvaluatedStages {
     // Whole requests are always evaluated.
     if (window.stages.has(totalStage)) this.#held.add(totalStage);
     const refused = newcomers.filter(({ key }) => !this.#held.has(key));
-    this.#unevaluated = refused.length;
+    this.#notEvaluated = refused.length;
     this.#admission.countRefused(refused, slots);
     const stages = new Map<string, StageSummary>();
     for (const [stage, summary] of window.stages) {

@@ -42,7 +42,7 @@ export class SeriesSlots {
     | { readonly block: number; readonly turn: Turn; readonly in: ReadonlySet<string> }
     | undefined;
   #block = Number.NaN;
-  #unevaluated = 0;
+  #notEvaluated = 0;
   /** Keys without a slot that get none before the next turn. */
   readonly #refused = new Set<string>();
   /** Number of evaluated versions by unversioned key, as of `#countedKeys`. */
@@ -63,8 +63,8 @@ export class SeriesSlots {
   }
 
   /** Series of the last window that were not evaluated. */
-  get unevaluated(): number {
-    return this.#unevaluated;
+  get notEvaluated(): number {
+    return this.#notEvaluated;
   }
 
   /** Starts a block: reassigns slots by the traffic before it. */
@@ -99,7 +99,7 @@ export class SeriesSlots {
       if (this.#series.get(key) !== undefined) present.set(key, window);
       else refused.push({ key, amount: requestsOf(window) });
     });
-    this.#unevaluated = refused.length;
+    this.#notEvaluated = refused.length;
     if (isShort) this.#admission.countRefused(refused, this.#limit);
     if (this.isCrowded) {
       for (const [key, window] of present) {

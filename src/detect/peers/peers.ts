@@ -18,6 +18,7 @@ const nearness = [
   ['version', 'host', 'region'],
 ] as const satisfies readonly (readonly Dimension[])[];
 type Nearness = 0 | 1;
+const all: readonly Nearness[] = [0, 1];
 
 /** Baselines lent to the series of a group. */
 interface Loan {
@@ -39,7 +40,7 @@ interface Loan {
  */
 export class Peers {
   readonly #options: DetectOptions;
-  readonly #groups = nearness.map(() => new Map<string, Set<SeriesDetector>>());
+  readonly #groups = new Map<string, Set<SeriesDetector>>();
   /** Loans per group, as of one window: a deploy of a thousand hosts computes one. */
   readonly #loans = new Map<string, Loan>();
   #loansMs = Number.NaN;
@@ -49,22 +50,22 @@ export class Peers {
   }
 
   add(detector: SeriesDetector): void {
-    if (hasOverflow(detector.series)) return;
-    this.#groups.forEach((groups, near) => {
-      const key = groupKey(detector.series, near as Nearness);
-      const group = groups.get(key);
-      if (group === undefined) groups.set(key, new Set([detector]));
+    if (Object.values(detector.series).includes(overflowValue)) return;
+    for (const near of all) {
+      const key = groupKey(detector.series, near);
+      const group = this.#groups.get(key);
+      if (group === undefined) this.#groups.set(key, new Set([detector]));
       else group.add(detector);
-    });
+    }
   }
 
   delete(detector: SeriesDetector): void {
-    this.#groups.forEach((groups, near) => {
-      const key = groupKey(detector.series, near as Nearness);
-      const group = groups.get(key);
+    for (const near of all) {
+      const key = groupKey(detector.series, near);
+      const group = this.#groups.get(key);
       group?.delete(detector);
-      if (group?.size === 0) groups.delete(key);
-    });
+      if (group?.size === 0) this.#groups.delete(key);
+    }
   }
 
   /** Baseline for a new series; undefined without a lender. */
@@ -94,12 +95,13 @@ export class Peers {
   #loanTo(series: Series, near: Nearness, nowMs: number): Loan {
     if (nowMs !== this.#loansMs) this.#loans.clear();
     this.#loansMs = nowMs;
-    const key = `${near} ${groupKey(series, near)}`;
+    const key = groupKey(series, near);
     let loan = this.#loans.get(key);
     if (loan === undefined) {
-      const peers = this.#peersOf(series, near);
+      const peers = byRequests(this.#groups.get(key) ?? []);
       const lenders = peers.filter(({ lends }) => lends !== undefined);
-      const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= this.#liveSinceMs(nowMs));
+      const liveSinceMs = nowMs - longestRun * this.#options.window;
+      const live = lenders.filter(({ lastSeenMs }) => lastSeenMs >= liveSinceMs);
       const lending = live.length > 0 ? live : lenders;
       // A borrower must not confirm its own baseline.
       const owners = live.filter(({ borrowed }) => borrowed === undefined);
@@ -121,25 +123,6 @@ export class Peers {
       .flatMap(({ series, lends }) => (lends === undefined ? [] : [{ series, baseline: lends }]));
     return BorrowedBaseline.of(lent, this.#options.min_baseline_windows);
   }
-
-  /** Time since which a live series had a request. */
-  #liveSinceMs(nowMs: number): number {
-    return nowMs - longestRun * this.#options.window;
-  }
-
-  /** Peers, those with most requests in their last windows first. */
-  #peersOf(series: Series, near: Nearness): SeriesDetector[] {
-    const group = this.#groups[near]?.get(groupKey(series, near)) ?? [];
-    const weighted = [...group].map((detector) => ({
-      ...{ detector, key: seriesKey(detector.series) },
-      requests: detector.latestWindows.reduce(
-        (sum, window) => sum + (wholeRequest(window)?.requests ?? 0),
-        0,
-      ),
-    }));
-    weighted.sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1));
-    return weighted.map(({ detector }) => detector);
-  }
 }
 
 /** Reports whether two series differ only in version or host. */
@@ -149,9 +132,16 @@ export function arePeers(one: Series, other: Series): boolean {
 
 function groupKey(series: Series, near: Nearness): string {
   const blank = nearness[near].map((dimension) => [dimension, '']);
-  return seriesKey({ ...series, ...Object.fromEntries(blank) });
+  return `${near} ${seriesKey({ ...series, ...Object.fromEntries(blank) })}`;
 }
 
-function hasOverflow(series: Series): boolean {
-  return Object.values(series).includes(overflowValue);
+/** Sorts peers: those with most requests in their last windows come first. */
+function byRequests(peers: Iterable<SeriesDetector>): SeriesDetector[] {
+  const weighted = Array.from(peers, (detector) => {
+    const counts = detector.latestWindows.map((window) => wholeRequest(window)?.requests ?? 0);
+    const requests = counts.reduce((sum, count) => sum + count, 0);
+    return { detector, key: seriesKey(detector.series), requests };
+  });
+  weighted.sort((a, b) => b.requests - a.requests || (a.key < b.key ? -1 : 1));
+  return weighted.map(({ detector }) => detector);
 }

@@ -1,12 +1,7 @@
-/** Series share what they know of each other when a block begins, which is so long. */
+/** Series share state at the start of a block of this length. */
 const blockMs = 2 * 60_000;
 
-/** The number of the block that a window is of, by its start. */
+/** The number of the block of a window, by its start. */
 export function blockOf(startMs: number): number {
   return Math.floor(startMs / blockMs);
-}
-
-/** Whether two windows are of one block, by their starts. */
-export function areOfOneBlock(ms: number, otherMs: number): boolean {
-  return blockOf(ms) === blockOf(otherMs);
 }

@@ -25,17 +25,8 @@ export interface StepInput {
 }
 
 /** Events of the series and models of a step, in the order in which they are grouped. */
-export interface EvaluatedStep {
-  readonly startMs: number;
-  readonly nowMs: number;
+interface EvaluatedStep extends Pick<StepInput, 'startMs' | 'nowMs'> {
   readonly events: readonly AnomalyEvent[];
-}
-
-/** Detectors that a step passes through. */
-export interface Detectors {
-  readonly series: SeriesDetectors;
-  readonly rates: RateDetectors;
-  readonly drifts: DriftDetectors;
 }
 
 /**
@@ -57,7 +48,12 @@ export class StepEvaluator {
   #windowsBeyondLimit = 0;
   #windowsEvaluated = 0;
 
-  constructor(options: DetectOptions, { series, rates, drifts }: Detectors) {
+  constructor(
+    options: DetectOptions,
+    series: SeriesDetectors,
+    rates: RateDetectors,
+    drifts: DriftDetectors,
+  ) {
     this.#options = options;
     this.#series = series;
     this.#rates = rates;
@@ -72,23 +68,16 @@ export class StepEvaluator {
     return this.#lastStartMs;
   }
 
-  get levels(): TestLevels {
-    return this.#levels;
-  }
-
-  /** Slots of the series that are evaluated. */
-  get slots(): SeriesSlots {
-    return this.#slots;
-  }
-
-  /** Windows of series that this process evaluated. */
-  get windowsEvaluated(): number {
-    return this.#windowsEvaluated;
-  }
-
-  /** Windows of series beyond the limit, which were not evaluated, since the start. */
-  get windowsBeyondLimit(): number {
-    return this.#windowsBeyondLimit;
+  /** As `DetectorStats`. */
+  get stats() {
+    return {
+      isCrowded: this.#slots.isCrowded,
+      seriesNotEvaluated: this.#slots.notEvaluated,
+      windowsEvaluated: this.#windowsEvaluated,
+      tests: this.testCount,
+      perWeek: this.#levels.perWeek,
+      windowsBeyondLimit: this.#windowsBeyondLimit + this.#rates.windowsBeyondLimit,
+    };
   }
 
   /** Tests that share the budget of false pages. */
@@ -136,10 +125,15 @@ export class StepEvaluator {
       if (!isFirst && (block !== this.#block || !this.#areSettled(windows, keys))) break;
       const isNew = block !== this.#block;
       this.#series.beginStep(startMs);
-      if (isNew) this.#slots.turn(block);
-      if (isNew) this.#forget(keys, startMs);
+      if (isNew) {
+        this.#slots.turn(block);
+        this.#forget(keys, startMs);
+      }
       const present = this.#present(next, keys);
-      if (isFirst) this.#register(present);
+      if (isFirst) {
+        this.#rates.register(present, this.#series.size);
+        this.#drifts.register(present);
+      }
       if (isNew) this.#publishShared(startMs, block);
       this.#lastStartMs = startMs;
       begun.push({ startMs, context: this.#contextOf(next, live), present, offered: windows });
@@ -189,11 +183,6 @@ export class StepEvaluator {
     return present;
   }
 
-  #register(present: ReadonlyMap<string, SeriesWindow>): void {
-    this.#rates.register(present, this.#series.size);
-    this.#drifts.register(present);
-  }
-
   #publishShared(startMs: number, block: number): void {
     this.#block = block;
     this.#series.publishShared(startMs);
@@ -237,7 +226,8 @@ export class StepEvaluator {
 
   /** Evaluates each series by itself: all steps of a series, then those of the next. */
   #evaluateSeries(steps: readonly DetectorStep[]): SeriesEvents[] {
-    const results = steps.map(() => ({
+    const results = steps.map((step) => ({
+      step,
       tails: [] as AnomalyEvent[],
       failures: [] as AnomalyEvent[],
       drifts: [] as AnomalyEvent[],
@@ -246,11 +236,9 @@ export class StepEvaluator {
     const baselineOf = (series: Series) => this.#baselineOf(series);
     for (const key of this.#series.sortedKeys) {
       const series = this.#series.get(key) as SeriesDetector;
-      for (const [at, step] of steps.entries()) {
-        const { startMs, context, present } = step;
-        const { tails, failures, drifts, openKeys } = results[at] as (typeof results)[number];
-        const window = present.get(key);
-        const tail = this.#series.step(series, window, startMs, context);
+      for (const { step, tails, failures, drifts, openKeys } of results) {
+        const window = step.present.get(key);
+        const tail = this.#series.step(series, window, step.startMs, step.context);
         const failure = this.#rates.evaluateSeries(key, window, step, baselineOf);
         const isOpen = window !== undefined && series.isOpen;
         const drift = this.#drifts.evaluateSeries(key, window, step, isOpen, tail);

@@ -58,7 +58,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
 
   /** Stages left out of the last window of their series, because it has more than its share. */
   get stagesNotEvaluated(): number {
-    return [...this.#shares.values()].reduce((sum, { unevaluated }) => sum + unevaluated, 0);
+    return [...this.#shares.values()].reduce((sum, { notEvaluated }) => sum + notEvaluated, 0);
   }
 
   get(key: string): SeriesDetector | undefined {

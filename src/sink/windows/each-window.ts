@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../../base/clock.ts';
-import { areOfOneBlock } from '../../detect/step/sharing-block.ts';
+import { blockOf } from '../../detect/step/sharing-block.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type ResponseStream, rowBinaryStream } from '../row-binary/row-binary-of.ts';
 import { type Piece, PieceSize } from './piece-size.ts';
@@ -95,7 +95,7 @@ export async function* eachBlock(
     block.push(at);
     for (const window of at.windows) stages += window.stages.size;
     // Yields before decoding the next window, because this block may change which series it needs.
-    const isLast = !areOfOneBlock(at.startMs, at.startMs + range.windowMs);
+    const isLast = blockOf(at.startMs) !== blockOf(at.startMs + range.windowMs);
     if (!isLast && stages < stagesTogether) continue;
     yield block;
     block = [];
