@@ -36,7 +36,7 @@ interface DayResult {
  * hour, the baseline of tails. Hours with an open tail shift are left out. Evaluated once an hour.
  */
 export class DriftDetector extends AnomalyDetector {
-  readonly #series: Series;
+  readonly series: Series;
   readonly #options: DetectOptions;
   readonly #tails: HourlyTails;
   /** Result of the last hour. */
@@ -47,13 +47,9 @@ export class DriftDetector extends AnomalyDetector {
   /** @param series in any version. */
   constructor(series: Series, options: DetectOptions) {
     super(options, OpenAnomaly);
-    this.#series = { ...series, version: '' };
+    this.series = { ...series, version: '' };
     this.#options = options;
     this.#tails = new HourlyTails(options.quantiles);
-  }
-
-  get series(): Series {
-    return this.#series;
   }
 
   get isForgettable(): boolean {
@@ -121,12 +117,12 @@ export class DriftDetector extends AnomalyDetector {
   }
 
   #opening(nowMs: number): AnomalyEvent | undefined {
-    const verdict = this.#lastDay?.opening;
-    if (this.#lastDay === undefined || verdict === undefined) return undefined;
-    const series = this.#series;
+    const { pairs, opening } = this.#lastDay ?? {};
+    if (pairs === undefined || opening === undefined) return undefined;
+    const series = this.series;
     const options = this.#options;
-    const { startedAtMs } = verdict;
-    const measured = driftMeasured(series, this.#lastDay.pairs, verdict, options);
+    const { startedAtMs } = opening;
+    const measured = driftMeasured(series, pairs, opening, options);
     return {
       ...newAnomaly({ kind: 'drift', series, startedAtMs, nowMs, options }),
       ...measured,
@@ -147,7 +143,7 @@ export class DriftDetector extends AnomalyDetector {
     const verdict = this.#verdictOf(event);
     if (verdict === undefined || this.#lastDay === undefined) return undefined;
     if (verdict.ratio < minGrowth * event.ratio) return undefined;
-    const measured = driftMeasured(this.#series, this.#lastDay.pairs, verdict, this.#options);
+    const measured = driftMeasured(this.series, this.#lastDay.pairs, verdict, this.#options);
     return { ...measured, severity: event.severity };
   }
 
@@ -173,13 +169,8 @@ export class DriftDetector extends AnomalyDetector {
 /** Growth of the hours within a week. */
 function factorsOf({ pairs, verdicts }: DayResult, { quantiles }: DetectOptions): HourFactors {
   const now = meansOf(pairs.map((pair) => pair.now));
-  const baseline = meansOf(pairs.map((pair) => pair.baseline));
-  const times = ([stage, ms]: [string, number]): [string, number] => [
-    stage,
-    ms > 0 ? (now.get(stage) ?? ms) / ms : 1,
-  ];
-  return {
-    quantiles: quantiles.map((_, i) => verdicts.find((one) => one.quantile === i)?.ratio ?? 1),
-    means: new Map([...baseline].map(times)),
-  };
+  const means = meansOf(pairs.map((pair) => pair.baseline));
+  for (const [stage, ms] of means) means.set(stage, ms > 0 ? (now.get(stage) ?? ms) / ms : 1);
+  const ratios = quantiles.map((_, i) => verdicts.find((one) => one.quantile === i)?.ratio ?? 1);
+  return { quantiles: ratios, means };
 }

@@ -9,8 +9,6 @@ import type { DetectOptions } from '../options/detect-options.ts';
 import type { DetectorStep, SeriesEvents } from '../step/detector-step.ts';
 import { DriftDetector } from './drift-detector.ts';
 
-const none: readonly SeriesWindow[] = [];
-
 /** An hour of a series, all its versions together. */
 export interface SeriesHour {
   readonly series: Series;
@@ -101,7 +99,7 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
     const detector = this.#bySeries.get(key);
     if (detector?.seriesCount !== 1) return undefined;
     if (tail?.resolution === 'rebaselined') detector.forgetBefore(startMs);
-    const windows = window === undefined ? none : [window];
+    const windows = window === undefined ? [] : [window];
     return detector.step(startMs, windows, !isOpen, this.#perWeek, context);
   }
 
@@ -127,7 +125,9 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
         const isNormal = !shifted.has(detector);
         const event = detector.step(startMs, own, isNormal, this.#perWeek, context);
         if (event !== undefined) emitted.push({ key, event });
-        if (detector.seriesCount === 0 && detector.isForgettable) this.#delete(key);
+        if (detector.seriesCount > 0 || !detector.isForgettable) continue;
+        this.detectors.delete(key);
+        this.#others = undefined;
       }
     }
     return emitted.sort((a, b) => (a.key < b.key ? -1 : 1)).map(({ event }) => event);
@@ -155,11 +155,6 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
       else own.push(window);
     }
     return windows;
-  }
-
-  #delete(key: string): void {
-    this.detectors.delete(key);
-    this.#others = undefined;
   }
 
   protected override keyOf(event: AnomalyEvent): string {

@@ -1,30 +1,14 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { HourPair, HourTail } from '../../baseline/hourly-tails.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { AnomalyEvent, Blamed } from '../event/anomaly-event.ts';
+import type { Blamed } from '../event/anomaly-event.ts';
 import { anomalySubject, explainedPart, formatMs, formatRatio } from '../event/anomaly-summary.ts';
 import { type StageMeans, splitExcess } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
+import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { DriftVerdict } from './drift-test.ts';
 
-/** Measured fields of a drift, which each of its events updates. */
-export type DriftMeasured = Pick<
-  AnomalyEvent,
-  | 'stage'
-  | 'quantile'
-  | 'observed_ms'
-  | 'interval_ms'
-  | 'baseline_ms'
-  | 'ratio'
-  | 'requests'
-  | 'evidence'
-  | 'blame'
-  | 'bottleneck'
-  | 'summary'
->;
-
-const smallestP = 1e-300;
 const hourMs = 3_600_000;
 
 /** Slowdown of a day against the same hours a week before, the stage to blame, and the evidence. */
@@ -33,11 +17,12 @@ export function driftMeasured(
   pairs: readonly HourPair[],
   verdict: DriftVerdict,
   { quantiles, window }: DetectOptions,
-): DriftMeasured {
+) {
   const { baselineMs, ratio, interval, hours } = verdict;
   const first = pairs[0] as HourPair;
   const last = pairs.at(-1) as HourPair;
   const measuredStage = last.now.stage;
+  const windows = Math.round((hours * hourMs) / window);
   const blame = blameOf(pairs, measuredStage);
   const measured = {
     stage: blame[0]?.stage ?? measuredStage,
@@ -49,16 +34,13 @@ export function driftMeasured(
     requests: Math.round(pairs.reduce((sum, { now }) => sum + now.requests, 0)),
     evidence: {
       test: 'hourly_ratios' as const,
-      p_value: Math.max(Math.exp(verdict.logP), smallestP),
-      alpha: Math.exp(verdict.logLevel),
-      windows: Math.round((hours * hourMs) / window),
+      ...significance(verdict),
+      windows,
       exceedances: verdict.slower,
       expected: hours / 2,
       dispersion: round(Math.max(1, hours / verdict.independent)),
       measured_stage: measuredStage,
-      baseline_windows: Math.round((hours * hourMs) / window),
-      baseline_from: new Date(first.baseline.startMs).toISOString(),
-      baseline_to: new Date(last.baseline.startMs + hourMs).toISOString(),
+      ...baselineFields(windows, first.baseline.startMs, last.baseline.startMs + hourMs),
     },
     blame,
     // Hours keep only means: the move of the median is unknown.
@@ -75,7 +57,7 @@ export function driftMeasured(
  * "p95 of ranker was 132 ms over the last day, 1.3x its baseline of 101 ms (same hours a week before); features
  * explains all of it".
  */
-function summaryOf(event: Series & Omit<DriftMeasured, 'summary'>): string {
+function summaryOf(event: Parameters<typeof anomalySubject>[0]): string {
   const { observed_ms, baseline_ms, ratio } = event;
   const was = `${formatMs(observed_ms)} over the last day, ${formatRatio(ratio)} its baseline`;
   const baseline = `of ${formatMs(baseline_ms)} (same hours a week before)`;
@@ -105,8 +87,4 @@ export function meansOf(hours: readonly HourTail[]): Map<string, number> {
     }
   }
   return means;
-}
-
-function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6 + 0;
 }

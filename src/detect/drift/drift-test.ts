@@ -1,6 +1,7 @@
 import type { HourPair } from '../../baseline/hourly-tails.ts';
 import { median } from '../../baseline/median.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
+import { normal95 } from '../stats/quantile-interval.ts';
 import { logStudentTail } from '../stats/student-tail.ts';
 
 /** Comparison of a day with the same hours of the week before, for one quantile. */
@@ -37,7 +38,6 @@ const tuned = {
   lastHours: 6,
   /** Independent tests per week: hourly tests of one day largely overlap. */
   testsPerWeek: 7,
-  normal95: 1.959964,
   /** Upper limit of the autocorrelation of hours. */
   maxCorrelation: 0.9,
   /** Lower limit of the degrees of freedom of t. */
@@ -69,21 +69,17 @@ export function evaluateDrift(
     const verdict = evaluateQuantile(pairs, quantile, options, perWeek);
     if (verdict === undefined) return [];
     const half = Math.log(options.min_drift_ratio) / 2;
-    const growths = between.flatMap((day) =>
-      growthOf(comparableOf(day, quantile, options), quantile),
-    );
-    return { ...verdict, opens: verdict.opens && growths.every((growth) => growth >= half) };
+    const isConfirmed = between.every((day) => {
+      const compared = comparableOf(day, quantile, options);
+      return compared.length < tuned.minHours || median(growthsOf(compared, quantile)) >= half;
+    });
+    return { ...verdict, opens: verdict.opens && isConfirmed };
   });
 }
 
 /** The verdict with the smallest p-value, of those that open if there are any. */
 export function clearestOf(verdicts: readonly DriftVerdict[]): DriftVerdict | undefined {
-  const opening = verdicts.filter(({ opens }) => opens);
-  const among = opening.length > 0 ? opening : verdicts;
-  return among.reduce<DriftVerdict | undefined>(
-    (clearest, each) => (clearest === undefined || each.logP < clearest.logP ? each : clearest),
-    undefined,
-  );
+  return verdicts.toSorted((a, b) => Number(b.opens) - Number(a.opens) || a.logP - b.logP)[0];
 }
 
 /** Verdict of one quantile, by its index. */
@@ -115,10 +111,7 @@ function evaluateQuantile(
     slower: growths.filter((each) => each > 0).length,
     baselineMs,
     ratio: Math.exp(growth),
-    interval: [
-      Math.exp(growth - tuned.normal95 * error),
-      Math.exp(growth + tuned.normal95 * error),
-    ],
+    interval: [Math.exp(growth - normal95 * error), Math.exp(growth + normal95 * error)],
     independent,
     logP,
     logLevel,
@@ -147,11 +140,6 @@ function growthsOf(compared: readonly HourPair[], quantile: number): number[] {
   return compared.map(({ now, baseline }) =>
     Math.log((now.quantilesMs[quantile] as number) / (baseline.quantilesMs[quantile] as number)),
   );
-}
-
-/** Median log growth; empty if too few hours can be compared. */
-function growthOf(compared: readonly HourPair[], quantile: number): number[] {
-  return compared.length < tuned.minHours ? [] : [median(growthsOf(compared, quantile))];
 }
 
 /**

@@ -24,10 +24,8 @@ const fields = STAGE + 1;
 
 /** The last windows with requests, by their offsets in the arena. The newest are in quarantine. */
 export class CountedWindows extends WindowRing {
-  /** Stages that stood for whole requests; the last one is cached, as it rarely changes. */
+  /** Stages that stood for whole requests, mostly one. */
   readonly #stages = [''];
-  #stage = '';
-  #stageIndex = 0;
   /** Digests of the newest windows, by slot. */
   readonly #digests: CountedRequests['digests'][] = Array(maxDigests).fill([]);
   #quarantined = 0;
@@ -120,11 +118,8 @@ export class CountedWindows extends WindowRing {
   }
 
   #indexOf(stage: string): number {
-    if (stage === this.#stage) return this.#stageIndex;
     const known = this.#stages.indexOf(stage);
-    this.#stageIndex = known < 0 ? this.#stages.push(stage) - 1 : known;
-    this.#stage = stage;
-    return this.#stageIndex;
+    return known < 0 ? this.#stages.push(stage) - 1 : known;
   }
 
   #serializeWindow(state: StateArchive, offset: number): void {

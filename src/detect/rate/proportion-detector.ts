@@ -4,12 +4,11 @@ import {
   serializeRateReference,
 } from '../../baseline/rate-baseline.ts';
 import { RenewableBaseline } from '../../baseline/renewable-baseline.ts';
-
 import type { Series } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { rateEvent, tailFields } from '../event/rate-event.ts';
+import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { type RateMeasured, rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
 import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
@@ -17,7 +16,7 @@ import { type DetectOptions, longestSpan, quarantineWindows } from '../options/d
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { CountedWindows } from './counted-windows.ts';
-import type { CountedRequests, Proportion, WholeRequests } from './proportion.ts';
+import { type CountedRequests, type Proportion, proportionResolvedSummary } from './proportion.ts';
 import { proportionMeasured } from './proportion-measured.ts';
 import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
 import { type LeastRise, rateEffect } from './proportion-weights.ts';
@@ -101,8 +100,8 @@ export class ProportionDetector extends AnomalyDetector {
     let event: AnomalyEvent | undefined;
     // Most windows are unremarkable: nothing is allocated for them.
     if (verdict !== undefined || this.isOpen) {
-      const baseline = () => baselineOf(this.series);
-      event = this.lifecycle.step(startMs, this.#evaluation(verdict, context, baseline), context);
+      const evaluation = this.#evaluation(verdict, context, baselineOf);
+      event = this.lifecycle.step(startMs, evaluation, context);
       const sinceMs = this.lifecycle.open?.startedAtMs;
       if (sinceMs !== undefined) this.#exclude(sinceMs);
     }
@@ -136,18 +135,22 @@ export class ProportionDetector extends AnomalyDetector {
   #evaluation(
     verdict: ProportionVerdict | undefined,
     context: StepContext,
-    baseline: () => TDigest | undefined,
+    baselineOf: BaselineOf,
   ): Evaluation {
     return {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
-      opening: () => (verdict?.opens ? this.#opening(verdict, context, baseline) : undefined),
-      update: ({ event }) => this.#update(event, verdict, context, baseline),
+      opening: () => (verdict?.opens ? this.#opening(verdict, context, baselineOf) : undefined),
+      update: ({ event }) => this.#update(event, verdict, context, baselineOf),
       isRebaselinable: () =>
         (this.#baselines.candidate?.reference()?.windows ?? 0) >=
         this.#options.min_baseline_windows,
       resolvedSummary: ({ event }, resolution) =>
-        this.#proportion.resolvedSummary(event, resolution, this.#currentRate(event)),
-      ended: (resolution) => this.#ended(resolution),
+        proportionResolvedSummary(this.#proportion, event, resolution, this.#currentRate(event)),
+      ended: (resolution) => {
+        if (resolution === 'rebaselined') this.#rebaseline();
+        else this.#baselines.dropCandidate();
+        this.#test.forgetRun();
+      },
     };
   }
 
@@ -162,7 +165,7 @@ export class ProportionDetector extends AnomalyDetector {
   #currentRate({ evidence }: AnomalyEvent): number | undefined {
     const { min_requests, window: windowMs } = this.#options;
     const windows = Math.min(evidence.windows, quarantineWindows);
-    const afterMs = this.#windows.startMsOf(this.#windows.offsetBack(1)) - longestSpan * windowMs;
+    const afterMs = this.#lastSeenMs - longestSpan * windowMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
       if (back > windows && requests >= min_requests) break;
@@ -174,22 +177,16 @@ export class ProportionDetector extends AnomalyDetector {
     return requests < min_requests ? undefined : hits / requests;
   }
 
-  #opening(verdict: ProportionVerdict, context: StepContext, baseline: () => TDigest | undefined) {
-    const shown = this.#windowsOf(verdict);
+  #opening(verdict: ProportionVerdict, context: StepContext, baselineOf: BaselineOf) {
+    const { kind, bottleneck } = this.#proportion;
     return rateEvent({
-      kind: this.#proportion.kind,
+      kind,
       series: this.series,
       isWhole: false,
       startedAtMs: verdict.startedAtMs,
-      measured: proportionMeasured({
-        proportion: this.#proportion,
-        series: this.series,
-        verdict,
-        shown,
-        context,
-      }),
-      bottleneck: this.#proportion.bottleneck,
-      tail: { now: this.#tailOf(shown), baseline: baseline() },
+      measured: this.#measured(verdict, context),
+      bottleneck,
+      tail: this.#tailOf(verdict, baselineOf),
       nowMs: context.nowMs,
       options: this.#options,
     });
@@ -199,36 +196,27 @@ export class ProportionDetector extends AnomalyDetector {
     event: AnomalyEvent,
     verdict: ProportionVerdict | undefined,
     context: StepContext,
-    baseline: () => TDigest | undefined,
+    baselineOf: BaselineOf,
   ): EventUpdate | undefined {
     if (verdict === undefined || event.rate === undefined) return undefined;
     // The event's baseline counts: later windows do not move it.
     const reference = { ...verdict.reference, rate: event.rate.baseline };
-    const shown = this.#windowsOf(verdict);
-    const proportion = this.#proportion;
-    const changed = { ...verdict, reference };
-    const input = { proportion, series: this.series, verdict: changed, shown, context };
-    const measured = proportionMeasured(input);
+    const measured = this.#measured({ ...verdict, reference }, context);
     const isWorse = measured.severity === 'critical' && event.severity !== 'critical';
     const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
     if (!isWorse && !isGrown) return undefined;
-    const tail = { now: this.#tailOf(shown), baseline: baseline() };
-    return { ...measured, ...tailFields(tail, this.#options) };
+    return { ...measured, ...tailFields(this.#tailOf(verdict, baselineOf), this.#options) };
   }
 
-  /** Durations in the shown windows, or in the last of them. */
-  #tailOf(shown: readonly WholeRequests[]): TDigest {
-    return TDigest.merge(this.#windows.digestsOf(shown.length));
+  #measured(verdict: ProportionVerdict, { totalRequests }: StepContext): RateMeasured {
+    const shown = this.#windows.wholesOf(verdict.windows);
+    return proportionMeasured(this.#proportion, this.series, verdict, shown, totalRequests);
   }
 
-  #windowsOf({ windows }: ProportionVerdict): readonly WholeRequests[] {
-    return this.#windows.wholesOf(windows);
-  }
-
-  #ended(resolution: Resolution): void {
-    if (resolution === 'rebaselined') this.#rebaseline();
-    else this.#baselines.dropCandidate();
-    this.#test.forgetRun();
+  /** Durations in the verdict's windows, or in the last of them. */
+  #tailOf({ windows }: ProportionVerdict, baselineOf: BaselineOf): TailDigests {
+    const now = TDigest.merge(this.#windows.digestsOf(windows));
+    return { now, baseline: baselineOf(this.series) };
   }
 
   /** Excludes windows of an open anomaly: the candidate learns them, the baseline never does. */

@@ -62,8 +62,16 @@ export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
     this.#pool.publishShared();
   }
 
-  register(series: Series, key: string): void {
-    this.#of(series, key);
+  /** Returns the detector of a series, created where needed. */
+  register(series: Series, key: string): ProportionDetector {
+    let detector = this.detectors.get(key);
+    if (detector === undefined) {
+      const model = unversionedKey(series);
+      detector = this.#newDetector(series, this.#newest.get(model));
+      this.detectors.set(key, detector);
+      this.#newest.set(model, detector);
+    }
+    return detector;
   }
 
   /** Evaluates one step of a series, if it is registered; `counted` is undefined without a request. */
@@ -97,18 +105,7 @@ export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
   }
 
   protected override ofEvent(event: AnomalyEvent): ProportionDetector {
-    return this.#of(seriesOf(event), seriesKey(event));
-  }
-
-  #of(series: Series, key: string): ProportionDetector {
-    let detector = this.detectors.get(key);
-    if (detector === undefined) {
-      const model = unversionedKey(series);
-      detector = this.#newDetector(series, this.#newest.get(model));
-      this.detectors.set(key, detector);
-      this.#newest.set(model, detector);
-    }
-    return detector;
+    return this.register(seriesOf(event), seriesKey(event));
   }
 
   #newDetector(series: Series, before: ProportionDetector | undefined): ProportionDetector {

@@ -120,18 +120,20 @@ export class ProportionTest {
     reference: RateReference,
     levels: TestLevels,
   ): ProportionVerdict | undefined {
-    this.#compareWith(reference);
+    if (reference !== this.#reference) {
+      this.#reference = reference;
+      this.#weights.rebase(reference, this.#least);
+    }
     this.#windows.add(startMs, requests, hits);
     const fault = this.#accumulate(startMs, requests, hits);
     const score = this.#scoreOf(fault, reference);
-    const varianceInflation = this.#varianceInflation(fault);
     this.#observeRecurrences(startMs, fault, score);
-    const before = score < peakScore ? 0 : this.#recurrenceLevel(startMs, varianceInflation);
+    const before = score < peakScore ? 0 : this.#recurrenceLevel(startMs, fault);
     // The peaks of known recurrences are not learnt.
     if (score > before) this.#windows.score(score);
     if (score < peakScore) return undefined;
     const level = Math.max(tuned.suspiciousScore, this.#peaks.level(levels.perWeek), before);
-    return this.#verdict(fault, { score, level, reference });
+    return this.#verdict(fault, score, level, reference);
   }
 
   #observeRecurrences(startMs: number, fault: number, score: number): void {
@@ -143,8 +145,9 @@ export class ProportionTest {
     this.#isRecurring = this.#daily.isOpen || this.#bursts.isActive;
   }
 
-  #recurrenceLevel(startMs: number, varianceInflation: number): number {
-    return Math.max(this.#daily.threshold(startMs, varianceInflation), this.#bursts.level(startMs));
+  #recurrenceLevel(startMs: number, fault: number): number {
+    const daily = this.#daily.threshold(startMs, this.#varianceInflation(fault));
+    return Math.max(daily, this.#bursts.level(startMs));
   }
 
   /** Learns an evaluated window; one that belongs to an anomaly is skipped. */
@@ -219,12 +222,6 @@ export class ProportionTest {
     return memory.doubles.subarray(this.#offset, this.#offset + faults);
   }
 
-  #compareWith(reference: RateReference): void {
-    if (reference === this.#reference) return;
-    this.#reference = reference;
-    this.#weights.rebase(reference, this.#least);
-  }
-
   #accumulate(startMs: number, requests: number, hits: number): number {
     const weights = this.#weights;
     for (let i = 0; i < faults; i++) {
@@ -244,7 +241,7 @@ export class ProportionTest {
   #scoreOf(fault: number, reference: RateReference): number {
     const sum = this.#evidence.sum(fault);
     if (sum < peakScore) return sum;
-    const requests = sumOf(this.#windowsOf(fault), (each) => each.requests);
+    const { requests } = sumOf(this.#windowsOf(fault));
     return sum / (1 + (tuned.baselineNoise * requests) / reference.requests);
   }
 
@@ -253,37 +250,43 @@ export class ProportionTest {
     return this.#windows.since(this.#evidence.startMs(fault));
   }
 
-  #verdict(fault: number, { score, level, reference }: Found): ProportionVerdict {
+  #verdict(
+    fault: number,
+    score: number,
+    level: number,
+    reference: RateReference,
+  ): ProportionVerdict {
     const { effect } = this.#weights;
     // The effect must be large over all windows of the evidence, and over the last ones.
     const run = this.#windowsOf(fault);
-    const newest = run.at(-1) as ProportionCount;
-    const last = run.slice(-lastWindows(run, tuned.minRequestsFactor * this.#options.min_requests));
-    const isLarge = rateOf(run) >= effect && rateOf(last) >= effect;
-    const isHalf = rateOf(last) >= (effect + reference.rate) / 2;
-    const shown = isLarge ? run : last;
+    const all = sumOf(run);
+    const least = tuned.minRequestsFactor * this.#options.min_requests;
+    const last = sumOf(run.slice(-lastWindows(run, least)));
+    const isLarge = all.rate >= effect && last.rate >= effect;
+    const isHalf = last.rate >= (effect + reference.rate) / 2;
+    const { windows, requests, hits } = isLarge ? all : last;
+    const first = run.find((each) => each.hits > 0) ?? run.at(-1);
     return {
-      startedAtMs: (run.find(({ hits }) => hits > 0) ?? newest).startMs,
-      windows: shown.length,
-      requests: sumOf(shown, (each) => each.requests),
-      hits: sumOf(shown, (each) => each.hits),
+      startedAtMs: (first as ProportionCount).startMs,
+      windows,
+      requests,
+      hits,
       logP: -score,
       logLevel: -level,
       dispersion: this.#dispersions[fault] as number,
       reference,
-      opens: isLarge && score >= level && this.#mayOpen(fault, run),
+      opens: isLarge && score >= level && this.#mayOpen(fault, all),
       suspicious: isHalf && score >= Math.max(tuned.suspiciousScore, level / 2),
     };
   }
 
   /** Checks everything but significance and effect. */
-  #mayOpen(fault: number, run: readonly ProportionCount[]): boolean {
+  #mayOpen(fault: number, run: Omit<ProportionCount, 'startMs'>): boolean {
     const { min_baseline_windows, min_requests, window } = this.#options;
-    const isMature = (this.#learnt + this.#inherited) * window >= tuned.matureMs;
-    if (this.#learnt + this.#inherited < Math.ceil(min_baseline_windows / 2)) return false;
-    if (sumOf(run, ({ hits }) => hits) < tuned.minHits) return false;
-    const least = (isMature ? 1 : tuned.minRequestsFactor) * min_requests;
-    if (sumOf(run, ({ requests }) => requests) < least) return false;
+    const learnt = this.#learnt + this.#inherited;
+    const isMature = learnt * window >= tuned.matureMs;
+    if (learnt < Math.ceil(min_baseline_windows / 2) || run.hits < tuned.minHits) return false;
+    if (run.requests < (isMature ? 1 : tuned.minRequestsFactor) * min_requests) return false;
     // Evidence that has stopped growing opens nothing.
     if (this.#evidence.last(fault) <= 0) return false;
     const { known, young, fresh } = this.#lasting;
@@ -293,12 +296,6 @@ export class ProportionTest {
       this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= tuned.confirmedScore
     );
   }
-}
-
-interface Found {
-  readonly score: number;
-  readonly level: number;
-  readonly reference: RateReference;
 }
 
 /** A minute, or more windows where they hold fewer than `least` requests. */
@@ -312,13 +309,12 @@ function lastWindows(run: readonly ProportionCount[], least: number): number {
   return windows;
 }
 
-function sumOf(counts: readonly ProportionCount[], of: (count: ProportionCount) => number): number {
-  let sum = 0;
-  for (const count of counts) sum += of(count);
-  return sum;
-}
-
-function rateOf(counts: readonly ProportionCount[]): number {
-  const requests = sumOf(counts, (each) => each.requests);
-  return requests === 0 ? 0 : sumOf(counts, (each) => each.hits) / requests;
+function sumOf(counts: readonly ProportionCount[]) {
+  let requests = 0;
+  let hits = 0;
+  for (const count of counts) {
+    requests += count.requests;
+    hits += count.hits;
+  }
+  return { windows: counts.length, requests, hits, rate: requests === 0 ? 0 : hits / requests };
 }

@@ -25,13 +25,13 @@ export interface Proportion {
   readonly bottleneck: Bottleneck;
   readonly leastRise: (options: DetectOptions) => LeastRise;
   readonly lasting: LastingWindows;
-  readonly summary: (series: Series, rate: Rate, shown: readonly WholeRequests[]) => string;
-  /** @param now current rate; undefined without requests. */
-  readonly resolvedSummary: (
-    event: AnomalyEvent,
-    resolution: Resolution,
-    now: number | undefined,
-  ) => string;
+  /** The hits, and the sentence about them: "requests fail", "requests are cold starts". */
+  readonly hits: string;
+  readonly verb: string;
+  /** Says that they continue, where their rate is unknown. */
+  readonly persists: string;
+  /** Ends the summary. */
+  readonly detail: (shown: readonly WholeRequests[]) => string;
 }
 
 /** Share of timeouts among failures from which the summary names them. */
@@ -45,26 +45,14 @@ export const failures: Proportion = {
   leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
   // A pod that restarts fails for half a minute: that should not page.
   lasting: { known: 4, young: 12, fresh: 4 },
-  // "ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %); most of them time out"
-  summary: (series, { observed, baseline }, shown) => {
+  hits: 'failures',
+  verb: 'fail',
+  persists: 'requests keep failing',
+  detail: (shown) => {
     const timeouts = shown.reduce((sum, each) => sum + each.timeouts, 0);
     const all = shown.reduce((sum, each) => sum + each.errors + each.timeouts, 0);
-    const sort =
-      timeouts === all
-        ? '; all of them time out'
-        : timeouts >= mostShare * all
-          ? '; most of them time out'
-          : '';
-    return `${seriesLabel(series)}: ${formatShare(observed)} of requests fail (baseline ${formatShare(baseline)})${sort}`;
-  },
-  resolvedSummary: (event, resolution, now) => {
-    const label = seriesLabel(event);
-    const baseline = formatShare(event.rate?.baseline ?? 0);
-    const part = now === undefined ? undefined : `${formatShare(now)} of requests fail`;
-    if (resolution === 'no_traffic') return `${label}: too few requests to evaluate failures`;
-    if (resolution === 'rebaselined')
-      return `${label}: ${part ?? 'requests keep failing'}; this is now the baseline (was ${baseline})`;
-    return `${label} recovered${part === undefined ? '' : `: ${part}`} (baseline ${baseline})`;
+    if (timeouts < mostShare * all) return '';
+    return `; ${timeouts === all ? 'all' : 'most'} of them time out`;
   },
 };
 
@@ -76,18 +64,38 @@ export const coldStarts: Proportion = {
   leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
   // Added pods start cold for a minute, all pods of a new version for several.
   lasting: { known: 12, young: 30, fresh: 30 },
-  summary: (series, { observed, baseline }) =>
-    `${seriesLabel(series)}: ${formatShare(observed)} of requests are cold starts (baseline ${formatShare(baseline)})`,
-  resolvedSummary: (event, resolution, now) => {
-    const label = seriesLabel(event);
-    const baseline = formatShare(event.rate?.baseline ?? 0);
-    const part = now === undefined ? undefined : `${formatShare(now)} of requests are cold starts`;
-    if (resolution === 'no_traffic') return `${label}: too few requests to evaluate cold starts`;
-    if (resolution === 'rebaselined')
-      return `${label}: ${part ?? 'cold starts continue'}; this is now the baseline (was ${baseline})`;
-    return `${label} recovered${part === undefined ? '' : `: ${part}`} (baseline ${baseline})`;
-  },
+  hits: 'cold starts',
+  verb: 'are cold starts',
+  persists: 'cold starts continue',
+  detail: () => '',
 };
+
+/** "ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %); most of them time out". */
+export function proportionSummary(
+  { verb, detail }: Proportion,
+  series: Series,
+  { observed, baseline }: Rate,
+  shown: readonly WholeRequests[],
+): string {
+  const now = `${formatShare(observed)} of requests ${verb}`;
+  return `${seriesLabel(series)}: ${now} (baseline ${formatShare(baseline)})${detail(shown)}`;
+}
+
+/** @param rate current rate; undefined without requests. */
+export function proportionResolvedSummary(
+  { hits, verb, persists }: Proportion,
+  event: AnomalyEvent,
+  resolution: Resolution,
+  rate: number | undefined,
+): string {
+  const label = seriesLabel(event);
+  const baseline = formatShare(event.rate?.baseline ?? 0);
+  const now = rate === undefined ? undefined : `${formatShare(rate)} of requests ${verb}`;
+  if (resolution === 'no_traffic') return `${label}: too few requests to evaluate ${hits}`;
+  if (resolution === 'rebaselined')
+    return `${label}: ${now ?? persists}; this is now the baseline (was ${baseline})`;
+  return `${label} recovered${now === undefined ? '' : `: ${now}`} (baseline ${baseline})`;
+}
 
 /** Failures of a window; undefined without requests. */
 export function failedRequests(window: SeriesWindow | undefined): CountedRequests | undefined {
@@ -101,9 +109,8 @@ export function coldRequests(
   warm: SeriesWindow | undefined,
   cold: SeriesWindow | undefined,
 ): CountedRequests | undefined {
-  const [ofWarm, ofCold] = [failedRequests(warm), failedRequests(cold)];
-  const both = [ofWarm, ofCold].filter((each) => each !== undefined);
-  const parts = both.map(({ whole }) => whole);
+  const [ofWarm, ofCold] = [warm && wholeRequest(warm), cold && wholeRequest(cold)];
+  const parts = [ofWarm, ofCold].filter((part) => part !== undefined);
   const [first] = parts;
   if (first === undefined) return undefined;
   const sum = (of: (part: WholeRequests) => number) =>
@@ -115,7 +122,7 @@ export function coldRequests(
       errors: sum(({ errors }) => errors),
       timeouts: sum(({ timeouts }) => timeouts),
     },
-    digests: both.flatMap(({ digests }) => digests),
-    hits: ofCold?.whole.requests ?? 0,
+    digests: parts.map(({ digest }) => digest),
+    hits: ofCold?.requests ?? 0,
   };
 }

@@ -12,16 +12,15 @@ import { burnMeasured, burnResolvedSummary } from './burn-measured.ts';
 import { type BurnRule, burnRules, burnSpansMs, type Objective } from './burn-rules.ts';
 
 const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 /** Fewest bad requests of an anomaly, whatever their share. */
 const minBad = 5;
 /** Pause of the slow rule after an anomaly, whose bad requests remain in its short span. */
-const slowRuleSpanMs = 6 * hourMs;
+const slowRuleSpanMs = 6 * 60 * minuteMs;
 
 /** One objective of one model: the burn rate of its error budget, and its open anomaly. */
 export class SloBurnDetector extends AnomalyDetector {
   readonly objective: Objective;
-  readonly #series: Series;
+  readonly series: Series;
   readonly #options: DetectOptions;
   readonly #counts: BurnCounts;
   #slowFromMs = Number.NEGATIVE_INFINITY;
@@ -29,18 +28,10 @@ export class SloBurnDetector extends AnomalyDetector {
   /** @param series with the values that the objective names; the others are ''. */
   constructor(series: Series, objective: Objective, options: DetectOptions) {
     super(options, OpenAnomaly);
-    this.#series = series;
+    this.series = series;
     this.objective = objective;
     this.#options = options;
     this.#counts = new BurnCounts(burnSpansMs, Math.max(minuteMs, options.window));
-  }
-
-  get model(): string {
-    return this.#series.model;
-  }
-
-  get requestType(): string {
-    return this.#series.request_type;
   }
 
   serialize(state: StateArchive): void {
@@ -54,7 +45,7 @@ export class SloBurnDetector extends AnomalyDetector {
   /** @param bad requests that were too slow or failed; digests give fractions. */
   step(
     startMs: number,
-    { requests, bad }: { readonly requests: number; readonly bad: number },
+    { requests, bad }: Pick<BurnSum, 'requests' | 'bad'>,
     context: StepContext,
     tail: () => TailDigests,
   ): AnomalyEvent | undefined {
@@ -103,21 +94,19 @@ export class SloBurnDetector extends AnomalyDetector {
   }
 
   #opening(rule: BurnRule, { nowMs }: StepContext, tail: () => TailDigests): AnomalyEvent {
-    const share = rule.factor * (1 - this.objective.objective);
-    return {
-      ...rateEvent({
-        kind: 'slo_burn',
-        series: this.#series,
-        isWhole: true,
-        name: this.objective.name,
-        startedAtMs: this.#counts.sinceMs(share),
-        measured: this.#measured(rule),
-        tail: tail(),
-        nowMs,
-        options: this.#options,
-      }),
-      slo: this.#sloOf(rule),
-    };
+    const { name, objective } = this.objective;
+    const event = rateEvent({
+      kind: 'slo_burn',
+      series: this.series,
+      isWhole: true,
+      name,
+      startedAtMs: this.#counts.sinceMs(rule.factor * (1 - objective)),
+      measured: this.#measured(rule),
+      tail: tail(),
+      nowMs,
+      options: this.#options,
+    });
+    return { ...event, slo: this.#sloOf(rule) };
   }
 
   #update(
@@ -125,30 +114,23 @@ export class SloBurnDetector extends AnomalyDetector {
     rule: BurnRule | undefined,
     tail: () => TailDigests,
   ): EventUpdate | undefined {
-    if (rule === undefined) return undefined;
     // The used budget grows all the time: only a rise to critical is an update.
-    if (rule.severity !== 'critical' || event.severity === 'critical') return undefined;
-    const measured = this.#measured(rule);
-    return { ...measured, ...tailFields(tail(), this.#options), slo: this.#sloOf(rule) };
+    if (rule?.severity !== 'critical' || event.severity === 'critical') return undefined;
+    const fields = tailFields(tail(), this.#options);
+    return { ...this.#measured(rule), ...fields, slo: this.#sloOf(rule) };
   }
 
   #measured(rule: BurnRule) {
-    return burnMeasured({
-      series: this.#series,
-      objective: this.objective,
-      rule,
-      over: this.#counts.sum(rule.long),
-      lately: this.#counts.sum(rule.short),
-      untilMs: this.#counts.untilMs,
-      windowMs: this.#options.window,
-    });
+    const { window } = this.#options;
+    return burnMeasured(this.series, this.objective, rule, this.#counts, window);
   }
 
   #sloOf({ factor, long, short }: BurnRule): AnomalyEvent['slo'] {
+    const { name, objective, thresholdMs } = this.objective;
     return {
-      name: this.objective.name,
-      objective: this.objective.objective,
-      threshold_ms: this.objective.thresholdMs,
+      name,
+      objective,
+      threshold_ms: thresholdMs,
       burn_rate: factor,
       long_ms: burnSpansMs[long] as number,
       short_ms: burnSpansMs[short] as number,

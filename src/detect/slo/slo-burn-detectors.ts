@@ -57,15 +57,15 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
   serialize(state: StateArchive): void {
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
     state.list(this.detectors.values(), (saved) => {
-      const { objective, model, requestType } = saved ?? {};
+      const { objective, series } = saved ?? {};
       const restored = this.#of(
         {
           name: state.text(objective?.name ?? ''),
           thresholdMs: state.number(objective?.thresholdMs ?? 0),
           objective: state.number(objective?.objective ?? 0),
         },
-        state.text(model ?? ''),
-        state.text(requestType ?? ''),
+        state.text(series?.model ?? ''),
+        state.text(series?.request_type ?? ''),
       );
       invariant(restored !== undefined, 'more objectives were saved than are evaluated');
       restored.serialize(state);

@@ -1,6 +1,7 @@
 import type { TDigest } from '../../sketch/t-digest.ts';
 
-const normal95 = 1.959964;
+/** Standard deviations of a normal distribution to both sides that hold 95 % of it. */
+export const normal95 = 1.959964;
 
 /**
  * 95 % interval of a quantile, in the digest's unit: the order statistics 1.96 standard deviations of a

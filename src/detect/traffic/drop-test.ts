@@ -155,9 +155,8 @@ export class DropTest {
 
   /** Variance of ten-minute blocks, against that of independent requests. */
   #dispersion({ perSecond }: TrafficForecast): number {
-    return (
-      1 + tuned.dispersionFactor * this.#variance * perSecond * (TrafficProfile.blockMs / 1000)
-    );
+    const blockSeconds = TrafficProfile.blockMs / 1000;
+    return 1 + tuned.dispersionFactor * this.#variance * perSecond * blockSeconds;
   }
 
   #learn(startMs: number, requests: number, expected: number): void {
@@ -182,10 +181,8 @@ export class DropTest {
     const excess = Math.max(0, 2 * deficit ** 2 - expected) / expected ** 2;
     const square = Math.min(excess, tuned.variance.maxVarianceRatio * this.#variance);
     const weight = 1 / (Math.min(this.#blocks, tuned.variance.blocks) + tuned.variance.priorBlocks);
-    this.#variance = Math.max(
-      tuned.variance.least,
-      this.#variance + weight * (square - this.#variance),
-    );
+    const variance = this.#variance + weight * (square - this.#variance);
+    this.#variance = Math.max(tuned.variance.least, variance);
     this.#blocks += 1;
     this.#deficits.observe(startMs, expected / Math.max(1, this.#requests));
   }

@@ -2,7 +2,7 @@ import { TrafficProfile } from '../../baseline/traffic-profile.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
+import { type RateMeasured, rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import { AnomalyLifecycle, type Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
@@ -53,6 +53,14 @@ export class TrafficDetector implements AnomalyOwner {
   #lastWindows: { readonly startMs: number; readonly requests: number }[] = [];
   /** Start of the last known window with a request. */
   #lastSeenMs = Number.NaN;
+  /** Parts of an evaluation that silence and drops have in common. */
+  readonly #common = {
+    update: () => undefined,
+    isRebaselinable: () => true,
+    resolvedSummary: ({ event }: OpenAnomaly, resolution: Resolution) =>
+      trafficResolvedSummary(event, resolution, this.#nowPerSecond),
+    ended: () => this.#drop.forgetRun(),
+  };
 
   /**
    * @param model '' for all of them.
@@ -74,17 +82,20 @@ export class TrafficDetector implements AnomalyOwner {
 
   /** Reports whether nothing is open and no request has come for a day. */
   isForgettable(startMs: number): boolean {
-    if (this.isOpen) return false;
-    return startMs - this.#lastSeenMs > dayMs;
+    return !this.isOpen && startMs - this.#lastSeenMs > dayMs;
   }
 
   restore(event: AnomalyEvent): void {
     this.#lastSeenMs = Date.parse(event.started_at);
-    (event.kind === 'no_data' ? this.#silenceLifecycle : this.#dropLifecycle).restore(event);
+    this.#lifecycleOf(event).restore(event);
   }
 
   adopt(published: AnomalyEvent): void {
-    (published.kind === 'no_data' ? this.#silenceLifecycle : this.#dropLifecycle).adopt(published);
+    this.#lifecycleOf(published).adopt(published);
+  }
+
+  #lifecycleOf({ kind }: AnomalyEvent): AnomalyLifecycle {
+    return kind === 'no_data' ? this.#silenceLifecycle : this.#dropLifecycle;
   }
 
   reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
@@ -135,47 +146,58 @@ export class TrafficDetector implements AnomalyOwner {
     this.#lastWindows.push({ startMs, requests });
     while (startMs - (this.#lastWindows[0]?.startMs ?? startMs) >= recentMs)
       this.#lastWindows.shift();
-    const untilMs = startMs + this.#options.window;
-    const silence = this.#stepSilence(window, untilMs, context);
+    const silence = this.#stepSilence(window, startMs + this.#options.window, context);
     // A drop of all models shows in the single ones.
-    if (isOfAll) return silence === undefined ? [] : [silence];
-    const drop = this.#silenceLifecycle.isOpen
-      ? this.#suspendDrop()
-      : this.#stepDrop(window, context);
-    if (silence === undefined) return drop === undefined ? [] : [drop];
-    return drop === undefined ? [silence] : [silence, drop];
+    const drop = isOfAll ? undefined : this.#stepDrop(window, context);
+    return [silence, drop].filter((event) => event !== undefined);
   }
 
   /** As `Detector.silentUntil`. */
   silentUntil(untilMs: number, context: StepContext): AnomalyEvent[] {
     if (this.#silenceLifecycle.isOpen) return [];
-    const verdict = this.#evaluateSilence(untilMs, context);
-    const empty = { startMs: untilMs, requests: 0, isSilentEverywhere: true } as const;
     const tail = () => ({ now: undefined, baseline: undefined });
-    const window = { ...empty, tail };
-    const evaluation = this.#silenceEvaluation(verdict, untilMs, window, context);
-    const event = this.#silenceLifecycle.step(untilMs, evaluation, context);
+    const window = { startMs: untilMs, requests: 0, isSilentEverywhere: true, tail };
+    const event = this.#stepSilence(window, untilMs, context);
     return event === undefined ? [] : [event];
   }
 
-  #evaluateSilence(untilMs: number, { levels }: StepContext): SilenceVerdict | undefined {
-    const forecast = this.#profile.forecast;
-    if (forecast === undefined || !forecast.isKnown || this.#dropLifecycle.isOpen) return undefined;
-    const minGapMs = this.#series.model === '' ? minGapOfAllMs : 0;
-    return this.#silence.evaluate(untilMs, forecast, levels, minGapMs);
-  }
-
   #stepSilence(window: TrafficWindow, untilMs: number, context: StepContext) {
-    const verdict = this.#evaluateSilence(untilMs, context);
+    const forecast = this.#profile.forecast;
+    const minGapMs = this.#series.model === '' ? minGapOfAllMs : 0;
+    const verdict =
+      forecast?.isKnown === true && !this.#dropLifecycle.isOpen
+        ? this.#silence.evaluate(untilMs, forecast, context.levels, minGapMs)
+        : undefined;
     // Most windows are unremarkable: nothing is allocated for them.
     if (verdict === undefined && !this.#silenceLifecycle.isOpen) return undefined;
-    const evaluation = this.#silenceEvaluation(verdict, untilMs, window, context);
+    const opening = () => {
+      if (verdict === undefined || forecast === undefined) return undefined;
+      const measured = silenceMeasured(this.#series, verdict, forecast, this.#options);
+      return this.#opening('no_data', verdict, measured, window, context);
+    };
+    const evaluation: Evaluation = {
+      ...this.#common,
+      // After a restart the silence persists until the first request.
+      isAnomalous: () => this.#silence.isSilent(untilMs),
+      opening,
+      ended: (resolution) => {
+        this.#drop.forgetRun();
+        if (resolution === 'rebaselined') this.#silence.rebaseline();
+      },
+    };
     return this.#silenceLifecycle.step(window.startMs, evaluation, context);
   }
 
   /** Advances open anomalies through a window that cannot be evaluated. */
   #skipWindow({ startMs, requests }: TrafficWindow, context: StepContext): AnomalyEvent[] {
-    const evaluation = { ...undetermined, ended: () => this.#drop.forgetRun() };
+    const evaluation: Evaluation = {
+      ...this.#common,
+      isAnomalous: () => undefined,
+      opening: () => undefined,
+      isRebaselinable: () => false,
+      resolvedSummary: ({ event }, resolution) =>
+        trafficResolvedSummary(event, resolution, undefined),
+    };
     this.#drop.forgetRun();
     if (requests > 0) {
       this.#lastSeenMs = startMs;
@@ -186,75 +208,49 @@ export class TrafficDetector implements AnomalyOwner {
     });
   }
 
-  #silenceEvaluation(
-    verdict: SilenceVerdict | undefined,
-    untilMs: number,
-    { tail }: TrafficWindow,
-    { nowMs }: StepContext,
-  ): Evaluation {
-    const options = this.#options;
-    const forecast = this.#profile.forecast;
-    return {
-      // After a restart the silence persists until the first request.
-      isAnomalous: () => this.#silence.isSilent(untilMs),
-      opening: () => {
-        if (verdict === undefined || forecast === undefined) return undefined;
-        const measured = silenceMeasured(this.#series, verdict, forecast, options);
-        const { startedAtMs } = verdict;
-        const about = { kind: 'no_data', series: this.#series, isWhole: true } as const;
-        return rateEvent({ ...about, startedAtMs, measured, tail: tail(), nowMs, options });
-      },
-      update: () => undefined,
-      isRebaselinable: () => true,
-      resolvedSummary: ({ event }, resolution) =>
-        trafficResolvedSummary(event, resolution, this.#nowPerSecond),
-      ended: (resolution) => {
-        this.#drop.forgetRun();
-        if (resolution === 'rebaselined') this.#silence.rebaseline();
-      },
-    };
-  }
-
-  /** Suspends the drop test while the silence is open. */
-  #suspendDrop(): undefined {
-    this.#drop.forgetRun();
-    return undefined;
-  }
-
   #stepDrop(window: TrafficWindow, context: StepContext): AnomalyEvent | undefined {
+    if (this.#silenceLifecycle.isOpen) {
+      this.#drop.forgetRun();
+      return undefined;
+    }
     const forecast = this.#profile.forecast;
-    const { startMs, requests } = window;
+    const { startMs, requests, tail } = window;
     const verdict =
       forecast?.isKnown === true && this.#silence.isSteady(steadyMs)
         ? this.#drop.evaluate(startMs, requests, forecast, context.levels)
         : undefined;
     if (verdict === undefined && !this.#dropLifecycle.isOpen) return undefined;
-    const evaluation = this.#dropEvaluation(verdict, window, context);
+    const opening = () => {
+      if (verdict?.opens !== true || forecast === undefined) return undefined;
+      const measured = dropMeasured(this.#series, verdict, forecast, this.#options);
+      return this.#opening('throughput_drop', verdict, measured, window, context);
+    };
+    const evaluation: Evaluation = {
+      ...this.#common,
+      isAnomalous: ({ event }) => this.#isDropped(event, startMs),
+      opening,
+      update: ({ event }) => this.#dropUpdate(event, tail),
+    };
     return this.#dropLifecycle.step(startMs, evaluation, context);
   }
 
-  #dropEvaluation(
-    verdict: DropVerdict | undefined,
-    { startMs, tail }: TrafficWindow,
+  #opening(
+    kind: AnomalyEvent['kind'],
+    { startedAtMs }: SilenceVerdict | DropVerdict,
+    measured: RateMeasured,
+    { tail }: TrafficWindow,
     { nowMs }: StepContext,
-  ): Evaluation {
-    const options = this.#options;
-    const forecast = this.#profile.forecast;
-    return {
-      isAnomalous: ({ event }) => this.#isDropped(event, startMs),
-      opening: () => {
-        if (verdict?.opens !== true || forecast === undefined) return undefined;
-        const measured = dropMeasured(this.#series, verdict, forecast, options);
-        const { startedAtMs } = verdict;
-        const about = { kind: 'throughput_drop', series: this.#series, isWhole: true } as const;
-        return rateEvent({ ...about, startedAtMs, measured, tail: tail(), nowMs, options });
-      },
-      update: ({ event }) => this.#dropUpdate(event, tail),
-      isRebaselinable: () => true,
-      resolvedSummary: ({ event }, resolution) =>
-        trafficResolvedSummary(event, resolution, this.#nowPerSecond),
-      ended: () => this.#drop.forgetRun(),
-    };
+  ): AnomalyEvent {
+    return rateEvent({
+      kind,
+      series: this.#series,
+      isWhole: true,
+      startedAtMs,
+      measured,
+      tail: tail(),
+      nowMs,
+      options: this.#options,
+    });
   }
 
   get #nowPerSecond(): number {
@@ -273,19 +269,9 @@ export class TrafficDetector implements AnomalyOwner {
 
   /** Updates the event when the drop becomes critical. */
   #dropUpdate(event: AnomalyEvent, tail: () => TailDigests): EventUpdate | undefined {
-    const { rate } = event;
-    if (rate === undefined) return undefined;
+    if (event.rate === undefined) return undefined;
     const measured = dropUpdated(this.#series, event, this.#nowPerSecond);
     if (measured.severity !== 'critical' || event.severity === 'critical') return undefined;
     return { ...measured, ...tailFields(tail(), this.#options) };
   }
 }
-
-const undetermined: Omit<Evaluation, 'ended'> = {
-  isAnomalous: () => undefined,
-  opening: () => undefined,
-  update: () => undefined,
-  isRebaselinable: () => false,
-  resolvedSummary: ({ event }: OpenAnomaly, resolution: Resolution) =>
-    trafficResolvedSummary(event, resolution, undefined),
-};

@@ -3,13 +3,13 @@ import type { TrafficForecast } from '../../baseline/traffic-profile.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent, Rate, Resolution, Severity } from '../event/anomaly-event.ts';
 import { durationText, formatPerSecond, seriesLabel } from '../event/format.ts';
+import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
+import { normal95 } from '../stats/quantile-interval.ts';
 import type { DropVerdict } from './drop-test.ts';
 import type { SilenceVerdict } from './silence-test.ts';
 
-const smallestP = 1e-300;
-const normal95 = 1.959964;
 /** Part of the baseline at or below which a drop is critical. */
 const criticalPart = 0.1;
 
@@ -23,21 +23,19 @@ export function dropMeasured(
   const { requests, expected, windows, dispersion } = verdict;
   const seconds = (windows * window) / 1000;
   const half = normal95 * Math.sqrt(Math.max(1, requests) * dispersion);
-  const rate = rateOf(requests / seconds, expected / seconds, [
-    Math.max(0, requests - half) / seconds,
-    (requests + half) / seconds,
-  ]);
+  const [low, high] = [Math.max(0, requests - half), requests + half];
+  const rate = rateOf(requests / seconds, expected / seconds, low / seconds, high / seconds);
   return {
     rate,
     requests,
     evidence: {
       test: 'likelihood_ratio',
-      ...significanceOf(verdict),
+      ...significance(verdict),
       windows,
       exceedances: requests,
       expected: round(expected),
       dispersion: round(dispersion),
-      ...baselineFields(forecast, window),
+      ...baselineOf(forecast, window),
     },
     severity: severityOf(rate),
     summary: summaryOf(series, rate),
@@ -47,7 +45,7 @@ export function dropMeasured(
 /** Remaining traffic of an open drop. */
 export function dropUpdated(series: Series, event: AnomalyEvent, perSecond: number) {
   const [, high] = event.rate?.interval ?? [0, 0];
-  const rate = rateOf(perSecond, event.rate?.baseline ?? 0, [0, Math.max(perSecond, high)]);
+  const rate = rateOf(perSecond, event.rate?.baseline ?? 0, 0, Math.max(perSecond, high));
   return { rate, severity: severityOf(rate), summary: summaryOf(series, rate) };
 }
 
@@ -59,7 +57,7 @@ export function silenceMeasured(
   { window }: DetectOptions,
 ): RateMeasured {
   const { gapMs, expected } = verdict;
-  const rate = rateOf(0, forecast.perSecond, [0, 0]);
+  const rate = rateOf(0, forecast.perSecond, 0, 0);
   const baseline = formatPerSecond(rate.baseline);
   const which = series.model === '' ? '; traffic, Kafka or ingest has stopped' : '';
   return {
@@ -67,12 +65,12 @@ export function silenceMeasured(
     requests: 0,
     evidence: {
       test: 'silence',
-      ...significanceOf(verdict),
+      ...significance(verdict),
       windows: Math.max(1, Math.round(gapMs / window)),
       exceedances: 0,
       expected: round(expected),
       dispersion: 1,
-      ...baselineFields(forecast, window),
+      ...baselineOf(forecast, window),
     },
     severity: 'critical',
     summary: `${seriesLabel(series)}: no request for ${durationText(gapMs)} (baseline ${baseline})${which}`,
@@ -95,27 +93,19 @@ export function trafficResolvedSummary(
   return `${label} ${verb}${now === undefined ? '' : `: ${now}`} (baseline ${baseline})`;
 }
 
-function rateOf(observed: number, baseline: number, interval: readonly [number, number]): Rate {
+function rateOf(observed: number, baseline: number, low: number, high: number): Rate {
   return {
     unit: 'requests per second',
     observed: round(observed),
     baseline: round(baseline),
     ratio: round(baseline > 0 ? observed / baseline : 0),
-    interval: [round(interval[0]), round(interval[1])],
+    interval: [round(low), round(high)],
   };
 }
 
-function significanceOf({ logP, logLevel }: { readonly logP: number; readonly logLevel: number }) {
-  return { p_value: Math.max(Math.exp(logP), smallestP), alpha: Math.exp(logLevel) };
-}
-
-function baselineFields({ fromMs, toMs }: TrafficForecast, windowMs: number) {
-  return {
-    measured_stage: totalStage,
-    baseline_windows: Math.round((toMs - fromMs) / windowMs),
-    baseline_from: new Date(fromMs).toISOString(),
-    baseline_to: new Date(toMs).toISOString(),
-  };
+function baselineOf({ fromMs, toMs }: TrafficForecast, windowMs: number) {
+  const windows = Math.round((toMs - fromMs) / windowMs);
+  return { measured_stage: totalStage, ...baselineFields(windows, fromMs, toMs) };
 }
 
 function severityOf({ observed, baseline }: Rate): Severity {
@@ -126,8 +116,4 @@ function severityOf({ observed, baseline }: Rate): Severity {
 function summaryOf(series: Series, { observed, baseline }: Rate): string {
   const left = formatPerSecond(observed);
   return `${seriesLabel(series)}: requests fell to ${left} (baseline ${formatPerSecond(baseline)})`;
-}
-
-function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6 + 0;
 }
