@@ -1,21 +1,5 @@
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 
-/** Context attributes of CloudEvents 1.0, by their specified names. */
-export interface CloudEventAttributes {
-  readonly specversion: '1.0';
-  readonly id: string;
-  readonly source: string;
-  readonly type: string;
-  readonly time: string;
-  readonly subject: string;
-}
-
-export interface CloudEvent {
-  readonly attributes: CloudEventAttributes;
-  /** The event as JSON: the same bytes on every transport. */
-  readonly body: string;
-}
-
 /** Media type of every body. */
 export const cloudEventContentType = 'application/json';
 
@@ -23,16 +7,20 @@ export const cloudEventContentType = 'application/json';
  * Encodes the anomaly event as a CloudEvent. Its id is the anomaly's with the revision, so receivers
  * recognize repeated deliveries.
  */
-export function cloudEvent(event: AnomalyEvent, source = 'tailmark'): CloudEvent {
+export function cloudEvent(event: AnomalyEvent) {
   return {
+    /** Context attributes of CloudEvents 1.0, by their specified names. */
     attributes: {
       specversion: '1.0',
       id: `${event.id}-${event.revision}`,
-      source,
+      source: 'tailmark',
       type: `io.tailmark.anomaly.${event.state}.v1`,
       time: event.emitted_at,
       subject: event.dedup_key,
     },
+    /** The event as JSON: the same bytes on every transport. */
     body: JSON.stringify(event),
   };
 }
+
+export type CloudEvent = ReturnType<typeof cloudEvent>;

@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { AlertTarget } from './alert-target.ts';
@@ -12,14 +12,7 @@ export function openAlertTargets(
 ): AlertTarget[] {
   const webhooks = config.webhooks.map(
     ({ url, timeout, secret }) =>
-      new WebhookTarget({
-        url,
-        timeoutMs: timeout,
-        secret,
-        fetch,
-        nowMs: () => Date.now(),
-        sleep: (ms) => sleep(ms),
-      }),
+      new WebhookTarget({ url, timeoutMs: timeout, secret, fetch, ...systemClock }),
   );
   return publisher === undefined
     ? webhooks

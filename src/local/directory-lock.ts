@@ -57,7 +57,7 @@ export function lockDirectory(dir: string, nowMs: number): DirectoryLock {
 }
 
 /** Moves a stale lock aside and removes it. A live lock that has replaced it is moved back. */
-function removeStale(path: string, aside: string, judged: Holder | null): void {
+function removeStale(path: string, aside: string, seen: Holder | null): void {
   try {
     renameSync(path, aside);
   } catch (error) {
@@ -65,7 +65,7 @@ function removeStale(path: string, aside: string, judged: Holder | null): void {
     throw error;
   }
   const moved = readHolder(aside);
-  if (moved !== null && moved.token !== judged?.token) tryLink(aside, path);
+  if (moved !== null && moved.token !== seen?.token) tryLink(aside, path);
   unlinkSync(aside);
 }
 

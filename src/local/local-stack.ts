@@ -1,4 +1,4 @@
-import { mkdirSync, realpathSync, rmSync } from 'node:fs';
+import { mkdirSync, readFileSync, realpathSync, rmSync, writeFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Environment } from './cache-dir.ts';
@@ -9,11 +9,11 @@ import { startKafka } from './kafka/kafka-broker.ts';
 import { choosePorts } from './local-ports.ts';
 import type { OnLocalProgress } from './local-progress.ts';
 import { pathError } from './path-error.ts';
-import type { ChildExit } from './process/child-handle.ts';
 import { LeftoverChildren } from './process/leftover-children.ts';
-import { type LocalPorts, readPorts, writePorts } from './remembered-ports.ts';
+import type { ChildExit } from './process/tied-process.ts';
 
 const localDatabase = 'tailmark';
+const portsFile = 'ports.json';
 /** Default data directory, relative to the current directory. */
 export const localDefaultDir = '.tailmark';
 
@@ -71,7 +71,6 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await children.awaitEarlier(signal);
     if (options.fresh) wipe(dir);
     const ports = await portsFor(dir, options);
-    writePorts(dir, ports);
     return await startBoth(dir, ports, options, children, lock);
   } catch (error) {
     lock.release();
@@ -93,30 +92,48 @@ function takeDirectory(path: string): { dir: string; lock: DirectoryLock } {
 
 /** Removes the local stack's own data only; the directory may contain other files. */
 function wipe(dir: string): void {
-  for (const name of ['kafka', 'clickhouse', 'ports.json']) {
+  for (const name of ['kafka', 'clickhouse', portsFile]) {
     rmSync(join(dir, name), { recursive: true, force: true });
   }
 }
 
+interface LocalPorts {
+  readonly kafka: number;
+  readonly kafkaController: number;
+  readonly clickhouseHttp: number;
+  readonly clickhouseTcp: number;
+}
+
+/** Chooses the ports, and saves them so that a restart uses the same endpoints if they are free. */
 async function portsFor(dir: string, options: LocalStackOptions): Promise<LocalPorts> {
-  const last = readPorts(dir);
+  const path = join(dir, portsFile);
+  const last = lastPorts(path);
+  const { kafkaPort, clickhouseHttpPort, clickhouseTcpPort } = options;
   const [kafka = 0, clickhouseHttp = 0, clickhouseTcp = 0, kafkaController = 0] = await choosePorts(
     [
-      { given: options.kafkaPort, last: last.kafka, flag: '--kafka-port' },
-      {
-        given: options.clickhouseHttpPort,
-        last: last.clickhouseHttp,
-        flag: '--clickhouse-port',
-      },
-      {
-        given: options.clickhouseTcpPort,
-        last: last.clickhouseTcp,
-        flag: '--clickhouse-tcp-port',
-      },
+      { given: kafkaPort, last: last.kafka, flag: '--kafka-port' },
+      { given: clickhouseHttpPort, last: last.clickhouseHttp, flag: '--clickhouse-port' },
+      { given: clickhouseTcpPort, last: last.clickhouseTcp, flag: '--clickhouse-tcp-port' },
       { last: last.kafkaController, flag: '' },
     ],
   );
-  return { kafka, kafkaController, clickhouseHttp, clickhouseTcp };
+  const ports = { kafka, kafkaController, clickhouseHttp, clickhouseTcp };
+  writeFileSync(path, `${JSON.stringify(ports)}\n`);
+  return ports;
+}
+
+/** Reads the ports of the last start; leaves invalid ones out. */
+function lastPorts(path: string): Partial<LocalPorts> {
+  try {
+    const value: unknown = JSON.parse(readFileSync(path, 'utf8'));
+    if (value === null || typeof value !== 'object') return {};
+    const entries = Object.entries(value).filter(
+      ([, port]) => Number.isInteger(port) && port > 0 && port < 65_536,
+    );
+    return Object.fromEntries(entries);
+  } catch {
+    return {};
+  }
 }
 
 async function startBoth(

@@ -1,6 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
-import type { ChildExit } from './process/child-handle.ts';
-import { logTail } from './process/log-tail.ts';
+import { logTail } from './process/program-log.ts';
+import type { ChildExit, ChildHandle } from './process/tied-process.ts';
+import { waitUntil } from './wait-until.ts';
 
 /** Describes an exit: "ended with code 1". */
 export function describeExit(exit: ChildExit): string {
@@ -21,4 +22,37 @@ export function startFailure(
       hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` starts with empty data.`,
     },
   );
+}
+
+export interface StartOptions {
+  /** Checks whether the program serves. */
+  readonly serves: () => Promise<boolean>;
+  readonly deadlineMs: number;
+  readonly logPaths: readonly string[];
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Waits until a program of the local stack serves. After its exit, responses on its port come from another
+ * process and do not count.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_START_FAILED with the last lines of its logs, after stopping it.
+ */
+export async function untilServing(
+  name: string,
+  child: ChildHandle,
+  { serves, deadlineMs, logPaths, signal }: StartOptions,
+): Promise<void> {
+  let ended: string | null = null;
+  void child.exited.then((exit) => {
+    ended = describeExit(exit);
+  });
+  const wait = { deadlineMs, intervalMs: 50, stopped: () => ended !== null, signal };
+  try {
+    if ((await waitUntil(serves, wait)) && ended === null) return;
+    throw startFailure(name, ended ?? `did not respond within ${deadlineMs / 1000} s`, logPaths);
+  } catch (error) {
+    await child.stop();
+    throw error;
+  }
 }

@@ -4,7 +4,7 @@ export interface WaitOptions {
   readonly deadlineMs: number;
   readonly intervalMs: number;
   /** Stops waiting early: the program has exited. */
-  readonly stopped: () => boolean;
+  readonly stopped?: () => boolean;
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -20,7 +20,7 @@ export async function waitUntil(
   const endMs = performance.now() + deadlineMs;
   for (;;) {
     signal?.throwIfAborted();
-    if (stopped()) return false;
+    if (stopped?.()) return false;
     if (await ask()) return true;
     if (performance.now() >= endMs) return false;
     await pause(intervalMs);

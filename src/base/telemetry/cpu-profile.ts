@@ -1,5 +1,5 @@
 import { writeFile } from 'node:fs/promises';
-import { type Profiler, Session } from 'node:inspector';
+import { Session } from 'node:inspector/promises';
 import { exitCodes } from '../exit-codes.ts';
 import { OperatorError } from '../operator-error.ts';
 
@@ -16,17 +16,11 @@ export async function startCpuProfile(path: string): Promise<() => Promise<void>
   await write(path, '');
   const session = new Session();
   session.connect();
-  const post = <T>(method: string, params: object = {}) =>
-    new Promise<T>((resolve, reject) => {
-      session.post(method, params, (error, result) =>
-        error === null ? resolve(result as T) : reject(error),
-      );
-    });
-  await post('Profiler.enable');
-  await post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
-  await post('Profiler.start');
+  await session.post('Profiler.enable');
+  await session.post('Profiler.setSamplingInterval', { interval: SAMPLE_MICROS });
+  await session.post('Profiler.start');
   return async () => {
-    const { profile } = await post<Profiler.StopReturnType>('Profiler.stop');
+    const { profile } = await session.post('Profiler.stop');
     session.disconnect();
     await write(path, JSON.stringify(profile));
   };

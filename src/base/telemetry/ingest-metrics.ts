@@ -24,11 +24,11 @@ export function ingestMetrics(make: MetricFactory) {
     ),
     chunksFlushed: make.counter('chunks_flushed_total', 'Chunks stored and committed.'),
     chunkRows: make.counter('chunk_rows_total', 'Rows inserted into ClickHouse.'),
-    chunkFlushSeconds: make.histogram({
-      name: 'chunk_flush_seconds',
-      help: 'From sealing a chunk to its final commit.',
-      buckets: [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
-    }),
+    chunkFlushSeconds: make.histogram(
+      'chunk_flush_seconds',
+      'From sealing a chunk to its final commit.',
+      [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
+    ),
     sinkErrors: make.counter('sink_errors_total', 'Failed inserts, by ClickHouse error.', ['code']),
     chunksFilled: make.counter(
       'chunks_filled_total',

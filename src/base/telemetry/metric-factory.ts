@@ -1,11 +1,5 @@
 import { Counter, Gauge, Histogram, type Registry } from 'prom-client';
 
-interface HistogramOptions {
-  readonly name: string;
-  readonly help: string;
-  readonly buckets: readonly number[];
-}
-
 /** Registers metrics whose names begin with `tailmark_`. */
 export class MetricFactory {
   readonly #registers: Registry[];
@@ -28,7 +22,7 @@ export class MetricFactory {
     return new Gauge<L>({ ...this.#named(name, help), labelNames: [...labelNames], aggregator });
   }
 
-  histogram({ name, help, buckets }: HistogramOptions): Histogram {
+  histogram(name: string, help: string, buckets: readonly number[]): Histogram {
     return new Histogram({ ...this.#named(name, help), buckets: [...buckets] });
   }
 

@@ -5,29 +5,20 @@ export interface LocalClickHouseUser {
   readonly grants: readonly string[];
 }
 
-export interface ClickHouseConfigInput {
-  readonly logPath: string;
-  readonly usersPath: string;
-}
-
 /**
  * The server's configuration. System log tables are off, so that only the user's data fills the disk. The log
  * level is an argument (`--log-level`), because the engine does not read it from here.
  */
-export function clickHouseServerConfig(input: ClickHouseConfigInput): string {
+export function clickHouseServerConfig(logPath: string, usersPath: string): string {
   return element('clickhouse', [
-    element('logger', [
-      element('log', input.logPath),
-      element('size', '5M'),
-      element('count', '1'),
-    ]),
+    element('logger', [element('log', logPath), element('size', '5M'), element('count', '1')]),
     element('timezone', 'UTC'),
     element('keep_alive_timeout', '30'),
     element('max_server_memory_usage_to_ram_ratio', '0.5'),
     element('mark_cache_size', String(256 * 1024 * 1024)),
     element('background_pool_size', '4'),
     element('background_schedule_pool_size', '8'),
-    element('users_config', input.usersPath),
+    element('users_config', usersPath),
   ]);
 }
 

@@ -1,21 +1,21 @@
 import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { closeSync, mkdirSync, writeFileSync } from 'node:fs';
+import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import { freePorts } from '../local-ports.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
-import type { ChildHandle } from '../process/child-handle.ts';
-import { openLog } from '../process/open-log.ts';
-import { exitOf } from '../process/tied-process.ts';
-import { describeExit, startFailure } from '../start-failure.ts';
-import { waitUntil } from '../wait-until.ts';
+import { openLog } from '../process/program-log.ts';
+import { type ChildHandle, exitOf, handleOf } from '../process/tied-process.ts';
+import { untilServing } from '../start-failure.ts';
 import {
   clickHouseServerConfig,
   clickHouseUsersConfig,
   type LocalClickHouseUser,
 } from './clickhouse-config.ts';
 import { findClickHouseEngine } from './clickhouse-engine.ts';
-import { queryClickHouse } from './clickhouse-query.ts';
 
 export interface ClickHouseOptions {
   /** Created if absent. Databases and logs in it survive a restart. */
@@ -42,6 +42,7 @@ export interface ClickHouseServer extends ChildHandle {
 const script = fileURLToPath(new URL('../../../bin/child/clickhouse.js', import.meta.url));
 const startDeadlineMs = 60_000;
 const graceMs = 5_000;
+const queryTimeoutMs = 10_000;
 
 /**
  * Starts ClickHouse from the npm package chdb. Resolves when it responds and has the database: in under a
@@ -58,22 +59,14 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   const paths = prepareDirectory(dataDir, users);
   const child = spawnServer(engine, dataDir, paths, httpPort, tcpPort);
   onSpawn?.(child.pid);
-  let ended: string | null = null;
-  void child.exited.then((exit) => {
-    ended = describeExit(exit);
+  await untilServing('ClickHouse', child, {
+    serves: () => serves(httpPort, paths.data),
+    deadlineMs: startDeadlineMs,
+    logPaths: [paths.stderr, paths.log],
+    signal,
   });
+  const name = database.replaceAll('\\', '\\\\').replaceAll('`', '\\`');
   try {
-    const ready = await waitUntil(() => serves(httpPort, paths.data), {
-      deadlineMs: startDeadlineMs,
-      intervalMs: 50,
-      stopped: () => ended !== null,
-      signal,
-    });
-    if (!ready) {
-      const happened = ended ?? `did not respond within ${startDeadlineMs / 1000} s`;
-      throw startFailure('ClickHouse', happened, [paths.stderr, paths.log]);
-    }
-    const name = database.replaceAll('\\', '\\\\').replaceAll('`', '\\`');
     await queryClickHouse(httpPort, `CREATE DATABASE IF NOT EXISTS \`${name}\``);
   } catch (error) {
     await child.stop();
@@ -82,14 +75,7 @@ export async function startClickHouse(options: ClickHouseOptions): Promise<Click
   return { ...child, url: `http://127.0.0.1:${httpPort}`, tcpPort };
 }
 
-interface ClickHousePaths {
-  readonly data: string;
-  readonly config: string;
-  readonly log: string;
-  readonly stderr: string;
-}
-
-function prepareDirectory(dataDir: string, users: readonly LocalClickHouseUser[]): ClickHousePaths {
+function prepareDirectory(dataDir: string, users: readonly LocalClickHouseUser[]) {
   const paths = {
     data: join(dataDir, 'data'),
     config: join(dataDir, 'config.xml'),
@@ -100,14 +86,14 @@ function prepareDirectory(dataDir: string, users: readonly LocalClickHouseUser[]
   mkdirSync(paths.data, { recursive: true });
   // The file contains passwords.
   writeFileSync(usersPath, clickHouseUsersConfig(users), { mode: 0o600 });
-  writeFileSync(paths.config, clickHouseServerConfig({ logPath: paths.log, usersPath }));
+  writeFileSync(paths.config, clickHouseServerConfig(paths.log, usersPath));
   return paths;
 }
 
 function spawnServer(
   engine: string,
   dataDir: string,
-  paths: ClickHousePaths,
+  paths: ReturnType<typeof prepareDirectory>,
   httpPort: number,
   tcpPort: number,
 ): ChildHandle {
@@ -131,19 +117,8 @@ function spawnServer(
     stdio: ['pipe', logFd, logFd],
   });
   closeSync(logFd);
-  child.stdin?.on('error', () => {}); // The process may have exited already.
-  const exited = exitOf(child);
-  return {
-    pid: child.pid ?? 0,
-    exited,
-    stop: async () => {
-      child.stdin?.end();
-      // Running queries may delay the exit without limit.
-      const timer = setTimeout(() => child.kill('SIGKILL'), graceMs);
-      await exited;
-      clearTimeout(timer);
-    },
-  };
+  // Running queries may delay the exit without limit.
+  return handleOf(child, child.pid ?? 0, exitOf(child), graceMs);
 }
 
 /** Checks that the server on this port is ours, by its data directory. */
@@ -154,4 +129,17 @@ async function serves(httpPort: number, dataPath: string): Promise<boolean> {
   } catch {
     return false;
   }
+}
+
+/** Runs one statement over HTTP as the default user. Rejects with the server's response. */
+export async function queryClickHouse(port: number, sql: string): Promise<string> {
+  const options = { host: '127.0.0.1', port, method: 'POST', agent: false };
+  const call = request({ ...options, timeout: queryTimeoutMs });
+  call.on('timeout', () => call.destroy(new Error('ClickHouse did not respond')));
+  call.on('error', () => {}); // `once` and `text` report it.
+  call.end(sql);
+  const [response] = (await once(call, 'response')) as [IncomingMessage];
+  const body = await text(response);
+  if (response.statusCode === 200) return body;
+  throw new Error(`ClickHouse responded with ${response.statusCode}: ${body.trim()}`);
 }

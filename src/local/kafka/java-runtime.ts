@@ -27,19 +27,10 @@ export async function findJava(env: Environment): Promise<JavaRuntime> {
   }
   const text = await versionText(path, env);
   const version = parseJavaVersion(text);
-  if (version === null) {
-    const [firstLine = ''] = text.trim().split('\n');
-    throw missing(
-      `Cannot start Kafka: ${path} must be Java ${leastVersion} or later; it is unusable` +
-        ` (${firstLine === '' ? 'no output of -version' : firstLine})`,
-    );
-  }
-  if (version < leastVersion) {
-    throw missing(
-      `Cannot start Kafka: ${path} must be Java ${leastVersion} or later; it is ${version}`,
-    );
-  }
-  return { path, version };
+  if (version !== null && version >= leastVersion) return { path, version };
+  const [firstLine] = text.trim().split('\n');
+  const is = version ?? `unusable (${firstLine || 'no output of -version'})`;
+  throw missing(`Cannot start Kafka: ${path} must be Java ${leastVersion} or later; it is ${is}`);
 }
 
 /** Finds Maven by MAVEN_HOME, else on PATH. @throws TAILMARK_LOCAL_JAVA_MISSING. */

@@ -1,18 +1,15 @@
 import { randomBytes } from 'node:crypto';
 import { closeSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { connect } from 'node:net';
 import { join } from 'node:path';
 import type { Environment } from '../cache-dir.ts';
 import { freePorts } from '../local-ports.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
-import type { ChildHandle } from '../process/child-handle.ts';
-import { openLog } from '../process/open-log.ts';
-import { startTiedProcess } from '../process/tied-process.ts';
-import { describeExit, startFailure } from '../start-failure.ts';
-import { waitUntil } from '../wait-until.ts';
-import { clusterId } from './cluster-id.ts';
+import { openLog } from '../process/program-log.ts';
+import { type ChildHandle, startTiedProcess } from '../process/tied-process.ts';
+import { describeExit, startFailure, untilServing } from '../start-failure.ts';
 import { findJava } from './java-runtime.ts';
 import { ensureKafkaJars } from './kafka-jars.ts';
-import { kafkaPing } from './kafka-ping.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 
 export interface KafkaOptions {
@@ -35,6 +32,9 @@ export interface KafkaBroker extends ChildHandle {
 }
 
 const startDeadlineMs = 90_000;
+const pingTimeoutMs = 2_000;
+/** ApiVersions v0 with correlation id 7 and no client id. Brokers respond to it before a login. */
+const pingRequest = Buffer.from('0000000a0012000000000007ffff', 'hex');
 const graceMs = 5_000;
 /** The log has warnings and errors only, so its last lines explain an exit. */
 export const jvmArgs = [
@@ -79,26 +79,30 @@ export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
     if (!existsSync(join(paths.data, 'meta.properties'))) {
       onProgress({ part: 'kafka', state: 'starting', text: 'formatting its storage' });
       const id = clusterId(randomBytes(16));
-      await format(run, ['format', '-t', id, '-c', paths.properties], paths.log, signal);
+      const args = ['format', '-t', id, '-c', paths.properties];
+      const exit = await (await run('kafka.tools.StorageTool', args)).exited;
+      signal?.throwIfAborted();
+      if (exit.code !== 0) {
+        const happened = `could not format its storage and ${describeExit(exit)}`;
+        throw startFailure('Kafka', happened, [paths.log]);
+      }
     }
     onProgress({ part: 'kafka', state: 'starting', text: 'starting the broker' });
     const child = await run('kafka.Kafka', [paths.properties]);
     onSpawn?.(child.pid);
-    await untilKafkaAnswers(child, () => kafkaPing(port), paths.log, signal);
+    await untilServing('Kafka', child, {
+      serves: () => kafkaPing(port),
+      deadlineMs: startDeadlineMs,
+      logPaths: [paths.log],
+      signal,
+    });
     return { ...child, brokers: [`127.0.0.1:${port}`] };
   } finally {
     closeSync(logFd);
   }
 }
 
-interface KafkaPaths {
-  readonly data: string;
-  readonly tmp: string;
-  readonly properties: string;
-  readonly log: string;
-}
-
-function prepareDirectory(dataDir: string, port: number, controllerPort: number): KafkaPaths {
+function prepareDirectory(dataDir: string, port: number, controllerPort: number) {
   const paths = {
     data: join(dataDir, 'data'),
     // Native codecs are unpacked here. In /tmp they would stay after a kill -9.
@@ -112,54 +116,35 @@ function prepareDirectory(dataDir: string, port: number, controllerPort: number)
   return paths;
 }
 
-type Run = (main: string, args: readonly string[]) => Promise<ChildHandle>;
-
-async function format(
-  run: Run,
-  args: readonly string[],
-  logPath: string,
-  signal: AbortSignal | undefined,
-): Promise<void> {
-  const child = await run('kafka.tools.StorageTool', args);
-  const exit = await child.exited;
-  signal?.throwIfAborted();
-  if (exit.code !== 0) {
-    throw startFailure('Kafka', `could not format its storage and ${describeExit(exit)}`, [
-      logPath,
-    ]);
-  }
+/**
+ * Makes the id of a new Kafka cluster: 16 bytes in base64url, as Kafka writes UUIDs. The first bit is
+ * cleared, because the format tool would read a leading dash as an option.
+ */
+export function clusterId(random: Uint8Array): string {
+  const bytes = Buffer.from(random);
+  bytes[0] = (bytes[0] ?? 0) & 0x7f;
+  return bytes.toString('base64url');
 }
 
-/**
- * Waits until the broker responds. After the broker's exit, responses on its port come from another process
- * and do not count.
- *
- * @throws OperatorError TAILMARK_LOCAL_START_FAILED with the last lines of the log, after stopping the
- *   broker.
- */
-export async function untilKafkaAnswers(
-  child: ChildHandle,
-  answers: () => Promise<boolean>,
-  logPath: string,
-  signal?: AbortSignal,
-): Promise<void> {
-  let ended: string | null = null;
-  void child.exited.then((exit) => {
-    ended = describeExit(exit);
-  });
-  try {
-    const ready = await waitUntil(answers, {
-      deadlineMs: startDeadlineMs,
-      intervalMs: 50,
-      stopped: () => ended !== null,
-      signal,
+/** Checks that a Kafka broker responds on this loopback port. Never rejects. */
+export function kafkaPing(port: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect({ host: '127.0.0.1', port });
+    let received = Buffer.alloc(0);
+    const finish = (answer: boolean) => {
+      socket.destroy();
+      resolve(answer);
+    };
+    socket.setTimeout(pingTimeoutMs, () => finish(false));
+    socket.on('connect', () => socket.write(pingRequest));
+    socket.on('data', (part: Buffer) => {
+      received = Buffer.concat([received, part]);
+      // Length, correlation id, error code: 0 is "none".
+      if (received.length >= 10) {
+        finish(received.readInt32BE(4) === 7 && received.readInt16BE(8) === 0);
+      }
     });
-    if (ready && ended === null) return;
-  } catch (error) {
-    await child.stop();
-    throw error;
-  }
-  const happened = ended ?? `did not respond within ${startDeadlineMs / 1000} s`;
-  await child.stop();
-  throw startFailure('Kafka', happened, [logPath]);
+    socket.on('error', () => finish(false));
+    socket.on('close', () => finish(false));
+  });
 }

@@ -16,7 +16,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { cacheDir, type Environment } from '../cache-dir.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
 import { pathError } from '../path-error.ts';
-import { logTail } from '../process/log-tail.ts';
+import { logTail } from '../process/program-log.ts';
 import { startTiedProcess } from '../process/tied-process.ts';
 import { findMaven, type JavaRuntime } from './java-runtime.ts';
 import { MavenProgress } from './maven-progress.ts';

@@ -1,16 +1,13 @@
-export interface KafkaPropertiesInput {
-  readonly dataDir: string;
-  readonly port: number;
-  readonly controllerPort: number;
-}
-
 const mebibyte = 1024 * 1024;
 /** Largest record batch, for tests and producers that put many events into a message. */
 const kafkaMessageMaxBytes = 64 * mebibyte;
 
 /** server.properties of a single KRaft node, broker and controller in one, on the loopback. */
-export function kafkaProperties(input: KafkaPropertiesInput): string {
-  const { dataDir, port, controllerPort } = input;
+export function kafkaProperties({
+  dataDir,
+  port,
+  controllerPort,
+}: Readonly<{ dataDir: string; port: number; controllerPort: number }>): string {
   const settings: Record<string, string | number | boolean> = {
     'process.roles': 'broker,controller',
     'node.id': 1,

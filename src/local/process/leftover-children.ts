@@ -41,10 +41,10 @@ export class LeftoverChildren {
     const earlier = this.#read();
     const running = () => earlier.filter(({ pid, identity }) => processIdentity(pid) === identity);
     const gone = async () => running().length === 0;
-    const options = { intervalMs: 100, stopped: () => false, signal };
-    if (await waitUntil(gone, { ...options, deadlineMs: graceMs })) return this.forget();
+    const options = { deadlineMs: graceMs, intervalMs: 100, signal };
+    if (await waitUntil(gone, options)) return this.forget();
     for (const { pid } of running()) process.kill(pid, 'SIGKILL');
-    await waitUntil(gone, { ...options, deadlineMs: graceMs });
+    await waitUntil(gone, options);
     this.forget();
   }
 

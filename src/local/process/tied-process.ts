@@ -2,7 +2,21 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../cache-dir.ts';
-import type { ChildExit, ChildHandle } from './child-handle.ts';
+
+export interface ChildExit {
+  readonly code: number | null;
+  readonly signal: NodeJS.Signals | null;
+}
+
+/** A program that ends with this process at the latest. */
+export interface ChildHandle {
+  /** Process id of the program itself. */
+  readonly pid: number;
+  /** Resolves when it exits; never rejects. */
+  readonly exited: Promise<ChildExit>;
+  /** Stops it, by force after the grace; resolves when it has exited. May be called again. */
+  stop(): Promise<void>;
+}
 
 export interface TiedProcessOptions {
   readonly command: string;
@@ -31,7 +45,6 @@ export async function startTiedProcess(options: TiedProcessOptions): Promise<Chi
     env: { ...env, NODE_OPTIONS: '' },
     stdio: ['pipe', onOutput === undefined ? logFd : 'pipe', logFd, 'pipe'],
   });
-  tie.stdin?.on('error', () => {}); // The process may have exited already.
   tie.stdout?.setEncoding('utf8').on('data', (text: string) => onOutput?.(text));
   const ended = exitOf(tie);
   const pid = await Promise.race([readPid(tie.stdio[3] as Readable), ended.then(() => null)]);
@@ -39,12 +52,23 @@ export async function startTiedProcess(options: TiedProcessOptions): Promise<Chi
     if (pid !== null && exit.signal !== null) kill(pid);
     return exit;
   });
+  return handleOf(tie, pid ?? tie.pid ?? 0, exited, graceMs + marginMs);
+}
+
+/** Makes the handle of a child that exits when its standard input ends; kills it if it does not. */
+export function handleOf(
+  child: ChildProcess,
+  pid: number,
+  exited: Promise<ChildExit>,
+  killAfterMs: number,
+): ChildHandle {
+  child.stdin?.on('error', () => {}); // The process may have exited already.
   return {
-    pid: pid ?? tie.pid ?? 0,
+    pid,
     exited,
     stop: async () => {
-      tie.stdin?.end();
-      const timer = setTimeout(() => tie.kill('SIGKILL'), graceMs + marginMs);
+      child.stdin?.end();
+      const timer = setTimeout(() => child.kill('SIGKILL'), killAfterMs);
       await exited;
       clearTimeout(timer);
     },

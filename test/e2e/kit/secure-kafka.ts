@@ -3,18 +3,14 @@ import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync 
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { clusterId } from '../../../src/local/kafka/cluster-id.ts';
 import { findJava } from '../../../src/local/kafka/java-runtime.ts';
-import { jvmArgs, untilKafkaAnswers } from '../../../src/local/kafka/kafka-broker.ts';
+import { clusterId, jvmArgs, kafkaPing } from '../../../src/local/kafka/kafka-broker.ts';
 import { ensureKafkaJars } from '../../../src/local/kafka/kafka-jars.ts';
-import { kafkaPing } from '../../../src/local/kafka/kafka-ping.ts';
 import { kafkaProperties } from '../../../src/local/kafka/kafka-properties.ts';
 import { freePorts } from '../../../src/local/local-ports.ts';
-import type { ChildHandle } from '../../../src/local/process/child-handle.ts';
-import { logTail } from '../../../src/local/process/log-tail.ts';
-import { openLog } from '../../../src/local/process/open-log.ts';
-import { startTiedProcess } from '../../../src/local/process/tied-process.ts';
-import { describeExit } from '../../../src/local/start-failure.ts';
+import { logTail, openLog } from '../../../src/local/process/program-log.ts';
+import { type ChildHandle, startTiedProcess } from '../../../src/local/process/tied-process.ts';
+import { describeExit, untilServing } from '../../../src/local/start-failure.ts';
 import { type Authority, makeAuthority } from './certificates.ts';
 
 /** A broker with a listener of each kind, on the loopback. */
@@ -84,8 +80,8 @@ export async function startSecureKafka(login: Login): Promise<SecureKafka> {
     broker = await run.start('kafka.Kafka', [properties]);
     const listening = () =>
       Promise.all([kafkaPing(plain), kafkaPing(sasl), accepts(saslTls), accepts(mutual)]);
-    const answers = async () => (await listening()).every(Boolean);
-    await untilKafkaAnswers(broker, answers, run.log);
+    const serves = async () => (await listening()).every(Boolean);
+    await untilServing('Kafka', broker, { serves, deadlineMs: 90_000, logPaths: [run.log] });
     let ended: string | undefined;
     void broker.exited.then((exit) => {
       ended = describeExit(exit);

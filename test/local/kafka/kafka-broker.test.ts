@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { clusterId } from '../../../src/local/kafka/cluster-id.ts';
+import { clusterId } from '../../../src/local/kafka/kafka-broker.ts';
 
 describe('clusterId', () => {
   it('never begins with a dash, whatever the first byte', () => {
