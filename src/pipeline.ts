@@ -1,5 +1,4 @@
 import { systemClock } from './base/clock.ts';
-import type { Logger } from './base/telemetry/log.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
@@ -13,20 +12,14 @@ import { openClickHouse } from './sink/clickhouse.ts';
 import { requireSchema } from './sink/migrate.ts';
 import { groupIdOf } from './source/group-id.ts';
 
-/** What a process does: any of them, each scalable alone. */
+/** Roles of a process: any of them, each scalable alone. */
 export const roles = ['ingest', 'detect', 'serve'] as const;
 export type Role = (typeof roles)[number];
 
-export interface PipelineOptions {
+export interface PipelineOptions extends Pick<RoleContext, 'stdin' | 'log' | 'profile' | 'signal'> {
   readonly roles: readonly Role[];
-  readonly stdin: NodeJS.ReadableStream;
-  readonly log: Logger;
   /** @default a set of its own */
   readonly metrics?: Metrics;
-  /** A file for where CPU time went: worker n writes `FILE.n`. */
-  readonly profile?: string | undefined;
-  /** Ends the start early. @default never */
-  readonly signal?: AbortSignal;
 }
 
 export interface Pipeline {

@@ -3,8 +3,11 @@ import { messageOf } from '../base/failure.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import { type ClickHouseClient, errorCodeOf } from '../sink/clickhouse.ts';
-import type { LedgerProblemKind } from '../sink/ledger-problem.ts';
-import { type FoundProblems, readProblems } from '../sink/read-problems.ts';
+import {
+  type FoundProblems,
+  type LedgerProblemKind,
+  readProblems,
+} from '../sink/ledger-problems.ts';
 
 export interface LedgerWatchOptions {
   readonly client: ClickHouseClient;

@@ -185,19 +185,13 @@ async function setRetention(
             WHERE database = currentDatabase()`,
     format: 'JSONEachRow',
   });
-  const definitions = new Map(
-    (await result.json<{ name: string; definition: string }>()).map((row) => [
-      row.name,
-      row.definition,
-    ]),
-  );
+  const tables = await result.json<{ name: string; definition: string }>();
   const changed: string[] = [];
   for (const [table, ms] of Object.entries(config.retention)) {
     const seconds = Math.round(ms / 1000);
     const column = retentionColumns[table as keyof typeof retentionColumns];
-    const inForce = /TTL [^\n]*?toIntervalSecond\((?:_CAST\()?(\d+)/.exec(
-      definitions.get(table) ?? '',
-    );
+    const { definition = '' } = tables.find(({ name }) => name === table) ?? {};
+    const inForce = /TTL [^\n]*?toIntervalSecond\((?:_CAST\()?(\d+)/.exec(definition);
     if (inForce !== null && Number(inForce[1]) === seconds) continue;
     await client.command({
       query: `ALTER TABLE {table:Identifier}

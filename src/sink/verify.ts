@@ -1,7 +1,12 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { Clock } from '../base/clock.ts';
 import type { Config } from '../config/schema.ts';
-import type { LedgerProblem, LedgerProblemKind } from './ledger-problem.ts';
-import { type FoundProblems, readProblems } from './read-problems.ts';
+import {
+  type FoundProblems,
+  type LedgerProblem,
+  type LedgerProblemKind,
+  readProblems,
+} from './ledger-problems.ts';
 import { readRows } from './read-query.ts';
 
 export interface PartitionLedger {
@@ -29,16 +34,12 @@ export interface UnequalDay {
   readonly difference: number;
 }
 
+/** Columns of the ledger that are summed. */
+const totalled = ['consumed', 'aggregated', 'rejected', 'late', 'overflow', 'samples'] as const;
+
 export interface Verification {
   readonly ok: boolean;
-  readonly totals: {
-    readonly consumed: number;
-    readonly aggregated: number;
-    readonly rejected: number;
-    readonly late: number;
-    readonly overflow: number;
-    readonly samples: number;
-  };
+  readonly totals: Readonly<Record<(typeof totalled)[number], number>>;
   /** Aggregated and overflowed events that arrived after their window could be evaluated. */
   readonly late_merged: number;
   readonly checks: readonly Check[];
@@ -50,10 +51,8 @@ export interface Verification {
   readonly partitions: readonly PartitionLedger[];
 }
 
-export interface VerifyOptions {
+export interface VerifyOptions extends Pick<Clock, 'nowMs' | 'sleep'> {
   readonly retention: Config['clickhouse']['retention'];
-  readonly nowMs: () => number;
-  readonly sleep: (ms: number) => Promise<void>;
 }
 
 const ATTEMPTS = 8;
@@ -192,14 +191,7 @@ async function readLedger(client: ClickHouseClient): Promise<Ledger> {
       Number.POSITIVE_INFINITY,
     );
   return {
-    totals: {
-      consumed: sum('consumed'),
-      aggregated: sum('aggregated'),
-      rejected: sum('rejected'),
-      late: sum('late'),
-      overflow: sum('overflow'),
-      samples: sum('samples'),
-    },
+    totals: Object.fromEntries(totalled.map((name) => [name, sum(name)])) as Verification['totals'],
     lateMerged: sum('late_merged'),
     chunkCount: sum('chunks'),
     firstWindowMs: least('first_window_seconds') * 1000,
@@ -228,12 +220,8 @@ async function tableChecks(
   const days = await readRows<DaySamples>(client, 'samples_by_day');
   const [pending] = await readRows<{ samples: string }>(client, 'chunks_in_flight');
   const inFlight = Number(pending?.samples ?? 0);
-  const finest = Math.min(
-    retention.latency_10s,
-    retention.latency_1m,
-    retention.latency_1h,
-    retention.latency_1d,
-  );
+  const { latency_10s, latency_1m, latency_1h, latency_1d } = retention;
+  const finest = Math.min(latency_10s, latency_1m, latency_1h, latency_1d);
   const kept = days.filter(({ day }) => Date.parse(day) > nowMs - finest + DAY_MS);
   const unequalDays = kept.flatMap(unequalTables);
   const stored = days.reduce((total, day) => total + Number(day.in_1d), 0);
@@ -243,7 +231,7 @@ async function tableChecks(
   const after = isLast ? (await readLedger(client)).totals.samples : samples;
   const isBetween = stored >= samples && stored <= after + inFlight;
   const expired =
-    ledger.firstWindowMs < nowMs - retention.latency_1d + DAY_MS ||
+    ledger.firstWindowMs < nowMs - latency_1d + DAY_MS ||
     ledger.firstFlushedMs < nowMs - retention.flushes + DAY_MS;
   const moved = after === samples ? '' : ` (${after} at the end)`;
   const checks = [

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
-import { readProblems } from '../../src/sink/read-problems.ts';
+import { readProblems } from '../../src/sink/ledger-problems.ts';
 import { type Verification, verify } from '../../src/sink/verify.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';

@@ -1,5 +1,5 @@
 import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunks/chunk.ts';
-import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
+import type { ChunkPart } from '../../src/sink/chunks/chunk-parts.ts';
 import type { ChunkState, ChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import type { LedgerRow } from '../sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
@@ -79,7 +79,7 @@ export class FakeChunkStore {
   }
 
   /** The server was killed between storing a token and committing its rows. */
-  #missing(chunk: Chunk): ChunkPlace[] {
+  #missing(chunk: Chunk): ChunkPart[] {
     const token = chunkToken(chunk);
     return this.tables
       .filter(({ blocks }) => !blocks.has(token))

@@ -4,7 +4,7 @@ import type { FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
-import type { ChunkPlace } from '../../src/sink/chunks/chunk-positions.ts';
+import type { ChunkPart } from '../../src/sink/chunks/chunk-parts.ts';
 import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
@@ -56,7 +56,7 @@ export const letterAt = (offset: number): DeadLetter => ({
 export function worldOf(
   refusals: Readonly<Record<string, readonly (Error | undefined)[]>> = {},
   found: Partial<ChunkState> = {},
-  missing: ChunkPlace[][] = [],
+  missing: ChunkPart[][] = [],
   /** Number of ledger rows that are acknowledged and lost. */
   forgetful = 0,
 ) {

@@ -2,7 +2,7 @@ import {
   type LedgerProblem,
   ledgerProblem,
   type ProblemFacts,
-} from '../../src/sink/ledger-problem.ts';
+} from '../../src/sink/ledger-problems.ts';
 import type { PartitionLedger } from '../../src/sink/verify.ts';
 
 /** A ledger row, as sql/queries/ledger.sql gives it. */

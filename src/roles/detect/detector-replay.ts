@@ -24,19 +24,10 @@ export interface DetectorReplayOptions {
   readonly requireLead: () => void;
 }
 
-/** Windows to replay. */
-export interface CatchUpRange {
-  readonly fromMs: number;
-  readonly toMs: number;
-  /** True if they have all of their traffic. @default {true} */
-  readonly isWhole?: boolean;
-}
-
-/** A detector restored from a snapshot. */
-export interface LoadedDetector {
+/** A detector, and the time of the snapshot that it was restored from: undefined if it was rebuilt. */
+export interface ResumedDetector {
   readonly detector: Detector;
-  /** The snapshot includes all windows before this time. */
-  readonly asOfMs: number;
+  readonly asOfMs: number | undefined;
 }
 
 /** Shortest interval between two lines about the progress of a replay. */
@@ -69,8 +60,29 @@ export class DetectorReplay {
     };
   }
 
+  /**
+   * Creates a detector as of `untilMs`: from a snapshot of `snapshotMs` or earlier, else from past windows.
+   *
+   * @param isWhole true if the windows since the snapshot have all of their traffic.
+   */
+  async resume(
+    untilMs: number | undefined,
+    snapshotMs: number | undefined,
+    isWhole = true,
+  ): Promise<ResumedDetector> {
+    let loaded = snapshotMs === undefined ? undefined : await this.#load(snapshotMs);
+    // A later snapshot is more complete than none.
+    if (loaded === undefined && untilMs !== undefined && untilMs !== snapshotMs) {
+      loaded = await this.#load(untilMs);
+    }
+    if (loaded === undefined) return { detector: await this.#rebuild(untilMs), asOfMs: undefined };
+    const { detector, asOfMs } = loaded;
+    await this.#catchUp(detector, asOfMs, untilMs ?? asOfMs, isWhole);
+    return loaded;
+  }
+
   /** Restores the newest usable snapshot of that time or earlier; undefined without one. */
-  async load(untilMs: number): Promise<LoadedDetector | undefined> {
+  async #load(untilMs: number) {
     const { log, states } = this.#options;
     for await (const snapshot of states.snapshots(untilMs)) {
       const { asOfMs } = snapshot;
@@ -87,7 +99,12 @@ export class DetectorReplay {
   }
 
   /** Replays recorded windows without emitting events. */
-  async catchUp(detector: Detector, { fromMs, toMs, isWhole = true }: CatchUpRange): Promise<void> {
+  async #catchUp(
+    detector: Detector,
+    fromMs: number,
+    toMs: number,
+    isWhole: boolean,
+  ): Promise<void> {
     const windowMs = this.#options.config.detect.window;
     for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
       const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs, isWhole }));
@@ -98,7 +115,7 @@ export class DetectorReplay {
   }
 
   /** Rebuilds a detector from the windows before a time. */
-  async rebuild(untilMs: number | undefined): Promise<Detector> {
+  async #rebuild(untilMs: number | undefined): Promise<Detector> {
     const { client, config, store, requireLead } = this.#options;
     const detector = this.newDetector();
     detector.restore((await store.open(untilMs)).filter(isOfModels));

@@ -139,29 +139,11 @@ export class WindowEvaluator {
     return { state_as_of: isoOf(asOfMs), open_anomalies };
   }
 
-  /**
-   * Creates a detector as of a time: from a snapshot of `snapshotMs` or earlier, else from past windows.
-   *
-   * @returns the snapshot's time; undefined without one.
-   */
-  async #resume(
-    untilMs: number | undefined,
-    snapshotMs: number | undefined,
-    isWhole = true,
-  ): Promise<number | undefined> {
-    let loaded = snapshotMs === undefined ? undefined : await this.#replay.load(snapshotMs);
-    // A later snapshot is more complete than none.
-    if (loaded === undefined && untilMs !== undefined && untilMs !== snapshotMs) {
-      loaded = await this.#replay.load(untilMs);
-    }
-    if (loaded === undefined) {
-      this.#detector = await this.#replay.rebuild(untilMs);
-      return undefined;
-    }
-    const { detector, asOfMs } = loaded;
-    this.#savedAsOfMs = asOfMs;
-    await this.#replay.catchUp(detector, { fromMs: asOfMs, toMs: untilMs ?? asOfMs, isWhole });
+  /** @returns the time of the snapshot that was used; undefined without one. */
+  async #resume(...range: Parameters<DetectorReplay['resume']>): Promise<number | undefined> {
+    const { detector, asOfMs } = await this.#replay.resume(...range);
     this.#detector = detector;
+    this.#savedAsOfMs = asOfMs ?? this.#savedAsOfMs;
     return asOfMs;
   }
 

@@ -3,7 +3,7 @@ import { readRows } from '../read-query.ts';
 import { insertRowBinary } from '../row-binary/row-binary-of.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
 import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
-import { type ChunkPlace, chunkPlaces } from './chunk-positions.ts';
+import { type ChunkPart, chunkParts } from './chunk-parts.ts';
 
 const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
 
@@ -53,28 +53,8 @@ export interface LedgerEnd {
   readonly watermarkMs: number;
 }
 
-export interface ChunkStore {
-  /** Stores a chunk's rows. Sending the same chunk again changes nothing while its token is remembered. */
-  insert(chunk: Chunk): Promise<void>;
-  /**
-   * Parts that a chunk lacks although its insert succeeded: the server was killed after it noted the token,
-   * before it committed the rows. An insert in progress looks the same.
-   */
-  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]>;
-  /** Stores a chunk's rows in one part only. `attempt` counts failed attempts. */
-  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void>;
-  /**
-   * Writes the ledger row, which states that every table has the chunk. `attempt` counts inserts that
-   * succeeded without leaving a row, because the server was killed.
-   */
-  record(entry: LedgerEntry, attempt: number): Promise<void>;
-  /** Reads the state of a chunk that was begun at `sinceMs` or later. */
-  inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState>;
-  /** undefined for a partition without stored chunks. */
-  ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined>;
-  /** When the group stored its first chunk of a topic; undefined without one. */
-  groupBeginMs(groupId: string, topic: string): Promise<number | undefined>;
-}
+/** A store of chunks: ClickHouse, or a stand-in. */
+export type ChunkStore = Pick<ClickHouseChunkStore, keyof ClickHouseChunkStore>;
 
 const DAY_S = 86_400;
 
@@ -82,7 +62,7 @@ const DAY_S = 86_400;
 const CLOCK_SKEW_MS = 600_000;
 
 /** Stores chunks in ClickHouse: steps 3 and 4 of the protocol in docs/explained/exactly-once.md. */
-export class ClickHouseChunkStore implements ChunkStore {
+export class ClickHouseChunkStore {
   readonly #client: ClickHouseClient;
   readonly #instance: string;
 
@@ -92,15 +72,19 @@ export class ClickHouseChunkStore implements ChunkStore {
     this.#instance = instance;
   }
 
+  /** Stores a chunk's rows. Sending the same chunk again changes nothing while its token is remembered. */
   async insert(chunk: Chunk): Promise<void> {
     if (chunk.rows.rowCount === 0) return;
     await this.#send(insertRows, {}, chunk, chunkToken(chunk));
   }
 
-  async missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+  /**
+   * Parts that a chunk lacks although its insert succeeded: the server was killed after it noted the token,
+   * before it committed the rows. An insert in progress looks the same.
+   */
+  async missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
     const { mark, days, rowCount } = chunk.rows;
     if (rowCount === 0) return [];
-    const places = chunkPlaces(days);
     const all = [...days.stage, ...days.driver, ...days.exemplar];
     const found = await this.#rows('chunk_places', {
       mark,
@@ -109,15 +93,20 @@ export class ClickHouseChunkStore implements ChunkStore {
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
     const known = new Set(found.map(({ place, part }) => `${place} ${part}`));
-    return places.filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
+    return chunkParts(days).filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
   }
 
-  async fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
-    const { table, kind = '', fromS, toS } = place;
+  /** Stores a chunk's rows in one part only. `attempt` counts failed attempts. */
+  async fill(chunk: Chunk, part: ChunkPart, attempt: number): Promise<void> {
+    const { table, kind = '', fromS, toS } = part;
     const token = `fill/${table}/${fromS}/${attempt}/${chunkToken(chunk)}`;
     await this.#send(insertAgain, { table, kind, fromS, toS }, chunk, token);
   }
 
+  /**
+   * Writes the ledger row, which states that every table has the chunk. `attempt` counts inserts that
+   * succeeded without leaving a row, because the server was killed.
+   */
   async record(chunk: LedgerEntry, attempt: number): Promise<void> {
     await this.#client.insert({
       table: 'flushes',
@@ -155,6 +144,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     });
   }
 
+  /** Reads the state of a chunk that was begun at `sinceMs` or later. */
   async inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
     const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs, rows } = chunk;
     const [row] = await this.#rows('chunk_state', {
@@ -176,6 +166,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     };
   }
 
+  /** undefined for a partition without stored chunks. */
   async ledgerEnd(
     groupId: string,
     topic: string,
@@ -190,6 +181,7 @@ export class ClickHouseChunkStore implements ChunkStore {
     };
   }
 
+  /** When the group stored its first chunk of a topic; undefined without one. */
   async groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
     const [row] = await this.#rows('group_begin', { groupId, topic });
     return row === undefined ? undefined : Number(row.first_ms);

@@ -10,7 +10,7 @@ import {
 } from '../../window/chunk-accumulator.ts';
 import type { Exemplar } from '../../window/exemplar-store.ts';
 import type { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
-import { ChunkMarks, type DaysOfRows, type MarkedChunk, rowKinds } from './chunk-placeholders.ts';
+import { ChunkMarks, type DaysOfRows, type MarkedChunk, rowKinds } from './chunk-marks.ts';
 
 export interface EncodedChunk {
   readonly bytes: Buffer;

@@ -1,6 +1,6 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Chunk, LedgerEntry } from './chunk.ts';
-import type { ChunkPlace } from './chunk-positions.ts';
+import type { ChunkPart } from './chunk-parts.ts';
 import type { ChunkState, ChunkStore, LedgerEnd } from './chunk-store.ts';
 
 /** A failed call is retried within this time; otherwise it was given up. */
@@ -40,12 +40,12 @@ export class ObservedStore implements ChunkStore {
     return this.#watch(nameOf(chunk), () => this.#store.insert(chunk));
   }
 
-  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
     return this.#watch(nameOf(chunk), () => this.#store.missing(chunk, sinceMs));
   }
 
-  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
-    return this.#watch(nameOf(chunk), () => this.#store.fill(chunk, place, attempt));
+  fill(chunk: Chunk, part: ChunkPart, attempt: number): Promise<void> {
+    return this.#watch(nameOf(chunk), () => this.#store.fill(chunk, part, attempt));
   }
 
   record(entry: LedgerEntry, attempt: number): Promise<void> {

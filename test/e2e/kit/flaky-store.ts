@@ -1,6 +1,6 @@
 import type { Random } from '../../../src/generate/random.ts';
 import type { Chunk, LedgerEntry } from '../../../src/sink/chunks/chunk.ts';
-import type { ChunkPlace } from '../../../src/sink/chunks/chunk-positions.ts';
+import type { ChunkPart } from '../../../src/sink/chunks/chunk-parts.ts';
 import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunks/chunk-store.ts';
 
 /** A store that fails at times before a call has an effect, or after. */
@@ -18,12 +18,12 @@ export class FlakyStore implements ChunkStore {
     return this.#perhaps(() => this.#store.insert(chunk));
   }
 
-  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPlace[]> {
+  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
     return this.#store.missing(chunk, sinceMs);
   }
 
-  fill(chunk: Chunk, place: ChunkPlace, attempt: number): Promise<void> {
-    return this.#perhaps(() => this.#store.fill(chunk, place, attempt));
+  fill(chunk: Chunk, part: ChunkPart, attempt: number): Promise<void> {
+    return this.#perhaps(() => this.#store.fill(chunk, part, attempt));
   }
 
   record(entry: LedgerEntry, attempt: number): Promise<void> {

@@ -248,7 +248,7 @@ describe('an evaluator that takes over', () => {
     expect(slots()[0]).not.toBe(last);
   });
 
-  it('continues judging where its snapshot cannot be saved', async () => {
+  it('continues evaluating where its snapshot cannot be saved', async () => {
     const expected = (await uninterrupted).events;
     const tables = new FakeTables(windows);
     const member = new Member(tables);

@@ -1,7 +1,7 @@
-import type { DaysOfRows, RowKind } from './chunk-placeholders.ts';
+import type { DaysOfRows, RowKind } from './chunk-marks.ts';
 
 /** A part of a chunk in one table, which exists as a whole or not at all. */
-export interface ChunkPlace {
+export interface ChunkPart {
   readonly table: string;
   /** Kind of the landing rows it is made of; undefined for all kinds. */
   readonly kind: RowKind | undefined;
@@ -27,17 +27,17 @@ const tables: readonly { readonly table: string; readonly kind: RowKind; readonl
 ];
 
 /** Lists every part that a stored chunk with rows of these days must have. */
-export function chunkPlaces(days: DaysOfRows): ChunkPlace[] {
-  const places: ChunkPlace[] = [{ table: 'chunk_rows', kind: undefined, fromS: 0, toS: END_S }];
+export function chunkParts(days: DaysOfRows): ChunkPart[] {
+  const parts: ChunkPart[] = [{ table: 'chunk_rows', kind: undefined, fromS: 0, toS: END_S }];
   for (const { table, kind, span } of tables) {
     const seen = new Set<number>();
     for (const day of days[kind]) {
       const [fromS, toS] = partitionOf(day, span);
-      if (!seen.has(fromS)) places.push({ table, kind, fromS, toS });
+      if (!seen.has(fromS)) parts.push({ table, kind, fromS, toS });
       seen.add(fromS);
     }
   }
-  return places;
+  return parts;
 }
 
 /** Bounds of a day's partition, epoch seconds. */
