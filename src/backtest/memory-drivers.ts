@@ -14,7 +14,7 @@ import {
 import type { FacetBands } from '../detect/drivers/traffic-mix.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import { seriesKey } from '../series/series-key.ts';
-import type { Bands, Series, StageSummary } from '../series/series-window.ts';
+import type { Series, StageSummary } from '../series/series-window.ts';
 import { bandRange } from '../sketch/band.ts';
 import type { ChunkAccumulator } from '../window/chunk-accumulator.ts';
 
@@ -60,7 +60,7 @@ export class MemoryDrivers {
     for (let row = 0; row < drivers.size; row++) {
       const n = drivers.readBands(row, bandNumbers, bandAmounts);
       const [model, version] = [drivers.modelId(row), drivers.versionId(row)];
-      listOf(this.#facets, groupKey(values.text(model), values.text(version))).push({
+      pushTo(this.#facets, groupKey(values.text(model), values.text(version)), {
         minute: drivers.minute(row),
         facet: drivers.facet(row),
         value: drivers.value(row, (id) => values.text(id)) || overflowValue,
@@ -80,7 +80,7 @@ export class MemoryDrivers {
   addStage(startMs: number, series: Series, { stage, bands }: StageSummary): void {
     if (stage !== totalStage) return;
     const minute = Math.floor(startMs / minuteMs);
-    listOf(this.#totals, seriesKey(series)).push({ minute, ...bands });
+    pushTo(this.#totals, seriesKey(series), { minute, ...bands });
   }
 
   /** Drivers of the windows that an event covers. */
@@ -88,15 +88,11 @@ export class MemoryDrivers {
     if (!hasDrivers(event)) return noDrivers;
     const { model, version } = event;
     const { now, baseline } = driverMinutes(event, measuredRange(event, this.#windowMs));
-    const totals = { now: new Map() as Amounts, baseline: new Map() as Amounts };
-    for (const each of this.#totals.get(seriesKey(event)) ?? []) {
-      if (isIn(now, each)) add(totals.now, each);
-    }
     const of = baselineValues(event);
-    for (const key of baselineKeys(event, of)) {
-      for (const each of this.#totals.get(key) ?? [])
-        if (isIn(baseline, each)) add(totals.baseline, each);
-    }
+    const totals = {
+      now: this.#totalsOf([seriesKey(event)], now),
+      baseline: this.#totalsOf(baselineKeys(event, of), baseline),
+    };
     const facets = new Map<string, FacetBands & { now: Amounts; baseline: Amounts }>();
     const count = (side: 'now' | 'baseline', range: MinuteRange, versions: readonly string[]) => {
       for (const each of this.#facetsOf(model, versions)) {
@@ -111,6 +107,14 @@ export class MemoryDrivers {
     count('now', now, [version]);
     count('baseline', baseline, of.version);
     return foundDrivers([...facets.values()], totals, event.quantile);
+  }
+
+  #totalsOf(keys: readonly string[], range: MinuteRange): Amounts {
+    const totals: Amounts = new Map();
+    for (const each of keys.flatMap((key) => this.#totals.get(key) ?? [])) {
+      if (isIn(range, each)) add(totals, each);
+    }
+    return totals;
   }
 
   /** Facets of a model's versions: of all of them if the anomaly names none. */
@@ -135,12 +139,11 @@ function baselineKeys(event: AnomalyEvent, { version, region, host }: BaselineVa
   );
 }
 
-function listOf<T>(lists: Map<string, T[]>, key: string): T[] {
-  const known = lists.get(key);
-  if (known !== undefined) return known;
-  const list: T[] = [];
-  lists.set(key, list);
-  return list;
+/** Adds an item to the list of its key. */
+export function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
+  const list = lists.get(key);
+  if (list === undefined) lists.set(key, [item]);
+  else list.push(item);
 }
 
 function expire<T extends MinuteBands>(lists: Map<string, T[]>, fromMinute: number): void {
@@ -155,7 +158,7 @@ function isIn({ from, to }: MinuteRange, { minute }: MinuteBands): boolean {
   return minute >= from && minute < to;
 }
 
-function add(to: Amounts, { bands, amounts }: MinuteBands | Bands): void {
+function add(to: Amounts, { bands, amounts }: MinuteBands): void {
   for (let i = 0; i < bands.length; i++) {
     const band = bands[i] as number;
     to.set(band, (to.get(band) ?? 0) + (amounts[i] as number));

@@ -11,19 +11,27 @@ import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
 import { mergeBands } from '../series/bands.ts';
 import { packStages } from '../series/pack-stages.ts';
 import { seriesKey } from '../series/series-key.ts';
-import type { Series, SeriesWindow, StageSummary } from '../series/series-window.ts';
+import type { Bands, Series, SeriesWindow, StageSummary } from '../series/series-window.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
+import { bandRange } from '../sketch/band.ts';
+import { PackedDigests } from '../sketch/packed-digests.ts';
+import { stateCentroids } from '../sketch/sketch-pool.ts';
 import { TDigest } from '../sketch/t-digest.ts';
-import { baseWindowMs, ChunkAccumulator } from '../window/chunk-accumulator.ts';
+import { baseWindowMs, ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
-import { MemoryDrivers } from './memory-drivers.ts';
-import { stageSummary } from './stage-summary.ts';
+import { MemoryDrivers, pushTo } from './memory-drivers.ts';
 
 /** Events of a chunk; fewer if they are far apart. */
 const EVENTS_AT_ONCE = 50_000;
 const WINDOWS_AT_ONCE = limits.windowsPerChunk / 2;
 /** Delay of a window, in event time, for recordings whose events are not in order. */
 const PATIENCE_MS = 60_000;
+
+const means = new Float64Array(stateCentroids);
+const weights = new Float64Array(stateCentroids);
+const bandNumbers = new Int16Array(bandRange.count);
+const bandAmounts = new Float64Array(bandRange.count);
+const packed = new PackedDigests();
 
 /** Summaries of a series' window so far. */
 interface Parts {
@@ -129,26 +137,18 @@ export class MemoryWindows implements DecodeSink {
       const { startMs, series, stages } = partsOfCell[chunk.rows.cell(row)] as Parts;
       const summary = stageSummary(chunk, row, this.#stages);
       this.#drivers.addStage(startMs, series, summary);
-      const known = stages.get(summary.stage);
-      if (known === undefined) stages.set(summary.stage, [summary]);
-      else known.push(summary);
+      pushTo(stages, summary.stage, summary);
     }
     this.#drivers.observe(chunk, this.#values);
     this.#begin(chunk.watermarkMs);
   }
 
   #partsOf(startMs: number, series: Series): Parts {
-    let window = this.#parts.get(startMs);
-    if (window === undefined) {
-      window = new Map();
-      this.#parts.set(startMs, window);
-    }
+    const window = this.#parts.get(startMs) ?? new Map<string, Parts>();
+    this.#parts.set(startMs, window);
     const key = seriesKey(series);
-    let parts = window.get(key);
-    if (parts === undefined) {
-      parts = { startMs, series, stages: new Map() };
-      window.set(key, parts);
-    }
+    const parts = window.get(key) ?? { startMs, series, stages: new Map() };
+    window.set(key, parts);
     return parts;
   }
 
@@ -173,23 +173,49 @@ export class MemoryWindows implements DecodeSink {
   }
 }
 
+/** Summary of a chunk's row, as the detector would read it from the tables. */
+function stageSummary(chunk: ChunkAccumulator, row: number, names: Interner): StageSummary {
+  const { rows, sketches, bands, totalStageId } = chunk;
+  const cell = rows.cell(row);
+  const stageId = rows.stageId(row);
+  const read = (column: number): Bands => {
+    const n = bands.read(cell, column, bandNumbers, bandAmounts);
+    return { bands: [...bandNumbers.subarray(0, n)], amounts: [...bandAmounts.subarray(0, n)] };
+  };
+  packed.add(means, weights, sketches.centroids(row, means, weights));
+  const [digest] = packed.drain() as [TDigest];
+  return {
+    stage: names.text(stageId),
+    requests: sketches.requests(row),
+    errors: rows.statusCount(row, 1),
+    timeouts: rows.statusCount(row, 2),
+    cancelled: rows.statusCount(row, 3),
+    sumMs: sketches.sumUs(row) / 1000,
+    minMs: sketches.minMs(row),
+    maxMs: sketches.maxMs(row),
+    digest,
+    bands: read(rows.column(row)),
+    bandsMs: stageId === totalStageId ? read(totalMsColumn) : { bands: [], amounts: [] },
+  };
+}
+
 /** Merges the parts of a window, at least one. */
 function merged(parts: readonly StageSummary[]): StageSummary {
   const [first] = parts as readonly [StageSummary];
   if (parts.length === 1) return first;
-  const sum = (of: (part: StageSummary) => number) =>
-    parts.reduce((total, part) => total + of(part), 0);
+  const sum = (field: 'requests' | 'errors' | 'timeouts' | 'cancelled' | 'sumMs') =>
+    parts.reduce((total, part) => total + part[field], 0);
   return {
     stage: first.stage,
-    requests: sum((part) => part.requests),
-    errors: sum((part) => part.errors),
-    timeouts: sum((part) => part.timeouts),
-    cancelled: sum((part) => part.cancelled),
-    sumMs: sum((part) => part.sumMs),
-    minMs: Math.min(...parts.map((part) => part.minMs)),
-    maxMs: Math.max(...parts.map((part) => part.maxMs)),
-    digest: TDigest.merge(parts.map((part) => part.digest)),
-    bands: mergeBands(parts.map((part) => part.bands)),
-    bandsMs: mergeBands(parts.map((part) => part.bandsMs)),
+    requests: sum('requests'),
+    errors: sum('errors'),
+    timeouts: sum('timeouts'),
+    cancelled: sum('cancelled'),
+    sumMs: sum('sumMs'),
+    minMs: Math.min(...parts.map(({ minMs }) => minMs)),
+    maxMs: Math.max(...parts.map(({ maxMs }) => maxMs)),
+    digest: TDigest.merge(parts.map(({ digest }) => digest)),
+    bands: mergeBands(parts.map(({ bands }) => bands)),
+    bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
   };
 }

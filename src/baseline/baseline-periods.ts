@@ -1,5 +1,5 @@
 /** Blocks of a baseline; the oldest is dropped as a whole. */
-const blocksPerBaseline = 8;
+export const blocksPerBaseline = 8;
 /** Windows between renewals of a reference: a minute at 10 s, later one for each block of an hour. */
 const refreshWindows = { few: 6, many: 45 } as const;
 const manyWindows = 180;
@@ -29,8 +29,8 @@ export class BaselinePeriods {
     return Math.floor(startMs / this.blockMs) * this.blockMs;
   }
 
-  /** Number of the renewal period of a reference with this many windows. */
-  renewalOf(startMs: number, windows: number): number {
+  /** Number of the renewal period of a reference; periods are longer from `manyWindows` windows on. */
+  renewalOf(startMs: number, windows = 0): number {
     return Math.floor(startMs / (isYoung(windows) ? this.#fewMs : this.#manyMs));
   }
 

@@ -1,10 +1,15 @@
 import { type Dimension, dimensions } from '../base/dimensions.ts';
 import { mergeBands } from '../series/bands.ts';
 import type { Bands, Series } from '../series/series-window.ts';
-import { serializeBands, serializeDigest, serializeSeries } from '../series/snapshot-series.ts';
+import { serializeBands, serializeSeries } from '../series/snapshot-series.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
-import type { SeriesReference, StageBands, StageReference } from './series-reference.ts';
+import {
+  type SeriesReference,
+  type StageBands,
+  type StageReference,
+  serializeReference,
+} from './series-reference.ts';
 
 export interface DimensionValue {
   readonly dimension: Dimension;
@@ -39,10 +44,11 @@ const noBands: Bands = { bands: [], amounts: [] };
 export class BorrowedBaseline implements SeriesReference {
   readonly renewal = {};
   readonly #stages: ReadonlyMap<string, BorrowedStage>;
-  readonly #lenders: readonly Series[];
+  /** Series that lend their baselines. */
+  readonly lenders: readonly Series[];
 
   private constructor(lenders: readonly Series[], stages: ReadonlyMap<string, BorrowedStage>) {
-    this.#lenders = lenders;
+    this.lenders = lenders;
     this.#stages = stages;
   }
 
@@ -69,11 +75,6 @@ export class BorrowedBaseline implements SeriesReference {
     );
   }
 
-  /** Series that lend their baselines. */
-  get lenders(): readonly Series[] {
-    return this.#lenders;
-  }
-
   get stageNames(): Iterable<string> {
     return this.#stages.keys();
   }
@@ -90,7 +91,7 @@ export class BorrowedBaseline implements SeriesReference {
   /** Dimension values in which the lenders differ from a series, at most `most` of them. */
   differencesTo(series: Series, most = 5): DimensionValue[] {
     const differences = new Map<string, DimensionValue>();
-    for (const lender of this.#lenders) {
+    for (const lender of this.lenders) {
       for (const dimension of dimensions) {
         const value = `${lender[dimension]}`;
         if (lender[dimension] === series[dimension] || value === '') continue;
@@ -122,7 +123,6 @@ function mergedReference(references: readonly StageReference[]): StageReference 
     windows: references.reduce((sum, { windows }) => sum + windows, 0),
     fromMs: Math.min(...references.map(({ fromMs }) => fromMs)),
     toMs: Math.max(...references.map(({ toMs }) => toMs)),
-    diurnal: undefined,
     allowance,
   };
 }
@@ -140,14 +140,7 @@ function serializeStage(
 ): [string, BorrowedStage] {
   const [name = '', stage] = saved ?? [];
   const restoredName = state.text(name);
-  const reference: StageReference = {
-    digest: serializeDigest(state, stage?.reference.digest),
-    windows: state.number(stage?.reference.windows ?? 0),
-    fromMs: state.number(stage?.reference.fromMs ?? 0),
-    toMs: state.number(stage?.reference.toMs ?? 0),
-    diurnal: undefined,
-    allowance,
-  };
+  const reference = { ...serializeReference(state, stage?.reference), allowance };
   const bands = serializeBands(state, stage?.bands.bands);
   const bandsMs = serializeBands(state, stage?.bands.bandsMs);
   return [restoredName, { reference, bands: { bands, bandsMs } }];

@@ -29,7 +29,7 @@ export class FirstHour {
     this.#scope = scope;
   }
 
-  /** Adds a window; windows come in order, and those after the hour are ignored. */
+  /** Adds a window; those after the hour are ignored. */
   observe(windowStartMs: number, digest: TDigest): void {
     if (Number.isNaN(this.#startMs)) this.#startMs = windowStartMs;
     const index = Math.floor((windowStartMs - this.#startMs) / pieceMs);
@@ -50,7 +50,6 @@ export class FirstHour {
     });
   }
 
-  /** Frees the allocations. */
   release(): void {
     for (const piece of this.#pieces.splice(0)) piece.release();
   }

@@ -1,7 +1,7 @@
 import { Arena, type ArenaScope } from '../memory/arena.ts';
 import type { SeriesWindow } from '../series/series-window.ts';
 import { wholeRequest } from '../series/whole-request.ts';
-import type { StateArchive } from '../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import { StageSums } from './stage-sums.ts';
 
@@ -152,10 +152,7 @@ export class HourlyTails {
   #ended({ startMs, stage, requests, durations, sumsMs }: OpenHour): HourTail {
     const digest = DurationHistogram.digestOf([durations]);
     const quantilesMs = Float64Array.from(this.#quantiles, (q) => digest.quantile(q));
-    const means = [...sumsMs.entries()].map(([name, ms]): [string, number] => [
-      name,
-      ms / requests,
-    ]);
+    const means = [...sumsMs.entries()].map(([name, ms]) => [name, ms / requests] as const);
     return { startMs, stage, requests, quantilesMs, meansMs: new Map(means) };
   }
 
@@ -173,18 +170,15 @@ function newHour(startMs: number, scope: ArenaScope): OpenHour {
 
 function scaled(hour: HourTail, { quantiles, means }: HourFactors): HourTail {
   const quantilesMs = Float64Array.from(hour.quantilesMs, (ms, i) => ms * (quantiles[i] ?? 1));
-  const meansMs = [...hour.meansMs].map(([stage, ms]): [string, number] => [
-    stage,
-    ms * (means.get(stage) ?? 1),
-  ]);
+  const meansMs = [...hour.meansMs].map(
+    ([stage, ms]) => [stage, ms * (means.get(stage) ?? 1)] as const,
+  );
   return { ...hour, quantilesMs, meansMs: new Map(meansMs) };
 }
 
 function serializeHour(state: StateArchive, hour: HourTail | undefined): HourTail {
   return {
-    startMs: state.number(hour?.startMs ?? 0),
-    stage: state.text(hour?.stage ?? ''),
-    requests: state.number(hour?.requests ?? 0),
+    ...serializeFields(state, hour, { startMs: 0, stage: '', requests: 0 }),
     quantilesMs: state.numbers(hour?.quantilesMs ?? []),
     meansMs: serializeMeans(state, hour?.meansMs),
   };

@@ -1,6 +1,7 @@
 import { Arena } from '../memory/arena.ts';
 import { NumberRing } from '../memory/ring.ts';
-import type { StateArchive } from '../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
+import { BaselinePeriods, blocksPerBaseline } from './baseline-periods.ts';
 
 const memory = Arena.shared();
 
@@ -14,10 +15,6 @@ export interface RateReference {
   readonly toMs: number;
 }
 
-/** Blocks of a baseline; the oldest is dropped as a whole. */
-const blocksPerBaseline = 8;
-/** Windows between renewals of the reference: a minute at 10 s. */
-const refreshWindows = 6;
 /** Prior of half a hit in five hundred requests. */
 const prior = { hits: 0.5, requests: 500 } as const;
 
@@ -29,36 +26,26 @@ const WINDOWS = 3;
 const END = 4;
 const fields = 5;
 
-/**
- * Baseline of a rate: counts of windows go in, in order. Blocks begin at multiples of their length, so that a
- * restarted detector that reads the same windows has the same reference.
- *
- * Memory: nine blocks of five numbers.
- */
+/** Baseline of a rate: counts of windows go in, in order. Memory: nine blocks of five numbers. */
 export class RateBaseline {
-  readonly #baselineMs: number;
-  readonly #windowMs: number;
-  readonly #blockMs: number;
+  readonly #periods: BaselinePeriods;
   /** Blocks within a baseline's length, and the one that is not over. */
   readonly #blocks = new NumberRing(fields, blocksPerBaseline + 1);
   #reference: RateReference | undefined;
 
   constructor(baselineMs: number, windowMs: number) {
-    this.#baselineMs = baselineMs;
-    this.#windowMs = windowMs;
-    const windows = Math.ceil(baselineMs / windowMs / blocksPerBaseline);
-    this.#blockMs = Math.max(1, windows) * windowMs;
+    this.#periods = new BaselinePeriods(baselineMs, windowMs);
   }
 
   /** Adds a window, later than all before. */
   learn(startMs: number, requests: number, hits: number): void {
-    if (this.#periodOf(startMs) !== this.#referencePeriod) this.#reference = undefined;
+    if (this.#periods.renewalOf(startMs) !== this.#referencePeriod) this.#reference = undefined;
     const offset = this.#blockAt(startMs);
     const doubles = memory.doubles;
     doubles[offset + REQUESTS] = (doubles[offset + REQUESTS] as number) + requests;
     doubles[offset + HITS] = (doubles[offset + HITS] as number) + hits;
     doubles[offset + WINDOWS] = (doubles[offset + WINDOWS] as number) + 1;
-    doubles[offset + END] = startMs + this.#windowMs;
+    doubles[offset + END] = startMs + this.#periods.windowMs;
   }
 
   /** Reference: undefined before the first window, and the same object until renewed. */
@@ -100,20 +87,17 @@ export class RateBaseline {
   get #referencePeriod(): number {
     if (this.#blocks.length === 0) return Number.NaN;
     const endMs = memory.doubles[this.#blocks.offsetBack(1) + END] as number;
-    return this.#periodOf(endMs - this.#windowMs);
-  }
-
-  #periodOf(startMs: number): number {
-    return Math.floor(startMs / (refreshWindows * this.#windowMs));
+    return this.#periods.renewalOf(endMs - this.#periods.windowMs);
   }
 
   #blockAt(startMs: number): number {
     const blocks = this.#blocks;
     const doubles = memory.doubles;
-    const blockStartMs = Math.floor(startMs / this.#blockMs) * this.#blockMs;
+    const { baselineMs, blockMs } = this.#periods;
+    const blockStartMs = this.#periods.blockOf(startMs);
     if (blocks.length > 0 && doubles[blocks.offsetBack(1) + START] === blockStartMs)
       return blocks.offsetBack(1);
-    const keepFromMs = blockStartMs - this.#baselineMs - this.#blockMs;
+    const keepFromMs = blockStartMs - baselineMs - blockMs;
     while (
       blocks.length > 0 &&
       (doubles[blocks.offsetBack(blocks.length) + START] as number) <= keepFromMs
@@ -131,13 +115,7 @@ const emptyReference: RateReference = { rate: 0, requests: 0, windows: 0, fromMs
 
 export function serializeRateReference(
   state: StateArchive,
-  reference: RateReference = emptyReference,
+  reference: RateReference | undefined,
 ): RateReference {
-  return {
-    rate: state.number(reference.rate),
-    requests: state.number(reference.requests),
-    windows: state.number(reference.windows),
-    fromMs: state.number(reference.fromMs),
-    toMs: state.number(reference.toMs),
-  };
+  return serializeFields(state, reference, emptyReference);
 }

@@ -1,8 +1,4 @@
-import type { StateArchive } from '../snapshot/archive.ts';
-
-interface Serializable {
-  serialize(state: StateArchive): void;
-}
+import type { Serializable, StateArchive } from '../snapshot/archive.ts';
 
 /** A baseline, and the candidate that learns the windows kept out of it and replaces it if they persist. */
 export class RenewableBaseline<Baseline extends Serializable> {

@@ -1,5 +1,7 @@
 import type { Bands } from '../series/series-window.ts';
+import { serializeDigest } from '../series/snapshot-series.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
+import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import type { DiurnalRatios } from './diurnal-profile.ts';
 
 /** Baseline of a stage of a series. */
@@ -9,7 +11,7 @@ export interface StageReference {
   readonly fromMs: number;
   readonly toMs: number;
   /** Ratios of the time of day that are applied since `toMs`. */
-  readonly diurnal: DiurnalRatios | undefined;
+  readonly diurnal?: DiurnalRatios | undefined;
   /** Factor by which durations may exceed it: 1, unless the baseline is borrowed. */
   readonly allowance: number;
 }
@@ -29,4 +31,10 @@ export interface SeriesReference {
   reference(stage: string, minWindows: number): StageReference | undefined;
   /** Undefined for an unknown stage. */
   bands(stage: string): StageBands | undefined;
+}
+
+/** Serializes the fields that own and borrowed references have in common. */
+export function serializeReference(state: StateArchive, saved: StageReference | undefined) {
+  const digest = serializeDigest(state, saved?.digest);
+  return { digest, ...serializeFields(state, saved, { windows: 0, fromMs: 0, toMs: 0 }) };
 }

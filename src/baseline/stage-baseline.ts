@@ -1,13 +1,12 @@
 import { Arena, type ArenaScope } from '../memory/arena.ts';
 import { RangeSums } from '../memory/range-sums.ts';
 import type { Bands, StageSummary } from '../series/series-window.ts';
-import { serializeDigest } from '../series/snapshot-series.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { BaselinePeriods } from './baseline-periods.ts';
 import { DiurnalProfile, DiurnalRatios } from './diurnal-profile.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
-import type { StageBands, StageReference } from './series-reference.ts';
+import { type StageBands, type StageReference, serializeReference } from './series-reference.ts';
 
 /** Allowance of a series' own baseline: it is compared as it is. */
 const ownAllowance = 1;
@@ -95,11 +94,12 @@ export class StageBaseline {
     const first = this.#blocks[0];
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
-    const digest = this.#digest();
-    const [fromMs, toMs] = [first.startMs, last.lastEndMs];
     this.#reference = {
-      ...{ digest, windows: this.#windows, fromMs, toMs },
-      ...{ diurnal: undefined, allowance: ownAllowance },
+      digest: this.#digest(),
+      windows: this.#windows,
+      fromMs: first.startMs,
+      toMs: last.lastEndMs,
+      allowance: ownAllowance,
     };
     return this.#reference;
   }
@@ -118,14 +118,10 @@ export class StageBaseline {
         serializeBlock(state, block ?? newBlock(0, this.#scope)),
       );
       this.#windows = state.number(this.#windows);
-      this.#reference = state.optional(this.#reference, (reference) =>
-        serializeReference(state, reference),
-      );
+      this.#reference = state.optional(this.#reference, (own) => serializeOwn(state, own));
       this.#referencePeriod = state.number(this.#referencePeriod);
       this.#heldUntilMs = state.number(this.#heldUntilMs);
-      this.#followedFrom = state.optional(this.#followedFrom, (reference) =>
-        serializeReference(state, reference),
-      );
+      this.#followedFrom = state.optional(this.#followedFrom, (own) => serializeOwn(state, own));
       this.#day.serialize(state);
     });
   }
@@ -200,29 +196,28 @@ function serializeBlock(state: StateArchive, block: Block): Block {
   return { ...block, startMs, lastEndMs, windows };
 }
 
-function serializeReference(
-  state: StateArchive,
-  saved: StageReference | undefined,
-): StageReference {
-  const { windows = 0, fromMs = 0, toMs = 0 } = saved ?? {};
+function serializeOwn(state: StateArchive, saved: StageReference | undefined): StageReference {
   return {
-    digest: serializeDigest(state, saved?.digest),
-    windows: state.number(windows),
-    fromMs: state.number(fromMs),
-    toMs: state.number(toMs),
+    ...serializeReference(state, saved),
     diurnal: state.optional(saved?.diurnal, (ratios) => DiurnalRatios.serialize(state, ratios)),
     allowance: ownAllowance,
   };
 }
 
+/** Adds up sums of one column. */
 function bandsOf(parts: readonly RangeSums[]): Bands {
-  const all = RangeSums.of(parts);
-  const bands: number[] = [];
-  const amounts: number[] = [];
-  all.values.forEach((amount, i) => {
-    if (amount <= 0) return;
-    bands.push(all.low + i);
-    amounts.push(amount);
-  });
-  return { bands, amounts };
+  const used = parts.filter(({ range }) => range > 0);
+  const least = Math.min(...used.map(({ low }) => low));
+  const end = Math.max(...used.map(({ low, range }) => low + range));
+  const sums = new Float64Array(used.length === 0 ? 0 : end - least);
+  for (const { low, values } of used) {
+    values.forEach((amount, i) => {
+      sums[low - least + i] = (sums[low - least + i] as number) + amount;
+    });
+  }
+  const bands = [...sums.keys()].filter((i) => (sums[i] as number) > 0);
+  return {
+    bands: bands.map((i) => least + i),
+    amounts: bands.map((i) => sums[i] as number),
+  };
 }

@@ -14,7 +14,6 @@ export class StageSums {
   readonly #stages: string[] = [];
   #allocation: Allocation;
 
-  /** @param scope from which it allocates. */
   constructor(scope: ArenaScope) {
     this.#scope = scope;
     this.#allocation = scope.allocate(firstStages);
@@ -39,7 +38,6 @@ export class StageSums {
     }
   }
 
-  /** Frees the allocation. */
   release(): void {
     this.#scope.release(this.#allocation);
   }

@@ -1,4 +1,4 @@
-import type { StateArchive } from '../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import { median } from './median.ts';
 
 const dayMs = 86_400_000;
@@ -24,6 +24,10 @@ export interface TrafficForecast {
   readonly isKnown: boolean;
   readonly isWeekKnown: boolean;
 }
+
+const emptyForecast: TrafficForecast = {
+  ...{ perSecond: 0, fromMs: 0, toMs: 0, isKnown: false, isWeekKnown: false },
+};
 
 /**
  * Traffic by blocks of ten minutes for eight days, and its forecast. That is the median of the last hour,
@@ -91,13 +95,9 @@ export class TrafficProfile {
       this.#block = state.number(this.#block);
       this.#requests = state.number(this.#requests);
       this.#seconds = state.number(this.#seconds);
-      this.#forecast = state.optional(this.#forecast, (forecast) => ({
-        perSecond: state.number(forecast?.perSecond ?? 0),
-        fromMs: state.number(forecast?.fromMs ?? 0),
-        toMs: state.number(forecast?.toMs ?? 0),
-        isKnown: state.flag(forecast?.isKnown ?? false),
-        isWeekKnown: state.flag(forecast?.isWeekKnown ?? false),
-      }));
+      this.#forecast = state.optional(this.#forecast, (forecast) =>
+        serializeFields(state, forecast, emptyForecast),
+      );
     });
   }
 

@@ -39,16 +39,15 @@ export interface DetectorStats {
   readonly seriesLimit: number;
   /** True while some series have no slot, and for some minutes after. */
   readonly isCrowded: boolean;
-  /** Series of the last window that were not evaluated. */
+  /** In the last window. */
   readonly seriesNotEvaluated: number;
-  /** Stages not evaluated in the last window of their series, which has more than its share. */
+  /** In the last window of their series, which have more than their share. */
   readonly stagesNotEvaluated: number;
-  /** Series windows that this detector has evaluated. */
+  /** Series windows, as are those beyond the limit: since the start. */
   readonly windowsEvaluated: number;
   readonly tests: number;
   /** False pages per week that one test may cause. */
   readonly perWeek: number;
-  /** Series windows skipped since the start because of a limit. */
   readonly windowsBeyondLimit: number;
 }
 
@@ -107,7 +106,7 @@ export class Detector {
     return this.#evaluator.isWanted(series, windowStartMs);
   }
 
-  /** Baseline of a stage of a series; undefined while too little is learnt. */
+  /** Baseline of a stage; undefined while too little is learnt. */
   reference(series: Series, stage: string): StageReference | undefined {
     return this.#series.get(seriesKey(series))?.reference(stage);
   }
@@ -121,7 +120,7 @@ export class Detector {
     for (const name of this.serialize(writer)) yield { name, bytes: writer.drain() };
   }
 
-  /** Serializes each part and yields its name after it. */
+  /** Yields the name of each part once it is serialized. */
   *serialize(state: StateArchive): Generator<string, void> {
     for (const key of this.#series.keys) {
       this.#serializeSeries(state, key);
@@ -141,13 +140,11 @@ export class Detector {
   }
 
   /**
-   * Begins to load a snapshot into a detector that has evaluated nothing yet. The returned loading takes
-   * the other parts in any order, one at a time, so they need not be in memory together. A series takes
-   * some milliseconds: the caller may yield to other work after it.
+   * Begins to load a snapshot into a detector that has evaluated nothing yet. The other parts follow in any
+   * order, one at a time, so they need not be in memory together. A series takes some milliseconds.
    *
    * @param bytes of the shared part.
-   * @throws UnreadableState when another version or other settings saved it, or parts are missing. The
-   * detector is unusable then.
+   * @throws UnreadableState when another version or other settings saved it. The detector is unusable then.
    */
   beginLoad(bytes: Buffer): StateLoading {
     invariant(this.#series.size === 0, 'a detector that has evaluated windows loads a snapshot');
@@ -246,7 +243,7 @@ export class Detector {
     return this.#kinds.find(({ kinds }) => kinds.includes(kind));
   }
 
-  /** Creates the detector of the event's series where needed; false if the limit forbids it. */
+  /** Creates the detector of the event's series where needed; false at the limit of series. */
   #isEvaluated(event: AnomalyEvent): boolean {
     return !isOfOneSeries(event.kind) || this.#series.of(seriesOf(event)) !== undefined;
   }
@@ -289,7 +286,7 @@ export class Detector {
       if (startMs === undefined) continue;
       steps.push({ startMs, nowMs: startMs + this.#options.window, windows });
     }
-    this.#evaluateAll(steps, false);
+    for (const _ of this.#evaluator.evaluate(steps, false));
   }
 
   /**
@@ -307,18 +304,14 @@ export class Detector {
     isWhole = true,
   ): AnomalyEvent[] {
     if (windowStartMs === undefined) return [];
-    return this.#evaluateAll([{ startMs: windowStartMs, nowMs, windows, isWhole }], true);
+    return this.observeAll([{ startMs: windowStartMs, nowMs, windows, isWhole }]);
   }
 
   /** Evaluates several windows, oldest first: those of two minutes together take half the time. */
   observeAll(steps: readonly StepInput[]): AnomalyEvent[] {
-    return this.#evaluateAll(steps, true);
-  }
-
-  #evaluateAll(steps: readonly StepInput[], live: boolean): AnomalyEvent[] {
     const emitted: AnomalyEvent[] = [];
-    for (const { startMs, nowMs, events } of this.#evaluator.evaluate(steps, live)) {
-      if (live) emitted.push(...this.#group(events, startMs, nowMs));
+    for (const { startMs, nowMs, events } of this.#evaluator.evaluate(steps, true)) {
+      emitted.push(...this.#group(events, startMs, nowMs));
     }
     return emitted;
   }

@@ -15,7 +15,7 @@ import type { DetectorStep } from './step/detector-step.ts';
 import { ofAllModels, TrafficDetectors } from './traffic/traffic-detectors.ts';
 
 /**
- * All kinds of anomalies that are no durations: failures and cold starts of series, traffic of models,
+ * Detectors of all kinds that are not of durations: failures and cold starts of series, traffic of models,
  * and objectives. They see the same windows as the tail detectors, in the same order.
  */
 export class RateDetectors {
@@ -26,13 +26,13 @@ export class RateDetectors {
   #hasColdStarts = false;
   /** Drops and silence of models. */
   readonly traffic: TrafficDetectors;
-  readonly #slos: SloBurnDetectors;
+  readonly slos: SloBurnDetectors;
 
   constructor(options: DetectOptions) {
     this.#failures = new ProportionDetectors(failures, options);
     this.#coldStarts = new ProportionDetectors(coldStarts, options);
     this.traffic = new TrafficDetectors(options);
-    this.#slos = new SloBurnDetectors(options);
+    this.slos = new SloBurnDetectors(options);
   }
 
   /** Tests that share the budget of false pages. */
@@ -40,38 +40,29 @@ export class RateDetectors {
     return this.#failures.size + this.#coldStarts.size + this.traffic.size;
   }
 
-  /** Series windows that an objective did not evaluate because of the limit. */
-  get windowsBeyondLimit(): number {
-    return this.#slos.windowsBeyondLimit;
-  }
-
   /** Detectors of each kind. */
   get kinds(): readonly AnomalyKind[] {
-    return [...this.#proportions, this.traffic, this.#slos];
+    return [...this.#proportions, this.traffic, this.slos];
   }
 
-  /** Serializes the state of one series, if there is any. */
   serializeOne(state: StateArchive, series: Series, key: string): void {
     for (const proportions of this.#proportions) proportions.serializeOne(state, series, key);
   }
 
-  /** As `KeyedDetectors.putInOrder`. */
   putInOrder(series: readonly string[], models: readonly string[]): void {
     for (const proportions of this.#proportions) proportions.putInOrder(series);
     this.traffic.putInOrder(models);
   }
 
-  /** Serializes the state that series and models share, once the other parts are loaded. */
   serializeShared(state: StateArchive): void {
     state.section('what rates share', 4, () => {
-      this.#slos.serialize(state);
+      this.slos.serialize(state);
       for (const proportions of this.#proportions) proportions.serializeShared(state);
       this.#hasColdStarts = state.flag(this.#hasColdStarts);
       this.traffic.serializeShared(state);
     });
   }
 
-  /** Reports whether an anomaly of the series is open, so that the series must be kept. */
   isOpen(key: string): boolean {
     return this.#proportions.some((proportions) => proportions.isOpen(key));
   }
@@ -80,13 +71,11 @@ export class RateDetectors {
     for (const proportions of this.#proportions) proportions.forget(key);
   }
 
-  /** Publishes the shared state, as all series and models have changed it. */
   publishShared(): void {
     for (const proportions of this.#proportions) proportions.publishShared();
     this.traffic.publishShared();
   }
 
-  /** Reports whether the series is registered. */
   has(key: string): boolean {
     return this.#failures.has(key);
   }
@@ -101,7 +90,6 @@ export class RateDetectors {
     for (const [key, { series }] of present) this.#failures.register(series, key);
   }
 
-  /** Evaluates one step of one series. */
   evaluateSeries(
     key: string,
     window: SeriesWindow | undefined,
@@ -123,14 +111,11 @@ export class RateDetectors {
     return [
       ...this.#stepColdStarts(step, baselineOf),
       ...this.traffic.step(step, tailOf),
-      ...this.#slos.step(offered, startMs, context, tailOf),
+      ...this.slos.step(offered, startMs, context, tailOf),
     ];
   }
 
-  #stepColdStarts(
-    { present, startMs, context }: DetectorStep,
-    baselineOf: BaselineOf,
-  ): AnomalyEvent[] {
+  #stepColdStarts({ present, startMs, context }: DetectorStep, baselineOf: BaselineOf) {
     for (const { series } of present.values()) this.#hasColdStarts ||= series.cold_start;
     if (!this.#hasColdStarts) return [];
     const cold = new Map<string, SeriesWindow>();

@@ -18,10 +18,7 @@ export class StateLoading {
   readonly #loaders: Map<string, (part: StateArchive) => void>;
   readonly #finish: () => void;
 
-  /**
-   * @param loaders by the names of the parts that must come.
-   * @param finish called when all parts are loaded.
-   */
+  /** @param loaders by the names of the parts that must come. */
   constructor(loaders: Map<string, (part: StateArchive) => void>, finish: () => void) {
     this.#loaders = loaders;
     this.#finish = finish;

@@ -19,10 +19,7 @@ export class RangeSums {
   #low = 0;
   #length = 0;
 
-  /**
-   * @param columns sums of each index, side by side.
-   * @param scope from which it allocates.
-   */
+  /** @param columns sums of each index, side by side. */
   constructor(columns = 1, scope = memory.scope()) {
     this.#columns = columns;
     this.#scope = scope;
@@ -65,25 +62,6 @@ export class RangeSums {
     return empty;
   }
 
-  /** Adds up several sums, over exactly the range that they use. */
-  static of(parts: readonly RangeSums[]): RangeSums {
-    const used = parts.filter(({ range }) => range > 0);
-    const columns = used[0] === undefined ? 1 : used[0].#columns;
-    const merged = new RangeSums(columns);
-    if (used.length === 0) return merged;
-    const least = Math.min(...used.map(({ low }) => low));
-    const end = Math.max(...used.map(({ low, range }) => low + range));
-    merged.#allocate(least, (end - least) * columns);
-    const sums = merged.values;
-    for (const { low, values } of used) {
-      const shift = (low - least) * columns;
-      for (let i = 0; i < values.length; i++) {
-        sums[i + shift] = (sums[i + shift] as number) + (values[i] as number);
-      }
-    }
-    return merged;
-  }
-
   /** Offset of an index' sums in the arena. Extends the range to that index. */
   offsetOf(index: number): number {
     const relative = (index - this.#low) * this.#columns;
@@ -111,7 +89,6 @@ export class RangeSums {
     }
   }
 
-  /** Frees the allocation. */
   release(): void {
     if (this.#allocation !== undefined) this.#scope.release(this.#allocation);
     this.#allocation = undefined;

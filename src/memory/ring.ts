@@ -15,10 +15,7 @@ export class NumberRing {
   #next = 0;
   #length = 0;
 
-  /**
-   * @param fields numbers of an entry.
-   * @param capacity number of entries.
-   */
+  /** @param fields numbers of an entry. */
   constructor(fields: number, capacity: number) {
     this.#offset = Arena.shared().allocateFor(this, fields * capacity);
     this.#fields = fields;

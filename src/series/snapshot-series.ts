@@ -1,10 +1,9 @@
 import { TDigest } from '../sketch/t-digest.ts';
-import type { StateArchive } from '../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import { packStages } from './pack-stages.ts';
 import type { Bands, Series, SeriesWindow, StageSummary } from './series-window.ts';
 
 const emptyDigest = TDigest.fromCentroids([], []);
-const noBands: Bands = { bands: [], amounts: [] };
 const emptySeries: Series = {
   service: '',
   model: '',
@@ -16,19 +15,15 @@ const emptySeries: Series = {
   cold_start: false,
 };
 
+const emptyCounts = {
+  ...{ stage: '', requests: 0, errors: 0, timeouts: 0, cancelled: 0 },
+  ...{ sumMs: 0, minMs: 0, maxMs: 0 },
+};
+
 export function serializeSeries(state: StateArchive, series: Series = emptySeries): Series {
   let restored = series;
   state.section('series', 1, () => {
-    restored = {
-      service: state.text(series.service),
-      model: state.text(series.model),
-      version: state.text(series.version),
-      request_type: state.text(series.request_type),
-      region: state.text(series.region),
-      host: state.text(series.host),
-      tenant: state.text(series.tenant),
-      cold_start: state.flag(series.cold_start),
-    };
+    restored = serializeFields(state, series, emptySeries);
   });
   return restored;
 }
@@ -51,20 +46,11 @@ export function serializeSeriesWindow(
 }
 
 function serializeSummary(state: StateArchive, summary: StageSummary | undefined): StageSummary {
-  const { stage = '', requests = 0, errors = 0, timeouts = 0, cancelled = 0 } = summary ?? {};
-  const { sumMs = 0, minMs = 0, maxMs = 0, bands = noBands, bandsMs = noBands } = summary ?? {};
   return {
-    stage: state.text(stage),
-    requests: state.number(requests),
-    errors: state.number(errors),
-    timeouts: state.number(timeouts),
-    cancelled: state.number(cancelled),
-    sumMs: state.number(sumMs),
-    minMs: state.number(minMs),
-    maxMs: state.number(maxMs),
+    ...serializeFields(state, summary, emptyCounts),
     digest: serializeDigest(state, summary?.digest),
-    bands: serializeBands(state, bands),
-    bandsMs: serializeBands(state, bandsMs),
+    bands: serializeBands(state, summary?.bands),
+    bandsMs: serializeBands(state, summary?.bandsMs),
   };
 }
 
@@ -76,7 +62,7 @@ export function serializeDigest(state: StateArchive, digest: TDigest = emptyDige
 
 export function serializeBands(
   state: StateArchive,
-  { bands, amounts }: Bands | undefined = noBands,
+  { bands, amounts }: Bands = { bands: [], amounts: [] },
 ): Bands {
   return { bands: [...state.numbers(bands)], amounts: [...state.numbers(amounts)] };
 }

@@ -28,3 +28,17 @@ export interface StateArchive {
   /** Saves a value that may be undefined. `serialize` is given undefined where one is restored. */
   optional<T>(value: T | undefined, serialize: (value: T | undefined) => T): T | undefined;
 }
+
+/** Saves the fields of a flat object, or restores them, in the order of `empty`, which has the same ones. */
+export function serializeFields<T extends { readonly [Key in keyof T]: number | string | boolean }>(
+  state: StateArchive,
+  value: NoInfer<T> | undefined,
+  empty: T,
+): T {
+  const fields = Object.keys(empty).map((key) => {
+    const field = (value ?? empty)[key as keyof T];
+    if (typeof field === 'number') return [key, state.number(field)];
+    return [key, typeof field === 'string' ? state.text(field) : state.flag(field as boolean)];
+  });
+  return Object.fromEntries(fields) as T;
+}

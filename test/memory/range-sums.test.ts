@@ -29,16 +29,14 @@ describe('RangeSums', () => {
   it('is a map of sums, wherever the indices lie and in whatever order they come', () => {
     fc.assert(
       fc.property(additions, additions, (some, others) => {
-        const [one, other] = [new RangeSums(), new RangeSums()];
+        const sums = new RangeSums();
         const expected = new Map<number, number>();
-        one.addAll(...columnsOf(some));
-        other.addAll(...columnsOf(others));
+        sums.addAll(...columnsOf(some));
+        sums.addAll(...columnsOf(others));
         for (const { index, amount } of [...some, ...others]) {
           expected.set(index, (expected.get(index) ?? 0) + amount);
         }
-        expect(entriesOf(RangeSums.of([one, other]))).toEqual(
-          [...expected].sort(([a], [b]) => a - b),
-        );
+        expect(entriesOf(sums)).toEqual([...expected].sort(([a], [b]) => a - b));
       }),
       { seed: 6, numRuns: 200 },
     );
@@ -63,14 +61,13 @@ describe('RangeSums', () => {
         addAll(other, some);
         expect(other.offset).toBe(before);
         addAll(other, others);
-        const all = RangeSums.of([one, other]);
         const expected = new Map<number, number>();
-        for (const { index, amount } of [...some, ...some, ...others]) {
+        for (const { index, amount } of [...some, ...others]) {
           expected.set(index, (expected.get(index) ?? 0) + amount);
         }
-        for (let index = all.low; index < all.low + all.values.length / 2; index++) {
+        for (let index = other.low; index < other.low + other.range; index++) {
           const sum = expected.get(index) ?? 0;
-          const at = all.offsetOf(index);
+          const at = other.offsetOf(index);
           const [first, second] = Arena.shared().doubles.subarray(at, at + 2);
           expect([first, second]).toEqual([sum, sum === 0 ? 0 : -2 * sum]);
         }

@@ -88,7 +88,7 @@ export const releaseMutants: readonly PlantedMutant[] = [
     name: 'slow-start-of-each-release-pages',
     bug: 'caches are cold for the first minute of each release, and each pages',
     file: 'src/baseline/recurrence/recurrences.ts',
-    find: 'return Math.max(ofDay, this.#ofReleases.threshold(windowStartMs, varianceInflation));',
+    find: 'return Math.max(ofDay, this.#byRelease.threshold(atMs, varianceInflation));',
     replace: 'return ofDay;',
     tests,
   },

@@ -27,7 +27,6 @@ export class DurationHistogram {
     this.#buckets = buckets;
   }
 
-  /** Returns an empty histogram that allocates from a scope. */
   static in(scope: ArenaScope): DurationHistogram {
     return new DurationHistogram(new RangeSums(2, scope));
   }
@@ -40,7 +39,7 @@ export class DurationHistogram {
   /** Merges histograms into a digest of one centroid a bucket. */
   static digestOf(parts: readonly DurationHistogram[]): TDigest {
     const buckets = parts.map((part) => part.#buckets);
-    const { means, weights, size } = DurationKernel.shared().merge(buckets);
+    const { means, weights, size } = kernel.merge(buckets);
     return TDigest.fromCentroids(means, weights, size);
   }
 
@@ -48,7 +47,6 @@ export class DurationHistogram {
     kernel.add(digest, this.#buckets, bucketOf, leastMs);
   }
 
-  /** Frees the allocation. */
   release(): void {
     this.#buckets.release();
   }

@@ -1,4 +1,4 @@
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import { type Episode, expectedEpisode, minuteOf, recurrence } from './recurrence.ts';
 
 const minuteMs = 60_000;
@@ -24,6 +24,7 @@ const tuned = {
   endWindows: 6,
 } as const;
 const noShape = new Float32Array(0);
+const emptyFields = { sinceMs: 0, startMs: 0, endMs: 0, peak: 0, isPiece: false };
 
 /** The open episode, and the evidence from which its shape was taken. */
 interface Current extends Episode {
@@ -69,14 +70,11 @@ export class DailyRecurrence {
     if (evidence >= tuned.leastScore && this.#current === undefined) {
       const earliestMs = windowStartMs - tuned.maxUnclearMs;
       this.#current = {
-        ...{ sinceMs: Math.max(sinceMs, earliestMs), startMs: windowStartMs, endMs: windowStartMs },
-        ...{
-          peaksByMinute: new Float32Array(tuned.minutes),
-          peak: 0,
-          clearest: 0,
-          shape,
-          isPiece: false,
-        },
+        sinceMs: Math.max(sinceMs, earliestMs),
+        startMs: windowStartMs,
+        endMs: windowStartMs,
+        ...{ peaksByMinute: new Float32Array(tuned.minutes), peak: 0 },
+        ...{ clearest: 0, shape, isPiece: false },
       };
     }
     const episode = this.#current;
@@ -104,16 +102,11 @@ export class DailyRecurrence {
     if (evidence < tuned.minPieceEvidence) return;
     const peak = tuned.pieceFactor * evidence * varianceInflation;
     const peaksByMinute = new Float32Array(tuned.minutes).fill(peak);
-    const piece = {
-      sinceMs,
-      startMs: endMs,
-      endMs,
-      peaksByMinute,
-      peak,
-      shape: noShape,
-      isPiece: true,
-    };
-    this.#past = [piece, ...this.#past];
+    const between = { sinceMs, startMs: endMs, endMs };
+    this.#past = [
+      { ...between, peaksByMinute, peak, shape: noShape, isPiece: true },
+      ...this.#past,
+    ];
   }
 
   /** Takes over the episodes of the series that this one replaces. */
@@ -158,13 +151,8 @@ export class DailyRecurrence {
 }
 
 function serializeEpisode(state: StateArchive, episode: Episode | undefined): Episode {
-  const { sinceMs = 0, startMs = 0, endMs = 0, peak = 0 } = episode ?? {};
+  const fields = serializeFields(state, episode, emptyFields);
   const peaksByMinute = episode?.peaksByMinute ?? new Float32Array(tuned.minutes);
-  const restored = {
-    ...{ sinceMs: state.number(sinceMs), startMs: state.number(startMs) },
-    ...{ endMs: state.number(endMs), peak: state.number(peak), peaksByMinute },
-    isPiece: state.flag(episode?.isPiece ?? false),
-  };
   state.fill(peaksByMinute);
-  return { ...restored, shape: state.numbers(episode?.shape ?? noShape) };
+  return { ...fields, peaksByMinute, shape: state.numbers(episode?.shape ?? noShape) };
 }

@@ -15,7 +15,6 @@ const trimmed = { part: 0.1, deviations: 2, most: 0.5 } as const;
 /** Relative rounding error of sums, below which a rest is ignored. */
 const rounding = 1e-9;
 
-/** Stages with their bands, as windows and references hold them. */
 export type BandedStages = ReadonlyMap<string, StageBands>;
 
 /**
@@ -64,7 +63,6 @@ export interface StageMeans {
   readonly stagesMs: ReadonlyMap<string, number>;
 }
 
-/** Requests with a total. */
 function requestsOf(stages: BandedStages): number {
   const { amounts = [] } = stages.get(totalStage)?.bands ?? {};
   return amounts.reduce((sum, amount) => sum + amount, 0);

@@ -24,10 +24,10 @@ export interface BottleneckInput {
 }
 
 /**
- * The class of an anomaly's cause. Cold starts are a class of their own. Otherwise the class of stages that
- * explains half of the excess or more wins: both network stages, for instance. If none does, a moved median
- * gives `mixed`. An unmoved one gives `contention`: stages that are slow only at times compete for
- * something. `unknown` means that the larger part is unaccounted, or in a stage without a standard name.
+ * Class of an anomaly's cause. Cold starts are a class of their own. Otherwise the class whose stages explain
+ * half of the excess or more wins. If none does, a moved median gives `mixed`. An unmoved one gives
+ * `contention`: stages that are slow only at times compete for something. `unknown` means that the larger part
+ * is unaccounted, or in a stage without a standard name.
  */
 export function bottleneck({ blame, coldStart, medianRatio }: BottleneckInput): Bottleneck {
   if (coldStart) return 'cold_start';

@@ -7,7 +7,7 @@ import { anomalyIdOf, dedupKeyOf } from './anomaly-identity.ts';
 export interface NewAnomalyInput {
   readonly kind: AnomalyEvent['kind'];
   readonly series: Series;
-  /** Distinguishes anomalies of one kind and series, where several can be open. */
+  /** As in `dedupKeyOf`. */
   readonly name?: string | undefined;
   readonly startedAtMs: number;
   readonly nowMs: number;

@@ -7,9 +7,8 @@ import { groupKeyOf } from './anomaly-identity.ts';
 import { type NewAnomalyInput, newAnomaly } from './new-anomaly.ts';
 import { countsSql } from './sql.ts';
 
-/** Durations of whole requests, which an anomaly of a rate reports too. */
+/** Durations of whole requests, which an anomaly of a rate reports too; undefined without requests. */
 export interface TailDigests {
-  /** Digest of the anomalous windows; undefined where they have no request. */
   readonly now: TDigest | undefined;
   readonly baseline: TDigest | undefined;
 }

@@ -19,9 +19,8 @@ const tuned = {
 } as const;
 
 /**
- * Groups the anomalies of series into incidents: one cause, one page. An opening is emitted at once. An
- * anomaly that starts close to it and shares its cause joins, as an update. docs/explained/incidents.md
- * explains the rules.
+ * Groups the anomalies of series into incidents: one cause, one page. docs/explained/incidents.md explains
+ * the rules.
  */
 export class IncidentGrouper {
   readonly #options: DetectOptions;
@@ -37,8 +36,8 @@ export class IncidentGrouper {
   }
 
   /**
-   * Restores incidents from the table: their last events, and the last rows of all their series, recovered
-   * ones included. The table wins over its own incidents, which only add fields that no row holds.
+   * Restores incidents from their last events and the last rows of all their series, recovered ones included.
+   * The table wins over its own incidents, which only add fields that no row holds.
    *
    * @returns the open anomalies of series.
    */

@@ -15,7 +15,6 @@ import { incidentSummary } from './incident-summary.ts';
 
 /** Context of a step, besides its events. */
 export interface IncidentContext {
-  /** Start of the window. */
   readonly startMs: number;
   readonly nowMs: number;
   /** All series, or models for kinds of models, with enough recent traffic to be evaluated. */
@@ -25,7 +24,7 @@ export interface IncidentContext {
 interface Member {
   /** Current anomaly of the series, under its own id. */
   readonly event: AnomalyEvent;
-  /** The same as a row of the table; undefined while the incident is of one series. */
+  /** Its row of the table; undefined while the incident is of one series. */
   readonly row: AnomalyEvent | undefined;
 }
 
@@ -38,13 +37,10 @@ const membersListed = 10;
  * The anomalies of all series that one cause affects, emitted as one. While there is one series, its events
  * are published unchanged. From the second series on, each has rows of its own in the table, linked by
  * `incident_id`, and the published events cover all. They open once, update when the incident grows much
- * or becomes critical, and resolve with the last series.
- *
- * Its id and its dimensions are those of the anomaly that opened it. The last events of the table restore
- * it in another process.
+ * or becomes critical, and resolve with the last series. Id and dimensions are those of the anomaly that
+ * opened it.
  */
 export class Incident {
-  /** Id of the anomaly that opened it. */
   readonly id: string;
   /** Its name for pagers. */
   readonly dedupKey: string;
@@ -64,11 +60,11 @@ export class Incident {
   }
 
   /**
-   * Restores an incident from its last published event and the last rows of its members, without any while it
-   * is of one series.
+   * Restores an incident from its last published event and the last rows of its members: none while it is of
+   * one series.
    *
    * @param evaluated the same incident as this process evaluated it, for the revisions and times of members.
-   * It is ignored if its own events differ from the published ones.
+   * Ignored if it differs from what was published.
    */
   static restored(
     published: AnomalyEvent,
@@ -88,16 +84,14 @@ export class Incident {
     incident.#published = published;
     for (const memberId of new Set([...ownMembers.keys(), ...byId.keys()])) {
       const row = byId.get(memberId);
-      if (row !== undefined) {
+      if (row !== undefined)
         incident.#members.set(memberId, { event: rebuilt(row, memberId), row });
-      }
     }
     incident.#changed.clear();
     if (own !== undefined) incident.#backoff = own.#backoff;
     return incident;
   }
 
-  /** Saves an incident, or restores the saved one. */
   static serialize(state: StateArchive, saved: Incident | undefined, windowMs: number): Incident {
     let restored = saved;
     state.section('incident', 1, () => {
@@ -194,10 +188,9 @@ export class Incident {
       if (!this.#changed.has(this.id)) return undefined;
       return { ...this.lead, dedup_key: this.dedupKey };
     }
-    if (published === undefined) return this.#event('opened', 1, context);
-    if (this.isOver) return this.#event('resolved', published.revision + 1, context);
-    if (!this.#needsUpdate(published)) return undefined;
-    return this.#event('updated', published.revision + 1, context);
+    if (published === undefined) return this.#event('opened', context);
+    if (this.isOver) return this.#event('resolved', context);
+    return this.#needsUpdate(published) ? this.#event('updated', context) : undefined;
   }
 
   #needsUpdate(published: AnomalyEvent): boolean {
@@ -225,11 +218,7 @@ export class Incident {
     return this.openAnomalies.some((event) => isCritical(event) && !known.has(event.model));
   }
 
-  #event(
-    state: AnomalyEvent['state'],
-    revision: number,
-    { nowMs, live }: IncidentContext,
-  ): AnomalyEvent {
+  #event(state: AnomalyEvent['state'], { nowMs, live }: IncidentContext): AnomalyEvent {
     const { lead, openAnomalies } = this;
     const affected = this.#affected();
     const scope = incidentScope({
@@ -243,7 +232,7 @@ export class Incident {
     return {
       ...lead,
       dedup_key: this.dedupKey,
-      revision,
+      revision: (this.#published?.revision ?? 0) + 1,
       state,
       severity: this.severity,
       emitted_at: iso,
@@ -362,7 +351,5 @@ function slowShare(open: readonly AnomalyEvent[], leastRatio: number): number {
 }
 
 function mostSevere(of: readonly Severity[]): Severity {
-  return of.reduce((most, each) =>
-    severities.indexOf(each) > severities.indexOf(most) ? each : most,
-  );
+  return severities.findLast((each) => of.includes(each)) ?? 'info';
 }

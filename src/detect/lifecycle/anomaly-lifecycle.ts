@@ -1,4 +1,4 @@
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { serializeEvent } from '../event/snapshot-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -23,7 +23,6 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   ended(resolution: Resolution): void;
 }
 
-/** A class of open anomalies. */
 export type OpenClass<Open extends OpenAnomaly> = new (
   ...args: ConstructorParameters<typeof OpenAnomaly>
 ) => Open;
@@ -56,12 +55,12 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     return this.#open !== undefined || this.#restored !== undefined;
   }
 
-  /** Restores an open anomaly from its last event, at its start or in the next live step. */
+  /** As `AnomalyOwner.restore`. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;
   }
 
-  /** Replaces the own event by the published one, if it is the same revision of the same anomaly. */
+  /** As `AnomalyOwner.adopt`. */
   adopt(published: AnomalyEvent): void {
     const event = this.#open?.event;
     if (event?.id !== published.id || event.revision !== published.revision) return;
@@ -69,10 +68,8 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   }
 
   /**
-   * Reconciles its anomaly with the published one, which wins, after windows without emitted events.
+   * As `AnomalyOwner.reconcile`, of its one anomaly.
    *
-   * @param open the last published event of the open anomaly, if there is one.
-   * @param isPublished whether any event of an anomaly was published, by its id.
    * @returns whether the open anomaly is over.
    */
   reconcile(open: AnomalyEvent | undefined, isPublished: (id: string) => boolean): boolean {
@@ -104,19 +101,13 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   #serializeOpen(state: StateArchive, open: Open | undefined): Open {
     const event = serializeEvent(state, open?.event);
     const isEmitted = state.flag(open?.isEmitted ?? false);
-    const clearWindows = state.number(open?.policy.clearWindows ?? 0);
-    const decayedMs = state.number(open?.policy.decayedMs ?? 0);
-    const policy = { clearWindows, decayedMs };
+    const policy = serializeFields(state, open?.policy, { clearWindows: 0, decayedMs: 0 });
     const restored = open ?? new this.#Open(event, this.#options, isEmitted, policy);
     restored.serialize(state);
     return restored;
   }
 
-  step(
-    startMs: number,
-    evaluation: Evaluation<Open>,
-    context: StepContext,
-  ): AnomalyEvent | undefined {
+  step(startMs: number, evaluation: Evaluation<Open>, context: StepContext) {
     this.install(startMs, context.live);
     if (this.#open !== undefined) return this.#observe(this.#open, startMs, evaluation, context);
     const event = evaluation.opening();

@@ -10,7 +10,7 @@ export type EventUpdate = Partial<
   Omit<AnomalyEvent, 'id' | 'revision' | 'dedup_key' | 'state' | 'kind' | 'started_at'>
 >;
 
-/** Clear windows between anomalous ones that make an anomaly intermittent. */
+/** Clear windows between anomalous ones from which an anomaly is intermittent. */
 const pauseWindows = 3;
 
 /**
@@ -51,7 +51,6 @@ export class OpenAnomaly {
     });
   }
 
-  /** The last event. */
   get event(): AnomalyEvent {
     return this.#event;
   }
@@ -66,7 +65,6 @@ export class OpenAnomaly {
     this.reach(windowStartMs);
   }
 
-  /** Advances to the next window. */
   reach(windowStartMs: number): void {
     this.#backoff.reach(windowStartMs, this.#event);
   }
@@ -118,7 +116,6 @@ export class OpenAnomaly {
     return this.#event;
   }
 
-  /** Replaces the event by the published one, which another detector may have emitted earlier. */
   adopt(published: AnomalyEvent): void {
     this.isEmitted = true;
     this.#event = published;

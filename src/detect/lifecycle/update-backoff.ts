@@ -35,7 +35,6 @@ export class UpdateBackoff {
     this.#emittedMs = this.#windowStartMs;
   }
 
-  /** Reports whether the wait after the last event is over. */
   hasElapsed({ revision }: AnomalyEvent, isIntermittent = false): boolean {
     const waitMs = firstWaitMs * 2 ** Math.min(revision - 1, maxDoublings);
     const leastMs = isIntermittent ? intermittentWaitMs : 0;

@@ -76,7 +76,7 @@ export class StepEvaluator {
       windowsEvaluated: this.#windowsEvaluated,
       tests: this.testCount,
       perWeek: this.#levels.perWeek,
-      windowsBeyondLimit: this.#windowsBeyondLimit + this.#rates.windowsBeyondLimit,
+      windowsBeyondLimit: this.#windowsBeyondLimit + this.#rates.slos.windowsBeyondLimit,
     };
   }
 
