@@ -10,7 +10,6 @@ export interface RoleContext {
   readonly client: ClickHouseClient;
   /** The consumer group in the ledger and in tokens. */
   readonly groupId: string;
-  /** Start of this run. */
   readonly startedMs: number;
   /** Publishes dead letters and anomalies; undefined where events come from a file. */
   readonly publisher: Publisher | undefined;
@@ -23,7 +22,6 @@ export interface RoleContext {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** A running role. */
 export interface RunningRole {
   /** Resolves at the end of a finite source; rejects when the work cannot continue; undefined for never. */
   readonly done: Promise<void> | undefined;

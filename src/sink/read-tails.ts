@@ -42,7 +42,6 @@ export function resolutionOf(rangeMs: number): Resolution {
   return '1d';
 }
 
-/** Length of a window. */
 export const windowSeconds: Readonly<Record<Resolution, number>> = {
   '10s': 10,
   '1m': 60,

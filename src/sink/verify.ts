@@ -119,7 +119,9 @@ async function verifyOnce(
     totals,
     late_merged: ledger.lateMerged,
     checks,
-    problems: fairShare(found.flatMap(({ problems }) => problems.map(withoutTime))),
+    problems: fairShare(
+      found.flatMap(({ problems }) => problems.map(({ oldestMs: _, ...problem }) => problem)),
+    ),
     problem_count: found.reduce((sum, some) => sum + countOf(some), 0),
     unequal_days: tables.unequalDays,
     partitions: ledger.partitions,
@@ -154,10 +156,6 @@ function countOf({ kinds }: FoundProblems, of?: readonly LedgerProblemKind[]): n
     .reduce((sum, [, { found }]) => sum + found, 0);
 }
 
-function withoutTime({ oldestMs: _, ...problem }: FoundProblems['problems'][number]) {
-  return problem;
-}
-
 /** Limits problems per kind: a thousand gaps must not hide a loss. */
 function fairShare(problems: readonly LedgerProblem[]): LedgerProblem[] {
   const turns = new Map<LedgerProblemKind, number>();
@@ -172,17 +170,10 @@ function fairShare(problems: readonly LedgerProblem[]): LedgerProblem[] {
     .map(({ problem }) => problem);
 }
 
-interface Ledger {
-  readonly totals: Verification['totals'];
-  readonly lateMerged: number;
-  readonly chunkCount: number;
-  readonly partitions: readonly PartitionLedger[];
-  /** Infinity without any samples. */
-  readonly firstWindowMs: number;
-  readonly firstFlushedMs: number;
-}
+type Ledger = Awaited<ReturnType<typeof readLedger>>;
 
-async function readLedger(client: ClickHouseClient): Promise<Ledger> {
+/** Sums over partitions. The first times are Infinity without any samples. */
+async function readLedger(client: ClickHouseClient) {
   const rows = await readRows<Record<string, string | number | null>>(client, 'ledger_totals');
   const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
   const least = (name: string) =>
@@ -196,15 +187,17 @@ async function readLedger(client: ClickHouseClient): Promise<Ledger> {
     chunkCount: sum('chunks'),
     firstWindowMs: least('first_window_seconds') * 1000,
     firstFlushedMs: least('first_flushed_ms'),
-    partitions: rows.map((row) => ({
-      group_id: String(row.group_id),
-      topic: String(row.topic),
-      partition: Number(row.partition),
-      chunks: Number(row.chunks),
-      from_offset: Number(row.from_offset),
-      to_offset: Number(row.to_offset),
-      consumed: Number(row.consumed),
-    })),
+    partitions: rows.map(
+      (row): PartitionLedger => ({
+        group_id: String(row.group_id),
+        topic: String(row.topic),
+        partition: Number(row.partition),
+        chunks: Number(row.chunks),
+        from_offset: Number(row.from_offset),
+        to_offset: Number(row.to_offset),
+        consumed: Number(row.consumed),
+      }),
+    ),
   };
 }
 
@@ -214,7 +207,7 @@ async function tableChecks(
   ledger: Ledger,
   options: VerifyOptions,
   isLast: boolean,
-): Promise<{ readonly checks: readonly Check[]; readonly unequalDays: readonly UnequalDay[] }> {
+) {
   const { retention } = options;
   const nowMs = options.nowMs();
   const days = await readRows<DaySamples>(client, 'samples_by_day');
@@ -234,7 +227,7 @@ async function tableChecks(
     ledger.firstWindowMs < nowMs - latency_1d + DAY_MS ||
     ledger.firstFlushedMs < nowMs - retention.flushes + DAY_MS;
   const moved = after === samples ? '' : ` (${after} at the end)`;
-  const checks = [
+  const checks: Check[] = [
     {
       name: 'tables match the ledger',
       ok: expired || stored === samples + inFlight || (after > samples && isBetween),

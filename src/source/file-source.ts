@@ -20,14 +20,13 @@ export interface FileSourceOptions {
   readonly stdin: NodeJS.ReadableStream;
   /** Start of this run. A file that is read twice is two imports, and both are counted. */
   readonly startedMs: number;
-  /** Longer lines are rejected and dropped. @default {16 MiB} */
-  readonly maxLineBytes?: number;
+  /** Longer lines are rejected and dropped. */
+  readonly maxLineBytes: number;
 }
 
 /** Limits of a batch: lines and bytes. */
 const BATCH_LINES = 4_096;
 const BATCH_BYTES = 8 * 1024 * 1024;
-const MAX_LINE_BYTES = 16 * 1024 * 1024;
 
 /**
  * Reads NDJSON from a file or standard input: one partition, one record per line, line numbers as offsets.
@@ -99,7 +98,7 @@ export class FileSource implements Source {
       bytes = 0;
       await handler.onBatch(this.#claim, batch, async () => undefined);
     };
-    const { path = 'standard input', maxLineBytes = MAX_LINE_BYTES, startedMs } = this.#options;
+    const { path = 'standard input', maxLineBytes, startedMs } = this.#options;
     for await (const { value, originalBytes } of linesOf(readable(stream, path), maxLineBytes)) {
       if (this.#isQuiesced) return;
       const record = { offset, timestampMs: startedMs, value };

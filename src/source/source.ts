@@ -1,6 +1,5 @@
 import type { RecordBatch } from './record.ts';
 
-/** A committed offset and its metadata. */
 export interface CommittedOffset {
   /** undefined without a commit. */
   readonly offset: number | undefined;
@@ -36,7 +35,6 @@ export class ClaimLostError extends Error {
   override readonly name = 'ClaimLostError';
 }
 
-/** Receives the records of a source. */
 export interface SourceHandler {
   /**
    * Returns the offset at which to start reading a claimed partition. It is called before the first read, and

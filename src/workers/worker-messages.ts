@@ -6,7 +6,6 @@ export interface WorkerData {
   readonly config: Config;
   /** 1, 2, 3 …, for its log. */
   readonly worker: number;
-  /** File for its CPU profile. */
   readonly profile: string | undefined;
 }
 
@@ -21,7 +20,6 @@ export type WorkerMessage =
   /** Everything it has read is stored. */
   | { readonly type: 'stopped' };
 
-/** An error between threads. */
 export interface WorkerFailure {
   readonly message: string;
   readonly stack?: string | undefined;

@@ -13,6 +13,7 @@ import { allOf } from '../kafka/record-batch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-file-source-'));
 const startedMs = Date.parse('2026-11-21T10:00:00.000Z');
+const maxLineBytes = 16 << 20;
 afterAll(() => rmSync(folder, { recursive: true }));
 
 function fileOf(name: string, content: string | Buffer): string {
@@ -47,9 +48,9 @@ class Reader implements SourceHandler {
 async function linesOf(
   path: string | undefined,
   stdin = Readable.from([]),
-  maxLineBytes = 16 << 20,
+  mostBytes = maxLineBytes,
 ) {
-  const source = new FileSource({ path, stdin, startedMs, maxLineBytes });
+  const source = new FileSource({ path, stdin, startedMs, maxLineBytes: mostBytes });
   const reader = new Reader();
   await source.start(reader);
   await source.done;
@@ -100,7 +101,11 @@ describe('the lines of a file', () => {
 describe('a file read twice', () => {
   it('is two imports: each run is a group of its own', () => {
     const groupOf = (startedAtMs: number) =>
-      new FileSource({ path: 'x', stdin: Readable.from([]), startedMs: startedAtMs }).groupId;
+      new FileSource({
+        ...{ path: 'x', stdin: Readable.from([]) },
+        startedMs: startedAtMs,
+        maxLineBytes,
+      }).groupId;
     expect(groupOf(startedMs)).toBe('file/2026-11-21T10:00:00.000Z');
     expect(groupOf(startedMs + 1)).not.toBe(groupOf(startedMs));
   });
@@ -124,7 +129,7 @@ describe('a file that cannot be read', () => {
 
   it('is told before anything begins where it is missing', async () => {
     const path = join(folder, 'missing.ndjson');
-    const source = new FileSource({ path, stdin: Readable.from([]), startedMs });
+    const source = new FileSource({ path, stdin: Readable.from([]), startedMs, maxLineBytes });
     const error = await source.start(new Reader()).catch((reason: unknown) => reason);
     expect(error).toBeInstanceOf(OperatorError);
     expect(error).toMatchObject(unreadable);
@@ -144,6 +149,7 @@ describe('a file that cannot be read', () => {
 
   it('is not to blame for what its reader throws', async () => {
     const source = new FileSource({
+      maxLineBytes,
       path: fileOf('good', 'a'),
       stdin: Readable.from([]),
       startedMs,
@@ -162,6 +168,7 @@ describe('a source that is told to be quiet', () => {
   it('hands out no further batch, and its claim still commits', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `${i}\n`).join('');
     const source = new FileSource({
+      maxLineBytes,
       path: fileOf('quiet.ndjson', lines),
       stdin: Readable.from([]),
       startedMs,
@@ -179,7 +186,7 @@ describe('a source that is told to be quiet', () => {
 
   it('does not hand out a last batch that is not full', async () => {
     const stdin = new Readable({ read: () => undefined });
-    const source = new FileSource({ path: undefined, stdin, startedMs });
+    const source = new FileSource({ path: undefined, stdin, startedMs, maxLineBytes });
     const reader = new Reader();
     await source.start(reader);
     stdin.push('a\nb\n');

@@ -49,7 +49,6 @@ export class DetectorReplay {
     return new Detector({ ...detect, runbookUrl: alert.runbook_url });
   }
 
-  /** Options for reading windows for a detector. */
   readingFor(detector: Detector): ReadOptions {
     return {
       isWanted: (series, startMs) => detector.isWanted(series, startMs),
@@ -98,7 +97,6 @@ export class DetectorReplay {
     return undefined;
   }
 
-  /** Replays recorded windows without emitting events. */
   async #catchUp(
     detector: Detector,
     fromMs: number,
@@ -114,7 +112,6 @@ export class DetectorReplay {
     await this.reconcile(detector, toMs);
   }
 
-  /** Rebuilds a detector from the windows before a time. */
   async #rebuild(untilMs: number | undefined): Promise<Detector> {
     const { client, config, store, requireLead } = this.#options;
     const detector = this.newDetector();

@@ -1,5 +1,6 @@
 import type { SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
+import type { WindowRange } from '../../sink/windows/window-range.ts';
 import type { Completeness } from './completeness/completeness.ts';
 
 /** Tuned by test/roles/detect/late-requests.test.ts. */
@@ -63,11 +64,10 @@ export class LateRequests {
     }
   }
 
-  /** Starts of the first and the last remembered window; undefined without any. */
-  get remembered(): { readonly fromMs: number; readonly lastMs: number } | undefined {
-    if (this.#evaluated.size === 0) return undefined;
+  /** The remembered windows, of which there is at least one. */
+  remembered(windowMs: number): WindowRange {
     const starts = [...this.#evaluated.keys()];
-    return { fromMs: Math.min(...starts), lastMs: Math.max(...starts) };
+    return { fromMs: Math.min(...starts), toMs: Math.max(...starts) + windowMs, windowMs };
   }
 
   /** True if a snapshot as of then would replace one that a re-evaluation needs. */

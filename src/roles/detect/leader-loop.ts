@@ -73,7 +73,6 @@ export class LeaderLoop {
     return [...problems, ...(this.#evaluator?.problems() ?? [])];
   }
 
-  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     return this.#evaluator?.notes() ?? [];
   }

@@ -28,10 +28,10 @@ export async function learnableFromMs(
 ): Promise<number> {
   const { fromMs, toMs, windowMs } = range;
   const starts = sampledStarts(range);
-  const seconds = starts.flatMap((startMs) => {
-    const steps = Array.from({ length: windowMs / (1000 * storedSeconds) }, (_, i) => i);
-    return steps.map((i) => startMs / 1000 + i * storedSeconds);
-  });
+  const length = windowMs / (1000 * storedSeconds);
+  const seconds = starts.flatMap((startMs) =>
+    Array.from({ length }, (_, i) => startMs / 1000 + i * storedSeconds),
+  );
   const rows = await readRows<{ start: number; stages: string }>(client, 'window_sizes', {
     windowSeconds: windowMs / 1000,
     starts: seconds,

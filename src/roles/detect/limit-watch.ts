@@ -29,7 +29,6 @@ export class LimitWatch {
     }
   }
 
-  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     if (this.#stats === undefined) return [];
     const { series, seriesLimit, seriesNotEvaluated, isCrowded, stagesNotEvaluated } = this.#stats;

@@ -61,12 +61,10 @@ export class PipelineHealth {
     return events;
   }
 
-  /** Reasons why the detector is behind; empty while it is not. */
   problems(): string[] {
     return this.#summaries((cause) => cause !== 'event_time');
   }
 
-  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     return this.#summaries((cause) => cause === 'event_time');
   }

@@ -147,12 +147,10 @@ export class WindowEvaluator {
     return asOfMs;
   }
 
-  /** Reasons why the detector is behind; empty while it is not. */
   problems(): string[] {
     return this.#health.problems();
   }
 
-  /** Notes for the operator about a healthy detector. */
   notes(): string[] {
     return [...this.#health.notes(), ...this.#limits.notes()];
   }
@@ -243,11 +241,7 @@ export class WindowEvaluator {
   /** Start of the first window to re-evaluate; undefined for none. */
   async #lateFromMs(): Promise<number | undefined> {
     const { client, config, log, metrics, nowMs } = this.#options;
-    const windowMs = config.detect.window;
-    const remembered = this.#late.remembered;
-    if (remembered === undefined) return undefined;
-    const { fromMs, lastMs } = remembered;
-    const range = { fromMs, toMs: lastMs + windowMs, windowMs };
+    const range = this.#late.remembered(config.detect.window);
     const requests = await readWindowRequests(client, range);
     const snapshotsMs = await this.#states.timesMs(range.toMs);
     const selected = this.#late.select(nowMs(), requests, snapshotsMs);

@@ -16,7 +16,6 @@ export interface TimelinePoint {
   readonly requests: number;
   /** Errors and timeouts among them. */
   readonly failed: number;
-  /** Cold starts among them. */
   readonly cold_starts: number;
   /** The anomaly's quantile of the measured stage. */
   readonly quantile_ms: number;
@@ -45,7 +44,6 @@ const timelinePoints = 60;
 const eventsRead = 1_000;
 const membersRead = 1_000;
 
-/** Result of a search by id. */
 export type Found =
   | { readonly events: readonly AnomalyEvent[] }
   /** Ids that begin with it. */
@@ -96,7 +94,7 @@ async function readTimeline(
 ): Promise<TimelinePoint[]> {
   const resolution = toMs - fromMs > 12 * 60 * minuteMs ? '1h' : '1m';
   const step = windowSeconds[resolution];
-  const steps = Math.ceil((toMs - fromMs) / 1000 / step / timelinePoints);
+  const stepSeconds = step * Math.ceil((toMs - fromMs) / 1000 / step / timelinePoints);
   const rows = await readRows<{
     at_seconds: string;
     requests: string;
@@ -110,13 +108,14 @@ async function readTimeline(
     whole: isOfWholeModel(event),
     anyVersion: event.kind === 'drift',
     anyStart: event.kind === 'cold_starts',
-    stepSeconds: steps * step,
-    ...rangeOf(fromMs, toMs, steps * step),
+    stepSeconds,
+    fromSeconds: Math.floor(fromMs / 1000 / stepSeconds) * stepSeconds,
+    toSeconds: Math.ceil(toMs / 1000 / stepSeconds) * stepSeconds,
   });
   const index = storedQuantiles.findIndex((q) => q >= event.quantile);
   return rows.map((row) => ({
     at_ms: Number(row.at_seconds) * 1000,
-    step_seconds: steps * step,
+    step_seconds: stepSeconds,
     requests: Number(row.requests),
     failed: Number(row.failed),
     cold_starts: Number(row.cold_starts),
@@ -127,13 +126,4 @@ async function readTimeline(
 /** True for kinds that concern a whole model, or all models: they have no version and region. */
 function isOfWholeModel({ kind }: AnomalyEvent): boolean {
   return ['throughput_drop', 'no_data', 'slo_burn', 'pipeline'].includes(kind);
-}
-
-/** Widens a range to whole steps. */
-function rangeOf(fromMs: number, toMs: number, stepSeconds: number) {
-  const stepMs = stepSeconds * 1000;
-  return {
-    fromSeconds: Math.floor(fromMs / stepMs) * stepSeconds,
-    toSeconds: Math.ceil(toMs / stepMs) * stepSeconds,
-  };
 }

@@ -8,7 +8,6 @@ import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
 import { decodedParts } from './decode-parts.ts';
 
-/** A detector's state as of a time. */
 export interface Snapshot {
   readonly asOfMs: number;
   /** The shared part, which is needed to read the others. @throws UnreadableState when it is missing. */
@@ -111,7 +110,6 @@ export class StateStore {
     });
   }
 
-  /** Counts the snapshot's parts that exist. */
   async #count(slot: number, snapshot: string): Promise<number> {
     const params = { detector: this.#detector, slot, snapshot };
     const rows = await readRows<{ parts: string }>(this.#client, 'detector_state_parts', params);
@@ -127,7 +125,6 @@ export class StateStore {
     return reader.readBytes(reader.varUint());
   }
 
-  /** All parts except the shared one, in any order. */
   async *#parts(slot: number, snapshot: string): AsyncGenerator<StatePart, void> {
     const response = await rowBinaryStream(this.#client, 'detector_state', {
       ...{ detector: this.#detector, slot, snapshot },

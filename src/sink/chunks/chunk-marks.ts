@@ -27,7 +27,7 @@ export interface MarkedChunk {
 export class ChunkMarks {
   /** 48 bits, never 0. Among 10^8 pairs of a million chunks of the same days, one pair shares a mark. */
   readonly mark: number;
-  readonly #days: Record<RowKind, number[]> = { stage: [], driver: [], exemplar: [] };
+  readonly days: Readonly<Record<RowKind, number[]>> = { stage: [], driver: [], exemplar: [] };
 
   constructor({ groupId, topic, partition, startOffset, nowMs }: MarkedChunk) {
     const name = JSON.stringify([groupId, topic, partition, startOffset, nowMs]);
@@ -37,13 +37,9 @@ export class ChunkMarks {
   /** The mark of the next row: 0 except for the first of its kind and day. */
   next(kind: RowKind, windowS: number): number {
     const day = Math.floor(windowS / DAY_S);
-    const days = this.#days[kind];
+    const days = this.days[kind];
     if (days.includes(day)) return 0;
     days.push(day);
     return this.mark;
-  }
-
-  get days(): DaysOfRows {
-    return this.#days;
   }
 }

@@ -39,13 +39,11 @@ export interface ChunkState {
   readonly isRecorded: boolean;
   /** Its rows have landed; a table behind a view may still lack them. */
   readonly isLanded: boolean;
-  /** Samples in the landed rows. */
   readonly landedSamples: number;
   /** Its token cannot be forgotten yet: sending it again adds only what is missing. */
   readonly isRemembered: boolean;
 }
 
-/** End of a partition's ledger. */
 export interface LedgerEnd {
   readonly endOffset: number;
   /** The latest timestamp of all stored records. */

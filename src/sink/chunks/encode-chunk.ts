@@ -25,6 +25,14 @@ export interface EncodedChunk {
   readonly days: DaysOfRows;
 }
 
+/** A chunk, the names in it, and the block that its rows are written to. */
+interface Encoding {
+  readonly chunk: ChunkAccumulator;
+  readonly stages: Interner;
+  readonly values: Interner;
+  readonly out: RowBinaryWriter;
+}
+
 const baseWindowSeconds = baseWindowMs / 1000;
 const overflowBytes = Buffer.from(overflowValue);
 const statusBytes = statuses.map((status) => Buffer.from(status));
@@ -52,6 +60,7 @@ export function encodeChunk(
   const groupId = Buffer.from(origin.groupId);
   const topic = Buffer.from(origin.topic);
   const marks = new ChunkMarks(origin);
+  const encoding: Encoding = { chunk, stages, values, out };
   const endRow = (mark: number) => {
     out.utf8(groupId);
     out.utf8(topic);
@@ -68,16 +77,16 @@ export function encodeChunk(
   }
   for (let row = 0; row < chunk.rows.size; row++) {
     samples += chunk.sketches.requests(row);
-    writeStage(chunk, row, phaseOf(marks.mark, row), stages, values, out);
+    writeStage(encoding, row, phaseOf(marks.mark, row));
     endRow(marks.next('stage', cellSeconds(chunk, chunk.rows.cell(row))));
   }
   for (let row = 0; row < chunk.drivers.size; row++) {
-    writeDriver(chunk, row, values, out);
+    writeDriver(encoding, row);
     endRow(marks.next('driver', chunk.drivers.minute(row) * 60));
   }
   let exemplarCount = 0;
   for (const exemplar of chunk.exemplars.all()) {
-    writeExemplar(chunk, exemplar, stages, values, out);
+    writeExemplar(encoding, exemplar);
     endRow(marks.next('exemplar', cellSeconds(chunk, exemplar.cell)));
     exemplarCount++;
   }
@@ -93,20 +102,14 @@ export function encodeChunk(
   };
 }
 
-function writeStage(
-  chunk: ChunkAccumulator,
-  row: number,
-  phase: number,
-  stages: Interner,
-  values: Interner,
-  out: RowBinaryWriter,
-): void {
+function writeStage(encoding: Encoding, row: number, phase: number): void {
+  const { chunk, stages, out } = encoding;
   const cell = chunk.rows.cell(row);
   const stageId = chunk.rows.stageId(row);
   const isTotal = stageId === chunk.totalStageId;
   const { sketches } = chunk;
   out.uint8(rowKinds.stage);
-  writeCell(chunk, cell, values, out);
+  writeCell(encoding, cell);
   out.utf8(stages.utf8(stageId));
   out.uint64(sketches.requests(row));
   out.uint64(chunk.rows.statusCount(row, 1));
@@ -124,12 +127,7 @@ function writeStage(
   writeNoExemplar(out);
 }
 
-function writeDriver(
-  chunk: ChunkAccumulator,
-  row: number,
-  values: Interner,
-  out: RowBinaryWriter,
-): void {
+function writeDriver({ chunk, values, out }: Encoding, row: number): void {
   const { drivers } = chunk;
   out.uint8(rowKinds.driver);
   out.uint32(drivers.minute(row) * 60);
@@ -150,15 +148,10 @@ function writeDriver(
   writeNoExemplar(out);
 }
 
-function writeExemplar(
-  chunk: ChunkAccumulator,
-  exemplar: Exemplar,
-  stages: Interner,
-  values: Interner,
-  out: RowBinaryWriter,
-): void {
+function writeExemplar(encoding: Encoding, exemplar: Exemplar): void {
+  const { stages, out } = encoding;
   out.uint8(rowKinds.exemplar);
-  writeCell(chunk, exemplar.cell, values, out, exemplar.hostId);
+  writeCell(encoding, exemplar.cell, exemplar.hostId);
   out.varUint(0); // stage
   writeCounts(out, 1, exemplar.totalMs);
   out.varUint(0); // bands
@@ -181,13 +174,7 @@ function cellSeconds(chunk: ChunkAccumulator, cell: number): number {
 }
 
 /** Writes window_start and the dimensions; `hostId` replaces the host where host is no dimension. */
-function writeCell(
-  chunk: ChunkAccumulator,
-  cell: number,
-  values: Interner,
-  out: RowBinaryWriter,
-  hostId = 0,
-): void {
+function writeCell({ chunk, values, out }: Encoding, cell: number, hostId = 0): void {
   out.uint32(cellSeconds(chunk, cell));
   for (let i = 0; i < dimensions.length; i++) {
     const id = chunk.cellDimension(cell, i);

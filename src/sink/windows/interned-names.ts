@@ -18,7 +18,6 @@ export class InternedNames {
     return interned(this.#series, bytes.toString('latin1', from, to), read);
   }
 
-  /** A UTF-8 text. */
   text(bytes: Buffer, from: number, to: number): string {
     return interned(this.#texts, bytes.toString('latin1', from, to), () =>
       bytes.toString('utf8', from, to),

@@ -2,7 +2,6 @@ import { ClickHouseError } from '@clickhouse/client';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { WindowRange } from './window-range.ts';
 
-/** Limits of one read. */
 const tuned = {
   /** Rows of a piece: about 100 MB in ClickHouse, and one or two seconds of work here. */
   rows: 150_000,

@@ -172,7 +172,6 @@ function skipStage(reader: RowBinaryReader): void {
   reader.skip(reader.varUint() * bandBytes);
 }
 
-/** Returns the interned series of a row. */
 function seriesOf(reader: RowBinaryReader): Series {
   const from = reader.at;
   skipSeries(reader);

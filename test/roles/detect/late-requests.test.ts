@@ -68,8 +68,16 @@ describe('LateRequests', () => {
   });
 
   it('remembers half an hour of windows', () => {
-    expect(evaluated(180).remembered).toEqual({ fromMs: 0, lastMs: 179 * windowMs });
-    expect(evaluated(500).remembered).toEqual({ fromMs: 320 * windowMs, lastMs: 499 * windowMs });
+    expect(evaluated(180).remembered(windowMs)).toEqual({
+      fromMs: 0,
+      toMs: 180 * windowMs,
+      windowMs,
+    });
+    expect(evaluated(500).remembered(windowMs)).toEqual({
+      fromMs: 320 * windowMs,
+      toMs: 500 * windowMs,
+      windowMs,
+    });
   });
 
   it('rests for five minutes, or for twenty times as long as it took', () => {

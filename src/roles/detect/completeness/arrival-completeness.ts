@@ -11,7 +11,6 @@ import { PartitionTrack, type TrackLimits } from './partition-track.ts';
 
 export interface ArrivalCompletenessOptions extends TrackLimits {
   readonly arrivals: Pick<ArrivalLog, 'partitions' | 'probedMs' | 'outage'>;
-  /** Reads each partition's progress from the ledger. */
   readonly readProgress: () => Promise<readonly PartitionProgress[]>;
   readonly nowMs: () => number;
   /** Without live traffic, a partition that is silent for this long delays no window. */
@@ -45,19 +44,19 @@ export class ArrivalCompleteness implements CompletenessProbe {
   async probe(): Promise<Completeness> {
     const { nowMs, readProgress } = this.#options;
     const startedMs = nowMs();
+    let progress: readonly PartitionProgress[] | undefined;
     try {
-      const progress = await readProgress();
+      progress = await readProgress();
       this.#storeOutage = undefined;
-      return this.observe(nowMs(), progress);
     } catch (error) {
       this.#storeOutage = storeOutage(this.#storeOutage, startedMs, error);
-      return this.observe(nowMs(), undefined);
     }
+    return this.observe(nowMs(), progress);
   }
 
   /** @param progress from the ledger; undefined where it cannot be read. */
   observe(nowMs: number, progress: readonly PartitionProgress[] | undefined): Completeness {
-    const { arrivals, maxWaitMs } = this.#options;
+    const { arrivals, maxWaitMs, idleMs } = this.#options;
     const stepMs = Math.min(longestStepMs, Math.max(0, nowMs - (this.#observedMs ?? nowMs)));
     this.#observedMs = nowMs;
     this.#progress = progress ?? this.#progress;
@@ -65,10 +64,13 @@ export class ArrivalCompleteness implements CompletenessProbe {
     if (progress !== undefined) this.#ledgerReadMs = nowMs;
     const tracks = [...this.#tracks.values()];
     const isLive = tracks.some((track) => track.isLive);
-    this.#weigh(tracks, { nowMs, stepMs, isLive });
+    this.#updateGivenUp(tracks, { nowMs, stepMs, isLive });
     const { outage, probedMs } = arrivals;
     const isAway = outage !== undefined && nowMs - probedMs > maxWaitMs;
-    const reached = isAway ? this.#byLedger(nowMs) : this.#byArrivals(tracks, isLive, nowMs);
+    // While Kafka does not respond, the ledger alone counts.
+    const reached = isAway
+      ? completeUntil(this.#progress, nowMs, idleMs)
+      : this.#byArrivals(tracks, isLive, nowMs);
     this.#completeMs = Math.max(this.#completeMs, Math.min(reached, nowMs));
     const displaced = isLive
       ? tracks.filter((track) => track.isDisplaced && track.hadEvents(nowMs, displacedForMs))
@@ -105,7 +107,7 @@ export class ArrivalCompleteness implements CompletenessProbe {
     }
   }
 
-  #weigh(
+  #updateGivenUp(
     tracks: readonly PartitionTrack[],
     now: { readonly nowMs: number; readonly stepMs: number; readonly isLive: boolean },
   ): void {
@@ -118,7 +120,7 @@ export class ArrivalCompleteness implements CompletenessProbe {
       set.size > (set.has(track) ? 1 : 0);
     for (const track of tracks) {
       const othersStore = others(storing, track);
-      track.weigh({ ...now, othersStore, othersCaughtUp: others(caughtUp, track) });
+      track.updateGivenUp({ ...now, othersStore, othersCaughtUp: others(caughtUp, track) });
     }
   }
 
@@ -140,11 +142,6 @@ export class ArrivalCompleteness implements CompletenessProbe {
     return isLive ? Math.min(reachedMs, latestMs(live)) : reachedMs;
   }
 
-  /** Uses the ledger alone while Kafka does not respond. */
-  #byLedger(nowMs: number): number {
-    return completeUntil(this.#progress, nowMs, this.#options.idleMs);
-  }
-
   /** The time by which everything had arrived and is stored; undefined while anything waits. */
   #knownMs(tracks: readonly PartitionTrack[]): number | undefined {
     if (tracks.length === 0 || tracks.some(({ lagMessages }) => lagMessages > 0)) return undefined;
@@ -153,13 +150,11 @@ export class ArrivalCompleteness implements CompletenessProbe {
   }
 
   #behind(tracks: readonly PartitionTrack[], nowMs: number): PartitionBehind[] {
-    const { normalLagMs } = this.#options;
-    const behind: PartitionBehind[] = [];
-    for (const track of tracks) {
-      const { name, lagMessages, isGivenUp } = track;
-      const behindMs = nowMs - (track.waitingSinceMs() ?? nowMs);
-      if (behindMs > normalLagMs) behind.push({ name, behindMs, lagMessages, isGivenUp });
-    }
-    return behind.sort((a, b) => b.behindMs - a.behindMs || (a.name < b.name ? -1 : 1));
+    return tracks
+      .map(({ name, lagMessages, isGivenUp, waitingSinceMs = nowMs }) => {
+        return { name, behindMs: nowMs - waitingSinceMs, lagMessages, isGivenUp };
+      })
+      .filter(({ behindMs }) => behindMs > this.#options.normalLagMs)
+      .sort((a, b) => b.behindMs - a.behindMs || (a.name < b.name ? -1 : 1));
   }
 }

@@ -96,7 +96,7 @@ const mostEnds = 512;
 
 /**
  * The end offsets of a partition's log over time, by the prober's clock. When it is full, every second entry
- * is dropped. Old lag is then known more coarsely, and never too optimistically.
+ * but the first and the last is dropped. Old lag is then known more coarsely, and never too optimistically.
  *
  * Cost: O(dropped entries) per call. Memory: at most 512 entries.
  */
@@ -110,7 +110,9 @@ class ArrivalHistory {
     const lastMs = Math.max(atMs, last?.lastMs ?? atMs);
     if (last?.endOffset === endOffset) this.#ends[this.#ends.length - 1] = { ...last, lastMs };
     else this.#ends.push({ firstMs: lastMs, lastMs, endOffset });
-    if (this.#ends.length > mostEnds) this.#thin();
+    if (this.#ends.length <= mostEnds) return;
+    const newest = this.#ends.length - 1;
+    this.#ends = this.#ends.filter((_, i) => i % 2 === 0 || i === newest);
   }
 
   /** Returns the last probe whose records are all stored, and drops those before it. */
@@ -119,11 +121,5 @@ class ArrivalHistory {
     while ((this.#ends[next]?.endOffset ?? Number.POSITIVE_INFINITY) <= storedOffset) next++;
     if (next > 1) this.#ends.splice(0, next - 1);
     return next === 0 ? undefined : this.#ends[0];
-  }
-
-  /** Drops every second entry, but keeps the first and the last. */
-  #thin(): void {
-    const last = this.#ends.length - 1;
-    this.#ends = this.#ends.filter((_, at) => at % 2 === 0 || at === last);
   }
 }

@@ -17,13 +17,11 @@ export interface PartitionDisplaced {
   readonly delayMs: number;
 }
 
-/** An outage of a server. */
 export interface Outage {
   readonly sinceMs: number;
   readonly reason: string;
 }
 
-/** An outage of ClickHouse. */
 export interface StoreOutage extends Outage {
   /** The latest error, as thrown. */
   readonly error: unknown;
@@ -55,7 +53,6 @@ export interface Completeness {
   readonly storeOutage: StoreOutage | undefined;
 }
 
-/** Determines up to when windows are complete. */
 export interface CompletenessProbe {
   /** Probes once. A failure to read the ledger is returned as `storeOutage`. */
   probe(): Promise<Completeness>;

@@ -30,6 +30,7 @@ export class LedgerCompleteness implements CompletenessProbe {
 
   async probe(): Promise<Completeness> {
     const { readProgress, nowMs, idleMs } = this.#options;
+    let knownMs: number | undefined;
     try {
       const partitions = await readProgress();
       const atMs = nowMs();
@@ -37,13 +38,12 @@ export class LedgerCompleteness implements CompletenessProbe {
       this.#storeOutage = undefined;
       this.#completeMs = Math.max(this.#completeMs, completeUntil(partitions, atMs, idleMs));
       const isReadable = atMs - this.#readableSinceMs >= idleMs;
-      const knownMs = isReadable ? silentUntil(partitions, atMs, idleMs) : undefined;
-      return { ...nothingWrong, completeMs: this.#completeMs, knownMs, isWhole: true };
+      if (isReadable) knownMs = silentUntil(partitions, atMs, idleMs);
     } catch (error) {
       this.#storeOutage = storeOutage(this.#storeOutage, nowMs(), error);
-      const none = { completeMs: this.#completeMs, knownMs: undefined, isWhole: true };
-      return { ...nothingWrong, ...none, storeOutage: this.#storeOutage };
     }
+    const own = { completeMs: this.#completeMs, knownMs, isWhole: true };
+    return { ...nothingWrong, ...own, storeOutage: this.#storeOutage };
   }
 }
 

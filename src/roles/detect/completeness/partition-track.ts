@@ -131,7 +131,7 @@ export class PartitionTrack {
   }
 
   /** Since when records wait to be stored; undefined where none do. */
-  waitingSinceMs(): number | undefined {
+  get waitingSinceMs(): number | undefined {
     if (this.lagMessages === 0) return undefined;
     return this.#storedUntilMs ?? this.#firstSeenMs;
   }
@@ -150,7 +150,7 @@ export class PartitionTrack {
    * Gives up waiting for a partition that is behind while others are not, if its lag shrinks too slowly: by
    * less than a tenth per `maxWaitMs` in which others make progress.
    */
-  weigh(others: Surroundings): void {
+  updateGivenUp(others: Surroundings): void {
     const { normalLagMs, maxWaitMs } = this.#limits;
     const behindMs = others.nowMs - this.reachMs(others.isLive);
     const isCaughtUp = this.lagMessages === 0 || behindMs <= normalLagMs;
