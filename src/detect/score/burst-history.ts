@@ -88,13 +88,10 @@ export class BurstHistory {
   }
 }
 
-function serializeBurst(state: StateArchive, saved: Burst | undefined): Burst {
-  const burst = saved ?? newBurst(0);
+function serializeBurst(state: StateArchive, burst = newBurst(0)): Burst {
   const startMs = state.number(burst.startMs);
   state.fill(burst.scores);
-  const peak = state.number(burst.peak);
-  const peakMs = state.number(burst.peakMs);
-  return { ...burst, startMs, peak, peakMs };
+  return { ...burst, startMs, peak: state.number(burst.peak), peakMs: state.number(burst.peakMs) };
 }
 
 function newBurst(startMs: number): Burst {

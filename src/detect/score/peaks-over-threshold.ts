@@ -55,11 +55,11 @@ const tuned = {
 /** Windows within which a burst reaches its peak. */
 export const burstWindows = 12;
 
-/** Fields: peaks, the sum of their excesses, and weeks observed; all decay. */
+/** Fields that decay: peaks, the sum of their excesses, weeks observed. */
 const PEAKS = 0;
 const EXCESS = 1;
 const WEEKS = 2;
-/** Three highest excesses of bursts, in descending order; they decay. */
+/** The three highest excesses of bursts, in descending order, decay too. */
 const HIGHEST = 3;
 /** Highest score of the current peak, 0 for none, and windows since it was last high. */
 const PEAK = 6;
@@ -115,10 +115,8 @@ export class PeaksOverThreshold {
     const all = memory.doubles;
     const at = this.#at;
     const keep = this.#keep;
-    all[at + WEEKS] = (all[at + WEEKS] as number) * keep + this.#windowWeeks;
-    all[at + PEAKS] = (all[at + PEAKS] as number) * keep;
-    all[at + EXCESS] = (all[at + EXCESS] as number) * keep;
-    for (let i = at + HIGHEST; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
+    for (let i = at; i < at + PEAK; i++) all[i] = (all[i] as number) * keep;
+    all[at + WEEKS] = (all[at + WEEKS] as number) + this.#windowWeeks;
     if (!this.observePeak(score)) return;
     all[at + CALM] = score > calmScore ? 0 : (all[at + CALM] as number) + 1;
     if ((all[at + CALM] as number) >= tuned.calmWindows) this.#end();

@@ -14,6 +14,7 @@ import { severity } from '../event/severity.ts';
 import { evidenceSql } from '../event/sql.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import { quantileInterval } from '../stats/quantile-interval.ts';
+import type { StepContext } from '../step/detector-step.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
 export interface OpenEventInput {
@@ -24,9 +25,7 @@ export interface OpenEventInput {
   readonly baseline: SeriesReference;
   /** Dimension values in which the series of a borrowed baseline differ from this one. */
   readonly baselineOf: readonly DimensionValue[];
-  /** Requests of all series in the evaluated window. */
-  readonly totalRequests: number;
-  readonly nowMs: number;
+  readonly context: StepContext;
   readonly options: DetectOptions;
 }
 
@@ -38,36 +37,21 @@ const explainingShare = 0.5;
 
 /** Builds the event that opens an anomaly, with its size, evidence and blame. */
 export function openEvent(input: OpenEventInput): AnomalyEvent {
-  const { series, verdict, nowMs, options } = input;
+  const { series, verdict, context, options } = input;
   const { startedAtMs } = verdict;
-  const event: Omit<AnomalyEvent, 'summary'> = {
-    ...newAnomaly({ kind, series, startedAtMs, nowMs, options }),
+  const event = {
+    ...newAnomaly({ kind, series, startedAtMs, nowMs: context.nowMs, options }),
     ...measure(input),
     sql: evidenceSql({ series, q: verdict.q, startedAtMs, windowMs: options.window }),
   };
   return { ...event, summary: anomalySummary(event) };
 }
 
-/** Fields that an update measures again: size, evidence, blame and what follows from them. */
-export type Measured = Pick<
-  AnomalyEvent,
-  | 'quantile'
-  | 'baseline_ms'
-  | 'observed_ms'
-  | 'interval_ms'
-  | 'ratio'
-  | 'requests'
-  | 'affected_share'
-  | 'evidence'
-  | 'blame'
-  | 'stage'
-  | 'group_key'
-  | 'bottleneck'
-  | 'severity'
->;
+export type Measured = ReturnType<typeof measure>;
 
-export function measure(input: OpenEventInput): Measured {
-  const { series, verdict, windows, baseline, totalRequests } = input;
+/** Fields that an update measures again: size, evidence, blame and what follows from them. */
+export function measure(input: OpenEventInput) {
+  const { series, verdict, windows, baseline, context } = input;
   const { stage, q, baselineMs } = verdict;
   const digest = TDigest.merge(windows.flatMap((window) => window.stages.get(stage)?.digest ?? []));
   const observedMs = digest.quantile(q);
@@ -79,7 +63,7 @@ export function measure(input: OpenEventInput): Measured {
   const medianRatio =
     reference === undefined ? 1 : digest.quantile(0.5) / reference.digest.quantile(0.5);
   const excessShare = (verdict.exceedances - verdict.expected) / verdict.requests;
-  const affectedShare = (excessShare * verdict.windowRequests) / Math.max(1, totalRequests);
+  const affectedShare = (excessShare * verdict.windowRequests) / Math.max(1, context.totalRequests);
   return {
     quantile: q,
     baseline_ms: round(baselineMs),
@@ -94,7 +78,7 @@ export function measure(input: OpenEventInput): Measured {
     group_key: groupKeyOf(kind, series.model, top),
     bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
     severity: severity({ totalMoved: stage === totalStage, ratio, affectedShare }),
-  };
+  } satisfies Partial<AnomalyEvent>;
 }
 
 function evidenceOf(

@@ -5,7 +5,7 @@ import { quarantineWindows } from '../options/detect-options.ts';
 
 /** A window that has not been learnt yet. */
 export interface Quarantined {
-  readonly window: SeriesWindow;
+  window: SeriesWindow;
   learnable: boolean;
   readonly suspicious: boolean;
 }
@@ -52,29 +52,22 @@ export class Quarantine {
 
   /** Removes a stage from all windows. */
   dropStage(stage: string): void {
-    this.#last = this.#last.map((entry) => withoutStage(entry, stage));
-    this.#held = this.#held.map((entry) => withoutStage(entry, stage));
+    for (const entry of [...this.#last, ...this.#held]) {
+      const stages = new Map(entry.window.stages);
+      stages.delete(stage);
+      entry.window = { ...entry.window, stages };
+    }
   }
 
   serialize(state: StateArchive): void {
     state.section('quarantine', 1, () => {
-      const serialize = (entry: Quarantined | undefined) => serializeQuarantined(state, entry);
+      const serialize = (entry: Quarantined | undefined) => ({
+        window: serializeSeriesWindow(state, entry?.window),
+        learnable: state.flag(entry?.learnable ?? false),
+        suspicious: state.flag(entry?.suspicious ?? false),
+      });
       this.#last = state.list(this.#last, serialize);
       this.#held = state.list(this.#held, serialize);
     });
   }
-}
-
-function serializeQuarantined(state: StateArchive, entry: Quarantined | undefined): Quarantined {
-  return {
-    window: serializeSeriesWindow(state, entry?.window),
-    learnable: state.flag(entry?.learnable ?? false),
-    suspicious: state.flag(entry?.suspicious ?? false),
-  };
-}
-
-function withoutStage(entry: Quarantined, stage: string): Quarantined {
-  const stages = new Map(entry.window.stages);
-  stages.delete(stage);
-  return { ...entry, window: { ...entry.window, stages } };
 }

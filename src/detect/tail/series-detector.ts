@@ -361,8 +361,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
       windows,
       baseline: this.#reference,
       baselineOf: this.#loan.differencesTo(this.series),
-      totalRequests: context.totalRequests,
-      nowMs: context.nowMs,
+      context,
       options: this.#options,
     };
   }

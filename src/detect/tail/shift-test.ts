@@ -251,7 +251,7 @@ export class ShiftTest {
     if (memory.doubles[this.#at + STARTS_MS + slot] !== startMs) return;
     this.#released += 1;
     if (as === 'open') for (const evidence of this.#evidence) evidence.observePeak(slot);
-    if (as === 'resolved') for (const evidence of this.#evidence) evidence.forgetPeak();
+    if (as === 'resolved') for (const evidence of this.#evidence) evidence.peaks.forgetPeak();
     if (as !== 'learnt') return;
     this.#learnt += 1;
     const at = this.#at;
@@ -276,7 +276,7 @@ export class ShiftTest {
     for (const evidence of this.#evidence) {
       for (let i = this.#released; i < this.#evaluated; i++)
         evidence.observePeak(i % waitingWindows);
-      evidence.endEmitted(perWeek);
+      evidence.peaks.endEmitted(perWeek);
     }
   }
 
@@ -284,7 +284,7 @@ export class ShiftTest {
   forgetRun(): void {
     for (const evidence of this.#evidence) {
       evidence.forget();
-      evidence.forgetPeak();
+      evidence.peaks.forgetPeak();
     }
     this.#view(SCORES, tuned.risingWindows).fill(0);
   }
@@ -292,8 +292,7 @@ export class ShiftTest {
   /** Starts over with another baseline; dispersions and peaks are kept. */
   rebase(): void {
     this.forgetRun();
-    this.#whole.forgetDrift();
-    this.#shape?.forgetDrift();
+    for (const evidence of this.#evidence) evidence.drift.forget();
     this.#released = this.#evaluated;
   }
 

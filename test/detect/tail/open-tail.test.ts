@@ -37,7 +37,8 @@ function update(
   anomalous: readonly string[],
   baselineFactor = 1,
 ) {
-  const changed = open.change(measured, 'worse', anomalous, baselineFactor);
+  const affected_share = measured.affected_share ?? 0;
+  const changed = open.change({ ...measured, affected_share }, 'worse', anomalous, baselineFactor);
   const { severity } = open.event;
   const rises = severity !== 'critical' && changed?.severity === 'critical';
   if (changed === undefined || (!rises && !open.isUpdateDue)) return undefined;

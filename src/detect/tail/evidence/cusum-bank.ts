@@ -77,8 +77,8 @@ export class CusumBank {
 
   /** Offset in the arena. */
   readonly at: number;
-  readonly #peaks: PeaksOverThreshold;
-  readonly #drift: LocalLevel;
+  readonly peaks: PeaksOverThreshold;
+  readonly drift: LocalLevel;
 
   /**
    * @param pool shared by all tests.
@@ -86,9 +86,9 @@ export class CusumBank {
    */
   constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.at = at ?? memory.allocateFor(this, CusumBank.doubles);
-    this.#peaks = new PeaksOverThreshold(windowMs, pool, this.at + evidenceLayout.peaks);
-    this.#drift = new LocalLevel(count, this.at + evidenceLayout.drift);
-    memory.doubles.set(this.#peaks.decay, this.at + evidenceLayout.keep);
+    this.peaks = new PeaksOverThreshold(windowMs, pool, this.at + evidenceLayout.peaks);
+    this.drift = new LocalLevel(count, this.at + evidenceLayout.drift);
+    memory.doubles.set(this.peaks.decay, this.at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
     kernel.renew(addressOf(this.at));
   }
@@ -202,16 +202,16 @@ export class CusumBank {
   /** Significance threshold of a fault's score, by the past: `PeaksOverThreshold.level`. */
   level(fault: number, windowStartMs: number, perWeek: number, baselineMs: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
-    const { nonStationarity, levelVariation, predictability } = this.#drift;
+    const { nonStationarity, levelVariation, predictability } = this.drift;
     const ofBaseline = ageMs / baselineMs;
     const growth = { nonStationarity, levelVariation, predictability, ageMs, ofBaseline };
-    return this.#peaks.level(perWeek, growth);
+    return this.peaks.level(perWeek, growth);
   }
 
   /** Copies the dispersions, the variances of levels, and the peaks. */
   inherit(other: CusumBank): void {
-    this.#peaks.inherit(other.#peaks);
-    this.#drift.inherit(other.#drift);
+    this.peaks.inherit(other.peaks);
+    this.drift.inherit(other.drift);
     const { doubles } = memory;
     doubles[this.at + learnt] = doubles[other.at + learnt] as number;
     this.#all('dispersion').set(other.#all('dispersion'));
@@ -220,21 +220,7 @@ export class CusumBank {
 
   /** As `PeaksOverThreshold.observePeak`, of the window in a slot. */
   observePeak(slot: number): void {
-    this.#peaks.observePeak(this.#waitingScore(slot));
-  }
-
-  /** As `PeaksOverThreshold.endEmitted`. */
-  endEmitted(perWeek: number): void {
-    this.#peaks.endEmitted(perWeek);
-  }
-
-  forgetPeak(): void {
-    this.#peaks.forgetPeak();
-  }
-
-  /** Resets the predicted level, after the baseline was replaced. */
-  forgetDrift(): void {
-    this.#drift.forget();
+    this.peaks.observePeak(this.#waitingScore(slot));
   }
 
   /** Resets the evidence, but not what was learnt. */
@@ -245,8 +231,8 @@ export class CusumBank {
 
   serialize(state: StateArchive): void {
     state.section('fault evidence', 2, () => {
-      this.#peaks.serialize(state);
-      this.#drift.serialize(state);
+      this.peaks.serialize(state);
+      this.drift.serialize(state);
       this.#serializeFaults(state);
       const { doubles } = memory;
       state.fill(doubles.subarray(this.at + waitingFrom, this.at + CusumBank.doubles));
@@ -257,9 +243,9 @@ export class CusumBank {
 
   /** Does the rest of learning a window, which the kernel leaves to it. */
   #finish(due: number, slot: number, variances: number): void {
-    if ((due & dueAfterLearning.peaks) !== 0) this.#peaks.learn(this.#waitingScore(slot));
+    if ((due & dueAfterLearning.peaks) !== 0) this.peaks.learn(this.#waitingScore(slot));
     if ((due & dueAfterLearning.drift) === 0) return;
-    this.#drift.update((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
+    this.drift.update((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
     kernel.renew(addressOf(this.at));
   }
 
