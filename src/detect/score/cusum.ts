@@ -97,12 +97,11 @@ export class Cusum {
 
   serialize(state: StateArchive): void {
     state.section('evidence sums', 1, () => {
-      const values = new Float64Array(this.#faults);
-      for (const field of [SUM, START, HIGHEST, CLEAREST, GAINING, LAST]) {
-        for (let i = 0; i < this.#faults; i++) values[i] = this.#of(i, field);
+      for (let field = SUM; field < perFault; field++) {
+        const values = Float64Array.from({ length: this.#faults }, (_, i) => this.#of(i, field));
         state.fill(values);
-        for (let i = 0; i < this.#faults; i++) {
-          memory.doubles[this.#at + perFault * i + field] = values[i] as number;
+        for (const [i, value] of values.entries()) {
+          memory.doubles[this.#at + perFault * i + field] = value;
         }
       }
     });

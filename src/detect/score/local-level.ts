@@ -47,8 +47,7 @@ const fields = 5;
  * absorb a slow fault. It tracks the means of a non-stationary series. Variances are medians, which
  * undetected faults do not move.
  *
- * The filter updates on a block once the next one is complete: a fault of the last five minutes is not
- * absorbed.
+ * It updates on a block once the next one is complete: a fault of the last five minutes is not absorbed.
  * Memory: 40 bytes a sum, and 64. Cost: nanoseconds a window and sum.
  */
 export class LocalLevel {
@@ -93,9 +92,8 @@ export class LocalLevel {
     if (all[at + HAS_PENDING] === 1) this.#updateLevels();
     const blocks = all[at + BLOCKS] as number;
     const requests = all[at + REQUESTS] as number;
-    const step = Math.exp(
-      Math.max(tuned.leastStep, tuned.firstSteps.size / (blocks + tuned.firstSteps.blocks)),
-    );
+    const { leastStep, firstSteps } = tuned;
+    const step = Math.exp(Math.max(leastStep, firstSteps.size / (blocks + firstSteps.blocks)));
     all[at + BLOCKS] = blocks + 1;
     for (let i = 0; i < this.#size; i++) {
       const mean = this.#of(SUM, i) / requests;
@@ -144,10 +142,7 @@ export class LocalLevel {
 
   /** Resets the levels, which are relative to the baseline, after the baseline was replaced. */
   forget(): void {
-    for (let i = 0; i < this.#size; i++) {
-      this.#put(LEVEL, i, 0);
-      this.#put(SUM, i, 0);
-    }
+    this.#fields(SUM, LEVEL + 1).fill(0);
     this.#begin(0);
   }
 

@@ -137,10 +137,7 @@ export class PeaksOverThreshold {
     this.forgetPeak();
   }
 
-  /**
-   * Adds the score of a window, of an open anomaly too, to the current peak, or begins one; false while there
-   * is none.
-   */
+  /** Adds a window's score to the current peak, or begins one; false while there is none. */
   observePeak(score: number): boolean {
     const all = memory.doubles;
     const at = this.#at;

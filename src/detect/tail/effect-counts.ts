@@ -4,7 +4,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import { type DetectOptions, quarantineWindows } from '../options/detect-options.ts';
 import type { SlowPath } from './evidence/evidence-weights.ts';
 import { TailCounts, type TailEffect, type TailSums } from './tail-counts.ts';
-import { effectOptions, type TailThreshold, tailThreshold } from './tail-threshold.ts';
+import { type TailThreshold, tailThreshold } from './tail-threshold.ts';
 
 /** Windows, at most, over which quantiles of an event are measured. */
 export const shownWindows = quarantineWindows;
@@ -29,15 +29,9 @@ interface Counted {
   readonly baselineMs: number;
 }
 
-/** The quantile with the effect; without one, the first quantile. */
-interface Shown extends Counted {
-  readonly effect: TailEffect | undefined;
-}
-
 /**
  * Effects at the configured quantiles (`detect.quantiles`). Where requests take two paths, as with a cache,
- * also at one quantile of the fast path: when that path is lost no tail quantile moves, as they are on the slow
- * path already.
+ * also at one of the fast path: when that is lost no tail quantile moves, as all are on the slow path already.
  */
 export class EffectCounts {
   readonly #options: DetectOptions;
@@ -59,8 +53,7 @@ export class EffectCounts {
 
   /** Compares later windows with this baseline. */
   compareWith(baseline: TDigest, total: TDigest | undefined, slowPath: SlowPath | undefined): void {
-    const thresholdAt = (q: number) =>
-      tailThreshold(baseline, q, effectOptions(q, this.#options, total));
+    const thresholdAt = (q: number) => tailThreshold(baseline, total, q, this.#options);
     this.#thresholds = this.#options.quantiles.map(thresholdAt);
     this.#tail.compareWith(this.#thresholds);
     if (slowPath !== undefined) this.#path ??= newPath();
@@ -77,11 +70,12 @@ export class EffectCounts {
   }
 
   /**
-   * Finds the quantile whose effect covers most of the last windows, and among equals the largest effect.
+   * Finds the quantile whose effect covers most of the last windows, and among equals the largest effect;
+   * without an effect the first quantile.
    *
    * @param isPathSignificant true where significantly more requests take the slow path.
    */
-  shown(maxWindows: number, isPathSignificant: boolean): Shown {
+  shown(maxWindows: number, isPathSignificant: boolean) {
     const effect = this.#tail.effect(maxWindows, shownWindows);
     const path = isPathSignificant ? this.#path : undefined;
     const ofPath = path?.counts.effect(maxWindows, shownWindows);

@@ -9,6 +9,7 @@ import { groupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { type BandedStages, blame } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
+import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { severity } from '../event/severity.ts';
 import { evidenceSql } from '../event/sql.ts';
@@ -30,7 +31,6 @@ export interface OpenEventInput {
 }
 
 const kind = 'tail_shift';
-const smallestP = 1e-300;
 
 /** Share of the slowest requests' excess from which a stage explains it. */
 const explainingShare = 0.5;
@@ -85,18 +85,17 @@ function evidenceOf(
   { verdict, baselineOf }: OpenEventInput,
   baseline: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
+  const { startedAtMs } = verdict;
+  const { windows = 0, fromMs = startedAtMs, toMs = startedAtMs } = baseline ?? {};
   return {
     test: 'likelihood_ratio',
-    p_value: Math.max(Math.exp(verdict.logP), smallestP),
-    alpha: Math.exp(verdict.logLevel),
+    ...significance(verdict),
     windows: verdict.windows,
     exceedances: round(verdict.exceedances),
     expected: round(verdict.expected),
     dispersion: round(verdict.dispersion),
     measured_stage: verdict.stage,
-    baseline_windows: baseline?.windows ?? 0,
-    baseline_from: new Date(baseline?.fromMs ?? verdict.startedAtMs).toISOString(),
-    baseline_to: new Date(baseline?.toMs ?? verdict.startedAtMs).toISOString(),
+    ...baselineFields(windows, fromMs, toMs),
     ...(baselineOf.length > 0 && { baseline_of: [...baselineOf] }),
   };
 }
@@ -130,9 +129,4 @@ function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
     }),
   );
   return blame(now, before, verdict.q);
-}
-
-/** Rounds to six decimals, and never to -0, which JSON does not preserve. */
-function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6 + 0;
 }

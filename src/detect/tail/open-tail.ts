@@ -58,9 +58,8 @@ const tuned = {
 } as const;
 
 /**
- * An anomaly from opening to resolving. Its event alone (stage, quantile, baseline, dispersion) decides
- * whether the tail still exceeds. A detector restored from the event therefore decides as the one that opened
- * it.
+ * An anomaly from opening to resolving. Its event alone (stage, quantile, baseline, dispersion) decides whether
+ * the tail still exceeds: a detector restored from it decides as the one that opened it.
  */
 export class OpenTail extends OpenAnomaly {
   #counts: LeadWindow[] = [];
@@ -108,11 +107,7 @@ export class OpenTail extends OpenAnomaly {
     return (this.event.baseline_ms * this.#baselineFactor) / this.#measuredFactor;
   }
 
-  /**
-   * Evaluates the next window of the leading stage.
-   *
-   * @returns whether its tail is still anomalous over the last windows; undefined with too few requests.
-   */
+  /** Evaluates whether the leading stage is anomalous over the last windows; undefined with too few requests. */
   observe(
     windowStartMs: number,
     summary: StageSummary | undefined,

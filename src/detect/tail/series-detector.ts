@@ -99,8 +99,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** True where no anomaly is open and the last request is older than the baseline's span. */
   isForgettable(windowStartMs: number): boolean {
-    if (this.isOpen) return false;
-    return windowStartMs - this.lastSeenMs > this.#options.baseline;
+    return !this.isOpen && windowStartMs - this.lastSeenMs > this.#options.baseline;
   }
 
   reference(stage: string): StageReference | undefined {
@@ -109,7 +108,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Evaluated stages as keys, in the order in which they first occurred. */
   get stages(): ReadonlyMap<string, unknown> {
-    return this.#tests.stages;
+    return this.#tests.byStage;
   }
 
   /** Drops a stage and its state. The caller must not do so while an anomaly is open. */
@@ -154,10 +153,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
         ? this.lifecycle.step(startMs, this.#evaluation(window, verdicts, context), context)
         : undefined;
     this.#learn(suspectFromMs);
-    if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) {
-      this.#loan.end();
-      this.#tests.rebase();
-    }
+    if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) this.#endLoan();
     return event;
   }
 
@@ -261,7 +257,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     const q = newLead?.q ?? event.quantile;
     const recent = this.#recent;
     const counted = recent.filter(({ stages }) => stages.has(lead.stage)).length;
-    const verdict = this.#tests.stages.get(lead.stage)?.over(lead, q, counted);
+    const verdict = this.#tests.byStage.get(lead.stage)?.over(lead, q, counted);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
     const isSame = verdict.stage === measured_stage && q === event.quantile;
@@ -279,7 +275,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   }
 
   #ended(resolution: Resolution, { levels }: StepContext): void {
-    if (resolution === 'recovered') this.#tests.endEmitted(levels);
+    if (resolution === 'recovered') for (const test of this.#tests.all) test.endEmitted(levels);
     this.#close();
     if (resolution === 'rebaselined') {
       this.#rebaseline();
@@ -293,7 +289,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   #close(): void {
     this.#recent = [];
     this.#totalAnomalous = 0;
-    this.#tests.forgetRun();
+    for (const test of this.#tests.all) test.forgetRun();
   }
 
   get #isCandidateLearned(): boolean {
@@ -303,9 +299,14 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   /** Replaces the baseline, in every test, by the candidate. */
   #rebaseline(): void {
     this.#baselines.renew();
-    this.#loan.end();
     this.#quarantine.withdraw(Number.NEGATIVE_INFINITY);
-    this.#tests.rebase();
+    this.#endLoan();
+  }
+
+  /** Compares later windows with the own baseline. */
+  #endLoan(): void {
+    this.#loan.end();
+    for (const test of this.#tests.all) test.rebase();
   }
 
   /** Withholds windows of an anomaly from the baseline; the candidate learns them instead. */
@@ -326,7 +327,8 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     if (entry !== undefined) {
       // The tests also learn suspicious windows: without them the next one would score higher.
       const outcome = this.lifecycle.open === undefined ? 'resolved' : 'open';
-      this.#tests.learn(entry.window.windowStartMs, entry.learnable ? 'learnt' : outcome);
+      const as = entry.learnable ? 'learnt' : outcome;
+      for (const test of this.#tests.all) test.learn(entry.window.windowStartMs, as);
     }
     const heldFromMs = Math.max(suspectFromMs, this.lastSeenMs - this.#options.baseline / 2);
     for (const held of this.#quarantine.before(heldFromMs)) {

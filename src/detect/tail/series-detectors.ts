@@ -35,7 +35,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   readonly #peers: Peers;
   /** Start of the current windows. */
   #startMs = Number.NaN;
-  #tests = 0;
 
   constructor(options: DetectOptions) {
     super();
@@ -53,7 +52,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   }
 
   get testCount(): number {
-    return this.#tests;
+    return [...this.detectors.values()].reduce((sum, { stages }) => sum + stages.size, 0);
   }
 
   /** Stages left out of the last window of their series, because it has more than its share. */
@@ -100,10 +99,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     context: StepContext,
   ): AnomalyEvent | undefined {
     if (window === undefined) return series.missing(startMs, context);
-    const before = series.stages.size;
-    const event = series.step(this.#withinShare(series, window), context);
-    this.#tests += series.stages.size - before;
-    return event;
+    return series.step(this.#withinShare(series, window), context);
   }
 
   /** Sets the start of the current windows. */
@@ -112,10 +108,8 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   }
 
   /**
-   * Returns a series' detector, created where it is new. A new one inherits from the version it replaces or
-   * runs beside.
-   *
-   * @returns undefined for a new series at `max_series`.
+   * Returns a series' detector; undefined for a new series at `max_series`. A new detector inherits from the
+   * version it replaces or runs beside.
    */
   of(series: Series, key: string = seriesKey(series)): SeriesDetector | undefined {
     const existing = this.detectors.get(key);
@@ -143,7 +137,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     this.detectors.delete(key);
     this.#shares.delete(series);
     this.#peers.delete(series);
-    this.#tests -= series.stages.size;
     const model = unversionedKey(series.series);
     if (this.#newest.get(model) === series) this.#newest.delete(model);
   }
@@ -153,9 +146,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     const saved = this.detectors.get(key);
     const series = serializeSeries(state, saved?.series);
     const restored = saved ?? this.#newSeries(series, undefined);
-    this.#tests -= restored.stages.size;
     restored.serialize(state);
-    this.#tests += restored.stages.size;
     this.detectors.set(key, restored);
     state.optional(this.#shares.get(restored), (share = new EvaluatedStages([], Number.NaN)) => {
       share.serialize(state);

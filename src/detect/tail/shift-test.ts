@@ -129,11 +129,7 @@ export class ShiftTest {
     this.#effects = new EffectCounts(options, this.#at + COUNTS);
   }
 
-  /**
-   * Compares later windows with a baseline; with undefined they are not evaluated.
-   *
-   * @param total baseline of whole requests, if there is one.
-   */
+  /** Compares later windows with a baseline, and its effects with the total's; with none they are not evaluated. */
   compareWith(reference: StageReference | undefined, total: TDigest | undefined): void {
     this.#isComparing = reference !== undefined;
     if (reference === undefined || reference === this.#reference) return;
@@ -236,9 +232,7 @@ export class ShiftTest {
     return shape.score * whole.level > whole.score * shape.level ? shape : whole;
   }
 
-  /**
-   * The last verdict, measured at a quantile over more windows; undefined where the quantile is not counted.
-   */
+  /** The last verdict, measured over more windows at a quantile; undefined where that is not counted. */
   over(verdict: ShiftVerdict, q: number, windows: number): ShiftVerdict | undefined {
     const counted = this.#effects.over(q, windows);
     return counted && { ...verdict, q, windows, ...counted };

@@ -19,8 +19,7 @@ const varianceOfBin = 1 / 12;
  * Cost: some nanoseconds a bin.
  *
  * @param upTo cumulative requests before each bin, and of all; bins are even in the logarithm.
- * @returns first bin of the slow path, half-way between both, and the part of requests that takes it;
- * undefined where there are not clearly two paths.
+ * @returns first bin of the slow path, half-way between both, and its part of requests; undefined without one.
  */
 export function slowPathOf(upTo: Float64Array, bins: number) {
   const total = upTo[bins] as number;

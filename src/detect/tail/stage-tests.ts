@@ -5,7 +5,7 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import { type ReleaseOutcome, ShiftTest } from './shift-test.ts';
+import { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
 /** A stage's test, and the renewal of the baseline that it compares with, if any. */
@@ -32,8 +32,12 @@ export class StageTests {
   }
 
   /** Tests by stage, in the order in which the stages first occurred. */
-  get stages(): ReadonlyMap<string, ShiftTest> {
+  get byStage(): ReadonlyMap<string, ShiftTest> {
     return this.#tests;
+  }
+
+  get all(): Iterable<ShiftTest> {
+    return this.#tests.values();
   }
 
   /** Drops the test of a stage. */
@@ -43,8 +47,7 @@ export class StageTests {
   }
 
   /**
-   * Returns the verdicts of a window's unusual stages, mostly none. It skips stages without enough learnt
-   * windows.
+   * Returns the verdicts of a window's unusual stages, mostly none.
    *
    * @param before tests of the series that this one replaces, from which tests of new stages inherit.
    */
@@ -73,23 +76,6 @@ export class StageTests {
     return verdicts ?? noVerdicts;
   }
 
-  /** As `ShiftTest.learn`, of all stages; so are the next three methods. */
-  learn(startMs: number, as: ReleaseOutcome): void {
-    for (const test of this.#tests.values()) test.learn(startMs, as);
-  }
-
-  endEmitted(levels: TestLevels): void {
-    for (const test of this.#tests.values()) test.endEmitted(levels);
-  }
-
-  forgetRun(): void {
-    for (const test of this.#tests.values()) test.forgetRun();
-  }
-
-  rebase(): void {
-    for (const test of this.#tests.values()) test.rebase();
-  }
-
   serialize(state: StateArchive): void {
     state.map(this.#tests, (stage) => this.#newTest(stage));
   }
@@ -101,7 +87,7 @@ export class StageTests {
     let test = this.#tests.get(stage);
     if (test === undefined) {
       test = this.#newTest(stage);
-      const inherited = before?.stages.get(stage);
+      const inherited = before?.byStage.get(stage);
       if (inherited !== undefined) test.inherit(inherited);
       this.#tests.set(stage, test);
     }

@@ -18,24 +18,24 @@ const minShareOfTail = 0.25;
 
 type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
-/** Least effects of a stage. A change that is small beside the total is not pageable. */
-export function effectOptions(
-  q: number,
-  { min_effect_ratio, min_effect_ms, min_effect_of_total }: DetectOptions,
-  total: TDigest | undefined,
-): EffectOptions {
-  const least = total === undefined ? 0 : min_effect_of_total * total.quantile(q);
-  return { min_effect_ratio, min_effect_ms: Math.max(min_effect_ms, least) };
-}
-
 /**
- * Thresholds at a quantile, which has reached `effectMs` exactly when 1 - q of the requests lie above that.
+ * Thresholds at a quantile, which has reached `effectMs` exactly when 1 - q of the requests lie above.
+ *
+ * @param total baseline of whole requests: a change that is small beside it is not pageable.
  */
-export function tailThreshold(baseline: TDigest, q: number, options: EffectOptions): TailThreshold {
+export function tailThreshold(
+  baseline: TDigest,
+  total: TDigest | undefined,
+  q: number,
+  options: EffectOptions & Pick<DetectOptions, 'min_effect_of_total'>,
+): TailThreshold {
   const baselineMs = baseline.quantile(q);
-  const bounds = effectBounds(baselineMs, options);
+  const { min_effect_ratio, min_effect_of_total } = options;
+  const leastMs = total === undefined ? 0 : min_effect_of_total * total.quantile(q);
+  const min_effect_ms = Math.max(options.min_effect_ms, leastMs);
   const share = 1 - baseline.cdf(baselineMs);
   const baselineShare = Math.min(Math.max(share, minShareOfTail * (1 - q)), 0.999);
+  const bounds = effectBounds(baselineMs, { min_effect_ratio, min_effect_ms });
   return { baselineMs, baselineShare, ...bounds };
 }
 

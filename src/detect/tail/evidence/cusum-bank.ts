@@ -145,7 +145,12 @@ export class CusumBank {
    */
   static learn(at: number, evidence: CusumBank, slot: number, variances: number): void {
     const due = kernel.learn(addressOf(at), addressOf(at + waitingAt(slot)));
-    if (due !== 0) evidence.#finish(due, slot, variances);
+    if ((due & dueAfterLearning.peaks) !== 0) evidence.peaks.learn(evidence.#waitingScore(slot));
+    if ((due & dueAfterLearning.drift) === 0) return;
+    evidence.drift.update(
+      (t) => (memory.doubles[variances + t] as number) * evidence.dispersion(t),
+    );
+    kernel.renew(addressOf(at));
   }
 
   sum(fault: number): number {
@@ -181,10 +186,7 @@ export class CusumBank {
   }
 
   /** Evidence of a window for its clearest fault, and the divisor of that. */
-  clearestOf({ sums }: WindowScores): {
-    readonly evidence: number;
-    readonly varianceInflation: number;
-  } {
+  clearestOf({ sums }: WindowScores) {
     let clearest = { evidence: Number.NEGATIVE_INFINITY, varianceInflation: 1 };
     for (const [fault, sum] of sums.entries()) {
       const varianceInflation = this.varianceInflation(fault);
@@ -238,14 +240,6 @@ export class CusumBank {
       state.fill(doubles.subarray(this.at + waitingFrom, this.at + CusumBank.doubles));
       doubles[this.at + learnt] = state.number(doubles[this.at + learnt] as number);
     });
-    kernel.renew(addressOf(this.at));
-  }
-
-  /** Does the rest of learning a window, which the kernel leaves to it. */
-  #finish(due: number, slot: number, variances: number): void {
-    if ((due & dueAfterLearning.peaks) !== 0) this.peaks.learn(this.#waitingScore(slot));
-    if ((due & dueAfterLearning.drift) === 0) return;
-    this.drift.update((t) => (memory.doubles[variances + t] as number) * this.dispersion(t));
     kernel.renew(addressOf(this.at));
   }
 

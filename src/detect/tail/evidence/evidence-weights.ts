@@ -171,28 +171,24 @@ function writeDensity(
   }
 }
 
-/**
- * Writes the density under the last fault: of slower requests, or, with a slow path, of a larger part on it.
- *
- * @param firstBin of the slow path.
- */
+/** Writes the density under the last fault: of slower requests, or of a larger part on a slow path. */
 function writeDensityOfLast(
-  firstBin: number | undefined,
+  slowFrom: number | undefined,
   bins: number,
   density: number,
   to: number,
 ): void {
   const { floats } = memory;
-  if (firstBin === undefined) {
+  if (slowFrom === undefined) {
     const { octaves } = faultTemplates[slowPathFault] as FaultTemplate;
     const from = density - octaves * binsPerOctave;
     floats.copyWithin(to, from, from + bins);
     return;
   }
   let slow = 0;
-  for (let bin = firstBin; bin < bins; bin++) slow += floats[density + bin] as number;
+  for (let bin = slowFrom; bin < bins; bin++) slow += floats[density + bin] as number;
   for (let bin = 0; bin < bins; bin++) {
-    const more = bin < firstBin ? 0 : slowPathShare / slow;
+    const more = bin < slowFrom ? 0 : slowPathShare / slow;
     floats[to + bin] = (1 - slowPathShare + more) * (floats[density + bin] as number);
   }
 }

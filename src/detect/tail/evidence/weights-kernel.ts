@@ -93,10 +93,8 @@ function templatesOf(): number[] {
   const shifts = faultTemplates.map(({ octaves }, i) =>
     i === slowPathFault ? noShift : Math.round(octaves * binsPerOctave),
   );
-  invariant(
-    Math.max(...shifts) <= binsBefore,
-    `a fault moves durations by over ${binsBefore} bins`,
-  );
+  const most = Math.max(...shifts);
+  invariant(most <= binsBefore, `a fault moves durations by over ${binsBefore} bins`);
   const shares = faultTemplates.map(({ share }) => share);
   const leastRatios = shares.map((share) => Math.max(1 - share, 1 / mostRatio));
   return [shares, leastRatios, shifts].flat();
