@@ -41,11 +41,14 @@ const tuned = {
    * observed: by how far the highest one exceeds chance, up to twofold, divided by the days.
    */
   unknownBursts: { full: 1.5, none: 3 },
-  /** Age from which evidence is likely a change of a level that varies: its threshold then doubles as fast. */
+  /**
+   * Age from which evidence is likely an unpredicted change, where the level varies. Its threshold doubles after
+   * as long again, and so on.
+   */
   slowMs: 15 * 60_000,
   /** Part by which the threshold has risen at that age, in proportion to the age. */
   youngIncrease: 0.25,
-  /** As `slowMs`, in parts of the baseline's span: evidence in any series may be a daily rise. */
+  /** Part of the baseline's span from which any evidence may be a daily rise: its threshold doubles likewise. */
   old: 1 / 2,
   /** Predictability above which changes outlast the filter's delay: `slowMs` then starts earlier. */
   predictableFrom: 0.15,

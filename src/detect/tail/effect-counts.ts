@@ -46,23 +46,23 @@ export class EffectCounts {
     this.#tail = new TailCounts(options, at);
   }
 
-  /** True where `addToPath` must be called for each window, too. */
-  get hasPath(): boolean {
-    return this.#path !== undefined;
-  }
-
-  /** Compares later windows with this baseline. */
-  compareWith(baseline: TDigest, total: TDigest | undefined, slowPath: SlowPath | undefined): void {
+  /** Compares later windows with this baseline. Returns true where each must be added to the path, too. */
+  compareWith(
+    baseline: TDigest,
+    total: TDigest | undefined,
+    slowPath: SlowPath | undefined,
+  ): boolean {
     const thresholdAt = (q: number) => tailThreshold(baseline, total, q, this.#options);
     this.#thresholds = this.#options.quantiles.map(thresholdAt);
     this.#tail.compareWith(this.#thresholds);
     if (slowPath !== undefined) this.#path ??= newPath();
-    if (this.#path === undefined) return;
+    if (this.#path === undefined) return false;
     const q = slowPath === undefined ? Number.NaN : slowPathQuantile(slowPath.share);
     const threshold =
       slowPath === undefined ? noThreshold : slowerThan(slowPath.fromMs, thresholdAt(q));
     this.#path.counts.compareWith([threshold]);
     this.#path = { ...this.#path, q, baselineMs: threshold.baselineMs };
+    return true;
   }
 
   addToPath(startMs: number, summary: StageSummary): void {

@@ -16,8 +16,7 @@ export function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefi
   const opening = ofStages.filter((verdict) =>
     withTotal ? verdict.opensWithTotal : verdict.opens,
   );
-  const [first, ...others] = opening;
-  if (first === undefined) return undefined;
-  const lead = others.reduce((best, each) => (each.logP < best.logP ? each : best), first);
-  return lead.opens ? lead : { ...lead, logLevel: withTotalFactor * lead.logLevel };
+  const [lead] = opening.toSorted((a, b) => a.logP - b.logP);
+  if (lead === undefined || lead.opens) return lead;
+  return { ...lead, logLevel: withTotalFactor * lead.logLevel };
 }

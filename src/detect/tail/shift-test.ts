@@ -140,8 +140,7 @@ export class ShiftTest {
     else this.#weights = new EvidenceWeights(expected, this.#scope, this.#at + WEIGHTS);
     this.#view(VARIANCES, count).set(this.#weights.variances);
     this.#view(VARIANCES_WITHIN, count).set(this.#weights.variancesWithin);
-    this.#effects.compareWith(digest, total, this.#weights.slowPath);
-    this.#hasPath = this.#effects.hasPath;
+    this.#hasPath = this.#effects.compareWith(digest, total, this.#weights.slowPath);
     if (this.#firstHour?.isBefore(reference.fromMs) === true)
       this.#replayFirstHour(this.#firstHour);
   }
