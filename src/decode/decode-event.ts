@@ -5,9 +5,9 @@ import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import type { DecodedEvent } from './decoded-event.ts';
+import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
-import type { Vocabulary } from './vocabulary.ts';
 
 export interface Rejection {
   readonly reason: RejectReason;
@@ -17,8 +17,8 @@ export interface Rejection {
 
 export interface DecodeContext {
   readonly contract: ReturnType<typeof timingEvent>;
-  readonly stages: Vocabulary;
-  readonly values: Vocabulary;
+  readonly stages: Interner;
+  readonly values: Interner;
 }
 
 /**
@@ -116,14 +116,14 @@ function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent)
   decoded.status = statuses.indexOf(event.status ?? 'ok');
   for (let i = 0; i < dimensions.length; i++) {
     const value = event[dimensions[i] as (typeof dimensions)[number]];
-    decoded.dimensionIds[i] = typeof value === 'string' ? context.values.idOfText(value) : 0;
+    decoded.dimensionIds[i] = typeof value === 'string' ? context.values.internText(value) : 0;
   }
   decoded.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
   let sumMs = 0;
   decoded.stageCount = 0;
   // Adding 0 makes -0, which JSON can write, a 0.
   for (const [name, ms] of Object.entries(event.stages_ms ?? {})) {
-    decoded.stageIds[decoded.stageCount] = context.stages.idOfText(name);
+    decoded.stageIds[decoded.stageCount] = context.stages.internText(name);
     decoded.stageMs[decoded.stageCount++] = ms + 0;
     sumMs += ms;
   }

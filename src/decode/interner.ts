@@ -1,35 +1,44 @@
+import { overflowValue } from '../base/dimensions.ts';
 import { grown } from '../base/grown.ts';
 
 const MIN_SLOTS = 1024;
 /** Slots above which `clear` frees the table: it was filled by a flood. */
 const MAX_KEPT_SLOTS = 1 << 17;
+/** Strings that are always held, by their ids. */
+const heldBytes = [Buffer.alloc(0), Buffer.from(overflowValue)];
 
 /**
  * Interns strings straight from their bytes as small ids: the hot path compares ids and makes no string. Id 0
- * is the empty string. Ids stay valid until `clear`.
+ * is the empty string, and strings beyond the capacity have the id of `__other__`. Ids stay valid until
+ * `clear`.
  *
  * Open addressing over FNV-1a hashes, linear probing, at most half full. O(length) a look-up.
  */
 export class Interner {
+  /** Id of `__other__`. */
+  static readonly otherId = 1;
+  /** Number of times it was cleared: ids are of one generation. */
+  generation = 0;
   readonly #capacity: number;
   #slots = new Int32Array(MIN_SLOTS);
   #hashes = new Int32Array(MIN_SLOTS / 2);
   #bytes: Buffer[] = [];
   #texts: string[] = [];
 
-  /** @param capacity maximum number of strings; `intern` returns -1 beyond it. */
+  /** @param capacity maximum number of strings, `__other__` and the empty one included. */
   constructor(capacity: number) {
     this.#capacity = capacity;
     this.clear();
   }
 
-  /** Distinct strings held, including the empty one. */
+  /** Distinct strings held. */
   get size(): number {
     return this.#texts.length;
   }
 
-  /** Removes all strings but the empty one. */
+  /** Removes all strings but the empty one and `__other__`, not while a message is decoded. */
   clear(): void {
+    this.generation++;
     if (this.#slots.length > MAX_KEPT_SLOTS) {
       this.#slots = new Int32Array(MIN_SLOTS);
       this.#hashes = new Int32Array(MIN_SLOTS / 2);
@@ -37,14 +46,15 @@ export class Interner {
     this.#slots.fill(-1);
     this.#bytes = [];
     this.#texts = [];
-    this.#add(Buffer.alloc(0), hashOf(Buffer.alloc(0), 0, 0));
+    for (const bytes of heldBytes) this.#add(bytes, hashOf(bytes, 0, bytes.length));
   }
 
-  /** Id of the UTF-8 string `bytes[start, end)`, or -1 if it is new and the interner is full. */
+  /** Id of the UTF-8 string `bytes[start, end)`, or `otherId` if it is new and the interner is full. */
   intern(bytes: Uint8Array, start: number, end: number): number {
     const hash = hashOf(bytes, start, end);
     const id = this.#find(bytes, start, end, hash);
-    if (id >= 0 || this.#texts.length >= this.#capacity) return id;
+    if (id >= 0) return id;
+    if (this.#texts.length >= this.#capacity) return Interner.otherId;
     return this.#add(Buffer.from(bytes.subarray(start, end)), hash);
   }
 

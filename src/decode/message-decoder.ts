@@ -3,10 +3,10 @@ import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.
 import type { DecodedEvent } from './decoded-event.ts';
 import type { Interner } from './interner.ts';
 import { EventScanner } from './json/event-scanner.ts';
+import { afterSpace } from './json/json-scanner.ts';
 import { EventKernel } from './kernel/event-kernel.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import { type TimingEventLimits, timingEvent } from './timing-event.ts';
-import { Vocabulary } from './vocabulary.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
@@ -43,9 +43,9 @@ export interface DecodeSink {
 }
 
 export interface MessageDecoderOptions {
-  /** Interns stage names. Needs room for at least `__other__`. */
+  /** Interns stage names. */
   readonly stages: Interner;
-  /** Interns dimension values. Needs room for at least `__other__`. */
+  /** Interns dimension values. */
   readonly values: Interner;
   readonly maxMessageBytes: number;
   readonly maxDurationMs: number;
@@ -77,11 +77,8 @@ export class MessageDecoder {
 
   constructor(options: MessageDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
-    this.#context = {
-      contract: contractOf(options),
-      stages: new Vocabulary(options.stages),
-      values: new Vocabulary(options.values),
-    };
+    const { stages, values } = options;
+    this.#context = { contract: contractOf(options), stages, values };
     const kernel = options.kernel === undefined ? EventKernel.shared() : options.kernel;
     this.#scanner = new EventScanner(this.#context, options, kernel ?? undefined);
     this.#event = this.#scanner.event;
@@ -260,15 +257,6 @@ function isWhole(rejection: Rejection, message: Buffer, start: number, end: numb
 function rejectRemainder(index: number, pos: number, end: number, sink: DecodeSink): void {
   const detail = `A message must hold at most ${limits.eventsPerMessage} events: it holds more`;
   sink.reject(index, 'too_many_events', detail, pos, end);
-}
-
-function afterSpace(bytes: Buffer, pos: number, end: number): number {
-  let i = pos;
-  for (; i < end; i++) {
-    const byte = bytes[i] as number;
-    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
-  }
-  return i;
 }
 
 /**

@@ -132,12 +132,10 @@ const flag = (description: string, example: boolean) =>
     .nullish()
     .meta({ description, examples: [example] });
 
+const nonNegative = z.number('must be a finite number >= 0').min(0, 'must be a finite number >= 0');
+
 const amount = (description: string, example: number) =>
-  z
-    .number('must be a finite number >= 0')
-    .min(0, 'must be a finite number >= 0')
-    .nullish()
-    .meta({ description, examples: [example] });
+  nonNegative.nullish().meta({ description, examples: [example] });
 
 /** Outcome and other properties of a request. */
 const otherFields = {
@@ -174,9 +172,7 @@ export function timingEvent(bounds: TimingEventLimits) {
       }),
       ...textFields(maxDimensionBytes),
       ...otherFields,
-      total_ms: z
-        .number('must be a finite number >= 0')
-        .min(0, 'must be a finite number >= 0')
+      total_ms: nonNegative
         .max(maxDurationMs, `must be at most ${maxDurationMs} ms`)
         .nullish()
         .meta({

@@ -55,6 +55,18 @@ export interface CountHost {
   addFar(block: number, band: number, column: number, amount: number): void;
 }
 
+function refuse(): never {
+  invariant(false, 'the count kernel asked its host for what the host does not hold');
+}
+
+/** Allocates nothing: a host of a part of the structures overrides the rest. */
+export const refusingHost: CountHost = {
+  allocate: refuse,
+  slotOf: refuse,
+  vectorOf: refuse,
+  addFar: refuse,
+};
+
 interface Exports {
   readonly memory: WebAssembly.Memory;
   count(block: number, band: number, stages: number, total: number, totalMs: number): void;
@@ -72,7 +84,7 @@ export class CountKernel {
   static #shared: CountKernel | undefined;
 
   readonly #exports: Exports;
-  #host: CountHost | undefined;
+  #host = refusingHost;
   /** Views of the memory, replaced when it grows: do not hold them across a call that may allocate. */
   bytes = new Uint8Array(0);
   ints = new Int32Array(0);
@@ -95,16 +107,12 @@ export class CountKernel {
 
   private constructor() {
     invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
-    const currentHost = (): CountHost => {
-      invariant(this.#host !== undefined, 'the kernel was called without a host');
-      return this.#host;
-    };
     const host = {
-      take: (bytes: number) => currentHost().allocate(bytes),
-      slotOf: (block: number, stage: number) => currentHost().slotOf(block, stage),
-      vectorOf: (block: number, band: number) => currentHost().vectorOf(block, band),
+      take: (bytes: number) => this.#host.allocate(bytes),
+      slotOf: (block: number, stage: number) => this.#host.slotOf(block, stage),
+      vectorOf: (block: number, band: number) => this.#host.vectorOf(block, band),
       addFar: (block: number, band: number, column: number, amount: number) =>
-        currentHost().addFar(block, band, column, amount),
+        this.#host.addFar(block, band, column, amount),
     };
     const module = new WebAssembly.Module(Buffer.from(countKernelWasm, 'base64'));
     this.#exports = new WebAssembly.Instance(module, { 'count-kernel': host })

@@ -6,6 +6,7 @@ import {
   CountKernel,
   kernelBytes,
   kernelOffsets as offsets,
+  refusingHost,
 } from './count-kernel.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
 import { wholeUs } from './whole-us.ts';
@@ -40,10 +41,8 @@ export class SketchPool {
   #addresses = new Int32Array(256);
   #slotCount = 0;
   readonly #host: CountHost = {
+    ...refusingHost,
     allocate: (bytes) => this.allocateBytes(bytes),
-    slotOf: refuseRecord,
-    vectorOf: refuseRecord,
-    addFar: refuseRecord,
   };
 
   /** Bytes held, in use or kept for reuse. */
@@ -195,10 +194,6 @@ export class SketchPool {
     }
     return splitExtremes(minMs, maxMs, n);
   }
-}
-
-function refuseRecord(): never {
-  invariant(false, 'a pool of sketches was asked for a record');
 }
 
 /**

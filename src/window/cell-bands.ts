@@ -7,6 +7,7 @@ import {
   kernelBytes,
   kernelColumns,
   kernelOffsets as offsets,
+  refusingHost,
 } from '../sketch/count-kernel.ts';
 import { IntTable } from './int-table.ts';
 
@@ -34,10 +35,8 @@ export class CellBands {
   readonly #key = new Int32Array(2);
   #size = 0;
   readonly #host: CountHost = {
-    allocate: refuseSketches,
-    slotOf: refuseSketches,
+    ...refusingHost,
     vectorOf: (block, band) => this.vectorOf(block, band),
-    addFar: refuseSketches,
   };
 
   get size(): number {
@@ -141,8 +140,4 @@ export class CellBands {
     this.#kernel.ints[(block + offsets.cell) >>> 2] = cell;
     return block;
   }
-}
-
-function refuseSketches(): never {
-  invariant(false, 'a table of bands was asked for a sketch');
 }

@@ -2,7 +2,6 @@ import {
   coldStartIndex,
   type Dimension,
   dimensions,
-  overflowValue,
   standardStages,
   totalStage,
 } from '../base/dimensions.ts';
@@ -10,7 +9,7 @@ import type { Facet } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
-import type { Interner } from '../decode/interner.ts';
+import { Interner } from '../decode/interner.ts';
 import { bandOf, bandRange } from '../sketch/band.ts';
 import {
   type CountHost,
@@ -47,6 +46,7 @@ export interface ChunkOptions {
 /** Column of the totals' milliseconds; the columns of a cell's rows follow. */
 export const totalMsColumn = 0;
 const hostIndex = dimensions.indexOf('host');
+const noCounts = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0 };
 
 /**
  * Aggregates of one open chunk: events in, rows out. All state is flat typed arrays that are reused from
@@ -62,8 +62,6 @@ export class ChunkAccumulator {
   /** Configured dimensions; the key of a cell is its window's number and an id of each. */
   readonly #enabled: Int32Array;
   #totalStageId = 0;
-  #otherStageId = 0;
-  #otherValueId = 0;
   readonly #cells: IntTable;
   readonly #windows = new Set<number>();
   readonly #key: Int32Array;
@@ -78,13 +76,7 @@ export class ChunkAccumulator {
   /** First window whose end and grace the watermark has not passed. */
   #openWindow = Number.NEGATIVE_INFINITY;
   /** `lateMerged` are included in `aggregated` and `overflow`. */
-  readonly counts = {
-    aggregated: 0,
-    overflow: 0,
-    late: 0,
-    future: 0,
-    lateMerged: 0,
-  };
+  readonly counts = { ...noCounts };
 
   readonly #kernel = CountKernel.shared();
   /** Allocates memory when an event is the first of its kind. */
@@ -118,8 +110,6 @@ export class ChunkAccumulator {
     this.#totalStageId = this.#options.stages.internText(totalStage);
     // Interned first, so that a flood of names cannot displace them.
     for (const stage of standardStages) this.#options.stages.internText(stage);
-    this.#otherStageId = this.#options.stages.internText(overflowValue);
-    this.#otherValueId = this.#options.values.internText(overflowValue);
     this.#cells.clear();
     this.#windows.clear();
     this.rows.reset();
@@ -127,11 +117,7 @@ export class ChunkAccumulator {
     this.bands.reset();
     this.drivers.reset();
     this.exemplars.reset();
-    this.counts.aggregated = 0;
-    this.counts.overflow = 0;
-    this.counts.late = 0;
-    this.counts.future = 0;
-    this.counts.lateMerged = 0;
+    Object.assign(this.counts, noCounts);
     this.#watermarkMs = watermarkMs;
     this.setClock(nowMs);
   }
@@ -240,7 +226,7 @@ export class ChunkAccumulator {
       found.overflowed = true;
       // Cold starts stay separate here too.
       for (let n = 0; n < enabled.length; n++) {
-        if (enabled[n] !== coldStartIndex) key[n + 1] = this.#otherValueId;
+        if (enabled[n] !== coldStartIndex) key[n + 1] = Interner.otherId;
       }
       found.cell = this.#cells.find(key);
       if (found.cell >= 0) return found;
@@ -264,7 +250,7 @@ export class ChunkAccumulator {
     this.#kernel.count(this.#host, block, bandIndex, stageCount, this.#totalStageId, totalMs);
     if (event.status !== 0) this.#countStatus(cell, event, isWhole);
     if (!isWhole) return;
-    this.drivers.add(event, Math.floor(endMs / 60_000), band, this.#otherValueId);
+    this.drivers.add(event, Math.floor(endMs / 60_000), band, Interner.otherId);
     this.exemplars.offer(cell, event, event.dimensionIds[hostIndex] as number);
   }
 
@@ -289,7 +275,7 @@ export class ChunkAccumulator {
     if (row >= 0) return row;
     // A single message may have millions of rows: its stages count as one, its total stays separate.
     if (this.rows.size >= limits.rowsPerChunk && this.#isStage(stageId)) {
-      return this.#rowOf(cell, this.#otherStageId);
+      return this.#rowOf(cell, Interner.otherId);
     }
     const added = this.rows.add(cell, stageId);
     const slot = this.sketches.addressOf(this.sketches.allocate());
@@ -298,6 +284,6 @@ export class ChunkAccumulator {
   }
 
   #isStage(stageId: number): boolean {
-    return stageId !== this.#totalStageId && stageId !== this.#otherStageId;
+    return stageId !== this.#totalStageId && stageId !== Interner.otherId;
   }
 }

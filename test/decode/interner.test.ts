@@ -1,49 +1,85 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { Interner } from '../../src/decode/interner.ts';
 
-describe('an interner', () => {
-  it('answers -1 to a new string once it is full, and still knows the others', () => {
-    const interner = new Interner(3);
-    expect([interner.internText('a'), interner.internText('b')]).toEqual([1, 2]);
-    expect(interner.internText('c')).toBe(-1);
-    expect([interner.internText('b'), interner.internText(''), interner.size]).toEqual([2, 0, 3]);
+const text = fc.oneof(
+  fc.constantFrom('', 'a', 'b', 'ab', 'ranker', 'größe', '模型', '🚀'),
+  fc.string({ maxLength: 6 }),
+  fc.string({ unit: 'grapheme', maxLength: 4 }),
+);
+
+describe('Interner', () => {
+  it('is a Map from strings to the order in which they came, up to its capacity', () => {
+    const steps = fc.array(fc.oneof({ weight: 50, arbitrary: text }, fc.constant(undefined)), {
+      maxLength: 300,
+    });
+    fc.assert(
+      fc.property(steps, fc.integer({ min: 2, max: 60 }), (texts, capacity) => {
+        const interner = new Interner(capacity);
+        const held = [
+          ['', 0],
+          ['__other__', 1],
+        ] as const;
+        const map = new Map<string, number>(held);
+        for (const given of texts) {
+          if (given === undefined) {
+            interner.clear();
+            map.clear();
+            for (const [string, id] of held) map.set(string, id);
+            continue;
+          }
+          // Within a larger buffer, as in a message.
+          const bytes = Buffer.from(`<<${given}>>`);
+          const known = map.get(given);
+          expect(interner.find(bytes, 2, bytes.length - 2)).toBe(known ?? -1);
+          const expected = known ?? (map.size < capacity ? map.size : Interner.otherId);
+          expect(interner.intern(bytes, 2, bytes.length - 2)).toBe(expected);
+          expect(interner.internText(given)).toBe(expected);
+          if (expected === map.size) map.set(given, expected);
+        }
+        expect(interner.size).toBe(map.size);
+        for (const [string, id] of map) {
+          expect(interner.text(id)).toBe(string);
+          expect(interner.utf8(id)).toEqual(Buffer.from(string));
+        }
+      }),
+      { seed: 3, numRuns: 100 },
+    );
   });
 
-  it('looks a string up without taking it in', () => {
+  it('holds the empty string and __other__, also after clear', () => {
     const interner = new Interner(10);
-    const bytes = Buffer.from('xqueuex');
-    expect(interner.find(bytes, 1, 6)).toBe(-1);
-    expect(interner.size).toBe(1);
-    const id = interner.intern(bytes, 1, 6);
-    expect(interner.find(Buffer.from('queue'), 0, 5)).toBe(id);
-    expect(interner.find(bytes, 0, 6)).toBe(-1);
-  });
-
-  it('keeps 5,000 strings apart while it grows, texts beyond ASCII among them', () => {
-    const interner = new Interner(10_000);
-    const texts = Array.from({ length: 5_000 }, (_, i) => `größe-${i}`);
-    const ids = texts.map((text) => interner.internText(text));
-    expect(ids).toEqual(texts.map((_, i) => i + 1));
-    expect(ids.map((id) => interner.text(id))).toEqual(texts);
-    expect(ids.map((id) => interner.utf8(id).toString())).toEqual(texts);
-    expect(texts.map((text) => interner.internText(text))).toEqual(ids);
-  });
-
-  it('keeps a copy, so that the bytes it was given may be overwritten', () => {
-    const interner = new Interner(10);
-    const bytes = Buffer.from('abc');
-    const id = interner.intern(bytes, 0, 3);
-    bytes.fill(0);
-    expect(interner.text(id)).toBe('abc');
-    expect(interner.internText('abc')).toBe(id);
-  });
-
-  it('has only the empty string after it was cleared', () => {
-    const interner = new Interner(10);
-    interner.internText('a');
+    const { generation } = interner;
+    interner.internText('x');
     interner.clear();
-    expect(interner.size).toBe(1);
-    expect(interner.internText('b')).toBe(1);
-    expect(interner.text(0)).toBe('');
+    expect(interner.generation).toBe(generation + 1);
+    expect(interner.size).toBe(2);
+    expect(['', '__other__', 'y'].map((text) => interner.internText(text))).toEqual([0, 1, 2]);
+  });
+
+  it('gives strings beyond its capacity the id of __other__, and still knows what it has', () => {
+    const interner = new Interner(4);
+    const ids = ['a', 'b', 'c', 'a', ''].map((text) => interner.internText(text));
+    expect(ids).toEqual([2, 3, Interner.otherId, 2, 0]);
+    expect(interner.size).toBe(4);
+  });
+
+  it('keeps every string over several resizes, texts beyond ASCII among them', () => {
+    const interner = new Interner(30_000);
+    const numbers = Array.from({ length: 19_998 }, (_, i) => i + 2);
+    const isKept = (i: number) =>
+      interner.internText(`größe-${i}`) === i && interner.text(i) === `größe-${i}`;
+    expect(numbers.filter((i) => !isKept(i))).toEqual([]);
+    expect(numbers.filter((i) => !isKept(i))).toEqual([]);
+    expect(interner.size).toBe(20_000);
+  });
+
+  it('copies the bytes, which the caller goes on using', () => {
+    const interner = new Interner(10);
+    const message = Buffer.from('abc');
+    const id = interner.intern(message, 0, 3);
+    message.fill('x');
+    expect(interner.internText('abc')).toBe(id);
+    expect(interner.find(message, 0, 3)).toBe(-1);
   });
 });

@@ -5,7 +5,6 @@ import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message-decoder.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
-import { Vocabulary } from '../../src/decode/vocabulary.ts';
 
 export const bounds = { maxDurationMs: 3_600_000, maxDimensionBytes: 256 };
 
@@ -79,11 +78,7 @@ export function testDecoder(options: TestDecoderOptions = {}) {
 export function generalPath() {
   const stages = new Interner(10_000);
   const values = new Interner(1_000_000);
-  const context: DecodeContext = {
-    contract: timingEvent(bounds),
-    stages: new Vocabulary(stages),
-    values: new Vocabulary(values),
-  };
+  const context: DecodeContext = { contract: timingEvent(bounds), stages, values };
   const record = new DecodedEvent();
   return (bytes: Buffer, start: number, end: number, index: number): Outcome => {
     const rejection = decodeEvent(bytes, start, end, context, record);

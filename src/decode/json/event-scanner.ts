@@ -8,7 +8,7 @@ import { isPlausibleTs } from '../is-plausible-ts.ts';
 import type { EventKernel } from '../kernel/event-kernel.ts';
 import { KernelScanner } from '../kernel/kernel-scanner.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
-import { JsonScanner } from './json-scanner.ts';
+import { afterSpace, JsonScanner } from './json-scanner.ts';
 import { KeyMatcher } from './key-matcher.ts';
 import { Pattern } from './pattern.ts';
 import { scanEpochMs } from './scan-epoch-ms.ts';
@@ -45,6 +45,9 @@ export class EventScanner {
   readonly #kernelScanner: KernelScanner | undefined;
   /** Last event scanned. */
   readonly event: DecodedEvent;
+  /** Generations of the interners that the ids held here are of. */
+  #valuesGeneration = 0;
+  #stagesGeneration = 0;
   /** Fields of this event, a bit each. */
   #seen = 0;
   #isPartial = false;
@@ -71,11 +74,14 @@ export class EventScanner {
     this.#json.begin(message);
     this.#utf8 = 'unasked';
     this.#kernelScanner?.begin();
-    if (this.#context.values.refresh()) {
+    const { values, stages } = this.#context;
+    if (this.#valuesGeneration !== values.generation) {
+      this.#valuesGeneration = values.generation;
       this.#values.forget();
       this.#kernelScanner?.forgetValues();
     }
-    if (this.#context.stages.refresh()) {
+    if (this.#stagesGeneration !== stages.generation) {
+      this.#stagesGeneration = stages.generation;
       this.#stages.forget();
       this.#kernelScanner?.forgetStages();
     }
@@ -144,17 +150,17 @@ export class EventScanner {
     let pos = start + 1;
     let step = start;
     for (;;) {
-      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = afterSpace(bytes, pos, end);
       const field = this.#keys.match(bytes, pos, end);
       if (field === KeyMatcher.doubt) return -1;
       pos = this.#keys.end;
-      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = afterSpace(bytes, pos, end);
       this.#shape.record(step, pos, field);
       if (field === KeyMatcher.unknown) pos = json.skipValue(bytes, pos, end, 2);
       else pos = this.#field(field, bytes, pos, end, event);
       if (pos < 0) return -1;
       step = pos;
-      if (pos < end && (bytes[pos] as number) <= 0x20) pos = json.space(bytes, pos, end);
+      if (pos < end && (bytes[pos] as number) <= 0x20) pos = afterSpace(bytes, pos, end);
       if (pos >= end) return -1;
       const delimiter = bytes[pos++];
       if (delimiter === 0x2c) continue;

@@ -1,5 +1,7 @@
 /** Powers of ten that a double holds exactly. */
-const powersOfTen = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
+export const powersOfTen = Float64Array.from({ length: 23 }, (_, exponent) =>
+  Number(`1e${exponent}`),
+);
 /** Veltkamp's constant, 2^27 + 1: splits a double into two halves of 26 bits. */
 const SPLITTER = 134_217_729;
 /** Bound above the error of the quotient's low part, which is below 2^-50 of it. */

@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts';
-import { exactDecimal } from './exact-decimal.ts';
+import { exactDecimal, powersOfTen } from './exact-decimal.ts';
 import type { Pattern } from './pattern.ts';
 
 const QUOTE = 0x22;
@@ -14,8 +14,6 @@ const stringClass = new Uint8Array(256).map((_, byte) => {
   if (byte >= 0x80) return 1;
   return byte < 0x20 || byte === QUOTE || byte === BACKSLASH ? 2 : 0;
 });
-
-const powersOfTen = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
 
 /**
  * Reads JSON (RFC 8259) straight from bytes, without strings or objects. Each method is given the position of
@@ -53,16 +51,6 @@ export class JsonScanner {
       if (view.getInt32(offset + i * 4, true) !== words[i]) return false;
     }
     return true;
-  }
-
-  /** Position of the first byte from `pos` on that is not white space, or `end`. */
-  space(bytes: Buffer, pos: number, end: number): number {
-    let i = pos;
-    for (; i < end; i++) {
-      const byte = bytes[i] as number;
-      if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
-    }
-    return i;
   }
 
   /** Four bytes at `pos`, little endian. They must be within the message. */
@@ -232,24 +220,24 @@ export class JsonScanner {
   #skipContainer(bytes: Buffer, pos: number, end: number, depth: number): number {
     const isObject = bytes[pos] === 0x7b;
     const close = isObject ? 0x7d : 0x5d;
-    let i = this.space(bytes, pos + 1, end);
+    let i = afterSpace(bytes, pos + 1, end);
     if (i < end && bytes[i] === close) return i + 1;
     for (;;) {
       if (isObject) {
         if (i >= end || bytes[i] !== QUOTE) return -1;
         i = this.#skipString(bytes, i + 1, end);
         if (i < 0) return -1;
-        i = this.space(bytes, i, end);
+        i = afterSpace(bytes, i, end);
         if (i >= end || bytes[i] !== 0x3a) return -1;
-        i = this.space(bytes, i + 1, end);
+        i = afterSpace(bytes, i + 1, end);
       }
       i = this.skipValue(bytes, i, end, depth + 1);
       if (i < 0) return -1;
-      i = this.space(bytes, i, end);
+      i = afterSpace(bytes, i, end);
       if (i >= end) return -1;
       if (bytes[i] === close) return i + 1;
       if (bytes[i] !== 0x2c) return -1;
-      i = this.space(bytes, i + 1, end);
+      i = afterSpace(bytes, i + 1, end);
     }
   }
 }
@@ -257,6 +245,16 @@ export class JsonScanner {
 const trueWord = Buffer.from('true');
 const falseWord = Buffer.from('false');
 const nullWord = Buffer.from('null');
+
+/** Position of the first byte from `pos` on that is not white space, or `end`. */
+export function afterSpace(bytes: Buffer, pos: number, end: number): number {
+  let i = pos;
+  for (; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte !== 0x20 && byte !== 0x0a && byte !== 0x0d && byte !== 0x09) break;
+  }
+  return i;
+}
 
 function afterDigits(bytes: Buffer, pos: number, end: number): number {
   let i = pos;

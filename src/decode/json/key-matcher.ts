@@ -1,5 +1,5 @@
 import { eventFields } from '../event-fields.ts';
-import type { JsonScanner } from './json-scanner.ts';
+import { afterSpace, type JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
 
 /** Longest name of a field. */
@@ -53,7 +53,7 @@ export class KeyMatcher {
     if (pos >= end || bytes[pos] !== 0x22) return KeyMatcher.doubt;
     const close = this.#scanner.plainString(bytes, pos + 1, end);
     if (close < 0) return KeyMatcher.doubt;
-    const colon = this.#scanner.space(bytes, close + 1, end);
+    const colon = afterSpace(bytes, close + 1, end);
     if (colon >= end || bytes[colon] !== 0x3a) return KeyMatcher.doubt;
     this.end = colon + 1;
     const length = close - pos - 1;

@@ -2,8 +2,8 @@ import { totalStage } from '../../base/dimensions.ts';
 import { grown } from '../../base/grown.ts';
 import { limits } from '../../base/limits.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
-import type { Vocabulary } from '../vocabulary.ts';
-import type { JsonScanner } from './json-scanner.ts';
+import { Interner } from '../interner.ts';
+import { afterSpace, type JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
 import { Shape } from './shape.ts';
 
@@ -24,7 +24,7 @@ const totalKey = Buffer.from(`"${totalStage}"`);
  */
 export class StageScanner {
   readonly #json: JsonScanner;
-  readonly #stages: Vocabulary;
+  readonly #stages: Interner;
   readonly #maxMs: number;
   /** Quoted key and colon of each stage id that was read here. */
   #keys: (Pattern | undefined)[] = [];
@@ -40,11 +40,10 @@ export class StageScanner {
   /** True if the stages of this event, if any, match the shape: none repeated, none new. */
   isShaped = false;
 
-  constructor(json: JsonScanner, stages: Vocabulary, maxMs: number) {
+  constructor(json: JsonScanner, stages: Interner, maxMs: number) {
     this.#json = json;
     this.#stages = stages;
     this.#maxMs = maxMs;
-    this.#growTo(stages.otherId);
   }
 
   /** Forgets all ids, after the interner was cleared. */
@@ -53,7 +52,6 @@ export class StageScanner {
     this.#after.fill(-1);
     this.#lastEvent.fill(0);
     this.shape.forget();
-    this.#growTo(this.#stages.otherId);
   }
 
   /** Begins an event. */
@@ -100,7 +98,7 @@ export class StageScanner {
     let count = 0;
     let i = pos + 1;
     let step = pos;
-    if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+    if (i < end && (bytes[i] as number) <= 0x20) i = afterSpace(bytes, i, end);
     if (i < end && bytes[i] === 0x7d) return i + 1;
     for (;;) {
       if (count === limits.stagesPerEvent) return -1;
@@ -113,11 +111,11 @@ export class StageScanner {
         if (close < 0) return -1;
         id = this.#idOrPending(bytes, i + 1, close, count);
         if (id >= 0) this.#after[last] = id;
-        i = json.space(bytes, close + 1, end);
+        i = afterSpace(bytes, close + 1, end);
         if (i >= end || bytes[i] !== 0x3a) return -1;
         i++;
       }
-      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+      if (i < end && (bytes[i] as number) <= 0x20) i = afterSpace(bytes, i, end);
       this.shape.record(step, i, id);
       i = json.number(bytes, i, end);
       const ms = json.value[0] as number;
@@ -126,12 +124,12 @@ export class StageScanner {
       stageIds[count] = id;
       stageMs[count++] = ms;
       last = Math.max(id, 0);
-      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+      if (i < end && (bytes[i] as number) <= 0x20) i = afterSpace(bytes, i, end);
       if (i >= end) return -1;
       if (bytes[i] === 0x7d) break;
       if (bytes[i] !== 0x2c) return -1;
       i++;
-      if (i < end && (bytes[i] as number) <= 0x20) i = json.space(bytes, i, end);
+      if (i < end && (bytes[i] as number) <= 0x20) i = afterSpace(bytes, i, end);
     }
     event.stageCount = count;
     return i + 1;
@@ -168,7 +166,7 @@ export class StageScanner {
 
   /** Id of a valid name, or -1 if it is new; `resolve` then interns it. */
   #idOrPending(bytes: Buffer, start: number, end: number, index: number): number {
-    const id = this.#stages.interner.find(bytes, start, end);
+    const id = this.#stages.find(bytes, start, end);
     if (id >= 0) {
       this.#learn(id);
       return id;
@@ -182,16 +180,16 @@ export class StageScanner {
   #intern(bytes: Buffer, event: DecodedEvent): void {
     for (let i = 0; i < event.stageCount; i++) {
       if ((event.stageIds[i] as number) >= 0) continue;
-      const id = this.#stages.idOf(bytes, this.#starts[i] as number, this.#ends[i] as number);
+      const id = this.#stages.intern(bytes, this.#starts[i] as number, this.#ends[i] as number);
       event.stageIds[i] = id;
-      if (id !== this.#stages.otherId) this.#learn(id);
+      if (id !== Interner.otherId) this.#learn(id);
     }
   }
 
   /** Keeps a name for comparison: once per name, so it may allocate. */
   #learn(id: number): void {
     if (this.#keys[id] !== undefined) return;
-    this.#keys[id] = new Pattern(`"${this.#stages.interner.text(id)}":`);
+    this.#keys[id] = new Pattern(`"${this.#stages.text(id)}":`);
     this.#growTo(id);
   }
 

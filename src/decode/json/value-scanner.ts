@@ -1,6 +1,6 @@
 import { dimensions, overflowValue } from '../../base/dimensions.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
-import type { Vocabulary } from '../vocabulary.ts';
+import { Interner } from '../interner.ts';
 import type { JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
 
@@ -16,7 +16,7 @@ const quotedOverflow = new Pattern(`"${overflowValue}"`);
  */
 export class ValueScanner {
   readonly #json: JsonScanner;
-  readonly #values: Vocabulary;
+  readonly #values: Interner;
   readonly #maxBytes: number;
   /** Last value of each dimension: one of the slots, so text and id stay together. */
   readonly #last: Pattern[];
@@ -26,7 +26,7 @@ export class ValueScanner {
   readonly #starts = new Int32Array(dimensions.length);
   readonly #ends = new Int32Array(dimensions.length);
 
-  constructor(json: JsonScanner, values: Vocabulary, maxBytes: number) {
+  constructor(json: JsonScanner, values: Interner, maxBytes: number) {
     this.#json = json;
     this.#values = values;
     this.#maxBytes = maxBytes;
@@ -87,10 +87,10 @@ export class ValueScanner {
       if ((this.#pending & (1 << i)) === 0) continue;
       const start = this.#starts[i] as number;
       const end = this.#ends[i] as number;
-      const id = this.#values.idOf(bytes, start + 1, end - 1);
+      const id = this.#values.intern(bytes, start + 1, end - 1);
       event.dimensionIds[i] = id;
       // An overflowed value may be interned once the interner is cleared.
-      if (id === this.#values.otherId) continue;
+      if (id === Interner.otherId) continue;
       const slot = this.#slots[this.#slotOf(start, end - 1)] as Pattern;
       slot.set(bytes, start, end, id);
       this.#last[i] = slot;

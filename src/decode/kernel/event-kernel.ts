@@ -2,6 +2,7 @@ import { dimensions } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
 import { highIndex } from '../../sketch/high-word.ts';
+import { powersOfTen } from '../json/exact-decimal.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
 import { eventKernelWasm } from './event-kernel-wasm.ts';
 
@@ -109,8 +110,7 @@ export class EventKernel {
     this.stageMs = new Float64Array(buffer, layout.stageMs, limits.stagesPerEvent);
     this.#bounds = new Float64Array(buffer, layout.maxDurationMs, 1);
     this.#wholeBounds = new Int32Array(buffer, layout.maxTextBytes, 2);
-    const powers = Float64Array.from({ length: 23 }, (_, exponent) => Number(`1e${exponent}`));
-    new Float64Array(buffer, layout.powersOfTen, powers.length).set(powers);
+    new Float64Array(buffer, layout.powersOfTen, powersOfTen.length).set(powersOfTen);
     const lengths = new Int32Array(buffer);
     for (const [n, name] of statuses.entries()) {
       const offset = layout.statusWords + n * statusBytes;

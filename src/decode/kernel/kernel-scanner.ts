@@ -2,6 +2,7 @@ import { dimensions, overflowValue } from '../../base/dimensions.ts';
 import type { DecodeContext } from '../decode-event.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
 import { compileProgram } from '../event-program.ts';
+import { Interner } from '../interner.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
 import { scanEpochMs } from '../json/scan-epoch-ms.ts';
 import type { Shape } from '../json/shape.ts';
@@ -136,10 +137,10 @@ export class KernelScanner {
       if ((pending & (1 << i)) === 0) continue;
       const start = this.#startOf(i) + 1;
       const end = this.#endOf(i) - 1;
-      const id = values.idOf(bytes, start, end);
+      const id = values.intern(bytes, start, end);
       event.dimensionIds[i] = id;
       // An overflowed value may be interned once the interner is cleared.
-      if (id !== values.otherId) this.#kernel.learn(start - this.#from, end - this.#from, id);
+      if (id !== Interner.otherId) this.#kernel.learn(start - this.#from, end - this.#from, id);
     }
   }
 
