@@ -31,7 +31,6 @@ export class Interner {
     this.clear();
   }
 
-  /** Distinct strings held. */
   get size(): number {
     return this.#texts.length;
   }

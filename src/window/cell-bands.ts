@@ -43,7 +43,6 @@ export class CellBands {
     return this.#size;
   }
 
-  /** Bytes held. */
   get bytes(): number {
     const indexBytes = this.#blocks.byteLength + this.#furtherBlocks.byteLength;
     return this.#arena.bytes + indexBytes + this.#further.bytes;

@@ -49,7 +49,6 @@ export class DriverTable {
     return this.#rows.size;
   }
 
-  /** Bytes held. */
   get bytes(): number {
     return this.#rows.bytes + this.#groups.bytes + this.#bands.bytes + this.#valueCounts.byteLength;
   }

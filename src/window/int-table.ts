@@ -63,7 +63,6 @@ export class IntTable {
     this.#size = 0;
   }
 
-  /** Bytes held. */
   get bytes(): number {
     return this.#slots.byteLength + this.#keys.byteLength + this.#hashes.byteLength;
   }

@@ -1,4 +1,3 @@
-/** Outcome of an event in a chunk. */
 export const outcomes = {
   aggregated: 0,
   /** Counted in the series `__other__`, as the chunk has its maximum number of series. */

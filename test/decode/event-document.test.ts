@@ -7,7 +7,7 @@ import { rejectReasons } from '../../src/decode/reject-reasons.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
 import { testDecoder } from './outcomes.ts';
 
-// The files are made anew by: npx vitest run --project unit test/decode/event-document.test.ts -u
+// To regenerate the files: npx vitest run --project unit test/decode/event-document.test.ts -u
 
 const { limits } = configSchema.parse({});
 const contract = timingEvent({
@@ -87,7 +87,7 @@ describe('config/timing-event.schema.json', () => {
     expect(known.toSorted()).toEqual(Object.keys(schema.properties).toSorted());
   });
 
-  it('has an example and a description of every field, and the contract takes them', () => {
+  it('has an example and a description of every field, and the contract accepts them', () => {
     for (const [name, field] of Object.entries(schema.properties)) {
       expect(field.description, name).toMatch(/\.$/);
       expect(examplesOf(field).length, name).toBeGreaterThan(0);

@@ -209,7 +209,7 @@ describe('limits at their edge', () => {
     expect(decode(but('1}', '-0}')).outcomes).toMatchObject([{ event: { totalMs: 0 } }]);
   });
 
-  it('sums the stages, takes a given total, and makes none for a partial event', () => {
+  it('sums the stages, accepts a given total, and makes none for a partial event', () => {
     const { decode } = testDecoder();
     const total = (rest: string) => {
       const [outcome] = decode(`{"ts":1789000000123,"model":"m",${rest}}`).outcomes;
@@ -225,7 +225,7 @@ describe('limits at their edge', () => {
 });
 
 describe('a message of many events', () => {
-  it('takes lines, objects in a row, pretty-printed objects and arrays alike', () => {
+  it('accepts lines, objects in a row, pretty-printed objects and arrays alike', () => {
     const pretty = JSON.stringify(JSON.parse(canonicalEvent), null, 2);
     for (const message of [
       `${good}\n${good}\r\n${good}\n`,
@@ -281,7 +281,7 @@ describe('a message of many events', () => {
     expect(decode(more).outcomes).toEqual([accepted, rest(more, 1, length + 3)]);
   });
 
-  it('judges an array element by element, whatever it is', () => {
+  it('evaluates an array element by element, whatever it is', () => {
     const { outcomes } = testDecoder().decode(`[1,"a,]",[${good}],${good} ${good},,null,${good}]`);
     expect(outcomes.map((o) => ('reason' in o ? o.reason : 'good'))).toEqual([
       'not_an_object',

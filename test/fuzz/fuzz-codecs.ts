@@ -14,7 +14,7 @@ import { RowBinaryReader } from '../../src/sink/row-binary/row-binary-reader.ts'
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { decodeState, encodeState } from '../../src/sketch/clickhouse-state.ts';
 import { zstdFrame } from '../kafka/compression/zstd-frame.ts';
-import { allOf, encodeAnswer, encodeBatch, recordsOf } from '../kafka/record-batch.ts';
+import { allOf, encodeBatch, encodeResponse, recordsOf } from '../kafka/record-batch.ts';
 import type { FuzzMessages } from './fuzz-messages.ts';
 
 const maxBytes = 64 * 1024;
@@ -62,7 +62,7 @@ const targets: Readonly<Record<string, Target>> = {
   },
   fetchAnswer: async (messages) => {
     const batch = encodeBatch({ count: 1, payload: recordsOf([messages.next()]) });
-    const answer = messages.mutate(encodeAnswer([{ partition: 0, bytes: batch }]));
+    const answer = messages.mutate(encodeResponse([{ partition: 0, bytes: batch }]));
     const reader = new RecordBatchReader(maxBytes);
     await refusesLater([OperatorError, RangeError], async () => {
       const { responses } = await decodeFetchResponse(answer, 11, reader);

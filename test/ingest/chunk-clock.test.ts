@@ -5,20 +5,20 @@ import { logNowMs } from './fake-log.ts';
 
 describe('the clock of a chunk', () => {
   const hourMs = 3_600_000;
-  const take = async (bench: FakeBench, offset: number, hold: readonly string[] = []) => {
+  const handle = async (bench: FakeBench, offset: number, hold: readonly string[] = []) => {
     const batch = bench.broker.batch(offset, 1);
     if (batch === undefined) throw new Error('no batch');
-    const taken = bench.ingest.onBatch(batch, bench.claim.keepAlive);
-    await bench.goOn(hold, 60);
-    return taken;
+    const handled = bench.ingest.onBatch(batch, bench.claim.keepAlive);
+    await bench.respondToAll(hold, 60);
+    return handled;
   };
 
   it('is that of its first record, however long none came', async () => {
     const bench = new FakeBench(new FakeBroker([recordAt(0, logNowMs + hourMs)], 1));
     bench.world.nowMs = logNowMs + hourMs;
     bench.ingest.sealIfDue(5_000);
-    await take(bench, 0);
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await handle(bench, 0);
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.store.ledger).toMatchObject([{ aggregated: 1, rejected: 0 }]);
   });
 
@@ -26,13 +26,13 @@ describe('the clock of a chunk', () => {
     const later = logNowMs + hourMs;
     const records = [recordAt(0), recordAt(1), recordAt(2, later), recordAt(3, later + 300_000)];
     const bench = new FakeBench(new FakeBroker(records, 4));
-    await take(bench, 0);
+    await handle(bench, 0);
     bench.ingest.seal();
-    await take(bench, 1, ['insert']);
+    await handle(bench, 1, ['insert']);
     bench.world.nowMs = later;
-    await take(bench, 2);
-    await take(bench, 3);
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await handle(bench, 2);
+    await handle(bench, 3);
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([
       [0, 1],
       [1, 2],
@@ -48,10 +48,10 @@ describe('the clock of a chunk', () => {
   it('may be set back: the next chunk uses the right one', async () => {
     const records = [recordAt(0), recordAt(1, logNowMs - hourMs + 600_000)];
     const bench = new FakeBench(new FakeBroker(records, 2));
-    await take(bench, 0);
+    await handle(bench, 0);
     bench.world.nowMs = logNowMs - hourMs;
-    await take(bench, 1);
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await handle(bench, 1);
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.store.ledger).toMatchObject([{ aggregated: 1 }, { aggregated: 0, rejected: 1 }]);
   });
 });

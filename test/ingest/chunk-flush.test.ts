@@ -84,7 +84,7 @@ describe('ChunkFlush', () => {
 
   it('reads the tables before it inserts again, and sends only missing rows', async () => {
     const state = { isLanded: true };
-    const { steps, claim, context } = worldOf({ insert: [new Error('no answer')] }, state);
+    const { steps, claim, context } = worldOf({ insert: [new Error('no response')] }, state);
     await new ChunkFlush(claim, chunk, [], options, context).run();
     expect(steps).toEqual([
       'commit 10 55 20',
@@ -127,7 +127,7 @@ describe('ChunkFlush', () => {
       await store.insert(chunk);
       if (hasLanded) return;
       hasLanded = true;
-      throw new Error('no answer');
+      throw new Error('no response');
     };
     const look = async () => ({ ...(await store.inspect(chunk, 0)), isLanded: hasLanded });
     const intent = testIntent(20, 99, { records: 12, consumed: 13, aggregated: 13 });
@@ -289,7 +289,7 @@ describe('ChunkFlush', () => {
   });
 
   it('checks with the broker again before it sends after a long pause', async () => {
-    const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
+    const { steps, claim, context, time } = worldOf({ insert: [new Error('no response')] });
     const { clock } = context;
     const sleep = async (ms: number) => {
       time.elapsedMs += 5_001;
@@ -313,7 +313,7 @@ describe('ChunkFlush', () => {
   });
 
   it('checks once more where the pause was during the check', async () => {
-    const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
+    const { steps, claim, context, time } = worldOf({ insert: [new Error('no response')] });
     const pauses = [0, 5_001, 5_001, 0];
     const commit = async (offset: number, metadata: string) => {
       await claim.commit(offset, metadata);
@@ -346,7 +346,7 @@ describe('ChunkFlush', () => {
   });
 
   it('sends nothing where the claim is lost during the check with the broker', async () => {
-    const { steps, claim, context, time } = worldOf({ insert: [new Error('no answer')] });
+    const { steps, claim, context, time } = worldOf({ insert: [new Error('no response')] });
     const { clock } = context;
     const sleep = async () => {
       time.elapsedMs += 5_001;

@@ -8,10 +8,10 @@ describe('DeadLetterBudget', () => {
     expect(budget.spend(1, 5_000)).toBe(0);
     expect(budget.spend(1, 5_009)).toBe(0);
     expect(budget.spend(5, 5_025)).toBe(2);
-    let taken = 0;
-    for (let ms = 5_025; ms <= 65_025; ms += 7) taken += budget.spend(1_000, ms);
-    expect(taken).toBeGreaterThanOrEqual(5_999);
-    expect(taken).toBeLessThanOrEqual(6_000);
+    let spent = 0;
+    for (let ms = 5_025; ms <= 65_025; ms += 7) spent += budget.spend(1_000, ms);
+    expect(spent).toBeGreaterThanOrEqual(5_999);
+    expect(spent).toBeLessThanOrEqual(6_000);
   });
 
   it('saves up ten seconds’ worth at most', () => {

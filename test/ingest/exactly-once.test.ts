@@ -14,7 +14,7 @@ const isTurn = (op: string) => op === 'sleep' || op === 'breathe';
 
 /** Every call succeeds, in order; a fate may be set for each turn by its number. */
 class Plain implements Choices {
-  readonly taken: string[] = [];
+  readonly calls: string[] = [];
   readonly #fates: ReadonlyMap<number, Fate>;
 
   constructor(fates: ReadonlyMap<number, Fate> = new Map()) {
@@ -26,8 +26,8 @@ class Plain implements Choices {
   }
 
   fate(op: Op): Fate {
-    this.taken.push(op.name);
-    const fate = this.#fates.get(this.taken.length - 1) ?? holds;
+    this.calls.push(op.name);
+    const fate = this.#fates.get(this.calls.length - 1) ?? holds;
     // A turn of the event loop cannot fail.
     return fate.kind === 'fails' && isTurn(op.name) ? holds : fate;
   }
@@ -47,7 +47,7 @@ describe('every point of a run', () => {
   async function pointsOf(): Promise<readonly string[]> {
     const choices = new Plain();
     expect(await fakeRun(log, config, choices)).toEqual([]);
-    return choices.taken;
+    return choices.calls;
   }
 
   it('is one of these steps, without failures', async () => {
@@ -157,7 +157,7 @@ describe('seeded runs', () => {
 
   it('are the same from the same seed', async () => {
     const log = fakeLog(new SeededRandom(1), 25);
-    const taken = async () => {
+    const namesOfRun = async () => {
       const choices = new Seeded(99);
       const names: string[] = [];
       const fate = choices.fate.bind(choices);
@@ -168,8 +168,8 @@ describe('seeded runs', () => {
       await fakeRun(log, config, choices);
       return names;
     };
-    const first = await taken();
+    const first = await namesOfRun();
     expect(first.length).toBeGreaterThan(60);
-    expect(await taken()).toEqual(first);
+    expect(await namesOfRun()).toEqual(first);
   });
 });

@@ -36,7 +36,7 @@ export class FakeBench {
     const note = (_: object, message: string) => this.lines.push(message);
     const context = contextOf(this, config, 0, (error) => this.failures.push(error));
     const { clock } = context;
-    this.ingest = new PartitionIngest(this.claim, placeAtCommit(broker), {
+    this.ingest = new PartitionIngest(this.claim, startAtCommit(broker), {
       ...context,
       clock: { ...clock, ...world },
       log: Object.assign(Object.create(log), { info: note, warn: note, error: note }),
@@ -44,12 +44,12 @@ export class FakeBench {
   }
 
   /** Responds to all calls but the held ones, until none is left or enough have responses. */
-  async goOn(hold: readonly string[] = [], atMost = 1_000): Promise<void> {
+  async respondToAll(hold: readonly string[] = [], atMost = 1_000): Promise<void> {
     for (let step = 0; step < atMost; step++) {
       await turn();
       const index = this.world.open.findIndex((op) => !hold.includes(op.name));
       if (index < 0) return;
-      this.world.take(index).answer();
+      this.world.removeAt(index).respond();
     }
   }
 
@@ -72,7 +72,7 @@ export class FakeBench {
 }
 
 /** Start position at the group's commit, or at the first record. */
-function placeAtCommit({ committed, found }: FakeBroker): StartPosition {
+function startAtCommit({ committed, found }: FakeBroker): StartPosition {
   const note = decodeMetadata(committed.metadata);
   const startOffset = committed.offset ?? found.startOffset;
   return {

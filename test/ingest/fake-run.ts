@@ -60,7 +60,7 @@ export async function fakeRun(log: FakeLog, config: Config, choices: Choices): P
     const meanwhile = choices.meanwhile();
     if (meanwhile === 'timer') current.tick();
     if (meanwhile === 'stop') current.stop();
-    decide(world.take(choices.next(world.open)), choices, world, processes, start);
+    decide(world.removeAt(choices.next(world.open)), choices, world, processes, start);
   }
   return [...processes.flatMap(({ problems }) => problems), ...problemsOf(log, config, servers)];
 }
@@ -76,7 +76,7 @@ function decide(
   const isCurrent = op.process === processes.length - 1;
   switch (kind) {
     case 'holds':
-      op.answer();
+      op.respond();
       break;
     case 'fails':
       op.apply(share);
@@ -89,7 +89,7 @@ function decide(
     case 'moves':
       op.apply(share);
       if (isCurrent) start();
-      op.answer();
+      op.respond();
       break;
     case 'waits':
       world.putBack(op);

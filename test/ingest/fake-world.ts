@@ -15,7 +15,7 @@ export interface Op {
   readonly process: number;
   readonly name: string;
   readonly apply: (share: number) => void;
-  readonly answer: () => void;
+  readonly respond: () => void;
   readonly refuse: (error: unknown) => void;
 }
 
@@ -25,7 +25,7 @@ export class MadeFailure extends Error {
 }
 
 /**
- * All open calls of processes. Nothing happens by itself: the driver of the world takes open calls in any
+ * All open calls of processes. Nothing happens by itself: the driver of the world removes open calls in any
  * order and decides their fates. The same choices give the same run, to the last microtask. Each call
  * advances time by a millisecond.
  */
@@ -64,7 +64,7 @@ export class FakeWorld {
           result = { error };
         }
       };
-      const answer = () => {
+      const respond = () => {
         if (result === undefined) apply(1);
         if (result !== undefined && 'value' in result) resolve(result.value);
         else if (result !== undefined) reject(result.error);
@@ -73,12 +73,12 @@ export class FakeWorld {
         // A refused effect is reported as its own error.
         reject(result !== undefined && 'error' in result ? result.error : error);
       };
-      if (!this.#dead.has(process)) this.#open.push({ process, name, apply, answer, refuse });
+      if (!this.#dead.has(process)) this.#open.push({ process, name, apply, respond, refuse });
     });
   }
 
   /** Removes an open call to decide it. */
-  take(index: number): Op {
+  removeAt(index: number): Op {
     const [op] = this.#open.splice(index, 1);
     if (op === undefined) throw new Error(`no open question ${index}`);
     this.nowMs++;

@@ -38,7 +38,7 @@ it('shows lag and watermark of its current partitions only', async () => {
   const options = { config, source, store, publisher: undefined, log, metrics };
   const ingester = new Ingester({ ...options, clock: { ...clock, every } });
   await ingester.start();
-  const answering = setInterval(() => world.open.length > 0 && world.take(0).answer());
+  const responding = setInterval(() => world.open.length > 0 && world.removeAt(0).respond());
   try {
     const claim = new FakeClaim(broker, world, 0, broker.join());
     await handler?.onClaimed(claim, broker.found);
@@ -52,6 +52,6 @@ it('shows lag and watermark of its current partitions only', async () => {
     tick();
     expect(await shown()).toBe(0);
   } finally {
-    clearInterval(answering);
+    clearInterval(responding);
   }
 });

@@ -49,13 +49,13 @@ describe('an open chunk', () => {
 
   it('is full at its share of the bands of all chunks', () => {
     const chunk = openChunk({ rowShare: () => 3 });
-    const take = (offset: number) => {
+    const add = (offset: number) => {
       const value = `{"ts":${nowMs},"model":"m","total_ms":${2 ** offset}}`;
       chunk.add({ offset, timestampMs: 1, value: Buffer.from(value) });
     };
-    for (let offset = 0; offset < 11; offset++) take(offset);
+    for (let offset = 0; offset < 11; offset++) add(offset);
     expect(chunk.isFull).toBe(false);
-    take(11);
+    add(11);
     expect(chunk.isFull).toBe(true);
   });
 

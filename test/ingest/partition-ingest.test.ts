@@ -22,10 +22,10 @@ function committed(broker: FakeBroker, offset: number, metadata: string): FakeBr
 describe('a claimed partition', () => {
   it('without a commit starts at its first record', async () => {
     const bench = new FakeBench(logOf([7, 8, 9]));
-    const taken = bench.batch(0);
-    await bench.goOn();
-    await taken;
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    const handled = bench.batch(0);
+    await bench.respondToAll();
+    await handled;
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([[7, 10]]);
     expect(bench.broker.committed).toEqual({
       offset: 10,
@@ -36,8 +36,8 @@ describe('a claimed partition', () => {
   it('starts at the committed offset, and skips records below it', async () => {
     const bench = new FakeBench(committed(logOf(9), 4, ''));
     void bench.batch(1);
-    await bench.goOn();
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([[4, 9]]);
     expect(bench.store.ledger).toMatchObject([{ records: 5, consumed: 5 }]);
   });
@@ -45,8 +45,8 @@ describe('a claimed partition', () => {
   it('starts at the committed offset also where the first record comes later', async () => {
     const bench = new FakeBench(committed(logOf([0, 1, 6, 7]), 3, 'of somebody else'));
     void bench.batch(3);
-    await bench.goOn();
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([[3, 8]]);
   });
 });
@@ -55,8 +55,8 @@ describe('an inherited intent', () => {
   it('ends exactly at its boundary, however small chunks are', async () => {
     const bench = new FakeBench(committed(logOf(20), 2, intent(13)), chunksOf(4));
     void bench.batch(2);
-    await bench.goOn();
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([
       [2, 13],
       [13, 17],
@@ -70,7 +70,7 @@ describe('an inherited intent', () => {
   ])('ends at its boundary %s', async (_, offsets, end) => {
     const bench = new FakeBench(committed(logOf(offsets, 11), 2, intent(end)));
     void bench.batch(2);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(bench.ranges).toEqual([[2, end]]);
     expect(bench.broker.committed.offset).toBe(end);
   });
@@ -89,7 +89,7 @@ describe('an inherited intent', () => {
     );
     const bench = new FakeBench(broker);
     void bench.batch(5);
-    await bench.goOn();
+    await bench.respondToAll();
     // Five minutes ahead of that clock, a millisecond more, in time, too late.
     expect(bench.store.ledger).toMatchObject([
       { start_offset: 5, end_offset: 9, aggregated: 1, rejected: 2, late: 1 },
@@ -106,8 +106,8 @@ describe('an inherited intent', () => {
     });
     const bench = new FakeBench(committed(logOf(8), 0, note));
     void bench.batch(0);
-    await bench.goOn();
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     // Events of 2 ms: too long by the old settings, valid by the new ones.
     expect(bench.store.ledger).toMatchObject([
       { start_offset: 0, end_offset: 4, rejected: 4, aggregated: 0 },
@@ -119,7 +119,7 @@ describe('an inherited intent', () => {
     const broker = committed(logOf([3, 4, 5]), 0, intent(6));
     const bench = new FakeBench(broker);
     void bench.batch(0);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(bench.store.tables[0]?.blocks.has('g/t/0/0-6/1-2')).toBe(true);
     expect(bench.lines).toContain(
       'a chunk that a predecessor began had records that are gone by now',
@@ -130,7 +130,7 @@ describe('an inherited intent', () => {
     const broker = logOf(10);
     const first = new FakeBench(broker, chunksOf(6));
     void first.batch(0);
-    await first.goOn(['commit end']);
+    await first.respondToAll(['commit end']);
     expect(first.ranges).toEqual([[0, 6]]);
     expect(broker.committed.offset).toBe(0);
     first.store.forgetTokens();
@@ -138,7 +138,7 @@ describe('an inherited intent', () => {
     const second = new FakeBench(broker, chunksOf(6));
     second.store.ledger.push(...first.store.ledger);
     void second.batch(0);
-    await second.goOn();
+    await second.respondToAll();
     expect(second.store.insertCount).toBe(0);
     expect(second.ranges).toEqual([[0, 6]]);
     expect(broker.committed.offset).toBe(6);
@@ -147,7 +147,7 @@ describe('an inherited intent', () => {
   it('that is not on the ledger is inserted', async () => {
     const bench = new FakeBench(committed(logOf(6), 0, intent(6)));
     void bench.batch(0);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(bench.store.insertCount).toBe(1);
     expect(bench.ranges).toEqual([[0, 6]]);
   });
@@ -157,10 +157,10 @@ describe('an inherited intent', () => {
     ['at its end', [6, 7]],
   ])('without a record left is recorded as empty, before the records %s', async (_, offsets) => {
     const bench = new FakeBench(committed(logOf(offsets), 2, intent(6)));
-    const taken = bench.batch(2);
-    await bench.goOn();
-    await taken;
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    const handled = bench.batch(2);
+    await bench.respondToAll();
+    await handled;
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([
       [2, 6],
       [6, (offsets.at(-1) ?? 0) + 1],
@@ -187,9 +187,9 @@ describe('an inherited intent', () => {
       },
       bench.claim.keepAlive,
     );
-    await bench.goOn();
+    await bench.respondToAll();
     bench.ingest.sealIfDue(0);
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([]);
     expect(broker.committed).toEqual({ offset: 2, metadata: intent(9) });
   });
@@ -201,8 +201,8 @@ describe('a watermark', () => {
       new FakeBroker([recordAt(0, logNowMs - 60_000), recordAt(1, logNowMs + 240_000)], 2),
     );
     void bench.batch(0);
-    await bench.goOn();
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     const { watermarkMs = 0 } = decodeMetadata(bench.broker.committed.metadata) ?? {};
     expect(bench.store.ledger).toMatchObject([{ aggregated: 2 }]);
     expect(watermarkMs).toBeGreaterThanOrEqual(logNowMs);
@@ -216,56 +216,56 @@ describe('a watermark', () => {
       { ...config, windows: { ...config.windows, allowed_lateness: 60_000 } },
     );
     void bench.batch(0);
-    await bench.goOn();
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.store.ledger).toMatchObject([{ aggregated: 2, late: 0 }]);
   });
 });
 
 describe('back-pressure', () => {
   it('keeps one chunk being stored and one filled, and holds the batch', async () => {
-    const taken = new Set<number>();
+    const readOffsets = new Set<number>();
     const records = Array.from({ length: 30 }, (_, offset) => {
       const { value, ...record } = recordAt(offset);
       return {
         ...record,
         get value() {
-          taken.add(offset);
+          readOffsets.add(offset);
           return value;
         },
       };
     });
     const bench = new FakeBench(new FakeBroker(records, 30), chunksOf(5));
-    let isTaken = false;
+    let isHandled = false;
     void bench.batch(0).then(() => {
-      isTaken = true;
+      isHandled = true;
     });
-    await bench.goOn(['insert'], 200);
-    expect(isTaken).toBe(false);
+    await bench.respondToAll(['insert'], 200);
+    expect(isHandled).toBe(false);
     expect(bench.open.filter((name) => name === 'insert')).toHaveLength(1);
-    expect(taken.size).toBe(10);
+    expect(readOffsets.size).toBe(10);
     expect(bench.broker.committed.offset).toBe(0);
     expect(decodeMetadata(bench.broker.committed.metadata)?.intent?.endOffset).toBe(5);
     // It keeps sending heartbeats, without end.
     const before = bench.world.nowMs;
-    await bench.goOn(['insert'], 100);
+    await bench.respondToAll(['insert'], 100);
     expect(bench.world.nowMs - before).toBeGreaterThan(20 * 500);
-    expect(taken.size).toBe(10);
-    await bench.goOn();
-    expect(isTaken).toBe(true);
-    await Promise.all([bench.ingest.drain(), bench.goOn()]);
+    expect(readOffsets.size).toBe(10);
+    await bench.respondToAll();
+    expect(isHandled).toBe(true);
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([0, 5, 10, 15, 20, 25].map((from) => [from, from + 5]));
   });
 
   it('ends when the claim is lost meanwhile', async () => {
     const bench = new FakeBench(logOf(30), chunksOf(5));
-    const taken = bench.batch(0);
-    taken.catch(() => undefined);
-    await bench.goOn(['insert'], 60);
+    const handled = bench.batch(0);
+    handled.catch(() => undefined);
+    await bench.respondToAll(['insert'], 60);
     bench.broker.join();
-    await bench.goOn(['insert'], 60);
-    await expect(taken).rejects.toThrow(ClaimLostError);
-    await bench.goOn();
+    await bench.respondToAll(['insert'], 60);
+    await expect(handled).rejects.toThrow(ClaimLostError);
+    await bench.respondToAll();
     // The insert arrived without a ledger row: the next process writes that.
     expect(bench.store.insertCount).toBe(1);
     expect(bench.ranges).toEqual([]);
@@ -277,12 +277,12 @@ describe('back-pressure', () => {
 describe('drain', () => {
   it('stores everything received, and no later record', async () => {
     const bench = new FakeBench(logOf(2_500), chunksOf(1_000_000));
-    const taken = bench.batch(0);
-    await bench.goOn(['breathe']);
+    const handled = bench.batch(0);
+    await bench.respondToAll(['breathe']);
     expect(bench.open).toEqual(['breathe']);
     const drained = bench.ingest.drain();
-    await bench.goOn();
-    await Promise.all([taken, drained]);
+    await bench.respondToAll();
+    await Promise.all([handled, drained]);
     expect(bench.ranges).toEqual([[0, 1_000]]);
     expect(bench.broker.committed.offset).toBe(1_000);
   });
@@ -290,14 +290,14 @@ describe('drain', () => {
   it('waits for the chunk being stored, then stores the open one', async () => {
     const bench = new FakeBench(logOf(8), chunksOf(5));
     void bench.batch(0);
-    await bench.goOn(['insert']);
+    await bench.respondToAll(['insert']);
     let isDrained = false;
     const drained = bench.ingest.drain().then(() => {
       isDrained = true;
     });
-    await bench.goOn(['insert']);
+    await bench.respondToAll(['insert']);
     expect(isDrained).toBe(false);
-    await bench.goOn();
+    await bench.respondToAll();
     await drained;
     expect(bench.ranges).toEqual([
       [0, 5],
@@ -309,7 +309,7 @@ describe('drain', () => {
     const bench = new FakeBench(logOf(8));
     await bench.ingest.drain();
     void bench.batch(0);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(bench.ranges).toEqual([]);
     expect(bench.broker.committed.offset).toBeUndefined();
   });
@@ -322,17 +322,17 @@ describe('sealIfDue', () => {
       bench.world.nowMs = nowMs;
       const before = bench.ranges.length;
       bench.ingest.sealIfDue(5_000);
-      await bench.goOn();
+      await bench.respondToAll();
       return bench.ranges.length > before;
     };
     const batch = bench.broker.batch(0, 3);
     if (batch === undefined) throw new Error('no batch');
     void bench.ingest.onBatch(batch, bench.claim.keepAlive);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(await sealsAt(logNowMs + 999)).toBe(false);
     expect(await sealsAt(logNowMs + 1_000)).toBe(true);
     void bench.batch(3);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(await sealsAt(logNowMs + 5_999)).toBe(false);
     expect(await sealsAt(logNowMs + 6_000)).toBe(true);
     expect(bench.ranges).toEqual([
@@ -353,7 +353,7 @@ describe('sealIfDue', () => {
         while (bench.ranges.length === offset) {
           bench.world.nowMs += 10;
           bench.ingest.sealIfDue(5_000);
-          await bench.goOn();
+          await bench.respondToAll();
         }
         sealedAtMs.push(bench.world.nowMs - logNowMs);
       }
@@ -374,15 +374,15 @@ describe('sealIfDue', () => {
     const bench = new FakeBench(logOf(8), chunksOf(5));
     bench.ingest.sealIfDue(0);
     void bench.batch(0);
-    await bench.goOn(['insert']);
+    await bench.respondToAll(['insert']);
     bench.ingest.sealIfDue(0);
-    await bench.goOn(['insert']);
+    await bench.respondToAll(['insert']);
     expect(bench.open).toEqual(['insert']);
-    await bench.goOn();
+    await bench.respondToAll();
     bench.ingest.sealIfDue(0);
-    await bench.goOn();
+    await bench.respondToAll();
     bench.ingest.sealIfDue(0);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(bench.ranges).toEqual([
       [0, 5],
       [5, 8],
@@ -392,9 +392,9 @@ describe('sealIfDue', () => {
   it('covers offsets that hold no record', async () => {
     const bench = new FakeBench(logOf([0, 1, 5, 9], 12));
     void bench.batch(0);
-    await bench.goOn();
+    await bench.respondToAll();
     bench.ingest.sealIfDue(0);
-    await bench.goOn();
+    await bench.respondToAll();
     expect(bench.ranges).toEqual([[0, 12]]);
     expect(bench.store.ledger).toMatchObject([{ records: 4, consumed: 4 }]);
   });
@@ -407,12 +407,12 @@ describe('a chunk that cannot be stored for a bug of tailmark', () => {
     const batch = bench.broker.batch(0, 7);
     if (batch === undefined) throw new Error('no batch');
     void bench.ingest.onBatch(batch, bench.claim.keepAlive);
-    await bench.goOn(['insert']);
-    bench.world.take(0).refuse(new MadeFailure('insert'));
-    await bench.goOn();
+    await bench.respondToAll(['insert']);
+    bench.world.removeAt(0).refuse(new MadeFailure('insert'));
+    await bench.respondToAll();
     expect(bench.failures).toEqual([broken]);
     bench.ingest.sealIfDue(0);
-    await bench.goOn();
+    await bench.respondToAll();
     const again = bench.broker.batch(0, 7) ?? batch;
     await expect(bench.ingest.onBatch(again, bench.claim.keepAlive)).rejects.toBe(broken);
     await expect(bench.ingest.drain()).rejects.toBe(broken);

@@ -18,9 +18,9 @@ interface Found {
   readonly startFrom?: 'earliest' | 'latest';
 }
 
-async function placeOf(given: Found): Promise<StartPosition> {
+async function positionOf(given: Found): Promise<StartPosition> {
   const { low, high, baseMs = 0, startFrom = 'earliest' } = given;
-  const place = await resolveStartPosition(
+  const position = await resolveStartPosition(
     { topic: 't', partition: 0 },
     {
       committed: { offset: given.committed, metadata: given.metadata ?? '' },
@@ -42,7 +42,7 @@ async function placeOf(given: Found): Promise<StartPosition> {
       },
     },
   );
-  return place;
+  return position;
 }
 
 const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
@@ -54,7 +54,7 @@ const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
 describe('a partition with a commit', () => {
   it('starts there', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
-    expect(await placeOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
+    expect(await positionOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
       reason: 'committed',
       startOffset: 4,
       readOffset: 4,
@@ -66,7 +66,7 @@ describe('a partition with a commit', () => {
   });
 
   it.each([[4], [20]])('at the first or last offset of the log too: %i', async (committed) => {
-    expect(await placeOf({ committed, low: 4, high: 20 })).toMatchObject({
+    expect(await positionOf({ committed, low: 4, high: 20 })).toMatchObject({
       reason: 'committed',
       startOffset: committed,
     });
@@ -74,20 +74,20 @@ describe('a partition with a commit', () => {
 
   it('has no intent that ends where it begins', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(4, 7) });
-    const { intent } = await placeOf({ committed: 4, metadata, low: 0, high: 20 });
+    const { intent } = await positionOf({ committed: 4, metadata, low: 0, high: 20 });
     expect(intent).toBeUndefined();
   });
 
   it('starts where the ledger ends, if that is further: a commit may come late', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
     const ledger = ledgerAt(9);
-    expect(await placeOf({ committed: 4, metadata, low: 0, high: 20, ledger })).toMatchObject({
+    expect(await positionOf({ committed: 4, metadata, low: 0, high: 20, ledger })).toMatchObject({
       reason: 'ledger',
       startOffset: 9,
       watermarkMs: 77,
       intent: undefined,
     });
-    expect(await placeOf({ committed: 9, metadata, low: 0, high: 20, ledger })).toMatchObject({
+    expect(await positionOf({ committed: 9, metadata, low: 0, high: 20, ledger })).toMatchObject({
       reason: 'committed',
       startOffset: 9,
     });
@@ -95,12 +95,12 @@ describe('a partition with a commit', () => {
 
   it('ignores the commit of a recreated topic that is longer by now', async () => {
     expect(
-      await placeOf({ committed: 9, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(9) }),
+      await positionOf({ committed: 9, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(9) }),
     ).toMatchObject({ reason: 'recreated', startOffset: 0 });
   });
 
   it('that retention has overtaken starts at the beginning of the log', async () => {
-    expect(await placeOf({ committed: 4, low: 10, high: 20 })).toMatchObject({
+    expect(await positionOf({ committed: 4, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
       startOffset: 10,
       readOffset: 10,
@@ -110,7 +110,7 @@ describe('a partition with a commit', () => {
 
   it('keeps its pending chunk, to learn whether it is stored', async () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
-    expect(await placeOf({ committed: 4, metadata, low: 10, high: 20 })).toMatchObject({
+    expect(await positionOf({ committed: 4, metadata, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
       startOffset: 4,
       readOffset: 10,
@@ -122,9 +122,9 @@ describe('a partition with a commit', () => {
 
   it('beyond the end of a recreated log starts at its beginning', async () => {
     expect(
-      await placeOf({ committed: 50, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(50) }),
+      await positionOf({ committed: 50, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(50) }),
     ).toMatchObject({ reason: 'recreated', startOffset: 0, watermarkMs: undefined });
-    expect(await placeOf({ committed: 50, low: 0, high: 20 })).toMatchObject({
+    expect(await positionOf({ committed: 50, low: 0, high: 20 })).toMatchObject({
       reason: 'recreated',
       startOffset: 0,
     });
@@ -134,16 +134,16 @@ describe('a partition with a commit', () => {
     const counts = { firstTimestampMs: 0, lastTimestampMs: 6_000 };
     const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, counts) });
     const here = { committed: 0, metadata, low: 0, high: 20 };
-    expect(await placeOf({ ...here, baseMs: 7_000 })).toMatchObject({
+    expect(await positionOf({ ...here, baseMs: 7_000 })).toMatchObject({
       reason: 'recreated',
       startOffset: 0,
       intent: undefined,
     });
     // The same log, also where its first record is newer than the chunk's last.
-    expect(await placeOf(here)).toMatchObject({ reason: 'committed', intent: { endOffset: 7 } });
+    expect(await positionOf(here)).toMatchObject({ reason: 'committed', intent: { endOffset: 7 } });
     const ahead = { firstTimestampMs: 8_000, lastTimestampMs: 6_000 };
     const aheadNote = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, ahead) });
-    expect(await placeOf({ ...here, metadata: aheadNote, baseMs: 8_000 })).toMatchObject({
+    expect(await positionOf({ ...here, metadata: aheadNote, baseMs: 8_000 })).toMatchObject({
       reason: 'committed',
       intent: { endOffset: 7 },
     });
@@ -155,16 +155,18 @@ describe('a partition with a commit', () => {
     const metadata = encodeMetadata({ watermarkMs: 5, intent });
     const ledger = ledgerAt(40);
     expect(
-      await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 90_000, ledger }),
+      await positionOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 90_000, ledger }),
     ).toMatchObject({ reason: 'committed', startOffset: 0, watermarkMs: 5, intent });
     // A chunk pending from the log before is gone with it.
     expect(
-      await placeOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 99_000, ledger }),
+      await positionOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 99_000, ledger }),
     ).toMatchObject({ reason: 'recreated', startOffset: 0, intent: undefined });
   });
 
   it('beyond the end of a truncated log continues at its end', async () => {
-    expect(await placeOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) })).toMatchObject({
+    expect(
+      await positionOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) }),
+    ).toMatchObject({
       reason: 'truncated',
       startOffset: 20,
     });
@@ -183,15 +185,15 @@ describe('a topic that may be recreated', () => {
       }),
     }),
   });
-  const taken = { reason: 'committed', startOffset: 0 };
+  const committed = { reason: 'committed', startOffset: 0 };
   const recreated = { reason: 'recreated', startOffset: 0, intent: undefined };
 
   it('has its first chunk built again, though the ledger is of the topic before', async () => {
     for (const high of [16, 40]) {
       const log = { low: 0, high, baseMs: 1e6 };
       for (const ledger of [ledgerAt(20), ledgerAt(50)]) {
-        const place = await placeOf({ ...log, ...pending(0, 16, 1e6), ledger });
-        expect(place).toMatchObject({ ...taken, watermarkMs: 5, intent: { endOffset: 16 } });
+        const position = await positionOf({ ...log, ...pending(0, 16, 1e6), ledger });
+        expect(position).toMatchObject({ ...committed, watermarkMs: 5, intent: { endOffset: 16 } });
       }
     }
   });
@@ -202,35 +204,35 @@ describe('a topic that may be recreated', () => {
   ])('builds no chunk of the topic before again: one %s', async (_, commit) => {
     for (const high of [0, 5, 30]) {
       const log = { low: 0, high, baseMs: 1e6 };
-      expect(await placeOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(recreated);
+      expect(await positionOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(recreated);
     }
   });
 
   it('builds no chunk of the topic before again where nothing was stored', async () => {
     for (const high of [0, 5, 30]) {
       const log = { low: 0, high, baseMs: 1e6 };
-      expect(await placeOf({ ...log, ...pending(0, 7, 0) })).toMatchObject(recreated);
+      expect(await positionOf({ ...log, ...pending(0, 7, 0) })).toMatchObject(recreated);
     }
     const same = { low: 0, high: 30, baseMs: 0 };
-    expect(await placeOf({ ...same, ...pending(0, 7, 0) })).toMatchObject(taken);
+    expect(await positionOf({ ...same, ...pending(0, 7, 0) })).toMatchObject(committed);
     // Earlier records were skipped: they show nothing about the chunk.
     const later = { low: 0, high: 30, timesMs: Array.from({ length: 30 }, () => 1e6) };
-    expect(await placeOf({ ...later, ...pending(3, 7, 0) })).toMatchObject({ startOffset: 3 });
+    expect(await positionOf({ ...later, ...pending(3, 7, 0) })).toMatchObject({ startOffset: 3 });
   });
 
   it('is detected also where its first records are gone by now', async () => {
     const log = { low: 21, high: 46, baseMs: 1e6 };
-    expect(await placeOf({ ...log, ledger: ledgerAt(28) })).toMatchObject({
+    expect(await positionOf({ ...log, ledger: ledgerAt(28) })).toMatchObject({
       reason: 'recreated',
       startOffset: 21,
     });
     const first = { ...pending(21, 25, 1e6 + 21_000), ledger: ledgerAt(28) };
-    expect(await placeOf({ ...log, ...first })).toMatchObject({
+    expect(await positionOf({ ...log, ...first })).toMatchObject({
       reason: 'committed',
       startOffset: 21,
       intent: { endOffset: 25 },
     });
-    expect(await placeOf({ low: 21, high: 46, ledger: ledgerAt(28) })).toMatchObject({
+    expect(await positionOf({ low: 21, high: 46, ledger: ledgerAt(28) })).toMatchObject({
       reason: 'ledger',
       startOffset: 28,
     });
@@ -245,15 +247,15 @@ describe('a topic that may be recreated', () => {
       const latestTimestampMs = Math.max(...timesMs.slice(0, 4));
       const ledger = { endOffset: 4, latestTimestampMs, watermarkMs: 77 };
       const log = { low: 0, high: 5, timesMs, ledger };
-      expect(await placeOf({ ...log, committed: 4 })).toMatchObject({ startOffset: 4 });
-      expect(await placeOf(log)).toMatchObject({ reason: 'ledger', startOffset: 4 });
+      expect(await positionOf({ ...log, committed: 4 })).toMatchObject({ startOffset: 4 });
+      expect(await positionOf(log)).toMatchObject({ reason: 'ledger', startOffset: 4 });
     }
   });
 
   it('is the same where the first record has a time beyond the range of ledger rows', async () => {
     const ledger = { endOffset: 2, latestTimestampMs: 9_999_999_999_999, watermarkMs: 77 };
     const timesMs = [1e15, 1_000, 2_000];
-    expect(await placeOf({ committed: 2, low: 0, high: 3, timesMs, ledger })).toMatchObject({
+    expect(await positionOf({ committed: 2, low: 0, high: 3, timesMs, ledger })).toMatchObject({
       reason: 'committed',
       startOffset: 2,
     });
@@ -262,7 +264,7 @@ describe('a topic that may be recreated', () => {
 
 describe('a partition without a commit', () => {
   it('starts where its ledger ends: commits expire, and kafkajs wipes them', async () => {
-    expect(await placeOf({ low: 3, high: 20, ledger: ledgerAt(9) })).toMatchObject({
+    expect(await positionOf({ low: 3, high: 20, ledger: ledgerAt(9) })).toMatchObject({
       reason: 'ledger',
       startOffset: 9,
       watermarkMs: 77,
@@ -270,7 +272,7 @@ describe('a partition without a commit', () => {
   });
 
   it('that retention has overtaken starts at the beginning of the log', async () => {
-    expect(await placeOf({ low: 12, high: 20, ledger: ledgerAt(9) })).toMatchObject({
+    expect(await positionOf({ low: 12, high: 20, ledger: ledgerAt(9) })).toMatchObject({
       reason: 'expired',
       startOffset: 12,
       lostOffsets: 3,
@@ -282,25 +284,25 @@ describe('a partition without a commit', () => {
     ['longer', 30],
     ['empty', 0],
   ])('whose log was recreated and is %s by now starts at its beginning', async (_, high) => {
-    expect(await placeOf({ low: 0, high, baseMs: 1e6, ledger: ledgerAt(9) })).toMatchObject({
+    expect(await positionOf({ low: 0, high, baseMs: 1e6, ledger: ledgerAt(9) })).toMatchObject({
       reason: 'recreated',
       startOffset: 0,
     });
   });
 
   it('and without a ledger starts as configured', async () => {
-    expect(await placeOf({ low: 3, high: 20 })).toMatchObject({
+    expect(await positionOf({ low: 3, high: 20 })).toMatchObject({
       reason: 'start_from',
       startOffset: 3,
       mustCommit: false,
     });
-    expect(await placeOf({ low: 3, high: 20, startFrom: 'latest' })).toMatchObject({
+    expect(await positionOf({ low: 3, high: 20, startFrom: 'latest' })).toMatchObject({
       reason: 'start_from',
       startOffset: 20,
       readOffset: 19,
       mustCommit: true,
     });
-    expect(await placeOf({ low: 20, high: 20, startFrom: 'latest' })).toMatchObject({
+    expect(await positionOf({ low: 20, high: 20, startFrom: 'latest' })).toMatchObject({
       startOffset: 20,
       readOffset: 20,
     });
@@ -308,10 +310,10 @@ describe('a partition without a commit', () => {
 
   it('that was added after its group started is read from its beginning, also with latest', async () => {
     expect(
-      await placeOf({ low: 0, high: 20, startFrom: 'latest', groupBeginMs: 7_000 }),
+      await positionOf({ low: 0, high: 20, startFrom: 'latest', groupBeginMs: 7_000 }),
     ).toMatchObject({ reason: 'added', startOffset: 7 });
     expect(
-      await placeOf({ low: 0, high: 20, baseMs: 9e6, startFrom: 'latest', groupBeginMs: 7_000 }),
+      await positionOf({ low: 0, high: 20, baseMs: 9e6, startFrom: 'latest', groupBeginMs: 7_000 }),
     ).toMatchObject({ reason: 'added', startOffset: 0 });
   });
 });

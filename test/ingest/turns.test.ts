@@ -27,13 +27,13 @@ async function turnsOf(count: number, bytes: number, maxEvents = 1_000_000): Pro
   const bench = new FakeBench(broker, testConfig({ flush_max_events: maxEvents }));
   void bench.batch(0);
   const turns: number[] = [];
-  await bench.goOn(['breathe']);
+  await bench.respondToAll(['breathe']);
   for (let before = 0; read.size > before; ) {
     turns.push(read.size - before);
     before = read.size;
     const at = bench.world.open.findIndex(({ name }) => name === 'breathe');
-    bench.world.take(at).answer();
-    await bench.goOn(['breathe']);
+    bench.world.removeAt(at).respond();
+    await bench.respondToAll(['breathe']);
   }
   return turns;
 }
@@ -52,10 +52,10 @@ describe('a turn of the event loop', () => {
     const { read, broker } = watched(4, 100);
     const bench = new FakeBench(broker, testConfig({ flush_max_events: 2 }));
     void bench.batch(0);
-    await bench.goOn(['breathe', 'insert']);
+    await bench.respondToAll(['breathe', 'insert']);
     expect({ read: read.size, open: bench.open.sort() }).toEqual({ read: 2, open: ['breathe'] });
-    bench.world.take(0).answer();
-    await bench.goOn(['breathe', 'insert']);
+    bench.world.removeAt(0).respond();
+    await bench.respondToAll(['breathe', 'insert']);
     expect({ read: read.size, open: bench.open.sort() }).toEqual({
       read: 2,
       open: ['breathe', 'insert'],

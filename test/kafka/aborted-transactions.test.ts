@@ -4,17 +4,17 @@ import { allOf, encodeLog } from './record-batch.ts';
 
 type Kind = 'record' | 'abort' | 'commit';
 
-interface Answer {
+interface FetchedLog {
   readonly bytes: Buffer;
   readonly aborted: readonly { readonly producerId: bigint; readonly firstOffset: number }[];
 }
 
 /** Entries of a log in order: `[producer, kind]`; producer 0 writes outside of transactions. */
-function answerOf(
+function responseOf(
   entries: readonly (readonly [number, Kind])[],
   aborted: readonly (readonly [producer: number, firstOffset: number])[],
   firstOffset = 10,
-): Answer {
+): FetchedLog {
   const log = entries.map(([producer, kind], i) => ({
     offset: firstOffset + i,
     value: Buffer.from('v'),
@@ -30,7 +30,7 @@ function answerOf(
   };
 }
 
-async function offsetsSeen({ bytes, aborted }: Answer): Promise<number[]> {
+async function offsetsSeen({ bytes, aborted }: FetchedLog): Promise<number[]> {
   const records = await new RecordBatchReader(1 << 20).read(bytes, aborted, { inflatedBytes: 0 });
   return allOf(records).map(({ offset }) => offset);
 }
@@ -38,7 +38,7 @@ async function offsetsSeen({ bytes, aborted }: Answer): Promise<number[]> {
 describe('records of aborted transactions are hidden:', () => {
   it('a transaction that began first and was aborted last', async () => {
     // The broker lists them in the order in which they ended.
-    const answer = answerOf(
+    const response = responseOf(
       [
         [1, 'record'],
         [2, 'record'],
@@ -52,11 +52,11 @@ describe('records of aborted transactions are hidden:', () => {
         [1, 10],
       ],
     );
-    expect(await offsetsSeen(answer)).toEqual([12, 15]);
+    expect(await offsetsSeen(response)).toEqual([12, 15]);
   });
 
   it('the rest of several transactions where a fetch begins within them', async () => {
-    const answer = answerOf(
+    const response = responseOf(
       [
         [2, 'record'],
         [1, 'record'],
@@ -69,11 +69,11 @@ describe('records of aborted transactions are hidden:', () => {
         [2, 5],
       ],
     );
-    expect(await offsetsSeen(answer)).toEqual([14]);
+    expect(await offsetsSeen(response)).toEqual([14]);
   });
 
   it('not those of committed transactions, also of the same producer', async () => {
-    const answer = answerOf(
+    const response = responseOf(
       [
         [1, 'record'],
         [1, 'commit'],
@@ -86,7 +86,7 @@ describe('records of aborted transactions are hidden:', () => {
       ],
       [[1, 12]],
     );
-    expect(await offsetsSeen(answer)).toEqual([10, 13, 15]);
+    expect(await offsetsSeen(response)).toEqual([10, 13, 15]);
   });
 
   it('not those of the next transaction after an ended one', async () => {
@@ -98,15 +98,15 @@ describe('records of aborted transactions are hidden:', () => {
       [2, 'abort'],
       [0, 'record'],
     ] as const;
-    const answer = answerOf(entries, [
+    const response = responseOf(entries, [
       [1, 10],
       [2, 12],
     ]);
-    expect(await offsetsSeen(answer)).toEqual([15]);
+    expect(await offsetsSeen(response)).toEqual([15]);
   });
 
   it('and so are control records', async () => {
-    const answer = answerOf(
+    const response = responseOf(
       [
         [1, 'record'],
         [1, 'commit'],
@@ -114,6 +114,6 @@ describe('records of aborted transactions are hidden:', () => {
       ],
       [],
     );
-    expect(await offsetsSeen(answer)).toEqual([10, 12]);
+    expect(await offsetsSeen(response)).toEqual([10, 12]);
   });
 });

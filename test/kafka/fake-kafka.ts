@@ -2,7 +2,7 @@ import { createRequire } from 'node:module';
 import type { Admin, Consumer, ConsumerConfig, Kafka } from 'kafkajs';
 import { decodeFetchResponse } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
-import { encodeAnswer, encodeLog } from './record-batch.ts';
+import { encodeLog, encodeResponse } from './record-batch.ts';
 
 // kafkajs' own consumer, with all its loops, on a simulated cluster, so its wedges are the real ones.
 const load = createRequire(import.meta.url);
@@ -24,7 +24,7 @@ export const topic = 't';
 const reader = new RecordBatchReader(1 << 20);
 
 /** A broker's response by its error code; kafkajs knows codes up to 88. */
-export const answers = {
+export const brokerErrors = {
   timedOut: 7,
   notLeader: 6,
   coordinatorNotAvailable: 15,
@@ -185,7 +185,7 @@ export class FakeKafka {
   #coordinator(): object {
     const heard = (memberId: string) => {
       if (memberId !== this.#memberId || Date.now() - this.#seenMs > this.sessionMs) {
-        refuse(answers.unknownMember);
+        refuse(brokerErrors.unknownMember);
       }
       this.#seenMs = Date.now();
     };
@@ -263,7 +263,7 @@ export class FakeKafka {
     if (partitions.every(({ bytes }) => bytes.length === 0)) {
       await new Promise((resolve) => setTimeout(resolve, maxWaitTime));
     }
-    const bytes = encodeAnswer(partitions, { topic });
+    const bytes = encodeResponse(partitions, { topic });
     return decodeFetchResponse(bytes, 11, reader, () => bytes.fill(0xee));
   }
 }

@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Claim, ClaimLostError } from '../../src/source/source.ts';
-import { answers, away, FakeKafka, never, refuse } from './fake-kafka.ts';
+import { away, brokerErrors, FakeKafka, never, refuse } from './fake-kafka.ts';
 import { WatchedRun } from './watched-run.ts';
 
 // Numbers are those of kafkajs' issues. Time and the brokers are simulated; consumer, runner, fetchers and
@@ -82,7 +82,7 @@ describe('ends within a minute', () => {
     await run.pass(2);
     kafka.onHeartbeat = () => {
       kafka.onHeartbeat = () => undefined;
-      refuse(answers.rebalanceInProgress);
+      refuse(brokerErrors.rebalanceInProgress);
     };
     await run.pass(10);
     // kafkajs waits for its delivered batches before it joins; the queue does not delay it.
@@ -126,7 +126,7 @@ describe('ends within a minute', () => {
     const later = new FakeKafka();
     const run = await running(later);
     later.onJoin = () => never;
-    later.onHeartbeat = () => refuse(answers.rebalanceInProgress);
+    later.onHeartbeat = () => refuse(brokerErrors.rebalanceInProgress);
     await run.pass(60);
     expectEnd(run, /not a member of the group/);
     // kafkajs never stops then either; ending does not wait for it.
@@ -142,7 +142,7 @@ describe('ends within a minute', () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.append(0, 50);
-    kafka.onHeartbeat = () => refuse(answers.rebalanceInProgress);
+    kafka.onHeartbeat = () => refuse(brokerErrors.rebalanceInProgress);
     kafka.onJoin = () => new Promise((resolve) => setTimeout(resolve, 500));
     run.meddle = async (_, __, keepAlive) => {
       for (;;) {
@@ -159,7 +159,7 @@ describe('ends within a minute', () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
     kafka.append(0, 5);
-    kafka.onFetch = () => refuse(answers.timedOut);
+    kafka.onFetch = () => refuse(brokerErrors.timedOut);
     await run.pass(60);
     const crashes = await run.metrics.consumerRestarts.get();
     expect(crashes.values[0]?.value).toBeGreaterThan(1);
@@ -169,8 +169,8 @@ describe('ends within a minute', () => {
   it('the same where it cannot join the group', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
-    kafka.onJoin = () => refuse(answers.coordinatorNotAvailable);
-    kafka.onHeartbeat = () => refuse(answers.rebalanceInProgress);
+    kafka.onJoin = () => refuse(brokerErrors.coordinatorNotAvailable);
+    kafka.onHeartbeat = () => refuse(brokerErrors.rebalanceInProgress);
     await run.pass(60);
     expectEnd(run, /not a member of the group for \d+ s/);
   });
@@ -184,7 +184,7 @@ describe('ends within a minute', () => {
     kafka.onHeartbeat = () => {
       if (isAsked) return;
       isAsked = true;
-      refuse(answers.rebalanceInProgress);
+      refuse(brokerErrors.rebalanceInProgress);
     };
     await run.pass(60);
     expect(kafka.joins).toBe(2);
@@ -208,7 +208,7 @@ describe('ends at once', () => {
   it('on an error code that kafkajs does not know: it crashes and stays crashed', async () => {
     const kafka = new FakeKafka();
     const run = await running(kafka);
-    kafka.onHeartbeat = () => refuse(answers.unknown);
+    kafka.onHeartbeat = () => refuse(brokerErrors.unknown);
     await run.pass(60);
     expect(run.end).toMatchObject({ error: { code: 'TAILMARK_STALLED', exitCode: 69 } });
     expect(run.end?.error.message).toMatch(/Unknown error code 129/);
@@ -232,7 +232,7 @@ describe('ends at once', () => {
           isJoined = true;
         }, 1_000);
       };
-      refuse(answers.notLeader);
+      refuse(brokerErrors.notLeader);
     };
     await run.pass(30);
     expect(run.end).toMatchObject({ error: { code: 'TAILMARK_STALLED', exitCode: 69 } });
@@ -257,7 +257,7 @@ describe('recovers by itself', () => {
     kafka.onHeartbeat = () => {
       kafka.onHeartbeat = () => undefined;
       isLong = false;
-      refuse(answers.rebalanceInProgress);
+      refuse(brokerErrors.rebalanceInProgress);
     };
     await run.pass(3);
     expect({ joins: kafka.joins, committed: kafka.committed.get(0), end: run.end }).toEqual({
@@ -265,7 +265,7 @@ describe('recovers by itself', () => {
       committed: 15,
       end: undefined,
     });
-    expect(run.taken.slice(10)).toEqual(['0@10', '0@11', '0@12', '0@13', '0@14']);
+    expect(run.handled.slice(10)).toEqual(['0@10', '0@11', '0@12', '0@13', '0@14']);
   });
 
   it('from a handler of a past generation: its commit is refused here (#1046)', async () => {
@@ -273,12 +273,12 @@ describe('recovers by itself', () => {
     kafka.nodes = [1, 2];
     kafka.leaders[1] = 2;
     const run = await running(kafka);
-    let goOn: () => void = () => undefined;
+    let resume: () => void = () => undefined;
     let outcome: unknown;
     run.meddle = async (claim: Claim, batch) => {
       if (claim.partition !== 0) return;
       await new Promise<void>((resolve) => {
-        goOn = resolve;
+        resume = resolve;
       });
       outcome = await claim.commit(batch.nextOffset, '').catch((error: unknown) => error);
     };
@@ -290,12 +290,12 @@ describe('recovers by itself', () => {
     kafka.onFetch = (nodeId) => {
       if (nodeId !== 2 || isRefused) return;
       isRefused = true;
-      refuse(answers.notLeader);
+      refuse(brokerErrors.notLeader);
     };
     await run.pass(2);
     expect(kafka.joins).toBe(2);
     const before = [...kafka.commitsAsked];
-    goOn();
+    resume();
     await run.pass(2);
     expect(outcome).toBeInstanceOf(ClaimLostError);
     expect(kafka.commitsAsked).toEqual(before);
@@ -369,7 +369,7 @@ describe('ignores', () => {
     kafka.onJoin = () => new Promise((resolve) => setTimeout(resolve, 30_000));
     kafka.onHeartbeat = () => {
       kafka.onHeartbeat = () => undefined;
-      refuse(answers.rebalanceInProgress);
+      refuse(brokerErrors.rebalanceInProgress);
     };
     await run.pass(40);
     expect({ end: run.end, problems: run.source.problems() }).toEqual({
@@ -385,7 +385,7 @@ describe('ignores', () => {
     kafka.append(0, 400, true);
     await run.pass(300);
     expect({ unready: run.unready, end: run.end }).toEqual({ unready: undefined, end: undefined });
-    expect(run.taken).toHaveLength(10);
+    expect(run.handled).toHaveLength(10);
   });
 });
 

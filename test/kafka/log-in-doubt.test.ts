@@ -46,18 +46,18 @@ describe('after a time without a fetch', () => {
   it('the bounds of the log are read once before more records', async () => {
     const { kafka, run, asked } = await heldUp(6_000);
     await run.pass(10);
-    expect(run.taken).toEqual(offsets(0, 15));
+    expect(run.handled).toEqual(offsets(0, 15));
     expect(asked.map(({ topic, partition }) => `${topic}/${partition}`)).toEqual(['t/0']);
     kafka.append(0, 3);
     await run.pass(5);
-    expect(run.taken).toEqual(offsets(0, 18));
+    expect(run.handled).toEqual(offsets(0, 18));
     expect(asked).toHaveLength(1);
   });
 
   it('of less than the limit nothing is checked', async () => {
     const { run, asked } = await heldUp(4_000);
     await run.pass(10);
-    expect(run.taken).toEqual(offsets(0, 15));
+    expect(run.handled).toEqual(offsets(0, 15));
     expect(asked).toEqual([]);
   });
 
@@ -72,7 +72,7 @@ describe('after a time without a fetch', () => {
     };
     await run.pass(10);
     expect(lost.map(({ isLost }) => isLost)).toEqual([true]);
-    expect(run.taken).toEqual([...offsets(0, 13), ...offsets(3, 15)]);
+    expect(run.handled).toEqual([...offsets(0, 13), ...offsets(3, 15)]);
   });
 
   it('it is checked until there is a response', async () => {
@@ -83,7 +83,7 @@ describe('after a time without a fetch', () => {
       return false;
     };
     await run.pass(20);
-    expect(run.taken).toEqual(offsets(0, 15));
+    expect(run.handled).toEqual(offsets(0, 15));
     expect(failures).toBe(-1);
   });
 });

@@ -21,5 +21,5 @@ it('records before the requested offset are dropped from a response', async () =
     kafka.append(0, count);
     await run.pass(2);
   }
-  expect(run.taken).toEqual(Array.from({ length: 38 }, (_, offset) => `0@${offset}`));
+  expect(run.handled).toEqual(Array.from({ length: 38 }, (_, offset) => `0@${offset}`));
 });

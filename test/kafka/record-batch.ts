@@ -144,7 +144,7 @@ function encodeRecord(
 }
 
 /** A partition's part of a response to a fetch. */
-export interface AnsweredPartition {
+export interface PartitionResponse {
   readonly partition: number;
   /** Its record batches. */
   readonly bytes: Buffer;
@@ -156,8 +156,8 @@ export interface AnsweredPartition {
 }
 
 /** Encodes a broker's response to a fetch of one topic, versions 4 to 11 of the protocol. */
-export function encodeAnswer(
-  partitions: readonly AnsweredPartition[],
+export function encodeResponse(
+  partitions: readonly PartitionResponse[],
   { version = 11, topic = 't', throttleMs = 0 } = {},
 ): Buffer {
   const name = Buffer.from(topic);

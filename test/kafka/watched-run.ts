@@ -39,7 +39,7 @@ export class WatchedRun implements SourceHandler {
   /** Result of the check for a replaced log. */
   onDoubt: (claim: Claim) => Promise<boolean> | boolean = () => false;
   /** Handled records, as `partition@offset`. */
-  readonly taken: string[] = [];
+  readonly handled: string[] = [];
   /** The first problem that made it unready, and its time since the start or `forget`. */
   unready: { readonly afterMs: number; readonly problem: string | undefined } | undefined;
   end: { readonly afterMs: number; readonly error: OperatorError } | undefined;
@@ -101,7 +101,8 @@ export class WatchedRun implements SourceHandler {
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
     await this.meddle(claim, batch, keepAlive);
     if (claim.isLost) throw new ClaimLostError('t');
-    for (const { offset } of allOf(batch.records)) this.taken.push(`${batch.partition}@${offset}`);
+    for (const { offset } of allOf(batch.records))
+      this.handled.push(`${batch.partition}@${offset}`);
     await claim.commit(batch.nextOffset, '');
   }
 

@@ -1,6 +1,6 @@
 import { decodeFetchResponse } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
-import { type AnsweredPartition, encodeAnswer, encodeLog } from '../kafka/record-batch.ts';
+import { encodeLog, encodeResponse, type PartitionResponse } from '../kafka/record-batch.ts';
 import type { Endpoint } from './endpoint.ts';
 import type { KafkajsSandbox } from './kafkajs-sandbox.ts';
 import type { LogEntry, PartitionLog } from './partition-log.ts';
@@ -18,7 +18,7 @@ interface FetchRequest {
 
 interface AnsweredTopic {
   readonly topicName: string;
-  readonly partitions: readonly AnsweredPartition[];
+  readonly partitions: readonly PartitionResponse[];
 }
 
 const reader = new RecordBatchReader(1 << 20);
@@ -220,7 +220,7 @@ export abstract class BrokerApi {
     const answered = await this.#fetchBytes(request);
     const responses: object[] = [];
     for (const { topicName, partitions } of answered) {
-      const bytes = encodeAnswer(partitions, { topic: topicName });
+      const bytes = encodeResponse(partitions, { topic: topicName });
       // Later reads of the buffer see the bytes that the next response would have left there.
       const spoil = () => bytes.fill(0xee);
       const { responses: decoded } = await decodeFetchResponse(bytes, 11, reader, spoil);
@@ -263,7 +263,7 @@ export abstract class BrokerApi {
     const responses: AnsweredTopic[] = [];
     let hasSome = false;
     for (const { topic, partitions } of topics) {
-      const answers: AnsweredPartition[] = [];
+      const answers: PartitionResponse[] = [];
       for (const { partition, fetchOffset } of partitions) {
         const log = this.kafka.logOf(topic, partition);
         if (log === undefined) return this.#refuse('UNKNOWN_TOPIC_OR_PARTITION');
@@ -306,7 +306,7 @@ function partitionAnswer(
   log: PartitionLog,
   fetchOffset: number,
   entries: readonly LogEntry[],
-): AnsweredPartition {
+): PartitionResponse {
   const started = new Map<number, number>();
   const aborted = new Map<number, number>();
   for (const { kind, producerId, offset } of entries) {

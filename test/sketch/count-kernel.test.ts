@@ -11,14 +11,14 @@ describe('the kernel’s memory', () => {
   it('is zeroed on request, and allocated in whole cache lines, again after a reset', () => {
     const kernel = CountKernel.shared();
     const arena = kernel.arena();
-    const take = () => Array.from({ length: 300 }, () => arena.allocateZeroed(1024));
-    const first = take();
+    const allocateAll = () => Array.from({ length: 300 }, () => arena.allocateZeroed(1024));
+    const first = allocateAll();
     expect(new Set(first).size).toBe(300);
     expect(first.filter((address) => address % 64 !== 0)).toEqual([]);
     for (const address of first) kernel.bytes.fill(1, address, address + 1024);
     const { bytes } = arena;
     arena.reset();
-    expect(take()).toEqual(first);
+    expect(allocateAll()).toEqual(first);
     expect(arena.bytes).toBe(bytes);
     const used = first.flatMap((address) => [...kernel.bytes.subarray(address, address + 1024)]);
     expect(used.filter((byte) => byte !== 0)).toEqual([]);

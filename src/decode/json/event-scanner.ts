@@ -64,7 +64,6 @@ export class EventScanner {
     this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
   }
 
-  /** Number of events that the kernel has read. */
   get kernelCount(): number {
     return this.#kernelScanner?.eventCount ?? 0;
   }

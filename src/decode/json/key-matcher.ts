@@ -2,9 +2,8 @@ import { eventFields } from '../event-fields.ts';
 import { afterSpace, type JsonScanner } from './json-scanner.ts';
 import { Pattern } from './pattern.ts';
 
-/** Longest name of a field. */
 const maxNameLength = Math.max(...eventFields.map((field) => field.name.length));
-/** Usual form of each field's key, with the colon: one comparison finds its end as well. */
+/** Most frequent form of each field's key, with the colon: one comparison finds its end as well. */
 const patterns = eventFields.map(({ name }) => new Pattern(`"${name}":`));
 const quotedKeys = eventFields.map((field) => Buffer.from(`"${field.name}"`));
 const candidates = Array.from({ length: maxNameLength + 1 }, (_, length) =>

@@ -33,7 +33,6 @@ export class Pattern {
     this.lastMask = this.length >= 4 ? -1 : (1 << (this.length * 8)) - 1;
   }
 
-  /** Copies the bytes. */
   toBytes(): Buffer {
     const bytes = Buffer.alloc(this.length);
     for (let i = 0; i < this.length; i++) {

@@ -11,15 +11,15 @@ const MOST_KEPT_BYTES = 64 * 1024 * 1024;
  * whole heap and fresh pages. Frames that are never given back are garbage-collected.
  */
 export class FramePool {
-  #kept: Buffer[] = [];
-  #keptBytes = 0;
+  readonly #kept: Buffer[] = [];
   /** Frames in use by their memory, so that each is returned once. */
   readonly #lent = new WeakMap<ArrayBufferLike, Buffer>();
 
   /** Returns uninitialized memory for a frame. */
   allocate(bytes: number): Buffer {
     if (bytes < LEAST_BYTES) return Buffer.allocUnsafeSlow(bytes);
-    const whole = this.#fitting(bytes) ?? allocate(bytes);
+    const roundedBytes = Math.ceil(bytes / STEP_BYTES) * STEP_BYTES;
+    const whole = this.#fitting(bytes) ?? Buffer.allocUnsafeSlow(roundedBytes);
     this.#lent.set(whole.buffer, whole);
     return whole.subarray(0, bytes);
   }
@@ -29,26 +29,14 @@ export class FramePool {
     const whole = this.#lent.get(view.buffer);
     if (whole === undefined) return;
     this.#lent.delete(view.buffer);
-    if (this.#kept.length >= MOST_KEPT) return;
-    if (this.#keptBytes + whole.length > MOST_KEPT_BYTES) return;
-    this.#kept.push(whole);
-    this.#keptBytes += whole.length;
+    const bytes = this.#kept.reduce((sum, { length }) => sum + length, whole.length);
+    if (this.#kept.length < MOST_KEPT && bytes <= MOST_KEPT_BYTES) this.#kept.push(whole);
   }
 
   #fitting(bytes: number): Buffer | undefined {
-    const at = this.#kept.findIndex(({ length }) => length >= bytes);
-    if (at < 0) {
-      // No free frame is large enough. The oldest is dropped to make space for larger ones.
-      const dropped = this.#kept.shift();
-      this.#keptBytes -= dropped?.length ?? 0;
-      return undefined;
-    }
-    const [found] = this.#kept.splice(at, 1);
-    this.#keptBytes -= found?.length ?? 0;
-    return found;
+    const index = this.#kept.findIndex(({ length }) => length >= bytes);
+    // Where no free frame is large enough, the oldest is dropped to make space for larger ones.
+    const [frame] = this.#kept.splice(Math.max(0, index), 1);
+    return index < 0 ? undefined : frame;
   }
-}
-
-function allocate(bytes: number): Buffer {
-  return Buffer.allocUnsafeSlow(Math.ceil(bytes / STEP_BYTES) * STEP_BYTES);
 }

@@ -13,17 +13,13 @@ const KEEP_ALIVE_MS = 60_000;
  */
 export function frameSockets(pool: FramePool): ISocketFactory {
   return ({ host, port, ssl, onConnect }) => {
+    const name = isIP(host) === 0 ? { servername: host } : {};
     const socket = ssl
-      ? encrypted(host, port, ssl, onConnect)
+      ? connectTls({ host, port, ...name, ...ssl }, onConnect)
       : frameSocket(host, port, pool, onConnect);
     socket.setKeepAlive(true, KEEP_ALIVE_MS);
     return socket;
   };
-}
-
-function encrypted(host: string, port: number, ssl: object, onConnect: () => void) {
-  const name = isIP(host) === 0 ? { servername: host } : {};
-  return connectTls({ host, port, ...name, ...ssl }, onConnect);
 }
 
 /** A socket that emits each whole frame as one 'data' event. */

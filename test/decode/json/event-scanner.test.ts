@@ -36,7 +36,7 @@ describe('the scanner against the general path', () => {
     for (let seed = 1; seed <= 10_000; seed++) {
       expectSame(Buffer.from(randomEvent(mulberry32(seed))), fast, reference, seed);
     }
-    // The comparison means something only if both paths were taken often.
+    // The comparison means something only if both paths were used often.
     expect(fast.decoder.fallbackCount).toBeGreaterThan(1_000);
     expect(fast.decoder.fallbackCount).toBeLessThan(9_000);
   });
@@ -174,7 +174,7 @@ describe('the plain path', () => {
     'keys in another order': '{"total_ms":1,"model":"m","ts":1789000000123}',
   };
   for (const [name, message] of Object.entries(plain)) {
-    it(`takes ${name} without falling back`, () => {
+    it(`accepts ${name} without falling back`, () => {
       const { decoder, decode } = testDecoder();
       const { outcomes } = decode(message);
       expect(outcomes).toEqual(referenceDecoder()(Buffer.from(message)));

@@ -92,7 +92,7 @@ describe('a number', () => {
 });
 
 describe('a value that is skipped', () => {
-  it('is taken if and only if JSON.parse takes it, whole', () => {
+  it('is accepted if and only if JSON.parse accepts it, whole', () => {
     const random = mulberry32(3);
     const parts = ['{', '}', '[', ']', ',', ':', '"a"', '"\\u00e9"', '"\\x"', '1', '-1.5e+3', ' '];
     const more = ['true', 'nul', 'null', 'false', '0', '"', '-', '\n', '"\t"', '{"k":1}', '[1,2]'];

@@ -120,7 +120,7 @@ describe('the kernel', () => {
     expect(decoder.kernelCount).toBeGreaterThan(events.length * 1.5);
   });
 
-  it('takes no event without a model, whether an empty value was met before or not', () => {
+  it('accepts no event without a model, whether an empty value was met before or not', () => {
     const event = (model: string, region: string) =>
       `{"ts":1789000000123,"model":"${model}","region":"${region}","total_ms":1}`;
     const { decoder, decode } = taught(event('m', 'eu'));
@@ -193,7 +193,7 @@ describe('the kernel', () => {
     }
   });
 
-  it('leaves events alone for a while that it cannot read, and takes them up again', () => {
+  it('leaves events alone for a while that it cannot read, and then tries them again', () => {
     const event = (amount: string) => `{"ts":1789000000123,"model":"m","x":${amount},"total_ms":1}`;
     const { decoder, decode } = taught(event('1'));
     decode(`${event('[1]')}\n`.repeat(2_000));

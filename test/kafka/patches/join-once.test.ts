@@ -4,11 +4,11 @@ import { joinOnce } from '../../../src/kafka/patches/join-once.ts';
 /** A consumer group whose joins get their responses from the test. */
 function group() {
   class ConsumerGroup {
-    readonly answers: ((error?: Error) => void)[] = [];
+    readonly responses: ((error?: Error) => void)[] = [];
 
     joinAndSync(): Promise<void> {
       return new Promise((resolve, reject) => {
-        this.answers.push((error) => (error === undefined ? resolve() : reject(error)));
+        this.responses.push((error) => (error === undefined ? resolve() : reject(error)));
       });
     }
   }
@@ -21,12 +21,12 @@ describe('joinOnce', () => {
   it('makes concurrent joins wait for the one in progress', async () => {
     const member = group();
     const loops = [member.joinAndSync(), member.joinAndSync()];
-    expect(member.answers).toHaveLength(1);
-    member.answers[0]?.();
+    expect(member.responses).toHaveLength(1);
+    member.responses[0]?.();
     await Promise.all(loops);
     const next = member.joinAndSync();
-    expect(member.answers).toHaveLength(2);
-    member.answers[1]?.();
+    expect(member.responses).toHaveLength(2);
+    member.responses[1]?.();
     await next;
   });
 
@@ -34,19 +34,19 @@ describe('joinOnce', () => {
     const member = group();
     const loops = Promise.allSettled([member.joinAndSync(), member.joinAndSync()]);
     const failure = new Error('Closed connection');
-    member.answers[0]?.(failure);
+    member.responses[0]?.(failure);
     const reason = failure;
     expect(await loops).toEqual([
       { status: 'rejected', reason },
       { status: 'rejected', reason },
     ]);
     void member.joinAndSync();
-    expect(member.answers).toHaveLength(2);
+    expect(member.responses).toHaveLength(2);
   });
 
   it('separates groups', () => {
     const members = [group(), group()];
     for (const member of members) void member.joinAndSync();
-    expect(members.map(({ answers }) => answers.length)).toEqual([1, 1]);
+    expect(members.map(({ responses }) => responses.length)).toEqual([1, 1]);
   });
 });

@@ -10,9 +10,9 @@ import { SeededRandom } from '../../base/seeded-random.ts';
 import {
   allOf,
   type DecodedMessage,
-  encodeAnswer,
   encodeBatch,
   encodeLog,
+  encodeResponse,
   recordsOf,
 } from '../record-batch.ts';
 
@@ -51,7 +51,7 @@ describe('a response to a fetch', () => {
           ),
         ),
       }));
-      const bytes = encodeAnswer(partitions, { version, topic: 'größe', throttleMs: 7 });
+      const bytes = encodeResponse(partitions, { version, topic: 'größe', throttleMs: 7 });
       const { responses, ...rest } = await decodeFetchResponse(bytes, version, reader);
       const { responses: expected, ...expectedRest } = await decodeByKafkajs(bytes, version);
       expect(rest).toMatchObject(expectedRest);
@@ -75,8 +75,8 @@ describe('a response to a fetch', () => {
       { offset: 7, value: null, producerId: 9, isMarker: true },
     ];
     const aborted = [{ producerId: 9n, firstOffset: 6 }];
-    const marks = async (entries: typeof log) => {
-      const bytes = encodeAnswer([{ partition: 0, bytes: encodeLog(entries), aborted }]);
+    const placeholders = async (entries: typeof log) => {
+      const bytes = encodeResponse([{ partition: 0, bytes: encodeLog(entries), aborted }]);
       const { responses } = await decodeFetchResponse(bytes, 11, reader);
       const [partition] = responses[0]?.partitions ?? [];
       return partition?.messages.map(({ offset, isControlRecord, records }) => [
@@ -85,13 +85,13 @@ describe('a response to a fetch', () => {
         records === undefined ? undefined : allOf(records).map((record) => record.offset),
       ]);
     };
-    expect(await marks(log)).toEqual([
+    expect(await placeholders(log)).toEqual([
       ['5', false, [5]],
       ['7', true, undefined],
     ]);
-    expect(await marks(log.slice(1))).toEqual([['7', true, undefined]]);
-    expect(await marks(log.slice(0, 1))).toEqual([['5', false, [5]]]);
-    expect(await marks([])).toEqual([]);
+    expect(await placeholders(log.slice(1))).toEqual([['7', true, undefined]]);
+    expect(await placeholders(log.slice(0, 1))).toEqual([['5', false, [5]]]);
+    expect(await placeholders([])).toEqual([]);
   });
 });
 

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { decodeFetchResponse } from '../../../src/kafka/protocol/fetch-response.ts';
 import { FramePool } from '../../../src/kafka/protocol/frame-pool.ts';
 import { RecordBatchReader } from '../../../src/kafka/protocol/record-batch-reader.ts';
-import { allOf, encodeAnswer, encodeBatch, recordsOf } from '../record-batch.ts';
+import { allOf, encodeBatch, encodeResponse, recordsOf } from '../record-batch.ts';
 
 const mebibyte = 1 << 20;
 
@@ -51,7 +51,7 @@ describe('a response', () => {
   it('is read when the last record of its last partition has been passed', async () => {
     let isRead = false;
     const parts = [0, 1].map((partition) => ({ partition, bytes: batch }));
-    const { responses } = await decodeFetchResponse(encodeAnswer(parts), 11, reader, () => {
+    const { responses } = await decodeFetchResponse(encodeResponse(parts), 11, reader, () => {
       isRead = true;
     });
     const [first, second] = responses[0]?.partitions ?? [];
@@ -67,7 +67,7 @@ describe('a response', () => {
 
   it('without records is read at once, once', async () => {
     let times = 0;
-    const empty = encodeAnswer([{ partition: 0, bytes: Buffer.alloc(0) }]);
+    const empty = encodeResponse([{ partition: 0, bytes: Buffer.alloc(0) }]);
     await decodeFetchResponse(empty, 11, reader, () => times++);
     expect(times).toBe(1);
   });

@@ -148,14 +148,14 @@ describe('a response of many batches', () => {
   );
 
   it('is truncated at the limit of inflated bytes, and continued from there', async () => {
-    const taken: number[] = [];
-    for (let fetches = 0; taken.length < batches.length; fetches++) {
+    const offsets: number[] = [];
+    for (let fetches = 0; offsets.length < batches.length; fetches++) {
       expect(fetches).toBeLessThan(4);
-      const messages = await read(batches.slice(taken.length));
+      const messages = await read(batches.slice(offsets.length));
       expect(messages.length).toBeLessThanOrEqual(16);
-      taken.push(...offsetsOf(messages));
+      offsets.push(...offsetsOf(messages));
     }
-    expect(taken).toEqual(Array.from({ length: 40 }, (_, offset) => offset));
+    expect(offsets).toEqual(Array.from({ length: 40 }, (_, offset) => offset));
   });
 
   it('is truncated also where small uncompressed batches lie between', async () => {
