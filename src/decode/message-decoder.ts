@@ -42,14 +42,12 @@ export interface DecodeSink {
   reject(index: number, reason: RejectReason, detail: string, start: number, end: number): void;
 }
 
-export interface MessageDecoderOptions {
+export interface MessageDecoderOptions extends TimingEventLimits {
   /** Interns stage names. */
   readonly stages: Interner;
   /** Interns dimension values. */
   readonly values: Interner;
   readonly maxMessageBytes: number;
-  readonly maxDurationMs: number;
-  readonly maxDimensionBytes: number;
   /** Reads events of known shapes; `null`: JavaScript reads all. @default {the thread's} */
   readonly kernel?: EventKernel | null;
 }

@@ -13,8 +13,8 @@ export interface LetterContext {
   /** Undefined where dead letters have no topic (a file as source): they are logged and counted. */
   readonly publisher: Publisher | undefined;
   readonly deadLetterSuffix: string;
-  /** Shared by all partitions of a process; undefined: every letter is written. */
-  readonly letterBudget?: DeadLetterBudget;
+  /** Shared by all partitions of a process. */
+  readonly letterBudget: DeadLetterBudget;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -30,8 +30,8 @@ export function rationedMessages(
 ): OutgoingMessage[] {
   if (publisher === undefined) return [];
   const elapsedMs = clock.elapsedMs();
-  const written = letterBudget?.spend(letters.length, elapsedMs) ?? letters.length;
-  const unreported = letterBudget?.report(elapsedMs) ?? 0;
+  const written = letterBudget.spend(letters.length, elapsedMs);
+  const unreported = letterBudget.report(elapsedMs);
   if (unreported > 0) {
     log.warn(
       { suppressed: unreported },

@@ -1,21 +1,14 @@
 import { systemClock } from '../base/clock.ts';
-import type { Logger } from '../base/telemetry/log.ts';
-import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { Ingester, instanceName } from './ingester.ts';
-import { openSource } from './open-source.ts';
+import { openSource, type SourceOptions } from './open-source.ts';
 
-export interface IngestOptions {
+export interface IngestOptions extends SourceOptions {
   readonly client: ClickHouseClient;
-  readonly stdin: NodeJS.ReadableStream;
-  /** Start of this run. */
-  readonly startedMs: number;
-  readonly log: Logger;
-  readonly metrics: Metrics;
 }
 
 /** The ingest role in one thread, before it reads. */
@@ -39,12 +32,11 @@ const CALL_GRACE_MS = 10_000;
 
 /** Creates source, chunks and store of the ingest role as configured. */
 export function openIngest(config: Config, options: IngestOptions): Ingest {
-  const { client, stdin, startedMs, log, metrics } = options;
+  const { client, log, metrics } = options;
   const chunkStore = new ClickHouseChunkStore(client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
-  const storeWaitMs = store.waitMs.bind(store);
-  const source = openSource(config, { stdin, nowMs: startedMs, log, metrics, storeWaitMs });
+  const source = openSource(config, options, store.waitMs.bind(store));
   return {
     async start(publisher) {
       const ingester = new Ingester({ config, source, store, publisher, log, metrics });

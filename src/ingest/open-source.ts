@@ -9,13 +9,12 @@ import { RecordBatchReader } from '../kafka/protocol/record-batch-reader.ts';
 import { FileSource } from '../source/file-source.ts';
 import type { Source } from '../source/source.ts';
 
-export interface OpenSourceOptions {
+export interface SourceOptions {
   readonly stdin: NodeJS.ReadableStream;
-  readonly nowMs: number;
-  readonly log?: Logger;
-  readonly metrics?: Metrics;
-  /** How long a partition has waited for ClickHouse. @default {() => 0} */
-  readonly storeWaitMs?: (topic: string, partition: number) => number;
+  /** Start of this run. */
+  readonly startedMs: number;
+  readonly log: Logger;
+  readonly metrics: Metrics;
 }
 
 /** A client whose consumers read records in place, as KafkaSource needs. */
@@ -27,27 +26,25 @@ export function ingestClient(config: Config, log?: Logger): KafkaClient {
 /** Client options for probes: fail fast instead of waiting. */
 export const probing = { retries: 1, requestTimeoutMs: 4_000 };
 
-/** The configured source, before it reads. */
-export function openSource(config: Config, options: OpenSourceOptions): Source {
-  const { stdin, nowMs, log, metrics, storeWaitMs = () => 0 } = options;
-  const maxLineBytes = config.limits.max_message_bytes;
-  switch (config.source.type) {
-    case 'kafka':
-      return new WatchedSource(
-        {
-          config,
-          kafka: ingestClient(config, log),
-          probeKafka: createKafkaClient(config.kafka, probing),
-          clock: systemClock,
-          storeWaitMs,
-          log,
-          metrics,
-        },
-        (kafka) => new KafkaSource(config.kafka, { log, kafka }),
-      );
-    case 'file':
-      return new FileSource({ path: config.source.path, stdin, startedMs: nowMs, maxLineBytes });
-    case 'stdin':
-      return new FileSource({ path: undefined, stdin, startedMs: nowMs, maxLineBytes });
+/**
+ * The configured source, before it reads.
+ *
+ * @param storeWaitMs returns how long a partition has waited for ClickHouse.
+ */
+export function openSource(
+  config: Config,
+  { stdin, startedMs, log, metrics }: SourceOptions,
+  storeWaitMs: (topic: string, partition: number) => number,
+): Source {
+  if (config.source.type === 'kafka') {
+    const kafka = ingestClient(config, log);
+    const probeKafka = createKafkaClient(config.kafka, probing);
+    return new WatchedSource(
+      { config, kafka, probeKafka, clock: systemClock, storeWaitMs, log, metrics },
+      (observed) => new KafkaSource(config.kafka, { log, kafka: observed }),
+    );
   }
+  const path = config.source.type === 'file' ? config.source.path : undefined;
+  const maxLineBytes = config.limits.max_message_bytes;
+  return new FileSource({ path, stdin, startedMs, maxLineBytes });
 }

@@ -7,6 +7,7 @@ import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { ChunkFlush } from '../../src/ingest/chunk-flush.ts';
+import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 import {
   type ClickHouseServer,
   startClickHouse,
@@ -141,6 +142,7 @@ const flush = (chunk: Chunk, inherited: boolean) => {
       store: new ClickHouseChunkStore(client, 'test'),
       publisher: undefined,
       deadLetterSuffix: '.dlq',
+      letterBudget: new DeadLetterBudget(1e9),
       clock: systemClock,
       guardMs: 60_000,
       log: createLog({ level: 'silent' }),

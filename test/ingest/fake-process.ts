@@ -1,6 +1,7 @@
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
 import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
@@ -38,6 +39,7 @@ export function contextOf(
     store: store.of(process),
     publisher: publisher.of(process),
     deadLetterSuffix: '.dlq',
+    letterBudget: new DeadLetterBudget(1e9),
     clock: {
       nowMs: () => world.nowMs,
       elapsedMs: () => world.nowMs,

@@ -3,6 +3,7 @@ import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
+import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkPart } from '../../src/sink/chunks/chunk-parts.ts';
 import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';
@@ -105,6 +106,7 @@ export function worldOf(
       close: async () => undefined,
     },
     deadLetterSuffix: '.dlq',
+    letterBudget: new DeadLetterBudget(1e9),
     clock: {
       nowMs: () => 0,
       elapsedMs: () => time.elapsedMs,

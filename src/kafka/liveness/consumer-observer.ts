@@ -8,10 +8,11 @@ export interface ObservedPartition {
   readonly partition: number;
   /** The next offset to read; undefined until the partition has a start position in this generation. */
   position: number | undefined;
-  /** First offset of the last batch that had records; -1 before one. */
+  /** First offset of the last batch that had records, which a commit must pass; -1 before one. */
   handedOffset: number;
   /** Offset that this process has committed; 0 before a commit. */
   committedOffset: number;
+  /** A delivered batch has not been processed yet. */
   isInWork: boolean;
 }
 

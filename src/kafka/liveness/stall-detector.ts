@@ -1,40 +1,30 @@
-/** State of an assigned partition at one moment. */
-export interface PartitionState {
+import type { ConsumerObserver, ObservedPartition } from './consumer-observer.ts';
+import type { PartitionLog } from './lag-probe.ts';
+
+/** State of an assigned partition at one moment: what the consumer reports, and the brokers. */
+export interface PartitionState
+  extends Readonly<Pick<ObservedPartition, 'position' | 'handedOffset' | 'isInWork'>>,
+    Pick<PartitionLog, 'lowOffset'> {
   /** `topic/partition` */
   readonly name: string;
-  /** Offset after the last readable record, as the watchdog's own client reads it. */
+  /** Offset after the last readable record; undefined before the first probe. */
   readonly endOffset: number | undefined;
-  /** The next offset to read; undefined while unknown. */
-  readonly position: number | undefined;
-  /** Offset of the log's first record. */
-  readonly lowOffset: number;
   /** Offset that the group has committed; 0 without a commit. */
   readonly committedOffset: number;
-  /** Offset of the last record that was delivered to the handler, which a commit must pass; -1 for none. */
-  readonly handedOffset: number;
-  /** A delivered batch has not been processed yet. */
-  readonly isInWork: boolean;
   readonly isPaused: boolean;
   /** How long it has waited for ClickHouse; 0 while it does not. */
   readonly storeWaitMs: number;
 }
 
 /** Input of the stall detector at one moment. */
-export interface Observation {
+export interface Observation
+  extends Readonly<Pick<ConsumerObserver, 'isMember' | 'joins' | 'lastError' | 'isFetching'>> {
   /** Monotonic time. */
   readonly elapsedMs: number;
-  /** Start of the probe that read `endOffset`, `lowOffset` and `committedOffset`. */
+  /** Start of the probe that read the brokers' offsets. */
   readonly probedMs: number;
   /** Why Kafka does not respond to the watchdog's own client; undefined while it does. */
   readonly outage: string | undefined;
-  /** True while this process is a member of the group. */
-  readonly isMember: boolean;
-  /** Number of joins so far. */
-  readonly joins: number;
-  /** The consumer's latest error, quoted in the problem. */
-  readonly lastError: string | undefined;
-  /** True while the consumer sends fetch requests. */
-  readonly isFetching: boolean;
   readonly partitions: readonly PartitionState[];
 }
 

@@ -177,19 +177,18 @@ export class WatchedSource implements Source {
   }
 
   #stateOf(name: string, observed: ObservedPartition): PartitionState {
-    const { topic, partition, position, handedOffset, committedOffset, isInWork } = observed;
+    const { topic, partition, position, committedOffset, ...state } = observed;
     const log = this.#logs.get(name);
     const lowOffset = log?.lowOffset ?? 0;
     const isEarliest = this.#options.config.kafka.start_from === 'earliest';
     const begin = isEarliest ? lowOffset : this.#firstEnds.get(name);
     return {
+      ...state,
       name,
       endOffset: log?.endOffset,
       position: position ?? (log && Math.max(log.committedOffset ?? begin ?? 0, lowOffset)),
       lowOffset,
       committedOffset: Math.max(committedOffset, log?.committedOffset ?? 0),
-      handedOffset,
-      isInWork,
       isPaused: this.#observer.isPaused(topic, partition),
       storeWaitMs: this.#options.storeWaitMs(topic, partition),
     };
