@@ -5,7 +5,7 @@ import { startCpuProfile } from '../base/telemetry/cpu-profile.ts';
 import { createLog } from '../base/telemetry/log.ts';
 import { createMetrics, readMetrics } from '../base/telemetry/metrics.ts';
 import { rememberSecrets } from '../config/secrets/remember-secrets.ts';
-import { openIngest } from '../ingest/open-ingest.ts';
+import { startIngestThread } from '../ingest/start-ingest-thread.ts';
 import { openKafkaPublisher } from '../kafka/client/kafka-publisher.ts';
 import { openClickHouse } from '../sink/clickhouse.ts';
 import {
@@ -32,14 +32,14 @@ try {
   const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
   const client = openClickHouse(config.clickhouse);
   const publisher = await openKafkaPublisher(config.kafka);
-  const ingest = openIngest(config, {
+  const running = await startIngestThread(config, {
     client,
     stdin: process.stdin,
     startedMs: systemClock.nowMs(),
     log,
     metrics,
+    publisher,
   });
-  const running = await ingest.start(publisher);
   running.done.catch(fail);
   const reporting = setInterval(
     () => post({ type: 'problems', problems: running.problems() }),

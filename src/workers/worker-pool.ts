@@ -3,7 +3,7 @@ import type { Clock } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
 import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
-import type { RunningIngest } from '../ingest/open-ingest.ts';
+import type { RunningIngest } from '../ingest/start-ingest-thread.ts';
 import {
   unpackFailure,
   type WorkerData,

@@ -1,6 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
 import { LedgerWatch } from '../../ingest/ledger-watch.ts';
-import { openIngest } from '../../ingest/open-ingest.ts';
+import { startIngestThread } from '../../ingest/start-ingest-thread.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 
@@ -27,8 +27,8 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
 }
 
 async function startThreads(context: RoleContext): Promise<RunningRole> {
-  const { config, publisher, profile } = context;
-  if (config.ingest.workers === 1) return openIngest(config, context).start(publisher);
+  const { config, profile } = context;
+  if (config.ingest.workers === 1) return startIngestThread(config, context);
   const pool = await startWorkers(config, { clock: systemClock, profile });
   return { ...pool, threadMetrics: () => pool.metrics() };
 }

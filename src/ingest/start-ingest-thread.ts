@@ -9,12 +9,8 @@ import { openSource, type SourceOptions } from './open-source.ts';
 
 export interface IngestOptions extends SourceOptions {
   readonly client: ClickHouseClient;
-}
-
-/** The ingest role in one thread, before it reads. */
-export interface Ingest {
-  /** Starts to read. `publisher` receives dead letters; a file has none. */
-  start(publisher: Publisher | undefined): Promise<RunningIngest>;
+  /** Receives dead letters; a file has none. */
+  readonly publisher: Publisher | undefined;
 }
 
 /** The ingest role, in one thread or several. */
@@ -30,24 +26,23 @@ export interface RunningIngest {
 /** ClickHouse's client times out by itself; a call that lasts this much longer is lost. */
 const CALL_GRACE_MS = 10_000;
 
-/** Creates source, chunks and store of the ingest role as configured. */
-export function openIngest(config: Config, options: IngestOptions): Ingest {
-  const { client, log, metrics } = options;
-  const chunkStore = new ClickHouseChunkStore(client, instanceName());
+/** Starts the ingest role in this thread. */
+export async function startIngestThread(
+  config: Config,
+  options: IngestOptions,
+): Promise<RunningIngest> {
+  const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
   const source = openSource(config, options, store.waitMs.bind(store));
+  const { publisher, log, metrics } = options;
+  const ingester = new Ingester({ config, source, store, publisher, log, metrics });
+  await ingester.start();
+  const done = Promise.race([source.done, ingester.failed]);
+  done.catch(() => undefined);
   return {
-    async start(publisher) {
-      const ingester = new Ingester({ config, source, store, publisher, log, metrics });
-      await ingester.start();
-      const done = Promise.race([source.done, ingester.failed]);
-      done.catch(() => undefined);
-      return {
-        done,
-        problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
-        stop: () => ingester.drain(),
-      };
-    },
+    done,
+    problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
+    stop: () => ingester.drain(),
   };
 }
