@@ -170,7 +170,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'snapshot-without-a-field',
     bug: 'a field that was added is not saved: after a restart an anomaly ends at another time',
     file: openTail,
-    find: '      this.#deficit = state.number(this.#deficit);\n',
+    find: '      this.#baselineFactor = state.number(this.#baselineFactor);\n',
     replace: '',
     tests: ['test/detect/detector-state.test.ts'],
   },

@@ -70,12 +70,8 @@ export class BurstHistory {
     if (this.#current === undefined || this.#past.length < tuned.recurringBursts) return 0;
     // Earlier bursts may have begun a little faster than this one.
     const minute = minuteOf(windowStartMs + minuteMs - this.#current.startMs);
-    let [most, second] = [0, 0];
-    for (const { scores } of this.#past) {
-      const score = scores[minute] as number;
-      if (score > most) [most, second] = [score, most];
-      else if (score > second) second = score;
-    }
+    const reached = this.#past.map(({ scores }) => scores[minute] as number);
+    const [, second = 0] = reached.sort((a, b) => b - a);
     return second * tuned.exceedingFactor;
   }
 

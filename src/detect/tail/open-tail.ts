@@ -1,6 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageSummary } from '../../series/series-window.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { Resolution } from '../event/anomaly-event.ts';
 import { anomalySubject, formatMs } from '../event/anomaly-summary.ts';
 import { unaccounted } from '../event/blame.ts';
@@ -11,14 +11,9 @@ import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { effectBounds } from './tail-threshold.ts';
 
-/** Counts of one window, or of several together. */
-interface LeadCounts {
-  readonly requests: number;
-  readonly exceedances: number;
-  readonly beyondHalf: number;
-  readonly beyondEffect: number;
-}
-
+/** Counts of one window of the leading stage, or of several together. */
+const noCounts = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0 };
+type LeadCounts = Readonly<typeof noCounts>;
 type LeadWindow = LeadCounts & { readonly startMs: number };
 
 /** Sparse where more windows than opening used were needed to reach `min_requests`. */
@@ -35,6 +30,18 @@ interface WindowContext {
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
   readonly baselineFactor?: number;
 }
+
+/**
+ * Sums since the tail was last pageable, and that time: windows, those with another stage exceeding or
+ * anomalous, deficit of slow requests, and log-likelihood ratio of the emitted share over the baseline.
+ */
+const nothingSince = {
+  pageableMs: Number.NaN,
+  windows: 0,
+  concurrentWindows: 0,
+  deficit: 0,
+  logRatio: 0,
+};
 
 /** Tuned with `npm run eval`; test/detect/tail/open-tail.test.ts holds them. */
 const tuned = {
@@ -69,36 +76,19 @@ export class OpenTail extends OpenAnomaly {
   #newCulprit = '';
   /** Largest ratio emitted so far for the measured stage. */
   #largestRatio = 0;
-  /**
-   * Sums since the tail was last pageable, and that time: windows, those with another stage exceeding or
-   * anomalous, deficit of slow requests, and log-likelihood ratio of the emitted share over the baseline.
-   */
-  #pageableMs = Number.NaN;
-  #windowsSince = 0;
-  #concurrentWindows = 0;
-  #deficit = 0;
-  #logRatio = 0;
+  #since = { ...nothingSince };
   #hasDecayed = false;
 
   override serialize(state: StateArchive): void {
     super.serialize(state);
     state.section('open tail', 1, () => {
-      this.#counts = state.list(this.#counts, (count) => ({
-        startMs: state.number(count?.startMs ?? 0),
-        requests: state.number(count?.requests ?? 0),
-        exceedances: state.number(count?.exceedances ?? 0),
-        beyondHalf: state.number(count?.beyondHalf ?? 0),
-        beyondEffect: state.number(count?.beyondEffect ?? 0),
-      }));
+      const noWindow = { startMs: 0, ...noCounts };
+      this.#counts = state.list(this.#counts, (one) => serializeFields(state, one, noWindow));
       this.#baselineFactor = state.number(this.#baselineFactor);
       this.#measuredFactor = state.number(this.#measuredFactor);
       this.#newCulprit = state.text(this.#newCulprit);
       this.#largestRatio = state.number(this.#largestRatio);
-      this.#pageableMs = state.number(this.#pageableMs);
-      this.#windowsSince = state.number(this.#windowsSince);
-      this.#concurrentWindows = state.number(this.#concurrentWindows);
-      this.#deficit = state.number(this.#deficit);
-      this.#logRatio = state.number(this.#logRatio);
+      this.#since = serializeFields(state, this.#since, nothingSince);
     });
   }
 
@@ -158,7 +148,7 @@ export class OpenTail extends OpenAnomaly {
       beyondEffect: requests * (1 - digest.cdf(effectMs)),
     });
     const windows = Math.min(evidence.windows, tuned.maxLeaveWindows);
-    const sums = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0, isSparse: false };
+    const sums = { ...noCounts, isSparse: false };
     for (let back = 1; back <= this.#counts.length; back++) {
       if (back > windows && sums.requests >= this.options.min_requests) break;
       const count = this.#counts.at(-back) as LeadWindow;
@@ -181,23 +171,20 @@ export class OpenTail extends OpenAnomaly {
     const { quantile } = this.event;
     const { effectMs } = effectBounds(baselineMs, this.options);
     const pageableMs = baselineMs + tuned.pageableShare * (effectMs - baselineMs);
-    this.#deficit += requests * (digest.cdf(pageableMs) - quantile);
-    this.#logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadWindow);
-    this.#windowsSince += 1;
-    this.#concurrentWindows += isConcurrent ? 1 : 0;
-    if (this.#deficit > 0 && !Number.isNaN(this.#pageableMs)) return;
-    this.#pageableMs = startMs;
-    this.#windowsSince = 0;
-    this.#concurrentWindows = 0;
-    this.#deficit = 0;
-    this.#logRatio = 0;
+    const since = this.#since;
+    since.deficit += requests * (digest.cdf(pageableMs) - quantile);
+    since.logRatio += this.#logRatioOf(this.#counts.at(-1) as LeadWindow);
+    since.windows += 1;
+    since.concurrentWindows += isConcurrent ? 1 : 0;
+    if (since.deficit > 0 && !Number.isNaN(since.pageableMs)) return;
+    this.#since = { ...nothingSince, pageableMs: startMs };
   }
 
   #isDecayed(startMs: number): boolean {
-    const isLong = startMs - this.#pageableMs >= this.policy.decayedMs;
-    if (!isLong || this.#concurrentWindows >= tuned.concurrentShare * this.#windowsSince)
-      return false;
-    return this.#logRatio <= this.event.evidence.dispersion * tuned.logSure;
+    const { pageableMs, windows, concurrentWindows, logRatio } = this.#since;
+    const isLong = startMs - pageableMs >= this.policy.decayedMs;
+    if (!isLong || concurrentWindows >= tuned.concurrentShare * windows) return false;
+    return logRatio <= this.event.evidence.dispersion * tuned.logSure;
   }
 
   #isExceeding(sums: LeadSums): boolean {
@@ -278,7 +265,7 @@ export class OpenTail extends OpenAnomaly {
     this.#largestRatio = promoted ? ratio : Math.max(this.#largestRatio, last.ratio, ratio);
     if (promoted) {
       this.#counts = [];
-      this.#pageableMs = Number.NaN;
+      this.#since.pageableMs = Number.NaN;
     }
     return { ...measured, summary };
   }
