@@ -51,7 +51,7 @@ const { detect } = configSchema.parse({});
 const detector = new Detector(detect);
 const together = 12;
 const perSecond = { together: [] as number[], one: [] as number[] };
-let told = 0;
+let emitted = 0;
 for (let round = 0; round < rounds; round++) {
   // What carries the time is made before the clock runs.
   const dated = byWindow.map((present, window) => {
@@ -63,11 +63,11 @@ for (let round = 0; round < rounds; round++) {
   const atOnce = way === 'together' ? together : 1;
   const before = process.cpuUsage();
   for (let n = 0; n < dated.length; n += atOnce) {
-    told += detector.observeAll(dated.slice(n, n + atOnce)).length;
+    emitted += detector.observeAll(dated.slice(n, n + atOnce)).length;
   }
   const { user, system } = process.cpuUsage(before);
-  const judged = dated.reduce((sum, { windows }) => sum + windows.length, 0);
-  perSecond[way].push((judged / (user + system)) * 1e6);
+  const evaluated = dated.reduce((sum, { windows }) => sum + windows.length, 0);
+  perSecond[way].push((evaluated / (user + system)) * 1e6);
 }
 
 const thousands = (n: number | undefined) => `${((n ?? Number.NaN) / 1000).toFixed(1)} k`;
@@ -82,7 +82,7 @@ const textOf = (all: readonly number[]) => {
 };
 const { length } = measuredOf(perSecond.together);
 process.stdout.write(
-  `${seriesCount} series of three stages and the total, ${length} rounds each of ${windows} windows, ${told} events told\n` +
+  `${seriesCount} series of three stages and the total, ${length} rounds each of ${windows} windows, ${emitted} events emitted\n` +
     'windows of a series a CPU second, median (least to most)\n' +
     `  ${textOf(perSecond.together)} two minutes of windows together: backtest, restart\n` +
     `  ${textOf(perSecond.one)} one by one: as they come\n`,

@@ -16,8 +16,8 @@ import { migrate } from '../src/sink/migrate.ts';
  * The detector at its limits, as a process of its own beside a real Kafka and ClickHouse:
  *
  * - first start: series of ten stages with two hours of past, until the detector is ready;
- * - backlog: ten times as many series as are judged, ten minutes behind when the detector starts again, until
- *   it is back in real time. How many of those with the most requests are judged.
+ * - backlog: ten times as many series as are evaluated, ten minutes behind when the detector restarts, until
+ *   it is back in real time. How many of those with the most requests are evaluated.
  *
  * Windows are filled by SQL: states are drawn once, and each series has some of its size. Beside the time:
  * the most memory of the process, whether it has kept the lead, and how long /healthz has kept a caller
@@ -301,13 +301,13 @@ async function catchUp(): Promise<void> {
   }, backlog.after * windowMs);
   const tookMs = detecting.elapsedMs;
   await detecting.stop();
-  const { judged, large, largeJudged } = await judgedSeries(world, 32);
+  const { evaluated, large, largeEvaluated } = await evaluatedSeries(world, 32);
   say(
     `backlog of ${backlog.windows / 6} min, ${offered} series × ${names.length} stages offered: ` +
       `back in real time after ${secondsOf(tookMs)} s; ${detecting.outline}`,
   );
   say(
-    `  ${judged} series are judged: ${largeJudged} of the ${large} with the most requests ` +
+    `  ${evaluated} series are evaluated: ${largeEvaluated} of the ${large} with the most requests ` +
       '(32 a window and more)',
   );
   await world.client.close();
@@ -327,20 +327,20 @@ async function judgedUntil(world: World): Promise<number> {
 }
 
 /** Of the series in the last snapshot, whose parts are named by them: those of so many requests a window. */
-async function judgedSeries(world: World, requests: number) {
-  const row = await rowOf<Record<'judged' | 'large' | 'largeJudged', string>>(
+async function evaluatedSeries(world: World, requests: number) {
+  const row = await rowOf<Record<'evaluated' | 'large' | 'largeEvaluated', string>>(
     world,
-    `WITH judged AS (
+    `WITH evaluated AS (
         SELECT JSONExtractString(part, 6) AS host FROM detector_state FINAL
         WHERE startsWith(part, '[') AND snapshot IN (
             SELECT argMax(snapshot, as_of) FROM detector_snapshots)
      ), large AS (
         SELECT DISTINCT host FROM latency_10s WHERE stage = '${totalStage}' AND requests >= ${requests}
      )
-     SELECT (SELECT count() FROM judged) AS judged, (SELECT count() FROM large) AS large,
-         (SELECT count() FROM judged WHERE host IN (SELECT host FROM large)) AS largeJudged`,
+     SELECT (SELECT count() FROM evaluated) AS evaluated, (SELECT count() FROM large) AS large,
+         (SELECT count() FROM evaluated WHERE host IN (SELECT host FROM large)) AS largeEvaluated`,
   );
-  return { judged: row?.judged, large: row?.large, largeJudged: row?.largeJudged };
+  return { evaluated: row?.evaluated, large: row?.large, largeEvaluated: row?.largeEvaluated };
 }
 
 try {

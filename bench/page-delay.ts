@@ -185,14 +185,15 @@ async function run(
   }
 }
 
-/** Resolves when the detector has judged all of the past, and what came since. */
+/** Resolves when the detector has evaluated all of the past, and what came since. */
 async function untilJudged(database: string): Promise<void> {
   const client = createClient(clickhouseOf(database));
   const query = 'SELECT toUnixTimestamp64Milli(max(judged_until)) AS ms FROM detector_progress';
   const deadlineMs = Date.now() + JUDGED_DEADLINE_MS;
   try {
     for (let judgedMs = 0; judgedMs < Date.now() - 3 * WINDOW_MS; ) {
-      if (Date.now() > deadlineMs) throw new Error(`${database}: the past is not judged in time`);
+      if (Date.now() > deadlineMs)
+        throw new Error(`${database}: the past is not evaluated in time`);
       await sleep(POLL_MS);
       const answer = await client.query({ query, format: 'JSONEachRow' });
       judgedMs = Number((await answer.json<{ ms: string }>())[0]?.ms ?? 0);
@@ -206,7 +207,7 @@ function clickhouseOf(database: string) {
   return { url: stack.clickhouse.url, database };
 }
 
-/** All that it is told is where it works. */
+/** Its only input is where it works. */
 function start(name: string): ChildProcess {
   const bin = fileURLToPath(new URL('../bin/tailmark.js', import.meta.url));
   const child = spawn(process.execPath, [bin, 'run'], {

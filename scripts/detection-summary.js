@@ -4,7 +4,7 @@ import { betweenMarks } from './between-marks.js';
 import { tableOf } from './eval-plots.js';
 
 /**
- * The document with its table made anew.
+ * The document with its table rebuilt.
  *
  * @param read the text of `bench/results/NAME.txt`, by NAME.
  */
@@ -63,14 +63,14 @@ function releasesRow(read) {
   const results = read('eval-releases');
   const rows = tableOf(results, 'what is released').map((each) => each['as wanted'].split(' of '));
   const sum = (at) => rows.reduce((total, parts) => total + Number(parts[at]), 0);
-  return row('releases judged as wanted', `${sum(0)} of ${sum(1)}`, 'eval-releases', results);
+  return row('releases evaluated as wanted', `${sum(0)} of ${sum(1)}`, 'eval-releases', results);
 }
 
 function fleetRow(read) {
   const results = read('eval-kinds');
   const all = rowOf(results, 'what goes wrong', 'all');
   const kinds = tableOf(results, 'what goes wrong').length - 1;
-  const result = `${all.told} of ${all.faults}; pages per fault: ${all['pages per fault']}`;
+  const result = `${all.emitted ?? all.told} of ${all.faults}; pages per fault: ${all['pages per fault']}`;
   return row(`faults found in a fleet, of ${kinds} kinds`, result, 'eval-kinds', results);
 }
 
@@ -79,5 +79,10 @@ function driftRow(read) {
   const rows = tableOf(results, 'what gets slower').filter(({ name }) => !/too little/.test(name));
   const slow = rows.filter((each) => each['median hours until then'] !== '–');
   const sum = (column) => slow.reduce((total, each) => total + Number(each[column]), 0);
-  return row('slow drift found', `${sum('told')} of ${sum('series')}`, 'eval-drift', results);
+  return row(
+    'slow drift found',
+    `${sum(slow[0]?.told === undefined ? 'emitted' : 'told')} of ${sum('series')}`,
+    'eval-drift',
+    results,
+  );
 }

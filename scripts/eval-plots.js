@@ -3,7 +3,7 @@
 
 const width = 900;
 const plot = { left: 170, right: 850, top: 76, rowHeight: 32 };
-/** Ways, the color of each (Okabe and Ito's, told apart by all eyes), its shape, and its lane in a row. */
+/** Ways, the color of each (Okabe and Ito's, distinguishable by all eyes), its shape, and its lane in a row. */
 const ways = {
   tailmark: { color: '#0072b2', shape: 'disc', lane: -9 },
   'static threshold': { color: '#d55e00', shape: 'square', lane: -2 },
@@ -69,7 +69,7 @@ function delayPlot(faults) {
   const rows = faults.filter((row) => numberOf(row['median delay, s']) > 0);
   const x = logScale(5, 2_000);
   return drawn({
-    title: 'Seconds until it was told, median; beside it how many times the oracle’s',
+    title: 'Seconds until it was emitted, median; beside it how many times the oracle’s',
     rows: rows.map(({ name }) => name),
     ticks: [10, 30, 60, 300, 600, 1_800].map((seconds) => [x(seconds), `${seconds} s`]),
     legend: [],

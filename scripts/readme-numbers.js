@@ -138,12 +138,12 @@ function falsePagesRow(results) {
 function faultsRow(results) {
   const rows = tableOf(results, 'fault');
   const all = rowOf(rows, 'all');
-  const judged = rows.filter(
+  const rated = rows.filter(
     (each) => each !== all && Number.parseFloat(each['recall of those']) >= 0,
   );
   const recall = (each) => Number.parseFloat(each['recall of those']);
-  const worst = judged.reduce((a, b) => (recall(b) < recall(a) ? b : a));
-  const done = `recall, against an oracle that knows the traffic, of ${judged.length} kinds of fault`;
+  const worst = rated.reduce((a, b) => (recall(b) < recall(a) ? b : a));
+  const done = `recall, against an oracle that knows the traffic, of ${rated.length} kinds of fault`;
   const result =
     `${all['recall of those']} of ${grouped(all['oracle finds'])} faults, ${all['stage blamed']} right stage; ` +
     `worst: ${worst.name}, ${worst['recall of those']}`;

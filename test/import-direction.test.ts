@@ -194,7 +194,7 @@ describe('imports', () => {
 });
 
 describe('the core', () => {
-  it('is told the time and its random numbers', () => {
+  it('gets the time and its random numbers', () => {
     const wrong = offences(({ layer, code }) =>
       pureLayers.has(layer) ? code.split('\n').filter((line) => impure.test(line)) : [],
     );

@@ -4,7 +4,7 @@ import type { LocalStack } from '../../src/local/local-stack.ts';
 import type { PeerTask, RunningPeer } from './peer.ts';
 
 /**
- * A peer in a process of its own. It is told `BROKER CLICKHOUSE_URL` in its arguments and a line
+ * A peer in a process of its own. It gets `BROKER CLICKHOUSE_URL` as its arguments and a line
  * `TOPIC GROUP DATABASE EVENTS` a task on its standard input; it answers `stored` a task, and what
  * else it has to say of it.
  */

@@ -130,7 +130,7 @@ class LineWriter {
     buffer[this.length++] = 48 + (fraction % 10);
   }
 
-  /** A copy of what was written; writing begins anew. */
+  /** A copy of what was written; writing starts again. */
   take(): Buffer {
     const message = Buffer.from(this.#buffer.subarray(0, this.length));
     this.length = 0;

@@ -125,7 +125,7 @@ describe('windows in memory', () => {
     expect(memory.counts).toEqual({ events: 3, rejected: 3, late: 0 });
   });
 
-  it('are as long as the detector judges them', () => {
+  it('are as long as the detector evaluates them', () => {
     const minute = configSchema.parse({ detect: { window: '1m' } });
     const memory = new MemoryWindows(minute);
     const wholeMs = Math.ceil(startMs / 60_000) * 60_000 - startMs;

@@ -153,7 +153,7 @@ describe('the state of a detector', () => {
     );
   }, 120_000);
 
-  it('is the same, with the same events, where windows are judged together', () => {
+  it('is the same, with the same events, where windows are evaluated together', () => {
     fc.assert(
       fc.property(fc.array(fc.integer({ min: 1, max: 20 }), { minLength: 1 }), (lengths) => {
         const detector = newDetector();

@@ -136,7 +136,7 @@ describe('Detector', () => {
     expect(runScenario(turned, options)).toEqual(emitted);
   });
 
-  it('ignores a window that it has judged already', () => {
+  it('ignores a window that it has evaluated already', () => {
     const twice = windows.flatMap((present) => [present, present]);
     const detector = new Detector(options);
     const events = twice.flatMap((present) => {
@@ -188,7 +188,7 @@ describe('Detector', () => {
     expect(detector.open).toEqual([]);
   });
 
-  it('judges as many series as the limit allows and counts the windows of others', () => {
+  it('evaluates as many series as the limit allows and counts the windows of others', () => {
     const detector = new Detector({ ...options, max_series: 20 });
     const [one] = windows[0] as [SeriesWindow];
     const many = Array.from({ length: 23 }, (_, i) => {

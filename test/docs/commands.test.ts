@@ -62,7 +62,7 @@ describe('shellCommands', () => {
     expect(words(text)).toEqual(expected);
   });
 
-  it('tells the line of each', () => {
+  it('gives the line of each', () => {
     const lines = shellCommands('a\n\n# b\nc \\\n d\ne').map((command) => command.line);
     expect(lines).toEqual([0, 3, 5]);
   });

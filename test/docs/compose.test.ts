@@ -81,7 +81,7 @@ describe('docker-compose.yml', () => {
   });
 });
 
-describe('what docker-compose.yml tells tailmark', () => {
+describe('the settings of tailmark in docker-compose.yml', () => {
   it.each(ours)('$name: every variable is a setting', ({ service }) => {
     const env = environmentOf(service);
     expect(Object.keys(env).filter((key) => !key.startsWith('TAILMARK_'))).toEqual([]);
@@ -103,7 +103,7 @@ describe('what docker-compose.yml tells tailmark', () => {
     );
   });
 
-  it('agrees with what it tells Kafka', () => {
+  it('agree with those of Kafka', () => {
     const kafka = environmentOf(services.kafka as ComposeService);
     for (const broker of settings.kafka.brokers) {
       expect(kafka.KAFKA_ADVERTISED_LISTENERS).toContain(`INTERNAL://${broker}`);
@@ -117,7 +117,7 @@ describe('what docker-compose.yml tells tailmark', () => {
     expect(Buffer.from(kafka.CLUSTER_ID ?? '', 'base64url')).toHaveLength(16);
   });
 
-  it('agrees with what it tells ClickHouse', () => {
+  it('agree with those of ClickHouse', () => {
     const clickhouse = environmentOf(services.clickhouse as ComposeService);
     expect(settings.clickhouse.username).toBe(clickhouse.CLICKHOUSE_USER);
     expect(settings.clickhouse.password).toBe(clickhouse.CLICKHOUSE_PASSWORD);

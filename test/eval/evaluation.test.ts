@@ -20,7 +20,7 @@ describe('the detector, evaluated', { timeout: 240_000 }, () => {
     expect(['outage ×10', 'queue builds up', 'stage ×2'].map(recallOf)).toEqual([1, 1, 1]);
     expect(allKinds.faults).toBe(36);
     expect(allKinds.recall).toBeGreaterThanOrEqual(0.95);
-    // Two windows, and the two seconds until they are judged.
+    // Two windows, and the two seconds until they are evaluated.
     const outage = kinds.find(({ name }) => name === 'outage ×10');
     expect(outage?.medianDelayMs).toBeLessThanOrEqual(22_000);
     // In windows: one more where the oracle needs one is twice its delay.

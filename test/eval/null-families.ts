@@ -101,7 +101,11 @@ export const nullFamilies: readonly NullFamily[] = [
   ),
   family('swing of ten minutes', 'σ 0.3, remembers ten minutes', swing(0.3, 10 * windowsPerMinute)),
   family('swing of an hour', 'σ 0.5, remembers an hour', swing(0.5, 60 * windowsPerMinute)),
-  family('dispersion 5', 'the slow share is drawn anew each window, φ = 5 at the p95', redrawn(5)),
+  family(
+    'dispersion 5',
+    'the slow share is drawn again for each window, φ = 5 at the p95',
+    redrawn(5),
+  ),
   family('dispersion 20', 'the same, φ = 20', redrawn(20)),
   family('shocks', 'five times a day a minute with five times the slow requests', shocks()),
   family('cron job', 'every day at six, for ten minutes, five times the slow requests', (at) => {

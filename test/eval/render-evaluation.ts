@@ -58,7 +58,7 @@ export function renderEvaluation(evaluation: Evaluation): string {
     'resolves per page',
     ...rivalNames,
   ];
-  const speed = `The detector judged ${Math.round(evaluationsPerSecond / 100) / 10} k series-windows (four stages) a second of its thread.`;
+  const speed = `The detector evaluated ${Math.round(evaluationsPerSecond / 100) / 10} k series-windows (four stages) a second of its thread.`;
   const nulls = [
     ...[line(falseHead), rule(falseHead.length)],
     ...[...families, allFamilies].map(falseRow),

@@ -41,7 +41,7 @@ describe.each(files)('%s', (file) => {
     }
   });
 
-  it.each(scenario.restarts)('tells the same when restarted before window %i', (restartAt) => {
+  it.each(scenario.restarts)('emits the same when restarted before window %i', (restartAt) => {
     const history = scenario.restart_history;
     const again = runScenario(windows, options, { restartAt, history });
     if (history === undefined) {

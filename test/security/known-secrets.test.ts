@@ -37,7 +37,7 @@ describe('knownSecrets', () => {
     );
   });
 
-  it('is told of every secret that a configuration holds, even of one that is refused', () => {
+  it('knows every secret that a configuration holds, even of one that is refused', () => {
     const files: Record<string, string> = {
       'tailmark.yaml':
         'clickhouse: {password: CANARY-in-the-file}\n' +

@@ -61,7 +61,7 @@ describe('oauthBearer', () => {
     await expect(login()).rejects.toThrow(`${path} (${says})`);
   });
 
-  it('says so if there is no file, and has no cause that would be told instead', async () => {
+  it('says so if there is no file, and has no cause that would be shown instead', async () => {
     rmSync(path);
     const error = await login().catch((failure: unknown) => failure);
     expect(error).toMatchObject({ code: 'TAILMARK_KAFKA_AUTH', exitCode: 78 });

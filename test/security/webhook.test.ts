@@ -34,7 +34,7 @@ async function failureOf(webhook: WebhookTarget): Promise<Error> {
 }
 
 describe('a webhook', () => {
-  it('gets the login of its address as a header, and tells nobody', async () => {
+  it('gets the login of its address as a header, and shows it to nobody', async () => {
     let seen = '';
     const port = await serve((request, response) => {
       seen = `${request.url} ${request.headers.authorization}`;
@@ -48,7 +48,7 @@ describe('a webhook', () => {
     expect(leaksIn(`${error.stack} ${JSON.stringify(error)} ${String(error.cause)}`)).toEqual([]);
   });
 
-  it('that cannot be reached is told by its host alone', async () => {
+  it('that cannot be reached is named by its host alone', async () => {
     const error = await failureOf(target('http://127.0.0.1:1/CANARY?CANARY'));
     expect(error.message).toContain('webhook 127.0.0.1:1 ');
     expect(leaksIn(`${error.stack} ${String(error.cause)}`)).toEqual([]);

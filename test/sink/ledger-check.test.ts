@@ -39,7 +39,7 @@ describe('a ledger whose ranges tile', () => {
     expect(checkLedger([])).toEqual({ partitions: [], problems: [] });
   });
 
-  it('is judged by group, topic and partition, whatever their names', () => {
+  it('is checked by group, topic and partition, whatever their names', () => {
     const rows = [
       row(0, 5),
       row(0, 6, { group_id: 'other' }),

@@ -127,7 +127,7 @@ describe('standard input', () => {
 describe('a file that cannot be read', () => {
   const unreadable = { code: 'TAILMARK_FILE_UNREADABLE', exitCode: 64 };
 
-  it('is told before anything begins where it is missing', async () => {
+  it('is reported before anything begins where it is missing', async () => {
     const path = join(folder, 'missing.ndjson');
     const source = new FileSource({ path, stdin: Readable.from([]), startedMs, maxLineBytes });
     const error = await source.start(new Reader()).catch((reason: unknown) => reason);
@@ -164,7 +164,7 @@ describe('a file that cannot be read', () => {
   });
 });
 
-describe('a source that is told to be quiet', () => {
+describe('a source that must be quiet', () => {
   it('hands out no further batch, and its claim still commits', async () => {
     const lines = Array.from({ length: 20_000 }, (_, i) => `${i}\n`).join('');
     const source = new FileSource({

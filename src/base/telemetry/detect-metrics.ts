@@ -3,23 +3,26 @@ import type { MetricFactory } from './metric-factory.ts';
 /** Metrics of the detect role. */
 export function detectMetrics(make: MetricFactory) {
   return {
-    windowsJudged: make.counter(
+    windowsEvaluated: make.counter(
       'windows_judged_total',
-      'Windows of series that the detector has judged; of series beyond its limit none.',
+      'Windows of series that the detector has evaluated; of series beyond its limit none.',
     ),
-    windowsJudgedAgain: make.counter(
+    windowsEvaluatedAgain: make.counter(
       'windows_judged_again_total',
-      'Windows, of all series, judged again as they had received more than 1 % of their requests late.',
+      'Windows, of all series, evaluated again as they had received more than 1 % of their requests late.',
     ),
     windowsLeftLate: make.counter(
       'windows_left_late_total',
-      'Windows that had received more than 1 % of their requests late and were too old to be judged again.',
+      'Windows that had received more than 1 % of their requests late and were too old to be evaluated again.',
     ),
-    detectorSeries: make.gauge('detector_series', 'Series that the detector judges.'),
-    detectorSeriesLimit: make.gauge('detector_series_limit', 'Series that it judges at most.'),
-    detectorSeriesUnjudged: make.gauge(
+    detectorSeries: make.gauge('detector_series', 'Series that the detector evaluates.'),
+    detectorSeriesLimit: make.gauge(
+      'detector_series_limit',
+      'Maximum number of series that it evaluates.',
+    ),
+    detectorSeriesUnevaluated: make.gauge(
       'detector_series_unjudged',
-      'Series of the last window that had requests and were not judged.',
+      'Series of the last window that had requests and were not evaluated.',
     ),
     detectorLeader: make.gauge(
       'detector_leader',
@@ -27,7 +30,7 @@ export function detectMetrics(make: MetricFactory) {
     ),
     detectorBehindSeconds: make.gauge(
       'detector_behind_seconds',
-      'How long the first message that is not stored has been in Kafka, or the first window that is complete has not been judged.',
+      'Age of the first message in Kafka that is not stored, or of the first complete window that is not evaluated.',
       [],
       'max',
     ),
@@ -45,19 +48,22 @@ export function detectMetrics(make: MetricFactory) {
     ),
     stateSavedSeconds: make.gauge(
       'detector_state_timestamp_seconds',
-      'Event time up to which what the detector has learnt is saved; 0 before the first time.',
+      'Event time of the last saved snapshot of the detector; 0 before the first one.',
       [],
       'max',
     ),
-    stateSavedBytes: make.gauge('detector_state_bytes', 'Size of what was saved, not compressed.'),
-    stateFailures: make.counter('detector_state_failures_total', 'Times it could not be saved.'),
+    stateSavedBytes: make.gauge('detector_state_bytes', 'Size of the snapshot, not compressed.'),
+    stateFailures: make.counter(
+      'detector_state_failures_total',
+      'Snapshots that could not be saved.',
+    ),
     detectorTests: make.gauge(
       'detector_tests',
       'Tests that share the budget of pages: of stages, failures and traffic.',
     ),
-    detectorStagesUnjudged: make.gauge(
+    detectorStagesUnevaluated: make.gauge(
       'detector_stages_unjudged',
-      'Stages of judged series that were not judged in their last window.',
+      'Stages of evaluated series that were not evaluated in their last window.',
     ),
     anomalies: make.counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: make.counter('alert_failures_total', 'Deliveries given up.', ['target']),

@@ -56,8 +56,8 @@ export class LimitWatch {
   #setGauges(stats: Partial<DetectorStats>): void {
     this.#metrics.detectorSeries.set(stats.series ?? 0);
     this.#metrics.detectorSeriesLimit.set(stats.seriesLimit ?? 0);
-    this.#metrics.detectorSeriesUnjudged.set(stats.seriesNotEvaluated ?? 0);
+    this.#metrics.detectorSeriesUnevaluated.set(stats.seriesNotEvaluated ?? 0);
     this.#metrics.detectorTests.set(stats.tests ?? 0);
-    this.#metrics.detectorStagesUnjudged.set(stats.stagesNotEvaluated ?? 0);
+    this.#metrics.detectorStagesUnevaluated.set(stats.stagesNotEvaluated ?? 0);
   }
 }

@@ -247,7 +247,7 @@ export class WindowEvaluator {
     const selected = this.#late.select(nowMs(), requests, snapshotsMs);
     if (selected === undefined) return undefined;
     const { windows, tooOld } = selected;
-    metrics.windowsJudgedAgain.inc(windows);
+    metrics.windowsEvaluatedAgain.inc(windows);
     metrics.windowsLeftLate.inc(tooOld);
     if (tooOld > 0) {
       log.warn(
@@ -276,7 +276,7 @@ export class WindowEvaluator {
     const { windowsEvaluated } = this.#detector.stats;
     const events = this.#detector.observe(windows, nowMs(), startMs, isWhole);
     const { stats } = this.#detector;
-    metrics.windowsJudged.inc(stats.windowsEvaluated - windowsEvaluated);
+    metrics.windowsEvaluated.inc(stats.windowsEvaluated - windowsEvaluated);
     this.#limits.observe(stats);
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#publishAll();

@@ -23,7 +23,7 @@ describe('dedupKeyOf', () => {
     expect(new Set(keys).size).toBe(keys.length);
   });
 
-  it('differs by the name that tells two of one kind and series apart', () => {
+  it('differs by the name that distinguishes two of one kind and series', () => {
     const keys = ['', 'fast', 'available'].map((name) => dedupKeyOf('slo_burn', series, name));
     expect(new Set(keys).size).toBe(keys.length);
   });

@@ -24,7 +24,7 @@ describe('evidenceSql', () => {
     );
   });
 
-  it('reads the minute table for windows of minutes and adds the judged quantile', () => {
+  it('reads the minute table for windows of minutes and adds the evaluated quantile', () => {
     const sql = evidenceSql({ series, q: 0.98, startedAtMs: 0, windowMs: 60_000 });
     expect(sql).toContain('FROM latency_1m');
     expect(sql).toContain('quantilesTDigestMerge(0.5, 0.9, 0.95, 0.98, 0.99, 0.999)');

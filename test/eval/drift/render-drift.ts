@@ -20,9 +20,9 @@ export function renderDrift(outcomes: readonly DriftOutcome[]): string {
   );
   const weeks = calmOutcomes.reduce((sum, { days }) => sum + (days - learningDays) / 7, 0);
   const perThousand = (n: number) => Number(((n / weeks) * 1000).toPrecision(3));
-  const falsely = `${pages} drifts told in ${weeks} series-weeks of sixteen families, after the first eight days of each`;
+  const falsely = `${pages} drifts emitted in ${weeks} series-weeks of sixteen families, after the first eight days of each`;
   return [
-    '| what gets slower | series | told | median hours until then | longest | at a ratio of, median | stage blamed | told again | shifts of the tail told meanwhile |',
+    '| what gets slower | series | emitted | median hours until then | longest | at a ratio of, median | stage blamed | emitted again | shifts of the tail emitted meanwhile |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
     '',

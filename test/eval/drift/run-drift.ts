@@ -32,7 +32,7 @@ export interface DriftOutcome extends DriftOrder {
 const startMs = Date.UTC(2026, 10, 2);
 const minuteMs = 60_000;
 const hourMs = 60 * minuteMs;
-/** Windows of a minute are judged: three weeks of ten-second windows would be slow. */
+/** Windows of a minute are evaluated: three weeks of ten-second windows would be slow. */
 const perMinute = minuteMs / windowMs;
 
 /** Runs one series through the detector, with all of its tests. The same order gives the same outcome. */
@@ -41,8 +41,8 @@ export function runDrift(order: DriftOrder): DriftOutcome {
   const random = new Random(`${order.family} ${order.seed} drift`);
   const model = family.model(random);
   const draws = random.split('requests');
-  const judged = { page_budget_per_week: pagesPerWeek, window: '1m' };
-  const { detect } = configSchema.parse({ detect: judged });
+  const settings = { page_budget_per_week: pagesPerWeek, window: '1m' };
+  const { detect } = configSchema.parse({ detect: settings });
   const detector = new Detector(detect);
   const completed = new CompletedWindows(windowMs, random.split('offsets'));
   const maker = new WindowMaker(minuteMs);

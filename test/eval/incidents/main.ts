@@ -70,7 +70,7 @@ const delays = slowParts.map((part) => ({
   part,
   outcomes: Array.from({ length: delaySeries }, (_, i) => {
     const delayMs = runDelay(first + i, part);
-    say(`${JSON.stringify(part)}, ${first + i}: told after ${delayMs} ms`);
+    say(`${JSON.stringify(part)}, ${first + i}: emitted after ${delayMs} ms`);
     return delayMs;
   }),
 }));

@@ -28,7 +28,7 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
       'comes and goes for an hour',
       ...[
         'series',
-        'told',
+        'emitted',
         'pages, at most',
         'notifications, mean',
         'at most',
@@ -54,7 +54,7 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     '',
     line([
       'lasts for',
-      ...['series', 'told', 'pages, at most', 'notifications, at most', 'resolves per page'],
+      ...['series', 'emitted', 'pages, at most', 'notifications, at most', 'resolves per page'],
       ...['over after, minutes, at most', 'baseline’s p99 moved by it, at most'],
       ...['apart from that without it, at most', 'two hours after the end'],
     ]),
@@ -80,7 +80,7 @@ export function renderIncidents({ flaps, incidents, delays, digests }: Incidents
     '',
     line([
       `how soon, at ${delayRatePerSecond} requests a second`,
-      ...['p95 of the stage', 'p99', 'series', 'told', 'median delay, s', 'longest'],
+      ...['p95 of the stage', 'p99', 'series', 'emitted', 'median delay, s', 'longest'],
     ]),
     rule(7),
     ...delays.map(({ part, outcomes }) => {

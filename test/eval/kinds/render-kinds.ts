@@ -18,12 +18,12 @@ export function renderKinds(runs: readonly KindsOutcome[]): string {
   const mixRight = found.filter(({ isMixRight }) => isMixRight);
   const atMost = poissonUpperBound(falsePages);
   return [
-    '| what goes wrong | faults | told | median delay, s | longest | stage blamed | cause named | pages per fault | resolves per page |',
+    '| what goes wrong | faults | emitted | median delay, s | longest | stage blamed | cause named | pages per fault | resolves per page |',
     '|---|---:|---:|---:|---:|---:|---:|---:|---:|',
     ...rows,
     rowOf('**all**', outcomes),
     '',
-    `Traffic mix told from slowness: ${mixRight.length} of ${found.length} right.`,
+    `Traffic mix distinguished from slowness: ${mixRight.length} of ${found.length} right.`,
     '',
     `While nothing was wrong: ${falsePages} false pages in ${days.toFixed(1)} days of the fleet, which are ${weeks.toFixed(1)} series-weeks; ${perThousand(falsePages, weeks)} per 1,000 of these (at most ${perThousand(atMost, weeks)}, 95 %).`,
     '',

@@ -63,7 +63,7 @@ function replayOf(name: string, window: string, config: Config, shuffle: Shuffle
   rows.push(
     line([
       ...[recording, order, window, `${replay.events}`, `${replay.series}`, number(seriesWeeks)],
-      ...[`${replay.judged} of ${replay.seriesWindows}`, `${pages.length}`],
+      ...[`${replay.evaluated} of ${replay.seriesWindows}`, `${pages.length}`],
       number((pages.length / seriesWeeks) * 1000),
       number((poissonUpperBound(pages.length) / seriesWeeks) * 1000),
     ]),
@@ -89,8 +89,8 @@ for (const name of names) {
   }
 }
 const head = [
-  ...['recording', 'order', 'window', 'events', 'series judged', 'series-weeks'],
-  ...['windows judged', 'pages', 'per 1,000 series-weeks', 'at most (95 %)'],
+  ...['recording', 'order', 'window', 'events', 'series evaluated', 'series-weeks'],
+  ...['windows evaluated', 'pages', 'per 1,000 series-weeks', 'at most (95 %)'],
 ];
 process.stdout.write(
   [line(head), `|---|---|${'---:|'.repeat(head.length - 2)}`, ...rows, '', ...emitted, ''].join(

@@ -11,7 +11,7 @@ export interface Replay {
   readonly pages: readonly { readonly opened: AnomalyEvent; last: AnomalyEvent }[];
   /** Windows of series, those with a baseline, and the time for which their series were seen. */
   readonly seriesWindows: number;
-  readonly judged: number;
+  readonly evaluated: number;
   readonly series: number;
   readonly seriesWeeks: number;
 }
@@ -27,13 +27,13 @@ export function replayEvents(events: Iterable<RecordedEvent>, config: Config): R
   const pages = new Map<string, { opened: AnomalyEvent; last: AnomalyEvent }>();
   const seen = new Map<string, { fromMs: number; toMs: number }>();
   let seriesWindows = 0;
-  let judged = 0;
+  let evaluated = 0;
   const judge = (isOver: boolean) => {
     for (const { startMs, windows: present } of windows.complete(isOver)) {
       seriesWindows += present.length;
       for (const { series, stages } of present) {
         if (![...stages.keys()].some((stage) => detector.reference(series, stage))) continue;
-        judged++;
+        evaluated++;
         const range = seen.get(seriesKey(series)) ?? { fromMs: startMs, toMs: startMs };
         range.toMs = startMs + config.detect.window;
         seen.set(seriesKey(series), range);
@@ -61,7 +61,7 @@ export function replayEvents(events: Iterable<RecordedEvent>, config: Config): R
   return {
     events: windows.counts.events - windows.counts.rejected - windows.counts.late,
     pages: [...pages.values()],
-    ...{ seriesWindows, judged, series: seen.size },
+    ...{ seriesWindows, evaluated, series: seen.size },
     seriesWeeks: spans.reduce((sum, ms) => sum + ms, 0) / weekMs,
   };
 }

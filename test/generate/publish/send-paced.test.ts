@@ -160,7 +160,7 @@ describe('sendPaced', () => {
     expect(counts).toEqual([1_000, 1_500]);
   });
 
-  it('stops where it is told to, sends what it holds, and closes its input', async () => {
+  it('stops when aborted, sends what it holds, and closes its input', async () => {
     const abort = new AbortController();
     let closed = false;
     async function* endless() {

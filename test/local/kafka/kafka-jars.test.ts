@@ -37,7 +37,7 @@ function fetchWith(script: string, texts: string[] = []) {
 }
 
 describe('ensureKafkaJars', () => {
-  it('fetches once, tells how far it is, and leaves nothing else in the cache', async () => {
+  it('fetches once, reports its progress, and leaves nothing else in the cache', async () => {
     const texts: string[] = [];
     const jars = await fetchWith(goodMaven, texts);
     expect(jars).toBe(join(cache, `kafka-${kafkaVersion}`));

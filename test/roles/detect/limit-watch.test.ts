@@ -19,7 +19,7 @@ function watch() {
     const all = [
       metrics.detectorSeries,
       metrics.detectorSeriesLimit,
-      metrics.detectorSeriesUnjudged,
+      metrics.detectorSeriesUnevaluated,
     ];
     return Promise.all(all.map(async (gauge) => (await gauge.get()).values[0]?.value));
   };

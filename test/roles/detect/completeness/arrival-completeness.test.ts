@@ -215,7 +215,7 @@ describe('ArrivalCompleteness', () => {
     expect(Math.abs((world.last?.displaced[0]?.delayMs ?? 0) - 5 * hourMs)).toBeLessThan(20_000);
   });
 
-  it('takes a topic that was made anew for another log', async () => {
+  it('takes a recreated topic for another log', async () => {
     const world = new SimulatedPipeline(2);
     await world.pass(60);
     const recreated = world.partitions[1];
