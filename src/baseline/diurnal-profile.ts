@@ -3,7 +3,7 @@ import type { StateArchive } from '../snapshot/archive.ts';
 
 const hourMs = 3_600_000;
 const hours = 24;
-/** Quantiles whose course over the day is known. */
+/** Quantiles whose diurnal pattern is known. */
 const points = [0.5, 0.75, 0.9, 0.95, 0.99] as const;
 const depths = points.map(depthOf);
 /** Weight of a new day against all days before it. */
@@ -75,7 +75,7 @@ export class DiurnalProfile {
     });
   }
 
-  /** Ratios between the baselines that end at two times; undefined if no point has a diurnal course. */
+  /** Ratios between the baselines that end at two times; undefined if no point has a diurnal pattern. */
   between(fromMs: number, toMs: number): DiurnalRatios | undefined {
     const logRatios = points.map((_, i) => {
       const day = this.#dayAt(i);
@@ -90,7 +90,7 @@ export class DiurnalProfile {
     });
   }
 
-  /** Values of a point for all hours, if it has a diurnal course. */
+  /** Values of a point for all hours, if it has a diurnal pattern. */
   #dayAt(point: number): Float64Array | undefined {
     const known = Float64Array.from(
       { length: hours },

@@ -87,7 +87,7 @@ export class HourlyTails {
       open.durations.release();
       open.sumsMs.release();
     }
-    this.#dropBefore(startMs - rememberedMs);
+    this.#hours = this.#hours.filter((each) => each.startMs >= startMs - rememberedMs);
     return true;
   }
 
@@ -154,11 +154,6 @@ export class HourlyTails {
     const quantilesMs = Float64Array.from(this.#quantiles, (q) => digest.quantile(q));
     const means = [...sumsMs.entries()].map(([name, ms]) => [name, ms / requests] as const);
     return { startMs, stage, requests, quantilesMs, meansMs: new Map(means) };
-  }
-
-  #dropBefore(fromMs: number): void {
-    const keep = this.#hours.findIndex(({ startMs }) => startMs >= fromMs);
-    this.#hours = keep < 0 ? [] : this.#hours.slice(keep);
   }
 }
 

@@ -51,7 +51,7 @@ export class StageBaseline {
 
   /** Adds a window, later than all before. */
   learn(startMs: number, { digest, bands, bandsMs }: StageSummary): void {
-    this.#applyCourse();
+    this.#applyDiurnal();
     const block = this.#blockAt(startMs);
     block.durations.add(digest);
     block.bands.addAll(bands.bands, bands.amounts);
@@ -69,7 +69,7 @@ export class StageBaseline {
     this.#heldUntilMs = fromMs + this.#periods.baselineMs;
   }
 
-  /** Moves the reference to the time of day around `ms`, if there is a diurnal course. */
+  /** Moves the reference to the time of day around `ms`, if there is a diurnal pattern. */
   advance(ms: number): void {
     this.#followedFrom ??= this.reference();
     const from = this.#followedFrom;
@@ -154,7 +154,7 @@ export class StageBaseline {
   }
 
   /** Replaces the blocks by the reference that has followed the day. */
-  #applyCourse(): void {
+  #applyDiurnal(): void {
     if (this.#followedFrom === undefined) return;
     this.#followedFrom = undefined;
     const last = this.#blocks.at(-1);

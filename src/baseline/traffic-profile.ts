@@ -25,9 +25,7 @@ export interface TrafficForecast {
   readonly isWeekKnown: boolean;
 }
 
-const emptyForecast: TrafficForecast = {
-  ...{ perSecond: 0, fromMs: 0, toMs: 0, isKnown: false, isWeekKnown: false },
-};
+const emptyForecast = { perSecond: 0, fromMs: 0, toMs: 0, isKnown: false, isWeekKnown: false };
 
 /**
  * Traffic by blocks of ten minutes for eight days, and its forecast. That is the median of the last hour,
@@ -51,7 +49,9 @@ export class TrafficProfile {
   observe(startMs: number, windowMs: number, requests: number): void {
     const block = Math.floor(startMs / blockMs);
     if (block !== this.#block) {
-      this.#closeBlock();
+      if (this.#seconds > 0) this.#put(this.#block, this.#requests / this.#seconds);
+      this.#requests = 0;
+      this.#seconds = 0;
       this.#block = block;
       this.#forecast = this.#newForecast(block);
     }
@@ -99,12 +99,6 @@ export class TrafficProfile {
         serializeFields(state, forecast, emptyForecast),
       );
     });
-  }
-
-  #closeBlock(): void {
-    if (this.#seconds > 0) this.#put(this.#block, this.#requests / this.#seconds);
-    this.#requests = 0;
-    this.#seconds = 0;
   }
 
   #put(block: number, perSecond: number): void {

@@ -22,6 +22,7 @@ export class RateDetectors {
   readonly #failures: ProportionDetectors;
   /** Detectors of a warm series and its cold starts together, by the key of the warm series. */
   readonly #coldStarts: ProportionDetectors;
+  readonly #proportions: readonly ProportionDetectors[];
   /** True since the first cold start of any series: before, no detectors of cold starts are created. */
   #hasColdStarts = false;
   /** Drops and silence of models. */
@@ -31,6 +32,7 @@ export class RateDetectors {
   constructor(options: DetectOptions) {
     this.#failures = new ProportionDetectors(failures, options);
     this.#coldStarts = new ProportionDetectors(coldStarts, options);
+    this.#proportions = [this.#failures, this.#coldStarts];
     this.traffic = new TrafficDetectors(options);
     this.slos = new SloBurnDetectors(options);
   }
@@ -126,10 +128,6 @@ export class RateDetectors {
     }
     const ofBoth = (key: string) => coldRequests(present.get(key), cold.get(key));
     return this.#coldStarts.step(startMs, ofBoth, context, baselineOf);
-  }
-
-  get #proportions(): readonly ProportionDetectors[] {
-    return [this.#failures, this.#coldStarts];
   }
 }
 

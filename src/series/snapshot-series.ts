@@ -16,8 +16,14 @@ const emptySeries: Series = {
 };
 
 const emptyCounts = {
-  ...{ stage: '', requests: 0, errors: 0, timeouts: 0, cancelled: 0 },
-  ...{ sumMs: 0, minMs: 0, maxMs: 0 },
+  stage: '',
+  requests: 0,
+  errors: 0,
+  timeouts: 0,
+  cancelled: 0,
+  sumMs: 0,
+  minMs: 0,
+  maxMs: 0,
 };
 
 export function serializeSeries(state: StateArchive, series: Series = emptySeries): Series {

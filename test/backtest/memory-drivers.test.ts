@@ -14,7 +14,7 @@ const config = configSchema.parse({ detect: { baseline: '40m' } });
 function eventOf(fault: Fault) {
   const windows = new MemoryWindows(config);
   const backtest = new Backtest(config.detect, (event) => windows.explained(event));
-  const judge = (isOver: boolean) => {
+  const evaluate = (isOver: boolean) => {
     for (const at of windows.complete(isOver)) backtest.evaluate([at]);
   };
   for (const event of generateTraffic({
@@ -27,9 +27,9 @@ function eventOf(fault: Fault) {
     faults: [{ ...fault, fromMs: 40 * minuteMs }],
   })) {
     windows.consume(Buffer.from(JSON.stringify(event)));
-    judge(false);
+    evaluate(false);
   }
-  judge(true);
+  evaluate(true);
   return backtest.anomalies;
 }
 

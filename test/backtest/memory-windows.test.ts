@@ -139,13 +139,13 @@ describe('windows in memory', () => {
   it('hold a recording of more windows than a chunk may have', () => {
     const memory = new MemoryWindows(config);
     const windows = limits.windowsPerChunk + 500;
-    let judged = 0;
+    let evaluated = 0;
     for (let i = 0; i < windows; i++) {
       memory.consume(text(eventAt(i * config.detect.window, 'a', 1, 20)));
-      judged += [...memory.complete()].length;
+      evaluated += [...memory.complete()].length;
     }
-    judged += all(memory).length;
+    evaluated += all(memory).length;
     expect(memory.counts).toEqual({ events: windows, rejected: 0, late: 0 });
-    expect(judged).toBe(windows);
+    expect(evaluated).toBe(windows);
   });
 });

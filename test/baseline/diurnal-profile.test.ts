@@ -22,9 +22,9 @@ function digestOf(tailTimes: number, times = 1): TDigest {
 }
 
 function learnt(tailAt: (hour: number) => number, hours: Iterable<number>): DiurnalProfile {
-  const course = new DiurnalProfile();
-  for (const hour of hours) course.learn(hour * hourMs, digestOf(tailAt(hour)));
-  return course;
+  const profile = new DiurnalProfile();
+  for (const hour of hours) profile.learn(hour * hourMs, digestOf(tailAt(hour)));
+  return profile;
 }
 
 const day = Array.from({ length: 24 }, (_, hour) => hour);
@@ -32,19 +32,19 @@ const day = Array.from({ length: 24 }, (_, hour) => hour);
 describe('DiurnalProfile', () => {
   it('gives the change of a tail from one hour of the day to another, and where it has none', () => {
     const wave = waveOf(4);
-    const course = learnt(wave, day);
+    const profile = learnt(wave, day);
     for (const [from, to] of [
       [0, 12],
       [12, 24 + 6],
       [23, 4 * 24 + 5],
     ] as const) {
-      const times = course.between(from * hourMs, to * hourMs);
-      expect(times?.ratioAt(0.99)).toBeCloseTo(wave(to) / wave(from), 9);
-      expect(times?.ratioAt(0.999)).toBe(times?.ratioAt(0.99));
-      expect(times?.ratioAt(0.5)).toBe(1);
-      expect(times?.ratioAt(0.1)).toBe(1);
+      const ratios = profile.between(from * hourMs, to * hourMs);
+      expect(ratios?.ratioAt(0.99)).toBeCloseTo(wave(to) / wave(from), 9);
+      expect(ratios?.ratioAt(0.999)).toBe(ratios?.ratioAt(0.99));
+      expect(ratios?.ratioAt(0.5)).toBe(1);
+      expect(ratios?.ratioAt(0.1)).toBe(1);
     }
-    expect(course.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
+    expect(profile.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
   });
 
   it('interpolates between two hours', () => {
@@ -57,8 +57,8 @@ describe('DiurnalProfile', () => {
 
   it('moves a digest by the change of its quantiles', () => {
     const wave = waveOf(4);
-    const course = learnt(wave, day).between(0, 12 * hourMs);
-    const moved = course?.applyTo(digestOf(1));
+    const ratios = learnt(wave, day).between(0, 12 * hourMs);
+    const moved = ratios?.applyTo(digestOf(1));
     const noon = digestOf(4);
     expect(moved?.count).toBe(1000);
     // Right above a point the next one has a part in it.
@@ -71,9 +71,9 @@ describe('DiurnalProfile', () => {
     const wave = waveOf(4);
     const without = (left: readonly number[]) => day.filter((hour) => !left.includes(hour));
     expect(learnt(wave, without([1, 2, 3, 4, 5])).between(0, 12 * hourMs)).toBeUndefined();
-    const course = learnt(wave, without([5, 6, 7, 23]));
-    const times = course.between(0, 6 * hourMs)?.ratioAt(0.99);
-    expect(times).toBeCloseTo(Math.sqrt(wave(4) * wave(8)), 9);
+    const profile = learnt(wave, without([5, 6, 7, 23]));
+    const ratio = profile.between(0, 6 * hourMs)?.ratioAt(0.99);
+    expect(ratio).toBeCloseTo(Math.sqrt(wave(4) * wave(8)), 9);
   });
 
   it('ignores chance movements', () => {
@@ -86,25 +86,25 @@ describe('DiurnalProfile', () => {
         level = Math.exp(-1) * level + Math.sqrt(1 - Math.exp(-2)) * random.normal();
         return Math.exp(0.3 * level);
       };
-      const course = learnt(swing, day);
-      trusted += course.between(0, 12 * hourMs) === undefined ? 0 : 1;
+      const profile = learnt(swing, day);
+      trusted += profile.between(0, 12 * hourMs) === undefined ? 0 : 1;
     }
     expect(trusted).toBeLessThanOrEqual(4);
   });
 
   it('finds a morning rush, an evening, and a lunch break', () => {
     const office = (hour: number) => (hour >= 8 && hour < 20 ? (hour === 12 ? 2.5 : 3) : 1);
-    const course = learnt(office, day);
-    expect(course.between(3 * hourMs, 10 * hourMs)?.ratioAt(0.99)).toBeCloseTo(3, 9);
-    expect(course.between(3 * hourMs, 12 * hourMs)?.ratioAt(0.99)).toBeCloseTo(2.5, 9);
+    const profile = learnt(office, day);
+    expect(profile.between(3 * hourMs, 10 * hourMs)?.ratioAt(0.99)).toBeCloseTo(3, 9);
+    expect(profile.between(3 * hourMs, 12 * hourMs)?.ratioAt(0.99)).toBeCloseTo(2.5, 9);
   });
 
   it('weighs the last day half, the one before a quarter', () => {
-    const course = new DiurnalProfile();
+    const profile = new DiurnalProfile();
     for (const most of [2, 2, 8]) {
-      for (const hour of day) course.learn(hour * hourMs, digestOf(waveOf(most)(hour)));
+      for (const hour of day) profile.learn(hour * hourMs, digestOf(waveOf(most)(hour)));
     }
-    expect(course.between(0, 12 * hourMs)?.ratioAt(0.99)).toBeCloseTo(2 ** (0.5 * 3 + 0.5), 9);
+    expect(profile.between(0, 12 * hourMs)?.ratioAt(0.99)).toBeCloseTo(2 ** (0.5 * 3 + 0.5), 9);
   });
 
   it('is inverted by the way back, and keeps requests in order', () => {
@@ -113,9 +113,9 @@ describe('DiurnalProfile', () => {
     const values = fc.array(fc.double({ min: 0.01, max: 1e5, noNaN: true }), { minLength: 1 });
     fc.assert(
       fc.property(tail, hour, hour, values, (most, from, to, drawn) => {
-        const course = learnt(waveOf(most), day);
-        const there = course.between(from * hourMs, dayMs + to * hourMs);
-        const back = course.between(to * hourMs, from * hourMs);
+        const profile = learnt(waveOf(most), day);
+        const there = profile.between(from * hourMs, dayMs + to * hourMs);
+        const back = profile.between(to * hourMs, from * hourMs);
         const digest = TDigest.fromValues(drawn, 1000);
         const moved = there?.applyTo(digest) ?? digest;
         expect([...moved.weights]).toEqual([...digest.weights]);

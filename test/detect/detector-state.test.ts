@@ -15,7 +15,7 @@ import { loadState } from './load-state.ts';
 
 const detect = { baseline: '10m', rebaseline_after: '40m' };
 const options = detectOptions(detect);
-const judgedAfterMs = 12_000;
+const evaluatedAfterMs = 12_000;
 const { windows, startMs, traffic, hours } = eventfulWindows(options.window);
 const startOf = (window: number) => startMs + window * options.window;
 
@@ -42,7 +42,12 @@ function digestOf(saved: Saved): string[] {
   });
 }
 
-function judge(detector: Detector, from: number, to: number, lateMs = judgedAfterMs): Emitted[] {
+function evaluate(
+  detector: Detector,
+  from: number,
+  to: number,
+  lateMs = evaluatedAfterMs,
+): Emitted[] {
   return windows.slice(from, to).flatMap((present, i) => {
     const atMs = startOf(from + i);
     const events = detector.observe(present, atMs + lateMs, atMs);
@@ -68,7 +73,7 @@ function withoutRestart(savedAt: ReadonlySet<number>) {
       saved.set(window, save(detector));
       for (const _ of detector.serialize(trace));
     }
-    emitted.push(...judge(detector, window, window + 1));
+    emitted.push(...evaluate(detector, window, window + 1));
   }
   return { emitted, saved, last: save(detector), layouts: trace.layouts };
 }
@@ -128,19 +133,19 @@ describe('the state of a detector', () => {
     expect(new Set(events.map(({ version }) => version)).size).toBeGreaterThan(1);
   });
 
-  it('makes a successor emit and know the same, after a crash before any window', () => {
+  it('makes a successor emit the same from the same state, after a crash before any window', () => {
     const kills = fc.tuple(fc.constantFrom(...savedAt), fc.nat({ max: 60 }));
     fc.assert(
       fc.property(kills, ([at, windowsAfter]) => {
         const kill = Math.min(windows.length, at + windowsAfter);
         const successor = new Detector(options);
         loadState(successor, byName(uninterrupted.saved.get(at) as Saved));
-        // Backfilled windows are judged with a later clock, and emit nothing.
-        judge(successor, at, kill, 77_000);
+        // Backfilled windows are evaluated with a later clock, and emit nothing.
+        evaluate(successor, at, kill, 77_000);
         const { open, isKnown } = tableAt(uninterrupted.emitted, kill);
         successor.reconcile(open, isKnown);
         const end = [...savedAt].find((window) => window >= kill + 100) ?? windows.length;
-        const emitted = judge(successor, kill, end);
+        const emitted = evaluate(successor, kill, end);
         expect(emitted).toEqual(
           uninterrupted.emitted.filter(({ window }) => window >= kill && window < end),
         );
@@ -162,7 +167,7 @@ describe('the state of a detector', () => {
           const end = at + (lengths[n % lengths.length] as number);
           const steps = windows.slice(at, end).map((present, i) => {
             const atMs = startOf(at + i);
-            return { startMs: atMs, nowMs: atMs + judgedAfterMs, windows: present };
+            return { startMs: atMs, nowMs: atMs + evaluatedAfterMs, windows: present };
           });
           emitted.push(...detector.observeAll(steps));
           at = end;

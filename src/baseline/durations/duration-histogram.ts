@@ -1,11 +1,9 @@
 import type { ArenaScope } from '../../memory/arena.ts';
 import { RangeSums } from '../../memory/range-sums.ts';
 import { highWord } from '../../sketch/high-word.ts';
-import { TDigest } from '../../sketch/t-digest.ts';
+import type { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import { DurationKernel } from './duration-kernel.ts';
-
-const kernel = DurationKernel.shared();
+import { durationKernel } from './duration-kernel.ts';
 
 /** Shift from a high word to its bucket: 32 an octave, by the exponent and the top 5 mantissa bits. */
 const SHIFT = 20 - 5;
@@ -38,13 +36,11 @@ export class DurationHistogram {
 
   /** Merges histograms into a digest of one centroid a bucket. */
   static digestOf(parts: readonly DurationHistogram[]): TDigest {
-    const buckets = parts.map((part) => part.#buckets);
-    const { means, weights, size } = kernel.merge(buckets);
-    return TDigest.fromCentroids(means, weights, size);
+    return durationKernel.merge(parts.map((part) => part.#buckets));
   }
 
   add(digest: TDigest): void {
-    kernel.add(digest, this.#buckets, bucketOf, leastMs);
+    durationKernel.add(digest, this.#buckets, bucketOf, leastMs);
   }
 
   release(): void {

@@ -2,7 +2,7 @@ import { invariant } from '../../base/invariant.ts';
 import { type Allocation, Arena, addressOf, floatAddressOf } from '../../memory/arena.ts';
 import type { RangeSums } from '../../memory/range-sums.ts';
 import { highIndex } from '../../sketch/high-word.ts';
-import type { TDigest } from '../../sketch/t-digest.ts';
+import { TDigest } from '../../sketch/t-digest.ts';
 import { durationKernelWasm } from './duration-kernel-wasm.ts';
 
 /** Doubles allocated at first. */
@@ -35,17 +35,8 @@ interface Exports {
   ): void;
 }
 
-/** Centroids of merged buckets: views, valid until the next call of the kernel. */
-export interface Merged {
-  readonly means: Float64Array;
-  readonly weights: Float64Array;
-  readonly size: number;
-}
-
-/** WebAssembly that adds digests to buckets, and buckets to each other: one instance a thread. */
-export class DurationKernel {
-  static #shared: DurationKernel | undefined;
-
+/** WebAssembly that adds digests to buckets, and buckets to each other. */
+class DurationKernel {
   readonly #memory = Arena.shared();
   readonly #exports: Exports;
   #scratch: Allocation;
@@ -53,13 +44,7 @@ export class DurationKernel {
   #copied: TDigest['centroids'] | undefined;
   #copy: Allocation;
 
-  /** The kernel of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
-  static shared(): DurationKernel {
-    DurationKernel.#shared ??= new DurationKernel();
-    return DurationKernel.#shared;
-  }
-
-  private constructor() {
+  constructor() {
     invariant(highIndex === 1, 'this machine is big endian, which tailmark does not run on');
     this.#exports = this.#memory.kernel(durationKernelWasm);
     this.#scratch = this.#memory.allocate(initialDoubles);
@@ -112,8 +97,8 @@ export class DurationKernel {
     this.#exports.count(centroids, size, upTo, addressOf(counts), quantiles, requests, startMs);
   }
 
-  /** Merges sums of buckets, in their order: a centroid a bucket. */
-  merge(parts: readonly RangeSums[]): Merged {
+  /** Merges sums of buckets, in their order, into a digest of a centroid a bucket. */
+  merge(parts: readonly RangeSums[]): TDigest {
     const used = parts.filter(({ range }) => range > 0);
     let low = Number.POSITIVE_INFINITY;
     let end = Number.NEGATIVE_INFINITY;
@@ -140,11 +125,11 @@ export class DurationKernel {
       addressOf(means),
       addressOf(weights),
     );
-    return {
-      means: doubles.subarray(means, means + size),
-      weights: doubles.subarray(weights, weights + size),
+    return TDigest.fromCentroids(
+      doubles.subarray(means, means + size),
+      doubles.subarray(weights, weights + size),
       size,
-    };
+    );
   }
 
   /** Returns the allocation, or a larger one instead. */
@@ -154,3 +139,6 @@ export class DurationKernel {
     return this.#memory.allocate(doubles);
   }
 }
+
+/** The kernel of this thread. Its import fails where there is no WebAssembly, or numbers are big endian. */
+export const durationKernel = new DurationKernel();

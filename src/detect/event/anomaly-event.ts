@@ -4,8 +4,25 @@ import { dimensions } from '../../base/dimensions.ts';
 const time = z.iso.datetime();
 const milliseconds = z.number();
 const share = z.number();
+const part = z.number().min(0).max(1);
+const amount = z.number().min(0);
+const key = z.string().min(1);
 
-const dimension = z.enum(dimensions).describe('One of the dimensions.');
+const dimensionValue = {
+  dimension: z.enum(dimensions).describe('One of the dimensions.'),
+  value: z.string().describe('Its value.'),
+};
+
+const seriesFields = (description: string) => ({
+  service: z.string().describe(description),
+  model: z.string().describe(description),
+  version: z.string().describe(description),
+  request_type: z.string().describe(description),
+  region: z.string().describe(description),
+  host: z.string().describe(description),
+  tenant: z.string().describe(description),
+  cold_start: z.boolean().describe(description),
+});
 
 const evidence = z
   .strictObject({
@@ -14,27 +31,20 @@ const evidence = z
       .describe(
         'Test that p_value belongs to. `burn_rate` and `arrivals` only count: their p_value has no meaning.',
       ),
-    p_value: z
-      .number()
-      .min(0)
-      .max(1)
-      .describe('Upper bound of the probability of this much evidence on a normal day.'),
-    alpha: z.number().min(0).max(1).describe('Threshold of p_value.'),
+    p_value: part.describe('Upper bound of the probability of this much evidence on a normal day.'),
+    alpha: part.describe('Threshold of p_value.'),
     windows: z.int().min(1).describe('Consecutive windows that were summed.'),
-    exceedances: z
-      .number()
-      .min(0)
-      .describe(
-        'Requests above baseline_ms; of a `rate`: the requests it counts; of a `drift`: slower hours.',
-      ),
-    expected: z.number().min(0).describe('Exceedances expected from the baseline.'),
+    exceedances: amount.describe(
+      'Requests above baseline_ms; of a `rate`: the requests it counts; of a `drift`: slower hours.',
+    ),
+    expected: amount.describe('Exceedances expected from the baseline.'),
     dispersion: z.number().min(1).describe('Variance over that of independent requests.'),
     measured_stage: z.string().describe('Stage whose quantile observed_ms is; often `total`.'),
     baseline_windows: z.int().min(0).describe('Windows merged into the baseline.'),
     baseline_from: time.describe('Start of the baseline.'),
     baseline_to: time.describe('End of the baseline.'),
     baseline_of: z
-      .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
+      .array(z.strictObject(dimensionValue))
       .optional()
       .describe(
         'Only where the series has no baseline of its own yet: dimensions in which the lender of the baseline differs.',
@@ -52,12 +62,9 @@ const rate = z
         'errors per request',
       ])
       .describe('Unit of observed and baseline.'),
-    observed: z.number().min(0).describe('Value in the anomalous windows.'),
-    baseline: z
-      .number()
-      .min(0)
-      .describe('Value in the baseline; of an objective, the allowed value.'),
-    ratio: z.number().min(0).describe('observed / baseline.'),
+    observed: amount.describe('Value in the anomalous windows.'),
+    baseline: amount.describe('Value in the baseline; of an objective, the allowed value.'),
+    ratio: amount.describe('observed / baseline.'),
     interval: z
       .tuple([z.number(), z.number()])
       .describe('95 % interval of observed, widened by the dispersion.'),
@@ -92,13 +99,12 @@ const scope = z
         'Series of the same models that are evaluated: enough recent traffic, and a place.',
       ),
     common: z
-      .array(z.strictObject({ dimension, value: z.string().describe('Its value.') }))
+      .array(z.strictObject(dimensionValue))
       .describe('Values that all affected series have and others of these models do not.'),
     values: z
       .array(
         z.strictObject({
-          dimension,
-          value: z.string().describe('Its value.'),
+          ...dimensionValue,
           affected: z.int().min(1).describe('Affected series with the value.'),
           total: z.int().min(1).describe('All series with the value.'),
         }),
@@ -111,14 +117,7 @@ const scope = z
 
 const member = z.strictObject({
   id: z.string().describe("The series' own anomaly, in the table."),
-  service: z.string().describe('Dimension.'),
-  model: z.string().describe('Dimension.'),
-  version: z.string().describe('Dimension.'),
-  request_type: z.string().describe('Dimension.'),
-  region: z.string().describe('Dimension.'),
-  host: z.string().describe('Dimension.'),
-  tenant: z.string().describe('Dimension.'),
-  cold_start: z.boolean().describe('Dimension.'),
+  ...seriesFields('Dimension.'),
   stage: z.string().describe('Stage to blame in this series.'),
   severity: z.enum(['critical', 'warning', 'info']).describe('Severity of this series alone.'),
   observed_ms: milliseconds.describe('As of the event, for this series.'),
@@ -128,8 +127,6 @@ const member = z.strictObject({
   started_at: time.describe('Start of its first anomalous window.'),
   resolved_at: time.nullable().describe('When this series recovered; null before.'),
 });
-
-const part = z.number().min(0).max(1);
 
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
@@ -149,16 +146,13 @@ const driver = z.strictObject({
  */
 export const anomalyEventSchema = z
   .strictObject({
-    id: z.string().min(1).describe('The episode; the same in all its events.'),
+    id: key.describe('The episode; the same in all its events.'),
     revision: z
       .int()
       .min(1)
       .describe('1 in `opened`, one more in each later event of the episode.'),
-    dedup_key: z.string().min(1).describe('Series and kind; the same in consecutive episodes.'),
-    group_key: z
-      .string()
-      .min(1)
-      .describe('Kind, model and stage: anomalies that likely have one cause.'),
+    dedup_key: key.describe('Series and kind; the same in consecutive episodes.'),
+    group_key: key.describe('Kind, model and stage: anomalies that likely have one cause.'),
     state: z.enum(['opened', 'updated', 'resolved']).describe('State of the episode.'),
     severity: z.enum(['critical', 'warning', 'info']).describe('Never falls within an episode.'),
     kind: z
@@ -173,14 +167,8 @@ export const anomalyEventSchema = z
         'pipeline',
       ])
       .describe('What is anomalous; `pipeline` is tailmark itself, not the models.'),
+    ...seriesFields('Dimension of the series.'),
     service: z.string().describe("Dimension of the series; '' if it is not configured."),
-    model: z.string().describe('Dimension of the series.'),
-    version: z.string().describe('Dimension of the series.'),
-    request_type: z.string().describe('Dimension of the series.'),
-    region: z.string().describe('Dimension of the series.'),
-    host: z.string().describe('Dimension of the series.'),
-    tenant: z.string().describe('Dimension of the series.'),
-    cold_start: z.boolean().describe('Dimension of the series.'),
     stage: z.string().describe('Stage to blame: the first of `blame`.'),
     quantile: z.number().gt(0).lt(1).describe('Quantile of the tail, 0.99 for p99.'),
     observed_ms: milliseconds.describe('The quantile in the anomalous windows.'),

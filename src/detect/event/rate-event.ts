@@ -16,10 +16,8 @@ export interface TailDigests {
 /** Measured fields of an anomaly that is no duration. */
 export type RateMeasured = Pick<
   AnomalyEvent,
-  'rate' | 'requests' | 'affected_share' | 'evidence' | 'severity'
-> & {
-  readonly summary: string;
-};
+  'rate' | 'requests' | 'affected_share' | 'evidence' | 'severity' | 'summary'
+>;
 
 export interface RateEventInput extends NewAnomalyInput {
   /** True if it covers all series with the given values, not only the one series. */

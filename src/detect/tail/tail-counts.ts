@@ -1,11 +1,10 @@
-import { DurationKernel } from '../../baseline/durations/duration-kernel.ts';
+import { durationKernel } from '../../baseline/durations/duration-kernel.ts';
 import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
 import type { TailThreshold } from './tail-threshold.ts';
 
-const kernel = DurationKernel.shared();
 const memory = Arena.shared();
 
 /** Expected and observed exceedances below which counts are not significant. */
@@ -25,7 +24,7 @@ const BEYOND_HALF = 3;
 const perQuantile = 4;
 /**
  * Offsets: starts of the windows come first, then the number of windows added, the sums, and each quantile's
- * thresholds. kernel/duration-kernel.ts and kernel/evidence-kernel.ts use the same ones.
+ * thresholds. kernel/duration-durationKernel.ts and kernel/evidence-durationKernel.ts use the same ones.
  */
 const ADDED = kept;
 const SUMS = kept + 1;
@@ -74,7 +73,7 @@ export class TailCounts {
 
   /** Adds a window to the counts at an offset. */
   static add(at: number, quantiles: number, startMs: number, summary: StageSummary): void {
-    kernel.count(summary.digest, at, quantiles, summary.requests, startMs);
+    durationKernel.count(summary.digest, at, quantiles, summary.requests, startMs);
   }
 
   /** Sets the thresholds of later windows, in the order of the quantiles. */

@@ -128,7 +128,7 @@ describe('DailyEpisodes', () => {
   });
 
   it('is one episode for as long as that of the day before, though evidence begins again', () => {
-    const goesOnAfter = (yesterdayMinutes: number, minutes: number) => {
+    const continuesAfter = (yesterdayMinutes: number, minutes: number) => {
       const episodes = new DailyRecurrence();
       const job = (fromMs: number, lastsMinutes: number) => {
         for (let i = 0; i < 6 * 120; i++) {
@@ -141,14 +141,14 @@ describe('DailyEpisodes', () => {
       return job(dayMs + 6 * hourMs, 8);
     };
     // Yesterday's evidence last came ten seconds before the end.
-    expect([8, 20, 34, 35].map((minutes) => goesOnAfter(30, minutes))).toEqual([
+    expect([8, 20, 34, 35].map((minutes) => continuesAfter(30, minutes))).toEqual([
       ...[true, true, true],
       false,
     ]);
     // With nothing expected it is over after a minute.
-    expect([8, 9].map((minutes) => goesOnAfter(0, minutes))).toEqual([true, false]);
+    expect([8, 9].map((minutes) => continuesAfter(0, minutes))).toEqual([true, false]);
     // Longer anomalies are expected to last an hour at most.
-    expect([64, 65].map((minutes) => goesOnAfter(90, minutes))).toEqual([true, false]);
+    expect([64, 65].map((minutes) => continuesAfter(90, minutes))).toEqual([true, false]);
   });
 
   it('starts with a copy of another one, and continues by itself', () => {

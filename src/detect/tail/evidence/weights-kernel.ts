@@ -1,5 +1,5 @@
 import { invariant } from '../../../base/invariant.ts';
-import { DurationKernel } from '../../../baseline/durations/duration-kernel.ts';
+import { durationKernel } from '../../../baseline/durations/duration-kernel.ts';
 import { type Allocation, Arena, addressOf, floatAddressOf } from '../../../memory/arena.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
 import { evidenceConstants } from './evidence-constants.ts';
@@ -23,7 +23,6 @@ interface Exports {
 /** WebAssembly that weighs durations, all faults side by side. Parts of the arena are given by their offset. */
 class WeightsKernel {
   readonly #memory = Arena.shared();
-  readonly #durations = DurationKernel.shared();
   readonly #exports: Exports;
   #scratch: Allocation;
 
@@ -44,7 +43,7 @@ class WeightsKernel {
   weigh(digest: TDigest, weights: number, scores: number): void {
     const { size } = digest;
     const scratch = addressOf(this.scratch((size + margin) * doublesPerCentroid));
-    const centroids = this.#durations.copyIn(digest);
+    const centroids = durationKernel.copyIn(digest);
     this.#exports.weigh(centroids, size, addressOf(weights), addressOf(scores), scratch);
   }
 
