@@ -121,9 +121,7 @@ async function applyMissing(client: ClickHouseClient) {
       throw new OperatorError(
         'TAILMARK_SCHEMA_CHANGED',
         `Cannot migrate as an applied migration must not change: sql/${migration.name}.sql differs from what was applied`,
-        {
-          hint: 'Restore the file and put the change into a new, higher-numbered one.',
-        },
+        { hint: 'Restore the file and put the change into a new, higher-numbered one.' },
       );
     }
     for (const statement of migration.statements) {

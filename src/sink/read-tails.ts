@@ -49,18 +49,11 @@ export const windowSeconds: Readonly<Record<Resolution, number>> = {
   '1d': 86_400,
 };
 
-/** A part of a range, and the coarser table that is read for it. */
-interface CoarsePart {
-  readonly table: string;
-  readonly fromSeconds: number;
-  readonly toSeconds: number;
-}
-
 /**
- * The middle of a range that whole windows of the next coarser table cover; empty without any. So a month of
+ * The next coarser table, and the middle of a range that its whole windows cover; empty without any. So a month of
  * one model takes thirty one-day windows per series, and some hours at its ends.
  */
-export function coarsePart(resolution: Resolution, fromS: number, toS: number): CoarsePart {
+export function coarsePart(resolution: Resolution, fromS: number, toS: number) {
   const coarse = resolutions[resolutions.indexOf(resolution) + 1] ?? resolution;
   const step = windowSeconds[coarse];
   const fromSeconds = Math.ceil(fromS / step) * step;

@@ -1,23 +1,18 @@
 import { systemClock } from '../../base/clock.ts';
-import type { Logger } from '../../base/telemetry/log.ts';
-import type { Config } from '../../config/schema.ts';
 import { Detector } from '../../detect/detector.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import type { Snapshot, StateStore } from '../../sink/anomalies/state-store.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
 import type { WindowRange } from '../../sink/windows/window-range.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import type { RoleContext } from '../role.ts';
 import { backfillPast } from './backfill.ts';
 import { learnableFromMs } from './learnable-past.ts';
 
-export interface DetectorReplayOptions {
-  readonly config: Config;
-  readonly client: ClickHouseClient;
+export interface DetectorReplayOptions extends Pick<RoleContext, 'config' | 'client' | 'log'> {
   readonly store: AnomalyStore;
   readonly states: StateStore;
-  readonly log: Logger;
   /** Called with each re-evaluated window. */
   readonly onEvaluated: (at: WindowsAt) => void;
   /** @throws LeadLost when this process is not the leader. */

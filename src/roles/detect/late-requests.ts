@@ -23,18 +23,9 @@ const lateTuned = {
 export interface Reevaluation {
   /** Start of the first window with late requests. */
   readonly fromMs: number;
-  /** Windows with late requests. */
+  /** Number of windows with late requests, without those that are older than every snapshot. */
   readonly windows: number;
-  /** Their late requests. */
-  readonly requests: number;
-  /** Windows with late requests that are older than every snapshot. */
   readonly tooOld: number;
-}
-
-/** A window that has received requests since its evaluation. */
-interface Grown {
-  readonly startMs: number;
-  readonly requests: number;
 }
 
 /**
@@ -95,8 +86,15 @@ export class LateRequests {
     snapshotsMs: readonly number[],
   ): Reevaluation | undefined {
     this.#nextQueryMs = nowMs + lateTuned.queryEveryMs;
-    const grown = this.#grown(requests);
-    const sum = grown.reduce((all, each) => all + each.requests, 0);
+    const grown = [...this.#evaluated]
+      .map(([startMs, before]) => ({
+        startMs,
+        before,
+        late: (requests.get(startMs) ?? 0) - before,
+      }))
+      .filter(({ before, late }) => late > lateTuned.share * before)
+      .sort((a, b) => a.startMs - b.startMs);
+    const sum = grown.reduce((all, { late }) => all + late, 0);
     const [first] = grown;
     if (first === undefined || sum < lateTuned.leastRequests) {
       this.#missingFromMs = undefined;
@@ -112,7 +110,6 @@ export class LateRequests {
     return {
       fromMs: reached[0]?.startMs ?? Number.POSITIVE_INFINITY,
       windows: reached.length,
-      requests: reached.reduce((all, each) => all + each.requests, 0),
       tooOld: grown.length - reached.length,
     };
   }
@@ -120,16 +117,6 @@ export class LateRequests {
   /** Records the end and duration of a re-evaluation. */
   finished(nowMs: number, tookMs: number): void {
     this.#nextReevaluationMs = nowMs + Math.max(lateTuned.pauseMs, lateTuned.pauseTimes * tookMs);
-  }
-
-  /** Windows with too many late requests, the oldest first. */
-  #grown(requests: ReadonlyMap<number, number>): Grown[] {
-    const grown: Grown[] = [];
-    for (const [startMs, before] of this.#evaluated) {
-      const late = (requests.get(startMs) ?? 0) - before;
-      if (late > lateTuned.share * before) grown.push({ startMs, requests: late });
-    }
-    return grown.sort((a, b) => a.startMs - b.startMs);
   }
 }
 

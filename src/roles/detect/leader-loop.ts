@@ -1,17 +1,14 @@
 import { messageOf } from '../../base/failure.ts';
-import type { Logger } from '../../base/telemetry/log.ts';
-import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
+import type { RoleContext } from '../role.ts';
 import { LeadLost } from './lead-lost.ts';
 import type { WindowEvaluator } from './window-evaluator.ts';
 
-export interface LeaderLoopOptions {
+export interface LeaderLoopOptions extends Pick<RoleContext, 'log' | 'metrics' | 'signal'> {
   readonly intervalMs: number;
   /** Makes `stop` evaluate once more: at the end of a finite source everything is stored. */
   readonly evaluateAtEnd: boolean;
   readonly leadership: Leadership;
-  readonly log: Logger;
-  readonly metrics: Metrics;
   /** Ends an evaluator's start. @default never */
   readonly signal?: AbortSignal | undefined;
   /** Called when the loop has ended. @default nothing */
