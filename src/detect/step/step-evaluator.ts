@@ -13,6 +13,7 @@ import type { RateDetectors } from '../rate-detectors.ts';
 import type { SeriesDetector } from '../tail/series-detector.ts';
 import type { SeriesDetectors } from '../tail/series-detectors.ts';
 import type { DetectorStep, SeriesEvents, StepContext } from './detector-step.ts';
+import { SeriesOrder } from './series-order.ts';
 import { blockOf } from './sharing-block.ts';
 
 /** All series of one window start, and when they are evaluated. */
@@ -40,6 +41,7 @@ export class StepEvaluator {
   readonly #series: SeriesDetectors;
   readonly #rates: RateDetectors;
   readonly #drifts: DriftDetectors;
+  readonly #order = new SeriesOrder();
   #lastStartMs = Number.NEGATIVE_INFINITY;
   /** Block at whose start series shared their state last, and the levels of tests in it. */
   #block = Number.NaN;
@@ -119,7 +121,7 @@ export class StepEvaluator {
     for (let next = steps[at]; next !== undefined; next = steps[at + begun.length]) {
       const { startMs, windows } = next;
       if (startMs <= this.#lastStartMs) break;
-      const keys = this.#series.keysOf(windows);
+      const keys = this.#order.keysOf(windows);
       const isFirst = begun.length === 0;
       const block = blockOf(startMs);
       if (!isFirst && (block !== this.#block || !this.#areSettled(windows, keys))) break;

@@ -14,7 +14,6 @@ import { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { blockOf } from '../step/sharing-block.ts';
 import { SeriesDetector } from './series-detector.ts';
-import { SeriesOrder } from './series-order.ts';
 
 /** Stages per series, including `total`, that are always evaluated, even at `max_series`. */
 const stagesPerSeries = 12;
@@ -28,7 +27,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   readonly #pool = new PeakPool();
   /** Keys of series with enough recent traffic to evaluate, as last published. */
   #live: readonly string[] = [];
-  readonly #order = new SeriesOrder();
   /** Evaluated stages of series that have more than their share. */
   readonly #shares = new Map<SeriesDetector, EvaluatedStages>();
   /** Choice of the series that lend a baseline to a new one. */
@@ -84,11 +82,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
       const renewed = this.#peers.renewedFor(series.series, borrowed, nowMs);
       if (renewed !== undefined) series.borrow(renewed);
     }
-  }
-
-  /** Returns the keys of a window's series; fast where they come in the order of the last window. */
-  keysOf(windows: readonly SeriesWindow[]): string[] {
-    return this.#order.keysOf(windows);
   }
 
   /** Steps one series; `window` is undefined where it had no request. */

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { SeriesOrder } from '../../../src/detect/tail/series-order.ts';
+import { SeriesOrder } from '../../../src/detect/step/series-order.ts';
 import { seriesKey } from '../../../src/series/series-key.ts';
 import { seriesOf } from '../count-traffic.ts';
 
