@@ -43,9 +43,7 @@ export interface DecodeSink {
 }
 
 export interface MessageDecoderOptions extends TimingEventLimits {
-  /** Interns stage names. */
   readonly stages: Interner;
-  /** Interns dimension values. */
   readonly values: Interner;
   readonly maxMessageBytes: number;
   /** Reads events of known shapes; `null`: JavaScript reads all. @default {the thread's} */

@@ -7,14 +7,12 @@ import type { DeadLetter } from './dead-letter.ts';
 import { type LetterContext, publishLetters, rationedMessages } from './letter-writer.ts';
 import { persist } from './persist.ts';
 
-/** The parts of a process that a flush works with. */
 export interface FlushContext extends LetterContext {
   readonly store: ChunkStore;
   /** So long after the broker last confirmed the claim, another reader may have it. */
   readonly guardMs: number;
 }
 
-/** How the storing of a chunk was started. */
 export interface ChunkStart {
   /** Event time before the chunk, for whoever reads it again. */
   readonly watermarkBeforeMs: number;
@@ -46,7 +44,6 @@ export class ChunkFlush {
   readonly #start: ChunkStart;
   readonly #context: FlushContext;
   readonly #letters: readonly OutgoingMessage[];
-  /** The commit's metadata while the chunk is being stored. */
   #metadata: string;
   /** When the broker was asked that last confirmed the claim. */
   #confirmedMs = 0;
@@ -58,7 +55,6 @@ export class ChunkFlush {
   #wereThere = false;
   /** Whether the ledger has the chunk, from a predecessor. */
   #isRecorded = false;
-  /** What the ledger is to say. */
   #entry: LedgerEntry;
   /** Whether the ledger's row may have been written already. */
   #isRecordInDoubt: boolean;

@@ -108,7 +108,6 @@ export class Ingester implements SourceHandler {
     this.#context.metrics.watermarkSeconds.remove(labelsOf(claim));
   }
 
-  /** Reasons why chunks are not stored; empty when they are. */
   problems(): string[] {
     return [...this.#partitions].flatMap(([{ topic, partition }, ingest]) => {
       const storingMs = ingest.storingMs();

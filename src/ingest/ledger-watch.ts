@@ -11,7 +11,6 @@ import {
 
 export interface LedgerWatchOptions {
   readonly client: ClickHouseClient;
-  /** The group whose chunks are checked. */
   readonly groupId: string;
   readonly intervalMs: number;
   readonly clock: Clock;

@@ -8,7 +8,6 @@ import type { DeadLetterBudget } from './dead-letter-budget.ts';
 
 const LETTERS_AT_ONCE = 500;
 
-/** Dependencies of writing dead letters. */
 export interface LetterContext {
   /** Undefined where dead letters have no topic (a file as source): they are logged and counted. */
   readonly publisher: Publisher | undefined;

@@ -114,7 +114,7 @@ export class OpenChunk implements DecodeSink {
     const mostRows = Math.min(flush_max_rows, share);
     return (
       this.#accumulator.rowCount >= mostRows ||
-      this.#accumulator.bandCount >= mostRows * limits.bandsPerRow ||
+      this.#accumulator.bands.size >= mostRows * limits.bandsPerRow ||
       this.#accumulator.windowCount >= limits.windowsPerChunk / 2 ||
       this.#consumed >= flush_max_events ||
       this.#letters.length >= limits.deadLettersPerChunk ||

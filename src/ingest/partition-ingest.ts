@@ -11,7 +11,6 @@ import { type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
 
-/** Dependencies of a partition's ingest. */
 export interface PartitionContext extends ChunkContext, FlushContext {
   /** Called when a chunk cannot be stored and a retry does not help. */
   readonly onFailure: (error: unknown) => void;

@@ -26,7 +26,6 @@ export interface RunningIngest {
 /** ClickHouse's client times out by itself; a call that lasts this much longer is lost. */
 const CALL_GRACE_MS = 10_000;
 
-/** Starts the ingest role in this thread. */
 export async function startIngestThread(
   config: Config,
   options: IngestOptions,

@@ -20,7 +20,6 @@ export type StartReason =
   /** The log was truncated: it ends before the last offset read. */
   | 'truncated';
 
-/** Start position of a partition. */
 export interface StartPosition {
   readonly reason: StartReason;
   /** Offset at which the next chunk begins. */

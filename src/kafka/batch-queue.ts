@@ -8,7 +8,6 @@ export class BatchQueue {
   #onFreed: () => void = () => undefined;
   /** Resolves when the queue may accept a batch. */
   freed: Promise<void> = Promise.resolve();
-  /** The error that stopped the queue. */
   failure: unknown;
 
   constructor(handle: (batch: RecordBatch) => Promise<void>) {

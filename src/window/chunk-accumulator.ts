@@ -140,10 +140,6 @@ export class ChunkAccumulator {
     return this.rows.size + this.drivers.size;
   }
 
-  get bandCount(): number {
-    return this.bands.size;
-  }
-
   get windowCount(): number {
     return this.#windows.size;
   }

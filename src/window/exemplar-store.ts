@@ -19,7 +19,6 @@ export interface Exemplar {
  * allocates, some k·ln(n/k) times in n requests of a cell.
  */
 export class ExemplarStore {
-  readonly #perCell = limits.exemplarsPerWindow;
   /** Total to exceed in each cell; -1 until the cell is full. */
   #floorMs = new Float64Array(256).fill(-1);
   #byCell: Exemplar[][] = [];
@@ -30,12 +29,12 @@ export class ExemplarStore {
     if (event.totalMs <= (this.#floorMs[cell] as number)) return;
     this.#byCell[cell] ??= [];
     const kept = this.#byCell[cell];
-    if (kept.length === this.#perCell) kept.pop();
+    if (kept.length === limits.exemplarsPerWindow) kept.pop();
     const exemplar = exemplarOf(cell, event, hostId);
     let position = kept.length;
     while (position > 0 && (kept[position - 1] as Exemplar).totalMs < exemplar.totalMs) position--;
     kept.splice(position, 0, exemplar);
-    if (kept.length === this.#perCell) {
+    if (kept.length === limits.exemplarsPerWindow) {
       this.#floorMs[cell] = (kept[kept.length - 1] as Exemplar).totalMs;
     }
   }

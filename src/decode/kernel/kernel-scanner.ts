@@ -53,7 +53,6 @@ export class KernelScanner {
     this.#lexicon = kernel.newLexicon();
   }
 
-  /** Begins a message. */
   begin(): void {
     this.#to = -1;
   }

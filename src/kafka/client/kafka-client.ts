@@ -78,7 +78,6 @@ function saslOf(sasl: NonNullable<Config['kafka']['sasl']>): SASLOptions | Mecha
   return { mechanism, authenticationProvider: oauthBearer(token_file) };
 }
 
-/** Converts an error of kafkajs into an OperatorError. */
 export function kafkaError(error: unknown, doing: string, config: Config['kafka']): OperatorError {
   const known = operatorErrorIn(error);
   if (known !== undefined) return known;

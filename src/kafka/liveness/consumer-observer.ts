@@ -31,7 +31,6 @@ export class ConsumerObserver {
   isMember = false;
   /** The latest error; cleared by the next batch. */
   lastError: string | undefined;
-  /** Number of times this member has joined the group. */
   joins = 0;
   /** Number of consumer crashes, restarted or not. */
   crashes = 0;

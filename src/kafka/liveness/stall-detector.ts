@@ -60,7 +60,6 @@ const RECENT_MS = 10_000;
 /** A member that joins or leaves causes one or two rebalances. */
 const JOINS_OF_A_LOOP = 4;
 
-/** Progress of a partition. */
 interface Track {
   /** The highest offset ever read: reading it again is no progress. */
   reach: number;

@@ -14,7 +14,6 @@ type Client = Pick<Kafka, 'admin' | 'consumer'>;
 
 export interface WatchedSourceOptions {
   readonly config: Config;
-  /** The client that the source uses. */
   readonly kafka: Client;
   /** A client with short timeouts. */
   readonly probeKafka: Pick<Kafka, 'admin'>;

@@ -34,7 +34,6 @@ export class FrameAssembler {
     return this.#isFillingFrame() ? (this.#frame as Buffer).subarray(this.#filled) : this.#read;
   }
 
-  /** Processes the bytes that were read into `readTarget()`. */
   received(count: number): void {
     if (this.#isFillingFrame()) {
       this.#filled += count;

@@ -28,17 +28,15 @@ const APPEND_TIME = 0x08;
 const TRANSACTIONAL = 0x10;
 const CONTROL = 0x20;
 
-/** Reasons why bytes are not a batch. */
 export type NoBatch =
-  /** Truncated: brokers cut the last batch of a response. */
-  | 'cut'
+  /** Brokers truncate the last batch of a response. */
+  | 'truncated'
   /** Not format v2: older than Kafka 0.11, or no batch. */
   | 'unknown';
 
-/** Decodes the header of the batch at a position. */
 export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader | NoBatch {
   if (at + HEADER_BYTES > bytes.length) {
-    return at + 16 < bytes.length && bytes[at + 16] !== MAGIC ? 'unknown' : 'cut';
+    return at + 16 < bytes.length && bytes[at + 16] !== MAGIC ? 'unknown' : 'truncated';
   }
   if (bytes[at + 16] !== MAGIC) return 'unknown';
   const length = bytes.readInt32BE(at + 8);
@@ -47,7 +45,7 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
   if (length < HEADER_BYTES - UNCOUNTED_BYTES) return 'unknown';
   if (recordCount < 0 || recordCount > lastOffsetDelta + 1) return 'unknown';
   const end = at + UNCOUNTED_BYTES + length;
-  if (end > bytes.length) return 'cut';
+  if (end > bytes.length) return 'truncated';
   const attributes = bytes.readInt16BE(at + 21);
   const baseOffset = Number(bytes.readBigInt64BE(at));
   return {

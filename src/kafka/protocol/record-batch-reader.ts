@@ -15,7 +15,6 @@ export interface AbortedTransaction {
   readonly firstOffset: number;
 }
 
-/** Inflated bytes of one fetch response so far. */
 export interface ResponseBudget {
   inflatedBytes: number;
 }
@@ -57,7 +56,7 @@ export class RecordBatchReader {
     for (let at = 0, count = 0; at < bytes.length; count++) {
       const header = recordBatchHeader(bytes, at);
       if (header === 'unknown') throw tooOld();
-      if (header === 'cut') break;
+      if (header === 'truncated') break;
       const isHidden = transactions.hide(header) || header.isControl || header.recordCount === 0;
       if (!isHidden) {
         if (count > 0 && budget.inflatedBytes >= this.#maxBytes * BATCHES_AT_ONCE) break;
