@@ -1,5 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import { type Claim, ClaimLostError, type CommittedOffset } from '../source/source.ts';
+import type { BatchQueue } from './batch-queue.ts';
 import { brokerErrorType } from './broker-error-type.ts';
 import { RejoinError } from './patches/rejoin-error.ts';
 
@@ -27,6 +28,8 @@ export class KafkaClaim implements Claim {
   refusal: unknown;
   /** The next offset to read; undefined until the start position is resolved. */
   position: number | undefined;
+  /** Batches that its handler has not processed; undefined before the first. */
+  queue: BatchQueue | undefined;
   /** The topic may have been recreated unnoticed, while no fetch was in flight. */
   isInDoubt = false;
   /** The latest commit that this member knows, in case kafkajs has overwritten it (see KafkaSource). */

@@ -5,7 +5,7 @@ import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { RecordBatch, Records } from '../source/record.ts';
+import type { Records } from '../source/record.ts';
 import { ClaimLostError, type Source, type SourceHandler } from '../source/source.ts';
 import { BatchQueue } from './batch-queue.ts';
 import { kafkaError } from './client/kafka-client.ts';
@@ -57,7 +57,6 @@ export class KafkaSource implements Source {
   readonly #consumer: Consumer;
   readonly #admin: Admin;
   readonly #claims = new Map<string, KafkaClaim>();
-  readonly #queues = new WeakMap<KafkaClaim, BatchQueue>();
   /** Time of each broker's last fetch response. */
   readonly #fetchedMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
@@ -197,7 +196,8 @@ export class KafkaSource implements Source {
     const fetchOffset = Number(requested ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
-    const queue = this.#queueOf(claim, handler);
+    claim.queue ??= queueOf(claim, handler);
+    const { queue } = claim;
     while (queue.isFull) {
       await Promise.race([queue.freed, this.#clock.sleep(KEEP_ALIVE_MS)]);
       if (queue.isFull && !claim.isLost) await heartbeat();
@@ -218,18 +218,6 @@ export class KafkaSource implements Source {
     });
     claim.position = nextOffset;
     resolveOffset(lastOffset);
-  }
-
-  #queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
-    let queue = this.#queues.get(claim);
-    if (queue === undefined) {
-      const keepAlive = async () => {
-        if (claim.isLost) throw new ClaimLostError(claim.name);
-      };
-      queue = new BatchQueue((batch: RecordBatch) => handler.onBatch(claim, batch, keepAlive));
-      this.#queues.set(claim, queue);
-    }
-    return queue;
   }
 
   /**
@@ -326,6 +314,13 @@ export class KafkaSource implements Source {
 
 function partitionOf(claim: KafkaClaim) {
   return { topic: claim.topic, partitions: [claim.partition] };
+}
+
+function queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
+  const keepAlive = async () => {
+    if (claim.isLost) throw new ClaimLostError(claim.name);
+  };
+  return new BatchQueue((batch) => handler.onBatch(claim, batch, keepAlive));
 }
 
 /**
