@@ -61,12 +61,12 @@ const LEAST_FALL: usize = 16;
 const OVER_FALL: usize = 24;
 const MAX_VARIANCE_RATIO: usize = 32;
 const MEDIAN_OF_CHANCE: usize = 40;
-const CALM: usize = 48;
+const STATIONARY_RATIO: usize = 48;
 const BLOCK_WINDOWS: usize = 56;
 const NOISE_OF_BASELINE: usize = 64;
 const DISPERSION_WINDOWS: usize = 72;
 const PRIOR_WINDOWS: usize = 80;
-const SURELY_MOVING: usize = 88;
+const VARIATION_SLOPE: usize = 88;
 
 let constants: usize = 0;
 
@@ -284,10 +284,10 @@ function significantRatio(evidence: usize): f64 {
     largest = f64x2.pmax(largest, v128.load(evidence + t, DRIFT_MEDIAN));
   }
   const median = max(f64x2.extract_lane(largest, 0), f64x2.extract_lane(largest, 1));
-  const calm = load<f64>(constants, CALM);
-  const ratio = max(calm, median / load<f64>(constants, MEDIAN_OF_CHANCE));
-  const levelVariation = min(1, load<f64>(constants, SURELY_MOVING) * (ratio - calm));
-  return calm - (calm - 1) * levelVariation;
+  const stationaryRatio = load<f64>(constants, STATIONARY_RATIO);
+  const ratio = max(stationaryRatio, median / load<f64>(constants, MEDIAN_OF_CHANCE));
+  const levelVariation = min(1, load<f64>(constants, VARIATION_SLOPE) * (ratio - stationaryRatio));
+  return stationaryRatio - (stationaryRatio - 1) * levelVariation;
 }
 
 /** Stores the larger of two dispersions as the evidence's largest one. */

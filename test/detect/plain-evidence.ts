@@ -1,8 +1,15 @@
 import { evidenceConstants } from '../../src/detect/tail/evidence/evidence-constants.ts';
 import { faultTemplates } from '../../src/detect/tail/evidence/fault-templates.ts';
 
-const { calm, leastFall, medianOfChance, maxVarianceRatio, overFall, overShare, peakScore } =
-  evidenceConstants;
+const {
+  stationaryRatio,
+  leastFall,
+  medianOfChance,
+  maxVarianceRatio,
+  overFall,
+  overShare,
+  peakScore,
+} = evidenceConstants;
 const count = faultTemplates.length;
 const filled = (value: number) => Array.from({ length: count }, () => value);
 
@@ -41,7 +48,7 @@ export class PlainEvidence {
   }
 
   varianceInflation(t: number): number {
-    const spread = 2 > calm ? (2 * medianOfChance) / medianOfChance : 1;
+    const spread = 2 > stationaryRatio ? (2 * medianOfChance) / medianOfChance : 1;
     return (this.dispersions[t] as number) * spread;
   }
 

@@ -20,16 +20,16 @@ const perFault = 6;
  * "Continuous inspection schemes", 1954).
  */
 export class Cusum {
-  readonly #oddScore: number;
+  readonly #resetScore: number;
   readonly #faults: number;
   readonly #at: number;
 
   /**
-   * @param oddScore peak above which evidence is reset once it falls below `overShare` of the peak.
+   * @param resetScore peak above which evidence is reset once it falls below `overShare` of the peak.
    * @param at offset in the arena, if the caller has allocated it: `Cusum.doubles` of the faults, all 0.
    */
-  constructor(faults: number, oddScore: number, at?: number) {
-    this.#oddScore = oddScore;
+  constructor(faults: number, resetScore: number, at?: number) {
+    this.#resetScore = resetScore;
     this.#faults = faults;
     this.#at = at ?? memory.allocateFor(this, Cusum.doubles(faults));
   }
@@ -115,7 +115,7 @@ export class Cusum {
     const all = memory.doubles;
     const highest = all[at + HIGHEST] as number;
     if (sum > highest) all[at + HIGHEST] = sum;
-    else if (highest > this.#oddScore && sum < overShare * highest) return 0;
+    else if (highest > this.#resetScore && sum < overShare * highest) return 0;
     return Math.max(0, sum);
   }
 }

@@ -4,17 +4,17 @@ import type { StateArchive } from '../../snapshot/archive.ts';
 const memory = Arena.shared();
 
 /** Constants shared with the evidence kernel. */
-export const driftConstants = {
+export const localLevelConstants = {
   /** Windows per block. */
   blockWindows: 30,
   /** Median of a squared deviation by chance alone: chi-squared with one degree of freedom. */
   medianOfChance: 0.455,
   /** Variance ratio up to which a series counts as stationary: the estimated median is no more certain. */
-  calm: 1.5,
-  /** Slope of `levelVariation` above `calm`: it is 1 from half a unit above. */
-  surelyMoving: 2,
+  stationaryRatio: 1.5,
+  /** Slope of `levelVariation` above `stationaryRatio`: it is 1 from half a unit above. */
+  variationSlope: 2,
 } as const;
-const { blockWindows, medianOfChance, calm, surelyMoving } = driftConstants;
+const { blockWindows, medianOfChance, stationaryRatio, variationSlope } = localLevelConstants;
 /** Tuned with `npm run eval`; test/detect/score/local-level.test.ts holds them. */
 const tuned = {
   /** Step of a median's logarithm at each block, up or down; larger for the first blocks. */
@@ -120,12 +120,12 @@ export class LocalLevel {
 
   /** Forecast error of the least predictable level, 0 to 1: 0 where it may be chance. */
   get nonStationarity(): number {
-    return Math.min(1, this.#max(ERROR) - calm);
+    return Math.min(1, this.#max(ERROR) - stationaryRatio);
   }
 
   /** Variation of the most variable level, predicted or not, 0 to 1: 0 where it may be chance. */
   get levelVariation(): number {
-    return Math.min(1, surelyMoving * (this.#max(MEDIAN) - calm));
+    return Math.min(1, variationSlope * (this.#max(MEDIAN) - stationaryRatio));
   }
 
   /**
@@ -136,7 +136,7 @@ export class LocalLevel {
     let most = 0;
     for (let i = 1; i < this.#size; i++) if (this.#of(MEDIAN, i) > this.#of(MEDIAN, most)) most = i;
     const varianceInflation = this.#of(MEDIAN, most) / medianOfChance;
-    if (varianceInflation <= calm) return 0;
+    if (varianceInflation <= stationaryRatio) return 0;
     return 1 - (this.#of(ERROR, most) / medianOfChance - 1) / (varianceInflation - 1);
   }
 
@@ -173,7 +173,7 @@ export class LocalLevel {
 
   /** Variance ratio up to which a level is constant; lower where another level surely varies. */
   get #significantRatio(): number {
-    return calm - (calm - 1) * this.levelVariation;
+    return stationaryRatio - (stationaryRatio - 1) * this.levelVariation;
   }
 
   #updateLevels(): void {
@@ -186,9 +186,9 @@ export class LocalLevel {
     }
   }
 
-  /** Largest median of a field over chance, at least `calm`. */
+  /** Largest median of a field over chance, at least `stationaryRatio`. */
   #max(field: number): number {
-    let max: number = calm;
+    let max: number = stationaryRatio;
     for (let i = 0; i < this.#size; i++) max = Math.max(max, this.#of(field, i) / medianOfChance);
     return max;
   }

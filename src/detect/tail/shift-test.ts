@@ -285,7 +285,7 @@ export class ShiftTest {
   /** Starts over with another baseline; dispersions and peaks are kept. */
   rebase(): void {
     this.forgetRun();
-    for (const evidence of this.#evidence) evidence.drift.forget();
+    for (const evidence of this.#evidence) evidence.localLevel.forget();
     this.#released = this.#evaluated;
   }
 

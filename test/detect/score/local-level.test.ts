@@ -33,7 +33,7 @@ describe('LocalLevel', () => {
     expect(Math.abs(drift.level(0) - slow(9_855))).toBeLessThan(0.05);
   });
 
-  it('does not follow one fault of 20 minutes in a calm past', () => {
+  it('does not follow one fault of 20 minutes in a stationary past', () => {
     expect(learnt(8_640, (window) => (window >= 8_520 ? 0.2 : 0)).level(0)).toBe(0);
   });
 

@@ -161,13 +161,13 @@ describe('ShiftTest', () => {
   it('opens on durations that the baseline never has, though the share of slow requests varies widely', () => {
     // Up to six in ten are four times as slow, another part in each window.
     const part = (window: number) => 0.6 * new Random(`part ${window}`).uniform() ** 2;
-    const swinging: Draw = (random, window) =>
+    const overdispersed: Draw = (random, window) =>
       baseline(random, window) * (random.chance(part(window)) ? 4 : 1);
     const tested = new TestedStage();
-    expect(tested.run(2 * perDay, swinging).filter(({ opens }) => opens)).toEqual([]);
+    expect(tested.run(2 * perDay, overdispersed).filter(({ opens }) => opens)).toEqual([]);
     // The sum of their evidence does not find it in forty minutes.
     const opening = tested
-      .run(120, (random, window) => swinging(random, window) * (random.chance(0.05) ? 3 : 1))
+      .run(120, (random, window) => overdispersed(random, window) * (random.chance(0.05) ? 3 : 1))
       .find(({ opens }) => opens);
     expect(opening?.window).toBeLessThan(60);
   });
@@ -265,14 +265,14 @@ describe('ShiftTest', () => {
   });
 
   it('scores the same wherever its memory grows', () => {
-    const swinging: Draw = (random, window) =>
+    const overdispersed: Draw = (random, window) =>
       baseline(random, window) * (random.chance(window % 3 === 0 ? 0.3 : 0.02) ? 4 : 1);
     const saved = (prepare: () => void) => {
       const tested = new TestedStage();
       for (let window = 0; window < 50; window++) {
         // Their variation is found soon after the first ones are learnt.
         if (window >= 32 && window < 42) prepare();
-        tested.run(1, swinging, 200);
+        tested.run(1, overdispersed, 200);
       }
       const writer = new StateWriter();
       tested.test.serialize(writer);

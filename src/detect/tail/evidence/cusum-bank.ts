@@ -36,15 +36,15 @@ const kernelConstants = [
   evidenceConstants.overFall,
   evidenceConstants.maxVarianceRatio,
   evidenceConstants.medianOfChance,
-  evidenceConstants.calm,
+  evidenceConstants.stationaryRatio,
   evidenceConstants.blockWindows,
   evidenceConstants.noiseOfBaseline,
   evidenceConstants.dispersionWindows,
   evidenceConstants.priorWindows,
-  evidenceConstants.surelyMoving,
+  evidenceConstants.variationSlope,
 ];
 /** Bits of the kernel's `learn`: the block of the local level is full; a peak is in progress. */
-const dueAfterLearning = { drift: 1, peaks: 2 } as const;
+const dueAfterLearning = { localLevel: 1, peaks: 2 } as const;
 
 const memory = Arena.shared();
 const kernel = memory.kernel<Kernel>(evidenceKernelWasm);
@@ -59,7 +59,7 @@ const savedFields = ['sum', 'start', 'highest', 'clearest', 'last', 'dispersion'
 const savedPerFault = 8;
 const { learnt } = evidenceLayout;
 /** Offset of the waiting windows, which come last. */
-const waitingFrom = evidenceLayout.drift + LocalLevel.doubles(count);
+const waitingFrom = evidenceLayout.localLevel + LocalLevel.doubles(count);
 
 /**
  * Evidence for each fault, summed over windows while it is above 0 (CUSUM; Page, "Continuous inspection
@@ -78,7 +78,7 @@ export class CusumBank {
   /** Offset in the arena. */
   readonly at: number;
   readonly peaks: PeaksOverThreshold;
-  readonly drift: LocalLevel;
+  readonly localLevel: LocalLevel;
 
   /**
    * @param pool shared by all tests.
@@ -87,7 +87,7 @@ export class CusumBank {
   constructor(windowMs: number, pool: PeakPool, at?: number) {
     this.at = at ?? memory.allocateFor(this, CusumBank.doubles);
     this.peaks = new PeaksOverThreshold(windowMs, pool, this.at + evidenceLayout.peaks);
-    this.drift = new LocalLevel(count, this.at + evidenceLayout.drift);
+    this.localLevel = new LocalLevel(count, this.at + evidenceLayout.localLevel);
     memory.doubles.set(this.peaks.decay, this.at + evidenceLayout.keep);
     this.#all('dispersion').fill(evidenceConstants.priorDispersion);
     kernel.renew(addressOf(this.at));
@@ -146,8 +146,8 @@ export class CusumBank {
   static learn(at: number, evidence: CusumBank, slot: number, variances: number): void {
     const due = kernel.learn(addressOf(at), addressOf(at + waitingAt(slot)));
     if ((due & dueAfterLearning.peaks) !== 0) evidence.peaks.learn(evidence.#waitingScore(slot));
-    if ((due & dueAfterLearning.drift) === 0) return;
-    evidence.drift.update(
+    if ((due & dueAfterLearning.localLevel) === 0) return;
+    evidence.localLevel.update(
       (t) => (memory.doubles[variances + t] as number) * evidence.dispersion(t),
     );
     kernel.renew(addressOf(at));
@@ -204,7 +204,7 @@ export class CusumBank {
   /** Significance threshold of a fault's score, by the past: `PeaksOverThreshold.level`. */
   level(fault: number, windowStartMs: number, perWeek: number, baselineMs: number): number {
     const ageMs = windowStartMs - this.startMs(fault);
-    const { nonStationarity, levelVariation, predictability } = this.drift;
+    const { nonStationarity, levelVariation, predictability } = this.localLevel;
     const ofBaseline = ageMs / baselineMs;
     const growth = { nonStationarity, levelVariation, predictability, ageMs, ofBaseline };
     return this.peaks.level(perWeek, growth);
@@ -213,7 +213,7 @@ export class CusumBank {
   /** Copies the dispersions, the variances of levels, and the peaks. */
   inherit(other: CusumBank): void {
     this.peaks.inherit(other.peaks);
-    this.drift.inherit(other.drift);
+    this.localLevel.inherit(other.localLevel);
     const { doubles } = memory;
     doubles[this.at + learnt] = doubles[other.at + learnt] as number;
     this.#all('dispersion').set(other.#all('dispersion'));
@@ -234,7 +234,7 @@ export class CusumBank {
   serialize(state: StateArchive): void {
     state.section('fault evidence', 2, () => {
       this.peaks.serialize(state);
-      this.drift.serialize(state);
+      this.localLevel.serialize(state);
       this.#serializeFaults(state);
       const { doubles } = memory;
       state.fill(doubles.subarray(this.at + waitingFrom, this.at + CusumBank.doubles));

@@ -1,4 +1,4 @@
-import { driftConstants } from '../../score/local-level.ts';
+import { localLevelConstants } from '../../score/local-level.ts';
 import { peakScore } from '../../score/peaks-over-threshold.ts';
 
 /** Upper bound of a request's score, in nats. */
@@ -6,7 +6,7 @@ const mostEvidence = 4;
 
 /** Constants of the evidence, shared with its kernels. */
 export const evidenceConstants = {
-  ...driftConstants,
+  ...localLevelConstants,
   peakScore,
   /** Lower bound of durations: 2^-10 ms. */
   leastMs: 2 ** -10,

@@ -25,7 +25,7 @@ export const evidenceLayout = {
   varianceInflation: 16 + 5 * faults,
   dispersion: 16 + 6 * faults,
   spread: 16 + 7 * faults,
-  drift: 16 + 8 * faults,
+  localLevel: 16 + 8 * faults,
 } as const;
 /** Scores of a window, followed by those of the fault with most evidence. */
 export const scoresLayout = {
