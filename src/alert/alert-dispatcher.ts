@@ -6,12 +6,6 @@ export interface AlertFailure {
   readonly error: Error;
 }
 
-/** Result of one event at each target, by the target's name. */
-export interface DispatchOutcome {
-  readonly delivered: readonly string[];
-  readonly failed: readonly AlertFailure[];
-}
-
 export interface AlertDispatcherOptions {
   readonly targets: readonly AlertTarget[];
   /** Called once for each event that a target failed to deliver: for the log and the metric. */
@@ -28,44 +22,18 @@ export interface AlertDispatcherOptions {
 export class AlertDispatcher {
   readonly #queues: readonly TargetQueue[];
   readonly #onFailure: (failure: AlertFailure, event: AnomalyEvent) => void;
-  readonly #pending = new Set<Promise<unknown>>();
-  #failures = 0;
 
   constructor({ targets, onFailure, maxQueued = 1000 }: AlertDispatcherOptions) {
     this.#queues = targets.map((target) => new TargetQueue(target, maxQueued));
     this.#onFailure = onFailure ?? (() => undefined);
   }
 
-  /** Deliveries given up since the start. */
-  get failures(): number {
-    return this.#failures;
-  }
-
-  /** Resolves when every target has delivered the event or given it up; never rejects. */
-  dispatch(event: AnomalyEvent): Promise<DispatchOutcome> {
-    const outcome = this.#dispatch(event);
-    this.#pending.add(outcome);
-    void outcome.finally(() => this.#pending.delete(outcome));
-    return outcome;
-  }
-
-  /** Resolves when no delivery is under way. */
-  async idle(): Promise<void> {
-    while (this.#pending.size > 0) await Promise.all(this.#pending);
-  }
-
-  async #dispatch(event: AnomalyEvent): Promise<DispatchOutcome> {
-    const errors = await Promise.all(this.#queues.map((queue) => queue.deliver(event)));
-    const delivered: string[] = [];
-    const failed: AlertFailure[] = [];
-    this.#queues.forEach((queue, i) => {
-      const error = errors[i];
-      if (error === undefined) delivered.push(queue.name);
-      else failed.push({ target: queue.name, error });
-    });
-    this.#failures += failed.length;
-    for (const failure of failed) this.#onFailure(failure, event);
-    return { delivered, failed };
+  /** Resolves with the failures when every target has delivered the event or given it up; never rejects. */
+  async dispatch(event: AnomalyEvent): Promise<readonly AlertFailure[]> {
+    const results = await Promise.all(this.#queues.map((queue) => queue.deliver(event)));
+    const failures = results.filter((failure) => failure !== undefined);
+    for (const failure of failures) this.#onFailure(failure, event);
+    return failures;
   }
 }
 
@@ -74,7 +42,7 @@ const maxConcurrent = 8;
 
 interface Waiting {
   readonly event: AnomalyEvent;
-  readonly done: (error: Error | undefined) => void;
+  readonly done: (failure: AlertFailure | undefined) => void;
 }
 
 /** The queue before one target. */
@@ -89,15 +57,12 @@ class TargetQueue {
     this.#maxQueued = maxQueued;
   }
 
-  get name(): string {
-    return this.#target.name;
-  }
-
-  /** Resolves with the error if delivery failed. */
-  deliver(event: AnomalyEvent): Promise<Error | undefined> {
+  /** Resolves with the failure, if any. */
+  async deliver(event: AnomalyEvent): Promise<AlertFailure | undefined> {
+    const { name } = this.#target;
     if (this.#waiting.length >= this.#maxQueued) {
-      const message = `${this.name} has ${this.#maxQueued} events waiting: its queue is full`;
-      return Promise.resolve(new Error(message));
+      const message = `${name} has ${this.#maxQueued} events waiting: its queue is full`;
+      return { target: name, error: new Error(message) };
     }
     return new Promise((done) => {
       this.#waiting.push({ event, done });
@@ -116,11 +81,12 @@ class TargetQueue {
 
   async #run({ event, done }: Waiting): Promise<void> {
     this.#busyKeys.add(event.dedup_key);
-    let failure: Error | undefined;
+    let failure: AlertFailure | undefined;
     try {
       await this.#target.deliver(event);
     } catch (error) {
-      failure = error instanceof Error ? error : new Error(String(error));
+      const reason = error instanceof Error ? error : new Error(String(error));
+      failure = { target: this.#target.name, error: reason };
     }
     this.#busyKeys.delete(event.dedup_key);
     done(failure);

@@ -168,8 +168,7 @@ function remove(tree: Record<string, unknown>, path: readonly PropertyKey[]): vo
 function inOrder(problems: readonly ConfigProblem[]): ConfigProblem[] {
   const place = ({ where }: ConfigProblem) => {
     const match = /:(\d+):(\d+)$/.exec(where);
-    return match === null ? Number.POSITIVE_INFINITY : Number(match[1]) * 1e5 + Number(match[2]);
+    return match === null ? Number.MAX_SAFE_INTEGER : Number(match[1]) * 1e5 + Number(match[2]);
   };
-  const rank = (problem: ConfigProblem) => Math.min(place(problem), Number.MAX_SAFE_INTEGER);
-  return problems.toSorted((a, b) => rank(a) - rank(b));
+  return problems.toSorted((a, b) => place(a) - place(b));
 }

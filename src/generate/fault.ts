@@ -1,20 +1,22 @@
-/** Kinds of fault; docs/how-to/generate.md shows each. */
-export const faultKinds = [
-  'slow_stage',
-  'queue',
-  'pause',
-  'bad_version',
-  'release',
-  'network',
-  'errors',
-  'timeouts',
-  'traffic',
-  'cold_starts',
-  'cache_misses',
-  'big_requests',
-] as const;
+/** Defaults of each kind of fault; docs/how-to/generate.md shows the kinds. */
+export const faultDefaults = {
+  slow_stage: { factor: 4, share: 1 },
+  queue: { factor: 3 },
+  pause: { stopMs: 400, everyMs: 5_000 },
+  bad_version: { factor: 1.8, share: 1 },
+  release: { factor: 3, share: 0.1 },
+  network: { factor: 4, share: 1 },
+  errors: { share: 0.1 },
+  timeouts: { share: 0.1, afterMs: 30_000 },
+  traffic: { factor: 3 },
+  cold_starts: { share: 0.3 },
+  cache_misses: { share: 1 },
+  big_requests: { factor: 4, share: 0.5 },
+} as const;
 
-export type FaultKind = (typeof faultKinds)[number];
+export type FaultKind = keyof typeof faultDefaults;
+
+export const faultKinds = Object.keys(faultDefaults) as readonly FaultKind[];
 
 /**
  * Describes a fault of part of the traffic for a while. An absent field has the default of its kind
@@ -55,21 +57,3 @@ export interface Fault {
 
 /** Version that a `release` introduces: no request had it before. */
 export const releasedVersion = '2026-11-15';
-
-/** Keys of each kind beyond the common ones, with their defaults. */
-export const faultDefaults: Readonly<
-  Record<FaultKind, Readonly<Pick<Fault, 'factor' | 'share' | 'stopMs' | 'everyMs' | 'afterMs'>>>
-> = {
-  slow_stage: { factor: 4, share: 1 },
-  queue: { factor: 3 },
-  pause: { stopMs: 400, everyMs: 5_000 },
-  bad_version: { factor: 1.8, share: 1 },
-  release: { factor: 3, share: 0.1 },
-  network: { factor: 4, share: 1 },
-  errors: { share: 0.1 },
-  timeouts: { share: 0.1, afterMs: 30_000 },
-  traffic: { factor: 3 },
-  cold_starts: { share: 0.3 },
-  cache_misses: { share: 1 },
-  big_requests: { factor: 4, share: 0.5 },
-};

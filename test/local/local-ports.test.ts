@@ -2,8 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
-import { choosePorts, freePorts } from '../../src/local/local-ports.ts';
-import { claimPort } from '../../src/local/port-claim.ts';
+import { choosePorts, claimPort, freePorts } from '../../src/local/local-ports.ts';
 
 const servers: Server[] = [];
 afterEach(async () => {

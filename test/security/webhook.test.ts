@@ -29,8 +29,8 @@ function target(url: string, timeoutMs = 5_000): WebhookTarget {
 }
 
 async function failureOf(webhook: WebhookTarget): Promise<Error> {
-  const { failed } = await new AlertDispatcher({ targets: [webhook] }).dispatch(event);
-  return failed[0]?.error ?? new Error('delivered');
+  const [failure] = await new AlertDispatcher({ targets: [webhook] }).dispatch(event);
+  return failure?.error ?? new Error('delivered');
 }
 
 describe('a webhook', () => {

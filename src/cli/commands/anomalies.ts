@@ -7,9 +7,7 @@ import { timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
-import { quantileName } from '../text/explanation-text.ts';
-import { formatMs } from '../text/format-ms.ts';
-import { visible } from '../text/visible.ts';
+import { formatMs, quantileName, visible } from '../text/format.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 type EventDriver = NonNullable<AnomalyEvent['drivers']>[number];

@@ -26,7 +26,7 @@ import {
 } from '../demo/demo-traffic.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from '../text/colors.ts';
-import { formatMs } from '../text/format-ms.ts';
+import { formatMs } from '../text/format.ts';
 import { LocalProgressLines } from '../text/local-progress-lines.ts';
 import { createProgress } from '../text/progress.ts';
 import { renderTable, right } from '../text/table.ts';

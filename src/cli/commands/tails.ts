@@ -12,7 +12,7 @@ import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
-import { formatMs } from '../text/format-ms.ts';
+import { formatMs } from '../text/format.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 

@@ -25,63 +25,43 @@ const BAR_CELLS = 24;
  */
 export function createProgress(
   io: Pick<Io, 'err' | 'env' | 'isErrTty'>,
-  options: ProgressOptions,
+  { label, total, clock = systemClock }: ProgressOptions,
 ): Progress {
-  const { label, clock = systemClock } = options;
-  const total = Number.isFinite(options.total) ? options.total : undefined;
-  return io.isErrTty && io.env.TERM !== 'dumb'
-    ? createBar(io, label, total, clock)
-    : createLines(io, label, total);
-}
-
-function createBar(
-  io: Pick<Io, 'err' | 'env'>,
-  label: string,
-  total: number | undefined,
-  clock: WallClock,
-): Progress {
+  const isBar = io.isErrTty && io.env.TERM !== 'dumb';
   const { dim } = colorsOf({ color: !io.env.NO_COLOR });
   let drawnMs = Number.NEGATIVE_INFINITY;
+  let nextQuarter = 0;
   let finished = false;
+  const partOf = (done: number) =>
+    total === undefined || !Number.isFinite(total)
+      ? undefined
+      : total <= 0
+        ? 1
+        : Math.min(1, Math.max(0, done / total));
+  const drawBar = (part: number | undefined, detail: string) => {
+    const nowMs = clock.nowMs();
+    if (nowMs - drawnMs < REDRAW_MS) return;
+    drawnMs = nowMs;
+    const full = Math.floor((part ?? 0) * BAR_CELLS);
+    const cells = `${'█'.repeat(full)}${dim('░'.repeat(BAR_CELLS - full))}`;
+    const bar = part === undefined ? '' : ` ${cells} ${`${Math.floor(part * 100)}`.padStart(3)} %`;
+    io.err(`\r\u001b[2K${label}${bar}${detail}`);
+  };
+  const drawLine = (part: number | undefined, detail: string) => {
+    const quarter = part === undefined ? -1 : Math.floor(part * 4);
+    if (quarter < nextQuarter) return;
+    // A jump over several marks is one line: the last mark passed.
+    nextQuarter = quarter + 1;
+    io.err(`${label} ${quarter * 25} %${detail}\n`);
+  };
   return {
     update(done, detail = '') {
-      const nowMs = clock.nowMs();
-      if (finished || nowMs - drawnMs < REDRAW_MS) return;
-      drawnMs = nowMs;
-      let bar = '';
-      if (total !== undefined) {
-        const part = partOf(done, total);
-        const full = Math.floor(part * BAR_CELLS);
-        const percent = `${Math.floor(part * 100)}`.padStart(3);
-        bar = ` ${'█'.repeat(full)}${dim('░'.repeat(BAR_CELLS - full))} ${percent} %`;
-      }
-      io.err(`\r\u001b[2K${label}${bar}${detail === '' ? '' : `  ${detail}`}`);
+      if (finished) return;
+      (isBar ? drawBar : drawLine)(partOf(done), detail && `  ${detail}`);
     },
     finish() {
       if (!finished && drawnMs !== Number.NEGATIVE_INFINITY) io.err('\r\u001b[2K');
       finished = true;
     },
   };
-}
-
-function createLines(io: Pick<Io, 'err'>, label: string, total: number | undefined): Progress {
-  let nextQuarter = 0;
-  let finished = false;
-  return {
-    update(done, detail = '') {
-      if (finished || total === undefined) return;
-      const quarter = Math.floor(partOf(done, total) * 4);
-      if (quarter < nextQuarter) return;
-      // A jump over several marks is one line: the last mark passed.
-      nextQuarter = quarter + 1;
-      io.err(`${label} ${quarter * 25} %${detail === '' ? '' : `  ${detail}`}\n`);
-    },
-    finish() {
-      finished = true;
-    },
-  };
-}
-
-function partOf(done: number, total: number): number {
-  return total <= 0 ? 1 : Math.min(1, Math.max(0, done / total));
 }

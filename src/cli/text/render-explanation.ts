@@ -5,17 +5,9 @@ import { durationText } from '../../detect/event/format.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import type { Explanation, TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import { colorsOf } from './colors.ts';
-import { clock, count, odds, quantileName } from './explanation-text.ts';
-import { formatMs } from './format-ms.ts';
-import {
-  baselineText,
-  rateEvidenceLines,
-  timelineText,
-  timelineTitle,
-  timelineValue,
-} from './render-rate.ts';
+import { clock, count, formatMs, odds, quantileName, visible } from './format.ts';
+import { baselineText, measureOf, rateEvidenceLines } from './render-rate.ts';
 import { renderTable, right, type TableCell } from './table.ts';
-import { visible } from './visible.ts';
 
 const bars = '▁▂▃▄▅▆▇█';
 const barWidth = 20;
@@ -43,7 +35,7 @@ export function renderExplanation(
   if (last.kind === 'pipeline') return [...headline(last, io, nowMs), ...history, ''].join('\n');
   return [
     ...headline(last, io, nowMs),
-    ...section(timelineTitle(last), timelineLines(course, last, io)),
+    ...section(`Timeline of ${measureOf(last).title}`, timelineLines(course, last, io)),
     ...section(blameTitle(last), blameLines(last, io)),
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
@@ -96,8 +88,8 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
     .map((member): TableCell[] => [
       seriesName(member),
       member.stage,
-      timelineText(member.rate?.observed ?? member.observed_ms, member),
-      timelineText(member.rate?.baseline ?? member.baseline_ms, member),
+      measureOf(member).format(member.rate?.observed ?? member.observed_ms),
+      measureOf(member).format(member.rate?.baseline ?? member.baseline_ms),
       `${(member.rate ?? member).ratio.toPrecision(2)}x`,
       clock(member.started_at),
       member.resolved_at === null ? 'open' : clock(member.resolved_at),
@@ -120,7 +112,8 @@ function timelineLines(
   const [first, last] = [timeline[0], timeline.at(-1)];
   if (first === undefined || last === undefined) return [];
   const { dim, red } = colorsOf(io);
-  const values = timeline.map((point) => timelineValue(point, event));
+  const { measure, format } = measureOf(event);
+  const values = timeline.map(measure);
   const most = Math.max(...values) || 1;
   const [fromMs, toMs] = [
     Date.parse(event.started_at),
@@ -137,7 +130,7 @@ function timelineLines(
   return [
     line,
     dim(
-      `${range}; ${timelineText(Math.min(...values), event)} to ${timelineText(Math.max(...values), event)}, baseline ${baselineText(event)}`,
+      `${range}; ${format(Math.min(...values))} to ${format(Math.max(...values))}, baseline ${baselineText(event)}`,
     ),
   ];
 }

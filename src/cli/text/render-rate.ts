@@ -1,39 +1,44 @@
 import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
 import { durationText, formatPerSecond, formatShare } from '../../detect/event/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { clock, count, odds, quantileName } from './explanation-text.ts';
-import { formatMs } from './format-ms.ts';
-import { visible } from './visible.ts';
+import { clock, count, formatMs, odds, quantileName, visible } from './format.ts';
 
-/** Title of the line of bars. */
-export function timelineTitle({ rate, quantile, evidence }: AnomalyEvent): string {
-  if (rate?.unit === 'failures per request') return 'Timeline of failed requests';
-  if (rate?.unit === 'cold starts per request') return 'Timeline of cold starts';
-  if (rate?.unit === 'requests per second') return 'Timeline of traffic';
-  return `Timeline of ${quantileName(quantile)} of ${evidence.measured_stage}`;
+interface Measure {
+  readonly title: string;
+  /** Value of a point, in the unit of the event. */
+  readonly measure: (point: TimelinePoint) => number;
+  readonly format: (value: number) => string;
 }
 
-/** Value of a bar, in the unit of the event. */
-export function timelineValue(point: TimelinePoint, { rate }: AnomalyEvent): number {
-  const { requests, failed, cold_starts } = point;
-  if (rate?.unit === 'failures per request') return failed / Math.max(1, requests);
-  if (rate?.unit === 'cold starts per request') return cold_starts / Math.max(1, requests);
-  if (rate?.unit === 'requests per second') return requests / point.step_seconds;
-  return point.quantile_ms;
+/** Measures of rates by their unit. Events of other units and of none are about a quantile. */
+const measures: Readonly<Partial<Record<Rate['unit'], Measure>>> = {
+  'failures per request': {
+    title: 'failed requests',
+    measure: ({ failed, requests }) => failed / Math.max(1, requests),
+    format: formatShare,
+  },
+  'cold starts per request': {
+    title: 'cold starts',
+    measure: ({ cold_starts, requests }) => cold_starts / Math.max(1, requests),
+    format: formatShare,
+  },
+  'requests per second': {
+    title: 'traffic',
+    measure: ({ requests, step_seconds }) => requests / step_seconds,
+    format: formatPerSecond,
+  },
+};
+
+/** Measure that the timeline of an event shows. */
+export function measureOf({ rate, quantile, evidence }: AnomalyEvent): Measure {
+  const title = `${quantileName(quantile)} of ${evidence.measured_stage}`;
+  const tail = { title, measure: (point: TimelinePoint) => point.quantile_ms, format: formatMs };
+  return (rate && measures[rate.unit]) ?? tail;
 }
 
-export function timelineText(value: number, { rate }: AnomalyEvent): string {
-  const { unit } = rate ?? {};
-  if (unit === 'failures per request' || unit === 'cold starts per request') {
-    return formatShare(value);
-  }
-  return rate?.unit === 'requests per second' ? formatPerSecond(value) : formatMs(value);
-}
-
-/** Its baseline. */
 export function baselineText(event: AnomalyEvent): string {
   const isTail = event.rate === undefined || event.rate.unit === 'errors per request';
-  return timelineText(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0), event);
+  return measureOf(event).format(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0));
 }
 
 /** Lists how much of an objective's budget is spent, and the rule that is broken. */
@@ -55,7 +60,7 @@ export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =
     event.evidence;
-  const text = (value: number) => timelineText(value, event);
+  const text = measureOf(event).format;
   const [low, high] = rate.interval;
   const over = windows === 1 ? 'one window' : `${windows} windows`;
   const isFailures = rate.unit === 'failures per request';

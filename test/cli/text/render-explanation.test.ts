@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { odds } from '../../../src/cli/text/explanation-text.ts';
+import { odds } from '../../../src/cli/text/format.ts';
 import { renderExplanation } from '../../../src/cli/text/render-explanation.ts';
 import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
 import { durationText } from '../../../src/detect/event/format.ts';
