@@ -11,7 +11,7 @@ import {
   measuredRange,
   noDrivers,
 } from '../detect/drivers/found-drivers.ts';
-import type { FacetBands } from '../detect/drivers/traffic-mix.ts';
+import type { FacetBands } from '../detect/drivers/slow-band.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import { seriesKey } from '../series/series-key.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';

@@ -1,12 +1,4 @@
-import { type SlowCount, sumOfCounts } from './slow-band.ts';
-
-/** Requests with one value of a facet, now and in the baseline. */
-export interface DriverCount {
-  readonly facet: string;
-  readonly value: string;
-  readonly now: SlowCount;
-  readonly baseline: SlowCount;
-}
+import { type FacetBands, type SlowCount, slowCountOf, sumOfCounts } from './slow-band.ts';
 
 /** A value that drives a tail: see `driversOf`. Shares and rates are 0 to 1. */
 export interface Driver {
@@ -45,20 +37,23 @@ const tuned = {
  * loss of a cache all requests are misses. Values of one facet exclude each other; facets overlap, so
  * several may describe one cause.
  */
-export function driversOf(counts: readonly DriverCount[]): Driver[] {
-  const byFacet = new Map<string, DriverCount[]>();
-  for (const count of counts) {
-    byFacet.set(count.facet, [...(byFacet.get(count.facet) ?? []), count]);
-  }
+export function driversOf(facets: readonly FacetBands[], slowBand: number): Driver[] {
   const found: { readonly driver: Driver; readonly weight: number }[] = [];
-  for (const values of byFacet.values()) {
+  for (const facet of new Set(facets.map((each) => each.facet))) {
+    const values = facets
+      .filter((each) => each.facet === facet)
+      .map(({ value, now, baseline }) => ({
+        value,
+        now: slowCountOf(now, slowBand),
+        baseline: slowCountOf(baseline, slowBand),
+      }));
     const all = sumOfCounts(values.map(({ now }) => now));
     const baseline = sumOfCounts(values.map((count) => count.baseline));
     if (all.slow < tuned.minSlow) continue;
     const baselineRate = rateOf(baseline);
     const excess = rateOf(all) - baselineRate;
     const isRise = baseline.requests > 0 && excess >= tuned.minExcess * baselineRate;
-    for (const { facet, value, now, baseline: before } of values) {
+    for (const { value, now, baseline: before } of values) {
       const driver: Driver = {
         facet,
         value,

@@ -3,11 +3,11 @@ import { type Driver, driversOf } from './drivers.ts';
 import {
   type BandCounts,
   baselineSlowBand,
+  type FacetBands,
   slowBandOf,
-  slowCountOf,
   sumOfBands,
 } from './slow-band.ts';
-import { type FacetBands, type TrafficMix, trafficMix } from './traffic-mix.ts';
+import { type TrafficMix, trafficMix } from './traffic-mix.ts';
 
 /** Drivers of a tail. */
 export interface FoundDrivers {
@@ -48,11 +48,7 @@ export function foundDrivers(
   if (ofSeries === undefined) return noDrivers;
   const ofModel = baselineSlowBand(baselineTotals(facets), maxSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
-  const counts = facets.map(({ facet, value, now, baseline }) => {
-    const before = slowCountOf(baseline, slowBand);
-    return { facet, value, now: slowCountOf(now, slowBand), baseline: before };
-  });
-  return { drivers: driversOf(counts), mix: trafficMix(facets, slowBand) };
+  return { drivers: driversOf(facets, slowBand), mix: trafficMix(facets, slowBand) };
 }
 
 /** Baseline requests of the model by band, from the facet that most of them have. */

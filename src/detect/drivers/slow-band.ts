@@ -1,6 +1,14 @@
 /** Requests by band. */
 export type BandCounts = ReadonlyMap<number, number>;
 
+/** Requests with one value of a facet, by band of their total: now, and in the baseline. */
+export interface FacetBands {
+  readonly facet: string;
+  readonly value: string;
+  readonly now: BandCounts;
+  readonly baseline: BandCounts;
+}
+
 /** Requests, and the slow ones among them. */
 export interface SlowCount {
   readonly requests: number;

@@ -1,12 +1,10 @@
-import { type BandCounts, type SlowCount, slowCountOf, sumOfCounts } from './slow-band.ts';
-
-/** Requests with one value of a facet, by band of their total: now, and in the baseline. */
-export interface FacetBands {
-  readonly facet: string;
-  readonly value: string;
-  readonly now: BandCounts;
-  readonly baseline: BandCounts;
-}
+import {
+  type BandCounts,
+  type FacetBands,
+  type SlowCount,
+  slowCountOf,
+  sumOfCounts,
+} from './slow-band.ts';
 
 /** Part of a rise of slow requests that a change of the traffic explains. Rates are 0 to 1. */
 export interface TrafficMix {

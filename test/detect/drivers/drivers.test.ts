@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type DriverCount, driversOf } from '../../../src/detect/drivers/drivers.ts';
+import { driversOf } from '../../../src/detect/drivers/drivers.ts';
+import type { FacetBands } from '../../../src/detect/drivers/slow-band.ts';
 
 interface Counts {
   readonly requests?: number;
@@ -8,17 +9,21 @@ interface Counts {
   readonly baselineSlow?: number;
 }
 
-function countOf(value: string, counts: Counts): DriverCount {
+/** Fast requests are of band 0, slow ones of band 1. */
+function countOf(value: string, counts: Counts): FacetBands {
   const { requests = 0, slow = 0, baselineRequests = 0, baselineSlow = 0 } = counts;
-  const baseline = { requests: baselineRequests, slow: baselineSlow };
-  return { facet: 'host', value, now: { requests, slow }, baseline };
+  const bandsOf = (...amounts: readonly number[]) => new Map(amounts.entries());
+  const baseline = bandsOf(baselineRequests - baselineSlow, baselineSlow);
+  return { facet: 'host', value, now: bandsOf(requests - slow, slow), baseline };
 }
+
+const driversIn = (counts: readonly FacetBands[]) => driversOf(counts, 1);
 
 describe('drivers', () => {
   it('are values that slow requests have far more often, and more so than in the baseline', () => {
     const baseline = { baselineRequests: 1_000, baselineSlow: 10 };
     expect(
-      driversOf([
+      driversIn([
         countOf('bad', { requests: 100, slow: 60, ...baseline }),
         countOf('good', { requests: 300, slow: 15, ...baseline }),
         countOf('other', { requests: 600, slow: 25, ...baseline }),
@@ -43,7 +48,7 @@ describe('drivers', () => {
       { ...countOf(value, { requests: 100, slow }), facet },
       { ...countOf('rest', { requests: 900, slow: 100 - slow }), facet },
     ];
-    const found = driversOf([...two('batch_size', '64-127', 40), ...two('host', 'pod-7', 90)]);
+    const found = driversIn([...two('batch_size', '64-127', 40), ...two('host', 'pod-7', 90)]);
     expect(found.map(({ facet, value }) => `${facet} ${value}`)).toEqual([
       'host pod-7',
       'batch_size 64-127',
@@ -60,18 +65,18 @@ describe('drivers', () => {
     ['are slow hardly more often', { requests: 400, slow: 50 }],
   ])('exclude values that %s', (_, counts) => {
     const rest = { requests: 900, slow: 85, baselineRequests: 900, baselineSlow: 45 };
-    expect(driversOf([countOf('one', counts), countOf('rest', rest)])).toEqual([]);
+    expect(driversIn([countOf('one', counts), countOf('rest', rest)])).toEqual([]);
   });
 
   it('are empty where hardly anything is slow, or all have the value', () => {
     const few = [countOf('a', { requests: 10, slow: 9 }), countOf('b', { requests: 90 })];
-    expect(driversOf(few)).toEqual([]);
-    expect(driversOf([countOf('all', { requests: 100, slow: 50 })])).toEqual([]);
+    expect(driversIn(few)).toEqual([]);
+    expect(driversIn([countOf('all', { requests: 100, slow: 50 })])).toEqual([]);
   });
 
   it('may be slow alone: no other value is', () => {
     const counts = [countOf('a', { requests: 10, slow: 10 }), countOf('b', { requests: 90 })];
-    expect(driversOf(counts)).toMatchObject([
+    expect(driversIn(counts)).toMatchObject([
       { value: 'a', share_of_slow: 1, slow_rate: 1, slow_rate_of_others: 0 },
     ]);
   });
@@ -81,7 +86,7 @@ describe('drivers', () => {
       countOf('miss', { requests: 1_000, slow: 200, baselineRequests: 200, baselineSlow: 40 }),
       countOf('hit', { baselineRequests: 800, baselineSlow: 8 }),
     ];
-    expect(driversOf(lost)).toEqual([
+    expect(driversIn(lost)).toEqual([
       {
         ...{
           facet: 'host',
@@ -99,6 +104,6 @@ describe('drivers', () => {
       countOf('miss', { requests: 300, slow: 280, baselineRequests: 200, baselineSlow: 40 }),
       countOf('hit', { requests: 700, slow: 600, baselineRequests: 800, baselineSlow: 8 }),
     ];
-    expect(driversOf(slower)).toEqual([]);
+    expect(driversIn(slower)).toEqual([]);
   });
 });

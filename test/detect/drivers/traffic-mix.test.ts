@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { baselineSlowBand, sumOfBands } from '../../../src/detect/drivers/slow-band.ts';
-import { type FacetBands, trafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
+import {
+  baselineSlowBand,
+  type FacetBands,
+  sumOfBands,
+} from '../../../src/detect/drivers/slow-band.ts';
+import { trafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
