@@ -22,6 +22,8 @@ export function driftMeasured(
   const first = pairs[0] as HourPair;
   const last = pairs.at(-1) as HourPair;
   const measuredStage = last.now.stage;
+  const fromMs = first.baseline.startMs;
+  const toMs = last.baseline.startMs + hourMs;
   const windows = Math.round((hours * hourMs) / window);
   const blame = blameOf(pairs, measuredStage);
   const measured = {
@@ -40,7 +42,7 @@ export function driftMeasured(
       expected: hours / 2,
       dispersion: round(Math.max(1, hours / verdict.independent)),
       measured_stage: measuredStage,
-      ...baselineFields(windows, first.baseline.startMs, last.baseline.startMs + hourMs),
+      ...baselineFields({ windows, fromMs, toMs }),
     },
     blame,
     // Hours keep only means: the move of the median is unknown.

@@ -1,3 +1,4 @@
+import type { RateReference } from '../../baseline/rate-baseline.ts';
 import { shareInterval } from '../stats/quantile-interval.ts';
 import type { Rate } from './anomaly-event.ts';
 
@@ -9,8 +10,10 @@ export function significance({ logP, logLevel }: { logP: number; logLevel: numbe
   return { p_value: Math.max(Math.exp(logP), smallestP), alpha: Math.exp(logLevel) };
 }
 
+type Baseline = Pick<RateReference, 'windows' | 'fromMs' | 'toMs'>;
+
 /** Windows of the baseline, and the time that they are from. */
-export function baselineFields(windows: number, fromMs: number, toMs: number) {
+export function baselineFields({ windows, fromMs, toMs }: Baseline) {
   return {
     baseline_windows: windows,
     baseline_from: new Date(fromMs).toISOString(),

@@ -4,6 +4,7 @@ import type { DetectOptions } from '../options/detect-options.ts';
 import { quantileInterval } from '../stats/quantile-interval.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 import { groupKeyOf } from './anomaly-identity.ts';
+import { round } from './measured-fields.ts';
 import { type NewAnomalyInput, newAnomaly } from './new-anomaly.ts';
 import { countsSql } from './sql.ts';
 
@@ -58,8 +59,4 @@ export function tailFields({ now, baseline }: TailDigests, { quantiles }: Detect
     baseline_ms: round(baselineMs),
     ratio: round(baselineMs > 0 ? observed / baselineMs : 1),
   };
-}
-
-function round(value: number): number {
-  return Math.round(value * 1e6) / 1e6 + 0;
 }

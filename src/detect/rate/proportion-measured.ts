@@ -35,7 +35,7 @@ export function proportionMeasured(
       expected: round(reference.rate * requests, 9),
       dispersion: round(dispersion, 9),
       measured_stage: last?.stage ?? '',
-      ...baselineFields(reference.windows, reference.fromMs, reference.toMs),
+      ...baselineFields(reference),
     },
     severity: severity({ totalMoved: true, ratio: rate.ratio, affectedShare }),
     summary: proportionSummary(proportion, series, rate, shown),

@@ -39,7 +39,7 @@ export function burnMeasured(
       exceedances: round(bad, 3),
       expected: round(allowed * requests, 3),
       measured_stage: totalStage,
-      ...baselineFields(0, untilMs - coveredMs, untilMs),
+      ...baselineFields({ windows: 0, fromMs: untilMs - coveredMs, toMs: untilMs }),
     },
     severity: rule.severity,
     // "ranker: 21 % of requests in the last 5 min (18 % in the last hour) exceeded 200 ms or failed; …".

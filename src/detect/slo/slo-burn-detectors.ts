@@ -11,7 +11,7 @@ import type { StepContext } from '../step/detector-step.ts';
 import type { Objective } from './burn-rules.ts';
 import { SloBurnDetector } from './slo-burn-detector.ts';
 
-/** Limit of objectives × models; each takes 70 KB. */
+/** Largest number of objectives × models; each takes 70 KB. */
 const maxDetectors = 1_000;
 
 /** An objective as configured. */
@@ -49,7 +49,7 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
     }));
   }
 
-  /** Series windows that were not evaluated because of the limit, since the start. */
+  /** Series windows that the limit left out, since the start. */
   get windowsBeyondLimit(): number {
     return this.#windowsBeyondLimit;
   }

@@ -86,7 +86,6 @@ function evidenceOf(
   baseline: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
   const { startedAtMs } = verdict;
-  const { windows = 0, fromMs = startedAtMs, toMs = startedAtMs } = baseline ?? {};
   return {
     test: 'likelihood_ratio',
     ...significance(verdict),
@@ -95,7 +94,7 @@ function evidenceOf(
     expected: round(verdict.expected),
     dispersion: round(verdict.dispersion),
     measured_stage: verdict.stage,
-    ...baselineFields(windows, fromMs, toMs),
+    ...baselineFields(baseline ?? { windows: 0, fromMs: startedAtMs, toMs: startedAtMs }),
     ...(baselineOf.length > 0 && { baseline_of: [...baselineOf] }),
   };
 }

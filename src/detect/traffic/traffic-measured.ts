@@ -105,7 +105,7 @@ function rateOf(observed: number, baseline: number, low: number, high: number): 
 
 function baselineOf({ fromMs, toMs }: TrafficForecast, windowMs: number) {
   const windows = Math.round((toMs - fromMs) / windowMs);
-  return { measured_stage: totalStage, ...baselineFields(windows, fromMs, toMs) };
+  return { measured_stage: totalStage, ...baselineFields({ windows, fromMs, toMs }) };
 }
 
 function severityOf({ observed, baseline }: Rate): Severity {
