@@ -15,7 +15,7 @@ export const releaseMutants: readonly PlantedMutant[] = [
     name: 'new-version-judged-by-nobody',
     bug: 'a version that is new has no baseline: slow from its first request, it is never reported',
     file: loan,
-    find: 'return this.#borrowed ?? own;',
+    find: 'return this.borrowed ?? own;',
     replace: 'return own;',
     tests,
   },

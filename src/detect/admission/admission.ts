@@ -12,7 +12,7 @@ const tuning = {
   minClaim: 0.5,
 } as const;
 
-/** Amount of a key in a window: requests of a series, or milliseconds of a stage. Not negative. */
+/** Amount of a key in a window: requests of a series, or milliseconds of a stage. */
 export interface Offer {
   readonly key: string;
   readonly amount: number;
@@ -21,7 +21,7 @@ export interface Offer {
 /** Reassignment of slots: keys that lose theirs, and keys that get one, largest claims first. */
 export interface Turn {
   readonly out: readonly string[];
-  readonly in: readonly string[];
+  readonly in: ReadonlySet<string>;
 }
 
 interface Claim {
@@ -105,13 +105,13 @@ export class Admission {
     const claims = claimsOf(this.#candidates, this.#candidates.keys());
     const asking = claims.filter(({ amount }) => amount >= tuning.minClaim);
     const free = Math.max(0, slots - held.length);
-    const entering = asking.slice(0, Math.min(free, most)).map(({ key }) => key);
+    const entering = new Set(asking.slice(0, Math.min(free, most)).map(({ key }) => key));
     for (const { key, amount } of asking.slice(free)) {
-      if (entering.length >= most) break;
+      if (entering.size >= most) break;
       const loser = losing[out.length];
       if (loser === undefined || amount < tuning.factor * loser.amount + this.#margin) break;
       out.push(loser.key);
-      entering.push(key);
+      entering.add(key);
     }
     return { out, in: entering };
   }

@@ -1,5 +1,5 @@
 import { totalStage } from '../../base/dimensions.ts';
-import type { SeriesWindow, StageSummary } from '../../series/series-window.ts';
+import type { SeriesWindow } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { Admission, largest, type Offer } from './admission.ts';
 
@@ -16,10 +16,7 @@ export class EvaluatedStages {
   #block: number;
   #notEvaluated = 0;
 
-  /**
-   * @param known stages that were evaluated so far.
-   * @param block of two minutes in which it starts.
-   */
+  /** @param known stages that were evaluated so far. */
   constructor(known: Iterable<string>, block: number) {
     this.#held = new Set(known);
     this.#block = block;
@@ -38,7 +35,6 @@ export class EvaluatedStages {
   /**
    * Reduces a window to its evaluated stages.
    *
-   * @param slots number of stages that may be evaluated.
    * @param mayChange whether slots may be reassigned.
    * @param forget called for each stage that loses its slot.
    */
@@ -51,10 +47,10 @@ export class EvaluatedStages {
   ): SeriesWindow {
     if (block !== this.#block) this.#turn(slots, mayChange, forget);
     this.#block = block;
-    const newcomers: Offer[] = [];
-    for (const { stage, sumMs } of window.stages.values()) {
-      if (!this.#held.has(stage)) newcomers.push({ key: stage, amount: sumMs });
-    }
+    const offers = Array.from(window.stages.values(), ({ stage, sumMs }): Offer => {
+      return { key: stage, amount: sumMs };
+    });
+    const newcomers = offers.filter(({ key }) => !this.#held.has(key));
     const free = Math.max(0, slots - this.#held.size);
     if (!this.#admission.isCrowded) {
       for (const { key } of largest(newcomers, free)) this.#held.add(key);
@@ -64,12 +60,8 @@ export class EvaluatedStages {
     const refused = newcomers.filter(({ key }) => !this.#held.has(key));
     this.#notEvaluated = refused.length;
     this.#admission.countRefused(refused, slots);
-    const stages = new Map<string, StageSummary>();
-    for (const [stage, summary] of window.stages) {
-      if (!this.#held.has(stage)) continue;
-      stages.set(stage, summary);
-      this.#admission.countHolder({ key: stage, amount: summary.sumMs });
-    }
+    for (const offer of offers) if (this.#held.has(offer.key)) this.#admission.countHolder(offer);
+    const stages = new Map([...window.stages].filter(([stage]) => this.#held.has(stage)));
     return { ...window, stages };
   }
 

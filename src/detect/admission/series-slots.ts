@@ -21,11 +21,6 @@ export interface SlotOwner {
   evict(key: string): void;
 }
 
-/** A series of a window without a slot. */
-interface Newcomer extends Offer {
-  readonly series: Series;
-}
-
 /**
  * Slots of the evaluated series: at most `detect.max_series`, those with the most requests. While there is a
  * slot for each, a series gets one with its first window. Otherwise slots are reassigned at the start of a
@@ -38,9 +33,7 @@ export class SeriesSlots {
   readonly #owner: SlotOwner;
   readonly #admission: Admission;
   /** Reassignment at the start of a block, if it was needed before. */
-  #planned:
-    | { readonly block: number; readonly turn: Turn; readonly in: ReadonlySet<string> }
-    | undefined;
+  #planned: { readonly block: number; readonly turn: Turn } | undefined;
   #block = Number.NaN;
   #notEvaluated = 0;
   /** Keys without a slot that get none before the next turn. */
@@ -70,7 +63,7 @@ export class SeriesSlots {
   /** Starts a block: reassigns slots by the traffic before it. */
   turn(block: number): void {
     if (this.isCrowded) {
-      const { turn } = this.#planFor(block);
+      const turn = this.#planFor(block);
       this.#admission.apply(turn, this.#limit);
       for (const key of turn.out) this.#owner.evict(key);
       for (const key of turn.in) this.#series.of(seriesOfKey(key), key);
@@ -125,7 +118,7 @@ export class SeriesSlots {
 
   /** Assigns slots to new series of a window; true if some get none. */
   #admit(windows: readonly SeriesWindow[], keys: readonly string[]): boolean {
-    const newcomers: Newcomer[] = [];
+    const newcomers: (Offer & { readonly series: Series })[] = [];
     windows.forEach((window, i) => {
       const key = keys[i] as string;
       if (this.#series.get(key) !== undefined || !this.wouldAdmit(window.series, key)) return;
@@ -181,13 +174,13 @@ export class SeriesSlots {
     return this.#versions.get(shared) ?? 0;
   }
 
-  #planFor(block: number) {
+  #planFor(block: number): Turn {
     if (this.#planned?.block !== block) {
       const isOpen = (key: string) => this.#owner.isOpen(key);
       const turn = this.#admission.plan(this.#series.keys, this.#limit, isOpen, maxPerWindow);
-      this.#planned = { block, turn, in: new Set(turn.in) };
+      this.#planned = { block, turn };
     }
-    return this.#planned;
+    return this.#planned.turn;
   }
 }
 

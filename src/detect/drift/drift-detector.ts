@@ -22,11 +22,10 @@ import { clearestOf, type DriftVerdict, daysBetween, evaluateDrift } from './dri
 /** Growth since the last event that justifies an update. */
 const minGrowth = 1.15;
 
-/** Hours of the last day, and their verdicts. */
+/** Hours of the last day, their verdicts, and the one of these that opens an anomaly. */
 interface DayResult {
   readonly pairs: readonly HourPair[];
   readonly verdicts: readonly DriftVerdict[];
-  /** The verdict that opens an anomaly, if any does. */
   readonly opening: DriftVerdict | undefined;
 }
 
@@ -39,7 +38,6 @@ export class DriftDetector extends AnomalyDetector {
   readonly series: Series;
   readonly #options: DetectOptions;
   readonly #tails: HourlyTails;
-  /** Result of the last hour. */
   #lastDay: DayResult | undefined;
   /** Number of registered series; each version counts. */
   seriesCount = 0;

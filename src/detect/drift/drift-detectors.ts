@@ -31,7 +31,7 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
     this.#options = options;
   }
 
-  /** Backfills an hour; hours come in order, before any window. */
+  /** As `DriftDetector.backfill`. */
   backfill({ series, hour }: SeriesHour): void {
     this.#of(series)?.backfill(hour);
   }
@@ -45,7 +45,6 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
     this.#others = undefined;
   }
 
-  /** Serializes the state of one detector. */
   serializeOne(state: StateArchive, key: string): void {
     const saved = this.detectors.get(key);
     const series = serializeSeries(state, saved?.series);
@@ -55,14 +54,12 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
     this.#others = undefined;
   }
 
-  /** Serializes the shared state, once all detectors are loaded. */
   serializeShared(state: StateArchive): void {
     this.#perWeek = state.number(this.#perWeek);
   }
 
-  /** Publishes the number of detectors: they share the budget. */
+  /** Shares the budget. Drifts do not page: theirs is separate, and as large as that of pages. */
   publishShared(): void {
-    // Drifts do not page: their budget is separate, and as large as that of pages.
     this.#perWeek = this.#options.page_budget_per_week / Math.max(1, this.detectors.size);
   }
 
@@ -103,11 +100,7 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
     return detector.step(startMs, windows, !isOpen, this.#perWeek, context);
   }
 
-  /**
-   * Evaluates one step of the detectors of several series, or of none, after those of one series.
-   *
-   * @returns all drift events of the step, in order.
-   */
+  /** Evaluates the detectors of several series, or of none; returns all drift events of the step. */
   evaluate(
     { present, startMs, context }: DetectorStep,
     { tails, drifts, openKeys }: SeriesEvents,

@@ -15,7 +15,8 @@ const requestsToSettle = 3;
  */
 export class BaselineLoan {
   readonly #options: DetectOptions;
-  #borrowed: BorrowedBaseline | undefined;
+  /** The lenders' baselines; undefined without a loan. */
+  borrowed: BorrowedBaseline | undefined;
   /** Requests since the loan began. */
   #requests = 0;
 
@@ -23,27 +24,14 @@ export class BaselineLoan {
     this.#options = options;
   }
 
-  /** undefined without a loan. */
-  get borrowed(): BorrowedBaseline | undefined {
-    return this.#borrowed;
-  }
-
   /** Baseline that a series is compared with: the borrowed one, or its own. */
   reference(own: SeriesBaseline): SeriesReference {
-    return this.#borrowed ?? own;
+    return this.borrowed ?? own;
   }
 
   /** Values in which the lenders differ from a series; empty without a loan. */
   differencesTo(series: Series): readonly DimensionValue[] {
-    return this.#borrowed?.differencesTo(series) ?? [];
-  }
-
-  begin(borrowed: BorrowedBaseline): void {
-    this.#borrowed = borrowed;
-  }
-
-  end(): void {
-    this.#borrowed = undefined;
+    return this.borrowed?.differencesTo(series) ?? [];
   }
 
   /**
@@ -53,13 +41,13 @@ export class BaselineLoan {
    */
   lends(own: SeriesBaseline, isOpen: boolean): SeriesReference | undefined {
     if (own.windows < this.#options.min_baseline_windows) return undefined;
-    if (this.#borrowed === undefined) return own;
+    if (this.borrowed === undefined) return own;
     return this.#hasShown && !isOpen ? own : undefined;
   }
 
   /** Observes an evaluated window; true if the loan ends, as the series has a baseline of its own. */
   endsWith(window: SeriesWindow, own: SeriesBaseline, isOpen: boolean): boolean {
-    if (this.#borrowed === undefined) return false;
+    if (this.borrowed === undefined) return false;
     this.#requests += wholeRequest(window)?.requests ?? 0;
     const { baseline, min_baseline_windows } = this.#options;
     const isKnown = own.windows >= min_baseline_windows && this.#hasShown;
@@ -68,7 +56,7 @@ export class BaselineLoan {
 
   serialize(state: StateArchive): void {
     state.section('baseline loan', 1, () => {
-      this.#borrowed = state.optional(this.#borrowed, (one) =>
+      this.borrowed = state.optional(this.borrowed, (one) =>
         BorrowedBaseline.serialize(state, one),
       );
       this.#requests = state.number(this.#requests);

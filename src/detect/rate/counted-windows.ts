@@ -58,12 +58,11 @@ export class CountedWindows extends WindowRing {
     return memory.doubles[offset + SUSPICIOUS] === 1;
   }
 
-  /** Excludes a window from learning. */
   exclude(offset: number): void {
     memory.doubles[offset + LEARNABLE] = 0;
   }
 
-  /** Marks the newest window as suspicious. */
+  /** Marks the newest window. */
   markSuspicious(): void {
     memory.doubles[this.offsetBack(1) + SUSPICIOUS] = 1;
   }

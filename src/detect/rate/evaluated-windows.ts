@@ -44,7 +44,7 @@ export class EvaluatedWindows extends WindowRing {
   /** Releases the oldest pending window, if it started at `startMs`. */
   release(startMs: number): number | undefined {
     const offset = this.offsetBack(this.#pending);
-    if (this.#pending === 0 || memory.doubles[offset + START] !== startMs) return undefined;
+    if (this.#pending === 0 || this.startMsOf(offset) !== startMs) return undefined;
     this.#pending -= 1;
     return offset;
   }
@@ -55,14 +55,13 @@ export class EvaluatedWindows extends WindowRing {
 
   /** Windows since `ms`, at least the newest one; oldest first. */
   since(ms: number): readonly ProportionCount[] {
-    const all = memory.doubles;
     let windows = 1;
-    while (windows < this.length && (all[this.offsetBack(windows + 1) + START] as number) >= ms)
+    while (windows < this.length && this.startMsOf(this.offsetBack(windows + 1)) >= ms)
       windows += 1;
     return this.lastOffsets(windows).map((offset) => ({
-      startMs: all[offset + START] as number,
-      requests: all[offset + REQUESTS] as number,
-      hits: all[offset + HITS] as number,
+      startMs: this.startMsOf(offset),
+      requests: this.requestsOf(offset),
+      hits: this.hitsOf(offset),
     }));
   }
 
@@ -74,8 +73,8 @@ export class EvaluatedWindows extends WindowRing {
       }
     });
     const scores = this.lastOffsets(this.#pending).map((offset) => ({
-      startMs: all[offset + START] as number,
-      score: all[offset + SCORE] as number,
+      startMs: this.startMsOf(offset),
+      score: this.scoreOf(offset),
     }));
     const pending = state.list(scores, (one) => ({
       startMs: state.number(one?.startMs ?? 0),

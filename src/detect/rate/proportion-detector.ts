@@ -19,7 +19,7 @@ import { CountedWindows } from './counted-windows.ts';
 import { type CountedRequests, type Proportion, proportionResolvedSummary } from './proportion.ts';
 import { proportionMeasured } from './proportion-measured.ts';
 import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
-import { type LeastRise, rateEffect } from './proportion-weights.ts';
+import { effectRate, type LeastRise } from './proportion-weights.ts';
 
 /** Digest of a series' whole requests in its baseline. */
 export type BaselineOf = (series: Series) => TDigest | undefined;
@@ -42,10 +42,7 @@ export class ProportionDetector extends AnomalyDetector {
   readonly #baselines: RenewableBaseline<RateBaseline>;
   readonly #windows = new CountedWindows();
 
-  /**
-   * @param pool shared by all series.
-   * @param before the detector of the previous version, if there was one.
-   */
+  /** @param before the detector of the previous version, if there was one; the pool is shared by all. */
   constructor(
     proportion: Proportion,
     series: Series,
@@ -95,7 +92,11 @@ export class ProportionDetector extends AnomalyDetector {
   ): AnomalyEvent | undefined {
     if (counted === undefined) return this.#missing(startMs, context);
     this.#windows.add(startMs, counted);
-    const verdict = this.#evaluate(startMs, counted, context);
+    const { requests } = counted.whole;
+    const hits = Math.min(requests, counted.hits);
+    const reference = this.reference();
+    const verdict =
+      reference && this.#test.evaluate(startMs, requests, hits, reference, context.levels);
     if (verdict?.suspicious) this.#windows.markSuspicious();
     let event: AnomalyEvent | undefined;
     // Most windows are unremarkable: nothing is allocated for them.
@@ -107,16 +108,6 @@ export class ProportionDetector extends AnomalyDetector {
     }
     this.#learn();
     return event;
-  }
-
-  #evaluate(
-    startMs: number,
-    { whole: { requests }, hits }: CountedRequests,
-    { levels }: StepContext,
-  ): ProportionVerdict | undefined {
-    const reference = this.reference();
-    if (reference === undefined) return undefined;
-    return this.#test.evaluate(startMs, requests, Math.min(requests, hits), reference, levels);
   }
 
   #missing(startMs: number, context: StepContext): AnomalyEvent | undefined {
@@ -154,11 +145,12 @@ export class ProportionDetector extends AnomalyDetector {
     };
   }
 
-  /** Compares with the event's baseline, so that a detector restored from the event decides the same. */
+  /** Compares half of the effect with the event's baseline: a detector restored from it decides the same. */
   #isAnomalous(event: AnomalyEvent): boolean | undefined {
     const now = this.#currentRate(event);
     if (now === undefined || event.rate === undefined) return undefined;
-    return now >= rateEffect(event.rate.baseline, this.#least).halfEffect;
+    const { baseline } = event.rate;
+    return now >= (baseline + effectRate(baseline, this.#least)) / 2;
   }
 
   /** Rate of the last windows: six at most, or as many recent ones as hold enough requests. */

@@ -36,7 +36,7 @@ export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
     });
   }
 
-  /** Serializes the shared state, once all series are loaded. */
+  /** Comes after all series. */
   serializeShared(state: StateArchive): void {
     this.#pool.serialize(state);
     const newest = [...this.#newest.values()].map(({ series }) => seriesKey(series));
@@ -57,7 +57,7 @@ export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
     if (this.#newest.get(model) === detector) this.#newest.delete(model);
   }
 
-  /** Publishes the shared state, as all series have changed it. */
+  /** As `PeakPool.publishShared`. */
   publishShared(): void {
     this.#pool.publishShared();
   }

@@ -57,7 +57,7 @@ export interface LastingWindows {
   readonly fresh: number;
 }
 
-const faults = ProportionWeights.faults;
+const { faults } = ProportionWeights;
 
 /** Offsets in the allocation, in doubles: the faults' dispersions come first. */
 const PEAKS = faults;
@@ -99,11 +99,7 @@ export class ProportionTest {
   #learnt = 0;
   #inherited = 0;
 
-  /**
-   * @param least smallest rise that matters.
-   * @param lasting windows that it must last.
-   * @param pool shared by all tests of this proportion.
-   */
+  /** @param pool shared by all tests of this proportion. */
   constructor(options: DetectOptions, least: LeastRise, lasting: LastingWindows, pool: PeakPool) {
     this.#options = options;
     this.#least = least;

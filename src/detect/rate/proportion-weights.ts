@@ -15,13 +15,9 @@ const riseFactors = [1, 3, 10, 30] as const;
 const maxRate = 0.95;
 const maxEvidence = 4;
 
-/** Rates above which a rise matters, and above which an open anomaly persists. */
-export function rateEffect(
-  baseline: number,
-  { ratio, rate }: LeastRise,
-): { readonly effect: number; readonly halfEffect: number } {
-  const effect = Math.max(baseline * ratio, baseline + rate);
-  return { effect, halfEffect: (baseline + effect) / 2 };
+/** Rate from which a rise matters. */
+export function effectRate(baseline: number, { ratio, rate }: LeastRise): number {
+  return Math.max(baseline * ratio, baseline + rate);
 }
 
 /** Fields of a fault. */
@@ -52,7 +48,7 @@ export class ProportionWeights {
 
   /** Computes the weights for another baseline. */
   rebase({ rate: baseline }: RateReference, least: LeastRise): void {
-    this.#effect = rateEffect(baseline, least).effect;
+    this.#effect = effectRate(baseline, least);
     const all = memory.doubles;
     for (let i = 0; i < riseFactors.length; i++) {
       const offset = this.#offset + perFault * i;

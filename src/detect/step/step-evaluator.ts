@@ -172,7 +172,7 @@ export class StepEvaluator {
     this.#slots.forget(key);
   }
 
-  /** Windows by the key of their series; those of series without a slot are left out. */
+  /** Windows of series with a slot, by key. */
   #present({ startMs, windows }: StepInput, keys: readonly string[]): Map<string, SeriesWindow> {
     for (const { windowStartMs, windowMs } of windows) {
       if (windowStartMs === startMs && windowMs === this.#options.window) continue;
@@ -226,7 +226,7 @@ export class StepEvaluator {
     };
   }
 
-  /** Evaluates each series by itself: all steps of a series, then those of the next. */
+  /** Evaluates all steps of a series, then those of the next. */
   #evaluateSeries(steps: readonly DetectorStep[]): SeriesEvents[] {
     const results = steps.map((step) => ({
       step,

@@ -79,7 +79,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Compares windows with a borrowed baseline from now on. An open anomaly keeps its baseline. */
   borrow(baseline: BorrowedBaseline): void {
-    if (!this.isOpen) this.#loan.begin(baseline);
+    if (!this.isOpen) this.#loan.borrowed = baseline;
   }
 
   /** Leaves out the shared pool and the previous version's series, which are saved elsewhere. */
@@ -305,7 +305,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Compares later windows with the own baseline. */
   #endLoan(): void {
-    this.#loan.end();
+    this.#loan.borrowed = undefined;
     for (const test of this.#tests.all) test.rebase();
   }
 

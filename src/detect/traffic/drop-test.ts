@@ -71,7 +71,6 @@ export class DropTest {
   /** The last windows, oldest first. */
   #counts: Count[] = [];
 
-  /** @param pool shared by all tests of traffic. */
   constructor(options: DetectOptions, pool: PeakPool) {
     this.#options = options;
     this.#peaks = new PeaksOverThreshold(options.window, pool);
@@ -129,7 +128,7 @@ export class DropTest {
     this.#counts = [];
   }
 
-  /** Serializes all but the pool, which is shared. */
+  /** Serializes all but the shared pool. */
   serialize(state: StateArchive): void {
     state.section('drop test', 1, () => {
       this.#peaks.serialize(state);

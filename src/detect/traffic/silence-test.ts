@@ -13,13 +13,12 @@ export interface SilenceVerdict {
   readonly logLevel: number;
 }
 
-const minuteMs = 60_000;
-const weekMs = 7 * 86_400_000;
 const dayMs = 86_400_000;
+const weekMs = 7 * dayMs;
 /** Length of an anomalous gap, in multiples of the longest one of two weeks. */
 const gapFactor = 3;
 /** Shortest anomalous gap until a day of windows was seen. */
-const youngGapMs = 5 * minuteMs;
+const youngGapMs = 5 * 60_000;
 
 /**
  * Tests whether requests have stopped. The gap must reach `no_data_after` and three times the longest gap

@@ -62,10 +62,7 @@ export class TrafficDetector implements AnomalyOwner {
     ended: () => this.#drop.forgetRun(),
   };
 
-  /**
-   * @param model '' for all of them.
-   * @param pool shared by all models.
-   */
+  /** @param model '' for all of them. */
   constructor(model: string, options: DetectOptions, pool: PeakPool) {
     const none = { service: '', version: '', request_type: '', region: '', host: '', tenant: '' };
     this.#series = { ...none, model, cold_start: false };
@@ -107,7 +104,7 @@ export class TrafficDetector implements AnomalyOwner {
     if (isOver.includes(true)) this.#drop.forgetRun();
   }
 
-  /** Serializes all but the pool, which is shared. */
+  /** Serializes all but the shared pool. */
   serialize(state: StateArchive): void {
     state.section('traffic detector', 2, () => {
       this.#profile.serialize(state);
@@ -129,7 +126,6 @@ export class TrafficDetector implements AnomalyOwner {
     this.#profile.backfill(startMs, requests);
   }
 
-  /** Ends the backfill at `endMs`. */
   backfillUntil(endMs: number): void {
     this.#profile.backfillUntil(endMs);
   }

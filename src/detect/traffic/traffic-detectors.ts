@@ -26,7 +26,6 @@ export class TrafficDetectors extends KeyedDetectors<TrafficDetector> {
     this.#options = options;
   }
 
-  /** Serializes the traffic of one model. */
   serializeOne(state: StateArchive, model: string): void {
     const restored = this.detectors.get(model) ?? this.#newDetector(model);
     restored.serialize(state);
@@ -37,17 +36,16 @@ export class TrafficDetectors extends KeyedDetectors<TrafficDetector> {
     this.#pool.serialize(state);
   }
 
-  /** Publishes the shared state, as all models have changed it. */
+  /** As `PeakPool.publishShared`. */
   publishShared(): void {
     this.#pool.publishShared();
   }
 
-  /** Backfills one block of a model's traffic; blocks come in order, before any window. */
+  /** As `TrafficDetector.backfill`. */
   backfill(model: string, startMs: number, requests: number): void {
     this.#of(model)?.backfill(startMs, requests);
   }
 
-  /** Ends the backfill at `endMs`. */
   backfillUntil(endMs: number): void {
     for (const detector of this.detectors.values()) detector.backfillUntil(endMs);
   }

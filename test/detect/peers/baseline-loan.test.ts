@@ -26,7 +26,7 @@ const borrowed = BorrowedBaseline.of([{ series, baseline: past(least) }], least)
 /** A loan after so many windows of so many requests. */
 const loanAfter = (windows: number, requests: number) => {
   const loan = new BaselineLoan(options);
-  loan.begin(borrowed as BorrowedBaseline);
+  loan.borrowed = borrowed as BorrowedBaseline;
   for (let at = 0; at < windows; at++) loan.endsWith(windowAt(at, requests), past(0), false);
   return loan;
 };
