@@ -1,5 +1,5 @@
 import { Worker } from 'node:worker_threads';
-import type { Clock } from '../base/clock.ts';
+import { systemClock } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
 import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
@@ -16,28 +16,26 @@ const SILENT_MS = 15_000;
 /** After this time the last known counters are used: they must not fall. */
 const RESPONSE_MS = 2_000;
 
-export interface WorkersOptions {
-  readonly clock: Clock;
-  /** File for CPU profiles: worker n writes `FILE.n`. */
-  readonly profile?: string | undefined;
-}
-
 export interface WorkerPool extends RunningIngest {
   /** Counters of each worker, as last reported. */
-  metrics(): Promise<MetricsSnapshot[]>;
+  threadMetrics(): Promise<MetricsSnapshot[]>;
 }
 
 /**
  * Runs the ingest role in several threads, each a member of the consumer group with a share of the
  * partitions. A worker that cannot continue ends all of them: a supervisor restarts the process.
  *
+ * @param profile file for CPU profiles: worker n writes `FILE.n`.
  * @throws the error of the first worker that does not start to read, OperatorError among others.
  */
-export async function startWorkers(config: Config, options: WorkersOptions): Promise<WorkerPool> {
+export async function startWorkers(
+  config: Config,
+  profile: string | undefined,
+): Promise<WorkerPool> {
   const { workers } = config.ingest;
   const threads = Array.from(
     { length: workers },
-    (_, n) => new WorkerThread(config, n + 1, options),
+    (_, n) => new WorkerThread(config, n + 1, profile),
   );
   const failed = Promise.race(threads.map((thread) => thread.failed));
   failed.catch(() => undefined);
@@ -50,7 +48,7 @@ export async function startWorkers(config: Config, options: WorkersOptions): Pro
   return {
     done: failed,
     problems: () => threads.flatMap((thread) => thread.problems()),
-    metrics: () => Promise.all(threads.map((thread) => thread.metrics())),
+    threadMetrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     stop: async () => {
       await Promise.all(threads.map((thread) => thread.stop()));
     },
@@ -64,18 +62,15 @@ class WorkerThread {
   readonly #stopped: Promise<void>;
   readonly #worker: Worker;
   readonly #number: number;
-  readonly #clock: Clock;
   readonly #pending = new Map<number, () => void>();
   #requests = 0;
   #problems: readonly string[] = [];
   #metrics: MetricsSnapshot = [];
-  #lastMessageMs: number;
+  #lastMessageMs = systemClock.elapsedMs();
   #hasStopped = false;
 
-  constructor(config: Config, number: number, { clock, profile }: WorkersOptions) {
+  constructor(config: Config, number: number, profile: string | undefined) {
     this.#number = number;
-    this.#clock = clock;
-    this.#lastMessageMs = clock.elapsedMs();
     const workerData: WorkerData = {
       config,
       worker: number,
@@ -103,7 +98,7 @@ class WorkerThread {
   }
 
   problems(): string[] {
-    const silentMs = this.#clock.elapsedMs() - this.#lastMessageMs;
+    const silentMs = systemClock.elapsedMs() - this.#lastMessageMs;
     const problems = this.#problems.map((problem) => `worker ${this.#number}: ${problem}`);
     if (silentMs <= SILENT_MS) return problems;
     return [`worker ${this.#number}: no message for ${Math.round(silentMs / 1000)} s`, ...problems];
@@ -113,7 +108,7 @@ class WorkerThread {
     const id = this.#requests++;
     const response = new Promise<void>((resolve) => this.#pending.set(id, resolve));
     this.#ask({ ask: 'metrics', id });
-    await Promise.race([response, this.#clock.sleep(RESPONSE_MS)]);
+    await Promise.race([response, systemClock.sleep(RESPONSE_MS)]);
     this.#pending.delete(id);
     return this.#metrics;
   }
@@ -130,7 +125,7 @@ class WorkerThread {
   }
 
   #receive(message: WorkerMessage): void {
-    this.#lastMessageMs = this.#clock.elapsedMs();
+    this.#lastMessageMs = systemClock.elapsedMs();
     if (message.type === 'problems') this.#problems = message.problems;
     else if (message.type === 'metrics') {
       this.#metrics = message.metrics;

@@ -2,7 +2,7 @@ import { systemClock } from '../../base/clock.ts';
 import { Detector } from '../../detect/detector.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
-import type { Snapshot, StateStore } from '../../sink/anomalies/state-store.ts';
+import type { StateStore } from '../../sink/anomalies/state-store.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
 import type { WindowRange } from '../../sink/windows/window-range.ts';
 import { UnreadableState } from '../../snapshot/unreadable-state.ts';
@@ -77,11 +77,19 @@ export class DetectorReplay {
 
   /** Restores the newest usable snapshot of that time or earlier; undefined without one. */
   async #load(untilMs: number) {
-    const { log, states } = this.#options;
-    for await (const snapshot of states.snapshots(untilMs)) {
-      const { asOfMs } = snapshot;
+    const { log, requireLead, states } = this.#options;
+    for await (const { asOfMs, shared, parts } of states.snapshots(untilMs)) {
       try {
-        return { detector: await this.#loaded(snapshot), asOfMs };
+        const detector = this.newDetector();
+        const loading = detector.beginLoad(await shared());
+        // Parts are loaded as they are read, so that only one is in memory.
+        for await (const part of parts()) {
+          requireLead();
+          loading.load(part);
+          await systemClock.breathe();
+        }
+        loading.end();
+        return { detector, asOfMs };
       } catch (error) {
         // If ClickHouse is down, the next start may succeed.
         if (!(error instanceof UnreadableState)) throw error;
@@ -126,19 +134,6 @@ export class DetectorReplay {
     const open = (await store.open(beforeMs)).filter(isOfModels);
     const emitted = await store.emitted(detector.open);
     detector.reconcile(open, (id) => emitted.has(id));
-  }
-
-  /** Loads parts as they are read, so that only one is in memory. */
-  async #loaded({ shared, parts }: Snapshot): Promise<Detector> {
-    const detector = this.newDetector();
-    const loading = detector.beginLoad(await shared());
-    for await (const part of parts()) {
-      this.#options.requireLead();
-      loading.load(part);
-      await systemClock.breathe();
-    }
-    loading.end();
-    return detector;
   }
 
   /** The newest part of a range that a first start can read. */

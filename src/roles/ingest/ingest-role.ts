@@ -11,7 +11,10 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const ledger = new LedgerWatch({ client, groupId, intervalMs, clock: systemClock, log, metrics });
   ledger.start();
   try {
-    const ingest = await startThreads(context);
+    const ingest: RunningRole =
+      config.ingest.workers === 1
+        ? await startIngestThread(config, context)
+        : await startWorkers(config, context.profile);
     return {
       ...ingest,
       stop: async () => {
@@ -24,11 +27,4 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
     await ledger.stop();
     throw error;
   }
-}
-
-async function startThreads(context: RoleContext): Promise<RunningRole> {
-  const { config, profile } = context;
-  if (config.ingest.workers === 1) return startIngestThread(config, context);
-  const pool = await startWorkers(config, { clock: systemClock, profile });
-  return { ...pool, threadMetrics: () => pool.metrics() };
 }

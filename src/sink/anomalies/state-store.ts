@@ -16,6 +16,8 @@ export interface Snapshot {
   readonly parts: () => AsyncIterable<StatePart>;
 }
 
+type StateParams = Readonly<Record<'detector' | 'slot' | 'snapshot', string | number>>;
+
 /** Parts are inserted in batches of this size. It bounds memory, not the size of a snapshot. */
 const insertBytes = 8 * 1024 * 1024;
 const slots = 2;
@@ -84,12 +86,14 @@ export class StateStore {
    */
   async *snapshots(untilMs: number): AsyncGenerator<Snapshot, void> {
     for (const { snapshot, slot, parts, asOfMs } of await this.#newest(untilMs)) {
-      if ((await this.#count(slot, snapshot)) !== parts) continue;
+      const params = { detector: this.#detector, slot, snapshot };
+      const [row] = await readRows<{ parts: string }>(this.#client, 'detector_state_parts', params);
+      if (Number(row?.parts) !== parts) continue;
       this.#slot = slot;
       yield {
         asOfMs,
-        shared: () => this.#shared(slot, snapshot),
-        parts: () => this.#parts(slot, snapshot),
+        shared: () => this.#shared(params),
+        parts: () => this.#parts(params),
       };
     }
   }
@@ -110,25 +114,18 @@ export class StateStore {
     });
   }
 
-  async #count(slot: number, snapshot: string): Promise<number> {
-    const params = { detector: this.#detector, slot, snapshot };
-    const rows = await readRows<{ parts: string }>(this.#client, 'detector_state_parts', params);
-    return Number(rows[0]?.parts ?? 0);
-  }
-
-  async #shared(slot: number, snapshot: string): Promise<Buffer> {
+  async #shared(params: StateParams): Promise<Buffer> {
     const bytes = await rowBinaryOf(this.#client, 'detector_state_part', {
-      ...{ detector: this.#detector, slot, snapshot, part: sharedPart },
+      ...params,
+      part: sharedPart,
     });
     if (bytes.length === 0) throw new UnreadableState(`its part ${sharedPart} is missing`);
     const reader = new RowBinaryReader(bytes);
     return reader.readBytes(reader.varUint());
   }
 
-  async *#parts(slot: number, snapshot: string): AsyncGenerator<StatePart, void> {
-    const response = await rowBinaryStream(this.#client, 'detector_state', {
-      ...{ detector: this.#detector, slot, snapshot },
-    });
+  async *#parts(params: StateParams): AsyncGenerator<StatePart, void> {
+    const response = await rowBinaryStream(this.#client, 'detector_state', params);
     for await (const part of decodedParts(response)) if (part.name !== sharedPart) yield part;
   }
 
