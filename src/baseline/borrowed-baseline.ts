@@ -102,16 +102,12 @@ export class BorrowedBaseline implements SeriesReference {
   }
 
   static serialize(state: StateArchive, saved: BorrowedBaseline | undefined): BorrowedBaseline {
-    let lenders: readonly Series[] = [];
-    const stages = new Map<string, BorrowedStage>();
-    state.section('borrowed baseline', 3, () => {
-      lenders = state.list(saved?.lenders ?? [], (series) => serializeSeries(state, series));
-      const entries = saved === undefined ? [] : saved.#stages;
-      for (const [name, stage] of state.list(entries, (entry) => serializeStage(state, entry))) {
-        stages.set(name, stage);
-      }
+    return state.section('borrowed baseline', 3, () => {
+      const lenders = state.list(saved?.lenders ?? [], (series) => serializeSeries(state, series));
+      const known = saved === undefined ? [] : saved.#stages;
+      const stages = state.list(known, (entry) => serializeStage(state, entry));
+      return saved ?? new BorrowedBaseline(lenders, new Map(stages));
     });
-    return saved ?? new BorrowedBaseline(lenders, stages);
   }
 }
 

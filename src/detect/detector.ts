@@ -2,10 +2,9 @@ import { invariant } from '../base/invariant.ts';
 import type { StageReference } from '../baseline/series-reference.ts';
 import { seriesKey, seriesOf } from '../series/series-key.ts';
 import type { Series, SeriesWindow } from '../series/series-window.ts';
-import type { StateArchive } from '../snapshot/archive.ts';
+import { type StateArchive, UnreadableState } from '../snapshot/archive.ts';
 import { StateReader } from '../snapshot/archive-reader.ts';
 import { StateWriter } from '../snapshot/archive-writer.ts';
-import { UnreadableState } from '../snapshot/unreadable-state.ts';
 import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
 import type { AnomalyEvent } from './event/anomaly-event.ts';
 import { IncidentGrouper } from './incident/incident-grouper.ts';
@@ -122,19 +121,11 @@ export class Detector {
 
   /** Yields the name of each part once it is serialized. */
   *serialize(state: StateArchive): Generator<string, void> {
-    for (const key of this.#series.keys) {
-      this.#serializeSeries(state, key);
-      yield key;
+    for (const [name, serialize] of this.#partsOf(this.#keys)) {
+      serialize(state);
+      yield name;
     }
-    for (const model of this.#rates.traffic.keys) {
-      this.#rates.traffic.serializeOne(state, model);
-      yield modelPart(model);
-    }
-    for (const key of this.#drifts.keys) {
-      this.#drifts.serializeOne(state, key);
-      yield driftPart(key);
-    }
-    this.#serializeNames(state);
+    this.#serializeKeys(state);
     this.#serializeShared(state);
     yield sharedPart;
   }
@@ -149,22 +140,32 @@ export class Detector {
   beginLoad(bytes: Buffer): StateLoading {
     invariant(this.#series.size === 0, 'a detector that has evaluated windows loads a snapshot');
     const shared = new StateReader(bytes);
-    const { series, models, drifts } = readable(sharedPart, () => this.#serializeNames(shared));
-    const loaders = new Map<string, (part: StateArchive) => void>();
-    for (const key of series) loaders.set(key, (part) => this.#serializeSeries(part, key));
-    for (const model of models) {
-      loaders.set(modelPart(model), (part) => this.#rates.traffic.serializeOne(part, model));
-    }
-    for (const key of drifts) {
-      loaders.set(driftPart(key), (part) => this.#drifts.serializeOne(part, key));
-    }
-    return new StateLoading(loaders, () => {
-      this.#series.putInOrder(series);
-      this.#rates.putInOrder(series, models);
-      this.#drifts.putInOrder(drifts);
+    const keys = readable(sharedPart, () => this.#serializeKeys(shared));
+    return new StateLoading(this.#partsOf(keys), () => {
+      this.#series.putInOrder(keys.series);
+      this.#rates.putInOrder(keys.series, keys.models);
+      this.#drifts.putInOrder(keys.drifts);
       this.#serializeShared(shared);
       shared.end();
     });
+  }
+
+  get #keys() {
+    const { traffic } = this.#rates;
+    return { series: this.#series.keys, models: traffic.keys, drifts: this.#drifts.keys };
+  }
+
+  /** Functions that serialize each part but the shared one, by its name. */
+  #partsOf({ series, models, drifts }: Record<'series' | 'models' | 'drifts', Iterable<string>>) {
+    const parts = new Map<string, (state: StateArchive) => void>();
+    for (const key of series) parts.set(key, (state) => this.#serializeSeries(state, key));
+    for (const model of models) {
+      parts.set(modelPart(model), (state) => this.#rates.traffic.serializeOne(state, model));
+    }
+    for (const key of drifts) {
+      parts.set(driftPart(key), (state) => this.#drifts.serializeOne(state, key));
+    }
+    return parts;
   }
 
   #serializeSeries(state: StateArchive, key: string): void {
@@ -174,22 +175,18 @@ export class Detector {
   }
 
   /** Serializes the settings, and the keys of series, models and drifts in order. */
-  #serializeNames(state: StateArchive) {
-    let series: readonly string[] = [];
-    let models: readonly string[] = [];
-    let drifts: readonly string[] = [];
-    state.section('tailmark detector', 4, () => {
+  #serializeKeys(state: StateArchive) {
+    return state.section('tailmark detector', 4, () => {
       const { window, baseline, quantiles } = this.#options;
       const settings = JSON.stringify({ window, baseline, quantiles });
       const saved = state.text(settings);
       if (saved !== settings) {
         throw new UnreadableState(`it was saved with detect ${saved}, which are now ${settings}`);
       }
-      series = state.list(this.#series.keys, (key = '') => state.text(key));
-      models = state.list(this.#rates.traffic.keys, (model = '') => state.text(model));
-      drifts = state.list(this.#drifts.keys, (key = '') => state.text(key));
+      const texts = (keys: Iterable<string>) => state.list(keys, (key = '') => state.text(key));
+      const { series, models, drifts } = this.#keys;
+      return { series: texts(series), models: texts(models), drifts: texts(drifts) };
     });
-    return { series, models, drifts };
   }
 
   #serializeShared(state: StateArchive): void {

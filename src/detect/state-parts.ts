@@ -1,6 +1,5 @@
-import type { StateArchive } from '../snapshot/archive.ts';
+import { type StateArchive, UnreadableState } from '../snapshot/archive.ts';
 import { StateReader } from '../snapshot/archive-reader.ts';
-import { UnreadableState } from '../snapshot/unreadable-state.ts';
 
 /** Part of a detector's state: of a series, a model or a drift; the shared part comes last. */
 export interface StatePart {

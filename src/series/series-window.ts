@@ -35,6 +35,18 @@ export interface Series {
   readonly cold_start: boolean;
 }
 
+/** The values of dimensions that are not configured. */
+export const emptySeries: Series = {
+  service: '',
+  model: '',
+  version: '',
+  request_type: '',
+  region: '',
+  host: '',
+  tenant: '',
+  cold_start: false,
+};
+
 /** One series in one complete window, by stage. */
 export interface SeriesWindow {
   readonly windowStartMs: number;

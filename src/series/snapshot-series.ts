@@ -1,19 +1,15 @@
 import { TDigest } from '../sketch/t-digest.ts';
 import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import { packStages } from './pack-stages.ts';
-import type { Bands, Series, SeriesWindow, StageSummary } from './series-window.ts';
+import {
+  type Bands,
+  emptySeries,
+  type Series,
+  type SeriesWindow,
+  type StageSummary,
+} from './series-window.ts';
 
 const emptyDigest = TDigest.fromCentroids([], []);
-const emptySeries: Series = {
-  service: '',
-  model: '',
-  version: '',
-  request_type: '',
-  region: '',
-  host: '',
-  tenant: '',
-  cold_start: false,
-};
 
 const emptyCounts = {
   stage: '',
@@ -26,29 +22,22 @@ const emptyCounts = {
   maxMs: 0,
 };
 
-export function serializeSeries(state: StateArchive, series: Series = emptySeries): Series {
-  let restored = series;
-  state.section('series', 1, () => {
-    restored = serializeFields(state, series, emptySeries);
-  });
-  return restored;
+export function serializeSeries(state: StateArchive, series: Series | undefined): Series {
+  return state.section('series', 1, () => serializeFields(state, series, emptySeries));
 }
 
 export function serializeSeriesWindow(
   state: StateArchive,
   window: SeriesWindow | undefined,
 ): SeriesWindow {
-  let restored = window;
-  state.section('series window', 1, () => {
-    const windowStartMs = state.number(window?.windowStartMs ?? 0);
-    const windowMs = state.number(window?.windowMs ?? 0);
+  return state.section('series window', 1, () => {
+    const times = serializeFields(state, window, { windowStartMs: 0, windowMs: 0 });
     const series = serializeSeries(state, window?.series);
     const stages = state.list(window?.stages.values() ?? [], (each) =>
       serializeSummary(state, each),
     );
-    restored ??= { windowStartMs, windowMs, series, stages: packStages(stages) };
+    return window ?? { ...times, series, stages: packStages(stages) };
   });
-  return restored as SeriesWindow;
 }
 
 function serializeSummary(state: StateArchive, summary: StageSummary | undefined): StageSummary {

@@ -1,6 +1,5 @@
-import type { Serializable, StateArchive } from './archive.ts';
+import { type Serializable, type StateArchive, UnreadableState } from './archive.ts';
 import { numberWidths } from './archive-writer.ts';
-import { UnreadableState } from './unreadable-state.ts';
 
 /**
  * Restores the state that a `StateWriter` has saved.
@@ -24,7 +23,7 @@ export class StateReader implements StateArchive {
     if (rest > 0) throw new UnreadableState(`${rest} bytes are left after ${this.#section}`);
   }
 
-  section(name: string, version: number, body: () => void): void {
+  section<T>(name: string, version: number, body: () => T): T {
     const savedName = this.text('');
     if (savedName !== name) {
       throw new UnreadableState(`it has "${savedName.slice(0, 40)}" where ${name} should be`);
@@ -37,8 +36,9 @@ export class StateReader implements StateArchive {
     }
     const outer = this.#section;
     this.#section = name;
-    body();
+    const result = body();
     this.#section = outer;
+    return result;
   }
 
   number(_value: number): number {

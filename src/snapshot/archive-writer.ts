@@ -21,10 +21,10 @@ export class StateWriter implements StateArchive {
     return copy;
   }
 
-  section(name: string, version: number, body: () => void): void {
+  section<T>(name: string, version: number, body: () => T): T {
     this.text(name);
     this.#size(version);
-    body();
+    return body();
   }
 
   number(value: number): number {

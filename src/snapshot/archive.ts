@@ -1,3 +1,6 @@
+/** A snapshot that this version, or this configuration, cannot restore; the message says why. */
+export class UnreadableState extends Error {}
+
 /** State that can be saved and restored. */
 export interface Serializable {
   serialize(state: StateArchive): void;
@@ -13,7 +16,7 @@ export interface StateArchive {
    * Delimits the state of one class by its name. Its version goes up whenever the fields in `body` change; a
    * snapshot of another version is refused by name. test/detect/detector-state.test.ts holds the layouts.
    */
-  section(name: string, version: number, body: () => void): void;
+  section<T>(name: string, version: number, body: () => T): T;
   number(value: number): number;
   flag(value: boolean): boolean;
   text(value: string): string;

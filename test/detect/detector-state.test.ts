@@ -7,7 +7,7 @@ import { Detector } from '../../src/detect/detector.ts';
 import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { sharedPart } from '../../src/detect/state-parts.ts';
 import { seriesKey } from '../../src/series/series-key.ts';
-import { UnreadableState } from '../../src/snapshot/unreadable-state.ts';
+import { UnreadableState } from '../../src/snapshot/archive.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { eventfulWindows } from './eventful-windows.ts';
 import { LayoutTrace } from './layout-trace.ts';

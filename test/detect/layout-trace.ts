@@ -29,11 +29,11 @@ export class LayoutTrace implements StateArchive {
     );
   }
 
-  section(name: string, version: number, body: () => void): void {
+  section<T>(name: string, version: number, body: () => T): T {
     this.#meet(name);
     const known = this.#sections.get(name) ?? { version, fields: [] };
     this.#sections.set(name, known);
-    this.#within(known.fields, body);
+    return this.#within(known.fields, body);
   }
 
   number(value: number): number {
@@ -88,11 +88,12 @@ export class LayoutTrace implements StateArchive {
     return field;
   }
 
-  #within(fields: Field[], body: () => void): void {
+  #within<T>(fields: Field[], body: () => T): T {
     const [outer, at] = [this.#fields, this.#at];
     [this.#fields, this.#at] = [fields, 0];
-    body();
+    const result = body();
     [this.#fields, this.#at] = [outer, at];
+    return result;
   }
 }
 

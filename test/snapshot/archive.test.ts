@@ -1,9 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import type { StateArchive } from '../../src/snapshot/archive.ts';
+import { type StateArchive, UnreadableState } from '../../src/snapshot/archive.ts';
 import { StateReader } from '../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../src/snapshot/archive-writer.ts';
-import { UnreadableState } from '../../src/snapshot/unreadable-state.ts';
 
 class Pair {
   one = 0;

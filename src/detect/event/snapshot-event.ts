@@ -1,5 +1,4 @@
-import type { StateArchive } from '../../snapshot/archive.ts';
-import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import { type AnomalyEvent, anomalyEventSchema } from './anomaly-event.ts';
 
 export function serializeEvent(state: StateArchive, event: AnomalyEvent | undefined): AnomalyEvent {

@@ -2,8 +2,7 @@ import { totalStage } from '../../base/dimensions.ts';
 import { invariant } from '../../base/invariant.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
-import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, ScopeMember, Severity } from '../event/anomaly-event.ts';
 import { dedupKeyOfSeries, firstMemberIdOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
@@ -93,8 +92,7 @@ export class Incident {
   }
 
   static serialize(state: StateArchive, saved: Incident | undefined, windowMs: number): Incident {
-    let restored = saved;
-    state.section('incident', 1, () => {
+    return state.section('incident', 1, () => {
       const dedupKey = state.text(saved?.dedupKey ?? '');
       const known = saved === undefined ? [] : saved.#members.values();
       const members = state.list<Member>(known, (member) => ({
@@ -103,15 +101,15 @@ export class Incident {
       }));
       const [lead] = members;
       if (lead === undefined) throw new UnreadableState('an incident has no anomaly');
-      restored ??= new Incident(lead.event, dedupKey, windowMs);
-      for (const member of members) restored.#members.set(member.event.id, member);
-      restored.#changed.clear();
-      restored.#published = state.optional(restored.#published, (event) =>
+      const incident = saved ?? new Incident(lead.event, dedupKey, windowMs);
+      for (const member of members) incident.#members.set(member.event.id, member);
+      incident.#changed.clear();
+      incident.#published = state.optional(incident.#published, (event) =>
         serializeEvent(state, event),
       );
-      restored.#backoff.serialize(state);
+      incident.#backoff.serialize(state);
+      return incident;
     });
-    return restored as Incident;
   }
 
   /**

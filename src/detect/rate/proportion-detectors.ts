@@ -1,7 +1,6 @@
 import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
-import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';

@@ -3,8 +3,7 @@ import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts'
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
-import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import { EvaluatedStages } from '../admission/evaluated-stages.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';

@@ -5,7 +5,7 @@ import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import type { StateStore } from '../../sink/anomalies/state-store.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
 import type { WindowRange } from '../../sink/windows/window-range.ts';
-import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { UnreadableState } from '../../snapshot/archive.ts';
 import type { RoleContext } from '../role.ts';
 import { backfillPast } from './backfill.ts';
 import { learnableFromMs } from './learnable-past.ts';

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type StatePart, sharedPart } from '../../detect/state-parts.ts';
-import { UnreadableState } from '../../snapshot/unreadable-state.ts';
+import { UnreadableState } from '../../snapshot/archive.ts';
 import { readRows } from '../read-query.ts';
 import { insertRowBinary, rowBinaryOf, rowBinaryStream } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
