@@ -6,7 +6,7 @@ import { clickHouseError, errorCodeOf } from '../../src/sink/clickhouse.ts';
 
 const config = configSchema.parse({ clickhouse: { url: 'http://db:8123', username: 'ann' } });
 const { clickhouse } = config;
-const answer = (code: string, message = 'what went wrong\nand a stack') =>
+const response = (code: string, message = 'what went wrong\nand a stack') =>
   new ClickHouseError({ message, code });
 const system = (code: string) => Object.assign(new Error(`connect ${code} db:8123`), { code });
 
@@ -33,7 +33,7 @@ describe('clickHouseError', () => {
   });
 
   it.each(['516', '193', '192', '194'])('reports error %s as a refused login', (code) => {
-    expect(clickHouseError(answer(code), 'read', clickhouse)).toMatchObject({
+    expect(clickHouseError(response(code), 'read', clickhouse)).toMatchObject({
       code: 'TAILMARK_CLICKHOUSE_AUTH',
       exitCode: 78,
       message: 'Cannot read: ClickHouse rejected clickhouse.username with its password: ann',
@@ -41,13 +41,13 @@ describe('clickHouseError', () => {
   });
 
   it.each(['60', '81'])('reports error %s as a missing schema', (code) => {
-    const error = clickHouseError(answer(code), 'read', clickhouse);
+    const error = clickHouseError(response(code), 'read', clickhouse);
     expect(error).toMatchObject({ code: 'TAILMARK_SCHEMA_MISSING', exitCode: 78 });
     expect(error.hint).toContain('tailmark migrate');
   });
 
   it('reports any other response by its first line and number', () => {
-    const error = clickHouseError(answer('241'), 'insert', clickhouse);
+    const error = clickHouseError(response('241'), 'insert', clickhouse);
     expect(error).toMatchObject({
       code: 'TAILMARK_CLICKHOUSE_FAILED',
       exitCode: 69,
@@ -78,7 +78,7 @@ describe('clickHouseError', () => {
   });
 
   it('truncates an endless response', () => {
-    const error = clickHouseError(answer('62', 'x'.repeat(5_000)), 'insert', clickhouse);
+    const error = clickHouseError(response('62', 'x'.repeat(5_000)), 'insert', clickhouse);
     expect(error.message.length).toBeLessThan(400);
   });
 
@@ -92,7 +92,7 @@ describe('clickHouseError', () => {
 
 describe('errorCodeOf', () => {
   it.each([
-    [answer('241'), '241'],
+    [response('241'), '241'],
     [system('EPIPE'), 'EPIPE'],
     [Object.assign(new Error('x'), { code: 7 }), '7'],
     [new Error('x', { cause: system('EPIPE') }), 'EPIPE'],

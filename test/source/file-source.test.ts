@@ -140,7 +140,7 @@ describe('a file that cannot be read', () => {
     ['a folder', ''],
     ['no gzip', 'plain.gz'],
     ['a gzip cut short', 'short.gz'],
-  ])('is told at the end where it is %s', async (_, name) => {
+  ])('is reported at the end where it is %s', async (_, name) => {
     fileOf('plain.gz', 'not zipped\n');
     const zipped = gzipSync('a line\n'.repeat(1_000));
     fileOf('short.gz', zipped.subarray(0, zipped.length - 12));

@@ -82,8 +82,8 @@ export class FakeTables {
       this.#call(async () => {
         const bytes =
           given.values === undefined
-            ? this.#answer(given.query, given.query_params ?? {})
-            : await this.#take(given.values);
+            ? this.#rowBinary(given.query, given.query_params ?? {})
+            : await this.#insertParts(given.values);
         return { stream: Readable.from(bytes.length === 0 ? [] : [bytes]) };
       }),
     insert: (given: { readonly table: string; readonly values: readonly Row[] }) =>
@@ -95,7 +95,7 @@ export class FakeTables {
 
   /** Number of calls, and of calls that store an event. */
   calls = 0;
-  readonly tellingCalls: number[] = [];
+  readonly storingCalls: number[] = [];
 
   /** Kills the caller of the n-th call from now, with the call done or not. */
   killAt(calls: number, isDone: boolean): void {
@@ -126,7 +126,7 @@ export class FakeTables {
 
   #insert(table: string, row: Row): void {
     if (table === 'anomalies') {
-      this.tellingCalls.push(this.calls);
+      this.storingCalls.push(this.calls);
       const windowStartMs = Date.parse(String(row.window_start));
       this.stored.push({ event: JSON.parse(String(row.body)), windowStartMs });
     }
@@ -134,7 +134,7 @@ export class FakeTables {
     if (table === 'detector_snapshots') this.snapshots.unshift(row);
   }
 
-  async #take(values: Readable): Promise<Buffer> {
+  async #insertParts(values: Readable): Promise<Buffer> {
     if (this.away.has('detector_state')) throw new Error('detector_state: connection reset');
     const reader = new RowBinaryReader(Buffer.concat(await values.toArray()));
     while (!reader.atEnd) {
@@ -150,7 +150,7 @@ export class FakeTables {
     return Buffer.alloc(0);
   }
 
-  #answer(query: string, params: Readonly<Record<string, number | string>>): Buffer {
+  #rowBinary(query: string, params: Readonly<Record<string, number | string>>): Buffer {
     if (query.includes('FROM detector_state')) {
       const writer = new RowBinaryWriter();
       for (const { name, slot, snapshot, state } of this.parts.values()) {

@@ -116,7 +116,7 @@ const outline = (events: readonly AnomalyEvent[]) =>
 const nameOf = ({ id, revision }: AnomalyEvent) => `${id} ${revision}`;
 
 describe('an evaluator that takes over', () => {
-  it('tells what the one before would have, killed before any window, each event on record once', async () => {
+  it('emits what its predecessor would have, killed before any window, each event on record once', async () => {
     const expected = (await uninterrupted).events;
     expect(expected.map(({ state }) => state)).toEqual([
       ...['opened', 'updated', 'resolved', 'opened', 'resolved'],
@@ -144,7 +144,7 @@ describe('an evaluator that takes over', () => {
   it('emits the same, killed within any step: at any call, with the call done or not', async () => {
     const expected = (await uninterrupted).events;
     // The first is killed near an event, its successors anywhere.
-    const telling = fc.record({
+    const storing = fc.record({
       ...{
         event: fc.nat({ max: expected.length - 1 }),
         callsAfter: fc.integer({ min: -4, max: 8 }),
@@ -156,10 +156,10 @@ describe('an evaluator that takes over', () => {
     });
     const strides = fc.constantFrom(1, 4, 9);
     await fc.assert(
-      fc.asyncProperty(telling, others, strides, async (first, next, stride) => {
+      fc.asyncProperty(storing, others, strides, async (first, next, stride) => {
         const dry = new FakeTables(windows);
         await evaluateAll(dry, stride, []);
-        const calls = (dry.tellingCalls[first.event] as number) + first.callsAfter;
+        const calls = (dry.storingCalls[first.event] as number) + first.callsAfter;
         const tables = new FakeTables(windows);
         const delivered = await evaluateAll(tables, stride, [[calls, first.isDone], ...next]);
         const stored = new Map(tables.events.map((event) => [nameOf(event), event]));
@@ -288,8 +288,8 @@ describe('an evaluator that takes over', () => {
       });
       const error = await member.evaluate(window, window + 1).catch((reason: unknown) => reason);
       if (member.isLeading) break;
-      for (const stored of tables.tellingCalls) storedAt.push([lostAt, stored]);
-      if (tables.tellingCalls.length === 0) expect(error).toBeInstanceOf(LeadLost);
+      for (const stored of tables.storingCalls) storedAt.push([lostAt, stored]);
+      if (tables.storingCalls.length === 0) expect(error).toBeInstanceOf(LeadLost);
     }
     // The insert itself may have been under way, or done before.
     expect(storedAt.length).toBeGreaterThan(0);

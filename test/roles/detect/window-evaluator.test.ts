@@ -32,10 +32,10 @@ const windows = scenarioWindows(
 ).flat();
 
 /** @param delivered resolves when the pager has an event */
-function watch(
+function evaluatorOn(
   tables: FakeTables,
   delivered: () => Promise<void> = async () => undefined,
-  look?: () => Completeness,
+  probe?: () => Completeness,
 ) {
   const emitted: AnomalyEvent[] = [];
   const deliver = async (event: AnomalyEvent) => {
@@ -50,7 +50,7 @@ function watch(
     log: createLog({ level: 'silent' }),
     metrics: createMetrics(),
     nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
-    ...(look && { completeness: { probe: async () => look() } }),
+    ...(probe && { completeness: { probe: async () => probe() } }),
   });
   /** The watermark reaches the end of a window and the grace after it. */
   const stepTo = async (window: number) => {
@@ -66,7 +66,7 @@ const outline = (events: readonly AnomalyEvent[]) =>
 /** Events of a run without failures. */
 async function emittedWithoutFailure(): Promise<AnomalyEvent[]> {
   const tables = new FakeTables(windows);
-  const { emitted, evaluator, stepTo } = watch(tables);
+  const { emitted, evaluator, stepTo } = evaluatorOn(tables);
   await evaluator.start();
   for (let window = 0; window < 115; window++) await stepTo(window);
   await evaluator.flush();
@@ -91,7 +91,7 @@ describe('WindowEvaluator', () => {
     const tables = new FakeTables(windows);
     tables.windowSize = size;
     tables.watermarkMs = scenarioStartMs + 115 * windowMs;
-    const { evaluator } = watch(tables);
+    const { evaluator } = evaluatorOn(tables);
     await evaluator.start();
     expect(tables.readFromMs[0]).toBe(tables.watermarkMs - learnt * windowMs);
   });
@@ -100,7 +100,7 @@ describe('WindowEvaluator', () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.watermarkMs = scenarioStartMs + 2_000;
-    const { emitted, evaluator, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables);
     await evaluator.start();
     await stepTo(69);
     const endMs = scenarioStartMs + 70 * windowMs;
@@ -123,7 +123,7 @@ describe('WindowEvaluator', () => {
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
     tables.flushedMs = scenarioStartMs + 30 * 86_400_000;
-    const { emitted, evaluator, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables);
     tables.clockMs = tables.flushedMs;
     await evaluator.start();
     await stepTo(69);
@@ -142,7 +142,7 @@ describe('WindowEvaluator', () => {
       isWhole: true,
     };
     let now: Completeness = fine;
-    const first = watch(tables, undefined, () => now);
+    const first = evaluatorOn(tables, undefined, () => now);
     tables.clockMs = scenarioStartMs + 10_000;
     await first.evaluator.start();
     await first.evaluator.step();
@@ -174,7 +174,7 @@ describe('WindowEvaluator', () => {
     await first.evaluator.step();
     expect(tables.events).toEqual(first.emitted);
     // A successor knows of it, and the detector of models does not.
-    const second = watch(tables, undefined, () => now);
+    const second = evaluatorOn(tables, undefined, () => now);
     await second.evaluator.start();
     now = fine;
     await second.evaluator.step();
@@ -191,7 +191,7 @@ describe('WindowEvaluator', () => {
     for (const isWhole of [false, true]) {
       let atMs = scenarioStartMs;
       const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
-      const { emitted, evaluator } = watch(tables, undefined, state);
+      const { emitted, evaluator } = evaluatorOn(tables, undefined, state);
       tables.evaluatedUntilMs = undefined;
       await evaluator.start();
       for (const end of [70, 120]) {
@@ -211,7 +211,7 @@ describe('WindowEvaluator', () => {
       { facet, value: '1', now_bands: { 0: 900 }, baseline_bands: { 0: 880 } },
       { facet, value: '2-3', now_bands: { 0: 810, 10: 90 }, baseline_bands: { 0: 108, 10: 12 } },
     ];
-    const { emitted, evaluator, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables);
     await evaluator.start();
     await stepTo(114);
     await evaluator.flush();
@@ -231,7 +231,7 @@ describe('WindowEvaluator', () => {
   it('emits all else when it cannot read which requests are behind it', async () => {
     const tables = new FakeTables(windows);
     tables.facets = undefined;
-    const { emitted, evaluator, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables);
     await evaluator.start();
     await stepTo(114);
     await evaluator.flush();
@@ -248,7 +248,7 @@ describe('WindowEvaluator', () => {
       faults: [{ series: [0, 1], windows: [80, 95], stage: 'forward', factor: 4, share: 0.5 }],
     });
     const tables = new FakeTables(scenarioWindows(many, windowMs).flat());
-    const { emitted, evaluator, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables);
     await evaluator.start();
     await stepTo(114);
     await evaluator.flush();
@@ -263,7 +263,7 @@ describe('WindowEvaluator', () => {
 
   it('evaluates a window only when the watermark has passed it and the grace', async () => {
     const tables = new FakeTables(windows);
-    const { evaluator } = watch(tables);
+    const { evaluator } = evaluatorOn(tables);
     await evaluator.start();
     tables.watermarkMs = scenarioStartMs + windowMs + 1_999;
     await evaluator.step();
@@ -274,7 +274,7 @@ describe('WindowEvaluator', () => {
   });
 
   it('emits the same in one large step as in many', async () => {
-    const { emitted, evaluator, stepTo } = watch(new FakeTables(windows));
+    const { emitted, evaluator, stepTo } = evaluatorOn(new FakeTables(windows));
     await evaluator.start();
     await stepTo(114);
     await evaluator.flush();
@@ -283,7 +283,7 @@ describe('WindowEvaluator', () => {
 
   it('emits an event that could not be stored at a later step, once', async () => {
     const tables = new FakeTables(windows);
-    const { emitted, evaluator, stepTo } = watch(tables);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables);
     await evaluator.start();
     let failed = 0;
     for (let window = 0; window < 115; window++) {
@@ -312,7 +312,7 @@ describe('WindowEvaluator', () => {
     const arrived = new Promise<void>((resolve) => {
       arrive = resolve;
     });
-    const { emitted, evaluator, stepTo } = watch(tables, () => arrived);
+    const { emitted, evaluator, stepTo } = evaluatorOn(tables, () => arrived);
     await evaluator.start();
     for (let window = 0; window < 115; window++) await stepTo(window);
     const [opened] = tables.stored;
@@ -326,11 +326,11 @@ describe('WindowEvaluator', () => {
 
   it('after a restart continues at the last evaluated window, and emits nothing twice', async () => {
     const tables = new FakeTables(windows);
-    const first = watch(tables);
+    const first = evaluatorOn(tables);
     await first.evaluator.start();
     for (let window = 0; window < 60; window++) await first.stepTo(window);
     await first.evaluator.flush();
-    const second = watch(tables);
+    const second = evaluatorOn(tables);
     await second.evaluator.start();
     for (let window = 60; window < 115; window++) await second.stepTo(window);
     await second.evaluator.flush();

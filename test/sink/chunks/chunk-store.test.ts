@@ -140,7 +140,7 @@ describe('record', () => {
   });
 });
 
-describe('look', () => {
+describe('inspect', () => {
   it.each([
     ['nothing', [0, 0, 0, 100], [false, false, true]],
     ['rows only', [0, 7, 49, 100], [false, true, true]],
