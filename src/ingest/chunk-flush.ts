@@ -148,8 +148,7 @@ export class ChunkFlush {
 
   #commitEnd(): Promise<void> {
     const { endOffset, watermarkMs } = this.#chunk;
-    const metadata = encodeMetadata({ watermarkMs: finite(watermarkMs), intent: undefined });
-    return this.#claim.commit(endOffset, metadata);
+    return this.#claim.commit(endOffset, encodeMetadata({ watermarkMs }));
   }
 
   /**
@@ -176,7 +175,7 @@ export class ChunkFlush {
   }
 
   #metadataOf(intent: Intent): string {
-    return encodeMetadata({ watermarkMs: finite(this.#start.watermarkBeforeMs), intent });
+    return encodeMetadata({ watermarkMs: this.#start.watermarkBeforeMs, intent });
   }
 
   /**
@@ -229,8 +228,4 @@ export class ChunkFlush {
 function withEarlier(intent: Intent, chunk: Chunk): Intent {
   const earlier = [intent.counts, ...(intent.earlier ?? [])].slice(0, EARLIER_KEPT);
   return { ...intent, counts: countsOf(chunk), earlier };
-}
-
-function finite(ms: number): number | undefined {
-  return Number.isFinite(ms) ? ms : undefined;
 }

@@ -30,7 +30,7 @@ export interface Intent {
 export interface CommitMetadata {
   /** Event time that the partition had reached at the offset; undefined before its first event. */
   readonly watermarkMs: number | undefined;
-  readonly intent: Intent | undefined;
+  readonly intent?: Intent | undefined;
 }
 
 const MAGIC = 'tailmark/1';
@@ -79,7 +79,8 @@ export function countsOf(chunk: Chunk): ChunkCounts {
 
 /** Serializes the metadata. A watermark before the first event is left out, because JSON has no infinity. */
 export function encodeMetadata({ watermarkMs, intent }: CommitMetadata): string {
-  return JSON.stringify({ v: MAGIC, watermarkMs, intent });
+  const reachedMs = Number.isFinite(watermarkMs) ? watermarkMs : undefined;
+  return JSON.stringify({ v: MAGIC, watermarkMs: reachedMs, intent });
 }
 
 /**

@@ -77,10 +77,6 @@ export class OpenChunk implements DecodeSink {
     this.#letterBytes = 0;
   }
 
-  get startOffset(): number {
-    return this.#startOffset;
-  }
-
   get nextOffset(): number {
     return this.#nextOffset;
   }
@@ -136,7 +132,7 @@ export class OpenChunk implements DecodeSink {
     } else {
       // A record that its source has rejected counts as one rejected event.
       const { reason, detail, originalBytes } = record.refused;
-      this.#bury(0, reason, detail, 0, record.value?.length ?? 0, originalBytes);
+      this.#addLetter(0, reason, detail, 0, record.value?.length ?? 0, originalBytes);
       this.#consumed++;
     }
     this.#nextOffset = record.offset + 1;
@@ -151,19 +147,25 @@ export class OpenChunk implements DecodeSink {
     const index = this.#index++;
     const outcome = this.#accumulator.add(event);
     if (outcome === outcomes.late) {
-      this.#bury(index, 'late', 'behind the allowed lateness', start, end);
+      this.#addLetter(index, 'late', 'behind the allowed lateness', start, end);
     } else if (outcome === outcomes.future) {
       const endedAt = new Date(completionMs(event)).toISOString();
       const detail = `ts plus the duration is ahead of the clock: ${endedAt}`;
-      this.#bury(index, 'future', detail, start, end);
+      this.#addLetter(index, 'future', detail, start, end);
     } else if (outcome === outcomes.tooManyWindows) {
-      this.#bury(index, 'too_many_windows', 'in a window beyond those a chunk holds', start, end);
+      this.#addLetter(
+        index,
+        'too_many_windows',
+        'in a window beyond those a chunk holds',
+        start,
+        end,
+      );
     }
   }
 
   reject(index: number, reason: RejectReason, detail: string, start: number, end: number): void {
     this.#index = index + 1;
-    this.#bury(index, reason, detail, start, end);
+    this.#addLetter(index, reason, detail, start, end);
   }
 
   /**
@@ -212,7 +214,7 @@ export class OpenChunk implements DecodeSink {
     };
   }
 
-  #bury(
+  #addLetter(
     index: number,
     reason: RejectReason,
     detail: string,

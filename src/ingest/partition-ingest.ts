@@ -190,7 +190,7 @@ export class PartitionIngest {
   /** Commits the start position, so that a successor begins there as well. */
   async #commitStart(): Promise<void> {
     const { startOffset, watermarkMs } = this.#start;
-    const metadata = encodeMetadata({ watermarkMs, intent: undefined });
+    const metadata = encodeMetadata({ watermarkMs });
     const range = { startOffset, endOffset: startOffset };
     const commit = () => this.claim.commit(startOffset, metadata);
     await persist('commit the place', this.claim, range, commit, this.#context);

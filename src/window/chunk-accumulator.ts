@@ -38,9 +38,8 @@ export interface ChunkOptions {
   readonly maxFutureMs: number;
   /** Time after a window's end at which the watermark makes further events late merges. */
   readonly graceMs: number;
-  /** Interners of the decoder, for the ids in events. */
+  /** Interns the decoder's stage names. */
   readonly stages: Interner;
-  readonly values: Interner;
 }
 
 /** Column of the totals' milliseconds; the columns of a cell's rows follow. */
@@ -246,7 +245,7 @@ export class ChunkAccumulator {
     this.#kernel.count(this.#host, block, bandIndex, stageCount, this.#totalStageId, totalMs);
     if (event.status !== 0) this.#countStatus(cell, event, isWhole);
     if (!isWhole) return;
-    this.drivers.add(event, Math.floor(endMs / 60_000), band, Interner.otherId);
+    this.drivers.add(event, Math.floor(endMs / 60_000), band);
     this.exemplars.offer(cell, event, event.dimensionIds[hostIndex] as number);
   }
 

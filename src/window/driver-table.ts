@@ -3,6 +3,7 @@ import { type Facet, facets } from '../base/facets.ts';
 import { grown } from '../base/grown.ts';
 import { limits } from '../base/limits.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
+import { Interner } from '../decode/interner.ts';
 import { BandPool } from '../sketch/band-pool.ts';
 import { highWord } from '../sketch/high-word.ts';
 import { IntTable } from './int-table.ts';
@@ -55,9 +56,9 @@ export class DriverTable {
 
   /**
    * Counts a request whose total lies in `band`. When the table is full, new values count as another value of
-   * another model: `otherId` is the id of `__other__`.
+   * another model.
    */
-  add(event: DecodedEvent, minute: number, band: number, otherId: number): void {
+  add(event: DecodedEvent, minute: number, band: number): void {
     let group = UNSOUGHT;
     for (let i = 0; i < this.#facetIndices.length; i++) {
       const facet = this.#facetIndices[i] as number;
@@ -69,7 +70,7 @@ export class DriverTable {
         if (group < 0) group = this.#addGroup();
         row = this.#addRow(group, facet, value);
       } else if (row < 0) {
-        row = this.#otherRow(minute, facet, otherId);
+        row = this.#otherRow(minute, facet);
       }
       this.#bands.add(row, band, 1);
     }
@@ -151,10 +152,10 @@ export class DriverTable {
   }
 
   /** Row of the minute for values beyond the limit. Leaves the group's key as it was. */
-  #otherRow(minute: number, facet: number, otherId: number): number {
+  #otherRow(minute: number, facet: number): number {
     const key = this.#groupKey;
     const [, modelId = 0, versionId = 0] = key;
-    key.set([minute, otherId, otherId]);
+    key.set([minute, Interner.otherId, Interner.otherId]);
     let group = this.#groups.find(key);
     if (group < 0) group = this.#addGroup();
     const row = this.#addRow(group, facet, OTHER);

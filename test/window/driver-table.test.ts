@@ -30,21 +30,21 @@ describe('the value of a facet', () => {
     [2 ** 60, '4503599627370496-9007199254740991'],
   ])('of %d is the bucket %s', (amount, text) => {
     const table = new DriverTable(['batch_size']);
-    table.add(eventOf({ batchSize: amount }), 0, 0, 99);
+    table.add(eventOf({ batchSize: amount }), 0, 0);
     expect(textsOf(table)).toEqual([`batch_size ${text}`]);
   });
 
   it('that is absent makes no row', () => {
     const table = new DriverTable(facets);
-    table.add(eventOf({}), 0, 0, 99);
+    table.add(eventOf({}), 0, 0);
     expect(table.size).toBe(0);
   });
 
   it('has a row for every facet', () => {
     const table = new DriverTable(facets);
     const amounts = { batchSize: 3, requestBytes: 100, inputTokens: 5, concurrency: 1 };
-    table.add(eventOf({ ...amounts, cacheHit: 1, hostId: 4 }), 0, 0, 99);
-    table.add(eventOf({ cacheHit: 0 }), 0, 0, 99);
+    table.add(eventOf({ ...amounts, cacheHit: 1, hostId: 4 }), 0, 0);
+    table.add(eventOf({ cacheHit: 0 }), 0, 0);
     expect(textsOf(table)).toEqual([
       'host pod-4',
       'cache_hit hit',
@@ -58,7 +58,7 @@ describe('the value of a facet', () => {
 
   it('of a disabled facet makes no row', () => {
     const table = new DriverTable(['concurrency']);
-    table.add(eventOf({ batchSize: 3, hostId: 1, cacheHit: 1 }), 0, 0, 99);
+    table.add(eventOf({ batchSize: 3, hostId: 1, cacheHit: 1 }), 0, 0);
     expect(table.size).toBe(0);
   });
 });
@@ -67,12 +67,12 @@ describe('DriverTable', () => {
   it('keeps 128 values a facet, minute, model and version, and counts the rest together', () => {
     const table = new DriverTable(['host']);
     for (let round = 0; round < 2; round++) {
-      for (let hostId = 1; hostId <= 200; hostId++) table.add(eventOf({ hostId }), 0, 5, 99);
+      for (let hostId = 1; hostId <= 200; hostId++) table.add(eventOf({ hostId }), 0, 5);
     }
     // Each minute, model or version has its own values.
-    table.add(eventOf({ hostId: 200 }), 1, 5, 99);
-    table.add(eventOf({ hostId: 200, modelId: 9 }), 0, 5, 99);
-    table.add(eventOf({ hostId: 200, versionId: 9 }), 0, 5, 99);
+    table.add(eventOf({ hostId: 200 }), 1, 5);
+    table.add(eventOf({ hostId: 200, modelId: 9 }), 0, 5);
+    table.add(eventOf({ hostId: 200, versionId: 9 }), 0, 5);
     const rows = rowsOf(table);
     expect(rows).toHaveLength(129 + 3);
     for (let row = 0; row < 128; row++) {
@@ -99,7 +99,7 @@ describe('DriverTable', () => {
       const minute = 29_000_000 + random.between(0, 60);
       const [modelId, hostId] = [random.between(1, 3), random.between(0, 4)];
       const [band, cacheHit] = [random.between(-80, 127), random.between(-1, 1)];
-      table.add(eventOf({ modelId, hostId, cacheHit }), minute, band, 99);
+      table.add(eventOf({ modelId, hostId, cacheHit }), minute, band);
       if (hostId > 0) count(`${minute} ${modelId} host pod-${hostId} ${band}`);
       if (cacheHit >= 0)
         count(`${minute} ${modelId} cache_hit ${cacheHit ? 'hit' : 'miss'} ${band}`);
@@ -113,7 +113,7 @@ describe('DriverTable', () => {
     const { bytes } = table;
     table.reset();
     expect(table.size).toBe(0);
-    table.add(eventOf({ hostId: 1 }), 0, 3, 99);
+    table.add(eventOf({ hostId: 1 }), 0, 3);
     expect(rowsOf(table)).toEqual([{ ...first, value: 'pod-1', bands: [[3, 1]] }]);
     expect(table.bytes).toBe(bytes);
   });

@@ -39,7 +39,6 @@ export class TestChunk {
       maxFutureMs: options.maxFutureMs ?? 300_000,
       graceMs: options.graceMs ?? 2_000,
       stages: this.stages,
-      values: this.values,
     });
   }
 

@@ -49,8 +49,8 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-not-committed',
     bug: 'the end is committed without the watermark',
     file: 'src/ingest/chunk-flush.ts',
-    find: 'encodeMetadata({ watermarkMs: finite(watermarkMs), intent: undefined })',
-    replace: 'encodeMetadata({ watermarkMs: undefined, intent: undefined })',
+    find: 'encodeMetadata({ watermarkMs })',
+    replace: 'encodeMetadata({ watermarkMs: undefined })',
   },
   {
     name: 'watermark-of-the-ledger-ignored',
