@@ -45,7 +45,6 @@ interface Waiting {
   readonly done: (failure: AlertFailure | undefined) => void;
 }
 
-/** The queue before one target. */
 class TargetQueue {
   readonly #target: AlertTarget;
   readonly #maxQueued: number;
@@ -57,7 +56,6 @@ class TargetQueue {
     this.#maxQueued = maxQueued;
   }
 
-  /** Resolves with the failure, if any. */
   async deliver(event: AnomalyEvent): Promise<AlertFailure | undefined> {
     const { name } = this.#target;
     if (this.#waiting.length >= this.#maxQueued) {

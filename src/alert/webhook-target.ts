@@ -101,7 +101,6 @@ export class WebhookTarget implements AlertTarget {
   }
 }
 
-/** Encodes the login of a URL as a header. */
 function basicLogin({ username, password }: URL): string | undefined {
   if (username === '' && password === '') return undefined;
   const login = `${decodeURIComponent(username)}:${decodeURIComponent(password)}`;

@@ -6,9 +6,7 @@ export const limits = {
   recordsPerRefusedBatch: 100_000,
   /** Latest timestamp of a record, in the year 2286: the last with ten digits of seconds. */
   timestampMs: 9_999_999_999_999,
-  /** Stages in one event. */
   stagesPerEvent: 64,
-  /** Events in one message. */
   eventsPerMessage: 100_000,
   /** Bytes of one event that JSON.parse has to read. */
   eventBytes: 1024 * 1024,

@@ -15,7 +15,6 @@ export interface ProbeFinding {
   readonly error?: OperatorError;
 }
 
-/** Finding of a probe that failed. */
 export function failedProbe(what: string, error: OperatorError): ProbeFinding {
   return { ok: false, what, detail: error.message, hint: error.hint, error };
 }

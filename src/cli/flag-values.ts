@@ -53,7 +53,6 @@ export function parseStart(text: string, nowMs: number): number {
   );
 }
 
-/** Parses a port; undefined without one. */
 export function port(value: unknown, flag: string): number | undefined {
   if (value === undefined) return undefined;
   const text = String(value);

@@ -1,6 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
 
-/** One problem of the configuration. */
 export interface ConfigProblem {
   /** Place at which it was written: `tailmark.yaml:3:5`, `TAILMARK_KAFKA_BROKERS`, `--brokers`. */
   readonly where: string;

@@ -44,7 +44,6 @@ const slos = z
 
 const quantile = z.number().gt(0).lt(1);
 
-/** Settings of detection. */
 export const detect = z
   .strictObject({
     interval: duration('2s', 100, 10 * minute).describe(

@@ -57,7 +57,6 @@ export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
   return node;
 }
 
-/** True for a map of keys, false for a value or a list. */
 export function isBlock(node: SchemaNode): boolean {
   return node.type === 'object' || node.oneOf !== undefined;
 }

@@ -105,8 +105,6 @@ function inUse(dir: string, holder: Holder): OperatorError {
     'TAILMARK_LOCAL_IN_USE',
     `Cannot start the local stack: its directory must not be in use; ${dir} is held by process ` +
       `${holder.pid} since ${holder.since}`,
-    {
-      hint: `Use that one, stop it (kill ${holder.pid}), or choose another directory with --dir.`,
-    },
+    { hint: `Use that one, stop it (kill ${holder.pid}), or choose another directory with --dir.` },
   );
 }

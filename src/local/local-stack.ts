@@ -26,7 +26,6 @@ export interface LocalStackOptions {
   readonly kafkaPort?: number | undefined;
   readonly clickhouseHttpPort?: number | undefined;
   readonly clickhouseTcpPort?: number | undefined;
-  /** Users of ClickHouse besides `default`. */
   readonly users?: readonly LocalClickHouseUser[] | undefined;
   readonly onProgress?: OnLocalProgress | undefined;
   /** Aborts the start: it rejects with the signal's reason after stopping both servers. */

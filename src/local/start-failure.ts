@@ -18,14 +18,11 @@ export function startFailure(
   return new OperatorError(
     'TAILMARK_LOCAL_START_FAILED',
     `Cannot start ${name}: it ${happened}${lines.join('')}`,
-    {
-      hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` starts with empty data.`,
-    },
+    { hint: `Its logs: ${logPaths.join(', ')}. \`tailmark up --fresh\` starts with empty data.` },
   );
 }
 
 export interface StartOptions {
-  /** Checks whether the program serves. */
   readonly serves: () => Promise<boolean>;
   readonly deadlineMs: number;
   readonly logPaths: readonly string[];

@@ -113,7 +113,10 @@ export class FileSource implements Source {
 }
 
 /** Wraps errors of the stream, which the operator can fix. Errors of the consumer pass through. */
-async function* readable(stream: AsyncIterable<Buffer>, name: string): AsyncGenerator<Buffer> {
+export async function* readable<T>(
+  stream: AsyncIterable<T>,
+  name: string,
+): AsyncGenerator<T, void> {
   try {
     yield* stream;
   } catch (error) {
@@ -196,7 +199,7 @@ function tooLong(bytes: number, maxBytes: number): RefusedRecord {
   };
 }
 
-function unreadable(path: string, error: unknown): OperatorError {
+export function unreadable(path: string, error: unknown): OperatorError {
   return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${path}: ${messageOf(error)}`, {
     hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
     cause: error,

@@ -1,6 +1,5 @@
 import type { MetricFactory } from './metric-factory.ts';
 
-/** Metrics of the detect role. */
 export function detectMetrics(make: MetricFactory) {
   return {
     windowsEvaluated: make.counter(

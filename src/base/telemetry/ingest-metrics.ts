@@ -1,6 +1,5 @@
 import type { MetricFactory } from './metric-factory.ts';
 
-/** Metrics of the ingest role. */
 export function ingestMetrics(make: MetricFactory) {
   return {
     eventsConsumed: make.counter('events_consumed_total', 'Timing events read, good or bad.'),
@@ -69,7 +68,6 @@ export function ingestMetrics(make: MetricFactory) {
   };
 }
 
-/** Metrics of the ledger's check. */
 export function ledgerMetrics(make: MetricFactory) {
   return {
     ledgerGapOffsets: make.gauge('ledger_gap_offsets', 'Offsets that no chunk of the ledger has.'),

@@ -8,7 +8,6 @@ import { connectionFlags, loadSettings } from '../load.ts';
 import { printReportLine } from '../text/report-line.ts';
 import { renderTable } from '../text/table.ts';
 
-/** `tailmark check` with the probes that --connect uses. */
 export function createCheck(probes: Probes): Command {
   return {
     flags: connectionFlags,

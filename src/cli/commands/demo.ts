@@ -88,7 +88,8 @@ class Demo {
   readonly #io: Io;
   readonly #json: boolean;
   readonly #config: Config;
-  readonly #events: AnomalyEvent[] = [];
+  /** The last event of each anomaly. */
+  readonly #latest = new Map<string, AnomalyEvent>();
   #timeline: Timeline | undefined;
 
   constructor(stack: LocalStack, io: Io, json: boolean) {
@@ -193,7 +194,8 @@ class Demo {
   #allResolved(): AbortSignal {
     const resolved = new AbortController();
     const timer = setInterval(() => {
-      if (this.#events.length === 0 || this.#unresolved().length > 0) return;
+      const states = [...this.#latest.values()].map(({ state }) => state);
+      if (states.length === 0 || states.some((state) => state !== 'resolved')) return;
       clearInterval(timer);
       resolved.abort();
     }, 200);
@@ -201,13 +203,9 @@ class Demo {
     return resolved.signal;
   }
 
-  #unresolved(): AnomalyEvent[] {
-    return [...this.#latest().values()].filter(({ state }) => state !== 'resolved');
-  }
-
   /** Compares the anomalies with the injected regression. */
   async #evaluate(sent: number): Promise<Outcome> {
-    const problems = demoVerdict([...this.#latest().values()]);
+    const problems = demoVerdict([...this.#latest.values()]);
     const verification = await withClickHouse(this.#config, 'verify', (client) =>
       verify(client, { retention: this.#config.clickhouse.retention, ...systemClock }),
     );
@@ -218,7 +216,6 @@ class Demo {
     return { ok: problems.length === 0, problems };
   }
 
-  /** Waits until the ledger has so many events. */
   async #untilStored(events: number): Promise<void> {
     const deadlineMs = Date.now() + PATIENCE_MS;
     await withClickHouse(this.#config, 'read the ledger', async (client) => {
@@ -235,24 +232,12 @@ class Demo {
   }
 
   #onAnomaly(event: AnomalyEvent): void {
-    const known = this.#events.some(
-      ({ id, revision }) => id === event.id && revision === event.revision,
-    );
-    if (known) return;
-    this.#events.push(event);
+    if ((this.#latest.get(event.id)?.revision ?? 0) >= event.revision) return;
+    this.#latest.set(event.id, event);
     if (event.state === 'updated' || this.#json) return;
     const { bold, green } = colorsOf(this.#io);
     if (event.state === 'opened') this.#io.out(`${anomalyText(event, this.#io)}\n`);
     else this.#io.out(`${green('resolved')}  ${bold(event.summary)}\n`);
-  }
-
-  /** Returns the last event of each anomaly. */
-  #latest(): Map<string, AnomalyEvent> {
-    const latest = new Map<string, AnomalyEvent>();
-    for (const event of this.#events) {
-      if ((latest.get(event.id)?.revision ?? 0) < event.revision) latest.set(event.id, event);
-    }
-    return latest;
   }
 
   async #report(outcome: Outcome, once: boolean): Promise<void> {
@@ -280,7 +265,7 @@ class Demo {
     const during = await read(faultFromMs, faultToMs);
     const after = await read(faultToMs + 10_000, endMs);
     if (this.#json) {
-      const anomalies = [...this.#latest().values()];
+      const anomalies = [...this.#latest.values()];
       this.#io.out(`${JSON.stringify({ ...outcome, anomalies, before, during, after })}\n`);
       return;
     }

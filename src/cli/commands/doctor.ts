@@ -7,7 +7,6 @@ import { connectionFlags } from '../load.ts';
 import { type Machine, thisMachine } from '../machine.ts';
 import { printReportLine } from '../text/report-line.ts';
 
-/** `tailmark doctor` for a machine and its servers. */
 export function createDoctor(machine: Machine, probes: Probes): Command {
   return {
     flags: connectionFlags,

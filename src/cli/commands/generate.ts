@@ -169,9 +169,7 @@ function pickModels(given: unknown): readonly ModelProfile[] {
 }
 
 function usage(problem: string, hint: string): OperatorError {
-  return new OperatorError('TAILMARK_USAGE', `Cannot generate as ${problem}`, {
-    hint,
-  });
+  return new OperatorError('TAILMARK_USAGE', `Cannot generate as ${problem}`, { hint });
 }
 
 /** Events from the future are dead letters, which would surprise operators. */

@@ -8,6 +8,7 @@ import { PublishOrder } from '../../generate/publish/publish-order.ts';
 import type { TimedLine } from '../../generate/publish/send-paced.ts';
 import { readEventLine, shiftTs } from '../../generate/replay/event-line.ts';
 import { readLines } from '../../generate/replay/read-lines.ts';
+import { readable, unreadable } from '../../source/file-source.ts';
 import type { Command } from '../command.ts';
 import { countOption, parseSpeed } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
@@ -43,7 +44,6 @@ export const replayCommand: Command = createReplayCommand({ openKafka });
 /** A file to read more than once, or standard input. */
 interface Trace {
   readonly sizeBytes: number | undefined;
-  /** Starts a new pass. */
   lines(): AsyncIterable<readonly Buffer[]>;
   /** Bytes of the file that the current pass has read. */
   readBytes(): number;
@@ -180,9 +180,7 @@ function readRebase(given: unknown, file: string): boolean {
 }
 
 function usage(problem: string, hint: string): OperatorError {
-  return new OperatorError('TAILMARK_USAGE', `Cannot replay as ${problem}`, {
-    hint,
-  });
+  return new OperatorError('TAILMARK_USAGE', `Cannot replay as ${problem}`, { hint });
 }
 
 async function openTrace(path: string, io: Io): Promise<Trace> {
@@ -191,7 +189,7 @@ async function openTrace(path: string, io: Io): Promise<Trace> {
     return {
       sizeBytes: undefined,
       readBytes: () => 0,
-      lines: () => readable('standard input', readLines(stdin as AsyncIterable<Buffer | string>)),
+      lines: () => readable(readLines(stdin as AsyncIterable<Buffer | string>), 'standard input'),
     };
   }
   const info = await stat(path).catch((error: unknown) => {
@@ -205,38 +203,12 @@ async function openTrace(path: string, io: Io): Promise<Trace> {
     lines() {
       const opened = createReadStream(path, { highWaterMark: 256 * 1024 });
       file = opened;
-      if (!path.endsWith('.gz')) return readable(path, readLines(opened));
+      if (!path.endsWith('.gz')) return readable(readLines(opened), path);
       const gunzip = createGunzip({ chunkSize: 256 * 1024 });
       opened.on('error', (error) => gunzip.destroy(error));
       // The rest of the file is not needed when the lines end early.
       gunzip.on('close', () => opened.destroy());
-      return readable(path, readLines(opened.pipe(gunzip)));
+      return readable(readLines(opened.pipe(gunzip)), path);
     },
   };
-}
-
-async function* readable(
-  name: string,
-  lines: AsyncIterable<readonly Buffer[]>,
-): AsyncGenerator<readonly Buffer[], void> {
-  const iterator = lines[Symbol.asyncIterator]();
-  try {
-    for (;;) {
-      const next = await iterator.next().catch((error: unknown) => {
-        throw unreadable(name, error);
-      });
-      if (next.done === true) return;
-      yield next.value;
-    }
-  } finally {
-    await iterator.return?.();
-  }
-}
-
-function unreadable(name: string, error: unknown): OperatorError {
-  const detail = error instanceof Error ? error.message : String(error);
-  return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${name}: ${detail}`, {
-    hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
-    cause: error,
-  });
 }

@@ -86,7 +86,6 @@ function statesLine(states: WindowStates, resolution: Resolution): string {
   return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
 }
 
-/** Renders tails as a table, a block a model. */
 function tailsTable(rows: readonly StageTails[], color: boolean): string {
   const { bold, dim, red } = colorsOf({ color });
   return renderTable({

@@ -1,8 +1,7 @@
 import type { LocalProgress } from '../../local/local-progress.ts';
 import type { Io } from '../io.ts';
 
-const names = { kafka: 'Kafka', clickhouse: 'ClickHouse' } as const;
-const parts = ['clickhouse', 'kafka'] as const;
+const names = { clickhouse: 'ClickHouse', kafka: 'Kafka' } as const;
 const redrawMs = 100;
 /** A log or a pipe gets a line for each change of state, and one at this interval during a long download. */
 const repeatMs = 5_000;
@@ -44,7 +43,6 @@ export class LocalProgressLines {
   /** Ends the redrawn line, so that later text starts on a new one. */
   end(): void {
     if (!this.#isDrawn) return;
-    this.#isDrawn = false;
     this.#draw();
     this.#io.err('\n');
     this.#isDrawn = false;
@@ -52,9 +50,9 @@ export class LocalProgressLines {
 
   #draw(): void {
     this.#isDrawn = true;
-    const texts = parts.flatMap((part) => {
-      const step = this.#latest.get(part);
-      return step === undefined ? [] : [`${names[part]}: ${step.text}`];
+    const texts = Object.entries(names).flatMap(([part, name]) => {
+      const step = this.#latest.get(part as LocalProgress['part']);
+      return step === undefined ? [] : [`${name}: ${step.text}`];
     });
     // Moves to the first column, writes the text, and erases the rest of a longer one.
     this.#io.err(`\r${texts.join('   ')}\u001b[K`);

@@ -55,7 +55,6 @@ function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   ];
 }
 
-/** Evidence that a rate has left its baseline. */
 export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =

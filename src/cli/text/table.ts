@@ -5,7 +5,6 @@ import { visible } from './format.ts';
 /** A column by its title, aligned left unless made by `right`. */
 export type TableColumn = string | { readonly right: string };
 
-/** Columns that are aligned right. */
 export function right(...titles: readonly string[]): TableColumn[] {
   return titles.map((title) => ({ right: title }));
 }

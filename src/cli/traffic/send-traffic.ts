@@ -10,7 +10,6 @@ import type { Io } from '../io.ts';
 import { createProgress } from '../text/progress.ts';
 import type { OpenKafka, TrafficTarget } from './traffic-target.ts';
 
-/** Ports of `generate` and `replay`. */
 export interface TrafficCommandParts {
   readonly openKafka: OpenKafka;
   /** @default {systemClock} */
@@ -92,7 +91,6 @@ interface Report {
   readonly sent: Sent;
   readonly elapsedMs: number;
   readonly target: string;
-  /** True where a signal ended it before all was sent. */
   readonly interrupted: boolean;
 }
 

@@ -3,6 +3,7 @@ import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
 import { exitCodes } from '../../base/exit-codes.ts';
+import { messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
 import type { OutgoingMessage, Publisher } from '../../kafka/client/publisher.ts';
@@ -44,7 +45,6 @@ export async function openTopic(open: OpenKafka, options: Options, io: Io): Prom
   };
 }
 
-/** Writes NDJSON to standard output. */
 export function openStdout(io: Io): TrafficTarget {
   return {
     name: 'standard output',
@@ -69,7 +69,7 @@ export function openFile(path: string): TrafficTarget {
   const done = finished(file).catch((error: unknown) => {
     throw new OperatorError(
       'TAILMARK_PATH_UNWRITABLE',
-      `Cannot write ${path}: ${error instanceof Error ? error.message : String(error)}`,
+      `Cannot write ${path}: ${messageOf(error)}`,
       {
         hint: 'Give a path in a directory that exists and that you may write to, with space left.',
         exitCode: exitCodes.usage,

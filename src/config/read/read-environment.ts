@@ -20,7 +20,6 @@ const serviceLink =
 export interface PlacedSetting {
   readonly setting: Setting;
   readonly value: unknown;
-  /** Name of the variable or flag. */
   readonly where: string;
 }
 

@@ -45,7 +45,6 @@ export class SettingTree {
     }
   }
 
-  /** Returns the source of the value at a path. */
   origin(path: readonly PropertyKey[]): SettingOrigin {
     if (this.at(path) === undefined) return 'default';
     const placed = this.#placedAt(path);
@@ -63,7 +62,6 @@ export class SettingTree {
     return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereKey(path);
   }
 
-  /** Returns the value at a path; undefined without one. */
   at(path: readonly PropertyKey[]): unknown {
     return valueAt(this.value, path);
   }

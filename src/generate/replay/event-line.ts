@@ -29,9 +29,9 @@ export function readEventLine(line: Buffer): EventLine | undefined {
   const ts = findTs(text);
   if (ts === undefined) return undefined;
   const { model, host } = event;
-  const lastsMs = lastsMsOf(event);
-  if (typeof model !== 'string') return { text, ts, lastsMs, key: undefined };
-  return { text, ts, lastsMs, key: sourceKey(model, typeof host === 'string' ? host : '') };
+  const source = typeof host === 'string' ? host : '';
+  const key = typeof model === 'string' ? sourceKey(model, source) : undefined;
+  return { text, ts, lastsMs: lastsMsOf(event), key };
 }
 
 function lastsMsOf({ total_ms, stages_ms }: Readonly<Record<string, unknown>>): number {

@@ -2,7 +2,6 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
 
-/** npm packages with the engine, by platform and architecture. */
 const packages: Readonly<Record<string, string>> = {
   'linux-x64': '@chdb/lib-linux-x64-gnu',
   'linux-arm64': '@chdb/lib-linux-arm64-gnu',

@@ -49,9 +49,7 @@ export function parseJavaVersion(text: string): number | null {
 }
 
 function missing(message: string): OperatorError {
-  return new OperatorError('TAILMARK_LOCAL_JAVA_MISSING', message, {
-    hint: javaHint,
-  });
+  return new OperatorError('TAILMARK_LOCAL_JAVA_MISSING', message, { hint: javaHint });
 }
 
 function findProgram(name: string, home: string | undefined, env: Environment): string | null {

@@ -58,10 +58,9 @@ export const jvmArgs = [
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
   const { dataDir, onProgress, env = process.env, signal, onSpawn } = options;
-  let looking: ReturnType<typeof findJava> | undefined;
-  const java = () => (looking ??= findJava(env));
-  const jars = await ensureKafkaJars({ env, java, onProgress, signal });
-  const { path: javaPath } = await java();
+  // Maven needs Java too, and reports its absence less clearly.
+  const { path: javaPath } = await findJava(env);
+  const jars = await ensureKafkaJars({ env, onProgress, signal });
   signal?.throwIfAborted();
   const [port = 0, controllerPort = 0] = await freePorts([options.port, options.controllerPort]);
   const paths = prepareDirectory(dataDir, port, controllerPort);

@@ -18,7 +18,7 @@ import type { OnLocalProgress } from '../local-progress.ts';
 import { pathError } from '../path-error.ts';
 import { logTail } from '../process/program-log.ts';
 import { startTiedProcess } from '../process/tied-process.ts';
-import { findMaven, type JavaRuntime } from './java-runtime.ts';
+import { findMaven } from './java-runtime.ts';
 import { MavenProgress } from './maven-progress.ts';
 
 export const kafkaVersion = '4.3.0';
@@ -28,7 +28,6 @@ const abandonedMs = 3_600_000;
 
 export interface KafkaJarsOptions {
   readonly env: Environment;
-  readonly java: () => Promise<JavaRuntime>;
   readonly onProgress: OnLocalProgress;
   readonly signal?: AbortSignal | undefined;
 }
@@ -42,7 +41,6 @@ export async function ensureKafkaJars(options: KafkaJarsOptions): Promise<string
   const cache = cacheDir(options.env);
   const dir = join(cache, `kafka-${kafkaVersion}`);
   if (isComplete(dir)) return dir;
-  await options.java(); // Maven needs Java too, and reports its absence less clearly.
   const maven = findMaven(options.env);
   const scratch = `${dir}.${process.pid}-${randomBytes(4).toString('hex')}`;
   try {

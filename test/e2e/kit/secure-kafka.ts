@@ -126,9 +126,8 @@ interface JavaRunner {
 
 async function javaRunner(dir: string): Promise<JavaRunner> {
   const { env } = process;
-  const java = () => findJava(env);
-  const jars = await ensureKafkaJars({ env, java, onProgress: () => undefined });
-  const { path: command } = await java();
+  const { path: command } = await findJava(env);
+  const jars = await ensureKafkaJars({ env, onProgress: () => undefined });
   const tmp = join(dir, 'tmp');
   mkdirSync(tmp);
   const log = join(dir, 'kafka.log');

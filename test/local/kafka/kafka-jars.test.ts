@@ -31,7 +31,6 @@ function fetchWith(script: string, texts: string[] = []) {
   chmodSync(join(dir, 'mvn'), 0o755);
   return ensureKafkaJars({
     env: { PATH: `${dir}:/usr/bin:/bin`, TAILMARK_CACHE_DIR: cache },
-    java: async () => ({ path: '/java', version: 17 }),
     onProgress: ({ text }) => texts.push(text),
   });
 }
