@@ -1,5 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { readRows } from '../read-query.ts';
 import { type EmittedEpisode, emittedIds } from './emitted-ids.ts';
@@ -44,14 +45,7 @@ export class AnomalyStore {
       state: event.state,
       severity: event.severity,
       kind: event.kind,
-      service: event.service,
-      model: event.model,
-      version: event.version,
-      request_type: event.request_type,
-      region: event.region,
-      host: event.host,
-      tenant: event.tenant,
-      cold_start: event.cold_start,
+      ...seriesOf(event),
       stage: event.stage,
       quantile: event.quantile,
       observed_ms: event.observed_ms,

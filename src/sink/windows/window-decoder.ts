@@ -101,7 +101,7 @@ export class WindowDecoder {
 
   #row(reader: RowBinaryReader): void {
     this.#rows += 1;
-    const series = seriesOf(reader);
+    const series = internedSeries(reader);
     if (series !== this.#series) {
       this.#closeSeries();
       this.#series = series;
@@ -130,7 +130,7 @@ export class WindowDecoder {
    */
   #isOfWholeRequests(reader: RowBinaryReader): boolean {
     const from = reader.at;
-    const stage = stageOf(reader);
+    const stage = internedStage(reader);
     const requests = reader.uint64();
     reader.at = from;
     const [kept] = this.#stages.values();
@@ -172,7 +172,7 @@ function skipStage(reader: RowBinaryReader): void {
   reader.skip(reader.varUint() * bandBytes);
 }
 
-function seriesOf(reader: RowBinaryReader): Series {
+function internedSeries(reader: RowBinaryReader): Series {
   const from = reader.at;
   skipSeries(reader);
   return names.series(reader.bytes, from, reader.at, () => {
@@ -195,13 +195,13 @@ export function readSeries(reader: RowBinaryReader, hasVersion = true): Series {
   };
 }
 
-function stageOf(reader: RowBinaryReader): string {
+function internedStage(reader: RowBinaryReader): string {
   const from = reader.skipString();
   return names.text(reader.bytes, from, reader.at);
 }
 
 function readSummary(reader: RowBinaryReader, digests: PackedDigests): OpenStage {
-  const stage = stageOf(reader);
+  const stage = internedStage(reader);
   const requests = reader.uint64();
   const errors = reader.uint64();
   const timeouts = reader.uint64();
