@@ -76,7 +76,6 @@ export class MemoryDrivers {
     expire(this.#totals, fromMinute);
   }
 
-  /** Adds a stage of a series' window. */
   addStage(startMs: number, series: Series, { stage, bands }: StageSummary): void {
     if (stage !== totalStage) return;
     const minute = Math.floor(startMs / minuteMs);
@@ -139,7 +138,6 @@ function baselineKeys(event: AnomalyEvent, { version, region, host }: BaselineVa
   );
 }
 
-/** Adds an item to the list of its key. */
 export function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {
   const list = lists.get(key);
   if (list === undefined) lists.set(key, [item]);

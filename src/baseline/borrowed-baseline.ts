@@ -22,9 +22,8 @@ export interface Lender {
   readonly baseline: SeriesReference;
 }
 
-interface BorrowedStage {
+interface BorrowedStage extends StageBands {
   readonly reference: StageReference;
-  readonly bands: StageBands;
 }
 
 /**
@@ -44,7 +43,6 @@ const noBands: Bands = { bands: [], amounts: [] };
 export class BorrowedBaseline implements SeriesReference {
   readonly renewal = {};
   readonly #stages: ReadonlyMap<string, BorrowedStage>;
-  /** Series that lend their baselines. */
   readonly lenders: readonly Series[];
 
   private constructor(lenders: readonly Series[], stages: ReadonlyMap<string, BorrowedStage>) {
@@ -57,22 +55,16 @@ export class BorrowedBaseline implements SeriesReference {
     const names = new Set(lenders.flatMap(({ baseline }) => [...baseline.stageNames]));
     const stages = new Map<string, BorrowedStage>();
     for (const name of names) {
-      const references: StageReference[] = [];
-      const bands: StageBands[] = [];
-      for (const { baseline } of lenders) {
+      const lent = lenders.flatMap(({ baseline }): BorrowedStage[] => {
         const reference = baseline.reference(name, minWindows);
-        if (reference === undefined) continue;
-        references.push(reference);
-        bands.push(baseline.bands(name) ?? { bands: noBands, bandsMs: noBands });
-      }
-      if (references.length === 0) continue;
-      stages.set(name, { reference: mergedReference(references), bands: mergedBands(bands) });
+        if (reference === undefined) return [];
+        const { bands = noBands, bandsMs = noBands } = baseline.bands(name) ?? {};
+        return [{ reference, bands, bandsMs }];
+      });
+      if (lent.length > 0) stages.set(name, merged(lent));
     }
-    if (stages.size === 0) return undefined;
-    return new BorrowedBaseline(
-      lenders.map(({ series }) => series),
-      stages,
-    );
+    const series = lenders.map((lender) => lender.series);
+    return stages.size === 0 ? undefined : new BorrowedBaseline(series, stages);
   }
 
   get stageNames(): Iterable<string> {
@@ -85,7 +77,7 @@ export class BorrowedBaseline implements SeriesReference {
   }
 
   bands(stage: string): StageBands | undefined {
-    return this.#stages.get(stage)?.bands;
+    return this.#stages.get(stage);
   }
 
   /** Dimension values in which the lenders differ from a series, at most `most` of them. */
@@ -111,22 +103,22 @@ export class BorrowedBaseline implements SeriesReference {
   }
 }
 
-function mergedReference(references: readonly StageReference[]): StageReference {
-  const [first] = references as readonly [StageReference];
+function merged(lent: readonly BorrowedStage[]): BorrowedStage {
+  const references = lent.map(({ reference }) => reference);
+  const [first] = lent as readonly [BorrowedStage];
   const isOne = references.length === 1;
   return {
-    digest: isOne ? first.digest : TDigest.merge(references.map(({ digest }) => digest)),
-    windows: references.reduce((sum, { windows }) => sum + windows, 0),
-    fromMs: Math.min(...references.map(({ fromMs }) => fromMs)),
-    toMs: Math.max(...references.map(({ toMs }) => toMs)),
-    allowance,
-  };
-}
-
-function mergedBands(parts: readonly StageBands[]): StageBands {
-  return {
-    bands: mergeBands(parts.map(({ bands }) => bands)),
-    bandsMs: mergeBands(parts.map(({ bandsMs }) => bandsMs)),
+    reference: {
+      digest: isOne
+        ? first.reference.digest
+        : TDigest.merge(references.map(({ digest }) => digest)),
+      windows: references.reduce((sum, { windows }) => sum + windows, 0),
+      fromMs: Math.min(...references.map(({ fromMs }) => fromMs)),
+      toMs: Math.max(...references.map(({ toMs }) => toMs)),
+      allowance,
+    },
+    bands: mergeBands(lent.map(({ bands }) => bands)),
+    bandsMs: mergeBands(lent.map(({ bandsMs }) => bandsMs)),
   };
 }
 
@@ -137,7 +129,7 @@ function serializeStage(
   const [name = '', stage] = saved ?? [];
   const restoredName = state.text(name);
   const reference = { ...serializeReference(state, stage?.reference), allowance };
-  const bands = serializeBands(state, stage?.bands.bands);
-  const bandsMs = serializeBands(state, stage?.bands.bandsMs);
-  return [restoredName, { reference, bands: { bands, bandsMs } }];
+  const bands = serializeBands(state, stage?.bands);
+  const bandsMs = serializeBands(state, stage?.bandsMs);
+  return [restoredName, { reference, bands, bandsMs }];
 }

@@ -38,7 +38,6 @@ export class DiurnalRatios {
     return Math.exp(between(this.#logRatios[next - 1], this.#logRatios[next], fraction));
   }
 
-  /** Applies the ratios to a digest. */
   applyTo(digest: TDigest): TDigest {
     const { means, weights, size, count } = digest;
     const moved = new Float64Array(size);

@@ -102,7 +102,6 @@ export class HourlyTails {
     open.sumsMs.add(window.stages.values());
   }
 
-  /** Excludes the hour of an anomalous window. */
   excludeHour(windowStartMs: number): void {
     this.#hourAt(windowStartMs).isExcluded = true;
   }

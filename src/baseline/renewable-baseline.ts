@@ -20,7 +20,6 @@ export class RenewableBaseline<Baseline extends Serializable> {
     return this.#candidate;
   }
 
-  /** The candidate, created where there is none. */
   ensureCandidate(): Baseline {
     this.#candidate ??= this.#create();
     return this.#candidate;

@@ -1,4 +1,4 @@
-import type { Bands } from '../series/series-window.ts';
+import type { StageSummary } from '../series/series-window.ts';
 import { serializeDigest } from '../series/snapshot-series.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
@@ -17,10 +17,7 @@ export interface StageReference {
 }
 
 /** Requests of a stage by band of their total; of `total` also its milliseconds. */
-export interface StageBands {
-  readonly bands: Bands;
-  readonly bandsMs: Bands;
-}
+export type StageBands = Pick<StageSummary, 'bands' | 'bandsMs'>;
 
 /** Baseline of a series: its own (`SeriesBaseline`) or a borrowed one (`BorrowedBaseline`). */
 export interface SeriesReference {

@@ -97,7 +97,6 @@ export class Arena {
     return allocation.offset;
   }
 
-  /** Frees an allocation. */
   release({ offset, doubles }: Allocation): void {
     const free = this.#free.get(doubles);
     if (free === undefined) this.#free.set(doubles, [offset]);
@@ -148,7 +147,7 @@ export class ArenaScope {
     this.#allocations = allocations;
   }
 
-  /** Allocates doubles, all of them 0. */
+  /** As `Arena.allocate`. */
   allocate(doubles: number): Allocation {
     const allocation = this.#memory.allocate(doubles);
     this.#allocations.push(allocation);

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { dimensions } from '../../base/dimensions.ts';
+import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 
 const time = z.iso.datetime();
 const milliseconds = z.number();
@@ -243,3 +244,11 @@ export type ScopeMember = z.output<typeof member>;
 export type Severity = AnomalyEvent['severity'];
 export type Rate = NonNullable<AnomalyEvent['rate']>;
 export type Resolution = NonNullable<AnomalyEvent['resolution']>;
+
+export function serializeEvent(state: StateArchive, event: AnomalyEvent | undefined): AnomalyEvent {
+  const text = state.text(JSON.stringify(event) ?? '');
+  if (event !== undefined) return event;
+  const read = anomalyEventSchema.safeParse(JSON.parse(text));
+  if (read.success) return read.data;
+  throw new UnreadableState(`an anomaly is not what it should be: ${read.error.message}`);
+}

@@ -25,16 +25,12 @@ export interface IncidentScopeInput {
  */
 export function incidentScope({ affected, unresolved, live }: IncidentScopeInput): Scope {
   const models = new Set(affected.map(({ model }) => model));
-  const allSeries = new Map(
-    [...live.filter(({ model }) => models.has(model)), ...affected].map((series) => [
-      seriesKey(series),
-      series,
-    ]),
-  );
+  const related = [...live.filter(({ model }) => models.has(model)), ...affected];
+  const all = [...new Map(related.map((series) => [seriesKey(series), series])).values()];
   const common: Scope['common'] = [];
   const values: Scope['values'] = [];
   for (const dimension of dimensions) {
-    const totals = countBy([...allSeries.values()], dimension);
+    const totals = countBy(all, dimension);
     if (totals.size < 2) continue;
     const counts = [...countBy(affected, dimension)].sort(
       ([a, x], [b, y]) => y - x || (a < b ? -1 : 1),
@@ -46,16 +42,10 @@ export function incidentScope({ affected, unresolved, live }: IncidentScopeInput
     if (counts.length > 1 || only === undefined) continue;
     const [value, series] = only;
     const having = totals.get(value) ?? series;
-    const isRare = chanceOfCommon(series, having, allSeries.size) <= rareChance;
+    const isRare = chanceOfCommon(series, having, all.length) <= rareChance;
     if (series >= mostShare * having || isRare) common.push({ dimension, value });
   }
-  return {
-    affected: affected.length,
-    unresolved,
-    total: allSeries.size,
-    common,
-    values,
-  };
+  return { affected: affected.length, unresolved, total: all.length, common, values };
 }
 
 /** Probability that `series` random ones of `all` are among the `having` with a value. */

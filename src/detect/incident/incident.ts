@@ -3,11 +3,15 @@ import { invariant } from '../../base/invariant.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, ScopeMember, Severity } from '../event/anomaly-event.ts';
+import {
+  type AnomalyEvent,
+  type ScopeMember,
+  type Severity,
+  serializeEvent,
+} from '../event/anomaly-event.ts';
 import { dedupKeyOfSeries, firstMemberIdOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { severities, severity as severityOf } from '../event/severity.ts';
-import { serializeEvent } from '../event/snapshot-event.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { incidentSummary } from './incident-summary.ts';
@@ -307,7 +311,7 @@ export class Incident {
 function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): AnomalyEvent {
   const { scope, members: _members, incident_id: _incident, ...event } = stored;
   const rebuilt = { ...event, id, dedup_key: dedupKeyOfSeries(event.dedup_key) };
-  if (own !== undefined && isOver(own) === isOver(rebuilt)) {
+  if (own !== undefined && (own.state === 'resolved') === (rebuilt.state === 'resolved')) {
     rebuilt.revision = own.revision;
     rebuilt.state = own.state;
   }
@@ -317,10 +321,6 @@ function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): An
     else if (event.kind === 'tail_shift') rebuilt.summary = anomalySummary(rebuilt);
   }
   return rebuilt;
-}
-
-function isOver({ state }: AnomalyEvent): boolean {
-  return state === 'resolved';
 }
 
 /** Severity of the worst series, or of the sum: many small parts may make up half of the traffic. */

@@ -1,6 +1,5 @@
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { serializeEvent } from '../event/snapshot-event.ts';
+import { type AnomalyEvent, type Resolution, serializeEvent } from '../event/anomaly-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { FlapHistory } from './flap-history.ts';
