@@ -1,4 +1,4 @@
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 
 /** Tuning of the admission. A turn is a block of two minutes. */
 const tuning = {
@@ -138,8 +138,7 @@ export class Admission {
       for (const claims of [this.#holders, this.#candidates]) {
         state.list<[string, Claim]>(claims, (entry) => {
           const key = state.text(entry?.[0] ?? '');
-          const load = state.number(entry?.[1].load ?? 0);
-          const claim = { load, amount: state.number(entry?.[1].amount ?? 0) };
+          const claim = serializeFields<Claim>(state, entry?.[1], none);
           claims.set(key, claim);
           return [key, claim];
         });

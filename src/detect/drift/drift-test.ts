@@ -70,8 +70,8 @@ export function evaluateDrift(
     if (verdict === undefined) return [];
     const half = Math.log(options.min_drift_ratio) / 2;
     const isConfirmed = between.every((day) => {
-      const compared = comparableOf(day, quantile, options);
-      return compared.length < tuned.minHours || median(growthsOf(compared, quantile)) >= half;
+      const growths = comparedHours(day, quantile, options).map(({ growth }) => growth);
+      return growths.length < tuned.minHours || median(growths) >= half;
     });
     return { ...verdict, opens: verdict.opens && isConfirmed };
   });
@@ -90,12 +90,10 @@ function evaluateQuantile(
   perWeek: number,
 ): DriftVerdict | undefined {
   const { quantiles, min_drift_ratio, min_effect_ms } = options;
-  const compared = comparableOf(pairs, quantile, options);
+  const compared = comparedHours(pairs, quantile, options);
   if (compared.length < tuned.minHours) return undefined;
-  const baselineMs = median(
-    compared.map(({ baseline }) => baseline.quantilesMs[quantile] as number),
-  );
-  const growths = growthsOf(compared, quantile);
+  const baselineMs = median(compared.map((hour) => hour.baselineMs));
+  const growths = compared.map((hour) => hour.growth);
   const least = Math.log(min_drift_ratio);
   const growth = median(growths);
   const { mean, error, independent, freedom } = meanOf(growths);
@@ -103,8 +101,7 @@ function evaluateQuantile(
   const logLevel = Math.log(Math.min(1, perWeek / (tuned.testsPerWeek * quantiles.length)));
   const persists = median(growths.slice(-tuned.lastHours)) >= least / 2;
   const isLarge = growth >= least && baselineMs * Math.expm1(growth) >= min_effect_ms;
-  const first =
-    compared[growths.findIndex((each) => each >= least / 2)] ?? (compared[0] as HourPair);
+  const first = compared.find((hour) => hour.growth >= least / 2) ?? compared[0];
   return {
     quantile,
     hours: compared.length,
@@ -115,31 +112,33 @@ function evaluateQuantile(
     independent,
     logP,
     logLevel,
-    startedAtMs: first.now.startMs,
+    startedAtMs: (first as ComparedHour).startMs,
     opens: isLarge && persists && logP <= logLevel,
     persists,
   };
 }
 
-/** Pairs of hours with enough requests of the same stage. */
-function comparableOf(
+/** One quantile of an hour in the baseline, and its log growth. */
+interface ComparedHour {
+  readonly startMs: number;
+  readonly baselineMs: number;
+  readonly growth: number;
+}
+
+/** Hours with enough requests of the same stage. */
+function comparedHours(
   pairs: readonly HourPair[],
   quantile: number,
   { quantiles }: DetectOptions,
-): HourPair[] {
+): ComparedHour[] {
   const beyond = 1 - (quantiles[quantile] as number);
-  return pairs.filter(
-    ({ now, baseline }) =>
-      now.stage === baseline.stage &&
-      Math.min(now.requests, baseline.requests) * beyond >= tuned.minBeyond,
-  );
-}
-
-/** Log growth of each hour. */
-function growthsOf(compared: readonly HourPair[], quantile: number): number[] {
-  return compared.map(({ now, baseline }) =>
-    Math.log((now.quantilesMs[quantile] as number) / (baseline.quantilesMs[quantile] as number)),
-  );
+  return pairs.flatMap(({ now, baseline }) => {
+    const requestsBeyond = Math.min(now.requests, baseline.requests) * beyond;
+    if (now.stage !== baseline.stage || requestsBeyond < tuned.minBeyond) return [];
+    const baselineMs = baseline.quantilesMs[quantile] as number;
+    const growth = Math.log((now.quantilesMs[quantile] as number) / baselineMs);
+    return [{ startMs: now.startMs, baselineMs, growth }];
+  });
 }
 
 /**

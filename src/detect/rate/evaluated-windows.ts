@@ -1,5 +1,5 @@
 import { Arena } from '../../memory/arena.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import { longestRun } from '../options/detect-options.ts';
 import { WindowRing, windowFields } from './window-ring.ts';
 
@@ -76,10 +76,9 @@ export class EvaluatedWindows extends WindowRing {
       startMs: this.startMsOf(offset),
       score: this.scoreOf(offset),
     }));
-    const pending = state.list(scores, (one) => ({
-      startMs: state.number(one?.startMs ?? 0),
-      score: state.number(one?.score ?? 0),
-    }));
+    const pending = state.list(scores, (one) =>
+      serializeFields(state, one, { startMs: 0, score: 0 }),
+    );
     this.#pending = pending.length;
     pending.forEach(({ score }, i) => {
       all[this.offsetBack(pending.length - i) + SCORE] = score;

@@ -55,7 +55,7 @@ export class ProportionDetector extends AnomalyDetector {
     this.#proportion = proportion;
     this.#least = proportion.leastRise(options);
     this.#options = options;
-    this.#test = new ProportionTest(options, this.#least, proportion.lasting, pool);
+    this.#test = new ProportionTest(options, this.#least, proportion.minWindows, pool);
     const { baseline, window } = options;
     this.#baselines = new RenewableBaseline(() => new RateBaseline(baseline, window));
     this.#inherited = before?.reference();

@@ -49,9 +49,9 @@ const tuned = {
   minRequestsFactor: 3,
 } as const;
 /** Windows that must add evidence before an anomaly opens. */
-export interface LastingWindows {
+export interface MinWindows {
   /** In a series with a day of learnt windows, its predecessor's included; and before that. */
-  readonly known: number;
+  readonly mature: number;
   readonly young: number;
   /** In the first hour of a series, whatever its predecessor. */
   readonly fresh: number;
@@ -84,7 +84,7 @@ const excess = new Float64Array(faults);
 export class ProportionTest {
   readonly #options: DetectOptions;
   readonly #least: LeastRise;
-  readonly #lasting: LastingWindows;
+  readonly #minWindows: MinWindows;
   readonly #peaks: PeaksOverThreshold;
   readonly #daily = new DailyRecurrence();
   readonly #bursts = new BurstHistory();
@@ -100,10 +100,10 @@ export class ProportionTest {
   #inherited = 0;
 
   /** @param pool shared by all tests of this proportion. */
-  constructor(options: DetectOptions, least: LeastRise, lasting: LastingWindows, pool: PeakPool) {
+  constructor(options: DetectOptions, least: LeastRise, minWindows: MinWindows, pool: PeakPool) {
     this.#options = options;
     this.#least = least;
-    this.#lasting = lasting;
+    this.#minWindows = minWindows;
     this.#peaks = new PeaksOverThreshold(options.window, pool, this.#offset + PEAKS);
     this.#dispersions.fill(tuned.prior.dispersion);
   }
@@ -285,12 +285,11 @@ export class ProportionTest {
     if (run.requests < (isMature ? 1 : tuned.minRequestsFactor) * min_requests) return false;
     // Evidence that has stopped growing opens nothing.
     if (this.#evidence.last(fault) <= 0) return false;
-    const { known, young, fresh } = this.#lasting;
+    const { mature, young, fresh } = this.#minWindows;
     const isFresh = this.#learnt * window < tuned.freshMs;
-    const lasting = !isMature ? young : isFresh ? fresh : known;
-    return (
-      this.#evidence.gaining(fault) >= lasting && this.#evidence.rest(fault) >= tuned.confirmedScore
-    );
+    const minWindows = !isMature ? young : isFresh ? fresh : mature;
+    if (this.#evidence.gaining(fault) < minWindows) return false;
+    return this.#evidence.rest(fault) >= tuned.confirmedScore;
   }
 }
 

@@ -4,7 +4,7 @@ import type { TDigest } from '../../sketch/t-digest.ts';
 import type { AnomalyEvent, Bottleneck, Rate, Resolution } from '../event/anomaly-event.ts';
 import { formatShare, seriesLabel } from '../event/format.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { LastingWindows } from './proportion-test.ts';
+import type { MinWindows } from './proportion-test.ts';
 import type { LeastRise } from './proportion-weights.ts';
 
 /** Whole requests of a window. */
@@ -24,7 +24,7 @@ export interface Proportion {
   readonly unit: Rate['unit'];
   readonly bottleneck: Bottleneck;
   readonly leastRise: (options: DetectOptions) => LeastRise;
-  readonly lasting: LastingWindows;
+  readonly minWindows: MinWindows;
   /** The hits, and the sentence about them: "requests fail", "requests are cold starts". */
   readonly hits: string;
   readonly verb: string;
@@ -44,7 +44,7 @@ export const failures: Proportion = {
   bottleneck: 'unknown',
   leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
   // A pod that restarts fails for half a minute: that should not page.
-  lasting: { known: 4, young: 12, fresh: 4 },
+  minWindows: { mature: 4, young: 12, fresh: 4 },
   hits: 'failures',
   verb: 'fail',
   persists: 'requests keep failing',
@@ -63,7 +63,7 @@ export const coldStarts: Proportion = {
   bottleneck: 'cold_start',
   leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
   // Added pods start cold for a minute, all pods of a new version for several.
-  lasting: { known: 12, young: 30, fresh: 30 },
+  minWindows: { mature: 12, young: 30, fresh: 30 },
   hits: 'cold starts',
   verb: 'are cold starts',
   persists: 'cold starts continue',

@@ -1,7 +1,7 @@
 import { invariant } from '../../base/invariant.ts';
 import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { formatMs } from '../event/anomaly-summary.ts';
 import type { TailDigests } from '../event/rate-event.ts';
@@ -59,11 +59,7 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
     state.list(this.detectors.values(), (saved) => {
       const { objective, series } = saved ?? {};
       const restored = this.#of(
-        {
-          name: state.text(objective?.name ?? ''),
-          thresholdMs: state.number(objective?.thresholdMs ?? 0),
-          objective: state.number(objective?.objective ?? 0),
-        },
+        serializeFields(state, objective, { name: '', thresholdMs: 0, objective: 0 }),
         state.text(series?.model ?? ''),
         state.text(series?.request_type ?? ''),
       );

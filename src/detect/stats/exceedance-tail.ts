@@ -25,16 +25,12 @@ export function logExceedanceTail(k: number, n: number, p: number, dispersion: n
   invariant(dispersion >= 1, `a dispersion must be at least 1: it is ${dispersion}`);
   if (k > n) return Number.NEGATIVE_INFINITY;
   const correlation = n > 1 ? Math.min((dispersion - 1) / (n - 1), maxCorrelation) : 0;
-  if (correlation < minCorrelation) return interpolate(k, n, binomial(n, p), n * p);
-  return interpolate(k, n, betaBinomial(n, p, correlation), n * p);
-}
-
-function interpolate(k: number, n: number, pmf: Pmf, mean: number): number {
+  const pmf = correlation < minCorrelation ? binomial(n, p) : betaBinomial(n, p, correlation);
   const low = Math.floor(k);
   const fraction = k - low;
-  const atLow = logTail(low, n, pmf, mean);
+  const atLow = logTail(low, n, pmf, n * p);
   if (fraction === 0 || low >= n) return atLow;
-  return atLow + fraction * (logTail(low + 1, n, pmf, mean) - atLow);
+  return atLow + fraction * (logTail(low + 1, n, pmf, n * p) - atLow);
 }
 
 function logTail(k: number, n: number, pmf: Pmf, mean: number): number {

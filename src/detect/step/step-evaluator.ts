@@ -124,7 +124,7 @@ export class StepEvaluator {
       const keys = this.#order.keysOf(windows);
       const isFirst = begun.length === 0;
       const block = blockOf(startMs);
-      if (!isFirst && (block !== this.#block || !this.#areSettled(windows, keys))) break;
+      if (!isFirst && (block !== this.#block || !this.#areIndependent(windows, keys))) break;
       const isNew = block !== this.#block;
       this.#series.beginStep(startMs);
       if (isNew) {
@@ -139,13 +139,13 @@ export class StepEvaluator {
       if (isNew) this.#publishShared(startMs, block);
       this.#lastStartMs = startMs;
       begun.push({ startMs, context: this.#contextOf(next, live), present, offered: windows });
-      if (isFirst && !this.#areSettled(windows, keys)) break;
+      if (isFirst && !this.#areIndependent(windows, keys)) break;
     }
     return begun;
   }
 
   /** Whether the order of these series does not matter. Series without a slot do not count. */
-  #areSettled(windows: readonly SeriesWindow[], keys: readonly string[]): boolean {
+  #areIndependent(windows: readonly SeriesWindow[], keys: readonly string[]): boolean {
     return keys.every((key, i) => {
       const series = this.#series.get(key);
       if (series === undefined) {

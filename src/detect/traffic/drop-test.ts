@@ -1,6 +1,6 @@
 import { DailyMaximum } from '../../baseline/recurrence/daily-maximum.ts';
 import { type TrafficForecast, TrafficProfile } from '../../baseline/traffic-profile.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 import { Cusum } from '../score/cusum.ts';
@@ -139,11 +139,8 @@ export class DropTest {
       this.#openBlock = state.number(this.#openBlock);
       this.#requests = state.number(this.#requests);
       this.#expected = state.number(this.#expected);
-      this.#counts = state.list(this.#counts, (count) => ({
-        startMs: state.number(count?.startMs ?? 0),
-        requests: state.number(count?.requests ?? 0),
-        expected: state.number(count?.expected ?? 0),
-      }));
+      const empty: Count = { startMs: 0, requests: 0, expected: 0 };
+      this.#counts = state.list(this.#counts, (count) => serializeFields(state, count, empty));
     });
   }
 

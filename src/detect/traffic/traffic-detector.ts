@@ -1,6 +1,6 @@
 import { TrafficProfile } from '../../baseline/traffic-profile.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { type RateMeasured, rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
@@ -112,10 +112,9 @@ export class TrafficDetector implements AnomalyOwner {
       this.#silence.serialize(state);
       this.#dropLifecycle.serialize(state);
       this.#silenceLifecycle.serialize(state);
-      this.#lastWindows = state.list(this.#lastWindows, (entry) => ({
-        startMs: state.number(entry?.startMs ?? 0),
-        requests: state.number(entry?.requests ?? 0),
-      }));
+      this.#lastWindows = state.list(this.#lastWindows, (window) =>
+        serializeFields(state, window, { startMs: 0, requests: 0 }),
+      );
       this.#lastSeenMs = state.number(this.#lastSeenMs);
     });
   }

@@ -9,12 +9,12 @@ const never = (_key: string) => false;
 class World {
   readonly admission = new Admission(30);
   readonly held: Set<string>;
-  readonly places: number;
+  readonly slots: number;
   readonly isFixed: (key: string) => boolean;
 
   constructor(held: readonly string[], isFixed = never) {
     this.held = new Set(held);
-    this.places = held.length;
+    this.slots = held.length;
     this.isFixed = isFixed;
   }
 
@@ -22,13 +22,13 @@ class World {
   turn(offers: readonly Offer[]): string[] {
     this.admission.countRefused(
       offers.filter(({ key }) => !this.held.has(key)),
-      this.places,
+      this.slots,
     );
     if (this.admission.isCrowded) {
       for (const offer of offers) if (this.held.has(offer.key)) this.admission.countHolder(offer);
     }
-    const turn = this.admission.plan(this.held, this.places, this.isFixed);
-    this.admission.apply(turn, this.places);
+    const turn = this.admission.plan(this.held, this.slots, this.isFixed);
+    this.admission.apply(turn, this.slots);
     for (const key of turn.out) this.held.delete(key);
     for (const key of turn.in) this.held.add(key);
     return [...this.held].sort();

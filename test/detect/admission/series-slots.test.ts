@@ -79,7 +79,7 @@ const letters = [...'abcdefghij'];
 const growing = Object.fromEntries(letters.map((name, n) => [name, 10 * (n + 1)]));
 
 describe('SeriesSlots', () => {
-  it('gives places to those with the most requests, whatever they are called', () => {
+  it('gives slots to those with the most requests, whatever they are called', () => {
     const run = new Run(3).step(growing);
     expect(run.evaluated(letters)).toEqual(['h', 'i', 'j']);
     expect(run.detector.stats).toMatchObject({

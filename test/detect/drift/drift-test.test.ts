@@ -106,10 +106,10 @@ describe('evaluateDrift', () => {
     const logPOf = (timesOf: (hour: number) => number) =>
       ofQuantile(day(timesOf), 0)?.logP as number;
     const calm = logPOf(() => 1.4);
-    const restless = logPOf((hour) => 1.4 * (hour % 2 === 0 ? 1.3 : 1 / 1.3));
+    const alternating = logPOf((hour) => 1.4 * (hour % 2 === 0 ? 1.3 : 1 / 1.3));
     const alike = logPOf((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3));
-    expect(calm).toBeLessThan(restless);
-    expect(restless).toBeLessThan(alike);
+    expect(calm).toBeLessThan(alternating);
+    expect(alternating).toBeLessThan(alike);
     expect(opens(day((hour) => 1.4 * (hour < 12 ? 1.3 : 1 / 1.3)))).toBe(false);
   });
 

@@ -51,10 +51,10 @@ describe('EvaluatedWindows', () => {
           // A window that was not evaluated cannot be released.
           expect(windows.release((oldest?.startMs ?? 0) - 1)).toBeUndefined();
           const at = windows.release(oldest?.startMs ?? 0) ?? Number.NaN;
-          const settled = model.find((one) => one.startMs === oldest?.startMs);
+          const released = model.find((one) => one.startMs === oldest?.startMs);
           expect([windows.requestsOf(at), windows.hitsOf(at), windows.scoreOf(at)]).toEqual([
-            settled?.requests,
-            settled?.hits,
+            released?.requests,
+            released?.hits,
             oldest?.score,
           ]);
         }
