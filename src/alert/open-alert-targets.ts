@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { AlertTarget } from './alert-target.ts';
-import { KafkaTarget } from './kafka-target.ts';
+import { kafkaTarget } from './kafka-target.ts';
 import { WebhookTarget } from './webhook-target.ts';
 
 /** Opens the configured targets; the topic only where there is a publisher. */
@@ -14,7 +14,5 @@ export function openAlertTargets(
     ({ url, timeout, secret }) =>
       new WebhookTarget({ url, timeoutMs: timeout, secret, fetch, ...systemClock }),
   );
-  return publisher === undefined
-    ? webhooks
-    : [new KafkaTarget(publisher, config.topic), ...webhooks];
+  return publisher === undefined ? webhooks : [kafkaTarget(publisher, config.topic), ...webhooks];
 }

@@ -4,21 +4,18 @@ import { epochMsOf } from '../decode/epoch-ms-of.ts';
 
 // Values of flags. All functions throw an OperatorError with TAILMARK_USAGE for other texts.
 
-export interface CountOptionRule {
-  readonly flag: string;
-  readonly least: number;
-  readonly most: number;
-  /** @default {true} */
-  readonly whole?: boolean;
-}
-
-/** Parses a number in a range. */
-export function countOption(given: unknown, rule: CountOptionRule): number {
-  const { flag, least, most, whole = true } = rule;
+/** Parses a number from `least` to `most`. */
+export function countOption(
+  flag: string,
+  given: unknown,
+  least: number,
+  most: number,
+  kind: 'a whole number' | 'a number' = 'a whole number',
+): number {
   const text = String(given).trim();
   const value = text === '' ? Number.NaN : Number(text);
-  if (value >= least && value <= most && (!whole || Number.isInteger(value))) return value;
-  const kind = whole ? 'a whole number' : 'a number';
+  const isKind = kind === 'a number' || Number.isInteger(value);
+  if (value >= least && value <= most && isKind) return value;
   throw new OperatorError(
     'TAILMARK_USAGE',
     `Cannot run as ${flag} must be ${kind} from ${least} to ${most}: it is ${JSON.stringify(given)}`,

@@ -1,11 +1,11 @@
 import { expect, it } from 'vitest';
-import { KafkaTarget } from '../../src/alert/kafka-target.ts';
+import { kafkaTarget } from '../../src/alert/kafka-target.ts';
 import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 import { anomalyFixture } from '../detect/anomaly-fixture.ts';
 
-it('KafkaTarget publishes one binary-mode CloudEvent under the dedup key', async () => {
+it('kafkaTarget publishes one binary-mode CloudEvent under the dedup key', async () => {
   const published: { topic: string; messages: readonly OutgoingMessage[] }[] = [];
-  const target = new KafkaTarget(
+  const target = kafkaTarget(
     {
       publish: async (topic, messages) => void published.push({ topic, messages }),
       close: async () => undefined,

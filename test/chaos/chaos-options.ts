@@ -46,10 +46,10 @@ export function chaosOptions(argv: readonly string[]): ChaosOptions {
     return {
       kind: 'silence',
       seed,
-      rounds: count('--rounds', rounds ?? '20', 1, 1_000),
+      rounds: countOption('--rounds', rounds ?? '20', 1, 1_000),
       faults: faults === undefined ? silenceFaults : namesIn('--faults', faults, silenceFaults),
-      shorter: count('--shorter', shorter ?? '1', 1, 20),
-      atOnce: count('--at-once', atOnce ?? '1', 1, 10),
+      shorter: countOption('--shorter', shorter ?? '1', 1, 20),
+      atOnce: countOption('--at-once', atOnce ?? '1', 1, 10),
     };
   }
   if ((rounds ?? faults ?? shorter ?? atOnce) !== undefined) {
@@ -67,17 +67,17 @@ export function chaosOptions(argv: readonly string[]): ChaosOptions {
       kind: 'outage',
       seed,
       outageMs,
-      eventsPerSecond: count('--rate', rate ?? '100000', 1_000, 1_000_000),
+      eventsPerSecond: countOption('--rate', rate ?? '100000', 1_000, 1_000_000),
     };
   }
   if (rate !== undefined) throw usage('--rate must stand with --outage');
   return {
     kind: 'cycles',
     seed,
-    cycles: count('--cycles', cycles ?? '100', 1, 10_000),
+    cycles: countOption('--cycles', cycles ?? '100', 1, 10_000),
     kinds: kinds === undefined ? faultKinds : namesIn('--kinds', kinds, faultKinds),
     // Fewer would leave a cycle without enough work for its fault to hit.
-    events: count('--events', events ?? '10000000', 10_000, 1_000_000_000),
+    events: countOption('--events', events ?? '10000000', 10_000, 1_000_000_000),
   };
 }
 
@@ -112,10 +112,6 @@ function namesIn<Name extends string>(flag: string, list: string, all: readonly 
     if (found !== undefined) return found;
     throw usage(`${flag} must name ${all.join(', ')}: it is ${list}`);
   });
-}
-
-function count(flag: string, given: string, least: number, most: number): number {
-  return countOption(given, { flag, least, most });
 }
 
 function usage(rule: string): OperatorError {

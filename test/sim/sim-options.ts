@@ -30,11 +30,7 @@ export function simOptions(argv: readonly string[]): SimCommand {
     from,
     to,
     isReplay,
-    jobs: countOption(jobs ?? availableParallelism(), {
-      flag: '--jobs',
-      least: 1,
-      most: MOST_JOBS,
-    }),
+    jobs: countOption('--jobs', jobs ?? availableParallelism(), 1, MOST_JOBS),
     isJson: json,
   };
 }
@@ -57,7 +53,7 @@ function parsed(argv: readonly string[]) {
 }
 
 function seedOf(given: string): number {
-  return countOption(given, { flag: '--seed', least: 0, most: MOST_SEED });
+  return countOption('--seed', given, 0, MOST_SEED);
 }
 
 function rangeOf(given: string): readonly [number, number] {

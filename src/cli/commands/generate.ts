@@ -12,8 +12,6 @@ import {
   publishTimes,
   timedLines,
 } from '../../generate/publish/published-traffic.ts';
-import type { Pace } from '../../generate/publish/send-paced.ts';
-import type { TrafficOptions } from '../../generate/traffic.ts';
 import type { Command } from '../command.ts';
 import { countOption, parseSpeed, parseStart } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
@@ -61,14 +59,6 @@ Examples:
 
 export const generateCommand: Command = createGenerateCommand({ openKafka });
 
-interface Plan {
-  readonly traffic: TrafficOptions;
-  readonly pace: Pace;
-  readonly publishAt: PublishTime;
-  readonly perMessage: number;
-  readonly to: string;
-}
-
 async function run(options: Options, io: Io, parts: TrafficCommandParts): Promise<ExitCode> {
   const { clock = systemClock } = parts;
   const plan = readPlan(options, clock.nowMs());
@@ -95,7 +85,7 @@ async function run(options: Options, io: Io, parts: TrafficCommandParts): Promis
   return sendTraffic(prepare, { target, clock, json: options.json === true, print }, io);
 }
 
-function readPlan(options: Options, nowMs: number): Plan {
+function readPlan(options: Options, nowMs: number) {
   const models = pickModels(options.models);
   const speed = parseSpeed(String(options.speed));
   const catchUp = options.catchUp === true;
@@ -114,22 +104,20 @@ function readPlan(options: Options, nowMs: number): Plan {
       : parseStart(String(options.start), nowMs);
   const faultTexts = Array.isArray(options.fault) ? options.fault : [];
   const faults = faultTexts.map((text) => parseFault(String(text), models));
-  const count = (flag: string, given: unknown, least: number, most: number, whole = true) =>
-    countOption(given, { flag, least, most, whole });
   return {
     traffic: {
       seed: String(options.seed),
       startMs,
       durationMs,
-      ratePerSecond: count('--rate', options.rate, 0.001, 1_000_000, false),
-      dailySwing: count('--daily', options.daily, 0, 0.9, false),
+      ratePerSecond: countOption('--rate', options.rate, 0.001, 1_000_000, 'a number'),
+      dailySwing: countOption('--daily', options.daily, 0, 0.9, 'a number'),
       models,
       faults,
     },
     // Catching up: an event is due at its own time, so past events are overdue.
     pace: { speed, eventMs: startMs, wallMs: catchUp ? startMs : nowMs },
     publishAt: readPublishTime(String(options.publishAt)),
-    perMessage: count('--per-message', options.perMessage, 1, 100_000),
+    perMessage: countOption('--per-message', options.perMessage, 1, 100_000),
     to: String(options.to),
   };
 }
@@ -173,7 +161,7 @@ function usage(problem: string, hint: string): OperatorError {
 }
 
 /** Events from the future are dead letters, which would surprise operators. */
-function warnOfFuture({ traffic, pace, to }: Plan, io: Io): void {
+function warnOfFuture({ traffic, pace, to }: ReturnType<typeof readPlan>, io: Io): void {
   const { startMs, durationMs } = traffic;
   const growthMs = pace.speed > 1 ? durationMs * (1 - 1 / pace.speed) : 0;
   if (to !== 'kafka' || startMs - pace.wallMs + growthMs <= MAX_FUTURE_MS) return;

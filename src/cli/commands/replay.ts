@@ -62,8 +62,7 @@ async function run(
   { openKafka, clock = systemClock }: TrafficCommandParts,
 ): Promise<ExitCode> {
   const speed = parseSpeed(String(options.speed));
-  const rule = { flag: '--per-message', least: 1, most: 100_000 };
-  const perMessage = countOption(options.perMessage, rule);
+  const perMessage = countOption('--per-message', options.perMessage, 1, 100_000);
   const rebase = readRebase(options.rebase, file);
   const trace = await openTrace(file, io);
   const target = await openTopic(openKafka, options, io);

@@ -1,6 +1,9 @@
 const segmenter = new Intl.Segmenter(undefined, { granularity: 'grapheme' });
 const ascii = /^[\x20-\x7e]*$/;
 const zeroWidth = /^[\p{Mark}\p{Format}\p{Control}]+$/u;
+/** East Asian wide and fullwidth blocks (Unicode Standard Annex #11). */
+const wide =
+  /^[\u1100-\u115f\u2e80-\u303e\u3040-\ua4cf\ua960-\ua97c\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{20000}-\u{3fffd}]/u;
 const emoji = /\p{Emoji_Presentation}|\p{Extended_Pictographic}\ufe0f/u;
 
 /** Counts the columns of a text on a terminal: 2 for wide characters and emoji, 0 for marks. */
@@ -26,21 +29,5 @@ export function truncateToWidth(text: string, columns: number): string {
 
 function graphemeWidth(grapheme: string): number {
   if (zeroWidth.test(grapheme)) return 0;
-  return emoji.test(grapheme) || isWide(grapheme.codePointAt(0) as number) ? 2 : 1;
-}
-
-/** East Asian wide and fullwidth blocks (Unicode Standard Annex #11). */
-function isWide(codePoint: number): boolean {
-  return (
-    codePoint >= 0x1100 &&
-    (codePoint <= 0x115f ||
-      (codePoint >= 0x2e80 && codePoint <= 0xa4cf && codePoint !== 0x303f) ||
-      (codePoint >= 0xa960 && codePoint <= 0xa97c) ||
-      (codePoint >= 0xac00 && codePoint <= 0xd7a3) ||
-      (codePoint >= 0xf900 && codePoint <= 0xfaff) ||
-      (codePoint >= 0xfe30 && codePoint <= 0xfe6f) ||
-      (codePoint >= 0xff00 && codePoint <= 0xff60) ||
-      (codePoint >= 0xffe0 && codePoint <= 0xffe6) ||
-      (codePoint >= 0x20000 && codePoint <= 0x3fffd))
-  );
+  return emoji.test(grapheme) || wide.test(grapheme) ? 2 : 1;
 }
