@@ -5,7 +5,7 @@ export type { Logger };
 
 /**
  * Logs a JSON line per change of state, never per event, to standard error: standard output belongs to a
- * command's results. Secrets are masked, since servers quote what they refuse, and their responses are logged.
+ * command's results. Secrets are masked, since servers quote what they refuse.
  *
  * @param fd file descriptor
  */
