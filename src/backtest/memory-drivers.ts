@@ -1,5 +1,4 @@
 import { overflowValue, totalStage } from '../base/dimensions.ts';
-import type { Interner } from '../decode/interner.ts';
 import {
   type BaselineValues,
   baselineValues,
@@ -55,8 +54,8 @@ export class MemoryDrivers {
     this.#keptMinutes = Math.ceil(keptMs / minuteMs);
   }
 
-  /** Adds the facets of a chunk before it is reset; `values` are its interned texts. */
-  observe({ drivers, watermarkMs }: ChunkAccumulator, values: Interner): void {
+  /** Adds the facets of a chunk before it is reset. */
+  observe({ drivers, values, watermarkMs }: ChunkAccumulator): void {
     for (let row = 0; row < drivers.size; row++) {
       const n = drivers.readBands(row, bandNumbers, bandAmounts);
       const [model, version] = [drivers.modelId(row), drivers.versionId(row)];

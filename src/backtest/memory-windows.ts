@@ -3,7 +3,6 @@ import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
-import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
 import { withDrivers } from '../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
@@ -49,8 +48,6 @@ interface Parts {
  */
 export class MemoryWindows implements DecodeSink {
   readonly #windowMs: number;
-  readonly #stages = new Interner(limits.stageNames);
-  readonly #values = new Interner(limits.internedValues);
   readonly #decoder: MessageDecoder;
   readonly #accumulator: ChunkAccumulator;
   readonly #parts = new Map<number, Map<string, Parts>>();
@@ -63,11 +60,11 @@ export class MemoryWindows implements DecodeSink {
 
   constructor(config: Config) {
     const settings = chunkSettingsOf(config);
-    const names = { stages: this.#stages, values: this.#values };
     this.#windowMs = config.detect.window;
     this.#drivers = new MemoryDrivers(this.#windowMs, config.detect.baseline);
-    this.#decoder = new MessageDecoder({ ...settings, ...names });
-    this.#accumulator = new ChunkAccumulator({ ...settings, ...names });
+    this.#accumulator = new ChunkAccumulator(settings);
+    const { stages, values } = this.#accumulator;
+    this.#decoder = new MessageDecoder({ ...settings, stages, values });
     this.#begin(Number.NEGATIVE_INFINITY);
   }
 
@@ -118,8 +115,6 @@ export class MemoryWindows implements DecodeSink {
   }
 
   #begin(watermarkMs: number): void {
-    this.#stages.clear();
-    this.#values.clear();
     // No event of a recording is in the future.
     this.#accumulator.begin(watermarkMs, Number.MAX_SAFE_INTEGER);
     this.#pendingEvents = 0;
@@ -135,11 +130,11 @@ export class MemoryWindows implements DecodeSink {
     }
     for (let row = 0; row < chunk.rows.size; row++) {
       const { startMs, series, stages } = partsOfCell[chunk.rows.cell(row)] as Parts;
-      const summary = stageSummary(chunk, row, this.#stages);
+      const summary = stageSummary(chunk, row);
       this.#drivers.addStage(startMs, series, summary);
       pushTo(stages, summary.stage, summary);
     }
-    this.#drivers.observe(chunk, this.#values);
+    this.#drivers.observe(chunk);
     this.#begin(chunk.watermarkMs);
   }
 
@@ -155,7 +150,7 @@ export class MemoryWindows implements DecodeSink {
   #seriesOf(cell: number): Series {
     const named = dimensions.map((name, i) => {
       const id = this.#accumulator.cellDimension(cell, i);
-      return [name, i === coldStartIndex ? id === 1 : this.#values.text(id)];
+      return [name, i === coldStartIndex ? id === 1 : this.#accumulator.values.text(id)];
     });
     return Object.fromEntries(named) as Series;
   }
@@ -174,7 +169,7 @@ export class MemoryWindows implements DecodeSink {
 }
 
 /** Summary of a chunk's row, as the detector would read it from the tables. */
-function stageSummary(chunk: ChunkAccumulator, row: number, names: Interner): StageSummary {
+function stageSummary(chunk: ChunkAccumulator, row: number): StageSummary {
   const { rows, sketches, bands, totalStageId } = chunk;
   const cell = rows.cell(row);
   const stageId = rows.stageId(row);
@@ -185,7 +180,7 @@ function stageSummary(chunk: ChunkAccumulator, row: number, names: Interner): St
   packed.add(means, weights, sketches.centroids(row, means, weights));
   const [digest] = packed.drain() as [TDigest];
   return {
-    stage: names.text(stageId),
+    stage: chunk.stages.text(stageId),
     requests: sketches.requests(row),
     errors: rows.statusCount(row, 1),
     timeouts: rows.statusCount(row, 2),

@@ -3,7 +3,6 @@ import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
-import { Interner } from '../decode/interner.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
@@ -33,8 +32,6 @@ export interface ChunkContext {
 export class OpenChunk implements DecodeSink {
   readonly #context: ChunkContext;
   readonly settings: ChunkSettings;
-  readonly #stages = new Interner(limits.stageNames);
-  readonly #values = new Interner(limits.internedValues);
   readonly #decoder: MessageDecoder;
   readonly #accumulator: ChunkAccumulator;
   readonly #topic: string;
@@ -56,15 +53,13 @@ export class OpenChunk implements DecodeSink {
     this.settings = settings;
     this.#topic = topic;
     this.#partition = partition;
-    const names = { stages: this.#stages, values: this.#values };
-    this.#decoder = new MessageDecoder({ ...settings, ...names });
-    this.#accumulator = new ChunkAccumulator({ ...settings, ...names });
+    this.#accumulator = new ChunkAccumulator(settings);
+    const { stages, values } = this.#accumulator;
+    this.#decoder = new MessageDecoder({ ...settings, stages, values });
   }
 
   /** Starts a chunk at an offset; see ChunkAccumulator.begin. */
   begin(startOffset: number, watermarkMs: number, nowMs: number): void {
-    this.#stages.clear();
-    this.#values.clear();
     this.#accumulator.begin(watermarkMs, nowMs);
     this.#watermarkBeforeMs = watermarkMs;
     this.#startOffset = startOffset;
@@ -203,13 +198,7 @@ export class OpenChunk implements DecodeSink {
         late,
         overflow,
         lateMerged,
-        rows: encodeChunk(
-          this.#accumulator,
-          { ...origin, nowMs: this.nowMs },
-          this.#stages,
-          this.#values,
-          writer,
-        ),
+        rows: encodeChunk(this.#accumulator, { ...origin, nowMs: this.nowMs }, writer),
       },
     };
   }

@@ -38,8 +38,6 @@ export interface ChunkOptions {
   readonly maxFutureMs: number;
   /** Time after a window's end at which the watermark makes further events late merges. */
   readonly graceMs: number;
-  /** Interns the decoder's stage names. */
-  readonly stages: Interner;
 }
 
 /** Column of the totals' milliseconds; the columns of a cell's rows follow. */
@@ -58,6 +56,9 @@ const noCounts = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0
  */
 export class ChunkAccumulator {
   readonly #options: ChunkOptions;
+  /** Names of the chunk's events, which their decoder interns. */
+  readonly stages = new Interner(limits.stageNames);
+  readonly values = new Interner(limits.internedValues);
   /** Configured dimensions; the key of a cell is its window's number and an id of each. */
   readonly #enabled: Int32Array;
   #totalStageId = 0;
@@ -98,7 +99,7 @@ export class ChunkAccumulator {
   }
 
   /**
-   * Starts a chunk on empty state. The interners may have been cleared before.
+   * Starts a chunk on empty state.
    *
    * @param watermarkMs latest event time (completion of a request) of the partition so far; -Infinity at its
    * beginning.
@@ -106,9 +107,11 @@ export class ChunkAccumulator {
    * none.
    */
   begin(watermarkMs: number, nowMs: number): void {
-    this.#totalStageId = this.#options.stages.internText(totalStage);
+    this.stages.clear();
+    this.values.clear();
+    this.#totalStageId = this.stages.internText(totalStage);
     // Interned first, so that a flood of names cannot displace them.
-    for (const stage of standardStages) this.#options.stages.internText(stage);
+    for (const stage of standardStages) this.stages.internText(stage);
     this.#cells.clear();
     this.#windows.clear();
     this.rows.reset();

@@ -70,8 +70,7 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
     open.add({ ts, model: `m${startOffset}`, host: 'h', total_ms: 8, trace_id: 'a' });
   }
   const place = { groupId: 'g', topic: 't', partition: 0, startOffset };
-  const { accumulator, stages, values } = open;
-  const rows = encodeChunk(accumulator, { ...place, nowMs }, stages, values, new RowBinaryWriter());
+  const rows = encodeChunk(open.accumulator, { ...place, nowMs }, new RowBinaryWriter());
   return {
     ...place,
     endOffset: startOffset + times.length,

@@ -1,6 +1,5 @@
 import { coldStartIndex, type Dimension, dimensions } from '../../src/base/dimensions.ts';
 import type { Facet } from '../../src/base/facets.ts';
-import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message-decoder.ts';
 import { ChunkAccumulator, totalMsColumn } from '../../src/window/chunk-accumulator.ts';
 import type { Outcome } from '../../src/window/outcome.ts';
@@ -18,19 +17,10 @@ export interface TestChunkOptions {
 
 /** An accumulator after a real decoder, with its rows in the reference's format. */
 export class TestChunk {
-  readonly stages = new Interner(256);
-  readonly values = new Interner(100_000);
   readonly accumulator: ChunkAccumulator;
   readonly #decoder: MessageDecoder;
 
   constructor(options: TestChunkOptions = {}) {
-    this.#decoder = new MessageDecoder({
-      stages: this.stages,
-      values: this.values,
-      maxMessageBytes: 1 << 24,
-      maxDurationMs: 3_600_000,
-      maxDimensionBytes: 256,
-    });
     this.accumulator = new ChunkAccumulator({
       dimensions: options.dimensions ?? ['model', 'region', 'cold_start'],
       facets: options.facets ?? ['host', 'cache_hit', 'batch_size', 'input_tokens'],
@@ -38,7 +28,14 @@ export class TestChunk {
       allowedLatenessMs: options.allowedLatenessMs ?? 86_400_000,
       maxFutureMs: options.maxFutureMs ?? 300_000,
       graceMs: options.graceMs ?? 2_000,
-      stages: this.stages,
+    });
+    const { stages, values } = this.accumulator;
+    this.#decoder = new MessageDecoder({
+      stages,
+      values,
+      maxMessageBytes: 1 << 24,
+      maxDurationMs: 3_600_000,
+      maxDimensionBytes: 256,
     });
   }
 
@@ -68,9 +65,9 @@ export class TestChunk {
     const values = dimensions.map((_, i) => {
       const id = chunk.cellDimension(cell, i);
       if (i === coldStartIndex) return id === 1 ? '1' : '';
-      return this.values.text(id);
+      return chunk.values.text(id);
     });
-    const stage = this.stages.text(chunk.rows.stageId(row));
+    const stage = chunk.stages.text(chunk.rows.stageId(row));
     return [chunk.cellWindow(cell) * 10_000, ...values, stage].join('|');
   }
 

@@ -1,6 +1,5 @@
 import { coldStartIndex, dimensions, overflowValue } from '../../base/dimensions.ts';
 import { statuses } from '../../base/statuses.ts';
-import type { Interner } from '../../decode/interner.ts';
 import { bandRange } from '../../sketch/band.ts';
 import { encodeState, maxStateBytes } from '../../sketch/clickhouse-state.ts';
 import {
@@ -25,14 +24,6 @@ export interface EncodedChunk {
   readonly days: DaysOfRows;
 }
 
-/** A chunk, the names in it, and the block that its rows are written to. */
-interface Encoding {
-  readonly chunk: ChunkAccumulator;
-  readonly stages: Interner;
-  readonly values: Interner;
-  readonly out: RowBinaryWriter;
-}
-
 const baseWindowSeconds = baseWindowMs / 1000;
 const overflowBytes = Buffer.from(overflowValue);
 const statusBytes = statuses.map((status) => Buffer.from(status));
@@ -52,15 +43,12 @@ const bandAmounts = new Float64Array(bandRange.count);
 export function encodeChunk(
   chunk: ChunkAccumulator,
   origin: MarkedChunk,
-  stages: Interner,
-  values: Interner,
   out: RowBinaryWriter,
 ): EncodedChunk {
   out.reset();
   const groupId = Buffer.from(origin.groupId);
   const topic = Buffer.from(origin.topic);
   const marks = new ChunkMarks(origin);
-  const encoding: Encoding = { chunk, stages, values, out };
   const endRow = (mark: number) => {
     out.utf8(groupId);
     out.utf8(topic);
@@ -77,16 +65,16 @@ export function encodeChunk(
   }
   for (let row = 0; row < chunk.rows.size; row++) {
     samples += chunk.sketches.requests(row);
-    writeStage(encoding, row, phaseOf(marks.mark, row));
+    writeStage(chunk, out, row, phaseOf(marks.mark, row));
     endRow(marks.next('stage', cellSeconds(chunk, chunk.rows.cell(row))));
   }
   for (let row = 0; row < chunk.drivers.size; row++) {
-    writeDriver(encoding, row);
+    writeDriver(chunk, out, row);
     endRow(marks.next('driver', chunk.drivers.minute(row) * 60));
   }
   let exemplarCount = 0;
   for (const exemplar of chunk.exemplars.all()) {
-    writeExemplar(encoding, exemplar);
+    writeExemplar(chunk, out, exemplar);
     endRow(marks.next('exemplar', cellSeconds(chunk, exemplar.cell)));
     exemplarCount++;
   }
@@ -102,15 +90,19 @@ export function encodeChunk(
   };
 }
 
-function writeStage(encoding: Encoding, row: number, phase: number): void {
-  const { chunk, stages, out } = encoding;
+function writeStage(
+  chunk: ChunkAccumulator,
+  out: RowBinaryWriter,
+  row: number,
+  phase: number,
+): void {
   const cell = chunk.rows.cell(row);
   const stageId = chunk.rows.stageId(row);
   const isTotal = stageId === chunk.totalStageId;
   const { sketches } = chunk;
   out.uint8(rowKinds.stage);
-  writeCell(encoding, cell);
-  out.utf8(stages.utf8(stageId));
+  writeCell(chunk, out, cell);
+  out.utf8(chunk.stages.utf8(stageId));
   out.uint64(sketches.requests(row));
   out.uint64(chunk.rows.statusCount(row, 1));
   out.uint64(chunk.rows.statusCount(row, 2));
@@ -127,8 +119,8 @@ function writeStage(encoding: Encoding, row: number, phase: number): void {
   writeNoExemplar(out);
 }
 
-function writeDriver({ chunk, values, out }: Encoding, row: number): void {
-  const { drivers } = chunk;
+function writeDriver(chunk: ChunkAccumulator, out: RowBinaryWriter, row: number): void {
+  const { drivers, values } = chunk;
   out.uint8(rowKinds.driver);
   out.uint32(drivers.minute(row) * 60);
   for (let i = 0; i < dimensions.length; i++) {
@@ -148,10 +140,9 @@ function writeDriver({ chunk, values, out }: Encoding, row: number): void {
   writeNoExemplar(out);
 }
 
-function writeExemplar(encoding: Encoding, exemplar: Exemplar): void {
-  const { stages, out } = encoding;
+function writeExemplar(chunk: ChunkAccumulator, out: RowBinaryWriter, exemplar: Exemplar): void {
   out.uint8(rowKinds.exemplar);
-  writeCell(encoding, exemplar.cell, exemplar.hostId);
+  writeCell(chunk, out, exemplar.cell, exemplar.hostId);
   out.varUint(0); // stage
   writeCounts(out, 1, exemplar.totalMs);
   out.varUint(0); // bands
@@ -164,7 +155,7 @@ function writeExemplar(encoding: Encoding, exemplar: Exemplar): void {
   out.string(exemplar.requestId);
   out.varUint(exemplar.stageIds.length);
   exemplar.stageIds.forEach((stageId, i) => {
-    out.utf8(stages.utf8(stageId));
+    out.utf8(chunk.stages.utf8(stageId));
     out.float64(exemplar.stageMs[i] as number);
   });
 }
@@ -174,7 +165,8 @@ function cellSeconds(chunk: ChunkAccumulator, cell: number): number {
 }
 
 /** Writes window_start and the dimensions; `hostId` replaces the host where host is no dimension. */
-function writeCell({ chunk, values, out }: Encoding, cell: number, hostId = 0): void {
+function writeCell(chunk: ChunkAccumulator, out: RowBinaryWriter, cell: number, hostId = 0): void {
+  const { values } = chunk;
   out.uint32(cellSeconds(chunk, cell));
   for (let i = 0; i < dimensions.length; i++) {
     const id = chunk.cellDimension(cell, i);

@@ -38,7 +38,7 @@ function facetsOf(model: string, fault: Fault, seed: string): FacetBands[] {
   const amounts = new Float64Array(208);
   for (let row = 0; row < drivers.size; row++) {
     const facet = drivers.facet(row);
-    const value = drivers.value(row, (id) => chunk.values.text(id));
+    const value = drivers.value(row, (id) => chunk.accumulator.values.text(id));
     const key = `${facet} ${value}`;
     const known = found.get(key) ?? { facet, value, now: new Map(), baseline: new Map() };
     found.set(key, known);

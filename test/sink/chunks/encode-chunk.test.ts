@@ -20,7 +20,7 @@ const origin = {
 const writer = new RowBinaryWriter(16);
 
 function encode(chunk: TestChunk) {
-  return encodeChunk(chunk.accumulator, origin, chunk.stages, chunk.values, writer);
+  return encodeChunk(chunk.accumulator, origin, writer);
 }
 
 describe('encodeChunk', () => {
@@ -118,8 +118,7 @@ describe('encodeChunk', () => {
       for (const ts of [startMs - 86_400_000, startMs, startMs + 20_000]) {
         chunk.add({ ts, model: 'm', host: 'pod-1', total_ms: 2, trace_id: 'a' });
       }
-      const { accumulator, stages, values } = chunk;
-      return encodeChunk(accumulator, { ...origin, ...from }, stages, values, writer);
+      return encodeChunk(chunk.accumulator, { ...origin, ...from }, writer);
     };
     const { bytes, mark, days } = make();
     const marked = decodeRows(bytes).filter(({ chunk_mark }) => chunk_mark !== 0);
