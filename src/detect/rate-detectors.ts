@@ -98,8 +98,8 @@ export class RateDetectors {
     { startMs, context }: DetectorStep,
     baselineOf: BaselineOf,
   ): AnomalyEvent | undefined {
-    const failed = failedRequests(window);
-    return this.#failures.stepOne(key, startMs, failed, context, baselineOf);
+    const detector = this.#failures.get(key);
+    return detector?.step(startMs, failedRequests(window), context, baselineOf);
   }
 
   /**

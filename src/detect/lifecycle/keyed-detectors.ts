@@ -28,6 +28,10 @@ export abstract class KeyedDetectors<Detector extends AnomalyOwner> {
     return this.detectors.keys();
   }
 
+  get(key: string): Detector | undefined {
+    return this.detectors.get(key);
+  }
+
   has(key: string): boolean {
     return this.detectors.has(key);
   }

@@ -73,17 +73,6 @@ export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
     return detector;
   }
 
-  /** Evaluates one step of a series, if it is registered; `counted` is undefined without a request. */
-  stepOne(
-    key: string,
-    startMs: number,
-    counted: CountedRequests | undefined,
-    context: StepContext,
-    baselineOf: BaselineOf,
-  ): AnomalyEvent | undefined {
-    return this.detectors.get(key)?.step(startMs, counted, context, baselineOf);
-  }
-
   /** Evaluates one step of all series, in the order of their keys. */
   step(
     startMs: number,
@@ -93,7 +82,7 @@ export class ProportionDetectors extends KeyedDetectors<ProportionDetector> {
   ): AnomalyEvent[] {
     const events: AnomalyEvent[] = [];
     for (const key of this.detectors.sortedKeys()) {
-      const event = this.stepOne(key, startMs, counted(key), context, baselineOf);
+      const event = this.get(key)?.step(startMs, counted(key), context, baselineOf);
       if (event !== undefined) events.push(event);
     }
     return events;

@@ -57,10 +57,6 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     return [...this.#shares.values()].reduce((sum, { notEvaluated }) => sum + notEvaluated, 0);
   }
 
-  get(key: string): SeriesDetector | undefined {
-    return this.detectors.get(key);
-  }
-
   /** Publishes the shared state to all series: the pool of peaks, the live series, and borrowed baselines. */
   publishShared(startMs: number): void {
     this.#pool.publishShared();
