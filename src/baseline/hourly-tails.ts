@@ -37,14 +37,7 @@ const comparedHours = 24;
 /** Retention of an hour. */
 export const rememberedMs = weekDays * dayMs + comparedHours * hourMs;
 
-interface OpenHour {
-  readonly startMs: number;
-  readonly durations: DurationHistogram;
-  stage: string;
-  requests: number;
-  readonly sumsMs: StageSums;
-  isExcluded: boolean;
-}
+type OpenHour = ReturnType<typeof newHour>;
 
 /**
  * Durations by the hour for eight days: each hour of the last day is compared with the same hour of a week
@@ -156,7 +149,7 @@ export class HourlyTails {
   }
 }
 
-function newHour(startMs: number, scope: ArenaScope): OpenHour {
+function newHour(startMs: number, scope: ArenaScope) {
   const durations = DurationHistogram.in(scope);
   const sumsMs = new StageSums(scope);
   return { startMs, durations, stage: '', requests: 0, sumsMs, isExcluded: false };

@@ -9,7 +9,7 @@ import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
 import type { AnomalyEvent } from './event/anomaly-event.ts';
 import { IncidentGrouper } from './incident/incident-grouper.ts';
 import { isOfOneSeries, liveSeries } from './incident/live-series.ts';
-import type { AnomalyKind } from './lifecycle/keyed-detectors.ts';
+import type { KeyedDetectors } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
 import { pageBudget } from './options/page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
@@ -202,8 +202,7 @@ export class Detector {
   /** Replaces its own event by the same one as another detector has published it. */
   adopt(published: AnomalyEvent): void {
     const event = this.#incidents.adopt(published);
-    if (event === undefined) return;
-    this.#ofKind(event)?.adopt(event);
+    if (event !== undefined) this.#ofKind(event)?.adopt(event);
   }
 
   /**
@@ -232,11 +231,11 @@ export class Detector {
     }
   }
 
-  get #kinds(): readonly AnomalyKind[] {
+  get #kinds(): readonly KeyedDetectors[] {
     return [this.#series, this.#drifts, ...this.#rates.kinds];
   }
 
-  #ofKind({ kind }: AnomalyEvent): AnomalyKind | undefined {
+  #ofKind({ kind }: AnomalyEvent): KeyedDetectors | undefined {
     return this.#kinds.find(({ kinds }) => kinds.includes(kind));
   }
 
@@ -256,8 +255,8 @@ export class Detector {
   }
 
   /**
-   * Backfills hourly tails of each series, all versions together, from before `warmUp`, oldest first.
-   * Without them it takes a week until slow drifts are detected.
+   * Backfills hourly tails of each series in any version, from before `warmUp`, oldest first. Without them
+   * it takes a week until slow drifts are detected.
    */
   backfillHours(hours: Iterable<SeriesHour>): void {
     for (const hour of hours) this.#drifts.backfill(hour);

@@ -5,7 +5,7 @@ import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 import type { AnomalyEvent } from './event/anomaly-event.ts';
 import type { TailDigests } from './event/rate-event.ts';
-import type { AnomalyKind } from './lifecycle/keyed-detectors.ts';
+import type { KeyedDetectors } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
 import { coldRequests, coldStarts, failedRequests, failures } from './rate/proportion.ts';
 import type { BaselineOf } from './rate/proportion-detector.ts';
@@ -43,7 +43,7 @@ export class RateDetectors {
   }
 
   /** Detectors of each kind. */
-  get kinds(): readonly AnomalyKind[] {
+  get kinds(): readonly KeyedDetectors[] {
     return [...this.#proportions, this.traffic, this.slos];
   }
 

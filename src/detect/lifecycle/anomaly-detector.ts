@@ -4,28 +4,10 @@ import { AnomalyLifecycle, type OpenClass } from './anomaly-lifecycle.ts';
 import type { OpenAnomaly } from './open-anomaly.ts';
 
 /** Owns the open anomalies of a series or model, which another process may have published. */
-export interface AnomalyOwner {
-  readonly isOpen: boolean;
-
-  /** Restores an open anomaly from its last event, at its start or in the next live step. */
-  restore(event: AnomalyEvent): void;
-
-  /** Replaces its own event by the published one, if it is the same revision of the same anomaly. */
-  adopt(published: AnomalyEvent): void;
-
-  /**
-   * Reconciles its anomalies with the published ones, which win, after windows without emitted events.
-   *
-   * @param open last published events of its open anomalies.
-   * @param isPublished whether any event of an anomaly was published, by its id.
-   */
-  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void;
-}
+export type AnomalyOwner = Pick<AnomalyDetector, 'isOpen' | 'restore' | 'adopt' | 'reconcile'>;
 
 /** A detector with one lifecycle: at most one of its anomalies is open. */
-export abstract class AnomalyDetector<Open extends OpenAnomaly = OpenAnomaly>
-  implements AnomalyOwner
-{
+export abstract class AnomalyDetector<Open extends OpenAnomaly = OpenAnomaly> {
   protected readonly lifecycle: AnomalyLifecycle<Open>;
 
   constructor(options: DetectOptions, open: OpenClass<Open>) {
@@ -36,14 +18,22 @@ export abstract class AnomalyDetector<Open extends OpenAnomaly = OpenAnomaly>
     return this.lifecycle.isOpen;
   }
 
+  /** Restores an open anomaly from its last event, at its start or in the next live step. */
   restore(event: AnomalyEvent): void {
     this.lifecycle.restore(event);
   }
 
+  /** Replaces its own event by the published one, if it is the same revision of the same anomaly. */
   adopt(published: AnomalyEvent): void {
     this.lifecycle.adopt(published);
   }
 
+  /**
+   * Reconciles its anomalies with the published ones, which win, after windows without emitted events.
+   *
+   * @param open last published events of its open anomalies.
+   * @param isPublished whether any event of an anomaly was published, by its id.
+   */
   reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
     if (this.lifecycle.reconcile(open.at(-1), isPublished)) this.discarded();
   }

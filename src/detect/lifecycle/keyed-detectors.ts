@@ -2,14 +2,8 @@ import { OrderedMap } from '../../base/ordered-map.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import type { AnomalyOwner } from './anomaly-detector.ts';
 
-/** One part of the detector: some kinds of anomalies, and their open ones. */
-export type AnomalyKind = Pick<
-  KeyedDetectors<AnomalyOwner>,
-  'kinds' | 'restore' | 'adopt' | 'reconcile'
->;
-
 /** All detectors of some kinds of anomalies, by the key of a series, a model or an objective. */
-export abstract class KeyedDetectors<Detector extends AnomalyOwner> {
+export abstract class KeyedDetectors<Detector extends AnomalyOwner = AnomalyOwner> {
   /** Kinds of the anomalies that they open; no other detectors open them. */
   abstract readonly kinds: readonly AnomalyEvent['kind'][];
   protected readonly detectors = new OrderedMap<Detector>();
