@@ -1,14 +1,8 @@
 import type { ArenaScope } from '../../memory/arena.ts';
 import { RangeSums } from '../../memory/range-sums.ts';
-import { highWord } from '../../sketch/high-word.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { durationKernel } from './duration-kernel.ts';
-
-/** Shift from a high word to its bucket: 32 an octave, by the exponent and the top 5 mantissa bits. */
-const SHIFT = 20 - 5;
-/** Shorter durations count as this one: 2^-10 ms. */
-const leastMs = 2 ** -10;
 
 /**
  * Sum of many digests, in buckets of 1.6 to 3.1 % that hold their count and their sum. A bucket's mean is
@@ -40,7 +34,7 @@ export class DurationHistogram {
   }
 
   add(digest: TDigest): void {
-    durationKernel.add(digest, this.#buckets, bucketOf, leastMs);
+    durationKernel.add(digest, this.#buckets);
   }
 
   release(): void {
@@ -52,8 +46,4 @@ export class DurationHistogram {
       this.#buckets.serialize(state);
     });
   }
-}
-
-function bucketOf(ms: number): number {
-  return highWord(Math.max(ms, leastMs)) >>> SHIFT;
 }

@@ -1,10 +1,14 @@
 import { invariant } from '../../base/invariant.ts';
 import { type Allocation, Arena, addressOf, floatAddressOf } from '../../memory/arena.ts';
 import type { RangeSums } from '../../memory/range-sums.ts';
-import { highIndex } from '../../sketch/high-word.ts';
+import { highIndex, highWord } from '../../sketch/high-word.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import { durationKernelWasm } from './duration-kernel-wasm.ts';
 
+/** Shift from a high word to its bucket: 32 an octave, by the exponent and the top 5 mantissa bits. */
+const SHIFT = 20 - 5;
+/** Shorter durations count as this one: 2^-10 ms. */
+const leastMs = 2 ** -10;
 /** Doubles allocated at first. */
 const initialDoubles = 2_048;
 /** Doubles that kernels may read beyond their input. */
@@ -65,12 +69,7 @@ class DurationKernel {
   }
 
   /** Adds a digest to buckets, and extends their range. */
-  add(
-    digest: TDigest,
-    buckets: RangeSums,
-    bucketOf: (ms: number) => number,
-    leastMs: number,
-  ): void {
+  add(digest: TDigest, buckets: RangeSums): void {
     const { size } = digest;
     const centroids = this.copyIn(digest);
     for (let done = 0; ; ) {
@@ -138,6 +137,10 @@ class DurationKernel {
     this.#memory.release(allocation);
     return this.#memory.allocate(doubles);
   }
+}
+
+function bucketOf(ms: number): number {
+  return highWord(Math.max(ms, leastMs)) >>> SHIFT;
 }
 
 /** The kernel of this thread. Its import fails where there is no WebAssembly, or numbers are big endian. */

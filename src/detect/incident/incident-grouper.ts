@@ -138,11 +138,8 @@ export class IncidentGrouper {
     return key;
   }
 
-  /** Sorts incidents, so that the order of events does not depend on that in memory. */
   #sort(): void {
-    const keys = new Map(this.#incidents.map((each) => [each, seriesKey(each.lead)]));
-    const keyOf = (incident: Incident) => `${keys.get(incident)} ${incident.id}`;
-    this.#incidents.sort((a, b) => (keyOf(a) < keyOf(b) ? -1 : 1));
+    this.#incidents.sort((a, b) => (a.sortKey < b.sortKey ? -1 : 1));
   }
 }
 

@@ -47,6 +47,8 @@ export class Incident {
   readonly id: string;
   /** Its name for pagers. */
   readonly dedupKey: string;
+  /** Orders incidents in the same way in every process. */
+  readonly sortKey: string;
   readonly #members = new Map<string, Member>();
   /** Members that changed in this step. */
   readonly #changed = new Set<string>();
@@ -58,6 +60,7 @@ export class Incident {
   constructor(lead: AnomalyEvent, dedupKey: string, windowMs: number) {
     this.id = lead.id;
     this.dedupKey = dedupKey;
+    this.sortKey = `${seriesKey(lead)} ${lead.id}`;
     this.#backoff = new UpdateBackoff(windowMs);
     this.observe(lead);
   }
