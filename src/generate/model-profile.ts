@@ -1,30 +1,18 @@
 /** Input of a size or of a stage's duration. */
 export type Unit = 'items' | 'input_tokens' | 'output_tokens';
 
-/** One lognormal of a mixture. The shares of a mixture sum to 1. */
-export interface LognormalPart {
-  readonly share: number;
-  readonly median: number;
-  /** Standard deviation of the logarithm. */
-  readonly sigma: number;
-}
-
 /** A size: a mixture of lognormals, rounded, clamped to [least, most]. */
 export interface SizeProfile {
-  readonly parts: readonly LognormalPart[];
+  /** The shares sum to 1; `sigma` is the standard deviation of the logarithm. */
+  readonly parts: readonly Readonly<{ share: number; median: number; sigma: number }>[];
   readonly least: number;
   readonly most: number;
 }
 
-/** A component of the logarithm of the arrival rate: stationary, with a relaxation time of `tauMs`. */
-export interface RateComponent {
-  readonly variance: number;
-  readonly tauMs: number;
-}
-
 /** Clustering of arrivals: a Poisson process whose rate varies slowly and jitters around its mean. */
 export interface ArrivalProfile {
-  readonly components: readonly RateComponent[];
+  /** Of the logarithm of the rate: each is stationary, with a relaxation time of `tauMs`. */
+  readonly components: readonly Readonly<{ variance: number; tauMs: number }>[];
   /** Relative variance of the independent factor of each 100 ms. */
   readonly jitterVariance: number;
 }
@@ -64,14 +52,6 @@ export interface RegionProfile extends Share {
   readonly peakHour: number;
 }
 
-/** Stage in which a cold start pays for loading the model. */
-export interface ColdStartProfile {
-  readonly share: number;
-  readonly stage: string;
-  readonly medianMs: number;
-  readonly sigma: number;
-}
-
 /** One model of the fleet: its clients, the number of its hosts, and the cost of its stages. */
 export interface ModelProfile {
   readonly name: string;
@@ -88,7 +68,8 @@ export interface ModelProfile {
   readonly targetUse: number;
   /** In the order in which a request passes them. The time in `queue` comes from the queueing model. */
   readonly stages: readonly StageProfile[];
-  readonly coldStart: ColdStartProfile;
+  /** `stage` is the one in which a cold start pays for loading the model. */
+  readonly coldStart: Readonly<{ share: number; stage: string; medianMs: number; sigma: number }>;
   /** Absent: no cache, and events have no `cache_hit`. */
   readonly cacheHitShare?: number;
   readonly bytesPerItem: number;

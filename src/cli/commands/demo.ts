@@ -1,4 +1,4 @@
-import { mkdirSync, openSync } from 'node:fs';
+import { openSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
@@ -10,7 +10,7 @@ import { publishedTraffic } from '../../generate/publish/published-traffic.ts';
 import { openKafkaPublisher } from '../../kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
 import { followTopic } from '../../kafka/follow-topic.ts';
-import { type LocalStack, startLocalStack } from '../../local/local-stack.ts';
+import type { LocalStack } from '../../local/local-stack.ts';
 import { startPipeline } from '../../pipeline.ts';
 import { migrate } from '../../sink/migrate.ts';
 import { readTails, type StageTails } from '../../sink/read-tails.ts';
@@ -25,9 +25,9 @@ import {
   timelineOf,
 } from '../demo/demo-traffic.ts';
 import type { Io } from '../io.ts';
+import { startStack } from '../start-stack.ts';
 import { colorsOf } from '../text/colors.ts';
 import { formatMs } from '../text/format.ts';
-import { LocalProgressLines } from '../text/local-progress-lines.ts';
 import { createProgress } from '../text/progress.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
@@ -61,14 +61,7 @@ Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwi
       .option('--dir <DIR>', 'data directory of the demo; emptied at the start', '.tailmark/demo');
   },
   async run(_args, options, io) {
-    const progress = new LocalProgressLines(io);
-    const stack = await startLocalStack({
-      dir: String(options.dir),
-      fresh: true,
-      env: io.env,
-      onProgress: (step) => progress.show(step),
-      signal: io.signal,
-    }).finally(() => progress.end());
+    const stack = await startStack({ dir: String(options.dir), fresh: true }, io);
     try {
       return await new Demo(stack, io, options.json === true).play(options.once === true);
     } finally {
@@ -84,7 +77,7 @@ interface Outcome {
 }
 
 class Demo {
-  readonly #stack: LocalStack;
+  readonly #logPath: string;
   readonly #io: Io;
   readonly #json: boolean;
   readonly #config: Config;
@@ -93,7 +86,7 @@ class Demo {
   #timeline: Timeline | undefined;
 
   constructor(stack: LocalStack, io: Io, json: boolean) {
-    this.#stack = stack;
+    this.#logPath = join(stack.dir, 'tailmark.log');
     this.#io = io;
     this.#json = json;
     this.#config = configSchema.parse({
@@ -114,7 +107,7 @@ class Demo {
     );
     await migrate(config.clickhouse);
     await ensureTopics(config.kafka, [{ topic, partitions: 2 }]);
-    const log = createLog({ level: 'info', fd: this.#logFd() });
+    const log = createLog({ level: 'info', fd: openSync(this.#logPath, 'a') });
     const pipeline = await startPipeline(config, {
       roles: ['ingest', 'detect', 'serve'],
       stdin: this.#io.stdin,
@@ -294,7 +287,7 @@ To explore, in another terminal:
   bin/tailmark.js generate --fault slow_stage,stage=forward,model=llm,factor=3,for=2m --duration 5m
   curl '${clickhouse.url}/?database=${clickhouse.database}' -d "SELECT stage, p50_ms, p99_ms FROM tails_1d WHERE model = '${plot.model}' AND NOT cold_start"
 
-Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
+Log of the pipeline: ${this.#logPath}
 `;
   }
 
@@ -321,11 +314,6 @@ Log of the pipeline: ${join(this.#stack.dir, 'tailmark.log')}
     const { dim } = colorsOf(this.#io);
     this.#io.err(`${dim(new Date().toISOString().slice(11, 19))} ${text}\n`);
   }
-
-  #logFd(): number {
-    mkdirSync(this.#stack.dir, { recursive: true });
-    return openSync(join(this.#stack.dir, 'tailmark.log'), 'a');
-  }
 }
 
 /** Renders p50 and p99 of each stage in three ranges, the stages in the order of their slowdown. */
@@ -336,14 +324,15 @@ function comparison(
   color: boolean,
 ): string {
   const { red, bold } = colorsOf({ color });
-  const of = (rows: readonly StageTails[], stage: string) =>
+  const rowOf = (rows: readonly StageTails[], stage: string) =>
     rows.find((row) => row.stage === stage);
-  const cell = (row: StageTails | undefined, key: 'p50_ms' | 'p99_ms') =>
-    row === undefined ? '–' : formatMs(row[key]);
+  const cells = (rows: readonly StageTails[], stage: string) => {
+    const row = rowOf(rows, stage);
+    return row === undefined ? ['–', '–'] : [formatMs(row.p50_ms), formatMs(row.p99_ms)];
+  };
   const rows = before
-    .map((row) => {
-      const ratio = (of(during, row.stage)?.p99_ms ?? Number.NaN) / row.p99_ms;
-      return { stage: row.stage, ratio };
+    .map(({ stage, p99_ms }) => {
+      return { stage, ratio: (rowOf(during, stage)?.p99_ms ?? Number.NaN) / p99_ms };
     })
     .sort((a, b) => b.ratio - a.ratio);
   return renderTable({
@@ -351,13 +340,10 @@ function comparison(
     columns: ['stage', ...right('p50', 'p99 before', 'p50', 'p99 during', '×', 'p50', 'p99 after')],
     rows: rows.map(({ stage, ratio }) => [
       { text: stage, style: bold },
-      cell(of(before, stage), 'p50_ms'),
-      cell(of(before, stage), 'p99_ms'),
-      cell(of(during, stage), 'p50_ms'),
-      cell(of(during, stage), 'p99_ms'),
+      ...cells(before, stage),
+      ...cells(during, stage),
       ratio >= 1.3 ? { text: ratio.toFixed(1), style: red } : ratio.toFixed(1),
-      cell(of(after, stage), 'p50_ms'),
-      cell(of(after, stage), 'p99_ms'),
+      ...cells(after, stage),
     ]),
   });
 }

@@ -1,13 +1,13 @@
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { configSchema } from '../../config/schema.ts';
 import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
-import { type LocalStack, localDefaultDir, startLocalStack } from '../../local/local-stack.ts';
+import { type LocalStack, localDefaultDir } from '../../local/local-stack.ts';
 import { describeExit } from '../../local/start-failure.ts';
 import { migrate } from '../../sink/migrate.ts';
 import type { Command } from '../command.ts';
 import { port } from '../flag-values.ts';
 import { aborted, type Io } from '../io.ts';
-import { LocalProgressLines } from '../text/local-progress-lines.ts';
+import { startStack } from '../start-stack.ts';
 
 const partNames = { kafka: 'Kafka', clickhouse: 'ClickHouse' } as const;
 
@@ -35,26 +35,18 @@ Examples:
       );
   },
   async run(_args, options, io) {
-    const progress = new LocalProgressLines(io);
     const dir = String(options.dir);
     let stack: LocalStack;
     try {
-      stack = await startLocalStack({
-        dir,
-        fresh: options.fresh === true,
-        kafkaPort: port(options.kafkaPort, '--kafka-port'),
-        clickhouseHttpPort: port(options.clickhousePort, '--clickhouse-port'),
-        env: io.env,
-        onProgress: (step) => progress.show(step),
-        signal: io.signal,
-      });
+      const kafkaPort = port(options.kafkaPort, '--kafka-port');
+      const clickhouseHttpPort = port(options.clickhousePort, '--clickhouse-port');
+      const fresh = options.fresh === true;
+      stack = await startStack({ dir, fresh, kafkaPort, clickhouseHttpPort }, io);
     } catch (error) {
-      progress.end();
       if (!io.signal.aborted) throw error;
       io.err('Interrupted before Kafka and ClickHouse were ready. Nothing is left running.\n');
       return exitCodes.failed;
     }
-    progress.end();
     try {
       await prepare(stack);
       if (options.json === true) io.out(`${endpointsJson(stack)}\n`);

@@ -1,5 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
 import type { Environment } from '../cache-dir.ts';
 
@@ -45,7 +46,7 @@ export async function startTiedProcess(options: TiedProcessOptions): Promise<Chi
     env: { ...env, NODE_OPTIONS: '' },
     stdio: ['pipe', onOutput === undefined ? logFd : 'pipe', logFd, 'pipe'],
   });
-  tie.stdout?.setEncoding('utf8').on('data', (text: string) => onOutput?.(text));
+  tie.stdout?.setEncoding('utf8').on('data', (output: string) => onOutput?.(output));
   const ended = exitOf(tie);
   const pid = await Promise.race([readPid(tie.stdio[3] as Readable), ended.then(() => null)]);
   const exited = ended.then((exit) => {
@@ -84,13 +85,7 @@ export function exitOf(child: ChildProcess): Promise<ChildExit> {
 }
 
 async function readPid(pipe: Readable): Promise<number | null> {
-  let text = '';
-  try {
-    for await (const part of pipe) text += String(part);
-  } catch {
-    return null;
-  }
-  const pid = Number.parseInt(text, 10);
+  const pid = Number.parseInt(await text(pipe).catch(() => ''), 10);
   return Number.isNaN(pid) ? null : pid;
 }
 

@@ -1,32 +1,37 @@
-import type { LocalProgress } from '../../local/local-progress.ts';
-import type { Io } from '../io.ts';
+import type { LocalProgress } from '../local/local-progress.ts';
+import { type LocalStack, type LocalStackOptions, startLocalStack } from '../local/local-stack.ts';
+import type { Io } from './io.ts';
 
 const names = { clickhouse: 'ClickHouse', kafka: 'Kafka' } as const;
 const redrawMs = 100;
 /** A log or a pipe gets a line for each change of state, and one at this interval during a long download. */
 const repeatMs = 5_000;
 
-/**
- * Shows the progress of the local stack on standard error: one redrawn line on a terminal, lines elsewhere.
- */
-export class LocalProgressLines {
+/** Starts the local stack, and shows its progress on standard error. @throws as `startLocalStack` */
+export function startStack(options: LocalStackOptions, io: Io): Promise<LocalStack> {
+  const { env, signal } = io;
+  const progress = new ProgressLines(io);
+  const onProgress = (step: LocalProgress) => progress.show(step);
+  return startLocalStack({ ...options, env, signal, onProgress }).finally(() => progress.end());
+}
+
+/** One redrawn line on a terminal, lines elsewhere. */
+class ProgressLines {
   readonly #io: Io;
-  readonly #nowMs: () => number;
   readonly #latest = new Map<LocalProgress['part'], LocalProgress>();
   readonly #shownMs = new Map<LocalProgress['part'], number>();
   #drawnMs = Number.NEGATIVE_INFINITY;
   #isDrawn = false;
 
-  constructor(io: Io, nowMs: () => number = () => performance.now()) {
+  constructor(io: Io) {
     this.#io = io;
-    this.#nowMs = nowMs;
   }
 
   show(step: LocalProgress): void {
     const before = this.#latest.get(step.part);
     this.#latest.set(step.part, step);
     const isNewState = before?.state !== step.state;
-    const nowMs = this.#nowMs();
+    const nowMs = performance.now();
     if (this.#io.isErrTty) {
       if (!isNewState && nowMs - this.#drawnMs < redrawMs) return;
       this.#drawnMs = nowMs;
