@@ -156,7 +156,7 @@ describe('the state of a detector', () => {
       // One whose predecessor series only it remembers.
       { numRuns: 25, seed: 6, examples: [[[195, 0]], [[195, 4]]] },
     );
-  }, 120_000);
+  });
 
   it('is the same, with the same events, where windows are evaluated together', () => {
     fc.assert(
@@ -177,7 +177,7 @@ describe('the state of a detector', () => {
       }),
       { numRuns: 5, seed: 21, examples: [[[12]], [[windows.length]]] },
     );
-  }, 120_000);
+  });
 
   it('is the same where windows of the past are backfilled together', () => {
     const [one, together] = [newDetector(), newDetector()];

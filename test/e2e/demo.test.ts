@@ -20,7 +20,6 @@ describe('tailmark demo --once', () => {
 
   it.runIf(stack.kind === 'local')(
     'finds the regression it injects, blames the stage, resolves, and exits 0',
-    { timeout: 300_000 },
     async () => {
       const dir = mkdtempSync(join(tmpdir(), 'tailmark-demo-'));
       dirs.push(dir);

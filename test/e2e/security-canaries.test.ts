@@ -142,7 +142,7 @@ function event(n: number): string {
   return JSON.stringify({ ts: Date.now() - 60_000 + n, model: 'ranker', total_ms: 10 + n });
 }
 
-describe('no command prints a secret', { timeout: 240_000 }, () => {
+describe('no command prints a secret', () => {
   it('with servers that refuse the connection', async () => {
     const settings = { KAFKA_BROKERS: nobody, CLICKHOUSE_URL: `http://${nobody}` };
     expect(await leaksOf(login, settings)).toEqual([]);
@@ -199,9 +199,7 @@ function configOf(path: string, env: Readonly<Record<string, string>>): Config {
 }
 
 describe('no stored or served data contains a secret', () => {
-  it('tables, topics, groups, metrics, health and logs of a run', {
-    timeout: 240_000,
-  }, async () => {
+  it('tables, topics, groups, metrics, health and logs of a run', async () => {
     const env = {
       TAILMARK_KAFKA_BROKERS: kafka.saslTls,
       TAILMARK_KAFKA_TLS_CA_FILE: kafka.files.ca,

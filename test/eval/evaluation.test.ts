@@ -6,7 +6,7 @@ import { runSeries } from './run-series.ts';
 // The short form of `npm run eval`, on its own seeds; false-pages.test.ts is its other half.
 const seed = 500_000;
 
-describe('the detector, evaluated', { timeout: 240_000 }, () => {
+describe('the detector, evaluated', () => {
   const days = 3;
   const faulty = ['independent', 'swing of ten minutes', 'diurnal'].map((family) =>
     runSeries({ family, seed, days, faultsFromDay: 1 }),

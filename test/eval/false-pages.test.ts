@@ -13,7 +13,7 @@ const daysOf = (family: string) => {
   return ['busy', 'dispersion 5', 'dispersion 20'].includes(family) ? 1.25 : 1.5;
 };
 
-describe('the detector, without faults', { timeout: 240_000 }, () => {
+describe('the detector, without faults', () => {
   const families = nullFamilies.map(({ name }) => name).filter((name) => !laterOnly.includes(name));
 
   it.each(families)('pages nothing: %s', (family) => {

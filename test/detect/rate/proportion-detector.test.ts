@@ -95,7 +95,7 @@ const nulls: Readonly<Record<string, (random: Random) => Model>> = {
 };
 
 describe('an error rate with nothing wrong', () => {
-  it.each(Object.entries(nulls))('pages nothing: %s', { timeout: 60_000 }, (name, model) => {
+  it.each(Object.entries(nulls))('pages nothing: %s', (name, model) => {
     const days = 8;
     for (const seed of [1, 2]) {
       const counts = countsOf(

@@ -86,7 +86,7 @@ const nulls: Readonly<Record<string, (random: Random) => Model>> = {
 };
 
 describe('traffic with nothing wrong', () => {
-  it.each(Object.entries(nulls))('pages nothing: %s', { timeout: 60_000 }, (name, model) => {
+  it.each(Object.entries(nulls))('pages nothing: %s', (name, model) => {
     const events = emitted(model(new Random(name)), 15 * windowsPerDay, `${name} draws`);
     expect(events.map(({ at, event }) => `${at} ${event.summary}`)).toEqual([]);
   });

@@ -139,7 +139,7 @@ describe('an evaluator that takes over', () => {
       }),
       { numRuns: 12, seed: 3, examples: [[[113, 114, 120]], [[81, 125, 152]]] },
     );
-  }, 600_000);
+  });
 
   it('emits the same, killed within any step: at any call, with the call done or not', async () => {
     const expected = (await uninterrupted).events;
@@ -174,7 +174,7 @@ describe('an evaluator that takes over', () => {
       }),
       { numRuns: 30, seed: 8 },
     );
-  }, 600_000);
+  });
 
   it('emits an event again as it is stored, where its predecessor was killed before its progress was stored', async () => {
     const expected = (await uninterrupted).events;
