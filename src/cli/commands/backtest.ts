@@ -116,7 +116,11 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
     const backtest = new Backtest(optionsOf(config));
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Evaluating', total });
-    const past = { ...range, fromMs: range.fromMs - backtest.detector.historyMs, toMs: range.fromMs };
+    const past = {
+      ...range,
+      fromMs: range.fromMs - backtest.detector.historyMs,
+      toMs: range.fromMs,
+    };
     await backfillPast(client, backtest.detector, past.fromMs, config.detect, () => undefined);
     for await (const block of eachBlock(client, past)) {
       backtest.detector.warmUp(block.map(({ windows }) => windows));
