@@ -65,7 +65,6 @@ function plainIo(out: (text: string) => void): Io {
     err: () => {},
     stdin: Readable.from([]),
     env: {},
-    isTty: false,
     isErrTty: false,
     color: false,
     signal: new AbortController().signal,

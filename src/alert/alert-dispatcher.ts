@@ -70,10 +70,10 @@ class TargetQueue {
 
   #pump(): void {
     while (this.#busyKeys.size < maxConcurrent) {
-      const next = this.#waiting.findIndex(({ event }) => !this.#busyKeys.has(event.dedup_key));
-      const [taken] = next < 0 ? [] : this.#waiting.splice(next, 1);
-      if (taken === undefined) return;
-      void this.#run(taken);
+      const at = this.#waiting.findIndex(({ event }) => !this.#busyKeys.has(event.dedup_key));
+      const [next] = at < 0 ? [] : this.#waiting.splice(at, 1);
+      if (next === undefined) return;
+      void this.#run(next);
     }
   }
 

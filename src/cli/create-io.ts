@@ -56,11 +56,10 @@ export function createIo(): ProcessIo {
     },
     stdin,
     env,
-    isTty,
     isErrTty: stderr.isTTY === true,
     color: wantsColor(env, isTty),
     signal: abort.signal,
-    ...(isTty ? { columnCount: stdout.columns } : {}),
+    columnCount: isTty ? stdout.columns : undefined,
   };
   const finish = async () => {
     // A refused write is reported after its call, so the listener must stay until then.

@@ -21,11 +21,11 @@ export async function createProgram(argv: readonly string[], io: Io): Promise<Pr
   const commander = bare(io);
   let exitCode: ExitCode | undefined;
   let target = commander;
-  const meant = commandOf(argv, io);
+  const called = commandOf(argv, io);
   for (const listed of commands) {
     const command = commander.command(listed.name).summary(listed.summary);
     command.description(`${listed.summary[0]?.toUpperCase()}${listed.summary.slice(1)}.`);
-    if (listed.name !== meant) continue;
+    if (listed.name !== called) continue;
     target = command;
     const loaded = await listed.load();
     addConfigFlags(command, loaded.flags ?? []);

@@ -10,13 +10,11 @@ export interface Io {
   err(text: string): void;
   readonly stdin: NodeJS.ReadableStream;
   readonly env: Readonly<Record<string, string | undefined>>;
-  /** True where results go to a terminal: colours and tables instead of plain lines. */
-  readonly isTty: boolean;
   /** True where messages go to a terminal: progress bars are redrawn instead of printed as lines. */
   readonly isErrTty: boolean;
   readonly color: boolean;
   /** Columns of the terminal that shows results. @default {no limit} */
-  readonly columnCount?: number;
+  readonly columnCount?: number | undefined;
   /** Aborted by SIGINT and SIGTERM: the command finishes its current work, then returns. */
   readonly signal: AbortSignal;
 }

@@ -30,7 +30,7 @@ export function explainIssue(issue: Issue, tree: SettingTree): readonly ConfigPr
   if (value === undefined && issue.code !== 'custom') {
     const what = node === undefined ? '' : ` (${describeType(node)})`;
     return [
-      { where: tree.whereKey(path), key, message: `${key} must be set${what}: it is missing` },
+      { where: tree.where(path, 'key'), key, message: `${key} must be set${what}: it is missing` },
     ];
   }
   const shown = showValue(value === undefined ? node?.default : value, path);
@@ -57,7 +57,7 @@ function variantsAt(path: Path): string[] {
 function unknownKey(name: string, parent: Path, tree: SettingTree): ConfigProblem {
   const path = [...parent, name];
   const key = keyOf(path);
-  const where = tree.whereKey(path);
+  const where = tree.where(path, 'key');
   const block = nodeAt(parent);
   if (block?.oneOf !== undefined && Object.hasOwn(propertiesOf(block), name)) {
     const type = tree.at([...parent, 'type']);

@@ -147,9 +147,15 @@ async function startBoth(
   const signal =
     options.signal === undefined ? failed.signal : AbortSignal.any([options.signal, failed.signal]);
   const onSpawn = (pid: number) => children.add(pid);
-  const abortOther = (error: unknown): never => {
-    failed.abort(error);
-    throw error;
+  const reported = async <Server>(part: 'kafka' | 'clickhouse', starting: Promise<Server>) => {
+    try {
+      const server = await starting;
+      onProgress({ part, state: 'ready', text: 'ready' });
+      return server;
+    } catch (error) {
+      failed.abort(error);
+      throw error;
+    }
   };
   const startingKafka = startKafka({
     dataDir: join(dir, 'kafka'),
@@ -159,7 +165,7 @@ async function startBoth(
     env,
     signal,
     onSpawn,
-  }).catch(abortOther);
+  });
   const startingClickHouse = startClickHouse({
     dataDir: join(dir, 'clickhouse'),
     httpPort: ports.clickhouseHttp,
@@ -169,12 +175,11 @@ async function startBoth(
     onProgress,
     signal,
     onSpawn,
-  }).catch(abortOther);
-  const report = (part: 'kafka' | 'clickhouse') => () =>
-    onProgress({ part, state: 'ready', text: 'ready' });
-  void startingKafka.then(report('kafka'), () => {});
-  void startingClickHouse.then(report('clickhouse'), () => {});
-  const [kafka, clickhouse] = await Promise.allSettled([startingKafka, startingClickHouse]);
+  });
+  const [kafka, clickhouse] = await Promise.allSettled([
+    reported('kafka', startingKafka),
+    reported('clickhouse', startingClickHouse),
+  ]);
   if (kafka.status === 'rejected' || clickhouse.status === 'rejected') {
     // The server that did start is still running.
     if (kafka.status === 'fulfilled') await kafka.value.stop();

@@ -26,7 +26,6 @@ export function capturedIo(overrides: Partial<Io> = {}): {
     },
     stdin: Readable.from([]),
     env: {},
-    isTty: false,
     isErrTty: false,
     color: false,
     signal: new AbortController().signal,

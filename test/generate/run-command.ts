@@ -65,7 +65,6 @@ export async function runCommand(
     },
     stdin: Readable.from([]),
     env: {},
-    isTty: false,
     isErrTty: false,
     color: false,
     signal: new AbortController().signal,

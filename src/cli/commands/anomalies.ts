@@ -73,7 +73,7 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     ...(event.scope === undefined ? [] : [`  ${dim('where: ')} ${whereText(event.scope)}`]),
     ...(event.rate === undefined
       ? [`  ${dim('blame: ')} ${parts.join(', ')}; bottleneck: ${event.bottleneck}`]
-      : besideText(event).map((text) => `  ${dim('tail:  ')} ${text}`)),
+      : durationsText(event).map((text) => `  ${dim('tail:  ')} ${text}`)),
     ...(event.drivers ?? [])
       .slice(0, driversShown)
       .map((driver, i) => `  ${dim(i === 0 ? 'driver:' : '       ')} ${driverText(driver)}`),
@@ -101,7 +101,7 @@ function driverText({
 }
 
 /** Renders the durations of requests for an anomaly of their rate; '' without any. */
-function besideText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
+function durationsText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
   if (observed_ms === 0) return [];
   return [
     `${quantileName(quantile)} is ${formatMs(observed_ms)} (baseline ${formatMs(baseline_ms)})`,

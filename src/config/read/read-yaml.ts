@@ -15,10 +15,8 @@ import type { ConfigProblem } from '../config-error.ts';
 export interface YamlTree {
   readonly value: Readonly<Record<string, unknown>>;
   readonly problems: readonly ConfigProblem[];
-  /** Returns `file:line:column` of a key, or of its nearest enclosing block in the file. */
-  whereKey(path: readonly PropertyKey[]): string;
-  /** Returns `file:line:column` of a value, or of its nearest enclosing value in the file. */
-  whereValue(path: readonly PropertyKey[]): string;
+  /** Returns `file:line:column` of a key or its value, or of the nearest one around it in the file. */
+  where(path: readonly PropertyKey[], of: 'key' | 'value'): string;
 }
 
 /** Most nodes that a file may expand to, aliases counted each time: limits the expansion of aliases. */
@@ -85,18 +83,17 @@ export function readYaml(text: string, file: string): YamlTree {
     const hint = 'Write `kafka:` and so on.';
     problems.push({ where: at(root.range[0]), key: '', message, hint });
   }
-  const nearest = (path: readonly PropertyKey[], find: (key: string) => number | undefined) => {
-    for (let length = path.length; length > 0; length--) {
-      const offset = find(path.slice(0, length).join('.'));
-      if (offset !== undefined) return at(offset);
-    }
-    return file;
-  };
   return {
     value: isEmpty || !isMap(root) || walk.tooLarge ? {} : (value as Record<string, unknown>),
     problems,
-    whereKey: (path) => nearest(path, (key) => walk.keys.get(key)),
-    whereValue: (path) => nearest(path, (key) => walk.values.get(key) ?? walk.keys.get(key)),
+    where: (path, of) => {
+      for (let length = path.length; length > 0; length--) {
+        const key = path.slice(0, length).join('.');
+        const offset = (of === 'value' ? walk.values.get(key) : undefined) ?? walk.keys.get(key);
+        if (offset !== undefined) return at(offset);
+      }
+      return file;
+    },
   };
 }
 

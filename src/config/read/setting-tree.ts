@@ -52,14 +52,9 @@ export class SettingTree {
     return this.#fileHas(path) ? 'file' : 'default';
   }
 
-  /** Returns the place of a value: the flag, the variable, or its position in the file. */
-  where(path: readonly PropertyKey[]): string {
-    return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereValue(path);
-  }
-
-  /** Returns the place of a key, or of the block that should have it. */
-  whereKey(path: readonly PropertyKey[]): string {
-    return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.whereKey(path);
+  /** Returns the place of a key or its value: the flag, the variable, or its position in the file. */
+  where(path: readonly PropertyKey[], of: 'key' | 'value' = 'value'): string {
+    return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.where(path, of);
   }
 
   at(path: readonly PropertyKey[]): unknown {

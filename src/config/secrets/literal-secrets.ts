@@ -18,7 +18,13 @@ export function literalSecrets(file: YamlTree): (ConfigProblem & { readonly path
     const key = keyOf(path);
     const hint = `Put it into a file of its own and name that in ${String(path.at(-1))}_file${orVariable(key)}.`;
     return [
-      { path, where: file.whereValue(path), key, message: `${key} ${must}: it is (hidden)`, hint },
+      {
+        path,
+        where: file.where(path, 'value'),
+        key,
+        message: `${key} ${must}: it is (hidden)`,
+        hint,
+      },
     ];
   });
 }
