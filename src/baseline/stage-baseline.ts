@@ -8,9 +8,6 @@ import { DiurnalProfile, DiurnalRatios } from './diurnal-profile.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import { type StageBands, type StageReference, serializeReference } from './series-reference.ts';
 
-/** Allowance of a series' own baseline: it is compared as it is. */
-const ownAllowance = 1;
-
 const hourMs = 3_600_000;
 
 interface Block {
@@ -99,7 +96,7 @@ export class StageBaseline {
       windows: this.#windows,
       fromMs: first.startMs,
       toMs: last.lastEndMs,
-      allowance: ownAllowance,
+      allowance: 1,
     };
     return this.#reference;
   }
@@ -200,7 +197,7 @@ function serializeOwn(state: StateArchive, saved: StageReference | undefined): S
   return {
     ...serializeReference(state, saved),
     diurnal: state.optional(saved?.diurnal, (ratios) => DiurnalRatios.serialize(state, ratios)),
-    allowance: ownAllowance,
+    allowance: 1,
   };
 }
 

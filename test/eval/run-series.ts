@@ -89,7 +89,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     );
     return { moment, ended, windowStartMs, present };
   };
-  const judge = (present: readonly SeriesWindow[], windowStartMs: number) =>
+  const evaluate = (present: readonly SeriesWindow[], windowStartMs: number) =>
     detector.observe(present, windowStartMs + windowMs + 2_000, windowStartMs);
   for (let window = 0; window < windows; window++) {
     while ((faults[at]?.to ?? Number.POSITIVE_INFINITY) <= window) at++;
@@ -103,7 +103,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
     seriesWindows += present.length;
     rivals.observe(windowStartMs, present);
     const beganMs = performance.now();
-    emitted.push(...judge(present, windowStartMs));
+    emitted.push(...evaluate(present, windowStartMs));
     detectorMs += performance.now() - beganMs;
   }
   // Anomalies open by then are followed to their ends, without faults; new ones are ignored.
@@ -111,7 +111,7 @@ export function runSeries(order: SeriesOrder): SeriesOutcome {
   const lastWindow = windows + epilogueDays * windowsPerDay;
   for (let window = windows; open.size > 0 && window < lastWindow; window++) {
     const { windowStartMs, present } = drawn(window, undefined);
-    for (const event of judge(present, windowStartMs)) {
+    for (const event of evaluate(present, windowStartMs)) {
       if (event.state === 'resolved' && open.delete(event.id)) emitted.push(event);
     }
   }

@@ -17,7 +17,7 @@ export interface ScenarioRun {
   readonly history?: number | undefined;
 }
 
-export interface JudgedEvent {
+export interface EmittedEvent {
   readonly window: number;
   readonly event: AnomalyEvent;
 }
@@ -27,28 +27,28 @@ export function runScenario(
   windows: readonly (readonly SeriesWindow[])[],
   options: DetectOptions,
   { restartAt, history }: ScenarioRun = {},
-): JudgedEvent[] {
+): EmittedEvent[] {
   let detector = new Detector(options);
-  const told: JudgedEvent[] = [];
+  const emitted: EmittedEvent[] = [];
   windows.forEach((present, at) => {
     if (at === restartAt) {
       detector = new Detector(options);
-      detector.restore(openOf(told));
+      detector.restore(openOf(emitted));
       const from = history === undefined ? 0 : Math.max(0, at - history);
       for (const past of windows.slice(from, at)) detector.warmUp([past]);
     }
     const startMs = scenarioStartMs + at * options.window;
     const nowMs = startMs + options.window + 2_000;
     for (const event of detector.observe(present, nowMs, startMs)) {
-      told.push({ window: at, event: anomalyEventSchema.parse(event) });
+      emitted.push({ window: at, event: anomalyEventSchema.parse(event) });
     }
   });
-  return told;
+  return emitted;
 }
 
 /** What a table would give of what is open: the last event of each anomaly and its series, through JSON. */
-function openOf(told: readonly JudgedEvent[]): AnomalyEvent[] {
-  const last = new Map(told.map(({ event }) => [event.id, event]));
+function openOf(emitted: readonly EmittedEvent[]): AnomalyEvent[] {
+  const last = new Map(emitted.map(({ event }) => [event.id, event]));
   const isOpen = (event: AnomalyEvent | undefined) => event?.state !== 'resolved';
   return [...last.values()]
     .filter((event) => isOpen(event.incident_id ? last.get(event.incident_id) : event))

@@ -44,7 +44,7 @@ const fault = z.strictObject({
 
 const expectation = z.strictObject({
   kind: z.string().optional(),
-  windows: range.describe('The window whose judging gave the event lies in this range.'),
+  windows: range.describe('Range of the window whose evaluation emits the event.'),
   series: z.int().default(0),
   state: z.enum(['opened', 'updated', 'resolved']),
   stage: z.string().optional(),
@@ -57,7 +57,7 @@ const expectation = z.strictObject({
   common: z.record(z.string(), z.string()).optional().describe('What these have in common.'),
 });
 
-/** A story told to the detector, and all events that must come of it and go to pagers. */
+/** Traffic for the detector, and all events that it must emit for pagers. */
 export const scenarioSchema = z.strictObject({
   title: z.string(),
   seed: z.int(),

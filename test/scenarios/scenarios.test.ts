@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { detectOptions, type JudgedEvent, runScenario } from './run-scenario.ts';
+import { detectOptions, type EmittedEvent, runScenario } from './run-scenario.ts';
 import { type Scenario, scenarioSchema } from './scenario-schema.ts';
 import { scenarioSeries, scenarioWindows } from './scenario-windows.ts';
 
@@ -12,10 +12,10 @@ describe.each(files)('%s', (file) => {
   const scenario = scenarioSchema.parse(parse(readFileSync(new URL(file, folder), 'utf8')));
   const options = detectOptions(scenario.detect);
   const windows = scenarioWindows(scenario, options.window);
-  const told = runScenario(windows, options);
+  const emitted = runScenario(windows, options);
 
   it(scenario.title, () => {
-    const pages = told.filter(({ event }) => event.incident_id === undefined);
+    const pages = emitted.filter(({ event }) => event.incident_id === undefined);
     const outlined = pages.map(({ window, event }) => {
       const { state, stage, model, version, region, request_type, scope } = event;
       const hit = scope === undefined ? '' : ` ${scope.affected}/${scope.total}`;
@@ -23,13 +23,13 @@ describe.each(files)('%s', (file) => {
     });
     expect(outlined, outlined.join('; ')).toHaveLength(scenario.expect.length);
     scenario.expect.forEach((expected, i) => {
-      expectEvent(scenario, pages[i] as JudgedEvent, expected);
+      expectEvent(scenario, pages[i] as EmittedEvent, expected);
     });
   });
 
   it('resolves every anomaly at most once, in revisions without a gap', () => {
-    const revisions = new Map<string, JudgedEvent[]>();
-    for (const one of told) {
+    const revisions = new Map<string, EmittedEvent[]>();
+    for (const one of emitted) {
       revisions.set(one.event.id, [...(revisions.get(one.event.id) ?? []), one]);
     }
     for (const events of revisions.values()) {
@@ -45,23 +45,23 @@ describe.each(files)('%s', (file) => {
     const history = scenario.restart_history;
     const again = runScenario(windows, options, { restartAt, history });
     if (history === undefined) {
-      expect(again).toEqual(told);
+      expect(again).toEqual(emitted);
       return;
     }
     // One that knows less of the past may end it some windows sooner or later: all but the ends are the same.
-    const goingOn = (events: readonly JudgedEvent[]) =>
+    const withoutEnds = (events: readonly EmittedEvent[]) =>
       events.filter(({ event }) => event.state !== 'resolved');
-    expect(goingOn(again)).toEqual(goingOn(told));
-    expect(again.map(({ event }) => event.id)).toEqual(told.map(({ event }) => event.id));
+    expect(withoutEnds(again)).toEqual(withoutEnds(emitted));
+    expect(again.map(({ event }) => event.id)).toEqual(emitted.map(({ event }) => event.id));
     scenario.expect.forEach((expected, i) => {
-      expectEvent(scenario, again[i] as JudgedEvent, expected);
+      expectEvent(scenario, again[i] as EmittedEvent, expected);
     });
   });
 });
 
 function expectEvent(
   scenario: Scenario,
-  { window, event }: JudgedEvent,
+  { window, event }: EmittedEvent,
   expected: Scenario['expect'][number],
 ): void {
   const [first, last] = expected.windows;

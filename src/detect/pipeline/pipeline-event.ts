@@ -27,7 +27,7 @@ export interface PipelineEventOptions {
   readonly groupId: string;
   /** How long a condition lasts before it is emitted. */
   readonly afterMs: number;
-  /** The highest quantile that is judged: the field says nothing here. */
+  /** Highest evaluated quantile: the field has no meaning here. */
   readonly quantile: number;
   readonly runbookUrl: string | undefined;
 }

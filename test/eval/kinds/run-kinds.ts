@@ -46,7 +46,7 @@ const everyMs = 150 * minuteMs;
 const lastsMs = 20 * minuteMs;
 /** Time after the end in which an event still counts as found, or as the same page. */
 const afterMs = 10 * minuteMs;
-const judgedAfterMs = 2_000;
+const evaluatedAfterMs = 2_000;
 /** Of two models: two versions, regions and request types, cold and warm. The budget is that of the other evaluation. */
 const series = 32;
 const ratePerSecond = 40;
@@ -78,9 +78,9 @@ export function runKinds(order: KindsOrder): KindsOutcome {
   const detector = new Detector(config.detect);
   const emitted: AnomalyEvent[] = [];
   let seriesWindows = 0;
-  const judge = (isOver: boolean) => {
+  const evaluate = (isOver: boolean) => {
     for (const at of windows.complete(isOver)) {
-      const nowMs = at.startMs + config.detect.window + judgedAfterMs;
+      const nowMs = at.startMs + config.detect.window + evaluatedAfterMs;
       const isJudged = at.startMs >= startMs + learningMs;
       if (isJudged)
         for (const { series } of at.windows)
@@ -95,7 +95,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
   const send = () => {
     windows.consume(Buffer.from(lines.join('\n')));
     lines = [];
-    judge(false);
+    evaluate(false);
   };
   for (const { event } of publishedTraffic({
     ...{ seed: `kinds ${seed}`, startMs, durationMs, ratePerSecond },
@@ -108,7 +108,7 @@ export function runKinds(order: KindsOrder): KindsOutcome {
     if (lines.length === eventsPerMessage) send();
   }
   send();
-  judge(true);
+  evaluate(true);
   const opened = emitted.filter(({ state }) => state === 'opened');
   const atMs = ({ detected_at }: AnomalyEvent) => Date.parse(detected_at) - startMs;
   const isDuring = (event: AnomalyEvent, { fromMs, toMs }: Timed) =>

@@ -28,7 +28,7 @@ export function replayEvents(events: Iterable<RecordedEvent>, config: Config): R
   const seen = new Map<string, { fromMs: number; toMs: number }>();
   let seriesWindows = 0;
   let evaluated = 0;
-  const judge = (isOver: boolean) => {
+  const evaluate = (isOver: boolean) => {
     for (const { startMs, windows: present } of windows.complete(isOver)) {
       seriesWindows += present.length;
       for (const { series, stages } of present) {
@@ -49,14 +49,14 @@ export function replayEvents(events: Iterable<RecordedEvent>, config: Config): R
   const send = () => {
     windows.consume(Buffer.from(lines.join('\n')));
     lines = [];
-    judge(false);
+    evaluate(false);
   };
   for (const event of events) {
     lines.push(messageOf(event));
     if (lines.length === eventsPerMessage) send();
   }
   if (lines.length > 0) send();
-  judge(true);
+  evaluate(true);
   const spans = [...seen.values()].map(({ fromMs, toMs }) => toMs - fromMs);
   return {
     events: windows.counts.events - windows.counts.rejected - windows.counts.late,
