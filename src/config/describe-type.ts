@@ -1,5 +1,5 @@
 import { formatDuration } from './duration.ts';
-import { isBlock, type SchemaNode } from './input-schema.ts';
+import { isMapNode, type SchemaNode } from './input-schema.ts';
 
 /**
  * Describes the type of a setting in words that follow "must be": "a duration from 6s to 5m", "one of
@@ -10,7 +10,7 @@ export function describeType(node: SchemaNode): string {
     const { minMs, maxMs } = node.duration;
     return `a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
   }
-  if (isBlock(node)) return 'a map';
+  if (isMapNode(node)) return 'a map';
   if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`;
   if (node.form !== undefined) return node.form;
   switch (node.type) {

@@ -4,7 +4,7 @@ import type { ConfigProblem } from './config-error.ts';
 import { describeType } from './describe-type.ts';
 import {
   inputSchema,
-  isBlock,
+  isMapNode,
   keyOf,
   nodeAt,
   propertiesOf,
@@ -97,7 +97,7 @@ function hintFor(
   }
   const isScalar = typeof value === 'string' || typeof value === 'number';
   if (node?.type === 'array' && isScalar) return `Write a list: ${name}: [${value}].`;
-  if (node !== undefined && isBlock(node)) return mapHint(name, value, node);
+  if (node !== undefined && isMapNode(node)) return mapHint(name, value, node);
   if (node?.form === 'host:port') return brokerHint(value);
   if ((node?.type === 'number' || node?.type === 'integer') && typeof value === 'string') {
     return /^\d+(\.\d+)?$/.test(value) ? `Take the quotes away: ${name}: ${value}.` : undefined;

@@ -57,7 +57,7 @@ export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
   return node;
 }
 
-export function isBlock(node: SchemaNode): boolean {
+export function isMapNode(node: SchemaNode): boolean {
   return node.type === 'object' || node.oneOf !== undefined;
 }
 

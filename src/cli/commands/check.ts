@@ -58,13 +58,9 @@ function printJson(
     settings: settings?.map(({ key, shown, origin, where }) => {
       return { key, value: shown ?? null, origin, where };
     }),
-    findings: findings.map(({ ok, what, detail, hint, error }) => ({
-      ok,
-      what,
-      detail,
-      hint,
-      code: error?.code,
-    })),
+    findings: findings.map(({ ok, what, detail, hint, error }) => {
+      return { ok, what, detail, hint, code: error?.code };
+    }),
   };
   io.out(`${JSON.stringify(result)}\n`);
 }

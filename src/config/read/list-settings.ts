@@ -1,4 +1,4 @@
-import { inputSchema, isBlock, propertiesOf, type SchemaNode } from '../input-schema.ts';
+import { inputSchema, isMapNode, propertiesOf, type SchemaNode } from '../input-schema.ts';
 
 /** One setting of a line of the file, an environment variable or a flag. */
 export interface Setting {
@@ -28,7 +28,7 @@ function settingsBelow(parent: readonly string[], block: SchemaNode): Setting[] 
       path,
       environment: `TAILMARK_${path.join('_').toUpperCase()}`,
       node: name === 'type' ? withVariants(node, block) : node,
-      isBlock: isBlock(node),
+      isBlock: isMapNode(node),
     };
     if (!setting.isBlock) return [setting];
     const below = settingsBelow(path, node);

@@ -23,18 +23,18 @@ export class MessagePacker {
 
   /** Adds a line; returns the message that it completes. */
   add(key: string | undefined, line: string): OutgoingMessage | undefined {
-    if (this.#perMessage === 1) return message(key ?? NO_KEY, line);
+    const source = key ?? NO_KEY;
+    if (this.#perMessage === 1) return message(source, line);
+    const lines = this.#open.get(source) ?? [];
+    lines.push(line);
     this.#waiting++;
-    const lines = this.#open.get(key ?? NO_KEY);
-    if (lines === undefined) {
-      this.#open.set(key ?? NO_KEY, [line]);
+    if (lines.length < this.#perMessage) {
+      this.#open.set(source, lines);
       return undefined;
     }
-    lines.push(line);
-    if (lines.length < this.#perMessage) return undefined;
-    this.#open.delete(key ?? NO_KEY);
+    this.#open.delete(source);
     this.#waiting -= lines.length;
-    return message(key ?? NO_KEY, lines.join('\n'));
+    return message(source, lines.join('\n'));
   }
 
   /** Returns the messages that are not full yet, in the order in which they were started. */
