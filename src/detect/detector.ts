@@ -1,14 +1,13 @@
 import { invariant } from '../base/invariant.ts';
 import type { StageReference } from '../baseline/series-reference.ts';
-import { seriesKey, seriesOf } from '../series/series-key.ts';
-import type { Series, SeriesWindow } from '../series/series-window.ts';
+import { seriesKey, seriesOf, unversionedKey } from '../series/series-key.ts';
+import { emptySeries, type Series, type SeriesWindow } from '../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../snapshot/archive.ts';
 import { StateReader } from '../snapshot/archive-reader.ts';
 import { StateWriter } from '../snapshot/archive-writer.ts';
 import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
 import type { AnomalyEvent } from './event/anomaly-event.ts';
 import { IncidentGrouper } from './incident/incident-grouper.ts';
-import { isOfOneSeries, liveSeries } from './incident/live-series.ts';
 import type { KeyedDetectors } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
 import { pageBudget } from './options/page-budget.ts';
@@ -317,4 +316,23 @@ export class Detector {
     const live = (kind: AnomalyEvent['kind']) => liveSeries(kind, this.#series.live);
     return this.#incidents.group(events, { startMs, nowMs, live });
   }
+}
+
+/** Reports whether a kind is of one series; others are of a model, or of all versions of a series. */
+function isOfOneSeries(kind: AnomalyEvent['kind']): boolean {
+  return ['tail_shift', 'error_rate', 'cold_starts'].includes(kind);
+}
+
+/** Series, or models, that may have anomalies of a kind. */
+function liveSeries(kind: AnomalyEvent['kind'], series: readonly Series[]): readonly Series[] {
+  if (kind === 'drift') {
+    const byKey = new Map(series.map((each) => [unversionedKey(each), { ...each, version: '' }]));
+    return [...byKey.values()];
+  }
+  if (!isOfOneSeries(kind)) {
+    const models = [...new Set(series.map(({ model }) => model))];
+    return models.map((model) => ({ ...emptySeries, model }));
+  }
+  // Anomalies of cold starts name the warm series.
+  return kind === 'cold_starts' ? series.filter(({ cold_start }) => !cold_start) : series;
 }
