@@ -22,7 +22,7 @@ const allowed: Readonly<Record<string, string>> = {
   'src/detect/pipeline/pipeline-event.ts: quoteSql(groupId)': 'quoted by quoteSql; shown, not run',
   'src/cli/commands/demo.ts: clickhouse.url': 'shown, not run',
   "src/cli/commands/demo.ts: kafka.brokers.join(',')": 'shown, not run',
-  "src/cli/commands/demo.ts: join(this.#stack.dir, 'tailmark.log')": 'shown, not run',
+  'src/cli/commands/demo.ts: this.#logPath': 'shown, not run',
   'src/cli/commands/demo.ts: clickhouse.database': 'shown, not run',
   'src/cli/commands/demo.ts: plot.model': 'shown, not run: a name in the code',
   'src/sink/chunks/chunk-store.ts: structureOf(chunkColumnTypes)':
