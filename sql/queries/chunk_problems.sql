@@ -16,16 +16,40 @@ WITH
     now64(3, 'UTC') AS asked_at,
     fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC') AS since,
     toDateTime64(0, 3, 'UTC') AS never,
+    landed AS
+    (
+        SELECT group_id, topic, partition, start_offset, sum(requests) AS samples, max(inserted_at) AS landed_at
+        FROM chunk_rows
+        WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
+          AND inserted_at >= toDateTime(intDiv({landedSinceMs:Int64}, 1000), 'UTC')
+          AND ({groupId:String} = '' OR group_id = {groupId:String})
+        GROUP BY group_id, topic, partition, start_offset
+    ),
+    begins AS
+    (
+        SELECT group_id, topic, partition, min(f.flushed_at) AS first_at
+        FROM flushes AS f
+        GROUP BY group_id, topic, partition
+    ),
     ledger AS
     (
         SELECT
-            group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp,
-            samples, flushed_at,
-            lagInFrame(flushed_at, 1, if({firstsToo:Bool}, last_timestamp, never)) OVER stored AS begun_at
-        FROM flushes
-        WHERE flushed_at >= fromUnixTimestamp64Milli({ledgerSinceMs:Int64}, 'UTC')
-          AND flushed_at < asked_at
-          AND ({groupId:String} = '' OR group_id = {groupId:String})
+            *,
+            lagInFrame(flushed_at, 1, never) OVER stored AS before_at,
+            if({firstsToo:Bool} AND flushed_at = first_at, last_timestamp, before_at) AS begun_at
+        FROM
+        (
+            SELECT group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp, samples, flushed_at
+            FROM flushes
+            WHERE flushed_at >= since AND flushed_at < asked_at
+              AND ({groupId:String} = '' OR group_id = {groupId:String})
+            UNION ALL
+            SELECT group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp, samples, flushed_at
+            FROM flushes
+            WHERE flushed_at >= fromUnixTimestamp64Milli({ledgerSinceMs:Int64}, 'UTC') AND flushed_at < since
+              AND (group_id, topic, partition, start_offset) IN (SELECT group_id, topic, partition, start_offset FROM landed)
+        ) AS stored_chunks
+        INNER JOIN begins USING (group_id, topic, partition)
         WINDOW stored AS
         (
             PARTITION BY group_id, topic, partition ORDER BY flushed_at, start_offset
@@ -54,12 +78,8 @@ WITH
             UNION ALL
             SELECT
                 group_id, topic, partition, start_offset, 0,
-                0, sum(requests), never, toDateTime64(max(inserted_at), 3, 'UTC'), asked_at
-            FROM chunk_rows
-            WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
-              AND inserted_at >= toDateTime(intDiv({landedSinceMs:Int64}, 1000), 'UTC')
-              AND ({groupId:String} = '' OR group_id = {groupId:String})
-            GROUP BY group_id, topic, partition, start_offset
+                0, l.samples, never, toDateTime64(l.landed_at, 3, 'UTC'), asked_at
+            FROM landed AS l
         ) AS c
         GROUP BY group_id, topic, partition, start_offset
     ),

@@ -10,8 +10,14 @@ WITH
           AND end_offset > start_offset
           AND (topic, partition) IN
           (
-              SELECT topic, partition FROM flushes WHERE NOT startsWith(group_id, 'file/')
-              GROUP BY topic, partition HAVING uniqExact(group_id) > 1
+              SELECT topic, partition
+              FROM
+              (
+                  SELECT group_id, topic, partition, count() FROM flushes
+                  WHERE NOT startsWith(group_id, 'file/')
+                  GROUP BY group_id, topic, partition
+              )
+              GROUP BY topic, partition HAVING count() > 1
           )
     ),
     runs AS

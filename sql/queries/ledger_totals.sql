@@ -12,7 +12,7 @@ SELECT
     sum(f.late_merged) AS late_merged,
     sum(f.samples) AS samples,
     -- Where nothing was counted, as late as can be: it holds nobody to anything.
-    minOrNullIf(toUnixTimestamp(f.window_min), f.samples > 0) AS first_window_seconds,
+    toUnixTimestamp(minOrNullIf(f.window_min, f.samples > 0)) AS first_window_seconds,
     toUnixTimestamp64Milli(min(f.flushed_at)) AS first_flushed_ms
 FROM flushes AS f
 GROUP BY group_id, topic, partition

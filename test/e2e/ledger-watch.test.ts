@@ -56,6 +56,7 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
       query_params: params,
       clickhouse_settings: {
         lightweight_deletes_sync: '2',
+        lightweight_mutation_projection_mode: 'rebuild',
         mutations_sync: '2',
         insert_deduplicate: 0,
       },

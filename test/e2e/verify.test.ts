@@ -69,6 +69,7 @@ async function meddle(rig: Rig, query: string, params: Record<string, unknown>):
     query_params: params,
     clickhouse_settings: {
       lightweight_deletes_sync: '2',
+      lightweight_mutation_projection_mode: 'rebuild',
       mutations_sync: '2',
       insert_deduplicate: 0,
     },
