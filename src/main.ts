@@ -22,7 +22,10 @@ export async function main(argv: readonly string[], io?: Io): Promise<ExitCode> 
   try {
     const exitCode = await runCommand(argv, ownIo);
     await own.finish();
-    return own.isPipeClosed() ? exitCodes.ok : exitCode;
+    const ending = own.isPipeClosed() ? exitCodes.ok : exitCode;
+    // The command's work is not over, and would keep the process alive.
+    if (exitCode === exitCodes.interrupted) process.exit(ending);
+    return ending;
   } finally {
     process.off('uncaughtException', onUncaught);
   }

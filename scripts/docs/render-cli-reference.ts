@@ -12,6 +12,8 @@ const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   unavailable: 'Kafka, ClickHouse or a part of the local stack does not respond or is missing.',
   internal: 'A bug of tailmark. `--log-level debug` adds the stack; please report it.',
   config: 'The configuration is wrong or cannot be read; every problem is shown at once.',
+  interrupted:
+    'A signal ended a command that only reads. Others finish their work, and exit with 0.',
 };
 
 const intro = `<!-- Made from the commands by \`npm run generate:docs\`: change it there. -->

@@ -8,6 +8,8 @@ export const exitCodes = {
   unavailable: 69,
   internal: 70,
   config: 78,
+  /** A signal ended a command that only reads. */
+  interrupted: 130,
 } as const;
 
 export type ExitCode = (typeof exitCodes)[keyof typeof exitCodes];

@@ -9,6 +9,12 @@ export interface Command {
   readonly flags?: readonly ConfigFlag[];
   /** Text after the options, which ends with examples and exit codes. */
   readonly help: string;
+  /**
+   * Whether it ends by itself once `io.signal` is aborted, after its current work. Any other command ends
+   * at once, with `exitCodes.interrupted`.
+   * @default {false}
+   */
+  readonly endsInOrder?: boolean;
   /** Declares arguments and further options. */
   configure?(command: Commander): void;
   /** @throws {OperatorError} for problems that the operator can fix */

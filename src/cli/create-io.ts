@@ -1,5 +1,6 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
+import { exitCodes } from '../base/exit-codes.ts';
 import type { Io } from './io.ts';
 
 /** An Io on the process's own streams, and the functions for its end. */
@@ -13,7 +14,6 @@ export interface ProcessIo {
 
 /** Longest time for a command to end after its reader has gone, milliseconds. */
 const closedPipeGraceMs = 5_000;
-const interrupted = 130;
 
 /**
  * Binds the process: the first SIGINT or SIGTERM aborts `io.signal`, a second SIGINT ends the
@@ -25,7 +25,7 @@ export function createIo(): ProcessIo {
   let isPipeClosed = false;
   let closedPipeTimer: NodeJS.Timeout | undefined;
   const onSignal = (signal: NodeJS.Signals) => {
-    if (abort.signal.aborted && signal === 'SIGINT') process.exit(interrupted);
+    if (abort.signal.aborted && signal === 'SIGINT') process.exit(exitCodes.interrupted);
     abort.abort(signal);
   };
   const onOutError = (error: NodeJS.ErrnoException) => {

@@ -1,8 +1,8 @@
 import { readFileSync } from 'node:fs';
 import { Command as Commander, Option } from 'commander';
-import type { ExitCode } from '../base/exit-codes.ts';
+import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
 import { commands } from './commands.ts';
-import type { Io } from './io.ts';
+import { aborted, type Io } from './io.ts';
 import { addConfigFlags } from './load.ts';
 import { colorsOf } from './text/colors.ts';
 
@@ -32,7 +32,8 @@ export async function createProgram(argv: readonly string[], io: Io): Promise<Pr
     loaded.configure?.(command);
     command.addHelpText('after', loaded.help);
     command.action(async () => {
-      exitCode = await loaded.run(command.args, command.optsWithGlobals(), io);
+      const running = loaded.run(command.args, command.optsWithGlobals(), io);
+      exitCode = await (loaded.endsInOrder ? running : Promise.race([running, interruptedBy(io)]));
     });
   }
   return {
@@ -43,6 +44,11 @@ export async function createProgram(argv: readonly string[], io: Io): Promise<Pr
       return exitCode;
     },
   };
+}
+
+async function interruptedBy({ signal }: Io): Promise<ExitCode> {
+  await aborted(signal);
+  return exitCodes.interrupted;
 }
 
 function bare(io: Io): Commander {

@@ -92,11 +92,11 @@ function instant(flag: string, text: string, nowMs: number): number {
   if (text === 'now') return nowMs;
   const ms = parseDuration(text);
   if (ms !== undefined) return nowMs - ms;
-  const parsed = Date.parse(text);
+  const parsed = epochMsOf(text);
   if (!Number.isNaN(parsed)) return parsed;
   throw new OperatorError(
     'TAILMARK_USAGE',
-    `Cannot read ${flag} as it must be a duration before now or a time: it is ${text}`,
-    { hint: 'For example 15m, 24h, 7d, now or 2026-11-01T12:00:00Z.' },
+    `Cannot read ${flag} as it must be a duration before now or an RFC 3339 time: it is ${JSON.stringify(text)}`,
+    { hint: 'For example 15m, 24h, 7d, now, 2026-11-01T12:00:00Z or 2026-11-01T12:00:00+01:00.' },
   );
 }

@@ -11,6 +11,7 @@ import { renderTable } from '../text/table.ts';
 export function createCheck(probes: Probes): Command {
   return {
     flags: connectionFlags,
+    endsInOrder: true,
     help: `
 Examples:
   tailmark check --config tailmark.yaml

@@ -42,6 +42,7 @@ verify and break it.
 `;
 
 export const demo: Command = {
+  endsInOrder: true,
   help: `
 Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
 history, then live traffic at ${plot.speed} times real speed. The ${plot.stage} stage of ${plot.model} turns slow for ${plot.share * 100} % of

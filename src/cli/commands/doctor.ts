@@ -10,6 +10,7 @@ import { printReportLine } from '../text/report-line.ts';
 export function createDoctor(machine: Machine, probes: Probes): Command {
   return {
     flags: connectionFlags,
+    endsInOrder: true,
     help: `
 Examples:
   tailmark doctor

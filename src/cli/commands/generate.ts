@@ -25,6 +25,7 @@ const MAX_FUTURE_MS = 300_000;
 export function createGenerateCommand(parts: TrafficCommandParts): Command {
   return {
     flags: ['brokers', 'topic'],
+    endsInOrder: true,
     help: `
 Faults: ${faultKinds.join(', ')}.
 Keys: model, version, region, host, request_type, from, for, and by kind stage, factor, share,

@@ -20,6 +20,7 @@ import { openKafka, openTopic } from '../traffic/traffic-target.ts';
 export function createReplayCommand(parts: TrafficCommandParts): Command {
   return {
     flags: ['brokers', 'topic'],
+    endsInOrder: true,
     help: `
 Only --rebase changes anything, and only ts. Lines that are not events are sent unchanged; the decoder
 writes them to the dead letters with a reason. Empty lines are skipped.

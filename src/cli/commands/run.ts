@@ -13,6 +13,7 @@ const STOP_MS = 4_500;
 
 export const run: Command = {
   flags: [...connectionFlags, 'source', 'file', 'listen', 'workers'],
+  endsInOrder: true,
   help: `
 Examples:
   tailmark run --config tailmark.yaml

@@ -16,6 +16,7 @@ const PARTITIONS = 4;
 
 /** The local stack in the foreground, until a signal or until one of the two servers dies. */
 export const up: Command = {
+  endsInOrder: true,
   help: `
 Needs Java 17 or later and, the first time, Maven; docs/how-to/local-stack.md has the details.
 Both servers stop when this command ends. The data is kept for the next start.
