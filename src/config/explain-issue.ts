@@ -35,7 +35,7 @@ export function explainIssue(issue: Issue, tree: SettingTree): readonly ConfigPr
   }
   const shown = showValue(value === undefined ? node?.default : value, path);
   const message = `${key} must ${rule(issue, path, node)}: it is ${shown}`;
-  return [{ where: tree.where(path), key, message, hint: hintFor(issue, path, value, node) }];
+  return [{ where: tree.where(path), key, message, hint: hintFor(issue, tree, value, node) }];
 }
 
 function rule(issue: Issue, path: Path, node: SchemaNode | undefined): string {
@@ -68,6 +68,10 @@ function unknownKey(name: string, parent: Path, tree: SettingTree): ConfigProble
 }
 
 function suggestKey(name: string, parent: Path, block: SchemaNode | undefined): string | undefined {
+  if (name === '<<') return 'YAML 1.2 has no merge keys: write the keys out.';
+  if (/^x-/i.test(name)) {
+    return 'Put the anchor (&name) where its value stands first, and *name where it stands again.';
+  }
   const siblings = Object.keys(block === undefined ? {} : propertiesOf(block));
   const near = closest(name, siblings);
   if (near !== undefined) return `Did you mean ${near}?`;
@@ -80,10 +84,11 @@ function suggestKey(name: string, parent: Path, block: SchemaNode | undefined): 
 
 function hintFor(
   issue: Issue,
-  path: Path,
+  tree: SettingTree,
   value: unknown,
   node: SchemaNode | undefined,
 ): string | undefined {
+  const { path } = issue;
   const name = String(path.findLast((step) => typeof step !== 'number'));
   if (issue.code === 'custom') return undefined;
   if (typeof value === 'string') {
@@ -103,7 +108,9 @@ function hintFor(
     return /^\d+(\.\d+)?$/.test(value) ? `Take the quotes away: ${name}: ${value}.` : undefined;
   }
   if (node?.type === 'string' && (typeof value === 'number' || typeof value === 'boolean')) {
-    return node.secret === true ? 'Put quotes around it.' : `Put quotes around it: "${value}".`;
+    return node.secret === true
+      ? 'Put quotes around it.'
+      : `Put quotes around it: "${tree.written(path) ?? value}".`;
   }
   return undefined;
 }

@@ -216,6 +216,22 @@ describe('loadConfig environment', () => {
   });
 });
 
+describe('loadConfig quotes', () => {
+  it('refuses them around any value but a secret, as env files keep them', () => {
+    const names = listSettings().filter(({ node }) => node.secret !== true);
+    expect(names.length).toBeGreaterThan(50);
+    for (const { environment, key } of names) {
+      const problems = problemsOf({ env: { [environment]: '"a"' } });
+      expect([environment, problems[0]?.message]).toEqual([
+        environment,
+        `${key} must be set without quotes around it: it is "a"`,
+      ]);
+    }
+    const env = { TAILMARK_CLICKHOUSE_PASSWORD: '"p"' };
+    expect(load({ env }).config.clickhouse.password).toBe('"p"');
+  });
+});
+
 describe('loadConfig secrets', () => {
   const files = {
     '/run/password': 'first line\r\nsecond line\n',
@@ -255,6 +271,19 @@ describe('loadConfig secrets', () => {
       env: { TAILMARK_CLICKHOUSE_PASSWORD_FILE: '/run/password' },
     });
     expect(reverse.config.clickhouse.password).toBe('first line');
+  });
+
+  it('reads a secret without its byte order mark, keeps its blanks, and refuses UTF-16', () => {
+    const env = { TAILMARK_CLICKHOUSE_PASSWORD_FILE: '/run/windows' };
+    const password = (text: string) =>
+      load({ files: { '/run/windows': text }, env }).config.clickhouse.password;
+    expect(password('\uFEFFs3cret\r\n')).toBe('s3cret');
+    expect(password(' s3cret \n')).toBe(' s3cret ');
+    const utf16 = Buffer.from('\uFEFFs3cret\r\n', 'utf16le').toString('utf8');
+    const problems = problemsOf({ files: { '/run/windows': utf16 }, env });
+    expect(problems.map(({ message }) => message)).toEqual([
+      'clickhouse.password_file must be a file of UTF-8 text: "/run/windows" is of another encoding, perhaps UTF-16',
+    ]);
   });
 
   it('refuses both in one layer, an empty file and an absent one', () => {

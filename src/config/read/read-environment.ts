@@ -23,6 +23,11 @@ export interface PlacedSetting {
   readonly where: string;
 }
 
+/** A secret may begin and end with quotes; no other setting does. */
+function isQuoted(text: string): boolean {
+  return /^(["']).*\1$/s.test(text);
+}
+
 /**
  * Reads the settings of the environment, in the order of the file. An empty variable counts as absent, since
  * compose files and charts set those. Unknown TAILMARK_ variables are problems.
@@ -39,7 +44,12 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     const text = env[setting.environment];
     if (text === undefined || text === '') continue;
     const where = setting.environment;
-    if (!setting.isBlock) {
+    if (isQuoted(text) && setting.node.secret !== true) {
+      const message = `${setting.key} must be set without quotes around it: it is ${text}`;
+      const hint =
+        'A shell takes such quotes away; `docker run --env-file` and systemd may keep them.';
+      problems.push({ where, key: setting.key, message, hint });
+    } else if (!setting.isBlock) {
       placed.push({ setting, value: valueFromText(text, setting.node), where });
     } else if (text === 'true' || text === 'false') {
       placed.push({ setting, value: text === 'true' ? {} : undefined, where });

@@ -42,7 +42,10 @@ function follow(
     return `must be a readable file: it is ${JSON.stringify(file)} (${reason})`;
   }
   if (!isSecret) return undefined;
-  const line = text.split(/\r?\n/, 1)[0] ?? '';
+  if (/[\0\uFFFD]/.test(text)) {
+    return `must be a file of UTF-8 text: ${JSON.stringify(file)} is of another encoding, perhaps UTF-16`;
+  }
+  const line = text.replace(/^\uFEFF/, '').split(/\r?\n/, 1)[0] ?? '';
   if (line === '') {
     return `must be a file whose first line is the ${secret}: ${JSON.stringify(file)} starts empty`;
   }

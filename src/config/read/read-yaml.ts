@@ -17,6 +17,8 @@ export interface YamlTree {
   readonly problems: readonly ConfigProblem[];
   /** Returns `file:line:column` of a key or its value, or of the nearest one around it in the file. */
   where(path: readonly PropertyKey[], of: 'key' | 'value'): string;
+  /** Returns a scalar as it is written: `0123` for 123. */
+  written(path: readonly PropertyKey[]): string | undefined;
 }
 
 /** Most nodes that a file may expand to, aliases counted each time: limits the expansion of aliases. */
@@ -66,6 +68,17 @@ export function readYaml(text: string, file: string): YamlTree {
     const { line, col } = lines.linePos(offset);
     return `${file}:${line}:${col}`;
   };
+  if (text.includes('\0')) {
+    const problem = { where: file, key: '', message: 'must be UTF-8 text: it seems to be UTF-16' };
+    const where = () => file;
+    return {
+      value: {},
+      problems: [problem],
+      whereKey: where,
+      whereValue: where,
+      written: () => '',
+    };
+  }
   const errors: YAMLError[] = [...document.errors, ...document.warnings];
   const problems = errors.map((error) => syntaxProblem(error, at(error.pos[0]), text));
   const broken = errors.some((error) => error.code !== 'DUPLICATE_KEY');
@@ -75,6 +88,13 @@ export function readYaml(text: string, file: string): YamlTree {
   const value = isEmpty ? {} : walk.read(root, '', 0);
   for (const offset of walk.badAliases) {
     problems.push(problemOf('BAD_ALIAS', at(offset), 'an alias names no anchor above it'));
+  }
+  for (const offset of walk.notUtf8) {
+    problems.push({
+      where: at(offset),
+      key: '',
+      message: 'must be UTF-8 text: some bytes are not',
+    });
   }
   if (walk.tooLarge) {
     problems.push({ where: file, key: '', message: 'must be smaller: it expands without end' });
@@ -94,6 +114,7 @@ export function readYaml(text: string, file: string): YamlTree {
       }
       return file;
     },
+    written: (path) => walk.written.get(path.join('.')),
   };
 }
 
@@ -117,6 +138,10 @@ class TreeWalk {
   readonly values = new Map<string, number>();
   /** Offsets of aliases without an anchor, such as a password that starts with *. */
   readonly badAliases: number[] = [];
+  /** Scalars that are no text, as they are written. */
+  readonly written = new Map<string, string>();
+  /** Offsets of values with bytes that are not UTF-8; in a comment they do no harm. */
+  readonly notUtf8: number[] = [];
   tooLarge = false;
   readonly #document: Document.Parsed;
   #nodeCount = 0;
@@ -138,7 +163,12 @@ class TreeWalk {
     if (isSeq(node)) {
       return node.items.map((item, i) => this.read(item as ParsedNode, below(i), depth + 1));
     }
-    if (!isMap(node)) return isScalar(node) ? node.value : null;
+    if (!isMap(node)) {
+      if (!isScalar(node)) return null;
+      if (typeof node.value !== 'string') this.written.set(path, node.source ?? '');
+      if (String(node.value).includes('\uFFFD')) this.notUtf8.push(node.range[0]);
+      return node.value;
+    }
     const entries = node.items.map((pair): [string, unknown] => {
       const key = pair.key as ParsedNode;
       const name = String(isScalar(key) ? key.value : '');

@@ -57,6 +57,11 @@ export class SettingTree {
     return this.#placedAt(path)?.where ?? this.#around(path) ?? this.#file.where(path, of);
   }
 
+  /** Returns a scalar of the file as it is written; undefined for text and for values from elsewhere. */
+  written(path: readonly PropertyKey[]): string | undefined {
+    return this.#placedAt(path) === undefined ? this.#file.written(path) : undefined;
+  }
+
   at(path: readonly PropertyKey[]): unknown {
     return valueAt(this.value, path);
   }
