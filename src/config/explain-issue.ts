@@ -124,6 +124,7 @@ function brokerHint(value: unknown): string | undefined {
   if (typeof value !== 'string') return 'Write both: 127.0.0.1:9092.';
   if (value.includes('@')) return 'Logins have keys of their own, below kafka.sasl.';
   if (value.includes(',')) return 'Make each one an entry of its own.';
+  if (/^[\da-f]*:[\da-f:.]*$/i.test(value)) return 'Put an IPv6 address in brackets: [::1]:9092.';
   const host = value.replace(/^[a-z_+]+:\/\//i, '').replace(/[:/].*$/, '');
   if (value.includes('://')) return `Leave out the scheme: ${host}:9092.`;
   return /^[^\s:]+$/.test(value) ? `Add the port: ${value}:9092.` : undefined;

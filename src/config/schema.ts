@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
+import { hostPort, hostPortPattern } from '../base/host-port.ts';
 import { detect } from './detect.ts';
 import { day, duration, hour, minute, second, whole } from './setting-types.ts';
 
@@ -12,7 +13,10 @@ const topicName = z
   .meta({ form: 'a Kafka topic name of letters, digits, ".", "_" and "-"' });
 const hostAndPort = z
   .string()
-  .regex(/^[^\s:/,]+:\d{1,5}$/, 'must be host:port')
+  .regex(hostPortPattern, { error: 'must be host:port', abort: true })
+  .refine((text) => hostPort(text) !== undefined, {
+    error: 'must be host:port, with a port up to 65535; an IPv6 address stands in brackets',
+  })
   .meta({ form: 'host:port' });
 const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })

@@ -6,7 +6,7 @@ const since = (text: string) => timeRange(text, 'now', nowMs).fromMs;
 
 describe('a time flag', () => {
   it.each(
-    // Plain numbers, dates that do not exist, times without a zone: Date.parse reads most of them as some year.
+    // Plain numbers, dates that do not exist, times without a zone: Date.parse reads most of them as a year.
     [
       ...['5', '12', '60', '90', '2026', '-1', '1.5', '1764000000', '1764000000000', '', ' '],
       ...['last 2', 'yesterday', 'now-1h', '1 hour', '1hour', '5min', '-5m', '5 m', '5M'],

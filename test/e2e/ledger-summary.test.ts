@@ -73,7 +73,7 @@ it('The summary of the ledger gives what all rows give, of a row a partition and
     });
     expect(verified.totals.consumed).toBe(partitions * chunksPerPartition);
 
-    // Ledgers with every kind of fault, in parts of their own: the partitions of the perfect one are passed over.
+    // Ledgers with every kind of fault, in parts of their own. Perfect partitions are passed over.
     const random = new SeededRandom(11);
     for (let n = 0; n < 40; n++) {
       await storeLedger(rig, randomLedger(random, `faulty${n}`), Date.now() - dayMs);

@@ -70,14 +70,7 @@ export function readYaml(text: string, file: string): YamlTree {
   };
   if (text.includes('\0')) {
     const problem = { where: file, key: '', message: 'must be UTF-8 text: it seems to be UTF-16' };
-    const where = () => file;
-    return {
-      value: {},
-      problems: [problem],
-      whereKey: where,
-      whereValue: where,
-      written: () => '',
-    };
+    return { value: {}, problems: [problem], where: () => file, written: () => undefined };
   }
   const errors: YAMLError[] = [...document.errors, ...document.warnings];
   const problems = errors.map((error) => syntaxProblem(error, at(error.pos[0]), text));

@@ -14,6 +14,7 @@ import { useWholeFrames } from '../patches/use-whole-frames.ts';
 import { FramePool } from '../protocol/frame-pool.ts';
 import { frameSockets } from '../protocol/frame-socket.ts';
 import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
+import { brokerName, ipv6Sockets } from './ipv6-brokers.ts';
 import { oauthBearer } from './oauth-bearer.ts';
 
 const { Kafka, logLevel } = kafkajs;
@@ -40,7 +41,7 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
   patchKafkajs();
   const client: KafkaConfig = {
     clientId: config.client_id,
-    brokers: config.brokers,
+    brokers: config.brokers.map(brokerName),
     connectionTimeout: 3_000,
     requestTimeout: requestTimeoutMs,
     retry: { initialRetryTime: 100, maxRetryTime: 5_000, retries },
@@ -50,10 +51,11 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
       log?.debug({ kafkajs: { ...rest, timestamp: undefined } }, message);
     },
   };
-  if (reader !== undefined) {
+  const { Broker, Connection, socketFactory } = kafkajsInternals();
+  if (reader === undefined) client.socketFactory = ipv6Sockets(socketFactory());
+  else {
     const pool = new FramePool();
-    client.socketFactory = frameSockets(pool);
-    const { Broker, Connection } = kafkajsInternals();
+    client.socketFactory = ipv6Sockets(frameSockets(pool));
     useWholeFrames(Connection);
     fetchInPlace(Broker, client.socketFactory, { reader, pool });
   }

@@ -6,7 +6,7 @@ import { rejoinOnFailedJoin } from './rejoin-on-failed-join.ts';
 import { rejoinOnLogChange } from './rejoin-on-log-change.ts';
 import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
 
-/** kafkajs' internal classes, by file. package.json pins the version, because other versions may differ. */
+/** kafkajs' internal classes, and its factory of sockets, by file. package.json pins the version, because other versions may differ. */
 export function kafkajsInternals() {
   const load = createRequire(import.meta.url);
   return {
@@ -15,6 +15,7 @@ export function kafkajsInternals() {
     Connection: load('kafkajs/src/network/connection.js'),
     ConsumerGroup: load('kafkajs/src/consumer/consumerGroup.js'),
     Runner: load('kafkajs/src/consumer/runner.js'),
+    socketFactory: load('kafkajs/src/network/socketFactory.js'),
   };
 }
 

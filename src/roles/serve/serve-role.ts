@@ -1,5 +1,7 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { hostPort } from '../../base/host-port.ts';
+import { invariant } from '../../base/invariant.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { type Metrics, readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
@@ -49,11 +51,11 @@ export async function startServe(
     } else respond(404, 'see /healthz, /readyz and /metrics\n');
   });
   const { listen } = config.http;
-  const split = listen.lastIndexOf(':');
-  const host = listen.slice(0, split);
+  const address = hostPort(listen);
+  invariant(address !== undefined, `http.listen must be host:port; it is ${listen}`);
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
-    server.listen(Number(listen.slice(split + 1)), host, resolve);
+    server.listen(address.port, address.host, resolve);
   }).catch((error: Error) => {
     throw new OperatorError(
       'TAILMARK_PORT_TAKEN',
@@ -66,7 +68,7 @@ export async function startServe(
   });
   const { port } = server.address() as AddressInfo;
   return {
-    url: `http://${host}:${port}`,
+    url: `http://${listen.slice(0, listen.lastIndexOf(':'))}:${port}`,
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
