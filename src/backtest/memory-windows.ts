@@ -4,6 +4,7 @@ import type { Config } from '../config/schema.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
+import type { RejectReason } from '../decode/reject-reasons.ts';
 import { withDrivers } from '../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
@@ -57,6 +58,8 @@ export class MemoryWindows implements DecodeSink {
   #nextMs = Number.NaN;
   /** `rejected` are the events that a pipeline writes to the dead-letter topic. */
   readonly counts = { events: 0, rejected: 0, late: 0 };
+  /** Why the first of them was rejected. */
+  firstRejection: string | undefined;
 
   constructor(config: Config) {
     const settings = chunkSettingsOf(config);
@@ -82,14 +85,16 @@ export class MemoryWindows implements DecodeSink {
     else if (outcome === outcomes.tooManyWindows) this.counts.rejected++;
   }
 
-  reject(): void {
+  reject(_index: number, _reason: RejectReason, detail: string): void {
     this.counts.rejected++;
+    this.firstRejection ??= detail;
   }
 
-  /** Counts a message that its source could not read. */
-  refuse(): void {
+  /** Counts a message that its source could not read, for the reason given. */
+  refuse(detail: string): void {
     this.counts.events++;
     this.counts.rejected++;
+    this.firstRejection ??= detail;
   }
 
   /** Adds the drivers of slow requests to an event, as a pipeline does. */

@@ -11,7 +11,7 @@ const flags = [
   { option: 'clickhouse-url', value: 'URL', key: 'clickhouse.url', what: 'ClickHouse over HTTP' },
   { option: 'database', value: 'NAME', key: 'clickhouse.database', what: 'ClickHouse database' },
   { option: 'source', value: 'TYPE', key: 'source.type', what: 'kafka, file or stdin' },
-  { option: 'file', value: 'FILE', key: 'source.path', what: 'NDJSON, gzipped if it ends in .gz' },
+  { option: 'file', value: 'FILE', key: 'source.path', what: 'NDJSON, gzipped or not' },
   { option: 'listen', value: 'ADDRESS', key: 'http.listen', what: 'health and metrics, host:port' },
   { option: 'workers', value: 'N', key: 'ingest.workers', what: 'threads that consume from Kafka' },
   { option: 'log-level', value: 'LEVEL', key: 'log.level', what: 'minimum log level' },

@@ -120,7 +120,7 @@ const source = z
   .discriminatedUnion('type', [
     z.strictObject({ type: z.literal('kafka').describe('Read the topics of the kafka block.') }),
     z.strictObject({
-      type: z.literal('file').describe('Read one NDJSON file, gzipped if it ends in .gz.'),
+      type: z.literal('file').describe('Read one NDJSON file, gzipped or not.'),
       path: z.string().min(1).describe('The file.'),
     }),
     z.strictObject({ type: z.literal('stdin').describe('Read NDJSON from standard input.') }),

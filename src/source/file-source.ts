@@ -1,9 +1,8 @@
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
-import { createGunzip } from 'node:zlib';
 import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
-import { OperatorError } from '../base/operator-error.ts';
+import { eventText, unreadable } from './event-text.ts';
 import { importIdOf } from './group-id.ts';
 import { RecordList, type RefusedRecord, type SourceRecord } from './record.ts';
 import {
@@ -15,7 +14,7 @@ import {
 } from './source.ts';
 
 export interface FileSourceOptions {
-  /** Path, gzipped if it ends in `.gz`; undefined reads `stdin`. */
+  /** Path; undefined reads `stdin`. Both may be gzipped. */
   readonly path: string | undefined;
   readonly stdin: NodeJS.ReadableStream;
   /** Start of this run. A file that is read twice is two imports, and both are counted. */
@@ -75,13 +74,9 @@ export class FileSource implements Source {
     try {
       statSync(path);
     } catch (error) {
-      throw unreadable(path, error);
+      throw unreadable(path, messageOf(error));
     }
-    const file = createReadStream(path, { highWaterMark: 1 << 20 });
-    if (!path.endsWith('.gz')) return file;
-    const gunzip = createGunzip({ chunkSize: 1 << 20 });
-    file.on('error', (error) => gunzip.destroy(error));
-    return file.pipe(gunzip);
+    return createReadStream(path, { highWaterMark: 1 << 20 });
   }
 
   async #read(stream: AsyncIterable<Buffer>, handler: SourceHandler): Promise<void> {
@@ -99,7 +94,7 @@ export class FileSource implements Source {
       await handler.onBatch(this.#claim, batch, async () => undefined);
     };
     const { path = 'standard input', maxLineBytes, startedMs } = this.#options;
-    for await (const { value, originalBytes } of linesOf(readable(stream, path), maxLineBytes)) {
+    for await (const { value, originalBytes } of linesOf(eventText(stream, path), maxLineBytes)) {
       if (this.#isQuiesced) return;
       const record = { offset, timestampMs: startedMs, value };
       const isWhole = value.length === originalBytes;
@@ -109,18 +104,6 @@ export class FileSource implements Source {
       if (records.length >= BATCH_LINES || bytes >= BATCH_BYTES) await deliver();
     }
     if (records.length > 0 && !this.#isQuiesced) await deliver();
-  }
-}
-
-/** Wraps errors of the stream, which the operator can fix. Errors of the consumer pass through. */
-export async function* readable<T>(
-  stream: AsyncIterable<T>,
-  name: string,
-): AsyncGenerator<T, void> {
-  try {
-    yield* stream;
-  } catch (error) {
-    throw unreadable(name, error);
   }
 }
 
@@ -136,8 +119,7 @@ interface Line {
  */
 async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
   const rest = new LineParts(maxBytes);
-  for await (const part of stream) {
-    const bytes = Buffer.isBuffer(part) ? part : Buffer.from(part);
+  for await (const bytes of stream) {
     let start = 0;
     for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
       rest.add(bytes.subarray(start, end));
@@ -197,13 +179,6 @@ function tooLong(bytes: number, maxBytes: number): RefusedRecord {
     detail: `The line must have ${rule}: it has ${bytes}`,
     originalBytes: bytes,
   };
-}
-
-export function unreadable(path: string, error: unknown): OperatorError {
-  return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${path}: ${messageOf(error)}`, {
-    hint: 'Give an NDJSON file of timing events, gzipped if its name ends in .gz.',
-    cause: error,
-  });
 }
 
 /** A file has no commits and no known end. */

@@ -119,7 +119,7 @@ describe('windows in memory', () => {
   it('count lines that are no events, and partly read ones', () => {
     const memory = new MemoryWindows(config);
     memory.consume(Buffer.from('{"ts":1'));
-    memory.refuse();
+    memory.refuse('The line is too long');
     memory.consume(null);
     expect(all(memory)).toEqual([]);
     expect(memory.counts).toEqual({ events: 3, rejected: 3, late: 0 });

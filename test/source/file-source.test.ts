@@ -73,6 +73,19 @@ describe('the lines of a file', () => {
     expect(zipped.lines).toEqual(lines);
   });
 
+  it.each([
+    ['plain, in a file named .gz', 'a.gz', Buffer.from('a\nb\n')],
+    ['gzip, in a file named otherwise', 'zipped.ndjson', gzipSync('a\nb\n')],
+    ['gzip of several members', 'members.gz', Buffer.concat([gzipSync('a\n'), gzipSync('b\n')])],
+    ['gzip with zeros behind', 'zeros.gz', Buffer.concat([gzipSync('a\nb'), Buffer.alloc(512)])],
+    ['with a byte order mark', 'marked.ndjson', Buffer.from('\uFEFFa\r\nb\r\n')],
+    ['with a byte order mark in gzip', 'marked.gz', gzipSync('\uFEFFa\r\nb\r\n')],
+  ])('are known by their bytes: %s', async (_, name, content) => {
+    expect((await linesOf(fileOf(name, content))).lines).toEqual(['a', 'b']);
+    const pieces = Array.from(content, (byte) => Buffer.of(byte));
+    expect((await linesOf(undefined, Readable.from(pieces))).lines).toEqual(['a', 'b']);
+  });
+
   it('are whole however long they are', async () => {
     const long = 'x'.repeat(3_500_000);
     const lines = ['first', long, 'between', `${long}y`, 'last'];
@@ -138,10 +151,20 @@ describe('a file that cannot be read', () => {
 
   it.each([
     ['a folder', ''],
-    ['no gzip', 'plain.gz'],
     ['a gzip cut short', 'short.gz'],
+    ['UTF-16', 'utf-16.ndjson'],
+    ['UTF-16 without a mark', 'utf-16-bare.ndjson'],
+    ['gzip of UTF-16', 'utf-16.gz'],
+    ['an array over several lines', 'array.json'],
+    ['objects over several lines', 'objects.json'],
   ])('is reported at the end where it is %s', async (_, name) => {
-    fileOf('plain.gz', 'not zipped\n');
+    const event = { ts: 1_790_000_000_000, model: 'm', total_ms: 5 };
+    const utf16 = Buffer.from(`\uFEFF${JSON.stringify(event)}\r\n`, 'utf16le');
+    fileOf('utf-16.ndjson', utf16);
+    fileOf('utf-16-bare.ndjson', utf16.subarray(2));
+    fileOf('utf-16.gz', gzipSync(utf16));
+    fileOf('array.json', `[\n${JSON.stringify(event)},\n${JSON.stringify(event)}\n]\n`);
+    fileOf('objects.json', JSON.stringify(event, undefined, 2).repeat(2));
     const zipped = gzipSync('a line\n'.repeat(1_000));
     fileOf('short.gz', zipped.subarray(0, zipped.length - 12));
     await expect(linesOf(join(folder, name))).rejects.toMatchObject(unreadable);
@@ -232,14 +255,14 @@ describe('a line that is too long', () => {
   );
 
   it('takes no memory: neither of standard input without end, nor of a gzip bomb', async () => {
-    const zeros = Buffer.alloc(1 << 20);
+    const noLineEnd = Buffer.alloc(1 << 20, 'x');
     const million = 300;
     const endless = Readable.from(
       (function* () {
-        for (let i = 0; i < million; i++) yield Buffer.from(zeros);
+        for (let i = 0; i < million; i++) yield Buffer.from(noLineEnd);
       })(),
     );
-    const bomb = fileOf('bomb.gz', gzipSync(Buffer.alloc(million << 20)));
+    const bomb = fileOf('bomb.gz', gzipSync(Buffer.alloc(million << 20, 'x')));
     for (const [path, stdin] of [
       [undefined, endless],
       [bomb, Readable.from([])],

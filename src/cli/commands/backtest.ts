@@ -7,6 +7,7 @@ import { backfillPast } from '../../roles/detect/backfill.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { eachBlock } from '../../sink/windows/each-window.ts';
+import { unreadable } from '../../source/event-text.ts';
 import { FileSource } from '../../source/file-source.ts';
 import type { Command } from '../command.ts';
 import { type TimeRange, timeRange } from '../flag-values.ts';
@@ -48,7 +49,7 @@ Exit codes: 0 no anomaly, 2 at least one anomaly.`,
     command
       .option('--from <TIME>', 'start of the range: a duration before now, or RFC 3339', '24h')
       .option('--to <TIME>', 'end of the range', 'now')
-      .option('--input <FILE>', 'read recorded events instead: NDJSON, gzipped if it ends in .gz');
+      .option('--input <FILE>', 'read recorded events instead: NDJSON, gzipped or not');
   },
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
@@ -93,7 +94,7 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
     onBatch: async (_claim, { records }) => {
       for (let record = records.current; record !== undefined; record = records.current) {
         if (record.refused === undefined) windows.consume(record.value);
-        else windows.refuse();
+        else windows.refuse(record.refused.detail);
         records.advance();
       }
       evaluate(false);
@@ -101,9 +102,14 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
     onLost: () => undefined,
   });
   await source.done;
+  const { events, rejected, late } = windows.counts;
+  if (events === rejected) {
+    const found = events === 0 ? 'it is empty' : `none of its ${events} lines is one`;
+    const why = windows.firstRejection === undefined ? '' : `. ${windows.firstRejection}`;
+    throw unreadable(path, `it must hold timing events; ${found}${why}`);
+  }
   evaluate(true);
   progress.finish();
-  const { rejected, late } = windows.counts;
   const { anomalies } = backtest;
   return { backtest, anomalies, difference: undefined, notCounted: rejected + late };
 }

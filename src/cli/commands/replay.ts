@@ -1,14 +1,14 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { createGunzip } from 'node:zlib';
 import { systemClock, type WallClock } from '../../base/clock.ts';
 import type { ExitCode } from '../../base/exit-codes.ts';
+import { messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { PublishOrder } from '../../generate/publish/publish-order.ts';
 import type { TimedLine } from '../../generate/publish/send-paced.ts';
 import { readEventLine, shiftTs } from '../../generate/replay/event-line.ts';
 import { readLines } from '../../generate/replay/read-lines.ts';
-import { readable, unreadable } from '../../source/file-source.ts';
+import { eventText, unreadable } from '../../source/event-text.ts';
 import type { Command } from '../command.ts';
 import { countOption, parseSpeed } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
@@ -31,7 +31,7 @@ Examples:
   zcat old/*.gz | tailmark replay - --speed max`,
     configure(command) {
       command
-        .argument('<FILE>', 'NDJSON, gzipped if it ends in .gz; - is stdin')
+        .argument('<FILE>', 'NDJSON, gzipped or not; - is stdin')
         .option('--speed <N|max>', 'event time per wall-clock time', 'max')
         .option('--rebase <now>', 'shift every ts equally, so that the last request ends now')
         .option('--per-message <N>', 'events in one message', '1');
@@ -189,26 +189,20 @@ async function openTrace(path: string, io: Io): Promise<Trace> {
     return {
       sizeBytes: undefined,
       readBytes: () => 0,
-      lines: () => readable(readLines(stdin as AsyncIterable<Buffer | string>), 'standard input'),
+      lines: () => readLines(eventText(stdin as AsyncIterable<Buffer | string>, 'standard input')),
     };
   }
   const info = await stat(path).catch((error: unknown) => {
-    throw unreadable(path, error);
+    throw unreadable(path, messageOf(error));
   });
-  if (info.isDirectory()) throw unreadable(path, new Error('it is a directory'));
+  if (info.isDirectory()) throw unreadable(path, 'it is a directory');
   let file: ReadStream | undefined;
   return {
     sizeBytes: info.size,
     readBytes: () => file?.bytesRead ?? 0,
     lines() {
-      const opened = createReadStream(path, { highWaterMark: 256 * 1024 });
-      file = opened;
-      if (!path.endsWith('.gz')) return readable(readLines(opened), path);
-      const gunzip = createGunzip({ chunkSize: 256 * 1024 });
-      opened.on('error', (error) => gunzip.destroy(error));
-      // The rest of the file is not needed when the lines end early.
-      gunzip.on('close', () => opened.destroy());
-      return readable(readLines(opened.pipe(gunzip)), path);
+      file = createReadStream(path, { highWaterMark: 256 * 1024 });
+      return readLines(eventText(file, path));
     },
   };
 }

@@ -186,7 +186,7 @@ describe('tailmark replay', () => {
     expect(error.message).toBe(`Cannot read ${path}: unexpected end of file`);
     expect(error.run.err).toMatch(/\d+000 events were sent before this failed\.\n$/);
     expect(error.run.closed).toBe(1);
-    const garbage = file('this is no gzip', 'gz');
+    const garbage = file(Buffer.of(1, 2, 0, 3), 'ndjson');
     const refused = await replay([garbage]).catch((thrown) => thrown);
     expect(refused.code).toBe('TAILMARK_FILE_UNREADABLE');
   });
