@@ -1,9 +1,11 @@
 import { systemClock } from '../base/clock.ts';
+import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { unreadable } from '../source/event-text.ts';
 import { Ingester, instanceName } from './ingester.ts';
 import { openSource, type SourceOptions } from './open-source.ts';
 
@@ -15,7 +17,10 @@ export interface IngestOptions extends SourceOptions {
 
 /** The ingest role, in one thread or several. */
 export interface RunningIngest {
-  /** Resolves at the end of a finite source; rejects when the work cannot continue. */
+  /**
+   * Resolves when all of a finite source is stored. Rejects when the work cannot continue, and where none of
+   * the source's lines was an event.
+   */
   readonly done: Promise<void>;
   /** Reasons why it is unhealthy; empty when it is healthy. */
   problems(): readonly string[];
@@ -37,11 +42,28 @@ export async function startIngestThread(
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({ config, source, store, publisher, log, metrics });
   await ingester.start();
-  const done = Promise.race([source.done, ingester.failed]);
+  let drained: Promise<void> | undefined;
+  const drain = () => (drained ??= ingester.drain());
+  const finish = async () => {
+    await drain();
+    await requireEvents(config, metrics);
+  };
+  const done = Promise.race([source.done.then(finish), ingester.failed]);
   done.catch(() => undefined);
   return {
     done,
     problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
-    stop: () => ingester.drain(),
+    stop: drain,
   };
+}
+
+/** @throws OperatorError where a file was read to its end and none of its events counts. */
+async function requireEvents({ source }: Config, metrics: Metrics): Promise<void> {
+  const lines = (await metrics.eventsConsumed.get()).values[0]?.value ?? 0;
+  const dropped = (await metrics.eventsDropped.get()).values.filter(({ value }) => value > 0);
+  if (lines > dropped.reduce((sum, { value }) => sum + value, 0)) return;
+  const name = source.type === 'file' ? source.path : 'standard input';
+  const reasons = dropped.map(({ labels, value }) => `${labels.reason} ${value}`);
+  const found = lines === 0 ? 'it is empty' : `none of ${lines} counts (${reasons.join(', ')})`;
+  throw unreadable(name, `it must hold timing events; ${found}`);
 }
