@@ -1,6 +1,7 @@
 import { Detector } from '../detect/detector.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import type { DetectOptions } from '../detect/options/detect-options.ts';
+import type { StepInput } from '../detect/step/step-evaluator.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 
 /** Time from a window's end to its evaluation, in event time; only `detected_at` depends on it. */
@@ -9,14 +10,17 @@ const EVALUATED_AFTER_MS = 2_000;
 /** Replays past windows under a configuration. Pure: the same windows, the same anomalies. */
 export class Backtest {
   readonly #windowMs: number;
-  /** Backfill it, and warm it up, before the first `evaluate`. */
-  readonly detector: Detector;
+  readonly #options: DetectOptions;
+  /** Backfill it, and warm it up, before the first `evaluate`. After a gap between windows it is a new one. */
+  detector: Detector;
+  #nextMs: number | undefined;
   readonly #explained: (event: AnomalyEvent) => AnomalyEvent;
   readonly #events = new Map<string, AnomalyEvent>();
   readonly counts = { windows: 0, seriesWindows: 0, emitted: 0 };
 
   /** @param explained adds the drivers of slow requests, where known. */
   constructor(options: DetectOptions, explained = (event: AnomalyEvent) => event) {
+    this.#options = options;
     this.#windowMs = options.window;
     this.#explained = explained;
     this.detector = new Detector(options);
@@ -24,11 +28,22 @@ export class Backtest {
 
   /** Evaluates windows. Those of an `eachBlock` together are faster than one by one, with the same events. */
   evaluate(all: readonly WindowsAt[]): void {
-    const steps = all.map(({ startMs, windows }) => {
+    let steps: StepInput[] = [];
+    for (const { startMs, windows } of all) {
+      if (startMs !== (this.#nextMs ?? startMs)) {
+        this.#observe(steps);
+        steps = [];
+        this.detector = new Detector(this.#options);
+      }
+      this.#nextMs = startMs + this.#windowMs;
       this.counts.windows++;
       this.counts.seriesWindows += windows.length;
-      return { startMs, nowMs: startMs + this.#windowMs + EVALUATED_AFTER_MS, windows };
-    });
+      steps.push({ startMs, nowMs: this.#nextMs + EVALUATED_AFTER_MS, windows });
+    }
+    this.#observe(steps);
+  }
+
+  #observe(steps: readonly StepInput[]): void {
     for (const event of this.detector.observeAll(steps)) {
       // Skips the members of an incident, which is counted as one.
       if (event.incident_id !== undefined) continue;

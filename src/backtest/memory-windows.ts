@@ -17,6 +17,7 @@ import { bandRange } from '../sketch/band.ts';
 import { PackedDigests } from '../sketch/packed-digests.ts';
 import { stateCentroids } from '../sketch/sketch-pool.ts';
 import { TDigest } from '../sketch/t-digest.ts';
+import { type CheckedItem, ClockCheck } from '../source/clock-check.ts';
 import { baseWindowMs, ChunkAccumulator, totalMsColumn } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
 import { MemoryDrivers, pushTo } from './memory-drivers.ts';
@@ -26,6 +27,8 @@ const EVENTS_AT_ONCE = 50_000;
 const WINDOWS_AT_ONCE = limits.windowsPerChunk / 2;
 /** Delay of a window, in event time, for recordings whose events are not in order. */
 const PATIENCE_MS = 60_000;
+/** Windows of a longer time without any event are left out. No baseline is longer. */
+const MAX_GAP_MS = 35 * 86_400_000;
 
 const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
@@ -53,6 +56,16 @@ export class MemoryWindows implements DecodeSink {
   readonly #accumulator: ChunkAccumulator;
   readonly #parts = new Map<number, Map<string, Parts>>();
   readonly #drivers: MemoryDrivers;
+  readonly #clocks: ClockCheck<Buffer | null>;
+  /** Reads the time of a message's first event. */
+  readonly #firstTime: DecodeSink = {
+    event: (event) => {
+      if (Number.isNaN(this.#firstMs)) this.#firstMs = completionMs(event);
+    },
+    reject: () => undefined,
+  };
+  #firstMs = Number.NaN;
+  #isAhead = false;
   #pendingEvents = 0;
   /** Start of the next window to hand out; NaN before the first. */
   #nextMs = Number.NaN;
@@ -63,6 +76,7 @@ export class MemoryWindows implements DecodeSink {
 
   constructor(config: Config) {
     const settings = chunkSettingsOf(config);
+    this.#clocks = new ClockCheck(settings.maxFutureMs);
     this.#windowMs = config.detect.window;
     this.#drivers = new MemoryDrivers(this.#windowMs, config.detect.baseline);
     this.#accumulator = new ChunkAccumulator(settings);
@@ -71,13 +85,25 @@ export class MemoryWindows implements DecodeSink {
     this.#begin(Number.NEGATIVE_INFINITY);
   }
 
+  /** Adds a message. It is counted once enough others have followed it to show that its clock was right. */
   consume(message: Buffer | null): void {
-    this.counts.events += this.#decoder.decode(message, this);
+    this.#firstMs = Number.NaN;
+    this.#decoder.decode(message, this.#firstTime);
+    for (const checked of this.#clocks.push(message, this.#firstMs)) this.#count(checked);
+  }
+
+  #count({ item, isAhead }: CheckedItem<Buffer | null>): void {
+    this.#isAhead = isAhead;
+    this.counts.events += this.#decoder.decode(item, this);
     const isSparse = this.#accumulator.windowCount >= WINDOWS_AT_ONCE;
     if (isSparse || this.#pendingEvents >= EVENTS_AT_ONCE) this.#seal();
   }
 
   event(event: DecodedEvent): void {
+    if (this.#isAhead) {
+      this.reject(0, 'future', 'The event must not be later than those that follow it');
+      return;
+    }
     this.#pendingEvents++;
     const isCounted = completionMs(event) >= (this.#nextMs || Number.NEGATIVE_INFINITY);
     const outcome = isCounted ? this.#accumulator.add(event) : outcomes.late;
@@ -104,7 +130,10 @@ export class MemoryWindows implements DecodeSink {
 
   /** Complete windows in order, empty ones too; at the end all of them. */
   *complete(isOver = false): Generator<WindowsAt, void> {
-    if (isOver) this.#seal();
+    if (isOver) {
+      for (const checked of this.#clocks.drain()) this.#count(checked);
+      this.#seal();
+    }
     // Unsealed events may belong to any of them.
     if (this.#pendingEvents > 0) return;
     const starts = [...this.#parts.keys()].sort((a, b) => a - b);
@@ -114,8 +143,13 @@ export class MemoryWindows implements DecodeSink {
     const doneMs = isOver
       ? (starts.at(-1) as number) + this.#windowMs
       : this.#accumulator.watermarkMs - PATIENCE_MS;
-    for (; this.#nextMs + this.#windowMs <= doneMs; this.#nextMs += this.#windowMs) {
-      yield { startMs: this.#nextMs, windows: this.#windowsAt(this.#nextMs) };
+    for (const startMs of starts) {
+      const endMs = startMs + this.#windowMs;
+      if (endMs > doneMs) break;
+      if (startMs - this.#nextMs > MAX_GAP_MS) this.#nextMs = startMs;
+      for (; this.#nextMs < endMs; this.#nextMs += this.#windowMs) {
+        yield { startMs: this.#nextMs, windows: this.#windowsAt(this.#nextMs) };
+      }
     }
   }
 

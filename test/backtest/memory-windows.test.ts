@@ -19,6 +19,9 @@ const eventAt = (ms: number, model: string, features: number, forward: number) =
   stages_ms: { features, forward },
 });
 
+/** Events that wait for others to show that their clock was right. */
+const held = 50;
+
 function all(memory: MemoryWindows): WindowsAt[] {
   return [...memory.complete(true)];
 }
@@ -80,7 +83,7 @@ describe('windows in memory', () => {
     const early = [...memory.complete()];
     // Sealed at 50,000 events, 200 s; released a minute later.
     expect(early).toEqual([]);
-    for (let n = count; n < 100_000; n++)
+    for (let n = count; n < 100_000 + held; n++)
       memory.consume(text(eventAt(n * 4, 'a', 1 + (n % 50), 20)));
     const first = [...memory.complete()];
     expect(first.map(({ startMs: at }) => (at - startMs) / 10_000)).toEqual(
@@ -89,7 +92,8 @@ describe('windows in memory', () => {
     // Its window is released already.
     memory.consume(text(eventAt(5_000, 'a', 1, 1)));
     const rest = all(memory);
-    expect(rest).toHaveLength(7);
+    expect(rest).toHaveLength(8);
+    expect(rest.pop()?.windows[0]?.stages.get('total')?.requests).toBe(held);
     const totals = [...first, ...rest].map(({ windows }) => windows[0]?.stages.get('total'));
     expect(totals.map((total) => total?.requests)).toEqual(new Array(40).fill(2_500));
     expect(totals.map((total) => total?.sumMs)).toEqual(new Array(40).fill(2_500 * 45.5));
@@ -97,23 +101,51 @@ describe('windows in memory', () => {
     // Merged ones stay within the limits of the tables.
     const windows = [...first, ...rest].flatMap((one) => one.windows);
     expect(decodeWindows(encodeWindows(windows), config.detect.window)).toEqual(windows);
-    expect(memory.counts).toEqual({ events: 100_001, rejected: 0, late: 1 });
+    expect(memory.counts).toEqual({ events: 100_001 + held, rejected: 0, late: 1 });
   });
 
   it('count a request when it ends, and lose none that started long before', () => {
     const memory = new MemoryWindows(config);
-    for (let n = 0; n < 50_000; n++) memory.consume(text(eventAt(n * 10, 'a', 1, 20)));
+    for (let n = 0; n < 50_000 + held; n++) memory.consume(text(eventAt(n * 10, 'a', 1, 20)));
     // All but the last minute is released.
     expect([...memory.complete()]).toHaveLength(43);
     // Started in a window that is released already.
     memory.consume(text(eventAt(499_000, 'a', 1, 359_999)));
-    const last = all(memory).at(-1);
+    const last = all(memory).at(-2);
     expect(last?.startMs).toBe(startMs + 490_000);
     expect(last?.windows[0]?.stages.get('total')).toMatchObject({
       requests: 1_001,
       maxMs: 360_000,
     });
-    expect(memory.counts).toEqual({ events: 50_001, rejected: 0, late: 0 });
+    expect(memory.counts).toEqual({ events: 50_001 + held, rejected: 0, late: 0 });
+  });
+
+  it('are those of the others where one clock is wrong, behind or ahead', () => {
+    const windowsOf = (oddAt: number, oddMs: number) => {
+      const memory = new MemoryWindows(config);
+      for (let n = 0; n < 1_000; n++) {
+        if (n === oddAt) memory.consume(text(eventAt(oddMs, 'odd', 1, 2)));
+        memory.consume(text(eventAt(n * 1_000, 'a', 1, 20)));
+      }
+      const { length, ...counted } = all(memory).flatMap(({ windows }) =>
+        windows.filter(({ series }) => series.model === 'a').map(plain),
+      );
+      return { windows: length, counted, counts: memory.counts };
+    };
+    const none = windowsOf(-1, 0);
+    expect(none.windows).toBe(100);
+    const day = 86_400_000;
+    // A day before the first event is a time without traffic; 26 years are left out.
+    for (const behindMs of [-day, -26 * 365 * day]) {
+      const counts = { events: 1_001, rejected: 0, late: 0 };
+      expect(windowsOf(0, behindMs)).toEqual({ ...none, counts });
+    }
+    for (const aheadMs of [day, 73 * 365 * day]) {
+      const counts = { events: 1_001, rejected: 1, late: 0 };
+      for (const at of [0, 125, 997]) {
+        expect(windowsOf(at, aheadMs)).toEqual({ ...none, counts });
+      }
+    }
   });
 
   it('count lines that are no events, and partly read ones', () => {

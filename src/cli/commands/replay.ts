@@ -8,6 +8,7 @@ import { PublishOrder } from '../../generate/publish/publish-order.ts';
 import type { TimedLine } from '../../generate/publish/send-paced.ts';
 import { readEventLine, shiftTs } from '../../generate/replay/event-line.ts';
 import { readLines } from '../../generate/replay/read-lines.ts';
+import { type CheckedItem, ClockCheck } from '../../source/clock-check.ts';
 import { eventText, unreadable } from '../../source/event-text.ts';
 import type { Command } from '../command.ts';
 import { countOption, parseSpeed } from '../flag-values.ts';
@@ -142,9 +143,16 @@ async function* inOrder(
   yield [...order.drain()];
 }
 
+/** An event that is so much later than those that follow it does not say when the trace ends. */
+const WRONG_CLOCK_MS = 300_000;
+
 /** Reads the file to find the shift of every `ts` after which the last request ends now. */
 async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<number> {
   let lastMs = Number.NEGATIVE_INFINITY;
+  const clocks = new ClockCheck<number>(WRONG_CLOCK_MS);
+  const observe = ({ item, isAhead }: CheckedItem<number>) => {
+    if (!isAhead) lastMs = Math.max(lastMs, item);
+  };
   const progress = createProgress(io, {
     label: 'Finding the last event',
     total: trace.sizeBytes,
@@ -155,13 +163,16 @@ async function shiftToNow(trace: Trace, io: Io, clock: WallClock): Promise<numbe
       if (io.signal.aborted) break;
       for (const line of group) {
         const event = line.length === 0 ? undefined : readEventLine(line);
-        if (event !== undefined) lastMs = Math.max(lastMs, event.ts.tsMs + event.lastsMs);
+        if (event === undefined) continue;
+        const endMs = event.ts.tsMs + event.lastsMs;
+        for (const checked of clocks.push(endMs, endMs)) observe(checked);
       }
       progress.update(trace.readBytes());
     }
   } finally {
     progress.finish();
   }
+  for (const checked of clocks.drain()) observe(checked);
   return lastMs === Number.NEGATIVE_INFINITY ? 0 : clock.nowMs() - Math.floor(lastMs);
 }
 

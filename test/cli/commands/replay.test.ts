@@ -75,6 +75,23 @@ describe('tailmark replay', () => {
     for (const run of runs) expect(run.lines).toEqual(lines);
   });
 
+  it.each(['1789000000123000000', '"2099-12-31T23:59:59Z"', '"9999-12-31T23:59:59Z"'])(
+    'rebases by the other events where one has the ts %s',
+    async (odd) => {
+      const lines = Array.from({ length: 100 }, (_, i) => event(1_000_000_000_000 + i * 1_000));
+      const shifted = lines.map((_, i) => event(NOW_MS - 99_001 + i * 1_000));
+      lines.splice(50, 0, event(odd));
+      const { lines: sent } = await replay([
+        file(lines.join('\n')),
+        '--rebase',
+        'now',
+        '--speed',
+        'max',
+      ]);
+      expect(sent.toSpliced(50, 1)).toEqual(shifted);
+    },
+  );
+
   it('rebases by one exact shift, so that the last request ends now, also if it is not the last in the file', async () => {
     const lines = [
       event(1_000_000_000_000),
