@@ -193,7 +193,7 @@ export class PartitionIngest {
     const metadata = encodeMetadata({ watermarkMs });
     const range = { startOffset, endOffset: startOffset };
     const commit = () => this.claim.commit(startOffset, metadata);
-    await persist('commit the place', this.claim, range, commit, this.#context);
+    await persist('commit the start', this.claim, range, commit, this.#context);
     this.#mustCommitStart = false;
   }
 

@@ -56,7 +56,6 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
       query_params: params,
       clickhouse_settings: {
         lightweight_deletes_sync: '2',
-        lightweight_mutation_projection_mode: 'rebuild',
         mutations_sync: '2',
         insert_deduplicate: 0,
       },
@@ -82,7 +81,7 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
       `SELECT samples, end_offset AS end FROM flushes WHERE partition = 1 AND start_offset = 300`,
     );
     await meddle('DELETE FROM chunk_rows WHERE partition = 1 AND start_offset = 300', {});
-    await meddle('DELETE FROM flushes WHERE partition = 0 AND start_offset = 200', {});
+    await meddle('ALTER TABLE flushes DELETE WHERE partition = 0 AND start_offset = 200', {});
     // Within a second of the ledger's end it may still be in flight.
     await meddle(
       `ALTER TABLE chunk_rows UPDATE inserted_at = inserted_at - 10

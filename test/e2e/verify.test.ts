@@ -69,7 +69,6 @@ async function meddle(rig: Rig, query: string, params: Record<string, unknown>):
     query_params: params,
     clickhouse_settings: {
       lightweight_deletes_sync: '2',
-      lightweight_mutation_projection_mode: 'rebuild',
       mutations_sync: '2',
       insert_deduplicate: 0,
     },
@@ -94,7 +93,8 @@ describe('verify, of a ledger', () => {
   it('that lacks a row names the partition and the offsets that are missing', () =>
     withStored('verify_gap', async (rig, chunks) => {
       const { start, end, samples } = chunkAt(chunks, 2);
-      const query = 'DELETE FROM flushes WHERE partition = 1 AND start_offset = {start:UInt64}';
+      const query =
+        'ALTER TABLE flushes DELETE WHERE partition = 1 AND start_offset = {start:UInt64}';
       await meddle(rig, query, { start });
       await meddle(rig, landedEarlier, { start });
       const where = { group_id: rig.config.kafka.group_id, topic: rig.topic, partition: 1 };
@@ -184,7 +184,8 @@ describe('verify, of a chunk', () => {
   it('that is in flight finds nothing wrong: rows without a ledger row, at the end', () =>
     withStored('verify_flight', async (rig, chunks) => {
       const { start, samples } = chunkAt(chunks, -1);
-      const query = 'DELETE FROM flushes WHERE partition = 1 AND start_offset = {start:UInt64}';
+      const query =
+        'ALTER TABLE flushes DELETE WHERE partition = 1 AND start_offset = {start:UInt64}';
       await meddle(rig, query, { start });
       const found = await look(rig);
       expect([found.ok, found.problems]).toEqual([true, []]);
