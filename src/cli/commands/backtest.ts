@@ -102,13 +102,13 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
     onLost: () => undefined,
   });
   await source.done;
+  evaluate(true);
   const { events, rejected, late } = windows.counts;
   if (events === rejected) {
     const found = events === 0 ? 'it is empty' : `none of its ${events} lines is one`;
     const why = windows.firstRejection === undefined ? '' : `. ${windows.firstRejection}`;
     throw unreadable(path, `it must hold timing events; ${found}${why}`);
   }
-  evaluate(true);
   progress.finish();
   const { anomalies } = backtest;
   return { backtest, anomalies, difference: undefined, notCounted: rejected + late };
