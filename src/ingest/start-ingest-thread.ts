@@ -5,7 +5,7 @@ import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { unreadable } from '../source/event-text.ts';
+import { withoutEvents } from '../source/event-text.ts';
 import { Ingester, instanceName } from './ingester.ts';
 import { openSource, type SourceOptions } from './open-source.ts';
 
@@ -64,6 +64,5 @@ async function requireEvents({ source }: Config, metrics: Metrics): Promise<void
   if (lines > dropped.reduce((sum, { value }) => sum + value, 0)) return;
   const name = source.type === 'file' ? source.path : 'standard input';
   const reasons = dropped.map(({ labels, value }) => `${labels.reason} ${value}`);
-  const found = lines === 0 ? 'it is empty' : `none of ${lines} counts (${reasons.join(', ')})`;
-  throw unreadable(name, `it must hold timing events; ${found}`);
+  throw withoutEvents(name, lines, reasons.join(', '));
 }

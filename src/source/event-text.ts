@@ -97,3 +97,9 @@ export function unreadable(
 ): OperatorError {
   return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${name}: ${reason}`, { hint });
 }
+
+/** The error for a file of which none of `count` events counts. */
+export function withoutEvents(name: string, count: number, why: string): OperatorError {
+  const found = count === 0 ? 'it is empty' : `none of ${count} counts (${why})`;
+  return unreadable(name, `it must hold timing events; ${found}`);
+}

@@ -7,7 +7,7 @@ import { backfillPast } from '../../roles/detect/backfill.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { eachBlock } from '../../sink/windows/each-window.ts';
-import { unreadable } from '../../source/event-text.ts';
+import { withoutEvents } from '../../source/event-text.ts';
 import { FileSource } from '../../source/file-source.ts';
 import type { Command } from '../command.ts';
 import { type TimeRange, timeRange } from '../flag-values.ts';
@@ -104,11 +104,7 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   await source.done;
   evaluate(true);
   const { events, rejected, late } = windows.counts;
-  if (events === rejected) {
-    const found = events === 0 ? 'it is empty' : `none of its ${events} lines is one`;
-    const why = windows.firstRejection === undefined ? '' : `. ${windows.firstRejection}`;
-    throw unreadable(path, `it must hold timing events; ${found}${why}`);
-  }
+  if (events === rejected) throw withoutEvents(path, events, windows.firstRejection ?? '');
   progress.finish();
   const { anomalies } = backtest;
   return { backtest, anomalies, difference: undefined, notCounted: rejected + late };

@@ -17,8 +17,8 @@ const event = JSON.stringify({ ts: 1_790_000_000_000, model: 'm', total_ms: 5 })
 
 it.each([
   ['no line', '', 'it is empty'],
-  ['lines of CSV', 'ts,model\n1,m\n', 'none of its 2 lines is one. The event must be JSON'],
-  ['lines of other JSON', '{"a":1}\n', 'none of its 1 lines is one. '],
+  ['lines of CSV', 'ts,model\n1,m\n', 'none of 2 counts (The event must be JSON'],
+  ['lines of other JSON', '{"a":1}\n', 'none of 1 counts (ts must be epoch milliseconds'],
 ])('backtest of a file with %s fails with the reason', async (name, text, reason) => {
   const { path, exitCode, out, err } = await backtest(name, text);
   expect([exitCode, out]).toEqual([64, '']);

@@ -142,6 +142,18 @@ describe('windows that receive requests after they were evaluated', () => {
   const whole = windowsOf(300, slow);
   const part = windowsOf(200);
 
+  /** A rig that has evaluated windows 80 to 99 in part; their other requests are stored by now. */
+  async function withLateRequests(): Promise<Rig> {
+    const rig = new Rig(spliced(whole, 80, part));
+    await rig.evaluator.start();
+    await rig.evaluateTo(79);
+    rig.isGivenUp = true;
+    await rig.evaluateTo(99);
+    rig.isGivenUp = false;
+    rig.tables.arrive(whole.flat());
+    return rig;
+  }
+
   it('are re-evaluated: what was not seen is opened, once, as if all had come on time', async () => {
     const expected = await onTime(whole);
     expect(expected.states).toEqual(['opened', 'resolved']);
@@ -222,13 +234,7 @@ describe('windows that receive requests after they were evaluated', () => {
   });
 
   it('are re-evaluated by another turn where one fails, which saves nothing of what is half', async () => {
-    const rig = new Rig(spliced(whole, 80, part));
-    await rig.evaluator.start();
-    await rig.evaluateTo(79);
-    rig.isGivenUp = true;
-    await rig.evaluateTo(99);
-    rig.isGivenUp = false;
-    rig.tables.arrive(whole.flat());
+    const rig = await withLateRequests();
     const before = rig.tables.snapshots.length;
     // The ledger is not read: the requests, the times of snapshots, their list, a snapshot, its windows.
     rig.tables.failAt(5);
@@ -241,13 +247,7 @@ describe('windows that receive requests after they were evaluated', () => {
   });
 
   it('do not block new windows, where they cannot be counted', async () => {
-    const rig = new Rig(spliced(whole, 80, part));
-    await rig.evaluator.start();
-    await rig.evaluateTo(79);
-    rig.isGivenUp = true;
-    await rig.evaluateTo(99);
-    rig.isGivenUp = false;
-    rig.tables.arrive(whole.flat());
+    const rig = await withLateRequests();
     rig.tables.failAt(1);
     await rig.evaluateTo(100);
     expect(rig.logged).toContain('late requests could not be counted');
@@ -257,13 +257,7 @@ describe('windows that receive requests after they were evaluated', () => {
   });
 
   it('are not re-evaluated by a process that no longer leads', async () => {
-    const rig = new Rig(spliced(whole, 80, part));
-    await rig.evaluator.start();
-    await rig.evaluateTo(79);
-    rig.isGivenUp = true;
-    await rig.evaluateTo(99);
-    rig.isGivenUp = false;
-    rig.tables.arrive(whole.flat());
+    const rig = await withLateRequests();
     rig.tables.onCall(5, () => {
       rig.isLeading = false;
     });

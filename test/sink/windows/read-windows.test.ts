@@ -1,20 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { Series, SeriesWindow } from '../../../src/series/series-window.ts';
+import { emptySeries, type Series, type SeriesWindow } from '../../../src/series/series-window.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
 import { encodeWindows } from './encode-windows.ts';
 import { decodeWindows } from './read-windows.ts';
 
 const startMs = 1_790_000_000_000;
-const plain: Series = {
-  service: '',
-  model: 'ranker',
-  version: '',
-  request_type: '',
-  region: '',
-  host: '',
-  tenant: '',
-  cold_start: false,
-};
+const plain: Series = { ...emptySeries, model: 'ranker' };
 
 function windowOf(windowStartMs: number, series: Series, values: readonly number[]): SeriesWindow {
   const stages = new Map([
