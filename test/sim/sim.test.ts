@@ -7,8 +7,7 @@ import { simulate } from './simulate.ts';
 
 const runner = fileURLToPath(new URL('./run.js', import.meta.url));
 /** Enough for every kind of fault to occur, and few enough for every run of the tests. */
-const SEEDS = '1..2000';
-const LIMIT_MS = 900_000;
+const SEED_COUNT = 400;
 
 interface Summary {
   readonly seedCount: number;
@@ -36,10 +35,8 @@ async function tracedHash(seed: number): Promise<string> {
 }
 
 describe('the simulator', () => {
-  it('finds every window exact in thousands of runs in which every kind of fault occurs', {
-    timeout: LIMIT_MS,
-  }, async () => {
-    const { code, out } = await run('--seeds', SEEDS, '--json');
+  it('finds every window exact in hundreds of runs in which every kind of fault occurs', async () => {
+    const { code, out } = await run('--seeds', `1..${SEED_COUNT}`, '--json');
     const { seedCount, failed, faults } = JSON.parse(out) as Summary;
     const problems = failed.map(({ seed, problem }) => `${problem}: npm run sim -- --seed ${seed}`);
     expect(problems).toEqual([]);
@@ -47,7 +44,7 @@ describe('the simulator', () => {
       (kind) => (faults[kind]?.times ?? 0) === 0,
     );
     expect(missing).toEqual([]);
-    expect({ code, seedCount }).toEqual({ code: 0, seedCount: 2000 });
+    expect({ code, seedCount }).toEqual({ code: 0, seedCount: SEED_COUNT });
   });
 
   it('gives the same run for the same seed, whatever ran before it', async () => {
