@@ -7,11 +7,8 @@ const seed = 500_000;
 
 // Before the weekend, and before the change of the clock, these are diurnal.
 const laterOnly = ['weekly', 'dst'];
-// A day is for learning, and series with many requests are slow to run.
-const daysOf = (family: string) => {
-  if (family === 'cron job') return 2;
-  return ['busy', 'dispersion 5', 'dispersion 20'].includes(family) ? 1.25 : 1.5;
-};
+// A day is for learning, and a cron job comes back on the second.
+const daysOf = (family: string) => (family === 'cron job' ? 2 : 1.25);
 
 describe('the detector, without faults', () => {
   const families = nullFamilies.map(({ name }) => name).filter((name) => !laterOnly.includes(name));
