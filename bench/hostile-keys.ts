@@ -5,7 +5,12 @@ import { Ingester } from '../src/ingest/ingester.ts';
 import type { Chunk } from '../src/sink/chunks/chunk.ts';
 import type { ChunkStore } from '../src/sink/chunks/chunk-store.ts';
 import { RecordList, type SourceRecord } from '../src/source/record.ts';
-import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
+import {
+  type Claim,
+  emptyPartition,
+  type Source,
+  type SourceHandler,
+} from '../src/source/source.ts';
 
 /**
  * What a producer does to an ingest process that gives every event a model and a host of its own:
@@ -108,10 +113,8 @@ class FloodSource implements Source {
   }
 
   async start(handler: SourceHandler): Promise<void> {
-    const committed = { offset: undefined, metadata: '' };
     for (const claim of this.#claims) {
-      const found = { committed, startOffset: 0, endOffset: 0, firstOffsetAt: async () => 0 };
-      await handler.onClaimed(claim, found);
+      await handler.onClaimed(claim, emptyPartition);
     }
     this.done = this.#run(handler);
   }
@@ -165,7 +168,7 @@ function storeOf(onChunk: (chunk: Chunk) => void): ChunkStore {
       landedSamples: 0,
       isRemembered: true,
     }),
-    ledgerEnd: async () => undefined,
+    ledgerEnds: async () => [],
     groupBeginMs: async () => undefined,
   };
 }

@@ -5,7 +5,12 @@ import { type Config, configSchema } from '../src/config/schema.ts';
 import { Ingester } from '../src/ingest/ingester.ts';
 import type { ChunkStore } from '../src/sink/chunks/chunk-store.ts';
 import { RecordList } from '../src/source/record.ts';
-import type { Claim, Source, SourceHandler } from '../src/source/source.ts';
+import {
+  type Claim,
+  emptyPartition,
+  type Source,
+  type SourceHandler,
+} from '../src/source/source.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 /**
@@ -100,13 +105,11 @@ class OneBatch implements Source {
   }
 
   async start(handler: SourceHandler): Promise<void> {
-    const committed = { offset: undefined, metadata: '' };
     const each = Math.ceil(this.#values.length / this.#partitions);
     const batches = [];
     for (let partition = 0; partition < this.#partitions; partition++) {
       const claim: Claim = { topic: 't', partition, isLost: false, commit: async () => undefined };
-      const found = { committed, startOffset: 0, endOffset: 0, firstOffsetAt: async () => 0 };
-      await handler.onClaimed(claim, found);
+      await handler.onClaimed(claim, emptyPartition);
       const values = this.#values.slice(partition * each, (partition + 1) * each);
       const records = values.map((value, offset) => ({ offset, timestampMs: nowMs, value }));
       const end = records.length;
@@ -135,7 +138,7 @@ const store: ChunkStore = {
     landedSamples: 0,
     isRemembered: true,
   }),
-  ledgerEnd: async () => undefined,
+  ledgerEnds: async () => [],
   groupBeginMs: async () => undefined,
 };
 

@@ -1,6 +1,6 @@
 import { configSchema } from '../src/config/schema.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
-import { OpenChunk } from '../src/ingest/open-chunk.ts';
+import { emptyBegin, OpenChunk } from '../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
@@ -14,7 +14,7 @@ const messages = [...benchEvents({ seed: 1, count, eventsPerMessage: per })];
 const bytes = messages.reduce((sum, message) => sum + message.length, 0);
 process.stderr.write(`${(bytes / count).toFixed(1)} bytes an event\n`);
 for (let round = 0; round < 5; round++) {
-  chunk.begin(0, Number.NEGATIVE_INFINITY, Date.now() + 1e12);
+  chunk.begin(emptyBegin, Date.now() + 1e12);
   const t0 = process.cpuUsage();
   for (let i = 0; i < messages.length; i++)
     chunk.add({ offset: i, timestampMs: 0, value: messages[i] as Buffer });

@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { configSchema } from '../src/config/schema.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
-import { OpenChunk } from '../src/ingest/open-chunk.ts';
+import { emptyBegin, OpenChunk } from '../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
@@ -69,7 +69,7 @@ function serve(): void {
   const messages = [...benchEvents({ seed: 1, count: EVENTS, eventsPerMessage: PER_MESSAGE })];
   const work = () => {
     for (let n = 0; n < CHUNKS; n++) {
-      chunk.begin(0, Number.NEGATIVE_INFINITY, NOW_MS);
+      chunk.begin(emptyBegin, NOW_MS);
       for (const [offset, value] of messages.entries())
         chunk.add({ offset, timestampMs: 0, value });
       const { chunk: sealed } = chunk.seal(NOW_MS);

@@ -10,26 +10,25 @@
 -- it is recorded, the first one of a partition (only with {firstsToo}) no earlier than its last record.
 -- Rows are read from {landedSinceMs} on, somewhat earlier; ledger rows from {ledgerSinceMs} on, so that
 -- the rows of a chunk recorded long ago are known when they come again. What is recorded while this
--- runs is left out. A chunk is named by the offset it starts at: the first chunk of a topic made anew
--- shows as a duplicate for the moment in which it is in flight.
+-- runs is left out. A chunk is named by its log and the offset it starts at.
 WITH
     now64(3, 'UTC') AS asked_at,
     fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC') AS since,
     toDateTime64(0, 3, 'UTC') AS never,
     landed AS
     (
-        SELECT group_id, topic, partition, start_offset, sum(requests) AS samples, max(inserted_at) AS landed_at
+        SELECT group_id, topic, partition, log_mark, start_offset, sum(requests) AS samples, max(inserted_at) AS landed_at
         FROM chunk_rows
         WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
           AND inserted_at >= toDateTime(intDiv({landedSinceMs:Int64}, 1000), 'UTC')
           AND ({groupId:String} = '' OR group_id = {groupId:String})
-        GROUP BY group_id, topic, partition, start_offset
+        GROUP BY group_id, topic, partition, log_mark, start_offset
     ),
     begins AS
     (
-        SELECT group_id, topic, partition, min(f.flushed_at) AS first_at
+        SELECT group_id, topic, partition, log_id, min(f.flushed_at) AS first_at
         FROM flushes AS f
-        GROUP BY group_id, topic, partition
+        GROUP BY group_id, topic, partition, log_id
     ),
     ledger AS
     (
@@ -39,27 +38,28 @@ WITH
             if({firstsToo:Bool} AND flushed_at = first_at, last_timestamp, before_at) AS begun_at
         FROM
         (
-            SELECT group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp, samples, flushed_at
+            SELECT group_id, topic, partition, log_id, log_mark, start_offset, end_offset, last_timestamp, samples, flushed_at
             FROM flushes
             WHERE flushed_at >= since AND flushed_at < asked_at
               AND ({groupId:String} = '' OR group_id = {groupId:String})
             UNION ALL
-            SELECT group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp, samples, flushed_at
+            SELECT group_id, topic, partition, log_id, log_mark, start_offset, end_offset, last_timestamp, samples, flushed_at
             FROM flushes
             WHERE flushed_at >= fromUnixTimestamp64Milli({ledgerSinceMs:Int64}, 'UTC') AND flushed_at < since
-              AND (group_id, topic, partition, start_offset) IN (SELECT group_id, topic, partition, start_offset FROM landed)
+              AND (group_id, topic, partition, log_mark, start_offset) IN (SELECT group_id, topic, partition, log_mark, start_offset FROM landed)
         ) AS stored_chunks
-        INNER JOIN begins USING (group_id, topic, partition)
+        INNER JOIN begins USING (group_id, topic, partition, log_id)
         WINDOW stored AS
         (
-            PARTITION BY group_id, topic, partition ORDER BY flushed_at, start_offset
+            PARTITION BY group_id, topic, partition, log_id ORDER BY flushed_at, start_offset
             ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
         )
     ),
     chunks AS
     (
         SELECT
-            group_id, topic, partition, start_offset,
+            group_id, topic, partition, log_mark, start_offset,
+            max(c.log_id) AS log_id,
             max(c.end_offset) AS end_offset,
             sum(c.recorded) AS recorded,
             sum(c.landed) AS landed,
@@ -70,18 +70,18 @@ WITH
         (
             -- By chunk: one that is in the ledger twice is an overlap there, and here the same chunk.
             SELECT
-                group_id, topic, partition, start_offset, end_offset,
+                group_id, topic, partition, log_id, log_mark, start_offset, end_offset,
                 any(samples) AS recorded, 0 AS landed,
                 min(l.flushed_at) AS flushed_at, never AS landed_at, min(l.begun_at) AS begun_at
             FROM ledger AS l
-            GROUP BY group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp
+            GROUP BY group_id, topic, partition, log_id, log_mark, start_offset, end_offset
             UNION ALL
             SELECT
-                group_id, topic, partition, start_offset, 0,
+                group_id, topic, partition, '' AS log_id, log_mark, start_offset, 0,
                 0, l.samples, never, toDateTime64(l.landed_at, 3, 'UTC'), asked_at
             FROM landed AS l
         ) AS c
-        GROUP BY group_id, topic, partition, start_offset
+        GROUP BY group_id, topic, partition, log_mark, start_offset
     ),
     suspects AS
     (
@@ -97,15 +97,15 @@ WITH
     ),
     reached AS
     (
-        SELECT group_id, topic, partition, max(flushed_at) AS recorded_at
+        SELECT group_id, topic, partition, log_mark, max(flushed_at) AS recorded_at
         FROM flushes
         WHERE flushed_at >= since AND flushed_at < asked_at
           AND ({groupId:String} = '' OR group_id = {groupId:String})
-        GROUP BY group_id, topic, partition
+        GROUP BY group_id, topic, partition, log_mark
     )
 SELECT
     multiIf(NOT is_recorded, 'unrecorded', is_compared AND recorded > landed, 'loss', 'duplicate') AS kind,
-    group_id, topic, partition, start_offset, end_offset,
+    group_id, topic, partition, log_id, start_offset, end_offset,
     start_offset AS from_offset, end_offset AS to_offset,
     0 AS other_start_offset, 0 AS other_end_offset,
     toUInt64(if(is_compared, abs(toInt64(recorded) - toInt64(landed)), toInt64(landed))) AS amount,
@@ -113,8 +113,8 @@ SELECT
     toUnixTimestamp64Milli(multiIf(is_compared, begun_at, is_recorded, flushed_at, landed_at)) AS oldest_ms,
     count() OVER same_kind AS found,
     sum(amount) OVER same_kind AS total
-FROM suspects LEFT JOIN reached USING (group_id, topic, partition)
+FROM suspects LEFT JOIN reached USING (group_id, topic, partition, log_mark)
 WHERE is_recorded OR recorded_at >= landed_at + toIntervalSecond(1)
 WINDOW same_kind AS (PARTITION BY kind)
-ORDER BY group_id, topic, partition, start_offset, kind
+ORDER BY group_id, topic, partition, log_mark, start_offset, kind
 LIMIT {limit:UInt32} BY kind

@@ -3,9 +3,9 @@
 SELECT sum(requests) AS samples
 FROM chunk_rows
 WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
-  AND (group_id, topic, partition, start_offset) NOT IN
+  AND (group_id, topic, partition, log_mark, start_offset) NOT IN
   (
       -- A ledger row is never older than the rows it is of; an hour, in case the clock was set back.
-      SELECT group_id, topic, partition, start_offset FROM flushes
+      SELECT group_id, topic, partition, log_mark, start_offset FROM flushes
       WHERE flushed_at >= (SELECT min(inserted_at) FROM chunk_rows) - toIntervalHour(1)
   )

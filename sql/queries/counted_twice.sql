@@ -1,31 +1,29 @@
 -- Offsets of a topic that two groups have counted into this database: everything there counts twice.
--- Runs of chunks are compared, not chunks; the records must be of the same time, as a topic made
--- anew has the same offsets again. Imports of files are left out: each is a group of its own.
+-- Runs of chunks of one log are compared, not chunks. Imports of files are left out: each is a group of its own.
 WITH
     chunks AS
     (
-        SELECT group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp, flushed_at
+        SELECT group_id, topic, partition, log_id, start_offset, end_offset, flushed_at
         FROM flushes
         WHERE NOT startsWith(group_id, 'file/')
           AND end_offset > start_offset
-          AND (topic, partition) IN
+          AND (topic, partition, log_id) IN
           (
-              SELECT topic, partition
+              SELECT topic, partition, log_id
               FROM
               (
-                  SELECT group_id, topic, partition, count() FROM flushes
+                  SELECT group_id, topic, partition, log_id, count() FROM flushes
                   WHERE NOT startsWith(group_id, 'file/')
-                  GROUP BY group_id, topic, partition
+                  GROUP BY group_id, topic, partition, log_id
               )
-              GROUP BY topic, partition HAVING count() > 1
+              GROUP BY topic, partition, log_id HAVING count() > 1
           )
     ),
     runs AS
     (
         SELECT
-            group_id, topic, partition,
+            group_id, topic, partition, log_id,
             min(start_offset) AS from_offset, max(end_offset) AS to_offset,
-            min(first_timestamp) AS first_at, max(last_timestamp) AS last_at,
             min(flushed_at) AS flushed_at
         FROM
         (
@@ -36,22 +34,22 @@ WITH
                 FROM chunks
                 WINDOW stored AS
                 (
-                    PARTITION BY group_id, topic, partition ORDER BY flushed_at, start_offset
+                    PARTITION BY group_id, topic, partition, log_id ORDER BY flushed_at, start_offset
                     ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
                 )
             )
             WINDOW stored AS
             (
-                PARTITION BY group_id, topic, partition ORDER BY flushed_at, start_offset
+                PARTITION BY group_id, topic, partition, log_id ORDER BY flushed_at, start_offset
                 ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
             )
         )
-        GROUP BY group_id, topic, partition, run
+        GROUP BY group_id, topic, partition, log_id, run
     )
 SELECT
     'counted_twice' AS kind,
     a.group_id AS group_id, b.group_id AS other_group_id,
-    a.topic AS topic, a.partition AS partition,
+    a.topic AS topic, a.partition AS partition, a.log_id AS log_id,
     greatest(a.from_offset, b.from_offset) AS start_offset,
     least(a.to_offset, b.to_offset) AS end_offset,
     start_offset AS from_offset, end_offset AS to_offset,
@@ -61,9 +59,8 @@ SELECT
     count() OVER () AS found,
     sum(amount) OVER () AS total
 FROM runs AS a
-INNER JOIN runs AS b ON a.topic = b.topic AND a.partition = b.partition
+INNER JOIN runs AS b ON a.topic = b.topic AND a.partition = b.partition AND a.log_id = b.log_id
 WHERE a.group_id < b.group_id
   AND a.from_offset < b.to_offset AND b.from_offset < a.to_offset
-  AND a.first_at <= b.last_at AND b.first_at <= a.last_at
-ORDER BY topic, partition, start_offset, group_id, other_group_id
+ORDER BY topic, partition, log_id, start_offset, group_id, other_group_id
 LIMIT {limit:UInt32}

@@ -1,6 +1,6 @@
 -- Every chunk of the ledger, in the order in which it was stored.
 SELECT
-    group_id, topic, partition, start_offset, end_offset,
+    group_id, topic, partition, log_id, start_offset, end_offset,
     toUnixTimestamp64Milli(first_timestamp) AS first_ms,
     toUnixTimestamp64Milli(last_timestamp) AS last_ms,
     records, consumed, aggregated, rejected, late, overflow, samples,

@@ -8,17 +8,15 @@
 -- found and total say how many there are and what they amount to. oldest_ms is from when on chunks
 -- must be looked at to find it.
 --
--- A topic made anew starts over: a range that begins lower than the one stored before it ended,
--- and all of whose records are newer, opens a new tiling. Within a tiling only offsets count, not
--- the order of storing: the server's clock may have been set back.
+-- Ranges tile within a log; only offsets count, not the order of storing, as the server's clock may have been set back.
 --
--- Over all time, partitions whose summary shows a perfect tiling are passed over (sql/0011_ledger_summary.sql).
+-- Over all time, logs whose summary shows a perfect tiling are passed over (sql/0012_logs.sql).
 WITH
     suspects AS
     (
-        SELECT group_id, topic, partition
+        SELECT group_id, topic, partition, log_id
         FROM flushes
-        GROUP BY group_id, topic, partition
+        GROUP BY group_id, topic, partition, log_id
         HAVING sum(cityHash64(end_offset)) + cityHash64(min(start_offset))
                 != sum(cityHash64(start_offset)) + cityHash64(max(end_offset))
             OR countIf(end_offset <= start_offset) > 0
@@ -27,36 +25,12 @@ WITH
     chunks AS
     (
         SELECT
-            group_id, topic, partition, start_offset, end_offset, first_timestamp, last_timestamp,
-            flushed_at, consumed, aggregated + rejected + late + overflow AS accounted
+            group_id, topic, partition, log_id, start_offset, end_offset, flushed_at,
+            consumed, aggregated + rejected + late + overflow AS accounted
         FROM flushes
         WHERE flushed_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
           AND ({groupId:String} = '' OR group_id = {groupId:String})
-          AND ({sinceMs:Int64} > 0 OR (group_id, topic, partition) IN suspects)
-    ),
-    tilings AS
-    (
-        SELECT *, sum(starts_over) OVER stored AS tiling
-        FROM
-        (
-            SELECT
-                *,
-                start_offset < lagInFrame(end_offset, 1, start_offset) OVER stored
-                    AND first_timestamp > lagInFrame(last_timestamp, 1, first_timestamp) OVER stored
-                    AS starts_over
-            FROM chunks
-            WHERE end_offset > start_offset
-            WINDOW stored AS
-            (
-                PARTITION BY group_id, topic, partition ORDER BY flushed_at, start_offset
-                ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-            )
-        )
-        WINDOW stored AS
-        (
-            PARTITION BY group_id, topic, partition ORDER BY flushed_at, start_offset
-            ROWS BETWEEN UNBOUNDED PRECEDING AND CURRENT ROW
-        )
+          AND ({sinceMs:Int64} > 0 OR (group_id, topic, partition, log_id) IN suspects)
     ),
     neighbours AS
     (
@@ -66,15 +40,16 @@ WITH
             count() OVER before AS before_count,
             max((end_offset, start_offset, flushed_at)) OVER before AS furthest,
             furthest.1 AS reached
-        FROM tilings
+        FROM chunks
+        WHERE end_offset > start_offset
         WINDOW before AS
         (
-            PARTITION BY group_id, topic, partition, tiling ORDER BY start_offset, end_offset, flushed_at
+            PARTITION BY group_id, topic, partition, log_id ORDER BY start_offset, end_offset, flushed_at
             ROWS BETWEEN UNBOUNDED PRECEDING AND 1 PRECEDING
         )
     )
 SELECT
-    kind, group_id, topic, partition, start_offset, end_offset, from_offset, to_offset,
+    kind, group_id, topic, partition, log_id, start_offset, end_offset, from_offset, to_offset,
     other_start_offset, other_end_offset, amount, due, had,
     toUnixTimestamp64Milli(oldest_at) AS oldest_ms,
     count() OVER same_kind AS found,
@@ -83,7 +58,7 @@ FROM
 (
     SELECT
         if(start_offset > reached, 'gap', 'overlap') AS kind,
-        group_id, topic, partition, start_offset, end_offset,
+        group_id, topic, partition, log_id, start_offset, end_offset,
         least(start_offset, reached) AS from_offset,
         greatest(start_offset, least(end_offset, reached)) AS to_offset,
         furthest.2 AS other_start_offset, reached AS other_end_offset,
@@ -93,7 +68,7 @@ FROM
     WHERE before_count > 0 AND start_offset != reached
     UNION ALL
     SELECT
-        'conservation', group_id, topic, partition, start_offset, end_offset,
+        'conservation', group_id, topic, partition, log_id, start_offset, end_offset,
         start_offset, end_offset, 0, 0,
         toUInt64(abs(toInt64(consumed) - toInt64(accounted))), consumed, accounted,
         flushed_at, flushed_at
@@ -101,7 +76,7 @@ FROM
     WHERE consumed != accounted
     UNION ALL
     SELECT
-        'empty_range', group_id, topic, partition, start_offset, end_offset,
+        'empty_range', group_id, topic, partition, log_id, start_offset, end_offset,
         start_offset, end_offset, 0, 0,
         toUInt64(start_offset - end_offset), 0, 0,
         flushed_at, flushed_at
@@ -109,5 +84,5 @@ FROM
     WHERE end_offset <= start_offset
 )
 WINDOW same_kind AS (PARTITION BY kind)
-ORDER BY group_id, topic, partition, start_offset, kind, flushed_at
+ORDER BY group_id, topic, partition, log_id, start_offset, kind, flushed_at
 LIMIT {limit:UInt32} BY kind

@@ -1,6 +1,6 @@
--- What the ledger says of each partition, and of all it has counted.
+-- What the ledger says of each log of each partition, and of all it has counted.
 SELECT
-    group_id, topic, partition,
+    group_id, topic, partition, log_id,
     count() AS chunks,
     min(start_offset) AS from_offset,
     max(end_offset) AS to_offset,
@@ -15,5 +15,5 @@ SELECT
     toUnixTimestamp(minOrNullIf(f.window_min, f.samples > 0)) AS first_window_seconds,
     toUnixTimestamp64Milli(min(f.flushed_at)) AS first_flushed_ms
 FROM flushes AS f
-GROUP BY group_id, topic, partition
-ORDER BY group_id, topic, partition
+GROUP BY group_id, topic, partition, log_id
+ORDER BY group_id, topic, partition, first_flushed_ms

@@ -5,6 +5,7 @@ import { type Claim, ClaimLostError } from '../source/source.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type LetterContext, publishLetters, rationedMessages } from './letter-writer.ts';
+import type { ChunkBegin } from './open-chunk.ts';
 import { persist } from './persist.ts';
 
 export interface FlushContext extends LetterContext {
@@ -14,8 +15,8 @@ export interface FlushContext extends LetterContext {
 }
 
 export interface ChunkStart {
-  /** Event time before the chunk, for whoever reads it again. */
-  readonly watermarkBeforeMs: number;
+  /** What was reached before the chunk, for whoever reads it again. */
+  readonly before: Pick<ChunkBegin, 'watermarkMs' | 'leaderEpoch'>;
   readonly intent: Intent;
   /** Whether the intent is a predecessor's, who may have got to any step. */
   readonly inherited: boolean;
@@ -147,8 +148,8 @@ export class ChunkFlush {
   }
 
   #commitEnd(): Promise<void> {
-    const { endOffset, watermarkMs } = this.#chunk;
-    return this.#claim.commit(endOffset, encodeMetadata({ watermarkMs }));
+    const { endOffset, ...reached } = this.#chunk;
+    return this.#claim.commit(endOffset, encodeMetadata(reached));
   }
 
   /**
@@ -175,7 +176,7 @@ export class ChunkFlush {
   }
 
   #metadataOf(intent: Intent): string {
-    return encodeMetadata({ watermarkMs: this.#start.watermarkBeforeMs, intent });
+    return encodeMetadata({ ...this.#start.before, logId: this.#chunk.logId, intent });
   }
 
   /**

@@ -6,7 +6,7 @@ import { type ChunkSettings, chunkSettings } from './chunk-settings.ts';
 /** The ledger's counts of a chunk, without its range. */
 export type ChunkCounts = Omit<
   LedgerEntry,
-  'groupId' | 'topic' | 'partition' | 'startOffset' | 'endOffset'
+  'groupId' | 'topic' | 'partition' | 'logId' | 'startOffset' | 'endOffset'
 >;
 
 /**
@@ -28,12 +28,16 @@ export interface Intent {
 
 /** Metadata of a committed offset (Kafka's limit: 4,096 bytes). */
 export interface CommitMetadata {
+  /** The log that the offset is of. */
+  readonly logId: string;
+  /** Leader epoch of the record before the offset; -1 where it is not known. */
+  readonly leaderEpoch: number;
   /** Event time that the partition had reached at the offset; undefined before its first event. */
   readonly watermarkMs: number | undefined;
   readonly intent?: Intent | undefined;
 }
 
-const MAGIC = 'tailmark/1';
+const MAGIC = 'tailmark/2';
 
 const count = z.int().min(0);
 const countsSchema = z.object({
@@ -43,6 +47,7 @@ const countsSchema = z.object({
     .number()
     .nullable()
     .transform((ms) => ms ?? Number.NEGATIVE_INFINITY),
+  leaderEpoch: z.int(),
   records: count,
   consumed: count,
   aggregated: count,
@@ -66,21 +71,24 @@ const intentSchema: z.ZodType<Intent> = z.object({
 });
 const metadataSchema = z.object({
   v: z.string(),
+  logId: z.string(),
+  leaderEpoch: z.int(),
   watermarkMs: z.number().optional(),
   intent: intentSchema.optional(),
 });
 
 /** The ledger's counts of a chunk, without its identity. */
 export function countsOf(chunk: Chunk): ChunkCounts {
-  const { groupId, topic, partition, startOffset, endOffset, rows, ...counts } = chunk;
+  const { groupId, topic, partition, logId, startOffset, endOffset, rows, ...counts } = chunk;
   const { rowCount, samples, windowMinMs, windowMaxMs } = rows;
   return { ...counts, rows: { rowCount, samples, windowMinMs, windowMaxMs } };
 }
 
 /** Serializes the metadata. A watermark before the first event is left out, because JSON has no infinity. */
-export function encodeMetadata({ watermarkMs, intent }: CommitMetadata): string {
+export function encodeMetadata(metadata: CommitMetadata): string {
+  const { logId, leaderEpoch, watermarkMs, intent } = metadata;
   const reachedMs = Number.isFinite(watermarkMs) ? watermarkMs : undefined;
-  return JSON.stringify({ v: MAGIC, watermarkMs: reachedMs, intent });
+  return JSON.stringify({ v: MAGIC, logId, leaderEpoch, watermarkMs: reachedMs, intent });
 }
 
 /**
@@ -99,7 +107,8 @@ export function decodeMetadata(metadata: string): CommitMetadata | undefined {
   }
   const { success, data } = metadataSchema.safeParse(parsed);
   if (!success || data.v !== MAGIC) throw unreadable(metadata);
-  return { watermarkMs: data.watermarkMs, intent: data.intent };
+  const { logId, leaderEpoch, watermarkMs, intent } = data;
+  return { logId, leaderEpoch, watermarkMs, intent };
 }
 
 function unreadable(metadata: string): OperatorError {

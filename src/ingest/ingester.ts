@@ -10,17 +10,18 @@ import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
+import { hasTopicId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import {
   type Claim,
   ClaimLostError,
   type FoundPartition,
+  type ReadPosition,
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
 import { DeadLetterBudget } from './dead-letter-budget.ts';
 import { LateShare } from './late-share.ts';
-import { logIdentity } from './log-identity.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { resolveStartPosition, type StartPosition } from './start-position.ts';
 
@@ -82,24 +83,18 @@ export class Ingester implements SourceHandler {
     this.#stopTicking = clock.every(Math.min(250, intervalMs / 4), tick);
   }
 
-  async onClaimed(claim: Claim, found: FoundPartition): Promise<number> {
+  async onClaimed(claim: Claim, found: FoundPartition): Promise<ReadPosition> {
     const position = await this.#startPositionOf(claim, found);
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));
     }
-    return position.readOffset;
+    return { offset: position.readOffset, leaderEpoch: position.leaderEpoch };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
     const partition = this.#partitions.get(claim);
     if (partition === undefined) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
     await partition.onBatch(batch, keepAlive);
-  }
-
-  async isAnotherLog({ topic, partition }: Claim, found: FoundPartition): Promise<boolean> {
-    const { groupId, store } = this.#context;
-    const ledger = await store.ledgerEnd(groupId, topic, partition);
-    return ledger !== undefined && logIdentity.isNew(ledger.endOffset, ledger, found);
   }
 
   onLost(claim: Claim): void {
@@ -155,20 +150,26 @@ export class Ingester implements SourceHandler {
       throw error;
     }
     const { topic, partition } = claim;
-    const { reason, startOffset, intent, lostOffsets } = position;
-    log[lostOffsets > 0 ? 'error' : 'info'](
+    const { reason, logId, startOffset, intent, lostOffsets } = position;
+    const loss = lossOf(position);
+    log[loss === undefined ? 'info' : 'error'](
       {
         topic,
         partition,
+        log_id: logId,
         reason,
         offset: startOffset,
         ...(intent === undefined ? {} : { pending_until: intent.endOffset }),
         ...(lostOffsets > 0 ? { lost_offsets: lostOffsets } : {}),
       },
-      lostOffsets > 0
-        ? 'partition assigned; retention has removed records that were not read'
-        : 'partition assigned',
+      `partition assigned${loss === undefined ? '' : `; ${loss}`}`,
     );
+    if (!hasTopicId(found.logId)) {
+      log.warn(
+        { topic, partition },
+        'the broker has no topic ids (Kafka 2.8 or later has): a recreated topic that is longer is not noticed',
+      );
+    }
     return position;
   }
 
@@ -186,6 +187,14 @@ export class Ingester implements SourceHandler {
     metrics.openSeries.set(cells);
     lateShare.show(clock.nowMs());
   }
+}
+
+/** Records that are gone from the log, in words; undefined where there are none. */
+function lossOf({ reason, lostOffsets }: StartPosition): string | undefined {
+  if (reason === 'truncated') {
+    return 'the log was truncated: counted records are no longer in it, and others count from here on';
+  }
+  return lostOffsets > 0 ? 'retention has removed records that were not read' : undefined;
 }
 
 function labelsOf({ topic, partition }: Claim) {

@@ -179,11 +179,11 @@ function isTruncated({ problems, kinds }: FoundProblems, kind: LedgerProblemKind
 
 /** Identity of a problem without its amount, which may grow. */
 function keyOf(problem: Problem): string {
-  const { kind, topic, partition, start_offset, from_offset, to_offset } = problem;
-  return JSON.stringify([kind, topic, partition, start_offset, from_offset, to_offset]);
+  const { kind, topic, partition, log_id, start_offset, from_offset, to_offset } = problem;
+  return JSON.stringify([kind, topic, partition, log_id, start_offset, from_offset, to_offset]);
 }
 
 function fieldsOf(problem: Problem) {
-  const { kind, group_id, topic, partition, from_offset, to_offset, amount } = problem;
-  return { kind, group_id, topic, partition, from_offset, to_offset, amount };
+  const { kind, group_id, topic, partition, log_id, from_offset, to_offset, amount } = problem;
+  return { kind, group_id, topic, partition, log_id, from_offset, to_offset, amount };
 }

@@ -22,6 +22,23 @@ export interface ChunkContext {
   readonly rowShare?: () => number;
 }
 
+/** Where a chunk begins. */
+export interface ChunkBegin {
+  readonly logId: string;
+  readonly startOffset: number;
+  /** Event time and leader epoch reached before it. */
+  readonly watermarkMs: number;
+  readonly leaderEpoch: number;
+}
+
+/** The beginning of a log without ids and records before it. */
+export const emptyBegin: ChunkBegin = {
+  logId: '',
+  startOffset: 0,
+  watermarkMs: Number.NEGATIVE_INFINITY,
+  leaderEpoch: -1,
+};
+
 /**
  * The open chunk of a partition. Records go in; sealing returns one block of rows, the ledger's counts, and
  * the dead letters.
@@ -37,6 +54,8 @@ export class OpenChunk implements DecodeSink {
   readonly #topic: string;
   readonly #partition: number;
   #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
+  #logId = '';
+  #leaderEpoch = -1;
   #startOffset = 0;
   #nextOffset = 0;
   #firstTimestampMs = 0;
@@ -58,10 +77,12 @@ export class OpenChunk implements DecodeSink {
     this.#decoder = new MessageDecoder({ ...settings, stages, values });
   }
 
-  /** Starts a chunk at an offset; see ChunkAccumulator.begin. */
-  begin(startOffset: number, watermarkMs: number, nowMs: number): void {
+  /** Starts a chunk; see ChunkAccumulator.begin. */
+  begin({ logId, startOffset, watermarkMs, leaderEpoch }: ChunkBegin, nowMs: number): void {
     this.#accumulator.begin(watermarkMs, nowMs);
     this.#watermarkBeforeMs = watermarkMs;
+    this.#logId = logId;
+    this.#leaderEpoch = leaderEpoch;
     this.#startOffset = startOffset;
     this.#nextOffset = startOffset;
     this.#firstTimestampMs = 0;
@@ -119,6 +140,7 @@ export class OpenChunk implements DecodeSink {
     const timestampMs = Math.min(Math.max(0, record.timestampMs), limits.timestampMs);
     if (this.#records === 0) this.#firstTimestampMs = timestampMs;
     this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs);
+    this.#leaderEpoch = record.leaderEpoch ?? -1;
     this.#records++;
     this.#record = record;
     this.#index = 0;
@@ -178,6 +200,7 @@ export class OpenChunk implements DecodeSink {
       groupId,
       topic: this.#topic,
       partition: this.#partition,
+      logId: this.#logId,
       startOffset: this.#startOffset,
     };
     return {
@@ -187,6 +210,7 @@ export class OpenChunk implements DecodeSink {
         endOffset: this.#nextOffset,
         firstTimestampMs: this.#firstTimestampMs,
         lastTimestampMs: this.#lastTimestampMs,
+        leaderEpoch: this.#leaderEpoch,
         watermarkMs: Math.max(
           this.#watermarkBeforeMs,
           Math.min(this.#accumulator.watermarkMs, sealedMs),

@@ -1,5 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import { type Chunk, chunkToken } from '../sink/chunks/chunk.ts';
+import { truncatedId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
@@ -7,7 +8,7 @@ import { chunkSettingsOf } from './chunk-settings.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import type { LateShare } from './late-share.ts';
-import { type ChunkContext, OpenChunk } from './open-chunk.ts';
+import { type ChunkBegin, type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
 
@@ -41,7 +42,7 @@ export class PartitionIngest {
   #open: OpenChunk;
   /** A predecessor's pending chunk: it must be sealed exactly at its end. */
   #inherited: Intent | undefined;
-  #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
+  #before: ChunkBegin;
   #openedMs = 0;
   #sealed = 0;
   #draining = false;
@@ -50,7 +51,7 @@ export class PartitionIngest {
   #failure: unknown;
 
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
-    const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = start;
+    const { intent, watermarkMs = Number.NEGATIVE_INFINITY } = start;
     const settings = intent?.settings ?? chunkSettingsOf(context.config);
     this.claim = claim;
     this.#start = start;
@@ -58,7 +59,8 @@ export class PartitionIngest {
     this.#context = context;
     this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
     this.#inherited = intent;
-    this.#begin(startOffset, watermarkMs, intent?.nowMs ?? context.clock.nowMs());
+    this.#before = { ...start, watermarkMs };
+    this.#begin(this.#before, intent?.nowMs ?? context.clock.nowMs());
   }
 
   get watermarkMs(): number {
@@ -122,9 +124,7 @@ export class PartitionIngest {
     const chunk = this.#withInheritedIdentity(sealed);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
-    // Where the log begins after the chunk's end, the ledger must show the gap.
-    const nextOffset = Math.max(chunk.endOffset, start.inherited ? this.#start.readOffset : 0);
-    this.#begin(nextOffset, chunk.watermarkMs, clock.nowMs());
+    this.#begin(start.inherited ? this.#afterInherited(chunk) : after(chunk), clock.nowMs());
     const startedMs = clock.elapsedMs();
     this.#flushingSinceMs = startedMs;
     this.#flushing = new ChunkFlush(this.claim, chunk, letters, start, this.#context)
@@ -156,8 +156,8 @@ export class PartitionIngest {
   /** Gives a recreated chunk its predecessor's identity, even if some records have expired. */
   #withInheritedIdentity(chunk: Chunk): Chunk {
     if (this.#inherited === undefined) return chunk;
-    const { counts } = this.#inherited;
-    const { firstTimestampMs, lastTimestampMs, watermarkMs } = counts;
+    const { counts, endOffset } = this.#inherited;
+    const { firstTimestampMs, lastTimestampMs, watermarkMs, leaderEpoch } = counts;
     const differs = counts.records !== chunk.records || counts.consumed !== chunk.consumed;
     this.#context.log[differs ? 'warn' : 'info'](
       { token: chunkToken(chunk), records: chunk.records, records_before: counts.records },
@@ -165,14 +165,24 @@ export class PartitionIngest {
         ? 'a chunk that a predecessor began had records that are gone by now'
         : 'a chunk that a predecessor began is made again',
     );
-    return { ...chunk, firstTimestampMs, lastTimestampMs, watermarkMs };
+    return { ...chunk, endOffset, firstTimestampMs, lastTimestampMs, watermarkMs, leaderEpoch };
+  }
+
+  /** Where the next chunk begins. Where the log begins after the chunk's end, the ledger must show the gap. */
+  #afterInherited(chunk: Chunk): ChunkBegin {
+    const { truncatedAt, readOffset } = this.#start;
+    if (truncatedAt === undefined) {
+      return { ...after(chunk), startOffset: Math.max(chunk.endOffset, readOffset) };
+    }
+    const logId = truncatedId(chunk.logId);
+    return { ...after(chunk), logId, startOffset: truncatedAt, leaderEpoch: -1 };
   }
 
   #startOf(chunk: Chunk, isFirst: boolean): ChunkStart {
     const { endOffset } = chunk;
     const { nowMs, settings } = this.#open;
     return {
-      watermarkBeforeMs: this.#watermarkBeforeMs,
+      before: this.#before,
       intent: this.#inherited ?? { endOffset, nowMs, settings, counts: countsOf(chunk) },
       inherited: this.#inherited !== undefined,
       isFirst,
@@ -189,23 +199,30 @@ export class PartitionIngest {
 
   /** Commits the start position, so that a successor begins there as well. */
   async #commitStart(): Promise<void> {
-    const { startOffset, watermarkMs } = this.#start;
-    const metadata = encodeMetadata({ watermarkMs });
+    const { startOffset } = this.#start;
+    const metadata = encodeMetadata({ ...this.#start, intent: undefined });
     const range = { startOffset, endOffset: startOffset };
     const commit = () => this.claim.commit(startOffset, metadata);
     await persist('commit the start', this.claim, range, commit, this.#context);
     this.#mustCommitStart = false;
   }
 
-  #begin(startOffset: number, watermarkMs: number, nowMs: number): void {
-    this.#watermarkBeforeMs = watermarkMs;
+  #begin(begin: ChunkBegin, nowMs: number): void {
+    this.#before = begin;
     this.#openedMs = this.#context.clock.elapsedMs();
-    this.#open.begin(startOffset, watermarkMs, nowMs);
+    this.#open.begin(begin, nowMs);
+  }
+
+  /** Offset at which an inherited chunk's records end. */
+  get #boundary(): number | undefined {
+    if (this.#inherited === undefined) return undefined;
+    const { endOffset } = this.#inherited;
+    return Math.min(endOffset, this.#start.truncatedAt ?? endOffset);
   }
 
   /** Adds some records to the open chunk, up to its boundary or its size. */
   #fill({ records, nextOffset }: RecordBatch): void {
-    const boundary = this.#inherited?.endOffset;
+    const boundary = this.#boundary;
     if (boundary === undefined && this.#open.records === 0) {
       this.#open.setClock(this.#context.clock.nowMs());
     }
@@ -229,8 +246,8 @@ export class PartitionIngest {
 
   /** An inherited range ends exactly at its intent's end, any other when it is full. */
   #mustSeal(): boolean {
-    if (this.#inherited !== undefined) return this.#open.nextOffset >= this.#inherited.endOffset;
-    return this.#open.isFull;
+    const boundary = this.#boundary;
+    return boundary === undefined ? this.#open.isFull : this.#open.nextOffset >= boundary;
   }
 
   /**
@@ -273,4 +290,9 @@ export class PartitionIngest {
     metrics.chunksFlushed.inc();
     metrics.chunkRows.inc(chunk.rows.rowCount);
   }
+}
+
+/** Where the chunk after another one begins. */
+function after({ logId, endOffset, watermarkMs, leaderEpoch }: Chunk): ChunkBegin {
+  return { logId, startOffset: endOffset, watermarkMs, leaderEpoch };
 }

@@ -1,7 +1,13 @@
-import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
+import type { ChunkStore, LedgerEnd } from '../sink/chunks/chunk-store.ts';
+import {
+  clusterOf,
+  generationOf,
+  hasTopicId,
+  truncatedId,
+  withGeneration,
+} from '../source/log-id.ts';
 import type { Claim, FoundPartition } from '../source/source.ts';
 import { type CommitMetadata, decodeMetadata, type Intent } from './commit-metadata.ts';
-import { logIdentity } from './log-identity.ts';
 
 /** Why a partition is read from its start position. */
 export type StartReason =
@@ -9,7 +15,7 @@ export type StartReason =
   | 'committed'
   /** The ledger, which is ahead of the group's commit or exists without one. */
   | 'ledger'
-  /** Neither exists: `kafka.start_from` decides. */
+  /** Neither exists for this log: `kafka.start_from` decides. */
   | 'start_from'
   /** The partition was added after the group's first chunk. */
   | 'added'
@@ -17,75 +23,134 @@ export type StartReason =
   | 'expired'
   /** The topic was deleted and recreated. */
   | 'recreated'
-  /** The log was truncated: it ends before the last offset read. */
+  /** Records that were read are no longer in the log: an unclean leader election, or a reset of offsets. */
   | 'truncated';
 
 export interface StartPosition {
   readonly reason: StartReason;
+  /** The log that chunks are of from here on (source/log-id.ts). */
+  readonly logId: string;
   /** Offset at which the next chunk begins. */
   readonly startOffset: number;
   /** Offset to read from: after `startOffset` where the log begins later. */
   readonly readOffset: number;
+  /** Leader epoch of the record before `startOffset`; -1 while unknown. */
+  readonly leaderEpoch: number;
   /** Event time reached so far; undefined while unknown. */
   readonly watermarkMs: number | undefined;
   /** A predecessor's pending chunk at `startOffset`, which must be made again. */
   readonly intent: Intent | undefined;
+  /**
+   * Where the log was truncated within the pending chunk. The chunk's other records are gone, and records
+   * from here on are of the log's next generation.
+   */
+  readonly truncatedAt: number | undefined;
   /** Offsets known to be lost before they were stored. */
   readonly lostOffsets: number;
   /** The group does not have this position: it must be committed first. */
   readonly mustCommit: boolean;
 }
 
+export interface StartOptions {
+  readonly groupId: string;
+  readonly startFrom: 'earliest' | 'latest';
+  readonly store: Pick<ChunkStore, 'ledgerEnds' | 'groupBeginMs'>;
+}
+
 /**
- * Resolves the start position: the group's commit or the end of the ledger, whichever is further, if the log
- * still has it. A commit may be late, overwritten or expired. Otherwise the configuration decides. Pure
- * except for its queries.
+ * Resolves the start position: the group's commit or the end of the ledger, whichever is further, if they are
+ * of the log that is there now and it still has the records before them. A commit may be late, overwritten,
+ * expired, or of another log of the same name. Otherwise the configuration decides. Pure except for its
+ * queries.
  *
  * @throws OperatorError when a commit of another version cannot be read.
  */
 export async function resolveStartPosition(
   claim: Pick<Claim, 'topic' | 'partition'>,
   found: FoundPartition,
-  options: {
-    readonly groupId: string;
-    readonly startFrom: 'earliest' | 'latest';
-    readonly store: Pick<ChunkStore, 'ledgerEnd' | 'groupBeginMs'>;
-  },
+  options: StartOptions,
 ): Promise<StartPosition> {
   const { topic, partition } = claim;
   const metadata = decodeMetadata(found.committed.metadata);
-  const committed = found.committed.offset ?? -1;
-  const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);
-  const stored = ledger?.endOffset ?? -1;
-  if (committed < 0 && ledger === undefined) return beginning(topic, found, options);
-  const pendingIntent = pending(committed, metadata);
-  const isNew = await logIdentity.isNew(committed, ledger, found, pendingIntent);
-  const isInDoubt = isNew || (pendingIntent !== undefined && ledger === undefined);
-  if (isInDoubt && !(await logIdentity.isOf(committed, pendingIntent, ledger, found))) {
-    return startAt('recreated', found.startOffset);
-  }
+  const ends = await options.store.ledgerEnds(options.groupId, topic, partition);
+  const generation = latestGeneration(found.logId, metadata, ends);
+  if (generation === 0) return unknownLog(topic, found, { metadata, ends }, options);
+  const logId = withGeneration(found.logId, generation);
+  const end = ends.find((entry) => entry.logId === logId);
+  // A commit without metadata is an operator's: it is of the log that is there.
+  const isOfLog = metadata === undefined || metadata.logId === logId;
+  const committed = isOfLog ? (found.committed.offset ?? -1) : -1;
   // A commit behind the ledger is obsolete, and so is its intent.
-  const isCommit = committed >= stored || isNew;
-  const watermarkMs = isCommit ? metadata?.watermarkMs : ledger?.watermarkMs;
-  const intent = isCommit ? pendingIntent : undefined;
-  const offset = isCommit ? committed : stored;
-  if (offset > found.endOffset) return startAt('truncated', found.endOffset, { watermarkMs });
-  if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);
-  if (isCommit) return startAt('committed', offset, { watermarkMs, intent });
-  return startAt('ledger', offset, { watermarkMs, ...committedAtOnce(offset, found) });
+  const isCommit = committed >= (end?.endOffset ?? -1);
+  const offset = isCommit ? committed : (end?.endOffset ?? 0);
+  const intent = isCommit ? pending(offset, metadata) : undefined;
+  const reached = {
+    logId,
+    watermarkMs: isCommit ? metadata?.watermarkMs : end?.watermarkMs,
+    leaderEpoch: (isCommit ? metadata?.leaderEpoch : end?.leaderEpoch) ?? -1,
+    intent,
+  };
+  const remains = await remainingEnd(intent?.counts.leaderEpoch ?? reached.leaderEpoch, found);
+  if (remains < (intent?.endOffset ?? offset)) return truncated(offset, remains, reached, found);
+  if (offset < found.startOffset) return expired(offset, reached, found);
+  if (isCommit) return startAt('committed', offset, reached);
+  return startAt('ledger', offset, { ...reached, ...committedAtOnce(offset, found) });
 }
 
-function startAt(
-  reason: StartReason,
-  startOffset: number,
-  rest: Partial<StartPosition> = {},
-): StartPosition {
+/** The latest generation of a log that the commit or the ledger has; 0 for none. */
+function latestGeneration(
+  logId: string,
+  metadata: CommitMetadata | undefined,
+  ends: readonly LedgerEnd[],
+): number {
+  const ids = [metadata?.logId, ...ends.map((end) => end.logId)];
+  return Math.max(0, ...ids.map((id) => generationOf(id ?? '', logId) ?? 0));
+}
+
+interface Known {
+  readonly metadata: CommitMetadata | undefined;
+  readonly ends: readonly LedgerEnd[];
+}
+
+/** Start position in a log of which nothing is stored or pending. */
+async function unknownLog(
+  topic: string,
+  found: FoundPartition,
+  { metadata, ends }: Known,
+  options: StartOptions,
+): Promise<StartPosition> {
+  const { logId, startOffset, endOffset } = found;
+  const clusterId = clusterOf(logId);
+  const isOfOldTopic = metadata !== undefined && clusterOf(metadata.logId) === clusterId;
+  const offset = isOfOldTopic ? undefined : found.committed.offset;
+  // Set by an operator, or copied from another cluster together with its metadata.
+  if (offset !== undefined) {
+    if (offset > endOffset) return startAt('truncated', endOffset, { logId });
+    if (offset < startOffset) return expired(offset, { logId }, found);
+    return startAt('committed', offset, { logId });
+  }
+  if (isOfOldTopic || ends.some((end) => clusterOf(end.logId) === clusterId)) {
+    return startAt('recreated', startOffset, { logId });
+  }
+  if (options.startFrom === 'earliest') return startAt('start_from', startOffset, { logId });
+  const beganMs = await options.store.groupBeginMs(options.groupId, topic, clusterId);
+  if (beganMs === undefined) {
+    return startAt('start_from', endOffset, { logId, ...committedAtOnce(endOffset, found) });
+  }
+  return startAt('added', await found.firstOffsetAt(beganMs), { logId });
+}
+
+type Rest = Partial<StartPosition> & Pick<StartPosition, 'logId'>;
+
+function startAt(reason: StartReason, startOffset: number, rest: Rest): StartPosition {
   return {
     reason,
     startOffset,
     readOffset: startOffset,
+    leaderEpoch: -1,
     watermarkMs: undefined,
     intent: undefined,
+    truncatedAt: undefined,
     lostOffsets: 0,
     mustCommit: false,
     ...rest,
@@ -103,34 +168,46 @@ function pending(offset: number, metadata: CommitMetadata | undefined): Intent |
   return intent !== undefined && intent.endOffset > offset ? intent : undefined;
 }
 
+/** Offset up to which the log still has the records that were read, given the epoch of the last one. */
+async function remainingEnd(leaderEpoch: number, found: FoundPartition): Promise<number> {
+  const end = leaderEpoch < 0 ? undefined : await found.endOfEpoch(leaderEpoch);
+  return Math.min(end ?? found.endOffset, found.endOffset);
+}
+
+/**
+ * The log ends before what was read, or has other records there. Those count as well, in the log's next
+ * generation. A predecessor's pending chunk is made again from the records that remain, perhaps none.
+ */
+function truncated(
+  offset: number,
+  remains: number,
+  reached: Rest,
+  found: FoundPartition,
+): StartPosition {
+  const next = { ...reached, logId: truncatedId(reached.logId), leaderEpoch: -1 };
+  if (!hasTopicId(found.logId)) {
+    // Without an id, a recreated topic looks the same.
+    return startAt('recreated', found.startOffset, { logId: next.logId });
+  }
+  if (reached.intent === undefined) return startAt('truncated', remains, next);
+  return startAt('truncated', offset, {
+    ...reached,
+    truncatedAt: remains,
+    readOffset: Math.max(found.startOffset, Math.min(offset, remains)),
+  });
+}
+
 /**
  * The log begins after the position. A predecessor's pending chunk is made again from its remaining records,
  * perhaps none. The tables show whether it is stored.
  */
-function expired(
-  offset: number,
-  watermarkMs: number | undefined,
-  intent: Intent | undefined,
-  found: FoundPartition,
-): StartPosition {
+function expired(offset: number, reached: Rest, found: FoundPartition): StartPosition {
+  const { intent } = reached;
   return startAt('expired', intent === undefined ? found.startOffset : offset, {
+    ...reached,
+    // That of the records that are gone says nothing about the log from here on.
+    leaderEpoch: -1,
     readOffset: found.startOffset,
-    watermarkMs,
-    intent,
     lostOffsets: Math.max(0, found.startOffset - (intent?.endOffset ?? offset)),
   });
-}
-
-/** Start position of a partition without commit and ledger. */
-async function beginning(
-  topic: string,
-  found: FoundPartition,
-  options: Parameters<typeof resolveStartPosition>[2],
-): Promise<StartPosition> {
-  if (options.startFrom === 'earliest') return startAt('start_from', found.startOffset);
-  const beganMs = await options.store.groupBeginMs(options.groupId, topic);
-  if (beganMs === undefined) {
-    return startAt('start_from', found.endOffset, committedAtOnce(found.endOffset, found));
-  }
-  return startAt('added', await found.firstOffsetAt(beganMs));
 }

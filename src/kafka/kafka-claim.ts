@@ -28,14 +28,15 @@ export class KafkaClaim implements Claim {
   refusal: unknown;
   /** The next offset to read; undefined until the start position is resolved. */
   position: number | undefined;
+  /** The log that the position is of, and the leader epoch of the record before it. */
+  logId = '';
+  leaderEpoch = -1;
   /** Batches that its handler has not processed; undefined before the first. */
   queue: BatchQueue | undefined;
-  /** The topic may have been recreated unnoticed, while no fetch was in flight. */
+  /** The log may have changed unnoticed: no fetch was in flight, or another broker leads it. */
   isInDoubt = false;
   /** The latest commit that this member knows, in case kafkajs has overwritten it (see KafkaSource). */
   #latest: CommittedOffset | undefined;
-  /** The commit belongs to a log that no longer exists. */
-  #isOtherLog = false;
 
   constructor(topic: string, partition: number, onLost: (claim: KafkaClaim) => void) {
     this.topic = topic;
@@ -79,15 +80,12 @@ export class KafkaClaim implements Claim {
   }
 
   /** Takes over the state of the previous claim on the same partition in the same generation. */
-  succeed(before: KafkaClaim, isOtherLog: boolean): void {
+  succeed(before: KafkaClaim): void {
     this.#latest = before.#latest;
-    this.#isOtherLog = isOtherLog;
   }
 
   /** Returns the committed offset, given the one that the group reports. */
   known(found: CommittedOffset): CommittedOffset {
-    // Reading went back, so the offset was beyond the log's end: the commit is of another log.
-    if (this.#isOtherLog) return { offset: undefined, metadata: '' };
     if (found.offset !== undefined) this.#latest = found;
     return this.#latest ?? found;
   }

@@ -1,18 +1,25 @@
-import kafkajs, { type Admin, type Consumer, type EachBatchPayload, type Kafka } from 'kafkajs';
+import kafkajs, { type Consumer, type EachBatchPayload, type Kafka } from 'kafkajs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { Failure, messageOf } from '../base/failure.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
-import type { Records } from '../source/record.ts';
-import { ClaimLostError, type Source, type SourceHandler } from '../source/source.ts';
+import {
+  ClaimLostError,
+  type FoundPartition,
+  type ReadPosition,
+  type Source,
+  type SourceHandler,
+} from '../source/source.ts';
 import { BatchQueue } from './batch-queue.ts';
+import { type ClusterAdmin, clusterAdminOf } from './client/cluster-admin.ts';
 import { kafkaError } from './client/kafka-client.ts';
 import { KafkaClaim } from './kafka-claim.ts';
 import { withOnJoin } from './on-join.ts';
 import { findPartitions } from './partition-lookup.ts';
 import type { FetchPlaceholder } from './protocol/fetch-response.ts';
+import type { FetchedRecords } from './protocol/fetched-records.ts';
 
 const { PartitionAssigners } = kafkajs;
 
@@ -44,8 +51,8 @@ export interface KafkaSourceOptions {
  *   which sends once and reports the result. Claims end as soon as a join begins, when kafkajs asks the
  *   assigner for its protocol.
  * - **Log identity.** A fetch names a topic, not a log. A fetch in flight reports a deleted topic. After a
- *   gap without fetches (a slow store, a suspended process), the handler checks the log before records are
- *   used.
+ *   gap without fetches (a slow store, a suspended process), and where another leader wrote the records, the
+ *   log is checked before records are used: it must be the same, and still have what was read.
  * - **Fetching.** kafkajs fetches when all batches are handled. A batch counts as handled once it is next in
  *   its partition's queue, so the broker works while records are counted.
  */
@@ -55,7 +62,7 @@ export class KafkaSource implements Source {
   readonly #log: Logger | undefined;
   readonly #clock: Clock;
   readonly #consumer: Consumer;
-  readonly #admin: Admin;
+  readonly #cluster: ClusterAdmin;
   readonly #claims = new Map<string, KafkaClaim>();
   /** Time of each broker's last fetch response. */
   readonly #fetchedMs = new Map<number, number>();
@@ -70,7 +77,7 @@ export class KafkaSource implements Source {
     this.#log = log;
     this.#clock = clock;
     this.groupId = config.group_id;
-    this.#admin = kafka.admin();
+    this.#cluster = clusterAdminOf(kafka);
     this.#consumer = kafka.consumer({
       groupId: config.group_id,
       sessionTimeout: config.session_timeout,
@@ -89,7 +96,7 @@ export class KafkaSource implements Source {
   async start(handler: SourceHandler): Promise<void> {
     this.#handler = handler;
     try {
-      await this.#admin.connect();
+      await this.#cluster.admin.connect();
       await this.#consumer.connect();
       // Only matters for an offset out of range, until the start position is resolved again.
       await this.#consumer.subscribe({ topics: this.#config.topics, fromBeginning: true });
@@ -119,7 +126,7 @@ export class KafkaSource implements Source {
     this.#isQuiesced = true;
     this.#loseAll();
     await this.#consumer.disconnect().catch(() => undefined);
-    await this.#admin.disconnect().catch(() => undefined);
+    await this.#cluster.admin.disconnect().catch(() => undefined);
   }
 
   /** Handles an assignment by the group, before anything of it is fetched. */
@@ -140,15 +147,16 @@ export class KafkaSource implements Source {
       waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
       if (waiting.length === 0 || this.#isQuiesced) return;
       try {
-        const found = await findPartitions(this.#admin, this.groupId, waiting);
+        const found = await findPartitions(this.#cluster, this.groupId, waiting);
         // All claims have an outcome before any of them is looked up again.
         const outcomes = await Promise.allSettled(
           waiting.map(async (claim) => {
             const here = found.get(claim);
             if (here === undefined || this.#handler === undefined) return;
             const committed = claim.known(here.committed);
-            const offset = await this.#handler.onClaimed(claim, { ...here, committed });
-            this.#readFrom(claim, offset);
+            const position = await this.#handler.onClaimed(claim, { ...here, committed });
+            claim.logId = here.logId;
+            this.#readFrom(claim, position);
           }),
         );
         for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
@@ -164,9 +172,10 @@ export class KafkaSource implements Source {
     }
   }
 
-  #readFrom(claim: KafkaClaim, offset: number): void {
+  #readFrom(claim: KafkaClaim, { offset, leaderEpoch }: ReadPosition): void {
     if (claim.isLost || this.#isQuiesced) return;
     claim.position = offset;
+    claim.leaderEpoch = leaderEpoch;
     this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });
     this.#consumer.resume([partitionOf(claim)]);
   }
@@ -195,6 +204,10 @@ export class KafkaSource implements Source {
     const requested: unknown = Reflect.get(batch, 'fetchedOffset');
     const fetchOffset = Number(requested ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
+    const records = recordsOf(batch, fetchOffset);
+    const { first, last } = records.leaderEpochs;
+    // Another leader may have lacked some of the records that were read.
+    if (claim.leaderEpoch >= 0 && first !== claim.leaderEpoch) claim.isInDoubt = true;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
     claim.queue ??= queueOf(claim, handler);
     const { queue } = claim;
@@ -212,11 +225,12 @@ export class KafkaSource implements Source {
       topic: batch.topic,
       partition: batch.partition,
       fetchOffset,
-      records: recordsOf(batch, fetchOffset),
+      records,
       nextOffset,
       highWatermark: Number(batch.highWatermark),
     });
     claim.position = nextOffset;
+    claim.leaderEpoch = last;
     resolveOffset(lastOffset);
   }
 
@@ -228,7 +242,7 @@ export class KafkaSource implements Source {
   async #isOutOfRange(claim: KafkaClaim, fetchOffset: number): Promise<boolean> {
     const position = claim.position ?? 0;
     if (fetchOffset > position) {
-      const found = await findPartitions(this.#admin, this.groupId, [claim]);
+      const found = await findPartitions(this.#cluster, this.groupId, [claim]);
       if ((found.get(claim)?.startOffset ?? 0) <= position) return false;
     }
     if (claim.isLost) return true;
@@ -237,26 +251,26 @@ export class KafkaSource implements Source {
       { topic, partition, offset: position, fetched_offset: fetchOffset },
       'offset out of range; resolving a new start position',
     );
-    this.#replaceClaim(claim).succeed(claim, fetchOffset < position);
+    this.#replaceClaim(claim).succeed(claim);
     return true;
   }
 
-  /** Checks the log's identity; resolves a new start position if it is another log. */
+  /** Checks that the log is the one that was read; resolves a new start position if it is not. */
   async #isAnotherLog(claim: KafkaClaim, heartbeat: () => Promise<void>): Promise<boolean> {
     const { topic, partition } = claim;
     for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
       if (claim.isLost || this.#isQuiesced) return true;
       try {
-        const here = (await findPartitions(this.#admin, this.groupId, [claim])).get(claim);
-        const isOther = here && (await this.#handler?.isAnotherLog?.(claim, here));
+        const here = (await findPartitions(this.#cluster, this.groupId, [claim])).get(claim);
+        const isOther = here !== undefined && !(await isSameLog(claim, here));
         if (claim.isLost) return true;
-        if (isOther !== true) {
+        if (!isOther) {
           claim.isInDoubt = false;
           return false;
         }
         this.#log?.warn(
           { topic, partition },
-          'topic was recreated; resolving a new start position',
+          'topic was recreated or truncated; resolving a new start position',
         );
         this.#replaceClaim(claim);
         return true;
@@ -312,6 +326,13 @@ export class KafkaSource implements Source {
   }
 }
 
+/** Whether the log is the one that was read, and has all of what was read. */
+async function isSameLog(claim: KafkaClaim, here: FoundPartition): Promise<boolean> {
+  if (here.logId !== claim.logId) return false;
+  const end = await here.endOfEpoch(claim.leaderEpoch);
+  return Math.min(end ?? here.endOffset, here.endOffset) >= (claim.position ?? 0);
+}
+
 function partitionOf(claim: KafkaClaim) {
   return { topic: claim.topic, partitions: [claim.partition] };
 }
@@ -327,7 +348,10 @@ function queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
  * Finds the records, which one of the placeholders has. A broker returns the batch that contains the offset
  * from its beginning, without saying which earlier records were aborted. Those are skipped.
  */
-function recordsOf({ topic, messages }: EachBatchPayload['batch'], fetchOffset: number): Records {
+function recordsOf(
+  { topic, messages }: EachBatchPayload['batch'],
+  fetchOffset: number,
+): FetchedRecords {
   const placeholders = messages as unknown as readonly FetchPlaceholder[];
   const records = placeholders.find((placeholder) => placeholder.records !== undefined)?.records;
   invariant(records !== undefined, `a batch of ${topic} must have its records`);

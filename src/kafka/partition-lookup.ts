@@ -1,17 +1,22 @@
-import type { Admin } from 'kafkajs';
+import { logIdOf } from '../source/log-id.ts';
 import type { FoundPartition } from '../source/source.ts';
+import type { ClusterAdmin } from './client/cluster-admin.ts';
 import type { KafkaClaim } from './kafka-claim.ts';
+import type { TopicMetadata } from './protocol/metadata-v10.ts';
 
 /**
- * Looks up committed offsets and log bounds. Costs three requests, and one more per topic, for any number of
- * partitions. Partitions that do not exist are left out.
+ * Looks up logs, their bounds and committed offsets. Costs four requests, and one more per topic, for any
+ * number of partitions. Partitions that do not exist are left out.
+ *
+ * @throws Error where a topic was recreated meanwhile: what was read is of two logs.
  */
 export async function findPartitions(
-  admin: Admin,
+  { admin, cluster }: ClusterAdmin,
   groupId: string,
   claims: readonly KafkaClaim[],
 ): Promise<Map<KafkaClaim, FoundPartition>> {
   const topics = [...new Set(claims.map(({ topic }) => topic))];
+  const logs = await logsOf({ admin, cluster }, topics);
   const committed = await admin.fetchOffsets({ groupId, topics });
   const found = new Map<KafkaClaim, FoundPartition>();
   for (const topic of topics) {
@@ -23,26 +28,64 @@ export async function findPartitions(
       const commit = commits.find(({ partition }) => partition === claim.partition);
       // -1 means no commit; kafkajs commits -2 where an offset was out of range.
       const offset = Number(commit?.offset ?? -1);
-      const endOffset = Number(bound.high);
       found.set(claim, {
+        logId: logs.get(topic)?.logId ?? '',
         committed:
           offset < 0
             ? { offset: undefined, metadata: '' }
             : { offset, metadata: commit?.metadata ?? '' },
         startOffset: Number(bound.low),
-        endOffset,
-        firstOffsetAt: (timestampMs) => firstOffsetAt(admin, claim, timestampMs),
+        endOffset: Number(bound.high),
+        firstOffsetAt: (timestampMs) => firstOffsetAt({ admin }, claim, timestampMs),
+        endOfEpoch: (epoch) => endOfEpoch({ cluster }, claim, logs.get(topic), epoch),
       });
     }
+  }
+  for (const [topic, { logId }] of await logsOf({ admin, cluster }, topics)) {
+    if (logs.get(topic)?.logId === logId) continue;
+    throw new Error(`topic ${topic} was recreated while its offsets were read`);
   }
   return found;
 }
 
+interface Log extends Pick<TopicMetadata, 'partitionMetadata'> {
+  readonly logId: string;
+}
+
+async function logsOf(
+  { cluster }: ClusterAdmin,
+  topics: readonly string[],
+): Promise<Map<string, Log>> {
+  const { clusterId, topicMetadata } = await cluster.metadata({ topics });
+  return new Map(
+    topicMetadata.map(({ topic, topicId = '', partitionMetadata }) => [
+      topic,
+      { logId: logIdOf(clusterId ?? '', topicId), partitionMetadata },
+    ]),
+  );
+}
+
 async function firstOffsetAt(
-  admin: Admin,
+  { admin }: Pick<ClusterAdmin, 'admin'>,
   { topic, partition }: KafkaClaim,
   timestampMs: number,
 ): Promise<number> {
   const offsets = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
   return Number(offsets.find((entry) => entry.partition === partition)?.offset ?? 0);
+}
+
+async function endOfEpoch(
+  { cluster }: Pick<ClusterAdmin, 'cluster'>,
+  { topic, partition }: KafkaClaim,
+  log: Log | undefined,
+  leaderEpoch: number,
+): Promise<number | undefined> {
+  const leader = log?.partitionMetadata.find(
+    ({ partitionId }) => partitionId === partition,
+  )?.leader;
+  if (leader === undefined || leaderEpoch < 0) return undefined;
+  const broker = await cluster.findBroker({ nodeId: leader });
+  const { errorCode, endOffset } = await broker.endOfEpoch({ topic, partition, leaderEpoch });
+  if (errorCode !== 0) throw new Error(`OffsetForLeaderEpoch failed with error code ${errorCode}`);
+  return endOffset < 0 ? undefined : endOffset;
 }

@@ -7,6 +7,8 @@ export interface LedgerProblem {
   readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
+  /** The log that the offsets are of; '' where rows alone are known. */
+  readonly log_id: string;
   /** Start of the affected chunk. */
   readonly start_offset: number;
   /** The affected offsets [from_offset, to_offset). */
@@ -53,8 +55,9 @@ export type LedgerProblemKind = keyof typeof details;
 
 /** Adds the description to a problem. */
 export function ledgerProblem(facts: ProblemFacts): LedgerProblem {
-  const { kind, group_id, topic, partition, start_offset, from_offset, to_offset, amount } = facts;
-  const where = { group_id, topic, partition, start_offset, from_offset, to_offset };
+  const { kind, group_id, topic, partition, log_id, amount } = facts;
+  const { start_offset, from_offset, to_offset } = facts;
+  const where = { group_id, topic, partition, log_id, start_offset, from_offset, to_offset };
   return { kind, ...where, amount, detail: details[kind](facts) };
 }
 
@@ -92,6 +95,7 @@ export async function readProblems(
       group_id: String(row.group_id),
       topic: String(row.topic),
       partition: number('partition'),
+      log_id: String(row.log_id ?? ''),
       start_offset: number('start_offset'),
       end_offset: number('end_offset'),
       from_offset: number('from_offset'),

@@ -13,6 +13,8 @@ export interface PartitionLedger {
   readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
+  /** Log of the partition (source/log-id.ts): a recreated or truncated one is another. */
+  readonly log_id: string;
   readonly chunks: number;
   readonly from_offset: number;
   readonly to_offset: number;
@@ -98,7 +100,7 @@ async function verifyOnce(
     {
       name: 'no gap or overlap of offsets',
       ok: untiled === 0,
-      detail: `${ledger.chunkCount} chunks of ${ledger.partitions.length} partitions, ${untiled} problems`,
+      detail: `${ledger.chunkCount} chunks of ${ledger.partitions.length} logs, ${untiled} problems`,
     },
     {
       name: 'every event is accounted for',
@@ -192,6 +194,7 @@ async function readLedger(client: ClickHouseClient) {
         group_id: String(row.group_id),
         topic: String(row.topic),
         partition: Number(row.partition),
+        log_id: String(row.log_id),
         chunks: Number(row.chunks),
         from_offset: Number(row.from_offset),
         to_offset: Number(row.to_offset),

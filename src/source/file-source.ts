@@ -8,7 +8,7 @@ import { RecordList, type RefusedRecord, type SourceRecord } from './record.ts';
 import {
   type Claim,
   ClaimLostError,
-  type FoundPartition,
+  emptyPartition,
   type Source,
   type SourceHandler,
 } from './source.ts';
@@ -80,7 +80,7 @@ export class FileSource implements Source {
   }
 
   async #read(stream: AsyncIterable<Buffer>, handler: SourceHandler): Promise<void> {
-    await handler.onClaimed(this.#claim, nothingFound);
+    await handler.onClaimed(this.#claim, emptyPartition);
     let records: SourceRecord[] = [];
     let offset = 0;
     let bytes = 0;
@@ -180,14 +180,6 @@ function tooLong(bytes: number, maxBytes: number): RefusedRecord {
     originalBytes: bytes,
   };
 }
-
-/** A file has no commits and no known end. */
-const nothingFound: FoundPartition = {
-  committed: { offset: undefined, metadata: '' },
-  startOffset: 0,
-  endOffset: 0,
-  firstOffsetAt: async () => 0,
-};
 
 class FileClaim implements Claim {
   readonly topic: string;

@@ -13,6 +13,8 @@ export interface SourceRecord {
   /** The record's own timestamp (broker or producer), not the event's. */
   readonly timestampMs: number;
   readonly value: Buffer | null;
+  /** Epoch of the leader that wrote it (KIP-101). */
+  readonly leaderEpoch?: number | undefined;
   /** Why the source rejects the record; `value` then has its beginning or nothing. */
   readonly refused?: RefusedRecord | undefined;
 }

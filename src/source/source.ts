@@ -22,12 +22,36 @@ export interface Claim {
 
 /** State of a partition when it is claimed. */
 export interface FoundPartition {
+  /** See log-id.ts. */
+  readonly logId: string;
   readonly committed: CommittedOffset;
   /** The log holds offsets [startOffset, endOffset). */
   readonly startOffset: number;
   readonly endOffset: number;
   /** Offset of the first record with this timestamp or a later one; `endOffset` without one. */
   firstOffsetAt(timestampMs: number): Promise<number>;
+  /**
+   * Offset after the last record of a leader epoch, or of the latest earlier one that the log has (KIP-101).
+   * undefined where the source cannot tell.
+   */
+  endOfEpoch(leaderEpoch: number): Promise<number | undefined>;
+}
+
+/** A partition without commits, ids and a known end, as of a file. */
+export const emptyPartition: FoundPartition = {
+  logId: '',
+  committed: { offset: undefined, metadata: '' },
+  startOffset: 0,
+  endOffset: 0,
+  firstOffsetAt: async () => 0,
+  endOfEpoch: async () => undefined,
+};
+
+/** Where reading starts. */
+export interface ReadPosition {
+  readonly offset: number;
+  /** Leader epoch of the record before it; -1 where it is not known. */
+  readonly leaderEpoch: number;
 }
 
 /** Another member owns the partition, or may: drop its state, undo nothing. */
@@ -37,20 +61,15 @@ export class ClaimLostError extends Error {
 
 export interface SourceHandler {
   /**
-   * Returns the offset at which to start reading a claimed partition. It is called before the first read, and
-   * again after a failure.
+   * Returns where to start reading a claimed partition. It is called before the first read, and again after a
+   * failure.
    */
-  onClaimed(claim: Claim, found: FoundPartition): Promise<number>;
+  onClaimed(claim: Claim, found: FoundPartition): Promise<ReadPosition>;
   /**
    * Receives records of one claim, in order. The claim's next batch follows when this resolves; batches of
    * other claims may come meanwhile. `keepAlive` throws ClaimLostError once the claim is lost.
    */
   onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
-  /**
-   * Checks whether the topic was recreated since the claim was made. Sources call it where that may have
-   * happened unnoticed. Sources that cannot be recreated need no such method.
-   */
-  isAnotherLog?(claim: Claim, found: FoundPartition): Promise<boolean>;
   /** Drops a lost claim: whatever is not stored does not count. */
   onLost(claim: Claim): void;
 }

@@ -29,7 +29,7 @@ const spread = (messages: readonly Buffer[], partitions: number) =>
 /** The look-ups of a store, unchanged. */
 const lookUps = (store: ChunkStore): Omit<ChunkStore, 'insert' | 'record'> => ({
   inspect: (entry, sinceMs) => store.inspect(entry, sinceMs),
-  ledgerEnd: (...partition) => store.ledgerEnd(...partition),
+  ledgerEnds: (...partition) => store.ledgerEnds(...partition),
   groupBeginMs: (...topic) => store.groupBeginMs(...topic),
   missing: (chunk, sinceMs) => store.missing(chunk, sinceMs),
   fill: (...chunk) => store.fill(...chunk),

@@ -69,7 +69,7 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
   for (const ts of times) {
     open.add({ ts, model: `m${startOffset}`, host: 'h', total_ms: 8, trace_id: 'a' });
   }
-  const place = { groupId: 'g', topic: 't', partition: 0, startOffset };
+  const place = { groupId: 'g', topic: 't', partition: 0, logId: 'c/t', startOffset };
   const rows = encodeChunk(open.accumulator, { ...place, nowMs }, new RowBinaryWriter());
   return {
     ...place,
@@ -77,6 +77,7 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
     firstTimestampMs: nowMs,
     lastTimestampMs: nowMs,
     watermarkMs: nowMs,
+    leaderEpoch: 3,
     records: times.length,
     consumed: times.length,
     aggregated: times.length,
@@ -130,13 +131,13 @@ async function counts(table: string): Promise<Record<string, number>> {
 
 const flush = (chunk: Chunk, inherited: boolean) => {
   const claim = { topic: 't', partition: 0, isLost: false, commit: async () => undefined };
-  const { rows, groupId, topic, partition, startOffset, endOffset, ...counts } = chunk;
+  const { rows, groupId, topic, partition, logId, startOffset, endOffset, ...counts } = chunk;
   const intent = { ...testIntent(endOffset, nowMs), nowMs, counts: { ...counts, rows } };
   return new ChunkFlush(
     claim,
     chunk,
     [],
-    { watermarkBeforeMs: 0, intent, inherited, isFirst: false },
+    { before: { watermarkMs: 0, leaderEpoch: -1 }, intent, inherited, isFirst: false },
     {
       store: new ClickHouseChunkStore(client, 'test'),
       publisher: undefined,

@@ -1,142 +1,43 @@
 import { describe, expect, it } from 'vitest';
+import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { useStack } from '../containers/stack.ts';
-import type { LedgerRow } from '../sink/ledger-check.ts';
+import { chunk } from '../ingest/flush-world.ts';
 import { Rig } from './kit/rig.ts';
-import { storeLedger } from './kit/stored-ledger.ts';
 
 const stack = useStack();
 
-/** `[start, end, first record's second, latest record's second]`, in the order of their arrival. */
-type Row = readonly [number, number, number, number];
+const row = (logId: string, startOffset: number, endOffset: number, rest: Partial<Chunk> = {}) => ({
+  ...chunk,
+  ...{ logId, startOffset, endOffset, watermarkMs: endOffset * 1_000 },
+  ...rest,
+});
 
-const cases: readonly (readonly [string, readonly Row[], end: number, latestS: number])[] = [
-  [
-    'chunks in order',
-    [
-      [0, 9, 100, 109],
-      [9, 20, 110, 120],
-    ],
-    20,
-    120,
-  ],
-  [
-    'a chunk that is written twice',
-    [
-      [0, 9, 100, 109],
-      [9, 20, 110, 120],
-      [0, 9, 100, 109],
-    ],
-    20,
-    120,
-  ],
-  [
-    'records out of the order of time',
-    [
-      [0, 9, 190, 199],
-      [9, 20, 100, 110],
-    ],
-    20,
-    199,
-  ],
-  [
-    'a recreated topic',
-    [
-      [0, 9, 100, 109],
-      [9, 20, 110, 120],
-      [0, 4, 200, 203],
-    ],
-    4,
-    203,
-  ],
-  [
-    'a topic recreated twice',
-    [
-      [0, 9, 100, 109],
-      [0, 4, 200, 203],
-      [4, 7, 204, 206],
-      [0, 2, 300, 301],
-    ],
-    2,
-    301,
-  ],
-  [
-    'a row of the topic before that comes late',
-    [
-      [0, 9, 100, 109],
-      [0, 4, 200, 203],
-      [9, 20, 110, 120],
-    ],
-    4,
-    203,
-  ],
-  [
-    'the only row of the topic before, late',
-    [
-      [0, 4, 200, 203],
-      [4, 6, 204, 205],
-      [0, 9, 100, 109],
-    ],
-    6,
-    205,
-  ],
-  [
-    'chunks after a row that came late',
-    [
-      [0, 4, 200, 203],
-      [0, 9, 100, 109],
-      [4, 6, 204, 205],
-      [6, 8, 206, 207],
-    ],
-    8,
-    207,
-  ],
-  [
-    'two cuts of the same records',
-    [
-      [0, 9, 100, 109],
-      [9, 20, 110, 120],
-      [9, 14, 110, 114],
-    ],
-    14,
-    120,
-  ],
-];
-
-function ledgerOf(groupId: string, topic: string, rows: readonly Row[]): LedgerRow[] {
-  return rows.map(([start_offset, end_offset, firstS, latestS]) => ({
-    group_id: groupId,
-    topic,
-    partition: 0,
-    start_offset,
-    end_offset,
-    first_ms: 1_790_000_000_000 + firstS * 1_000,
-    last_ms: 1_790_000_000_000 + latestS * 1_000,
-    records: end_offset - start_offset,
-    consumed: 0,
-    aggregated: 0,
-    rejected: 0,
-    late: 0,
-    overflow: 0,
-    samples: 0,
-  }));
-}
-
-describe('the end of a ledger', () => {
-  it('is that of the current log, for any late rows', async () => {
+describe('the ends of a ledger', () => {
+  it('are those of each log, in any order of storing', async () => {
     const rig = await Rig.open({ stack, name: 'ledger-end' });
     try {
       const store = new ClickHouseChunkStore(rig.client, 'test');
-      for (const [n, [name, rows, endOffset, latestS]] of cases.entries()) {
-        await storeLedger(rig, ledgerOf('g', `t${n}`, rows), Date.now());
-        const end = await store.ledgerEnd('g', `t${n}`, 0);
-        expect({ name, endOffset: end?.endOffset, latestMs: end?.latestTimestampMs }).toEqual({
-          name,
-          endOffset,
-          latestMs: 1_790_000_000_000 + latestS * 1_000,
-        });
-      }
-      expect(await store.ledgerEnd('g', 'none', 0)).toBeUndefined();
+      const rows = [
+        row('c/a', 9, 20, { leaderEpoch: 4 }),
+        row('c/a', 0, 9, { leaderEpoch: 2 }),
+        row('c/b', 0, 4, { leaderEpoch: 0 }),
+        row('c/a#2', 14, 30, { leaderEpoch: 7 }),
+        row('d/a', 100, 101, { leaderEpoch: -1 }),
+        row('c/b', 0, 99, { topic: 'other' }),
+        row('c/b', 0, 98, { partition: 1 }),
+        row('c/b', 0, 97, { groupId: 'other' }),
+      ];
+      for (const each of rows) await store.record(each, 0);
+      expect(await store.ledgerEnds('g', 't', 0)).toEqual([
+        { logId: 'c/a', endOffset: 20, watermarkMs: 20_000, leaderEpoch: 4 },
+        { logId: 'c/a#2', endOffset: 30, watermarkMs: 30_000, leaderEpoch: 7 },
+        { logId: 'c/b', endOffset: 4, watermarkMs: 4_000, leaderEpoch: 0 },
+        { logId: 'd/a', endOffset: 101, watermarkMs: 101_000, leaderEpoch: -1 },
+      ]);
+      expect(await store.ledgerEnds('g', 'none', 0)).toEqual([]);
+      expect(await store.groupBeginMs('g', 't', 'd')).toBeGreaterThan(0);
+      expect(await store.groupBeginMs('g', 't', 'e')).toBeUndefined();
     } finally {
       await rig.close();
     }

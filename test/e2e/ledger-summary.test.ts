@@ -46,7 +46,7 @@ async function run(rig: Rig, name: (typeof summaries)[number], useSummary: 0 | 1
     query: readQuery(name),
     query_params: {
       ...{ groupId: name === 'ledger_problems' ? '' : rig.config.kafka.group_id, topic: rig.topic },
-      ...{ sinceMs: 0, limit: 1_000 },
+      ...{ sinceMs: 0, limit: 1_000, clusterId: '' },
     },
     clickhouse_settings: { optimize_use_projections: useSummary },
     format: 'JSON',

@@ -10,9 +10,8 @@ import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';
 import { Rig, type RigOptions } from './kit/rig.ts';
-import { stageSums } from './kit/stage-sums.ts';
+import { both, stageSums } from './kit/stage-sums.ts';
 import { startIngester } from './kit/start-ingester.ts';
-import type { StageSums } from './kit/truth.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
@@ -21,18 +20,6 @@ const settings = { INGEST_FLUSH_MAX_EVENTS: '500' };
 
 const inOne = (messages: readonly Buffer[], partition = 0) =>
   messages.map((value) => ({ value, partition }));
-
-/** Adds the sums of two sets of events. */
-function both(a: StageSums, b: StageSums): StageSums {
-  const stages = Object.keys({ ...a, ...b });
-  const none = { requests: 0, sumUs: 0 };
-  return Object.fromEntries(
-    stages.map((stage) => {
-      const [one, other] = [a[stage] ?? none, b[stage] ?? none];
-      return [stage, { requests: one.requests + other.requests, sumUs: one.sumUs + other.sumUs }];
-    }),
-  );
-}
 
 async function withAdmin<T>(rig: Rig, use: (admin: Admin) => Promise<T>): Promise<T> {
   const admin = createKafkaClient(rig.config.kafka).admin();
@@ -75,7 +62,7 @@ async function diesInFirstChunk(rig: Rig, how: 'landed' | 'not landed'): Promise
     missing: (chunk, sinceMs) => store.missing(chunk, sinceMs),
     fill: (...chunk) => store.fill(...chunk),
     inspect: (entry, sinceMs) => store.inspect(entry, sinceMs),
-    ledgerEnd: (...partition) => store.ledgerEnd(...partition),
+    ledgerEnds: (...partition) => store.ledgerEnds(...partition),
     groupBeginMs: (...topic) => store.groupBeginMs(...topic),
   });
   const dying = await startIngester(rig, { wrapStore, sealsOnlyFull: true });

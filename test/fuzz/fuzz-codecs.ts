@@ -23,6 +23,7 @@ const numbers = {
   firstTimestampMs: 1,
   lastTimestampMs: 2,
   watermarkMs: 3,
+  leaderEpoch: 2,
   records: 4,
   consumed: 5,
 };
@@ -112,7 +113,12 @@ const targets: Readonly<Record<string, Target>> = {
   },
   commitNote: (messages) => {
     const intent = { endOffset: 9, nowMs: 1, settings, counts };
-    const note = encodeMetadata({ watermarkMs: messages.random(), intent });
+    const note = encodeMetadata({
+      logId: 'c/t',
+      leaderEpoch: 1,
+      watermarkMs: messages.random(),
+      intent,
+    });
     refuses([OperatorError], () =>
       decodeMetadata(messages.mutate(Buffer.from(note)).toString('utf8')),
     );

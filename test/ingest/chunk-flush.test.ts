@@ -26,7 +26,7 @@ describe('ChunkFlush', () => {
       claim,
       { ...chunk, watermarkMs: none },
       [],
-      { ...options, watermarkBeforeMs: none },
+      { ...options, before: { watermarkMs: none, leaderEpoch: -1 } },
       context,
     ).run();
     expect(steps[0]).toBe('commit 10 undefined 20');

@@ -12,6 +12,7 @@ const counts = fc.record({
   firstTimestampMs: clock,
   lastTimestampMs: clock,
   watermarkMs: fc.oneof(clock, fc.constant(Number.NEGATIVE_INFINITY)),
+  leaderEpoch: count,
   records: count,
   consumed: count,
   aggregated: count,
@@ -27,6 +28,8 @@ const counts = fc.record({
   }),
 });
 const note = fc.record({
+  logId: fc.constantFrom('', 'abc/', 'MkU3OEVBNTcwNTJENDM2Qk/uq0Y5v2fTkC2ZzQm1yk0Lg', 'a/b#12'),
+  leaderEpoch: fc.integer({ min: -1, max: 2 ** 31 - 1 }),
   watermarkMs: time,
   intent: fc.option(
     fc.record({
@@ -63,18 +66,20 @@ describe('commit metadata', () => {
   });
 
   it('is this text: a predecessor of another version must read it', () => {
-    expect(encodeMetadata({ watermarkMs: 5, intent: testIntent(20, 7) })).toBe(
-      '{"v":"tailmark/1","watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
+    expect(
+      encodeMetadata({ logId: 'c/t', leaderEpoch: 4, watermarkMs: 5, intent: testIntent(20, 7) }),
+    ).toBe(
+      '{"v":"tailmark/2","logId":"c/t","leaderEpoch":4,"watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
         '"dimensions":["model","region","cold_start"],"facets":["host","cache_hit","batch_size",' +
         '"request_bytes","input_tokens","concurrency"],"allowedLatenessMs":3600000,' +
         '"maxFutureMs":300000,"graceMs":2000,"maxCells":20000,"maxMessageBytes":16777216,' +
         '"maxDurationMs":3600000,"maxDimensionBytes":256},"counts":{"firstTimestampMs":1,' +
-        '"lastTimestampMs":2,"watermarkMs":77,"records":10,"consumed":10,"aggregated":10,' +
+        '"lastTimestampMs":2,"watermarkMs":77,"leaderEpoch":3,"records":10,"consumed":10,"aggregated":10,' +
         '"rejected":0,"late":0,"overflow":0,"lateMerged":0,"rows":{"rowCount":1,"samples":1,' +
         '"windowMinMs":0,"windowMaxMs":0}}}}',
     );
-    expect(encodeMetadata({ watermarkMs: undefined, intent: undefined })).toBe(
-      '{"v":"tailmark/1"}',
+    expect(encodeMetadata({ logId: '', leaderEpoch: -1, watermarkMs: undefined })).toBe(
+      '{"v":"tailmark/2","logId":"","leaderEpoch":-1}',
     );
   });
 
@@ -85,21 +90,21 @@ describe('commit metadata', () => {
     ['JSON of another form', '[1]'],
     ['a number', '7'],
     ['null', 'null'],
-    ['a text', '"tailmark/1"'],
+    ['a text', '"tailmark/2"'],
   ])('is not read out of %s', (_, metadata) => {
     expect(decodeMetadata(metadata)).toBeUndefined();
   });
 
   it('refuses what another version of tailmark wrote', () => {
-    expect(() => decodeMetadata('{"v":"tailmark/2","wm":5,"end":20}')).toThrow(
-      'Cannot take over a partition: its commit metadata must be of tailmark/1; it is of tailmark/2',
+    expect(() => decodeMetadata('{"v":"tailmark/3","wm":5,"end":20}')).toThrow(
+      'Cannot take over a partition: its commit metadata must be of tailmark/2; it is of tailmark/3',
     );
   });
 
   it.each([
-    ['half of one', '{"v":"tailmark/1","intent":{"endOff'],
-    ['an end that is no offset', '{"v":"tailmark/1","intent":{"endOffset":1.5,"nowMs":7}}'],
-    ['a watermark that is no number', '{"v":"tailmark/1","watermarkMs":"x"}'],
+    ['half of one', '{"v":"tailmark/2","intent":{"endOff'],
+    ['an end that is no offset', '{"v":"tailmark/2","intent":{"endOffset":1.5,"nowMs":7}}'],
+    ['a watermark that is no number', '{"v":"tailmark/2","watermarkMs":"x"}'],
   ])('refuses its own format where it is broken: %s', (_, metadata) => {
     expect(() => decodeMetadata(metadata)).toThrow(
       `Cannot take over a partition: its commit metadata must be complete; it is ${metadata}`,

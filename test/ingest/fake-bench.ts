@@ -77,6 +77,9 @@ function startAtCommit({ committed, found }: FakeBroker): StartPosition {
   const startOffset = committed.offset ?? found.startOffset;
   return {
     reason: 'committed',
+    logId: 'c/t',
+    leaderEpoch: -1,
+    truncatedAt: undefined,
     startOffset,
     readOffset: startOffset,
     watermarkMs: note?.watermarkMs,

@@ -32,6 +32,8 @@ export class FakeBroker {
   /** Metadata of the partition when a source claims it. */
   get found(): FoundPartition {
     return {
+      logId: 'c/t',
+      endOfEpoch: async () => undefined,
       committed: this.#committed,
       startOffset: this.records[0]?.offset ?? this.endOffset,
       endOffset: this.endOffset,

@@ -43,12 +43,12 @@ export class FakeChunkStore {
       record: (entry, attempt) =>
         this.#world.ask(process, 'record', () => this.#record(entry, attempt)),
       inspect: (entry) => this.#world.ask(process, 'look', () => this.#look(entry)),
-      ledgerEnd: () =>
+      ledgerEnds: () =>
         this.#world.ask(process, 'ledger end', () => {
           const last = this.ledger.at(-1);
-          if (last === undefined) return undefined;
-          const latestTimestampMs = Math.max(...this.ledger.map(({ last_ms }) => last_ms));
-          return { endOffset: last.end_offset, latestTimestampMs, watermarkMs: this.#watermarkMs };
+          if (last === undefined) return [];
+          const { log_id: logId, end_offset: endOffset } = last;
+          return [{ logId, endOffset, watermarkMs: this.#watermarkMs, leaderEpoch: -1 }];
         }),
       groupBeginMs: () => this.#world.ask(process, 'group begin', () => undefined),
     };
@@ -100,10 +100,7 @@ export class FakeChunkStore {
     const token = chunkToken(entry);
     return {
       isRecorded: this.ledger.some(
-        (row) =>
-          row.start_offset === entry.startOffset &&
-          row.end_offset === entry.endOffset &&
-          row.first_ms === entry.firstTimestampMs,
+        (row) => row.start_offset === entry.startOffset && row.end_offset === entry.endOffset,
       ),
       isLanded: this.tables[0]?.blocks.has(token) ?? false,
       landedSamples: this.#landedSamples.get(token) ?? 0,
@@ -120,6 +117,7 @@ export class FakeChunkStore {
       group_id: chunk.groupId,
       topic: chunk.topic,
       partition: chunk.partition,
+      log_id: chunk.logId,
       start_offset: chunk.startOffset,
       end_offset: chunk.endOffset,
       first_ms: chunk.firstTimestampMs,

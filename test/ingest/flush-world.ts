@@ -13,11 +13,13 @@ export const chunk: Chunk = {
   groupId: 'g',
   topic: 't',
   partition: 0,
+  logId: 'c/t',
   startOffset: 10,
   endOffset: 20,
   firstTimestampMs: 1,
   lastTimestampMs: 2,
   watermarkMs: 77,
+  leaderEpoch: 3,
   records: 10,
   consumed: 10,
   aggregated: 10,
@@ -37,7 +39,7 @@ export const chunk: Chunk = {
 };
 /** Flush options of the chunk. */
 export const options = {
-  watermarkBeforeMs: 55,
+  before: { watermarkMs: 55, leaderEpoch: 2 },
   intent: testIntent(20, 99),
   inherited: false,
   isFirst: false,
@@ -98,7 +100,7 @@ export function worldOf(
         await step('look');
         return { isLanded: false, landedSamples: 0, isRemembered: true, ...found, isRecorded };
       },
-      ledgerEnd: async () => undefined,
+      ledgerEnds: async () => [],
       groupBeginMs: async () => undefined,
     },
     publisher: {

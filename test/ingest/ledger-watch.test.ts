@@ -163,7 +163,7 @@ describe('a problem', () => {
       {
         level: 'error',
         fields: {
-          ...{ kind: 'gap', group_id: 'g', topic: 't', partition: 2 },
+          ...{ kind: 'gap', group_id: 'g', topic: 't', partition: 2, log_id: '' },
           ...{ from_offset: 10, to_offset: 15, amount: 5 },
         },
         text: expect.stringContaining('offsets [10, 15) are in no chunk'),

@@ -13,11 +13,13 @@ const chunk: Chunk = {
   groupId: 'g',
   topic: 't',
   partition: 3,
+  logId: 'c/t',
   startOffset: 100,
   endOffset: 200,
   firstTimestampMs: 1,
   lastTimestampMs: 2,
   watermarkMs: 77,
+  leaderEpoch: 3,
   records: 100,
   consumed: 100,
   aggregated: 75,
@@ -69,7 +71,7 @@ function flusher(perSecond: number, failures = 0) {
         landedSamples: 0,
         isRemembered: true,
       }),
-      ledgerEnd: async () => undefined,
+      ledgerEnds: async () => [],
       groupBeginMs: async () => undefined,
     },
     publisher: {
@@ -94,7 +96,7 @@ function flusher(perSecond: number, failures = 0) {
   };
   const claim = { topic: 't', partition: 3, isLost: false, commit: async () => undefined };
   const options = {
-    watermarkBeforeMs: 55,
+    before: { watermarkMs: 0, leaderEpoch: -1 },
     intent: testIntent(200, 99),
     inherited: false,
     isFirst: false,

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { type ChunkContext, OpenChunk } from '../../src/ingest/open-chunk.ts';
+import { type ChunkContext, emptyBegin, OpenChunk } from '../../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 
 const nowMs = 1_790_000_000_000;
@@ -11,7 +11,7 @@ function openChunk(context: Partial<ChunkContext> = {}): OpenChunk {
   const config = configSchema.parse({});
   const own = { config, groupId: 'g', writer: new RowBinaryWriter(), ...context };
   const chunk = new OpenChunk(own, chunkSettingsOf(config), 't', 0);
-  chunk.begin(0, Number.NEGATIVE_INFINITY, nowMs);
+  chunk.begin(emptyBegin, nowMs);
   return chunk;
 }
 const event = (model: string, more = '') =>

@@ -10,7 +10,12 @@ import { testConfig } from './test-config.ts';
 import { testIntent } from './test-intent.ts';
 
 const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
-  encodeMetadata({ watermarkMs, intent: testIntent(endOffset, nowMs) });
+  encodeMetadata({
+    logId: 'c/t',
+    leaderEpoch: -1,
+    watermarkMs,
+    intent: testIntent(endOffset, nowMs),
+  });
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
 /** A broker with a commit of a predecessor. */
@@ -29,7 +34,7 @@ describe('a claimed partition', () => {
     expect(bench.ranges).toEqual([[7, 10]]);
     expect(bench.broker.committed).toEqual({
       offset: 10,
-      metadata: encodeMetadata({ watermarkMs: logStartMs + 9_000, intent: undefined }),
+      metadata: encodeMetadata({ logId: 'c/t', leaderEpoch: -1, watermarkMs: logStartMs + 9_000 }),
     });
   });
 
@@ -98,6 +103,8 @@ describe('an inherited intent', () => {
 
   it('uses the settings of the process that wrote it, and the next chunk the current ones', async () => {
     const note = encodeMetadata({
+      logId: 'c/t',
+      leaderEpoch: -1,
       watermarkMs: undefined,
       intent: {
         ...testIntent(4, logNowMs),
@@ -120,7 +127,7 @@ describe('an inherited intent', () => {
     const bench = new FakeBench(broker);
     void bench.batch(0);
     await bench.respondToAll();
-    expect(bench.store.tables[0]?.blocks.has('g/t/0/0-6/1-2')).toBe(true);
+    expect(bench.store.tables[0]?.blocks.has('g/t/0/c/t/0-6')).toBe(true);
     expect(bench.lines).toContain(
       'a chunk that a predecessor began had records that are gone by now',
     );

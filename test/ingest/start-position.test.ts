@@ -1,65 +1,67 @@
 import { describe, expect, it } from 'vitest';
-import { encodeMetadata } from '../../src/ingest/commit-metadata.ts';
+import { encodeMetadata, type Intent } from '../../src/ingest/commit-metadata.ts';
 import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
 import type { LedgerEnd } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
-/** A log of records a second apart, from `low` to `high`; the record of offset 0 is at `baseMs`. */
+/** A log of records a second apart, from `low` to `high`. */
 interface Found {
+  readonly logId?: string;
   readonly committed?: number;
   readonly metadata?: string;
   readonly low: number;
   readonly high: number;
-  readonly baseMs?: number;
-  /** Timestamps by offset that replace these. */
-  readonly timesMs?: readonly number[];
-  readonly ledger?: LedgerEnd;
+  /** Ends of leader epochs. */
+  readonly epochEnds?: Readonly<Record<number, number>>;
+  readonly ledger?: readonly LedgerEnd[];
   readonly groupBeginMs?: number;
   readonly startFrom?: 'earliest' | 'latest';
 }
 
-async function positionOf(given: Found): Promise<StartPosition> {
-  const { low, high, baseMs = 0, startFrom = 'earliest' } = given;
-  const position = await resolveStartPosition(
+function positionOf(given: Found): Promise<StartPosition> {
+  const { low, high, startFrom = 'earliest' } = given;
+  return resolveStartPosition(
     { topic: 't', partition: 0 },
     {
+      logId: given.logId ?? 'c/t',
       committed: { offset: given.committed, metadata: given.metadata ?? '' },
       startOffset: low,
       endOffset: high,
-      firstOffsetAt: async (ms) => {
-        if (given.timesMs === undefined)
-          return Math.min(high, Math.max(low, Math.ceil((ms - baseMs) / 1_000)));
-        const offset = given.timesMs.findIndex((timeMs, i) => i >= low && timeMs >= ms);
-        return offset < 0 ? high : offset;
-      },
+      firstOffsetAt: async (ms) => Math.min(high, Math.max(low, Math.ceil(ms / 1_000))),
+      endOfEpoch: async (epoch) => given.epochEnds?.[epoch],
     },
     {
       groupId: 'g',
       startFrom,
       store: {
-        ledgerEnd: async () => given.ledger,
+        ledgerEnds: async () => [...(given.ledger ?? [])],
         groupBeginMs: async () => given.groupBeginMs,
       },
     },
   );
-  return position;
 }
 
-const ledgerAt = (endOffset: number, baseMs = 0): LedgerEnd => ({
+const noteOf = (intent?: Intent, logId = 'c/t', leaderEpoch = 3) =>
+  encodeMetadata({ logId, leaderEpoch, watermarkMs: 5, intent });
+const ledgerAt = (endOffset: number, logId = 'c/t'): LedgerEnd => ({
+  logId,
   endOffset,
-  latestTimestampMs: baseMs + (endOffset - 1) * 1_000,
   watermarkMs: 77,
+  leaderEpoch: 2,
 });
 
 describe('a partition with a commit', () => {
   it('starts there', async () => {
-    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
+    const metadata = noteOf(testIntent(9, 7));
     expect(await positionOf({ committed: 4, metadata, low: 0, high: 20 })).toEqual({
       reason: 'committed',
+      logId: 'c/t',
       startOffset: 4,
       readOffset: 4,
+      leaderEpoch: 3,
       watermarkMs: 5,
       intent: testIntent(9, 7),
+      truncatedAt: undefined,
       lostOffsets: 0,
       mustCommit: false,
     });
@@ -73,17 +75,18 @@ describe('a partition with a commit', () => {
   });
 
   it('has no intent that ends where it begins', async () => {
-    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(4, 7) });
+    const metadata = noteOf(testIntent(4, 7));
     const { intent } = await positionOf({ committed: 4, metadata, low: 0, high: 20 });
     expect(intent).toBeUndefined();
   });
 
   it('starts where the ledger ends, if that is further: a commit may come late', async () => {
-    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
-    const ledger = ledgerAt(9);
+    const metadata = noteOf(testIntent(9, 7));
+    const ledger = [ledgerAt(9)];
     expect(await positionOf({ committed: 4, metadata, low: 0, high: 20, ledger })).toMatchObject({
       reason: 'ledger',
       startOffset: 9,
+      leaderEpoch: 2,
       watermarkMs: 77,
       intent: undefined,
     });
@@ -91,12 +94,6 @@ describe('a partition with a commit', () => {
       reason: 'committed',
       startOffset: 9,
     });
-  });
-
-  it('ignores the commit of a recreated topic that is longer by now', async () => {
-    expect(
-      await positionOf({ committed: 9, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(9) }),
-    ).toMatchObject({ reason: 'recreated', startOffset: 0 });
   });
 
   it('that retention has overtaken starts at the beginning of the log', async () => {
@@ -109,7 +106,7 @@ describe('a partition with a commit', () => {
   });
 
   it('keeps its pending chunk, to learn whether it is stored', async () => {
-    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(9, 7) });
+    const metadata = noteOf(testIntent(9, 7));
     expect(await positionOf({ committed: 4, metadata, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
       startOffset: 4,
@@ -119,152 +116,163 @@ describe('a partition with a commit', () => {
       lostOffsets: 1,
     });
   });
+});
 
-  it('beyond the end of a recreated log starts at its beginning', async () => {
-    expect(
-      await positionOf({ committed: 50, low: 0, high: 20, baseMs: 1e6, ledger: ledgerAt(50) }),
-    ).toMatchObject({ reason: 'recreated', startOffset: 0, watermarkMs: undefined });
-    expect(await positionOf({ committed: 50, low: 0, high: 20 })).toMatchObject({
-      reason: 'recreated',
-      startOffset: 0,
-    });
+describe('another log of the same name', () => {
+  const log = { low: 0, high: 20 };
+
+  it.each([
+    ['shorter than the ledger', 5],
+    ['longer', 30],
+    ['empty', 0],
+  ])('in the same cluster is a recreated topic, read whole: %s', async (_, high) => {
+    const position = await positionOf({ low: 0, high, ledger: [ledgerAt(9, 'c/old')] });
+    expect(position).toMatchObject({ reason: 'recreated', startOffset: 0, logId: 'c/t' });
   });
 
-  it('whose first chunk is pending from a deleted log starts at the beginning', async () => {
-    const counts = { firstTimestampMs: 0, lastTimestampMs: 6_000 };
-    const metadata = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, counts) });
-    const here = { committed: 0, metadata, low: 0, high: 20 };
-    expect(await positionOf({ ...here, baseMs: 7_000 })).toMatchObject({
-      reason: 'recreated',
-      startOffset: 0,
-      intent: undefined,
-    });
-    // The same log, also where its first record is newer than the chunk's last.
-    expect(await positionOf(here)).toMatchObject({ reason: 'committed', intent: { endOffset: 7 } });
-    const ahead = { firstTimestampMs: 8_000, lastTimestampMs: 6_000 };
-    const aheadNote = encodeMetadata({ watermarkMs: 5, intent: testIntent(7, 7, ahead) });
-    expect(await positionOf({ ...here, metadata: aheadNote, baseMs: 8_000 })).toMatchObject({
+  it('takes no commit and no pending chunk of the topic before', async () => {
+    const metadata = noteOf(testIntent(9, 7), 'c/old');
+    for (const ledger of [[], [ledgerAt(4, 'c/old')]]) {
+      expect(await positionOf({ ...log, committed: 4, metadata, ledger })).toMatchObject({
+        reason: 'recreated',
+        startOffset: 0,
+        intent: undefined,
+        watermarkMs: undefined,
+      });
+    }
+  });
+
+  it('has its own first chunk built again, though the ledger is of the topic before', async () => {
+    const ledger = [ledgerAt(50, 'c/old')];
+    const metadata = noteOf(testIntent(16, 7));
+    expect(await positionOf({ ...log, committed: 0, metadata, ledger })).toMatchObject({
       reason: 'committed',
-      intent: { endOffset: 7 },
+      startOffset: 0,
+      intent: { endOffset: 16 },
     });
   });
 
-  it('in a recreated log keeps its pending first chunk: it may have landed', async () => {
-    const counts = { firstTimestampMs: 90_000, lastTimestampMs: 92_000 };
-    const intent = testIntent(3, 7, counts);
-    const metadata = encodeMetadata({ watermarkMs: 5, intent });
-    const ledger = ledgerAt(40);
-    expect(
-      await positionOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 90_000, ledger }),
-    ).toMatchObject({ reason: 'committed', startOffset: 0, watermarkMs: 5, intent });
-    // A chunk pending from the log before is gone with it.
-    expect(
-      await positionOf({ committed: 0, metadata, low: 0, high: 15, baseMs: 99_000, ledger }),
-    ).toMatchObject({ reason: 'recreated', startOffset: 0, intent: undefined });
+  it('in another cluster starts as configured, and knows nothing of the ledger', async () => {
+    const ledger = [ledgerAt(9, 'other/t')];
+    expect(await positionOf({ ...log, ledger })).toMatchObject({
+      reason: 'start_from',
+      startOffset: 0,
+      watermarkMs: undefined,
+    });
+    expect(await positionOf({ ...log, ledger, startFrom: 'latest' })).toMatchObject({
+      reason: 'start_from',
+      startOffset: 20,
+    });
   });
 
-  it('beyond the end of a truncated log continues at its end', async () => {
-    expect(
-      await positionOf({ committed: 50, low: 0, high: 20, ledger: ledgerAt(50) }),
-    ).toMatchObject({
+  it('starts at an offset that was set or copied, without what was pending elsewhere', async () => {
+    const metadata = noteOf(testIntent(9, 7), 'other/t');
+    const ledger = [ledgerAt(9, 'other/t')];
+    for (const note of ['', metadata]) {
+      const found = { ...log, committed: 4, metadata: note, ledger };
+      expect(await positionOf(found)).toMatchObject({
+        reason: 'committed',
+        startOffset: 4,
+        intent: undefined,
+        watermarkMs: undefined,
+      });
+    }
+    expect(await positionOf({ ...log, low: 8, committed: 4, metadata, ledger })).toMatchObject({
+      reason: 'expired',
+      startOffset: 8,
+      lostOffsets: 4,
+    });
+    expect(await positionOf({ ...log, committed: 40, metadata, ledger })).toMatchObject({
       reason: 'truncated',
       startOffset: 20,
     });
   });
+
+  it('is told apart from its namesake in a cluster that stores to the same ledger', async () => {
+    const ledger = [ledgerAt(9, 'other/t'), ledgerAt(4)];
+    expect(await positionOf({ ...log, ledger })).toMatchObject({
+      reason: 'ledger',
+      startOffset: 4,
+    });
+  });
 });
 
-describe('a topic that may be recreated', () => {
-  /** Commit of a pending chunk of records a second apart that begins at `startMs`. */
-  const pending = (startOffset: number, endOffset: number, startMs: number) => ({
-    committed: startOffset,
-    metadata: encodeMetadata({
+describe('a truncated log', () => {
+  it('continues at its end, in its next generation', async () => {
+    const found = { committed: 50, metadata: noteOf(), low: 0, high: 20, ledger: [ledgerAt(50)] };
+    expect(await positionOf(found)).toMatchObject({
+      reason: 'truncated',
+      logId: 'c/t#2',
+      startOffset: 20,
+      leaderEpoch: -1,
       watermarkMs: 5,
-      intent: testIntent(endOffset, 7, {
-        firstTimestampMs: startMs,
-        lastTimestampMs: startMs + (endOffset - startOffset - 1) * 1_000,
-      }),
-    }),
+    });
   });
-  const committed = { reason: 'committed', startOffset: 0 };
-  const recreated = { reason: 'recreated', startOffset: 0, intent: undefined };
 
-  it('has its first chunk built again, though the ledger is of the topic before', async () => {
-    for (const high of [16, 40]) {
-      const log = { low: 0, high, baseMs: 1e6 };
-      for (const ledger of [ledgerAt(20), ledgerAt(50)]) {
-        const position = await positionOf({ ...log, ...pending(0, 16, 1e6), ledger });
-        expect(position).toMatchObject({ ...committed, watermarkMs: 5, intent: { endOffset: 16 } });
-      }
-    }
+  it('that is longer again continues where the records are others', async () => {
+    const log = { low: 0, high: 90, epochEnds: { 2: 40, 3: 40 } };
+    const truncated = { reason: 'truncated', logId: 'c/t#2', startOffset: 40 };
+    expect(await positionOf({ ...log, committed: 50, metadata: noteOf() })).toMatchObject(
+      truncated,
+    );
+    expect(await positionOf({ ...log, ledger: [ledgerAt(50)] })).toMatchObject(truncated);
+    expect(await positionOf({ ...log, committed: 40, metadata: noteOf() })).toMatchObject({
+      reason: 'committed',
+      logId: 'c/t',
+      startOffset: 40,
+    });
+  });
+
+  it('goes on in the generation that it has', async () => {
+    const found = {
+      low: 0,
+      high: 90,
+      committed: 60,
+      ledger: [ledgerAt(50), ledgerAt(45, 'c/t#2')],
+    };
+    expect(await positionOf({ ...found, metadata: noteOf(undefined, 'c/t#2') })).toMatchObject({
+      reason: 'committed',
+      logId: 'c/t#2',
+      startOffset: 60,
+    });
+    // A commit of the generation before is obsolete.
+    expect(await positionOf({ ...found, metadata: noteOf() })).toMatchObject({
+      reason: 'ledger',
+      logId: 'c/t#2',
+      startOffset: 45,
+    });
   });
 
   it.each([
-    ['within the ledger', pending(4, 9, 4_000)],
-    ['after the end of the ledger', pending(9, 15, 9_000)],
-  ])('builds no chunk of the topic before again: one %s', async (_, commit) => {
-    for (const high of [0, 5, 30]) {
-      const log = { low: 0, high, baseMs: 1e6 };
-      expect(await positionOf({ ...log, ...commit, ledger: ledgerAt(9) })).toMatchObject(recreated);
-    }
+    ['within the pending chunk', 44, 40],
+    ['before it', 30, 30],
+  ])('%s leaves it the records that remain', async (_, remains, readOffset) => {
+    const intent = testIntent(50, 7, { leaderEpoch: 3 });
+    const found = { low: 0, high: 90, committed: 40, epochEnds: { 3: remains } };
+    expect(await positionOf({ ...found, metadata: noteOf(intent) })).toMatchObject({
+      reason: 'truncated',
+      logId: 'c/t',
+      startOffset: 40,
+      readOffset,
+      intent,
+      truncatedAt: remains,
+    });
   });
 
-  it('builds no chunk of the topic before again where nothing was stored', async () => {
-    for (const high of [0, 5, 30]) {
-      const log = { low: 0, high, baseMs: 1e6 };
-      expect(await positionOf({ ...log, ...pending(0, 7, 0) })).toMatchObject(recreated);
-    }
-    const same = { low: 0, high: 30, baseMs: 0 };
-    expect(await positionOf({ ...same, ...pending(0, 7, 0) })).toMatchObject(committed);
-    // Earlier records were skipped: they show nothing about the chunk.
-    const later = { low: 0, high: 30, timesMs: Array.from({ length: 30 }, () => 1e6) };
-    expect(await positionOf({ ...later, ...pending(3, 7, 0) })).toMatchObject({ startOffset: 3 });
-  });
-
-  it('is detected also where its first records are gone by now', async () => {
-    const log = { low: 21, high: 46, baseMs: 1e6 };
-    expect(await positionOf({ ...log, ledger: ledgerAt(28) })).toMatchObject({
+  it('looks like a recreated one where the broker has no topic ids: it is read whole', async () => {
+    const ledger = [ledgerAt(50, 'c/')];
+    const found = { logId: 'c/', low: 0, high: 20 };
+    expect(await positionOf({ ...found, ledger })).toMatchObject({
       reason: 'recreated',
-      startOffset: 21,
-    });
-    const first = { ...pending(21, 25, 1e6 + 21_000), ledger: ledgerAt(28) };
-    expect(await positionOf({ ...log, ...first })).toMatchObject({
-      reason: 'committed',
-      startOffset: 21,
-      intent: { endOffset: 25 },
-    });
-    expect(await positionOf({ low: 21, high: 46, ledger: ledgerAt(28) })).toMatchObject({
-      reason: 'ledger',
-      startOffset: 28,
-    });
-  });
-
-  it('is the same for records in any order of time', async () => {
-    // The record that was stored last is older than all others, or all are older than the first.
-    for (const timesMs of [
-      [50, 60, 70, 0, 80],
-      [90, 60, 70, 50, 80],
-    ]) {
-      const latestTimestampMs = Math.max(...timesMs.slice(0, 4));
-      const ledger = { endOffset: 4, latestTimestampMs, watermarkMs: 77 };
-      const log = { low: 0, high: 5, timesMs, ledger };
-      expect(await positionOf({ ...log, committed: 4 })).toMatchObject({ startOffset: 4 });
-      expect(await positionOf(log)).toMatchObject({ reason: 'ledger', startOffset: 4 });
-    }
-  });
-
-  it('is the same where the first record has a time beyond the range of ledger rows', async () => {
-    const ledger = { endOffset: 2, latestTimestampMs: 9_999_999_999_999, watermarkMs: 77 };
-    const timesMs = [1e15, 1_000, 2_000];
-    expect(await positionOf({ committed: 2, low: 0, high: 3, timesMs, ledger })).toMatchObject({
-      reason: 'committed',
-      startOffset: 2,
+      logId: 'c/#2',
+      startOffset: 0,
     });
   });
 });
 
 describe('a partition without a commit', () => {
   it('starts where its ledger ends: commits expire, and kafkajs wipes them', async () => {
-    expect(await positionOf({ low: 3, high: 20, ledger: ledgerAt(9) })).toMatchObject({
+    expect(await positionOf({ low: 3, high: 20, ledger: [ledgerAt(9)] })).toMatchObject({
       reason: 'ledger',
       startOffset: 9,
       watermarkMs: 77,
@@ -272,21 +280,10 @@ describe('a partition without a commit', () => {
   });
 
   it('that retention has overtaken starts at the beginning of the log', async () => {
-    expect(await positionOf({ low: 12, high: 20, ledger: ledgerAt(9) })).toMatchObject({
+    expect(await positionOf({ low: 12, high: 20, ledger: [ledgerAt(9)] })).toMatchObject({
       reason: 'expired',
       startOffset: 12,
       lostOffsets: 3,
-    });
-  });
-
-  it.each([
-    ['shorter', 5],
-    ['longer', 30],
-    ['empty', 0],
-  ])('whose log was recreated and is %s by now starts at its beginning', async (_, high) => {
-    expect(await positionOf({ low: 0, high, baseMs: 1e6, ledger: ledgerAt(9) })).toMatchObject({
-      reason: 'recreated',
-      startOffset: 0,
     });
   });
 
@@ -312,8 +309,5 @@ describe('a partition without a commit', () => {
     expect(
       await positionOf({ low: 0, high: 20, startFrom: 'latest', groupBeginMs: 7_000 }),
     ).toMatchObject({ reason: 'added', startOffset: 7 });
-    expect(
-      await positionOf({ low: 0, high: 20, baseMs: 9e6, startFrom: 'latest', groupBeginMs: 7_000 }),
-    ).toMatchObject({ reason: 'added', startOffset: 0 });
   });
 });

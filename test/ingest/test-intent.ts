@@ -16,6 +16,7 @@ export function testIntent(
       firstTimestampMs: 1,
       lastTimestampMs: 2,
       watermarkMs: 77,
+      leaderEpoch: 3,
       records: 10,
       consumed: 10,
       aggregated: 10,

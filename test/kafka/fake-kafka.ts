@@ -47,6 +47,7 @@ export const never = new Promise<never>(() => undefined);
 export interface FakeRecord {
   readonly offset: number;
   readonly isControlRecord: boolean;
+  readonly leaderEpoch: number;
 }
 
 /** Action of a test on a request before its response: wait, refuse, or nothing. */
@@ -85,6 +86,11 @@ export class FakeKafka {
   onHeartbeat: Meddle = () => undefined;
   onCommit: Meddle = () => undefined;
   onFetch: (nodeId: number) => Promise<void> | void = () => undefined;
+  topicId = 'id';
+  /** Epoch of the leader that writes. */
+  leaderEpoch = 0;
+  /** Where the log was truncated, if it was. */
+  remains: number | undefined;
   /** Action on the source's requests; `onProbe` acts on the watchdog's. */
   onAdmin: Meddle = () => undefined;
   onProbe: Meddle = () => undefined;
@@ -100,13 +106,20 @@ export class FakeKafka {
 
   append(partition: number, count: number, isControlRecord = false): void {
     const log = this.logs[partition] ?? [];
-    for (let i = 0; i < count; i++) log.push({ offset: log.length, isControlRecord });
+    for (let i = 0; i < count; i++)
+      log.push({ offset: log.length, isControlRecord, leaderEpoch: this.leaderEpoch });
   }
 
   /** Client of a source. */
   client(): Pick<Kafka, 'admin' | 'consumer'> {
+    const admin = () => this.#admin(() => this.onAdmin());
+    const createCluster = () => this.#logCluster();
     return {
-      admin: () => this.#admin(() => this.onAdmin()),
+      [Symbol('private:Kafka:createCluster')]: createCluster,
+      admin(this: Record<symbol, () => object>) {
+        for (const key of Object.getOwnPropertySymbols(this)) this[key]?.();
+        return admin();
+      },
       consumer: (config) =>
         createConsumer({
           ...(config as ConsumerConfig),
@@ -133,6 +146,7 @@ export class FakeKafka {
     const admin = {
       connect: async () => undefined,
       disconnect: async () => undefined,
+      describeCluster: async () => ({ clusterId: 'c' }),
       fetchOffsets: async () => {
         await meddle();
         const partitions = this.logs.map((_, partition) => ({
@@ -151,6 +165,26 @@ export class FakeKafka {
       },
     };
     return admin as unknown as Admin;
+  }
+
+  /** The cluster of the admin client, which says which log a topic is. */
+  #logCluster(): object {
+    return {
+      metadata: async () => {
+        await this.onAdmin();
+        const partitionMetadata = this.logs.map((_, partitionId) => ({ partitionId, leader: 1 }));
+        return {
+          clusterId: 'c',
+          topicMetadata: [{ topic, topicId: this.topicId, partitionMetadata }],
+        };
+      },
+      findBroker: async () => ({
+        endOfEpoch: async ({ partition }: { partition: number }) => ({
+          errorCode: 0,
+          endOffset: this.remains ?? this.logs[partition]?.length,
+        }),
+      }),
+    };
   }
 
   #cluster(): object {
@@ -251,8 +285,9 @@ export class FakeKafka {
         const asked = Number(fetchOffset);
         const from = asked < log.length ? Math.max(0, asked - this.overlap) : asked;
         const bytes = encodeLog(
-          log.slice(from, asked + 10).map(({ offset, isControlRecord }) => ({
+          log.slice(from, asked + 10).map(({ offset, isControlRecord, leaderEpoch }) => ({
             offset,
+            leaderEpoch,
             value: Buffer.from('{}'),
             ...(isControlRecord ? { producerId: 1, isMarker: true } : {}),
           })),

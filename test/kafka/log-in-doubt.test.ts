@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Claim } from '../../src/source/source.ts';
 import { FakeKafka } from './fake-kafka.ts';
 import { WatchedRun } from './watched-run.ts';
 
@@ -15,17 +14,16 @@ afterEach(() => {
 
 /**
  * A run with ten records that was held up at the eleventh. One batch waits behind it and one more before
- * that, so nothing is fetched for so long.
+ * that, so nothing is fetched for so long. Then its log is looked up.
  */
 async function heldUp(ms: number) {
   const kafka = new FakeKafka();
   kafka.append(0, 10);
   const run = new WatchedRun(kafka);
   await run.begin();
-  const asked: Claim[] = [];
-  run.onDoubt = (claim) => {
-    asked.push(claim);
-    return false;
+  let lookups = 0;
+  kafka.onAdmin = () => {
+    lookups++;
   };
   run.meddle = (_claim, { records }) =>
     records.current?.offset === 10
@@ -36,54 +34,72 @@ async function heldUp(ms: number) {
     await run.pass(1);
   }
   kafka.append(0, 2);
-  return { kafka, run, asked };
+  return { kafka, run, lookups: () => lookups };
 }
 
 const offsets = (from: number, to: number) =>
   Array.from({ length: to - from }, (_, i) => `0@${from + i}`);
 
 describe('after a time without a fetch', () => {
-  it('the bounds of the log are read once before more records', async () => {
-    const { kafka, run, asked } = await heldUp(6_000);
+  it('the log is looked up once before more records', async () => {
+    const { kafka, run, lookups } = await heldUp(6_000);
     await run.pass(10);
     expect(run.handled).toEqual(offsets(0, 15));
-    expect(asked.map(({ topic, partition }) => `${topic}/${partition}`)).toEqual(['t/0']);
+    const asked = lookups();
+    expect(asked).toBeGreaterThan(0);
     kafka.append(0, 3);
     await run.pass(5);
     expect(run.handled).toEqual(offsets(0, 18));
-    expect(asked).toHaveLength(1);
+    expect(lookups()).toBe(asked);
   });
 
-  it('of less than the limit nothing is checked', async () => {
-    const { run, asked } = await heldUp(4_000);
+  it('of less than the limit nothing is looked up', async () => {
+    const { run, lookups } = await heldUp(4_000);
     await run.pass(10);
     expect(run.handled).toEqual(offsets(0, 15));
-    expect(asked).toEqual([]);
+    expect(lookups()).toBe(0);
   });
 
-  it('a replaced log is placed again before anything is read', async () => {
+  it.each([
+    ['recreated', { topicId: 'other' }],
+    ['truncated', { remains: 12 }],
+  ])('a log that was %s gets another start position before anything is read', async (_, change) => {
     const { kafka, run } = await heldUp(6_000);
-    const lost: Claim[] = [];
-    run.onDoubt = (claim) => {
-      lost.push(claim);
-      // Its next start position.
+    Object.assign(kafka, change);
+    run.onClaim = () => {
+      kafka.remains = undefined;
       kafka.committed.set(0, 3);
-      return true;
     };
     await run.pass(10);
-    expect(lost.map(({ isLost }) => isLost)).toEqual([true]);
     expect(run.handled).toEqual([...offsets(0, 13), ...offsets(3, 15)]);
   });
 
-  it('it is checked until there is a response', async () => {
-    const { run } = await heldUp(6_000);
+  it('it is looked up until there is a response', async () => {
+    const { kafka, run } = await heldUp(6_000);
     let failures = 3;
-    run.onDoubt = () => {
+    kafka.onAdmin = () => {
       if (failures-- > 0) throw new Error('away');
-      return false;
     };
     await run.pass(20);
     expect(run.handled).toEqual(offsets(0, 15));
-    expect(failures).toBe(-1);
+    expect(failures).toBeLessThan(0);
+  });
+});
+
+describe('where another leader wrote the next records', () => {
+  it('the log is looked up before they are used', async () => {
+    const kafka = new FakeKafka();
+    kafka.append(0, 10);
+    const run = new WatchedRun(kafka);
+    await run.begin();
+    kafka.remains = 8;
+    kafka.committed.set(0, 8);
+    run.onClaim = () => {
+      kafka.remains = undefined;
+    };
+    kafka.leaderEpoch = 1;
+    kafka.append(0, 2);
+    await run.pass(5);
+    expect(run.handled).toEqual([...offsets(0, 10), ...offsets(8, 12)]);
   });
 });

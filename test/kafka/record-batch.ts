@@ -19,6 +19,8 @@ export interface TestBatch {
   readonly appendedMs?: number;
   /** @default none */
   readonly producerId?: number;
+  /** @default {0} */
+  readonly leaderEpoch?: number;
   readonly isTransactional?: boolean;
   readonly isControl?: boolean;
 }
@@ -57,9 +59,11 @@ export function recordsOf(values: readonly (Buffer | string | null)[], headerCou
 export function encodeBatch(batch: TestBatch): Buffer {
   const { baseOffset = 0, codec = 0, count, lastOffsetDelta = count - 1, payload } = batch;
   const { baseTimestampMs = 1_789_000_000_000, appendedMs, producerId = -1 } = batch;
+  const { leaderEpoch = 0 } = batch;
   const header = Buffer.alloc(61);
   header.writeBigInt64BE(BigInt(baseOffset), 0);
   header.writeInt32BE(49 + payload.length, 8);
+  header.writeInt32BE(leaderEpoch, 12);
   header[16] = 2;
   const flags =
     (appendedMs === undefined ? 0 : 0x08) |
@@ -84,19 +88,25 @@ export interface LoggedRecord {
   readonly producerId?: number;
   /** The coordinator's control record at the end of the producer's transaction. @default {false} */
   readonly isMarker?: boolean;
+  /** @default {0} */
+  readonly leaderEpoch?: number;
 }
 
 const ABORT_KEY = Buffer.from([0, 0, 0, 0]);
 
 /**
- * Encodes records as a broker returns them: neighbours of one producer in one batch, a control record alone.
+ * Encodes records as a broker returns them: neighbours of one producer and leader in one batch, a control
+ * record alone.
  */
 export function encodeLog(records: readonly LoggedRecord[]): Buffer {
   const batches: LoggedRecord[][] = [];
   for (const record of records) {
     const last = batches.at(-1);
     const before = last?.[0];
-    const isNext = before !== undefined && before.producerId === record.producerId;
+    const isNext =
+      before !== undefined &&
+      before.producerId === record.producerId &&
+      before.leaderEpoch === record.leaderEpoch;
     if (isNext && before.isMarker !== true && record.isMarker !== true) last?.push(record);
     else batches.push([record]);
   }
@@ -114,6 +124,7 @@ function encodeNeighbours(records: readonly LoggedRecord[]): Buffer {
     count: records.length,
     lastOffsetDelta: last.offset - baseOffset,
     producerId: producerId ?? -1,
+    leaderEpoch: first.leaderEpoch ?? 0,
     isTransactional: producerId !== undefined,
     isControl: isMarker === true,
     payload: Buffer.concat(

@@ -34,10 +34,9 @@ export class WatchedRun implements SourceHandler {
   readonly metrics = createMetrics();
   readonly source: WatchedSource;
   /** Action of the test on a batch before it is handled and committed. */
+  onClaim: () => void = () => undefined;
   meddle: OnBatch = () => undefined;
   storeWaitMs = 0;
-  /** Result of the check for a replaced log. */
-  onDoubt: (claim: Claim) => Promise<boolean> | boolean = () => false;
   /** Handled records, as `partition@offset`. */
   readonly handled: string[] = [];
   /** The first problem that made it unready, and its time since the start or `forget`. */
@@ -94,8 +93,9 @@ export class WatchedRun implements SourceHandler {
     }
   }
 
-  async onClaimed(claim: Claim): Promise<number> {
-    return this.#kafka.committed.get(claim.partition) ?? 0;
+  async onClaimed(claim: Claim) {
+    this.onClaim();
+    return { offset: this.#kafka.committed.get(claim.partition) ?? 0, leaderEpoch: 0 };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
@@ -104,10 +104,6 @@ export class WatchedRun implements SourceHandler {
     for (const { offset } of allOf(batch.records))
       this.handled.push(`${batch.partition}@${offset}`);
     await claim.commit(batch.nextOffset, '');
-  }
-
-  async isAnotherLog(claim: Claim): Promise<boolean> {
-    return this.onDoubt(claim);
   }
 
   onLost(): void {}

@@ -217,6 +217,28 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
         return true;
       },
     ],
+    [
+      'unclean_election',
+      2,
+      () => {
+        if (kafka.logs.length === 0) return false;
+        const log = someLog();
+        if (log.high === log.low) return false;
+        const at = log.high - random.between(1, Math.min(30, log.high - log.low));
+        trace?.(`${log.topic}/${log.partition}`, `loses its records from ${at} on`);
+        truth.remove(log, (offset) => offset >= at, 'unclean_election');
+        const next = kafka.truncate(log, at);
+        // Other records follow soon, or after the reader has found out.
+        world.pending++;
+        scheduler.at(random.unit() * random.pick([50, 5_000]), undefined, () => {
+          world.pending--;
+          if (kafka.logOf(next.topic, next.partition) !== next) return;
+          workload.write(next, random.between(1, 40), scheduler.nowMs);
+          kafka.wake();
+        });
+        return true;
+      },
+    ],
     ['retention', 3, () => kafka.logs.length > 0 && expire(someLog(), world, setting)],
     ['compaction', 3, () => kafka.logs.length > 0 && compact(someLog(), world, truth)],
   ];

@@ -61,7 +61,8 @@ export function mayDiffer(
   row: StoredLedgerRow,
   database: FleetGroup['database'],
 ): boolean {
-  const origin = `${row.group_id}/${row.topic}/${row.partition}/${row.start_offset}`;
+  const { group_id, topic, partition, log_mark, start_offset } = row;
+  const origin = `${group_id}/${topic}/${partition}/${log_mark}/${start_offset}`;
   const lookedMs = database.lookedMs(origin, row.flushed_ms);
   const sinceMs = Number.isFinite(lookedMs) ? lookedMs : row.flushed_ms;
   return block.atMs >= sinceMs || !database.isFirst(block);

@@ -48,6 +48,7 @@ export abstract class BrokerApi {
           controllerId: 1,
           topicMetadata: names.map((topic) => ({
             topic,
+            topicId: kafka.logsOf(topic)[0]?.topicId,
             topicErrorCode: 0,
             partitionMetadata: kafka.logsOf(topic).map(({ partition }) => ({
               partitionErrorCode: 0,
@@ -215,6 +216,15 @@ export abstract class BrokerApi {
     });
   }
 
+  endOfEpoch(request: { topic: string; partition: number; leaderEpoch: number }) {
+    return this.call('end of epoch', (answer) => {
+      const { topic, partition, leaderEpoch } = request;
+      const log = this.kafka.logOf(topic, partition);
+      if (log === undefined) answer(this.#refuse('UNKNOWN_TOPIC_OR_PARTITION'));
+      else answer({ value: { errorCode: 0, endOffset: log.endOfEpoch(leaderEpoch) } });
+    });
+  }
+
   /** The response crosses the network as bytes, which the production code decodes. */
   async fetch(request: FetchRequest) {
     const answered = await this.#fetchBytes(request);
@@ -326,8 +336,9 @@ function partitionAnswer(
       firstOffset,
     })),
     bytes: encodeLog(
-      entries.map(({ offset, timestampMs, value, kind, producerId }) => ({
+      entries.map(({ offset, timestampMs, value, kind, producerId, leaderEpoch }) => ({
         offset,
+        leaderEpoch,
         timestampMs,
         value,
         ...(kind === 'data' ? {} : { producerId }),

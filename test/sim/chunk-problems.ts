@@ -1,5 +1,7 @@
 import { mayDiffer } from './allowances.ts';
 import { originOf, stageCountsOf } from './decoded-blocks.ts';
+import { logOf } from './ledger-problems.ts';
+import type { PartitionLog } from './partition-log.ts';
 import type { SimDatabase, StoredBlock, StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
@@ -8,7 +10,11 @@ import type { Truth, TruthRecord } from './truth.ts';
  * Compares the places that describe a chunk. Each builder of it makes the same rows, and the ledger has the
  * number of landed samples. Each event that it does not count is a dead letter.
  */
-export function chunkProblems({ group, database, letters }: FleetGroup, truth: Truth): string[] {
+export function chunkProblems(
+  { group, database, letters }: FleetGroup,
+  truth: Truth,
+  logs: readonly PartitionLog[],
+): string[] {
   const problems: string[] = [];
   const repeated = truth.repeatable.get(group.groupId) ?? new Set();
   const lettersAt = new Map<string, Set<string>>();
@@ -22,22 +28,21 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
   for (const row of database.ledger) {
     const origin = originOfRow(row);
     const name = `${origin}-${row.end_offset}`;
-    const records = recordsOf(row, truth);
+    const records = recordsOf(row, truth, logs);
     if (records.some((each) => repeated.has(each))) continue;
     const landed = blocks.get(origin) ?? [];
-    // For recreated topics, and chunks that may be made of fewer records, less is certain.
+    // Of chunks that may be made of fewer records, less is certain.
     const isClear = records.every((each) => !truth.removed.has(each));
     const isLate = landed.every((block) => mayDiffer(block, row, database));
-    const isOfOldLog = records.some((each) => truth.removed.get(each) === 'topic_recreated');
     const isLanded =
-      landed.length === 0 ||
-      landed.some((block) => samplesOf(block) === row.samples) ||
-      (row.samples === 0 && (isOfOldLog || areOfOthers(landed, row, database)));
+      landed.length === 0 || landed.some((block) => samplesOf(block) === row.samples);
     if (!isLanded && (isClear || !isLate)) {
       const samples = landed.map(samplesOf).join(' and ');
       problems.push(`${name}: ${samples} samples have landed, the ledger says ${row.samples}`);
     }
-    if (!isClear) continue;
+    // Dead letters do not say which log they are of.
+    const isAlone = logs.filter((log) => isOfRow(log, row)).length === 1;
+    if (!isClear || !isAlone) continue;
     if (database.changed.has(origin)) problems.push(`${name}: under one token other rows came`);
     let count = 0;
     for (const { log, offset } of records) {
@@ -50,14 +55,8 @@ export function chunkProblems({ group, database, letters }: FleetGroup, truth: T
   return problems;
 }
 
-/** True where other ledger rows, of a log before, account for all that landed at a chunk's offset. */
-function areOfOthers(
-  landed: readonly StoredBlock[],
-  row: StoredLedgerRow,
-  { ledger }: SimDatabase,
-): boolean {
-  const others = ledger.filter((each) => each !== row && originOfRow(each) === originOfRow(row));
-  return landed.every((block) => others.some(({ samples }) => samples === samplesOf(block)));
+function isOfRow(log: PartitionLog, { topic, partition }: StoredLedgerRow): boolean {
+  return log.topic === topic && log.partition === partition;
 }
 
 /** Rows in the tables without a ledger row. */
@@ -70,7 +69,7 @@ function unrecorded(
   const recorded = new Set(database.ledger.map(originOfRow));
   return [...blocks.keys()].flatMap((origin) => {
     if (recorded.has(origin)) return [];
-    const [, topic, partition, start] = origin.split('/');
+    const [, topic, partition, , start] = origin.split('/');
     // Where its topic was deleted meanwhile, or its group forgotten, a chunk stays unfinished.
     const isNobodys = [...truth.records].some(([log, records]) => {
       const isOfLog = log.topic === topic && log.partition === Number(partition);
@@ -84,8 +83,9 @@ function unrecorded(
   });
 }
 
-function originOfRow({ group_id, topic, partition, start_offset }: StoredLedgerRow): string {
-  return `${group_id}/${topic}/${partition}/${start_offset}`;
+function originOfRow(row: StoredLedgerRow): string {
+  const { group_id, topic, partition, log_mark, start_offset } = row;
+  return `${group_id}/${topic}/${partition}/${log_mark}/${start_offset}`;
 }
 
 /** Blocks in the landing table by the start of their chunk: more than one where a topic was recreated. */
@@ -98,13 +98,15 @@ function blocksOf({ tables }: SimDatabase): ReadonlyMap<string, readonly StoredB
   return found;
 }
 
-/** Records at the offsets of a range, of every log that the topic has had. */
-function recordsOf(row: StoredLedgerRow, truth: Truth): TruthRecord[] {
-  return [...truth.records].flatMap(([log, records]) =>
-    log.topic === row.topic && log.partition === row.partition
-      ? records.filter(({ offset }) => offset >= row.start_offset && offset < row.end_offset)
-      : [],
-  );
+/** Records at the offsets of a range. */
+function recordsOf(
+  row: StoredLedgerRow,
+  truth: Truth,
+  logs: readonly PartitionLog[],
+): TruthRecord[] {
+  const log = logOf(row, logs);
+  const records = log === undefined ? [] : truth.readable(log);
+  return records.filter(({ offset }) => offset >= row.start_offset && offset < row.end_offset);
 }
 
 function samplesOf({ bytes }: StoredBlock): number {

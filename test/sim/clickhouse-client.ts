@@ -65,7 +65,7 @@ export function simClickHouseClient(
       const [row] = options.values;
       if (row === undefined) return;
       await send(endpoint, server, {
-        name: `ledger ${token.split('/').slice(1, 5).join('/')}`,
+        name: `ledger ${token.split('/').slice(1, 7).join('/')}`,
         faults: {
           lost: 'ledger_lost',
           answerLost: 'ledger_answer_lost',
@@ -103,7 +103,7 @@ function insertStatement(
   const { random } = endpoint.world;
   const block = () => ({ token, bytes, atMs: server.wallMs });
   return {
-    name: `insert ${token.split('/').slice(0, 4).join('/')}`,
+    name: `insert ${token.split('/').slice(0, 6).join('/')}`,
     faults: {
       lost: 'insert_lost',
       answerLost: 'insert_answer_lost',
@@ -132,7 +132,7 @@ function fillStatement(
 ): Statement<void> {
   const chunkToken = token.split('/').slice(4).join('/');
   return {
-    name: `fill ${table} ${chunkToken.split('/').slice(0, 4).join('/')}`,
+    name: `fill ${table} ${chunkToken.split('/').slice(0, 6).join('/')}`,
     faults: { lost: 'insert_lost', answerLost: 'insert_answer_lost', late: 'insert_late' },
     leaves: () => database.sends(chunkToken),
     run: () => database.fill(table, { token: chunkToken, bytes, atMs: server.wallMs }, token),
@@ -241,6 +241,9 @@ function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLed
     group_id: String(row.group_id),
     topic: String(row.topic),
     partition: number('partition'),
+    log_id: String(row.log_id),
+    log_mark: number('log_mark'),
+    leader_epoch: number('leader_epoch'),
     start_offset: number('start_offset'),
     end_offset: number('end_offset'),
     first_ms: number('first_timestamp'),

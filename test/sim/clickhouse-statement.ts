@@ -43,8 +43,8 @@ export const clickhouseStatement = {
         return chunkState(params, database, nowMs);
       case readQuery('chunk_places'):
         return chunkPlaces(params, database);
-      case readQuery('ledger_end'):
-        return ledgerEnd(params, database);
+      case readQuery('ledger_ends'):
+        return ledgerEnds(params, database);
       case readQuery('group_begin'):
         return groupBegin(params, database);
       default:
@@ -54,10 +54,10 @@ export const clickhouseStatement = {
 };
 
 function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows {
-  const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs } = params;
-  database.noteLook(`${groupId}/${topic}/${partition}/${startOffset}`, nowMs);
+  const { groupId, topic, partition, logId, logMark, startOffset, endOffset } = params;
+  database.noteLook(`${groupId}/${topic}/${partition}/${logMark}/${startOffset}`, nowMs);
   const since = Math.floor(Number(params.sinceMs) / 1000);
-  const prefix = `${groupId}/${topic}/${partition}/${startOffset}-`;
+  const prefix = `${groupId}/${topic}/${partition}/${logId}/${startOffset}-`;
   const landed = (database.tables[0]?.blocks ?? []).filter(
     ({ token, atMs, bytes }) =>
       token.startsWith(prefix) &&
@@ -69,9 +69,9 @@ function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows 
     row.group_id === groupId &&
     row.topic === topic &&
     row.partition === partition &&
+    row.log_id === logId &&
     row.start_offset === startOffset &&
-    row.end_offset === endOffset &&
-    row.first_ms === firstTimestampMs;
+    row.end_offset === endOffset;
   return [
     {
       ledger_rows: database.ledger.filter(isRow).length,
@@ -108,35 +108,28 @@ function beginningOf(table: string, dayS: number): number {
   return table === 'latency_1d' ? Date.UTC(year, 0) / 1000 : dayS;
 }
 
-function ledgerEnd({ groupId, topic, partition }: Params, database: SimDatabase): Rows {
-  const written = database.ledger
-    .filter((row) => row.group_id === groupId && row.topic === topic && row.partition === partition)
-    .sort((a, b) => a.flushed_ms - b.flushed_ms || a.end_offset - b.end_offset);
-  // A row that was written twice counts at its first writing.
-  const rows = written.filter((row, i) => i === written.findIndex((each) => isSame(each, row)));
-  const madeAnewMs = Math.max(0, ...rows.map((row, i) => laterLogMs(row, rows.slice(0, i))));
-  const end = rows.findLast(({ last_ms }) => last_ms >= madeAnewMs);
-  if (end === undefined) return [];
-  const { end_offset, watermark_ms } = end;
-  const latest_ms = Math.max(...rows.map(({ first_ms, last_ms }) => Math.max(first_ms, last_ms)));
-  return [{ end_offset, latest_ms, watermark_ms }];
+function ledgerEnds({ groupId, topic, partition }: Params, database: SimDatabase): Rows {
+  const rows = database.ledger.filter(
+    (row) => row.group_id === groupId && row.topic === topic && row.partition === partition,
+  );
+  const logIds = [...new Set(rows.map(({ log_id }) => log_id))].sort();
+  return logIds.map((log_id) => {
+    const ofLog = rows.filter((row) => row.log_id === log_id);
+    const [last] = ofLog.toSorted((a, b) => b.end_offset - a.end_offset);
+    return {
+      log_id,
+      end_offset: last?.end_offset ?? 0,
+      watermark_ms: Math.max(...ofLog.map(({ watermark_ms }) => watermark_ms)),
+      leader_epoch: last?.leader_epoch ?? -1,
+    };
+  });
 }
 
-function isSame(a: StoredLedgerRow, b: StoredLedgerRow): boolean {
-  const isRange = a.start_offset === b.start_offset && a.end_offset === b.end_offset;
-  return isRange && a.first_ms === b.first_ms && a.last_ms === b.last_ms;
-}
-
-/** Where a row and those before it are of two logs: the first record of the later one. */
-function laterLogMs(row: StoredLedgerRow, before: readonly StoredLedgerRow[]): number {
-  const [furthest] = before.toSorted((a, b) => b.end_offset - a.end_offset);
-  if (furthest === undefined || row.start_offset >= furthest.end_offset) return 0;
-  if (row.first_ms > furthest.last_ms) return row.first_ms;
-  return furthest.first_ms > row.last_ms ? furthest.first_ms : 0;
-}
-
-function groupBegin({ groupId, topic }: Params, database: SimDatabase): Rows {
-  const rows = database.ledger.filter((row) => row.group_id === groupId && row.topic === topic);
+function groupBegin({ groupId, topic, clusterId }: Params, database: SimDatabase): Rows {
+  const rows = database.ledger.filter(
+    (row) =>
+      row.group_id === groupId && row.topic === topic && row.log_id.startsWith(`${clusterId}/`),
+  );
   if (rows.length === 0) return [];
   return [{ first_ms: Math.min(...rows.map(({ flushed_ms }) => flushed_ms)) }];
 }

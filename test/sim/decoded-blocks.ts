@@ -42,7 +42,7 @@ export function markOf(bytes: Buffer): BlockMark {
   return { mark, dayS };
 }
 
-/** Returns group, topic, partition and first offset of a block's chunk, from its rows. */
+/** Returns group, topic, partition, log and first offset of a block's chunk, from its rows. */
 export function originOf(bytes: Buffer): string {
   return decoded(bytes).origin;
 }
@@ -74,7 +74,7 @@ function decode(bytes: Buffer): DecodedBlock {
   return {
     mark: rows.find(({ chunk_mark }) => chunk_mark !== 0)?.chunk_mark ?? 0,
     days: new Set(rows.map(({ window_start }) => window_start - (window_start % DAY_S))),
-    origin: `${first.group_id}/${first.topic}/${first.partition}/${first.start_offset}`,
+    origin: `${first.group_id}/${first.topic}/${first.partition}/${first.log_mark}/${first.start_offset}`,
     kinds: new Set(rows.map(({ kind }) => kind)),
     stageCounts: rows
       .filter(({ kind }) => kind === 1)

@@ -7,6 +7,7 @@ const kinds = Object.keys(faultKinds) as FaultKind[];
 const shareOf: Partial<Record<FaultKind, number>> = {
   tokens_off: 0.06,
   topic_recreated: 0.06,
+  unclean_election: 0.08,
   commits_expired: 0.06,
   retention: 0.06,
   two_groups: 0.08,

@@ -1,7 +1,7 @@
 import { mayStandAgain } from './allowances.ts';
 import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
-import type { StoredLedgerRow } from './sim-clickhouse.ts';
+import { isOfTopic, type StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
@@ -20,44 +20,54 @@ export function ledgerProblems(
   const seen = new Map<string, StoredLedgerRow>();
   for (const row of database.ledger) {
     if (row.group_id !== group.groupId) problems.push(`a ledger row of group ${row.group_id}`);
-    const key = [row.topic, row.partition, row.start_offset, row.end_offset, row.first_ms].join(
-      '/',
-    );
+    const key = [row.partition, row.log_id, row.start_offset, row.end_offset].join('/');
     const before = seen.get(key);
     seen.set(key, row);
     if (before !== undefined && mayStandAgain(row, before, database)) continue;
-    const log = logOf(row, logs, truth.records);
+    const log = logOf(row, logs);
     if (log === undefined) problems.push(`${show(row)}: there is no such log`);
     else rowsOf.set(log, [...(rowsOf.get(log) ?? []), row]);
   }
   const forgotten = truth.repeatable.get(group.groupId) ?? new Set<TruthRecord>();
   for (const log of logs) {
-    const rows = (rowsOf.get(log) ?? []).sort(
-      (a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset,
-    );
+    const rows = rowsWithin(log, rowsOf);
     problems.push(
       ...tilingProblems(rows, truth.of(log), sure, forgotten),
       ...gapProblems(rows, log, truth, forgotten),
-      ...watermarkProblems(rows, truth.of(log), sure),
+      ...watermarkProblems(rowsOf.get(log) ?? [], truth, log, sure),
     );
-    for (const row of rows) problems.push(...rowProblems(row, truth.of(log), sure));
+    for (const row of rowsOf.get(log) ?? []) {
+      problems.push(...rowProblems(row, truth.readable(log), sure));
+    }
   }
   return problems;
 }
 
-/** The log of a row: recreated topics have the same offsets and other times. */
-function logOf(
+/** The log of a row. Truncated logs have the same offsets under other leaders. */
+export function logOf(
   row: StoredLedgerRow,
   logs: readonly PartitionLog[],
-  records: ReadonlyMap<PartitionLog, readonly TruthRecord[]>,
 ): PartitionLog | undefined {
-  const candidates = logs.filter(
-    ({ topic, partition }) => topic === row.topic && partition === row.partition,
-  );
-  if (candidates.length < 2) return candidates[0];
-  return candidates.find((log) =>
-    (records.get(log) ?? []).some(({ timestampMs }) => timestampMs === row.first_ms),
-  );
+  const { partition, leader_epoch } = row;
+  return logs
+    .filter((log) => log.partition === partition && isOfTopic(row, log.topicId))
+    .findLast(({ firstEpoch }) => firstEpoch <= leader_epoch);
+}
+
+/** Rows of a log, and those of the logs after it as far as they hold its records. */
+function rowsWithin(
+  log: PartitionLog,
+  rowsOf: ReadonlyMap<PartitionLog, readonly StoredLedgerRow[]>,
+): StoredLedgerRow[] {
+  const rows = [...(rowsOf.get(log) ?? [])];
+  for (const next of rowsOf.keys()) {
+    const at = next.sharedWith(log);
+    if (next === log || at === undefined) continue;
+    for (const row of rowsOf.get(next) ?? []) {
+      if (row.start_offset < at) rows.push({ ...row, end_offset: Math.min(row.end_offset, at) });
+    }
+  }
+  return rows.sort((a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset);
 }
 
 function tilingProblems(
@@ -113,17 +123,21 @@ function gapProblems(
   });
 }
 
-/** The watermark is the latest completion of a request up to the end of the range. */
+/**
+ * The watermark is the latest completion of a request up to the end of the range. It does not go back where
+ * records were lost.
+ */
 function watermarkProblems(
   rows: readonly StoredLedgerRow[],
-  records: readonly TruthRecord[],
+  truth: Truth,
+  log: PartitionLog,
   sure: ReadonlySet<TruthRecord>,
 ): string[] {
   return rows.flatMap((row) => {
     let least = 0;
     let most = 0;
-    for (const record of records) {
-      if (record.offset >= row.end_offset) break;
+    for (const record of truth.everOf(log)) {
+      if (record.log === log && record.offset >= row.end_offset) break;
       for (const { endMs, fate } of record.events) {
         if (fate === 'counted') most = Math.max(most, endMs);
         // Where it is counted, the watermark goes up to the clock, for any clock.

@@ -35,7 +35,7 @@ export function findProblems(input: OracleInput): string[] {
     const due = { all, sure, twice, grain };
     problems.push(
       ...tableProblems(each.database, due),
-      ...chunkProblems(each, truth),
+      ...chunkProblems(each, truth, [...input.kafka.retired, ...input.kafka.logs]),
       ...ledgerProblems(each, input, new Set(sure)),
       ...letterProblems(each, due),
       ...commitProblems(each, input),
@@ -166,12 +166,10 @@ function lettersOf(records: readonly TruthRecord[], fates: readonly EventFate[])
 }
 
 /** At the end the group's commit is where its ledger ends, with nothing pending. */
-function commitProblems({ group, database }: FleetGroup, { kafka, truth }: OracleInput): string[] {
+function commitProblems({ group, database }: FleetGroup, { kafka }: OracleInput): string[] {
   const problems: string[] = [];
   for (const log of kafka.logs) {
     const { topic, partition, high } = log;
-    // Rows of an earlier log are of older records.
-    const firstMs = truth.of(log)[0]?.timestampMs ?? 0;
     const commit = group.commits.get(`${topic}/${partition}`);
     if (commit === undefined) continue;
     const offset = Number(commit.offset);
@@ -184,7 +182,7 @@ function commitProblems({ group, database }: FleetGroup, { kafka, truth }: Oracl
     }
     if (offset > high)
       problems.push(`${topic}/${partition}: ${offset} is committed, the log ends at ${high}`);
-    const end = database.ledgerEndOf(group.groupId, topic, partition, firstMs);
+    const end = database.ledgerEndOf(group.groupId, log);
     if (end !== undefined && end !== offset) {
       problems.push(`${topic}/${partition}: ${offset} is committed, the ledger ends at ${end}`);
     }

@@ -7,13 +7,26 @@ export interface LogEntry {
   /** Number of the record batch it was written in. */
   readonly batch: number;
   readonly producerId: number;
+  readonly leaderEpoch: number;
+}
+
+/** A log whose end was lost, in the log that goes on from what remains. */
+export interface Truncation {
+  readonly log: PartitionLog;
+  /** First offset that was lost. */
+  readonly at: number;
 }
 
 /** A partition's log as the broker keeps it. */
 export class PartitionLog {
   readonly topic: string;
   readonly partition: number;
+  readonly topicId: string;
   readonly entries: LogEntry[] = [];
+  /** Leader epochs and the offsets at which they begin. */
+  readonly epochs: { readonly epoch: number; readonly start: number }[] = [{ epoch: 0, start: 0 }];
+  /** The log before an unclean election. */
+  readonly before: Truncation | undefined;
   /** When it was added to an existing topic, epoch milliseconds; undefined: with its topic. */
   readonly addedMs: number | undefined;
   /** First offset that is not deleted. */
@@ -22,10 +35,54 @@ export class PartitionLog {
   high = 0;
   #batch = 0;
 
-  constructor(topic: string, partition: number, addedMs?: number) {
+  constructor(
+    { topic, partition, topicId }: Pick<PartitionLog, 'topic' | 'partition' | 'topicId'>,
+    { addedMs, before }: Partial<Pick<PartitionLog, 'addedMs' | 'before'>> = {},
+  ) {
     this.topic = topic;
     this.partition = partition;
+    this.topicId = topicId;
     this.addedMs = addedMs;
+    this.before = before;
+    if (before === undefined) return;
+    const { log, at } = before;
+    this.low = Math.min(log.low, at);
+    this.high = at;
+    this.#batch = log.#batch;
+    this.entries.push(...log.entries.filter(({ offset }) => offset < at));
+    const kept = log.epochs.filter(({ start }, i) => i === 0 || start < at);
+    this.epochs.splice(0, 1, ...kept, { epoch: log.epoch + 1, start: at });
+  }
+
+  /** Epoch of the current leader. */
+  get epoch(): number {
+    return this.epochs.at(-1)?.epoch ?? 0;
+  }
+
+  /** Offset up to which it has the records of a log before it; undefined where that is none. */
+  sharedWith(log: PartitionLog): number | undefined {
+    if (this === log) return Number.POSITIVE_INFINITY;
+    if (this.before === undefined) return undefined;
+    const at = this.before.log.sharedWith(log);
+    return at === undefined ? undefined : Math.min(at, this.before.at);
+  }
+
+  /** Epoch of its leader after the unclean election; 0 without one. */
+  get firstEpoch(): number {
+    const { before } = this;
+    if (before === undefined) return 0;
+    return this.epochs.find(({ epoch }) => epoch > before.log.epoch)?.epoch ?? 0;
+  }
+
+  /** Elects another leader, which has all records. */
+  elect(): void {
+    this.epochs.push({ epoch: this.epoch + 1, start: this.high });
+  }
+
+  /** Offset after an epoch's last record, as LeaderEpochFileCache.endOffsetFor has it; -1 if unknown. */
+  endOfEpoch(epoch: number): number {
+    if (epoch === this.epoch) return this.high;
+    return this.epochs.find((each) => each.epoch > epoch)?.start ?? -1;
   }
 
   /** Writes values as one batch; returns the offset of the first. */
@@ -39,7 +96,16 @@ export class PartitionLog {
     this.#batch++;
     for (const value of values) {
       const offset = this.high++;
-      this.entries.push({ offset, timestampMs, value, kind, batch: this.#batch, producerId });
+      const batch = this.#batch;
+      this.entries.push({
+        offset,
+        timestampMs,
+        value,
+        kind,
+        batch,
+        producerId,
+        leaderEpoch: this.epoch,
+      });
     }
     return first;
   }
@@ -47,6 +113,7 @@ export class PartitionLog {
   /** Deletes everything below an offset, as retention does. */
   deleteBelow(offset: number): void {
     this.low = Math.max(this.low, Math.min(offset, this.high));
+    if (this.before !== undefined) this.before.log.deleteBelow(Math.min(offset, this.before.at));
     while (this.entries.length > 0 && (this.entries[0] as LogEntry).offset < this.low) {
       this.entries.shift();
     }

@@ -1,4 +1,5 @@
 import { goesTo, originOf } from './decoded-blocks.ts';
+import type { PartitionLog } from './partition-log.ts';
 import type { SimWorld } from './sim-world.ts';
 
 /** A block of a table. */
@@ -13,6 +14,9 @@ export interface StoredLedgerRow {
   readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
+  readonly log_id: string;
+  readonly log_mark: number;
+  readonly leader_epoch: number;
   readonly start_offset: number;
   readonly end_offset: number;
   readonly first_ms: number;
@@ -182,20 +186,17 @@ export class SimDatabase {
     return times.length === 0 ? undefined : Math.min(...times);
   }
 
-  /** The highest offset of the ledger in a log whose records are not older than a time. */
-  ledgerEndOf(
-    groupId: string,
-    topic: string,
-    partition: number,
-    firstMs: number,
-  ): number | undefined {
+  /** The highest offset of the ledger in a log, of records that it still has. */
+  ledgerEndOf(groupId: string, log: PartitionLog): number | undefined {
     const ends = this.ledger
       .filter(
         (row) =>
           row.group_id === groupId &&
-          row.topic === topic &&
-          row.partition === partition &&
-          row.first_ms >= firstMs,
+          row.partition === log.partition &&
+          isOfTopic(row, log.topicId) &&
+          (log.before === undefined ||
+            row.leader_epoch >= log.firstEpoch ||
+            row.end_offset <= log.before.at),
       )
       .map(({ end_offset }) => end_offset);
     return ends.length === 0 ? undefined : Math.max(...ends);
@@ -211,15 +212,10 @@ export class SimDatabase {
     return [...this.#raced].some((each) => each.startsWith('fill/') && each.endsWith(`/${token}`));
   }
 
-  isLedgerRaced({
-    group_id,
-    topic,
-    partition,
-    start_offset,
-    end_offset,
-  }: StoredLedgerRow): boolean {
-    const prefix = `${group_id}/${topic}/${partition}/${start_offset}-${end_offset}/`;
-    return [...this.#raced].some((token) => chunkOfLedgerToken(token).startsWith(prefix));
+  isLedgerRaced(row: StoredLedgerRow): boolean {
+    const { group_id, topic, partition, log_id, start_offset, end_offset } = row;
+    const chunk = `${group_id}/${topic}/${partition}/${log_id}/${start_offset}-${end_offset}`;
+    return [...this.#raced].some((token) => chunkOfLedgerToken(token) === chunk);
   }
 
   recordUntilKilled(token: string): void {
@@ -231,6 +227,11 @@ export class SimDatabase {
     this.#ledgerTokens.remember(token);
     this.ledger.push(row);
   }
+}
+
+/** True where a row is of a log of this topic, truncated or not. */
+export function isOfTopic({ log_id }: StoredLedgerRow, topicId: string): boolean {
+  return log_id === `sim/${topicId}` || log_id.startsWith(`sim/${topicId}#`);
 }
 
 /** The chunk's token of a ledger row's token, without the number of the attempt; '' for another token. */

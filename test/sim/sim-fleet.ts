@@ -173,16 +173,15 @@ export class SimFleet {
         const commit = group.commits.get(`${topic}/${partition}`);
         const committed = Number(commit?.offset ?? -1);
         const isPending = commit?.metadata.includes('"endOffset"') === true;
-        // A commit alone may be of the earlier log; its rows are of older records.
-        const [first] = truth.of(log);
-        const end = database.ledgerEndOf(group.groupId, topic, partition, first?.timestampMs ?? 0);
+        // A commit alone may be of the earlier log.
+        const end = database.ledgerEndOf(group.groupId, log);
         // Without a commit the ledger gives the start position.
         const isCommitted =
           committed < 0 || (committed > last && !isPending) || group.isSetBack(log);
         if (isCommitted && end !== undefined && end > last) continue;
         // No record of it is promised, and none was stored: the group may have started behind its end.
         const isUnseen = end === undefined && (committed < 0 || (committed > last && !isPending));
-        const lastRecord = truth.of(log).at(-1);
+        const lastRecord = truth.readable(log).at(-1);
         if (isUnseen && lastRecord && mayBeMissing(lastRecord, truth, each, faults)) continue;
         return (
           `${group.groupId} ${topic}/${partition} is committed up to ${committed}` +

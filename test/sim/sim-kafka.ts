@@ -20,6 +20,7 @@ export class SimKafka {
   readonly #topics = new Map<string, PartitionLog[]>();
   /** Logs of deleted topics, with their records. */
   readonly retired: PartitionLog[] = [];
+  #topicCount = 0;
   readonly #groups = new Map<string, SimGroup>();
   readonly #waiting = new Set<() => void>();
   /** Clients of the brokers, by client id. */
@@ -46,20 +47,36 @@ export class SimKafka {
   }
 
   createTopic(topic: string, partitionCount: number): readonly PartitionLog[] {
-    const logs = Array.from({ length: partitionCount }, (_, i) => new PartitionLog(topic, i));
+    const topicId = `id${++this.#topicCount}`;
+    const logs = Array.from(
+      { length: partitionCount },
+      (_, partition) => new PartitionLog({ topic, partition, topicId }),
+    );
     this.#topics.set(topic, logs);
     return logs;
   }
 
   addPartition(topic: string): PartitionLog {
     const logs = this.logsOf(topic);
-    const log = new PartitionLog(
-      topic,
-      logs.length,
-      this.#world.epochMs + Math.floor(this.#world.scheduler.nowMs),
-    );
+    const addedMs = this.#world.epochMs + Math.floor(this.#world.scheduler.nowMs);
+    const { topicId = '' } = logs[0] ?? {};
+    const log = new PartitionLog({ topic, partition: logs.length, topicId }, { addedMs });
     logs.push(log);
     return log;
+  }
+
+  /** Elects a leader that lacks a log's end, from an offset on. */
+  truncate(log: PartitionLog, at: number): PartitionLog {
+    const { addedMs } = log;
+    const next = new PartitionLog(log, { addedMs, before: { log, at } });
+    this.logsOf(log.topic)[log.partition] = next;
+    this.retired.push(log);
+    for (const { begins } of this.#groups.values()) {
+      const begin = begins.get(log);
+      if (begin !== undefined) begins.set(next, begin);
+    }
+    this.wake();
+    return next;
   }
 
   /** Deletes the topic and the groups' commits for it. */
@@ -113,6 +130,7 @@ export class SimKafka {
     node.isUp = false;
     node.epoch++;
     for (const endpoint of this.endpoints.values()) endpoint.breakConnections(node);
+    for (const log of this.logs) if (this.leaderOf(log.partition) === node) log.elect();
     this.#world.trace?.(node.host, `away for ${Math.round(awayMs)} ms`);
     this.#world.scheduler.at(awayMs, undefined, () => {
       node.isUp = true;

@@ -45,9 +45,25 @@ export class Truth {
     return this.records.get(log) ?? [];
   }
 
+  /** All records of a log, also of those before it that it goes on from. */
+  readable(log: PartitionLog): readonly TruthRecord[] {
+    const { before } = log;
+    if (before === undefined) return this.of(log);
+    return [
+      ...this.readable(before.log).filter(({ offset }) => offset < before.at),
+      ...this.of(log),
+    ];
+  }
+
+  /** All records that a log and those before it ever had. */
+  everOf(log: PartitionLog): readonly TruthRecord[] {
+    const before = log.before === undefined ? [] : this.everOf(log.before.log);
+    return [...before, ...this.of(log)];
+  }
+
   /** Marks the records at these offsets of a log as removed. */
   remove(log: PartitionLog, isGone: (offset: number) => boolean, by: string): void {
-    for (const record of this.of(log)) {
+    for (const record of this.readable(log)) {
       if (isGone(record.offset) && !this.removed.has(record)) this.removed.set(record, by);
     }
   }
@@ -55,7 +71,7 @@ export class Truth {
   /** Marks these offsets of a log as forgotten by a group that was storing them. */
   repeat(groupId: string, log: PartitionLog, from: number, to: number): void {
     const known = this.repeatable.get(groupId) ?? new Set();
-    for (const record of this.of(log)) {
+    for (const record of this.readable(log)) {
       if (record.offset >= from && record.offset < to) known.add(record);
     }
     this.repeatable.set(groupId, known);

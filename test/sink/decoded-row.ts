@@ -37,6 +37,7 @@ export interface DecodedRow {
   readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
+  readonly log_mark: number;
   readonly start_offset: number;
   readonly chunk_mark: number;
 }
@@ -79,6 +80,7 @@ const readers: Readonly<Record<string, Read>> = {
   topic: text,
   partition: (reader) => reader.uint32(),
   start_offset: uint64,
+  log_mark: uint64,
   chunk_mark: uint64,
 };
 

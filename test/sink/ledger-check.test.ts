@@ -8,6 +8,7 @@ function row(start: number, end: number, more: Partial<LedgerRow> = {}): LedgerR
     group_id: 'g',
     topic: 't',
     partition: 0,
+    log_id: 'c/t',
     start_offset: start,
     end_offset: end,
     first_ms: start,
@@ -30,8 +31,24 @@ describe('a ledger whose ranges tile', () => {
     expect(problems).toEqual([]);
     const name = { group_id: 'g', topic: 't' };
     expect(partitions).toEqual([
-      { ...name, partition: 0, chunks: 2, from_offset: 5, to_offset: 20, consumed: 15 },
-      { ...name, partition: 1, chunks: 1, from_offset: 0, to_offset: 4, consumed: 4 },
+      {
+        ...name,
+        partition: 0,
+        log_id: 'c/t',
+        chunks: 2,
+        from_offset: 5,
+        to_offset: 20,
+        consumed: 15,
+      },
+      {
+        ...name,
+        partition: 1,
+        log_id: 'c/t',
+        chunks: 1,
+        from_offset: 0,
+        to_offset: 4,
+        consumed: 4,
+      },
     ]);
   });
 
@@ -39,18 +56,19 @@ describe('a ledger whose ranges tile', () => {
     expect(checkLedger([])).toEqual({ partitions: [], problems: [] });
   });
 
-  it('is checked by group, topic and partition, whatever their names', () => {
+  it('is checked by group, topic, partition and log, whatever their names', () => {
     const rows = [
       row(0, 5),
       row(0, 6, { group_id: 'other' }),
       row(0, 7, { topic: 'other' }),
       row(0, 8, { partition: 7 }),
+      row(0, 8, { log_id: 'c/u' }),
       row(0, 9, { group_id: 'a/b', topic: 'c' }),
       row(0, 10, { group_id: 'a', topic: 'b/c' }),
     ];
     const { partitions, problems } = checkLedger(rows);
     expect(problems).toEqual([]);
-    expect(partitions).toHaveLength(6);
+    expect(partitions).toHaveLength(7);
   });
 });
 
@@ -62,6 +80,7 @@ describe('a ledger with an error', () => {
         group_id: 'g',
         topic: 't',
         partition: 0,
+        log_id: 'c/t',
         start_offset: 6,
         from_offset: 5,
         to_offset: 6,
@@ -133,10 +152,9 @@ describe('a ledger with an error', () => {
 });
 
 describe('a recreated topic', () => {
-  const recreated = (start: number, end: number) =>
-    row(start, end, { first_ms: 1_000 + start, last_ms: 1_000 + end - 1 });
+  const recreated = (start: number, end: number) => row(start, end, { log_id: 'c/u' });
 
-  it('starts over at lower offsets with newer records', () => {
+  it('starts over at lower offsets', () => {
     const { partitions, problems } = checkLedger([
       row(0, 5),
       row(5, 9),
@@ -144,7 +162,10 @@ describe('a recreated topic', () => {
       recreated(7, 8),
     ]);
     expect(problems).toEqual([]);
-    expect(partitions).toMatchObject([{ chunks: 4, from_offset: 0, to_offset: 9, consumed: 17 }]);
+    expect(partitions).toMatchObject([
+      { log_id: 'c/t', chunks: 2, from_offset: 0, to_offset: 9, consumed: 9 },
+      { log_id: 'c/u', chunks: 2, from_offset: 0, to_offset: 8, consumed: 8 },
+    ]);
   });
 
   it('must tile as well', () => {
@@ -152,7 +173,7 @@ describe('a recreated topic', () => {
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['gap']);
   });
 
-  it('does not allow the same records again', () => {
+  it('does not allow the same offsets of one log again', () => {
     const rows = [row(0, 9), row(0, 4)];
     expect(checkLedger(rows).problems.map(({ kind }) => kind)).toEqual(['overlap']);
   });

@@ -10,6 +10,7 @@ export interface LedgerRow {
   readonly group_id: string;
   readonly topic: string;
   readonly partition: number;
+  readonly log_id: string;
   readonly start_offset: number;
   readonly end_offset: number;
   /** Timestamps of the first and last record, milliseconds. */
@@ -25,9 +26,8 @@ export interface LedgerRow {
 }
 
 /**
- * Checks a ledger in memory. Per group, topic and partition the ranges must tile. In every row, consumed =
- * aggregated + rejected + late + overflow. A recreated topic opens a new tiling: a range that starts below
- * the end before it, with newer records only. Within a tiling only offsets count, not the order of storing.
+ * Checks a ledger in memory. Per group, topic, partition and log the ranges must tile. In every row, consumed =
+ * aggregated + rejected + late + overflow. Only offsets count, not the order of storing.
  *
  * sql/queries/ledger_problems.sql checks the stored ledger by the same rules; a test holds them together.
  *
@@ -40,13 +40,14 @@ export function checkLedger(rows: readonly LedgerRow[]): {
   const partitions: PartitionLedger[] = [];
   const problems: LedgerProblem[] = [];
   for (const group of groupsOf(rows)) {
-    problems.push(...group.flatMap(rowProblems), ...tilingsOf(group).flatMap(tilingProblems));
+    problems.push(...group.flatMap(rowProblems), ...tilingProblems(group));
     const first = group[0];
     if (first === undefined) continue;
     partitions.push({
       group_id: first.group_id,
       topic: first.topic,
       partition: first.partition,
+      log_id: first.log_id,
       chunks: group.length,
       from_offset: group.reduce((least, row) => Math.min(least, row.start_offset), Infinity),
       to_offset: group.reduce((most, row) => Math.max(most, row.end_offset), 0),
@@ -59,7 +60,7 @@ export function checkLedger(rows: readonly LedgerRow[]): {
 function groupsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
   const groups = new Map<string, LedgerRow[]>();
   for (const row of rows) {
-    const key = JSON.stringify([row.group_id, row.topic, row.partition]);
+    const key = JSON.stringify([row.group_id, row.topic, row.partition, row.log_id]);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [row]);
     else group.push(row);
@@ -80,27 +81,11 @@ function rowProblems(row: LedgerRow): LedgerProblem[] {
   return problems;
 }
 
-/** Rows of each creation of the topic, a range without offsets apart. */
-function tilingsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
-  const tilings: LedgerRow[][] = [];
-  let previous: LedgerRow | undefined;
-  for (const row of rows) {
-    if (row.end_offset <= row.start_offset) continue;
-    const startsOver =
-      previous === undefined ||
-      (row.start_offset < previous.end_offset && row.first_ms > previous.last_ms);
-    if (startsOver) tilings.push([row]);
-    else tilings.at(-1)?.push(row);
-    previous = row;
-  }
-  return tilings;
-}
-
 function tilingProblems(rows: readonly LedgerRow[]): LedgerProblem[] {
   const problems: LedgerProblem[] = [];
-  const [first, ...others] = rows.toSorted(
-    (a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset,
-  );
+  const [first, ...others] = rows
+    .filter((row) => row.end_offset > row.start_offset)
+    .sort((a, b) => a.start_offset - b.start_offset || a.end_offset - b.end_offset);
   // The chunk that reaches furthest so far.
   let furthest = first;
   for (const row of others) {
@@ -124,9 +109,9 @@ function problem(
   facts: Partial<ProblemFacts>,
   other?: LedgerRow,
 ): LedgerProblem {
-  const { group_id, topic, partition, start_offset, end_offset } = row;
+  const { group_id, topic, partition, log_id, start_offset, end_offset } = row;
   return ledgerProblem({
-    ...{ kind, group_id, topic, partition, start_offset, end_offset },
+    ...{ kind, group_id, topic, partition, log_id, start_offset, end_offset },
     ...{ from_offset: start_offset, to_offset: end_offset, amount: 0, due: 0, had: 0 },
     other_start_offset: other?.start_offset ?? 0,
     other_end_offset: other?.end_offset ?? 0,

@@ -9,10 +9,12 @@ export function randomLedger(random: SeededRandom, groupId: string): LedgerRow[]
   const rows: LedgerRow[] = [];
   let offset = random.between(0, 50);
   let timeMs = 1_790_000_000_000;
+  let log = 1;
   const push = (start: number, end: number, more: Partial<LedgerRow> = {}) => {
     const consumed = Math.abs(end - start) * 2;
     rows.push({
-      ...{ group_id: groupId, topic: groupId, partition: 3, start_offset: start, end_offset: end },
+      ...{ group_id: groupId, topic: groupId, partition: 3, log_id: `c/t${log}` },
+      ...{ start_offset: start, end_offset: end },
       ...{ first_ms: timeMs, last_ms: timeMs + 400, records: Math.abs(end - start), consumed },
       ...{ aggregated: consumed, rejected: 0, late: 0, overflow: 0, samples: consumed * 3 },
       ...more,
@@ -32,6 +34,7 @@ export function randomLedger(random: SeededRandom, groupId: string): LedgerRow[]
     else if (fault === 4) push(Math.max(0, start - random.between(0, 30)), offset);
     else if (fault === 5) {
       offset = random.between(0, 10);
+      log++;
       timeMs += random.between(0, 2_000);
     } else push(start, offset);
     if (random.between(0, 12) === 0) swapLast(rows);

@@ -28,8 +28,8 @@ class Reader implements SourceHandler {
   claim: Claim | undefined;
   onEach: () => void = () => undefined;
 
-  async onClaimed(): Promise<number> {
-    return 0;
+  async onClaimed() {
+    return { offset: 0, leaderEpoch: -1 };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch): Promise<void> {

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { OpenChunk } from '../../src/ingest/open-chunk.ts';
+import { emptyBegin, OpenChunk } from '../../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { type DecodedRow, decodeRows } from '../sink/decoded-row.ts';
@@ -15,7 +15,7 @@ function chunkOf(messages: readonly string[], settings: Record<string, unknown> 
   const config = configSchema.parse({ limits: settings });
   const context = { config, groupId: 'g', writer: new RowBinaryWriter() };
   const open = new OpenChunk(context, chunkSettingsOf(config), 't', 0);
-  open.begin(0, nowMs - 1_000, nowMs);
+  open.begin({ ...emptyBegin, watermarkMs: nowMs - 1_000 }, nowMs);
   messages.forEach((text, offset) => {
     open.add({ offset, timestampMs: nowMs, value: Buffer.from(text) });
   });
@@ -134,7 +134,7 @@ describe('one message', () => {
     const config = configSchema.parse({ windows: { allowed_lateness: '30d' } });
     const context = { config, groupId: 'g', writer: new RowBinaryWriter() };
     const open = new OpenChunk(context, chunkSettingsOf(config), 't', 0);
-    open.begin(0, Number.NEGATIVE_INFINITY, nowMs);
+    open.begin(emptyBegin, nowMs);
     open.add({ offset: 0, timestampMs: 0, value: Buffer.from(lines.join('\n')) });
     expect(open.isFull).toBe(true);
     const { chunk, letters } = open.seal(nowMs);

@@ -47,26 +47,24 @@ export class ConsumerObserver {
 
   /** Returns the same client; its consumer is observed. */
   observed(kafka: Client): Client {
-    return {
-      admin: (config) => kafka.admin(config),
-      consumer: (config) => {
-        const { partitionAssigners, rebalanceTimeout = 60_000 } = config ?? {};
-        this.rebalanceTimeoutMs = rebalanceTimeout;
-        const consumer = kafka.consumer({
-          ...config,
-          groupId: config?.groupId ?? '',
-          ...(partitionAssigners && {
-            partitionAssigners: partitionAssigners.map((assigner) =>
-              withOnJoin(assigner, () => this.#leave()),
-            ),
-          }),
-        });
-        this.#listen(consumer);
-        this.#observeSeeks(consumer);
-        this.#consumer = consumer;
-        return consumer;
-      },
+    const consumer: Client['consumer'] = (config) => {
+      const { partitionAssigners, rebalanceTimeout = 60_000 } = config ?? {};
+      this.rebalanceTimeoutMs = rebalanceTimeout;
+      const observed = kafka.consumer({
+        ...config,
+        groupId: config?.groupId ?? '',
+        ...(partitionAssigners && {
+          partitionAssigners: partitionAssigners.map((assigner) =>
+            withOnJoin(assigner, () => this.#leave()),
+          ),
+        }),
+      });
+      this.#listen(observed);
+      this.#observeSeeks(observed);
+      this.#consumer = observed;
+      return observed;
     };
+    return Object.create(kafka, { consumer: { value: consumer } });
   }
 
   /** True if every broker had a fetch request or response lately. */

@@ -29,6 +29,8 @@ export interface LagProbeOptions {
 export class LagProbe {
   readonly #options: LagProbeOptions;
   #admin: Promise<Admin> | undefined;
+  /** The brokers' cluster; '' before the first response. */
+  clusterId = '';
 
   constructor(options: LagProbeOptions) {
     this.#options = options;
@@ -99,6 +101,7 @@ export class LagProbe {
   async #connect(): Promise<Admin> {
     const admin = this.#options.kafka.admin();
     await admin.connect();
+    this.clusterId = (await admin.describeCluster()).clusterId;
     return admin;
   }
 }

@@ -1,12 +1,13 @@
 import { createRequire } from 'node:module';
 import { endFetchLoops } from './end-fetch-loops.ts';
+import { identifyLogs } from './identify-logs.ts';
 import { joinOnce } from './join-once.ts';
 import { leaveOnUnknownCommit } from './leave-on-unknown-commit.ts';
 import { rejoinOnFailedJoin } from './rejoin-on-failed-join.ts';
 import { rejoinOnLogChange } from './rejoin-on-log-change.ts';
 import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
 
-/** kafkajs' internal classes, and its factory of sockets, by file. package.json pins the version, because other versions may differ. */
+/** kafkajs' internal classes, its requests, and its factory of sockets, by file. package.json pins the version, because other versions may differ. */
 export function kafkajsInternals() {
   const load = createRequire(import.meta.url);
   return {
@@ -14,7 +15,10 @@ export function kafkajsInternals() {
     Cluster: load('kafkajs/src/cluster/index.js'),
     Connection: load('kafkajs/src/network/connection.js'),
     ConsumerGroup: load('kafkajs/src/consumer/consumerGroup.js'),
+    Decoder: load('kafkajs/src/protocol/decoder.js'),
+    Encoder: load('kafkajs/src/protocol/encoder.js'),
     Runner: load('kafkajs/src/consumer/runner.js'),
+    requests: load('kafkajs/src/protocol/requests/index.js').requests,
     socketFactory: load('kafkajs/src/network/socketFactory.js'),
   };
 }
@@ -26,7 +30,8 @@ export function kafkajsInternals() {
  * @throws Error ("BUG: ...") where kafkajs lacks a method that a patch replaces.
  */
 export function patchKafkajs(): void {
-  const { Cluster, ConsumerGroup, Runner } = kafkajsInternals();
+  const { Broker, Cluster, ConsumerGroup, Decoder, Encoder, Runner, requests } = kafkajsInternals();
+  identifyLogs(Broker, { requests, Encoder, Decoder });
   endFetchLoops(Runner);
   // The order matters: each patch calls those before it.
   rejoinOnLogChange(ConsumerGroup);

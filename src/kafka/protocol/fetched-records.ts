@@ -32,6 +32,7 @@ export class FetchedRecords implements Records {
     offset: 0,
     timestampMs: 0,
     value: null,
+    leaderEpoch: undefined,
     refused: undefined,
   };
   #isInView = true;
@@ -47,6 +48,13 @@ export class FetchedRecords implements Records {
 
   get current(): SourceRecord | undefined {
     return this.#isInView ? this.#view : undefined;
+  }
+
+  /** Leader epochs of the first and of the last visible record; -1 without one. */
+  get leaderEpochs(): { readonly first: number; readonly last: number } {
+    const { leaderEpoch: first = -1 } = this.#parts[0]?.header ?? {};
+    const { leaderEpoch: last = -1 } = this.#parts.at(-1)?.header ?? {};
+    return { first, last };
   }
 
   /** Offset of the last visible record; -1 without one. */
@@ -83,6 +91,7 @@ export class FetchedRecords implements Records {
     const timestampDelta = this.#varint(bytes);
     view.offset = header.baseOffset + this.#varint(bytes);
     view.timestampMs = header.appendedMs ?? header.baseTimestampMs + timestampDelta;
+    view.leaderEpoch = header.leaderEpoch;
     view.refused = undefined;
     this.#skipPart(bytes);
     const length = this.#varint(bytes);
@@ -99,6 +108,7 @@ export class FetchedRecords implements Records {
     view.offset = this.#left === 0 ? lastOffset : baseOffset + recordCount - 1 - this.#left;
     view.timestampMs = header.appendedMs ?? header.baseTimestampMs;
     view.value = null;
+    view.leaderEpoch = header.leaderEpoch;
     view.refused = refused;
   }
 

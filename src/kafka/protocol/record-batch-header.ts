@@ -4,6 +4,8 @@ export interface RecordBatchHeader {
   /** Offset of the batch's last record, even if that was compacted away. */
   readonly lastOffset: number;
   readonly recordCount: number;
+  /** Epoch of the leader that wrote the batch (KIP-101). */
+  readonly leaderEpoch: number;
   /** Compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly codec: number;
   /** Timestamp of the first record, to which the others are relative. */
@@ -52,6 +54,7 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
     baseOffset,
     lastOffset: baseOffset + lastOffsetDelta,
     recordCount,
+    leaderEpoch: bytes.readInt32BE(at + 12),
     codec: attributes & CODEC_MASK,
     baseTimestampMs: Number(bytes.readBigInt64BE(at + 27)),
     appendedMs: attributes & APPEND_TIME ? Number(bytes.readBigInt64BE(at + 35)) : undefined,

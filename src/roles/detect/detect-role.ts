@@ -82,7 +82,7 @@ function completenessBy(
 ): CompletenessProbe {
   return new ArrivalCompleteness({
     arrivals,
-    readProgress: () => readProgress(client, groupId),
+    readProgress: () => readProgress(client, groupId, arrivals.clusterId),
     nowMs: systemClock.nowMs,
     idleMs: idleAfterMs(config),
     maxWaitMs: config.windows.max_wait,

@@ -32,6 +32,7 @@ export const chunkColumnTypes: Readonly<Record<string, string>> = {
   topic: text,
   partition: 'UInt32',
   start_offset: 'UInt64',
+  log_mark: 'UInt64',
   chunk_mark: 'UInt64',
 };
 

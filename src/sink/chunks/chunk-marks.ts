@@ -15,9 +15,15 @@ export interface MarkedChunk {
   readonly groupId: string;
   readonly topic: string;
   readonly partition: number;
+  readonly logId: string;
   readonly startOffset: number;
-  /** The chunk's clock, in milliseconds; it distinguishes a recreated topic. */
+  /** The chunk's clock, in milliseconds. */
   readonly nowMs: number;
+}
+
+/** A log's id as a number, for landing rows: 48 bits. */
+export function logMarkOf(logId: string): number {
+  return createHash('sha256').update(logId).digest().readUIntBE(0, 6);
 }
 
 /**
@@ -29,8 +35,8 @@ export class ChunkMarks {
   readonly mark: number;
   readonly days: Readonly<Record<RowKind, number[]>> = { stage: [], driver: [], exemplar: [] };
 
-  constructor({ groupId, topic, partition, startOffset, nowMs }: MarkedChunk) {
-    const name = JSON.stringify([groupId, topic, partition, startOffset, nowMs]);
+  constructor({ groupId, topic, partition, logId, startOffset, nowMs }: MarkedChunk) {
+    const name = JSON.stringify([groupId, topic, partition, logId, startOffset, nowMs]);
     this.mark = createHash('sha256').update(name).digest().readUIntBE(0, 6) || 1;
   }
 

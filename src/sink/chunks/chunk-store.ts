@@ -3,6 +3,7 @@ import { readRows } from '../read-query.ts';
 import { insertRowBinary } from '../row-binary/row-binary-of.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
 import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
+import { logMarkOf } from './chunk-marks.ts';
 import { type ChunkPart, chunkParts } from './chunk-parts.ts';
 
 const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
@@ -44,11 +45,13 @@ export interface ChunkState {
   readonly isRemembered: boolean;
 }
 
+/** Where the ledger of one log of a partition ends. */
 export interface LedgerEnd {
+  readonly logId: string;
   readonly endOffset: number;
-  /** The latest timestamp of all stored records. */
-  readonly latestTimestampMs: number;
   readonly watermarkMs: number;
+  /** Leader epoch of the last record; -1 where it is not known. */
+  readonly leaderEpoch: number;
 }
 
 /** A store of chunks: ClickHouse, or a stand-in. */
@@ -114,11 +117,14 @@ export class ClickHouseChunkStore {
           group_id: chunk.groupId,
           topic: chunk.topic,
           partition: chunk.partition,
+          log_id: chunk.logId,
+          log_mark: logMarkOf(chunk.logId),
           start_offset: chunk.startOffset,
           end_offset: chunk.endOffset,
           first_timestamp: wholeMs(chunk.firstTimestampMs),
           last_timestamp: wholeMs(chunk.lastTimestampMs),
           watermark: wholeMs(Math.max(0, chunk.watermarkMs)),
+          leader_epoch: chunk.leaderEpoch,
           records: chunk.records,
           consumed: chunk.consumed,
           aggregated: chunk.aggregated,
@@ -144,14 +150,15 @@ export class ClickHouseChunkStore {
 
   /** Reads the state of a chunk that was begun at `sinceMs` or later. */
   async inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
-    const { groupId, topic, partition, startOffset, endOffset, firstTimestampMs, rows } = chunk;
+    const { groupId, topic, partition, logId, startOffset, endOffset, rows } = chunk;
     const [row] = await this.#rows('chunk_state', {
       groupId,
       topic,
       partition,
+      logId,
+      logMark: logMarkOf(logId),
       startOffset,
       endOffset,
-      firstTimestampMs,
       mark: rows.mark,
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
@@ -164,24 +171,24 @@ export class ClickHouseChunkStore {
     };
   }
 
-  /** undefined for a partition without stored chunks. */
-  async ledgerEnd(
-    groupId: string,
-    topic: string,
-    partition: number,
-  ): Promise<LedgerEnd | undefined> {
-    const [row] = await this.#rows('ledger_end', { groupId, topic, partition });
-    if (row === undefined) return undefined;
-    return {
+  /** Ends of all logs that the partition has had; empty without stored chunks. */
+  async ledgerEnds(groupId: string, topic: string, partition: number): Promise<LedgerEnd[]> {
+    const rows = await this.#rows('ledger_ends', { groupId, topic, partition });
+    return rows.map((row) => ({
+      logId: String(row.log_id),
       endOffset: Number(row.end_offset),
-      latestTimestampMs: Number(row.latest_ms),
       watermarkMs: Number(row.watermark_ms),
-    };
+      leaderEpoch: Number(row.leader_epoch),
+    }));
   }
 
-  /** When the group stored its first chunk of a topic; undefined without one. */
-  async groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
-    const [row] = await this.#rows('group_begin', { groupId, topic });
+  /** When the group stored its first chunk of a topic of this cluster; undefined without one. */
+  async groupBeginMs(
+    groupId: string,
+    topic: string,
+    clusterId: string,
+  ): Promise<number | undefined> {
+    const [row] = await this.#rows('group_begin', { groupId, topic, clusterId });
     return row === undefined ? undefined : Number(row.first_ms);
   }
 

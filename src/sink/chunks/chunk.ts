@@ -5,6 +5,8 @@ export interface Chunk {
   readonly groupId: string;
   readonly topic: string;
   readonly partition: number;
+  /** The log that the offsets are of (source/log-id.ts). */
+  readonly logId: string;
   /** Offsets [startOffset, endOffset). */
   readonly startOffset: number;
   readonly endOffset: number;
@@ -12,6 +14,8 @@ export interface Chunk {
   readonly firstTimestampMs: number;
   readonly lastTimestampMs: number;
   readonly watermarkMs: number;
+  /** Leader epoch of the last record, or of the one before the chunk where it has none; -1 if unknown. */
+  readonly leaderEpoch: number;
   readonly records: number;
   readonly consumed: number;
   readonly aggregated: number;
@@ -29,12 +33,8 @@ export type RowCounts = Pick<EncodedChunk, 'rowCount' | 'samples' | 'windowMinMs
 /** A chunk's ledger entry: all of it except the rows. */
 export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: RowCounts };
 
-/**
- * Deduplication token of a chunk: the same records always give the same token. The timestamps distinguish a
- * recreated topic, whose offsets start at 0 again.
- */
+/** Deduplication token of a chunk: the same range of the same log always has the same token. */
 export function chunkToken(chunk: LedgerEntry): string {
-  const { groupId, topic, partition, startOffset, endOffset } = chunk;
-  const times = `${chunk.firstTimestampMs}-${chunk.lastTimestampMs}`;
-  return `${groupId}/${topic}/${partition}/${startOffset}-${endOffset}/${times}`;
+  const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;
+  return `${groupId}/${topic}/${partition}/${logId}/${startOffset}-${endOffset}`;
 }

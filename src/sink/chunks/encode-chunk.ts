@@ -9,7 +9,13 @@ import {
 } from '../../window/chunk-accumulator.ts';
 import type { Exemplar } from '../../window/exemplar-store.ts';
 import type { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
-import { ChunkMarks, type DaysOfRows, type MarkedChunk, rowKinds } from './chunk-marks.ts';
+import {
+  ChunkMarks,
+  type DaysOfRows,
+  logMarkOf,
+  type MarkedChunk,
+  rowKinds,
+} from './chunk-marks.ts';
 
 export interface EncodedChunk {
   readonly bytes: Buffer;
@@ -49,11 +55,13 @@ export function encodeChunk(
   const groupId = Buffer.from(origin.groupId);
   const topic = Buffer.from(origin.topic);
   const marks = new ChunkMarks(origin);
+  const logMark = logMarkOf(origin.logId);
   const endRow = (mark: number) => {
     out.utf8(groupId);
     out.utf8(topic);
     out.uint32(origin.partition);
     out.uint64(origin.startOffset);
+    out.uint64(logMark);
     out.uint64(mark);
   };
   let samples = 0;

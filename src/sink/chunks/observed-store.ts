@@ -56,13 +56,13 @@ export class ObservedStore implements ChunkStore {
     return this.#watch(nameOf(chunk), () => this.#store.inspect(chunk, sinceMs));
   }
 
-  ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined> {
+  ledgerEnds(groupId: string, topic: string, partition: number): Promise<LedgerEnd[]> {
     const name = nameOf({ topic, partition });
-    return this.#watch(name, () => this.#store.ledgerEnd(groupId, topic, partition));
+    return this.#watch(name, () => this.#store.ledgerEnds(groupId, topic, partition));
   }
 
-  groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
-    return this.#watch(topic, () => this.#store.groupBeginMs(groupId, topic));
+  groupBeginMs(groupId: string, topic: string, clusterId: string): Promise<number | undefined> {
+    return this.#watch(topic, () => this.#store.groupBeginMs(groupId, topic, clusterId));
   }
 
   #waitMs(name: string): number {

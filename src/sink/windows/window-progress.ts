@@ -17,14 +17,16 @@ export interface PartitionProgress {
   readonly endOffset: number;
 }
 
-/** Reads the progress of a group's partitions from the ledger. */
+/** Reads the progress of a group's partitions in one cluster, or ('') in any, from the ledger. */
 export async function readProgress(
   client: ClickHouseClient,
   groupId: string,
+  clusterId = '',
 ): Promise<PartitionProgress[]> {
   type Columns = 'topic' | 'watermark_ms' | 'flushed_ms' | 'newest_window_ms' | 'end_offset';
   const rows = await readRows<Record<Columns | 'partition', string>>(client, 'progress', {
     groupId,
+    clusterId,
   });
   return rows.map((row) => ({
     topic: row.topic,

@@ -34,12 +34,12 @@ export class FlakyStore implements ChunkStore {
     return this.#store.inspect(chunk, sinceMs);
   }
 
-  ledgerEnd(groupId: string, topic: string, partition: number): Promise<LedgerEnd | undefined> {
-    return this.#store.ledgerEnd(groupId, topic, partition);
+  ledgerEnds(groupId: string, topic: string, partition: number): Promise<LedgerEnd[]> {
+    return this.#store.ledgerEnds(groupId, topic, partition);
   }
 
-  groupBeginMs(groupId: string, topic: string): Promise<number | undefined> {
-    return this.#store.groupBeginMs(groupId, topic);
+  groupBeginMs(groupId: string, topic: string, clusterId: string): Promise<number | undefined> {
+    return this.#store.groupBeginMs(groupId, topic, clusterId);
   }
 
   async #perhaps<T>(action: () => Promise<T>): Promise<T> {

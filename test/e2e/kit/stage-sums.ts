@@ -21,3 +21,15 @@ export async function stageSums(
     rows.map(({ stage, n, us }) => [stage, { requests: Number(n), sumUs: Number(us) }]),
   );
 }
+
+/** Adds the sums of two sets of events. */
+export function both(a: StageSums, b: StageSums): StageSums {
+  const stages = Object.keys({ ...a, ...b });
+  const none = { requests: 0, sumUs: 0 };
+  return Object.fromEntries(
+    stages.map((stage) => {
+      const [one, other] = [a[stage] ?? none, b[stage] ?? none];
+      return [stage, { requests: one.requests + other.requests, sumUs: one.sumUs + other.sumUs }];
+    }),
+  );
+}

@@ -100,7 +100,8 @@ function seenBy(messages: readonly { readonly records?: Parameters<typeof allOf>
 }
 
 function recordOf({ offset, timestamp, value }: DecodedMessage) {
-  return { offset: Number(offset), timestampMs: Number(timestamp), value, refused: undefined };
+  const given = { offset: Number(offset), timestampMs: Number(timestamp), value };
+  return { ...given, leaderEpoch: 0, refused: undefined };
 }
 
 const packers = [

@@ -55,7 +55,7 @@ export class SimulatedPipeline {
     );
     const clock = { nowMs: () => this.nowMs } as never;
     this.#arrivals = new ArrivalLog(
-      { probe: async () => this.#logs(), close: () => undefined },
+      { probe: async () => this.#logs(), close: () => undefined, clusterId: '' },
       clock,
     );
     this.completeness = this.newDetector();

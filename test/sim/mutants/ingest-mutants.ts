@@ -49,9 +49,9 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'no-ledger-lookup',
     bug: 'only the commits of the group say where to go on; they expire (Kafka table engine #10573)',
     file: place,
-    find: 'const ledger = await options.store.ledgerEnd(options.groupId, topic, partition);',
-    replace: `const looked = await options.store.ledgerEnd(options.groupId, topic, partition);
-  const ledger = committed < -1 ? looked : undefined;`,
+    find: 'const ends = await options.store.ledgerEnds(options.groupId, topic, partition);',
+    replace: `const looked = await options.store.ledgerEnds(options.groupId, topic, partition);
+  const ends = looked.slice(0, 0);`,
     needs: ['commits_expired'],
   },
   {
@@ -181,7 +181,7 @@ export const ingestMutants: readonly Mutant[] = [
     find: `      .then(() => {
         this.#count(chunk, letters);`,
     replace: `      .then(() => {
-        this.#begin(this.#open.nextOffset, this.#open.watermarkMs, clock.nowMs());
+        this.#begin({ ...this.#before, startOffset: this.#open.nextOffset, watermarkMs: this.#open.watermarkMs }, clock.nowMs());
         this.#count(chunk, letters);`,
   },
   {
@@ -204,25 +204,58 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'token-of-what-is-left',
     bug: 'the token of a retry is made of a range that was trimmed meanwhile (clickhouse-kafka-connect, BEFORE and SAME)',
     file: partition,
-    find: 'const { firstTimestampMs, lastTimestampMs, watermarkMs } = counts;',
-    replace: `const { firstTimestampMs, lastTimestampMs } = chunk;
-    const { watermarkMs } = counts;`,
+    find: 'const { counts, endOffset } = this.#inherited;',
+    replace: `const { counts } = this.#inherited;
+    const { endOffset } = chunk.records < counts.records ? { endOffset: chunk.endOffset - 1 } : this.#inherited;`,
     needs: ['compaction'],
   },
   {
     name: 'range-begins-where-reading-does',
     bug: 'the range is that of what was fetched, not of what was left of it',
     file: partition,
-    find: 'this.#begin(startOffset, watermarkMs, intent?.nowMs',
-    replace: 'this.#begin(Math.min(startOffset, start.readOffset), watermarkMs, intent?.nowMs',
+    find: 'this.#before = { ...start, watermarkMs };',
+    replace:
+      'this.#before = { ...start, watermarkMs, startOffset: Math.min(start.startOffset, start.readOffset) };',
   },
   {
     name: 'recreated-not-seen',
     bug: 'a recreated topic is read from where the old one was left',
-    file: 'src/ingest/log-identity.ts',
-    find: 'return first === firstLater && first >= startOffset && first < endOffset;',
-    replace: 'return first > firstLater && first >= startOffset && first < endOffset;',
+    file: 'src/kafka/partition-lookup.ts',
+    find: "{ logId: logIdOf(clusterId ?? '', topicId), partitionMetadata },",
+    replace: "{ logId: logIdOf(clusterId ?? '', topicId.slice(0, 1)), partitionMetadata },",
     needs: ['topic_recreated'],
+  },
+  {
+    name: 'truncated-not-seen',
+    bug: 'records that replaced others after an unclean leader election are passed over (Apache Kafka, KIP-101)',
+    file: place,
+    find: 'if (remains < (intent?.endOffset ?? offset)) return truncated(offset, remains, reached, found);',
+    replace: '',
+    needs: ['unclean_election'],
+  },
+  {
+    name: 'other-leader-trusted',
+    bug: 'what another leader wrote is read on, although it lacks some of the records before (Apache Kafka, KIP-320)',
+    file: 'src/kafka/kafka-source.ts',
+    find: 'if (claim.leaderEpoch >= 0 && first !== claim.leaderEpoch) claim.isInDoubt = true;',
+    replace: '',
+    needs: ['unclean_election'],
+  },
+  {
+    name: 'truncated-in-its-generation',
+    bug: 'a truncated log goes on under its name: its offsets are in the ledger twice',
+    file: place,
+    find: 'const next = { ...reached, logId: truncatedId(reached.logId), leaderEpoch: -1 };',
+    replace: 'const next = { ...reached, leaderEpoch: -1 };',
+    needs: ['unclean_election'],
+  },
+  {
+    name: 'pending-chunk-of-a-truncated-log',
+    bug: 'a chunk that was begun is made again from records that replaced its own',
+    file: partition,
+    find: 'return Math.min(endOffset, this.#start.truncatedAt ?? endOffset);',
+    replace: 'return endOffset;',
+    needs: ['unclean_election'],
   },
   {
     name: 'clock-of-the-chunk-before',
@@ -246,26 +279,25 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'intent-of-overtaken-commit',
     bug: 'a commit that came late puts the group back to a chunk that is stored',
     file: place,
-    find: "return startAt('ledger', offset, { watermarkMs, ...committedAtOnce(offset, found) });",
-    replace: `const kept = committedAtOnce(offset, found);
-  return startAt('ledger', offset, { watermarkMs, intent: pendingIntent, ...kept });`,
+    find: 'const intent = isCommit ? pending(offset, metadata) : undefined;',
+    replace: 'const intent = pending(offset, metadata);',
     needs: ['commit_slow'],
   },
   {
     name: 'overtaking-ledger-ignored',
     bug: 'a commit that came late puts the group back, although the ledger is further',
     file: place,
-    find: 'const offset = isCommit ? committed : stored;',
-    replace: 'const offset = committed >= 0 ? committed : stored;',
+    find: 'const isCommit = committed >= (end?.endOffset ?? -1);',
+    replace: 'const isCommit = committed >= 0;',
     needs: ['commit_slow'],
   },
   {
     name: 'expired-intent-dropped',
     bug: 'a chunk that was begun is forgotten where retention has removed its first records',
     file: place,
-    find: 'if (offset < found.startOffset) return expired(offset, watermarkMs, intent, found);',
+    find: 'if (offset < found.startOffset) return expired(offset, reached, found);',
     replace:
-      'if (offset < found.startOffset) return expired(offset, watermarkMs, undefined, found);',
+      'if (offset < found.startOffset) return expired(offset, { ...reached, intent: undefined }, found);',
     needs: ['retention'],
   },
   {
@@ -289,15 +321,15 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'added-partition-from-its-end',
     bug: 'a partition that came later is begun at its end: records are passed over in silence (platformatic/kafka #267)',
     file: place,
-    find: `return startAt('added', await found.firstOffsetAt(beganMs));`,
-    replace: `return startAt('added', found.endOffset);`,
+    find: `return startAt('added', await found.firstOffsetAt(beganMs), { logId });`,
+    replace: `return startAt('added', found.endOffset, { logId });`,
     needs: ['start_from_latest', 'partitions_added'],
   },
   {
     name: 'added-partition-from-now',
     bug: 'a partition that came later is begun at the time at which it is seen',
     file: place,
-    find: 'const beganMs = await options.store.groupBeginMs(options.groupId, topic);',
+    find: 'const beganMs = await options.store.groupBeginMs(options.groupId, topic, clusterId);',
     replace: 'const beganMs = undefined as number | undefined;',
     needs: ['start_from_latest', 'partitions_added'],
   },

@@ -11,28 +11,28 @@ export const sinkMutants: readonly Mutant[] = [
     await this.#send(insertRows, {}, chunk, chunkToken({ ...chunk, lastTimestampMs }));`,
   },
   {
-    name: 'token-without-times',
+    name: 'token-without-log',
     bug: 'the token of a recreated topic is that of the one before (same token, other rows: dropped)',
     file: 'src/sink/chunks/chunk.ts',
-    find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;',
     replace: `const { groupId, topic, partition, startOffset, endOffset } = chunk;
-  chunk = { ...chunk, firstTimestampMs: 0, lastTimestampMs: 0 };`,
+  const logId = 'sim/id0';`,
     needs: ['topic_recreated'],
   },
   {
     name: 'token-without-partition',
     bug: 'chunks of two partitions have one token',
     file: 'src/sink/chunks/chunk.ts',
-    find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
-    replace: `const { groupId, topic, startOffset, endOffset } = chunk;
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;',
+    replace: `const { groupId, topic, logId, startOffset, endOffset } = chunk;
   const partition = 0;`,
   },
   {
     name: 'token-without-end',
     bug: 'the token names where a chunk begins, not where it ends',
     file: 'src/sink/chunks/chunk.ts',
-    find: 'const { groupId, topic, partition, startOffset, endOffset } = chunk;',
-    replace: `const { groupId, topic, partition, startOffset } = chunk;
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;',
+    replace: `const { groupId, topic, partition, logId, startOffset } = chunk;
   const endOffset = 0;`,
   },
   {

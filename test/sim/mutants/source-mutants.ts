@@ -21,7 +21,7 @@ export const sourceMutants: readonly Mutant[] = [
     bug: 'a commit that the broker refuses is taken for done: a zombie writes on',
     file: 'src/kafka/kafka-claim.ts',
     find: '      this.refusal = type === GONE_TYPE',
-    replace: `      if (fencedTypes.has(type)) return;
+    replace: `      if (type !== undefined && fencedTypes.has(type)) return;
       this.refusal = type === GONE_TYPE`,
   },
   {
@@ -29,7 +29,7 @@ export const sourceMutants: readonly Mutant[] = [
     bug: 'a commit that the broker refuses for good is sent again and again',
     file: 'src/kafka/kafka-claim.ts',
     find: '(fencedTypes.has(type) || type === GONE_TYPE)',
-    replace: '(fencedTypes.has(error.name) || type === GONE_TYPE)',
+    replace: '(fencedTypes.has(type.toLowerCase()) || type === GONE_TYPE)',
   },
   {
     name: 'commit-wiped-by-reset',

@@ -41,23 +41,24 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-not-inherited',
     bug: 'a successor begins without a watermark: what was late is counted',
     file: 'src/ingest/partition-ingest.ts',
-    find: 'const { intent, startOffset, watermarkMs = Number.NEGATIVE_INFINITY } = start;',
-    replace: `const { intent, startOffset } = start;
+    find: 'const { intent, watermarkMs = Number.NEGATIVE_INFINITY } = start;',
+    replace: `const { intent } = start;
     const watermarkMs = Number.NEGATIVE_INFINITY;`,
   },
   {
     name: 'watermark-not-committed',
     bug: 'the end is committed without the watermark',
     file: 'src/ingest/chunk-flush.ts',
-    find: 'encodeMetadata({ watermarkMs })',
-    replace: 'encodeMetadata({ watermarkMs: undefined })',
+    find: 'return this.#claim.commit(endOffset, encodeMetadata(reached));',
+    replace:
+      'return this.#claim.commit(endOffset, encodeMetadata({ ...reached, watermarkMs: undefined }));',
   },
   {
     name: 'watermark-of-the-ledger-ignored',
     bug: 'a group whose commits are gone begins without a watermark',
     file: 'src/ingest/start-position.ts',
-    find: 'const watermarkMs = isCommit ? metadata?.watermarkMs : ledger?.watermarkMs;',
-    replace: 'const watermarkMs = metadata?.watermarkMs;',
+    find: 'watermarkMs: isCommit ? metadata?.watermarkMs : end?.watermarkMs,',
+    replace: 'watermarkMs: metadata?.watermarkMs,',
     needs: ['commits_expired'],
   },
   {
@@ -96,13 +97,13 @@ export const windowMutants: readonly Mutant[] = [
     bug: 'a request counts in the window in which it began: a slow one in a window that was judged before',
     file: accumulator,
     find: 'const window = Math.floor(endMs / baseWindowMs);',
-    replace: 'const window = Math.floor(record.tsMs / baseWindowMs);',
+    replace: 'const window = Math.floor(event.tsMs / baseWindowMs);',
   },
   {
     name: 'watermark-of-start',
     bug: 'the watermark is the latest start of a request, not the latest end',
     file: accumulator,
     find: 'const endMs = completionMs(event);',
-    replace: 'const endMs = Math.min(completionMs(record), record.tsMs);',
+    replace: 'const endMs = Math.min(completionMs(event), event.tsMs);',
   },
 ];

@@ -4,6 +4,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { type Chunk, chunkToken } from '../../../src/sink/chunks/chunk.ts';
 import { chunkColumns } from '../../../src/sink/chunks/chunk-columns.ts';
+import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { ClickHouseChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
 
 const bytes = Buffer.from('rows');
@@ -11,11 +12,13 @@ const chunk: Chunk = {
   groupId: 'g',
   topic: 't',
   partition: 1,
+  logId: 'c/t',
   startOffset: 20,
   endOffset: 30,
   firstTimestampMs: 1_790_000_000_123,
   lastTimestampMs: 1_790_000_001_000,
   watermarkMs: 1_790_000_000_999,
+  leaderEpoch: 3,
   records: 9,
   consumed: 15,
   aggregated: 10,
@@ -165,9 +168,10 @@ describe('inspect', () => {
           groupId: 'g',
           topic: 't',
           partition: 1,
+          logId: 'c/t',
           startOffset: 20,
           endOffset: 30,
-          firstTimestampMs: 1_790_000_000_123,
+          logMark: logMarkOf('c/t'),
           sinceMs: 1_790_000_300_000,
         },
       },

@@ -15,11 +15,13 @@ const chunk: Chunk = {
   groupId: 'g',
   topic: 't',
   partition: 1,
+  logId: 'c/t',
   startOffset: 2,
   endOffset: 3,
   firstTimestampMs: 4,
   lastTimestampMs: 5,
   watermarkMs: 6,
+  leaderEpoch: 3,
   records: 1,
   consumed: 1,
   aggregated: 1,
@@ -34,10 +36,9 @@ const named = fc.record({
   groupId: fc.constantFrom('g', 'g/t', 'g/t/1', '/', 'a-b'),
   topic: fc.constantFrom('t', 't-1', '1-2', '1'),
   partition: fc.nat(12),
+  logId: fc.constantFrom('', 'c/t', 'c/t#2', 'c/'),
   startOffset: fc.nat(12),
   endOffset: fc.nat(12),
-  firstTimestampMs: fc.nat(3),
-  lastTimestampMs: fc.nat(3),
 });
 
 describe('chunkToken', () => {
@@ -58,8 +59,7 @@ describe('chunkToken', () => {
     ['partition', { partition: 2 }],
     ['startOffset', { startOffset: 1 }],
     ['endOffset', { endOffset: 4 }],
-    ['firstTimestampMs', { firstTimestampMs: 3 }],
-    ['lastTimestampMs', { lastTimestampMs: 6 }],
+    ['logId', { logId: 'c/u' }],
   ])('binds %s', (_, other) => {
     expect(chunkToken({ ...chunk, ...other })).not.toBe(chunkToken(chunk));
   });

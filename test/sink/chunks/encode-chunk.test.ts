@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../../src/base/dimensions.ts';
 import { chunkColumns, chunkColumnTypes } from '../../../src/sink/chunks/chunk-columns.ts';
+import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { encodeChunk } from '../../../src/sink/chunks/encode-chunk.ts';
 import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
@@ -14,6 +15,7 @@ const origin = {
   groupId: 'tailmark',
   topic: 'inference.timings.v1',
   partition: 3,
+  logId: 'c/t',
   startOffset: 2 ** 40 + 5,
   nowMs: startMs,
 };
@@ -29,8 +31,8 @@ describe('encodeChunk', () => {
     const table = /CREATE TABLE chunk_rows\n\(\n([\s\S]*?)\n\)/.exec(sql)?.[1] ?? '';
     const columns = [...table.matchAll(/^ {4}(\w+) +(.+?)(?: CODEC.*)?,$/gm)];
     const types = Object.fromEntries(columns.map(([, name, type]) => [name, type]));
-    expect(chunkColumns).toEqual([...Object.keys(types), 'chunk_mark']);
-    expect(chunkColumnTypes).toEqual({ ...types, chunk_mark: 'UInt64' });
+    expect(chunkColumns).toEqual([...Object.keys(types), 'log_mark', 'chunk_mark']);
+    expect(chunkColumnTypes).toEqual({ ...types, log_mark: 'UInt64', chunk_mark: 'UInt64' });
   });
 
   it.each([1, 2, 3])('can be read back row by row, with the reported counts: seed %i', (seed) => {
@@ -50,6 +52,7 @@ describe('encodeChunk', () => {
         group_id: 'tailmark',
         topic: origin.topic,
         partition: 3,
+        log_mark: logMarkOf('c/t'),
         start_offset: 2 ** 40 + 5,
       });
     }
@@ -135,9 +138,15 @@ describe('encodeChunk', () => {
     const both = [day - 1, day];
     expect(days).toEqual({ stage: both, driver: both, exemplar: both });
     expect(make().mark).toBe(mark);
-    const others = [{ startOffset: 7 }, { partition: 4 }, { topic: 'u' }, { nowMs: 1 }];
+    const others = [
+      { startOffset: 7 },
+      { partition: 4 },
+      { topic: 'u' },
+      { logId: 'c/u' },
+      { nowMs: 1 },
+    ];
     const marks = others.map((other) => make(other).mark);
-    expect(new Set([mark, ...marks]).size).toBe(5);
+    expect(new Set([mark, ...marks]).size).toBe(6);
   });
 
   it('writes a driver row a facet, at its minute', () => {

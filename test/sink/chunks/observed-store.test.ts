@@ -15,10 +15,10 @@ function rig() {
         fail: () => reject(new Error('connection refused')),
       });
     });
-  const inner = { ledgerEnd: call, groupBeginMs: call } as unknown as ChunkStore;
+  const inner = { ledgerEnds: call, groupBeginMs: call } as unknown as ChunkStore;
   const store = new ObservedStore(inner, clock as Clock, 70_000);
   const ask = (partition: number) => {
-    store.ledgerEnd('group', 't', partition).catch(() => undefined);
+    store.ledgerEnds('group', 't', partition).catch(() => undefined);
     return pending.at(-1) as (typeof pending)[number];
   };
   const settled = () => new Promise((resolve) => setImmediate(resolve));
@@ -71,7 +71,7 @@ describe('a partition waits for the store', () => {
 
   it('with all of its topic while the topic is being read', () => {
     const { now, store } = rig();
-    void store.groupBeginMs('group', 't');
+    void store.groupBeginMs('group', 't', 'c');
     now.ms += 40;
     expect([store.waitMs('t', 7), store.waitMs('u', 7)]).toEqual([40, 0]);
   });

@@ -16,7 +16,7 @@ const PROBE_INTERVAL_MS = 1_000;
  * standby, so that a new leader knows the last minutes.
  */
 export class ArrivalLog {
-  readonly #probe: Pick<LagProbe, 'probe' | 'close'>;
+  readonly #probe: Pick<LagProbe, 'probe' | 'close' | 'clusterId'>;
   readonly #clock: Clock;
   #partitions: ReadonlyMap<string, ArrivedPartition> = new Map();
   #probedMs = Number.NEGATIVE_INFINITY;
@@ -24,9 +24,14 @@ export class ArrivalLog {
   #isProbing = false;
   #stopTicking: () => void = () => undefined;
 
-  constructor(probe: Pick<LagProbe, 'probe' | 'close'>, clock: Clock) {
+  constructor(probe: Pick<LagProbe, 'probe' | 'close' | 'clusterId'>, clock: Clock) {
     this.#probe = probe;
     this.#clock = clock;
+  }
+
+  /** The brokers' cluster; '' while it is not known. */
+  get clusterId(): string {
+    return this.#probe.clusterId;
   }
 
   /** Every partition that Kafka has, by `topic/partition`. */

@@ -1,0 +1,47 @@
+import { describe, expect, it } from 'vitest';
+import { clusterAdminOf } from '../../src/kafka/client/cluster-admin.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
+import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
+import { KafkaClaim } from '../../src/kafka/kafka-claim.ts';
+import { findPartitions } from '../../src/kafka/partition-lookup.ts';
+import { useStack } from '../containers/stack.ts';
+import { poll } from './kit/poll.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+
+describe('a log', () => {
+  it('has the ids of its cluster and its topic, and the ends of its leader epochs', () =>
+    withRig({ stack, name: 'log-ids', partitions: 2 }, async (rig) => {
+      await rig.publish([0, 1, 2].map((n) => ({ value: `${n}`, partition: 0 })));
+      const both = clusterAdminOf(createKafkaClient(rig.config.kafka));
+      await both.admin.connect();
+      try {
+        const claims = [0, 1].map((n) => new KafkaClaim(rig.topic, n, () => undefined));
+        const look = async () => [...(await findPartitions(both, 'g', claims)).values()];
+        const [first, second] = await look();
+        const { clusterId } = await both.admin.describeCluster();
+        // As Kafka prints both: 16 bytes in base64url.
+        expect(first?.logId).toMatch(/^[\w-]{22}\/[\w-]{22}$/);
+        expect(first?.logId.split('/')[0]).toBe(clusterId);
+        expect(second?.logId).toBe(first?.logId);
+        expect([first?.startOffset, first?.endOffset, second?.endOffset]).toEqual([0, 3, 0]);
+        expect(await first?.endOfEpoch(0)).toBe(3);
+        expect(await second?.endOfEpoch(0)).toBe(0);
+        // An epoch that the log has never had, and none at all.
+        expect(await first?.endOfEpoch(99)).toBeUndefined();
+        expect(await first?.endOfEpoch(-1)).toBeUndefined();
+
+        await both.admin.deleteTopics({ topics: [rig.topic] });
+        await poll('the topic is gone', async () =>
+          (await both.admin.listTopics()).includes(rig.topic) ? undefined : true,
+        );
+        await ensureTopics(rig.config.kafka, [{ topic: rig.topic, partitions: 2 }]);
+        const [again] = await look();
+        expect(again?.logId.split('/')[0]).toBe(clusterId);
+        expect(again?.logId).not.toBe(first?.logId);
+      } finally {
+        await both.admin.disconnect();
+      }
+    }));
+});
