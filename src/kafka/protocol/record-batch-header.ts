@@ -14,6 +14,9 @@ export interface RecordBatchHeader {
   readonly isTransactional: boolean;
   /** The records are the coordinator's transaction markers. */
   readonly isControl: boolean;
+  /** CRC-32C of the bytes from `checkedStart` to the end. */
+  readonly checksum: number;
+  readonly checkedStart: number;
   /** Positions of the first record and of the batch's end. */
   readonly recordsStart: number;
   readonly end: number;
@@ -22,6 +25,8 @@ export interface RecordBatchHeader {
 const HEADER_BYTES = 61;
 /** Header bytes that the length field excludes: base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
+/** The attributes: what is before them may be changed by a broker. */
+const CHECKED_OFFSET = 21;
 const MAGIC = 2;
 const CODEC_MASK = 0x07;
 const APPEND_TIME = 0x08;
@@ -46,7 +51,7 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
   if (recordCount < 0 || recordCount > lastOffsetDelta + 1) return 'unknown';
   const end = at + UNCOUNTED_BYTES + length;
   if (end > bytes.length) return 'truncated';
-  const attributes = bytes.readInt16BE(at + 21);
+  const attributes = bytes.readInt16BE(at + CHECKED_OFFSET);
   const baseOffset = Number(bytes.readBigInt64BE(at));
   return {
     baseOffset,
@@ -58,6 +63,8 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
     producerId: bytes.readBigInt64BE(at + 43),
     isTransactional: (attributes & TRANSACTIONAL) !== 0,
     isControl: (attributes & CONTROL) !== 0,
+    checksum: bytes.readUInt32BE(at + 17),
+    checkedStart: at + CHECKED_OFFSET,
     recordsStart: at + HEADER_BYTES,
     end,
   };
