@@ -3,6 +3,9 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { startCpuProfile } from '../../base/telemetry/cpu-profile.ts';
 import { createLog } from '../../base/telemetry/log.ts';
+import { createMetrics } from '../../base/telemetry/metrics.ts';
+import { collectProcessMetrics } from '../../base/telemetry/process-metrics.ts';
+import { version } from '../../base/telemetry/version.ts';
 import { type Role, roles, startPipeline } from '../../pipeline.ts';
 import type { Command } from '../command.ts';
 import { aborted } from '../io.ts';
@@ -37,7 +40,9 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     const profile = typeof options.profile === 'string' ? options.profile : undefined;
     const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
     const { stdin, signal } = io;
-    const starting = startPipeline(config, { roles: chosen, stdin, log, profile, signal });
+    const metrics = createMetrics();
+    collectProcessMetrics(metrics, version());
+    const starting = startPipeline(config, { roles: chosen, stdin, log, metrics, profile, signal });
     const isTooLong = aborted(signal).then(() => sleep(STOP_MS, undefined, { ref: false }));
     const pipeline = await Promise.race([starting, isTooLong]).catch((error: unknown) => {
       if (!signal.aborted) throw error;
