@@ -6,15 +6,13 @@ import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
-import type { RoleContext, RunningRole } from './roles/role.ts';
+import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
 import { requireSchema } from './sink/migrate.ts';
 import { groupIdOf } from './source/group-id.ts';
 
-/** Roles of a process: any of them, each scalable alone. */
-export const roles = ['ingest', 'detect', 'serve'] as const;
-export type Role = (typeof roles)[number];
+export { type Role, roles };
 
 export interface PipelineOptions extends Pick<RoleContext, 'stdin' | 'log' | 'profile' | 'signal'> {
   readonly roles: readonly Role[];

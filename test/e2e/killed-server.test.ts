@@ -138,6 +138,7 @@ const flush = (chunk: Chunk, inherited: boolean) => {
     [],
     { watermarkBeforeMs: 0, intent, inherited, isFirst: false },
     {
+      config: configSchema.parse({}),
       store: new ClickHouseChunkStore(client, 'test'),
       publisher: undefined,
       deadLetterSuffix: '.dlq',

@@ -1,13 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../base/exit-codes.ts';
-import { OperatorError } from '../../base/operator-error.ts';
 import { startCpuProfile } from '../../base/telemetry/cpu-profile.ts';
 import { createLog } from '../../base/telemetry/log.ts';
 import { createMetrics } from '../../base/telemetry/metrics.ts';
 import { collectProcessMetrics } from '../../base/telemetry/process-metrics.ts';
 import { version } from '../../base/telemetry/version.ts';
-import { type Role, roles, startPipeline } from '../../pipeline.ts';
+import { startPipeline } from '../../pipeline.ts';
+import { roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
+import { rolesOf } from '../flag-values.ts';
 import { aborted } from '../io.ts';
 import { connectionFlags, loadSettings } from '../load.ts';
 
@@ -78,15 +79,3 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     return exitCodes.failed;
   },
 };
-
-function rolesOf(list: string): Role[] {
-  return list.split(',').map((name) => {
-    const role = roles.find((known) => known === name.trim());
-    if (role !== undefined) return role;
-    throw new OperatorError(
-      'TAILMARK_USAGE',
-      `Cannot run as --roles must name ${roles.join(', ')}: it is ${list}`,
-      { hint: 'Separate several by commas.' },
-    );
-  });
-}

@@ -96,6 +96,13 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
       authHint(config, type),
     );
   }
+  if (/_AUTHORIZATION_FAILED$/.test(type)) {
+    return made(
+      'TAILMARK_KAFKA_DENIED',
+      `: the user of kafka.sasl or kafka.tls must have the right; it has not: ${detail}`,
+      'Grant it (kafka-acls.sh --add): docs/how-to/security.md has what each role needs.',
+    );
+  }
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
     return made(
       'TAILMARK_KAFKA_TOPIC_MISSING',
