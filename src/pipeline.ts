@@ -1,6 +1,7 @@
 import { systemClock } from './base/clock.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
+import { deadLetterTopics } from './ingest/dead-letter.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
@@ -91,12 +92,11 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
 /** A publisher, and the topics that are ours to write to. */
 async function openTopics(config: Config, isIngesting: boolean): Promise<Publisher> {
-  const { topics, dead_letter_suffix } = config.kafka;
+  const { topics } = config.kafka;
   // First, so that a mistyped topic leaves no dead-letter topic behind.
   if (isIngesting) await requireTopics(config.kafka, topics);
-  const deadLetters = topics.map((topic) => ({ topic: `${topic}${dead_letter_suffix}` }));
   await ensureTopics(config.kafka, [
-    ...(isIngesting ? deadLetters : []),
+    ...(isIngesting ? deadLetterTopics(config.kafka) : []),
     { topic: config.alert.topic },
   ]);
   return openKafkaPublisher(config.kafka);
