@@ -1,7 +1,7 @@
 import { systemClock } from './base/clock.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
-import { deadLetterTopics } from './ingest/dead-letter.ts';
+import { writtenTopics } from './ingest/dead-letter.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
@@ -55,7 +55,7 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     undo.push(() => client.close());
     await requireSchema(client, config.clickhouse);
     const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
-    const publisher = writes ? await openTopics(config, has('ingest')) : undefined;
+    const publisher = writes ? await openTopics(config, options.roles) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
     const startedMs = systemClock.nowMs();
     const groupId = groupIdOf(config, startedMs);
@@ -91,13 +91,9 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 }
 
 /** A publisher, and the topics that are ours to write to. */
-async function openTopics(config: Config, isIngesting: boolean): Promise<Publisher> {
-  const { topics } = config.kafka;
+async function openTopics(config: Config, roles: readonly Role[]): Promise<Publisher> {
   // First, so that a mistyped topic leaves no dead-letter topic behind.
-  if (isIngesting) await requireTopics(config.kafka, topics);
-  await ensureTopics(config.kafka, [
-    ...(isIngesting ? deadLetterTopics(config.kafka) : []),
-    { topic: config.alert.topic },
-  ]);
+  if (roles.includes('ingest')) await requireTopics(config.kafka, config.kafka.topics);
+  await ensureTopics(config.kafka, writtenTopics(config, roles));
   return openKafkaPublisher(config.kafka);
 }

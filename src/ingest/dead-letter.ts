@@ -54,15 +54,22 @@ export function deadLetterMessage(letter: DeadLetter, withPayload = true): Outgo
 }
 
 /**
- * The dead-letter topics as they are created. Kafka deletes whole segments, and the one that is written to
- * only after it was closed: so a segment holds a day at most.
+ * Topics that some roles write to, as they are created: dead letters and anomalies. Kafka deletes whole
+ * segments, and never the one that is being written to: so a segment of dead letters holds a day at most.
  */
-export function deadLetterTopics(kafka: Config['kafka']): TopicSpec[] {
+export function writtenTopics(
+  { kafka, alert }: Pick<Config, 'kafka' | 'alert'>,
+  roles: readonly string[],
+): TopicSpec[] {
   const { topics, dead_letter_suffix: suffix, dead_letter_retention: retentionMs } = kafka;
   const settings = {
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
     'segment.ms': String(Math.min(retentionMs, day)),
   };
-  return topics.map((topic) => ({ topic: `${topic}${suffix}`, settings }));
+  const deadLetters = topics.map((topic) => ({ topic: `${topic}${suffix}`, settings }));
+  return [
+    ...(roles.includes('ingest') ? deadLetters : []),
+    ...(roles.includes('ingest') || roles.includes('detect') ? [{ topic: alert.topic }] : []),
+  ];
 }

@@ -5,8 +5,11 @@ import type { Role } from '../../roles/role.ts';
 
 /** Probes of the servers. Their clients are loaded only when they are used. */
 export const probes = {
-  kafka: async (config: Config) =>
-    (await import('../../kafka/client/probe-kafka.ts')).probeKafka(config),
+  kafka: async (config: Config, roles: readonly Role[]) => {
+    const { probeKafka } = await import('../../kafka/client/probe-kafka.ts');
+    const { writtenTopics } = await import('../../ingest/dead-letter.ts');
+    return probeKafka(config, writtenTopics(config, roles));
+  },
   clickhouse: async (config: Config, roles: readonly Role[]) =>
     (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
 };
@@ -29,7 +32,7 @@ export async function runProbes(
   roles: readonly Role[] = [],
 ): Promise<ProbeFinding[]> {
   const both = [
-    bounded('Kafka', probes.kafka(config), signal),
+    bounded('Kafka', probes.kafka(config, roles), signal),
     bounded('ClickHouse', probes.clickhouse(config, roles), signal),
   ];
   return (await Promise.all(both)).flat();

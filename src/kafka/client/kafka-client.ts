@@ -165,8 +165,11 @@ function operatorErrorIn(error: unknown): OperatorError | undefined {
   return error instanceof Error ? operatorErrorIn(error.cause) : undefined;
 }
 
-/** Returns the innermost cause; kafkajs wraps errors several times. */
-function rootOf(error: unknown): Error {
+/** Returns the innermost cause, of several the first; kafkajs wraps errors several times. */
+export function rootOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.length > 0) {
+    return rootOf(error.errors[0]);
+  }
   return error.cause instanceof Error ? rootOf(error.cause) : error;
 }
