@@ -4,6 +4,8 @@ export interface RecordBatchHeader {
   /** Offset of the batch's last record, even if that was compacted away. */
   readonly lastOffset: number;
   readonly recordCount: number;
+  /** Whether its offsets have room for that many records. */
+  readonly isPlausible: boolean;
   /** Compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly codec: number;
   /** Timestamp of the first record, to which the others are relative. */
@@ -48,7 +50,6 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
   const lastOffsetDelta = bytes.readInt32BE(at + 23);
   const recordCount = bytes.readInt32BE(at + 57);
   if (length < HEADER_BYTES - UNCOUNTED_BYTES) return 'unknown';
-  if (recordCount < 0 || recordCount > lastOffsetDelta + 1) return 'unknown';
   const end = at + UNCOUNTED_BYTES + length;
   if (end > bytes.length) return 'truncated';
   const attributes = bytes.readInt16BE(at + CHECKED_OFFSET);
@@ -57,6 +58,7 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
     baseOffset,
     lastOffset: baseOffset + lastOffsetDelta,
     recordCount,
+    isPlausible: recordCount >= 0 && recordCount <= lastOffsetDelta + 1,
     codec: attributes & CODEC_MASK,
     baseTimestampMs: Number(bytes.readBigInt64BE(at + 27)),
     appendedMs: attributes & APPEND_TIME ? Number(bytes.readBigInt64BE(at + 35)) : undefined,

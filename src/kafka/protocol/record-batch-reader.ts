@@ -72,6 +72,7 @@ export class RecordBatchReader {
       const checksum = crc32c(bytes.subarray(header.checkedStart, header.end));
       const isIntact = checksum === header.checksum;
       if (!isIntact && this.#fetchAgain(header)) break;
+      if (!header.isPlausible) throw isIntact ? tooOld() : implausible(header);
       const isHidden = transactions.hide(header) || header.isControl;
       if (!isIntact || (header.recordCount > 0 && !isHidden)) {
         if (count > 0 && budget.inflatedBytes >= this.#maxBytes * BATCHES_AT_ONCE) break;
@@ -166,6 +167,12 @@ function hexOf(crc: number): string {
 function outOfOrder({ baseOffset }: RecordBatchHeader, corruptUntil: number): OperatorError {
   const rule = `whose checksum differs must end before the next one, at ${baseOffset}`;
   return unreadable(`${rule}; it says that it ends at ${corruptUntil}`, ' by hand');
+}
+
+function implausible({ baseOffset, lastOffset, recordCount }: RecordBatchHeader): OperatorError {
+  const range = `its header says offsets ${baseOffset} to ${lastOffset}`;
+  const rule = 'whose checksum differs must have offsets for its records';
+  return unreadable(`${rule}; ${range} and ${recordCount} records`, ' by hand');
 }
 
 function tooMany({ baseOffset, lastOffset, recordCount }: RecordBatchHeader): OperatorError {

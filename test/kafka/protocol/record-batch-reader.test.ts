@@ -174,6 +174,20 @@ describe('a record batch whose checksum differs', () => {
     expect([records.lastOffset, offsetsOf(allOf(records))]).toEqual([101, [101]]);
   });
 
+  it('is fetched again, then ends the process, where its header makes no sense', async () => {
+    const wrong = encodeBatch({ baseOffset: 100, count: 2, payload: good });
+    wrong.writeInt32BE(1_000_002, 57);
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const first = await reader.read(wrong, [], { inflatedBytes: 0 });
+    expect([first.lastOffset, allOf(first)]).toEqual([-1, []]);
+    await expect(reader.read(wrong, [], { inflatedBytes: 0 })).rejects.toMatchObject({
+      code: 'TAILMARK_BATCH_UNREADABLE',
+      message:
+        'Cannot continue reading from Kafka: a record batch whose checksum differs must have offsets for its ' +
+        'records; its header says offsets 100 to 101 and 1000002 records',
+    });
+  });
+
   it('ends the process where its offsets overlap those of the next batch', async () => {
     const long = encodeBatch({ baseOffset: 100, count: 2, payload: good });
     long.writeInt32BE(7, 23);
