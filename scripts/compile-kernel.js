@@ -40,6 +40,13 @@ export const kernels = [
     constant: 'evidenceKernelWasm',
     memory: stateMemory,
   },
+  {
+    name: 'checksum-kernel',
+    output: 'src/kafka/protocol/checksum-kernel-wasm.ts',
+    constant: 'checksumKernelWasm',
+    /** Five pages: tables, and the block of src/kafka/protocol/crc32c.ts. */
+    memory: ['--initialMemory', '5', '--maximumMemory', '5'],
+  },
 ];
 
 /** The text of a kernel's output, as its source stands. */

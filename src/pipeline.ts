@@ -1,20 +1,19 @@
 import { systemClock } from './base/clock.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
+import { writtenTopics } from './ingest/dead-letter.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
-import type { RoleContext, RunningRole } from './roles/role.ts';
+import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
 import { openClickHouse } from './sink/clickhouse.ts';
 import { requireSchema } from './sink/migrate.ts';
 import { groupIdOf } from './source/group-id.ts';
 
-/** Roles of a process: any of them, each scalable alone. */
-export const roles = ['ingest', 'detect', 'serve'] as const;
-export type Role = (typeof roles)[number];
+export { type Role, roles };
 
 export interface PipelineOptions extends Pick<RoleContext, 'stdin' | 'log' | 'profile' | 'signal'> {
   readonly roles: readonly Role[];
@@ -56,7 +55,7 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     undo.push(() => client.close());
     await requireSchema(client, config.clickhouse);
     const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
-    const publisher = writes ? await openTopics(config, has('ingest')) : undefined;
+    const publisher = writes ? await openTopics(config, options.roles) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
     const startedMs = systemClock.nowMs();
     const groupId = groupIdOf(config, startedMs);
@@ -92,14 +91,9 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 }
 
 /** A publisher, and the topics that are ours to write to. */
-async function openTopics(config: Config, isIngesting: boolean): Promise<Publisher> {
-  const { topics, dead_letter_suffix } = config.kafka;
+async function openTopics(config: Config, roles: readonly Role[]): Promise<Publisher> {
   // First, so that a mistyped topic leaves no dead-letter topic behind.
-  if (isIngesting) await requireTopics(config.kafka, topics);
-  const deadLetters = topics.map((topic) => ({ topic: `${topic}${dead_letter_suffix}` }));
-  await ensureTopics(config.kafka, [
-    ...(isIngesting ? deadLetters : []),
-    { topic: config.alert.topic },
-  ]);
+  if (roles.includes('ingest')) await requireTopics(config.kafka, config.kafka.topics);
+  await ensureTopics(config.kafka, writtenTopics(config, roles));
   return openKafkaPublisher(config.kafka);
 }

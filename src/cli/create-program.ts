@@ -1,6 +1,6 @@
-import { readFileSync } from 'node:fs';
 import { Command as Commander, Option } from 'commander';
 import { type ExitCode, exitCodes } from '../base/exit-codes.ts';
+import { version } from '../base/telemetry/version.ts';
 import { commands } from './commands.ts';
 import { aborted, type Io } from './io.ts';
 import { addConfigFlags } from './load.ts';
@@ -88,12 +88,6 @@ Examples:
 Exit codes: 0 success, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 unavailable,
 70 internal, 78 configuration. Documentation: docs/reference/cli.md, docs/reference/configuration.md.`,
   );
-}
-
-/** Returns this package's version. */
-export function version(): string {
-  const text = readFileSync(new URL('../../package.json', import.meta.url), 'utf8');
-  return (JSON.parse(text) as { version: string }).version;
 }
 
 /** Finds the command in argv, past global options; in `help X` it is X. */

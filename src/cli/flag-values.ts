@@ -1,6 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 import { epochMsOf } from '../decode/epoch-ms-of.ts';
+import { type Role, roles } from '../roles/role.ts';
 
 // Values of flags. All functions throw an OperatorError with TAILMARK_USAGE for other texts.
 
@@ -99,4 +100,17 @@ function instant(flag: string, text: string, nowMs: number): number {
     `Cannot read ${flag} as it must be a duration before now or an RFC 3339 time: it is ${JSON.stringify(text)}`,
     { hint: 'For example 15m, 24h, 7d, now, 2026-11-01T12:00:00Z or 2026-11-01T12:00:00+01:00.' },
   );
+}
+
+/** The roles that --roles names. @throws OperatorError for another name */
+export function rolesOf(list: string): Role[] {
+  return list.split(',').map((name) => {
+    const role = roles.find((known) => known === name.trim());
+    if (role !== undefined) return role;
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot run as --roles must name ${roles.join(', ')}: it is ${list}`,
+      { hint: 'Separate several by commas.' },
+    );
+  });
 }

@@ -104,6 +104,13 @@ const kafka = z
       .meta({ form: 'letters, digits, ".", "_" and "-"' })
       .default('.dlq')
       .describe('Appended to a topic to name its dead-letter topic.'),
+    dead_letter_retention: duration('7d', hour, 365 * day).describe(
+      'How long Kafka keeps dead letters, up to a day more; set on a dead-letter topic that tailmark creates.',
+    ),
+    dead_letter_payloads: z
+      .boolean()
+      .default(true)
+      .describe('Whether dead letters hold the rejected event, or only where it was and why.'),
     session_timeout: duration('10s', 6 * second, 5 * minute).describe(
       'A member silent for longer loses its partitions.',
     ),

@@ -6,9 +6,9 @@ import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './dead-letter.ts';
 import { type LetterContext, publishLetters, rationedMessages } from './letter-writer.ts';
 import type { ChunkBegin } from './open-chunk.ts';
-import { persist } from './persist.ts';
+import { type PersistContext, persist } from './persist.ts';
 
-export interface FlushContext extends LetterContext {
+export interface FlushContext extends LetterContext, PersistContext {
   readonly store: ChunkStore;
   /** So long after the broker last confirmed the claim, another reader may have it. */
   readonly guardMs: number;

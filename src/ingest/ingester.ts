@@ -9,6 +9,7 @@ import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
+import { LastingError } from '../sink/lasting-error.ts';
 import { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
 import { hasTopicId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
@@ -54,6 +55,8 @@ export class Ingester implements SourceHandler {
   readonly #context: PartitionContext & { readonly lateShare: LateShare };
   readonly #partitions = new Map<Claim, PartitionIngest>();
   readonly #failure = new Failure();
+  /** Of start positions, over all partitions. */
+  readonly #lasting: LastingError;
   /** Rejects when a chunk cannot be stored and a retry does not help. */
   readonly failed = this.#failure.promise;
   #stopTicking: () => void = () => undefined;
@@ -61,6 +64,7 @@ export class Ingester implements SourceHandler {
   constructor({ source, clock = systemClock, ...options }: IngesterOptions) {
     const { config, log, metrics } = options;
     this.#source = source;
+    this.#lasting = new LastingError(config.clickhouse, 'find out where to begin');
     this.#context = {
       ...options,
       clock,
@@ -138,17 +142,23 @@ export class Ingester implements SourceHandler {
     await this.#source.stop();
   }
 
-  /** A commit of another version ends the process: no process of this version can read it. */
+  /**
+   * A commit of another version ends the process: no process of this version can read it. So does what a
+   * retry does not mend (`LastingError`).
+   */
   async #startPositionOf(claim: Claim, found: FoundPartition): Promise<StartPosition> {
-    const { config, groupId, store, log } = this.#context;
+    const { clock, config, groupId, store, log } = this.#context;
     const startFrom = config.kafka.start_from;
     let position: StartPosition;
     try {
       position = await resolveStartPosition(claim, found, { groupId, startFrom, store });
     } catch (error) {
-      if (error instanceof OperatorError) this.#failure.reject(error);
+      const isOurs = error instanceof OperatorError;
+      const last = isOurs ? error : this.#lasting.failed(error, clock.elapsedMs());
+      if (last !== undefined) this.#failure.reject(last);
       throw error;
     }
+    this.#lasting.succeeded();
     const { topic, partition } = claim;
     const { reason, logId, startOffset, intent, lostOffsets } = position;
     const loss = lossOf(position);

@@ -1,6 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
+import type { Config } from '../config/schema.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { OutgoingMessage, Publisher } from '../kafka/client/publisher.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
@@ -11,6 +12,7 @@ const LETTERS_AT_ONCE = 500;
 export interface LetterContext {
   /** Undefined where dead letters have no topic (a file as source): they are logged and counted. */
   readonly publisher: Publisher | undefined;
+  readonly config: Config;
   readonly deadLetterSuffix: string;
   /** Shared by all partitions of a process. */
   readonly letterBudget: DeadLetterBudget;
@@ -25,7 +27,7 @@ export interface LetterContext {
  */
 export function rationedMessages(
   letters: readonly DeadLetter[],
-  { publisher, letterBudget, clock, log, metrics }: LetterContext,
+  { config, publisher, letterBudget, clock, log, metrics }: LetterContext,
 ): OutgoingMessage[] {
   if (publisher === undefined) return [];
   const elapsedMs = clock.elapsedMs();
@@ -37,7 +39,10 @@ export function rationedMessages(
       'limits.max_dead_letters_per_second was reached: further rejected events are only counted',
     );
   }
-  const messages = letters.slice(0, written).map(deadLetterMessage);
+  const withPayload = config.kafka.dead_letter_payloads;
+  const messages = letters
+    .slice(0, written)
+    .map((letter) => deadLetterMessage(letter, withPayload));
   const suppressed = letters.slice(written);
   const [first] = suppressed;
   return first === undefined ? messages : [...messages, summaryOf(suppressed, first, metrics)];

@@ -131,6 +131,7 @@ export class PartitionIngest {
       .run()
       .then(() => {
         this.#count(chunk, letters);
+        this.#observeDelay(chunk, start);
         this.#context.metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
       })
       .catch((error: unknown) => {
@@ -277,6 +278,13 @@ export class PartitionIngest {
   #check(): void {
     if (this.claim.isLost) throw new ClaimLostError(`${this.claim.topic}/${this.claim.partition}`);
     if (this.#failure !== undefined) throw this.#failure;
+  }
+
+  /** A chunk with late events only says nothing of how fresh the stored events are. */
+  #observeDelay({ watermarkMs }: Chunk, { before }: ChunkStart): void {
+    if (watermarkMs <= before.watermarkMs) return;
+    const delayMs = Math.max(0, this.#context.clock.nowMs() - watermarkMs);
+    this.#context.metrics.eventStoredSeconds.observe(delayMs / 1000);
   }
 
   #count(chunk: Chunk, letters: readonly DeadLetter[]): void {

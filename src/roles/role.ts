@@ -4,6 +4,10 @@ import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 
+/** Roles of a process: any of them, each scalable alone. */
+export const roles = ['ingest', 'detect', 'serve'] as const;
+export type Role = (typeof roles)[number];
+
 /** Shared by the roles of a process. */
 export interface RoleContext {
   readonly config: Config;

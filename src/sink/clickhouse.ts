@@ -66,6 +66,19 @@ const unreachableCodes = new Set([
 
 /** ClickHouse error numbers: authentication failed, wrong password, unknown user. */
 const authCodes = new Set(['516', '193', '192', '194']);
+/** ClickHouse error numbers: access denied, read-only user. */
+const deniedCodes = new Set(['497', '164']);
+/** ClickHouse error numbers: unknown table, unknown database; no such column, in three ways. */
+const missingCodes = new Set(['60', '81']);
+const missingColumnCodes = new Set(['8', '16', '47']);
+
+/** Error numbers of responses that are the same at every attempt, until somebody changes something. */
+export const lastingCodes: ReadonlySet<string> = new Set([
+  ...authCodes,
+  ...deniedCodes,
+  ...missingCodes,
+  ...missingColumnCodes,
+]);
 
 /**
  * Converts an error of ClickHouse or its connection into an OperatorError.
@@ -106,10 +119,18 @@ export function clickHouseError(
       'Set clickhouse.username and clickhouse.password_file, or TAILMARK_CLICKHOUSE_PASSWORD.',
     );
   }
-  if (isMissing(error)) {
+  if (deniedCodes.has(code)) {
+    return failure(
+      'TAILMARK_CLICKHOUSE_DENIED',
+      `: clickhouse.username must have the rights of its role; ${config.username} lacks one: ${detail}`,
+      'Grant it (sql/users.sql has the rights of each role), or name what this user is for: `tailmark check --connect --roles`.',
+    );
+  }
+  if (missingCodes.has(code) || missingColumnCodes.has(code)) {
+    const what = missingCodes.has(code) ? 'tables' : 'columns';
     return failure(
       'TAILMARK_SCHEMA_MISSING',
-      `: database ${config.database} lacks tailmark's tables: ${detail}`,
+      `: database ${config.database} lacks tailmark's ${what}: ${detail}`,
       'Run `tailmark migrate`.',
     );
   }
@@ -140,7 +161,7 @@ function tlsProblem(
 
 /** True for an unknown table (60) or database (81). */
 export function isMissing(error: unknown): boolean {
-  return ['60', '81'].includes(errorCodeOf(error));
+  return missingCodes.has(errorCodeOf(error));
 }
 
 /** The system's error code, or ClickHouse's error number, as text; '' without one. */

@@ -4,8 +4,23 @@ import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { pendingMigrations } from './migrate.ts';
 import { readRows } from './read-query.ts';
 
-/** Probes that ClickHouse responds, accepts the login and has this version's tables: one finding each. */
-export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
+/** Tables that each role writes to. */
+const writtenTables = {
+  ingest: ['chunk_rows', 'flushes'],
+  detect: ['anomalies', 'baselines', 'detector_progress', 'detector_state', 'detector_snapshots'],
+  serve: [],
+} as const;
+
+/**
+ * Probes that ClickHouse responds, accepts the login, has this version's tables, and lets some roles write:
+ * one finding each.
+ *
+ * @param roles whose writes are tried.
+ */
+export async function probeClickHouse(
+  config: Config,
+  roles: readonly (keyof typeof writtenTables)[] = [],
+): Promise<ProbeFinding[]> {
   const { clickhouse } = config;
   const server = openClickHouse(clickhouse, { useDatabase: false });
   try {
@@ -19,7 +34,10 @@ export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
     ];
     const schema = await probeSchema(clickhouse);
     findings.push(schema);
-    if (schema.ok) findings.push(await probeSeries(config));
+    if (!schema.ok) return findings;
+    const tables = roles.flatMap((role) => writtenTables[role]);
+    if (tables.length > 0) findings.push(await probeWrites(clickhouse, tables));
+    findings.push(await probeSeries(config));
     return findings;
   } catch (error) {
     return [failedProbe('ClickHouse', clickHouseError(error, 'reach ClickHouse', clickhouse))];
@@ -60,6 +78,28 @@ export function seriesFinding(series: number, limit: number): ProbeFinding {
     detail: `${counted}; only the ${limit} with the most requests are evaluated`,
     hint: 'Use fewer dimensions, or raise detect.max_series: each takes some 0.9 MB.',
   };
+}
+
+/** Inserts no rows into each table: that needs the right, and leaves nothing. */
+async function probeWrites(
+  config: Config['clickhouse'],
+  tables: readonly string[],
+): Promise<ProbeFinding> {
+  const what = 'ClickHouse writes';
+  const client = openClickHouse(config);
+  try {
+    for (const table of tables) {
+      await client.command({
+        query: 'INSERT INTO {table:Identifier} FORMAT JSONEachRow',
+        query_params: { table },
+      });
+    }
+    return { ok: true, what, detail: tables.join(', ') };
+  } catch (error) {
+    return failedProbe(what, clickHouseError(error, 'write', config));
+  } finally {
+    await client.close();
+  }
 }
 
 async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> {

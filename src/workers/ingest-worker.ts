@@ -4,6 +4,7 @@ import { invariant } from '../base/invariant.ts';
 import { startCpuProfile } from '../base/telemetry/cpu-profile.ts';
 import { createLog } from '../base/telemetry/log.ts';
 import { createMetrics, readMetrics } from '../base/telemetry/metrics.ts';
+import { collectThreadMetrics } from '../base/telemetry/process-metrics.ts';
 import { rememberSecrets } from '../config/secrets/remember-secrets.ts';
 import { startIngestThread } from '../ingest/start-ingest-thread.ts';
 import { openKafkaPublisher } from '../kafka/client/kafka-publisher.ts';
@@ -29,6 +30,7 @@ try {
   rememberSecrets(config);
   const log = createLog({ level: config.log.level }).child({ worker });
   const metrics = createMetrics();
+  collectThreadMetrics(metrics);
   const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
   const client = openClickHouse(config.clickhouse);
   const publisher = await openKafkaPublisher(config.kafka);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { version } from '../../src/base/telemetry/version.ts';
 import { commands } from '../../src/cli/commands.ts';
-import { version } from '../../src/cli/create-program.ts';
 import { printError } from '../../src/cli/print-error.ts';
 import { capturedIo, run } from './captured-io.ts';
 

@@ -139,6 +139,7 @@ const flush = (chunk: Chunk, inherited: boolean) => {
     [],
     { before: { watermarkMs: 0, leaderEpoch: -1 }, intent, inherited, isFirst: false },
     {
+      config: configSchema.parse({}),
       store: new ClickHouseChunkStore(client, 'test'),
       publisher: undefined,
       deadLetterSuffix: '.dlq',

@@ -85,6 +85,12 @@ async function attempt(rig: Rig, user: string, query: string): Promise<string> {
   }
 }
 
+/** Rows of every table that is written. */
+function countsOf(rig: Rig): Promise<unknown[]> {
+  const tables = ['chunk_rows', 'flushes', 'anomalies', 'baselines', 'detector_state'];
+  return Promise.all(tables.map((table) => rig.rows(`SELECT count() AS n FROM ${table}`)));
+}
+
 const forbiddenToAll = [
   'CREATE TABLE mine (x Int8) ENGINE = Memory',
   'CREATE DATABASE mine',
@@ -249,6 +255,47 @@ describe('users of sql/users.sql', () => {
         expect([argv, exitCode, err]).toEqual([argv, 0, '']);
         expect(JSON.parse(out)).toBeTypeOf('object');
       }
+    });
+  });
+
+  const loginOf = (rig: Rig, user: string) => ({
+    ...rig.env,
+    TAILMARK_CLICKHOUSE_USERNAME: `tailmark_${user}`,
+    TAILMARK_CLICKHOUSE_PASSWORD: `of-tailmark_${user}`,
+  });
+
+  it.each([
+    ['writer', 'ingest', 0, 'chunk_rows, flushes'],
+    ['detector', 'detect', 0, 'anomalies, baselines, detector_progress, detector_state'],
+    ['writer', 'detect', 78, 'the grant INSERT ON tailmark.anomalies'],
+    ['reader', 'ingest', 78, 'the grant INSERT('],
+  ])('as %s, check --connect --roles %s exits with %i', async (user, roles, exitCode, says) => {
+    await withPrivateServer('check', async (rig) => {
+      const before = await countsOf(rig);
+      const argv = ['check', '--connect', '--roles', roles, '--json'];
+      const result = await rig.cli(argv, { env: loginOf(rig, user) });
+      const { findings } = JSON.parse(result.out) as { findings: { what: string }[] };
+      expect(result.exitCode).toBe(exitCode);
+      expect(findings.find(({ what }) => what === 'ClickHouse writes')).toMatchObject({
+        ok: exitCode === 0,
+        detail: expect.stringContaining(says),
+        ...(exitCode === 0 ? {} : { code: 'TAILMARK_CLICKHOUSE_DENIED' }),
+      });
+      expect(await countsOf(rig)).toEqual(before);
+    });
+  });
+
+  it('end an ingest process that may not write, with the reason and its exit code', async () => {
+    await withPrivateServer('denied', async (rig) => {
+      const child = rig.spawn(['run', '--roles', 'ingest'], loginOf(rig, 'reader'));
+      await rig.publish([{ value: JSON.stringify({ ts: Date.now(), model: 'm', total_ms: 5 }) }]);
+      expect(await child.exited).toBe(78);
+      expect(child.err()).toContain('code: TAILMARK_CLICKHOUSE_DENIED');
+      expect(child.err()).toContain('Cannot store what was read: clickhouse.username must have');
+      // A process with the right takes over, and nothing is lost.
+      await rig.start(['ingest'], as('writer', rig));
+      await rig.untilConsumed(1);
+      await rig.expectStages(truthOf([{ total_ms: 5 }]));
     });
   });
 });

@@ -125,7 +125,7 @@ describe('queries', () => {
         partition: 0,
         logId: 'c/t',
         logMark: 1,
-        clusterId: 'c',
+        clusterId: '',
         startOffset: 0,
         endOffset: 1,
         firstTimestampMs: 0,

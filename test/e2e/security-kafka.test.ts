@@ -1,9 +1,11 @@
 import { renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
+import kafkajs, { type AclOperationTypes } from 'kafkajs';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import type { Config } from '../../src/config/schema.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { openKafkaPublisher } from '../../src/kafka/client/kafka-publisher.ts';
 import { run } from '../cli/captured-io.ts';
 import { useStack } from '../containers/stack.ts';
@@ -120,6 +122,71 @@ describe('Kafka with the right credentials', () => {
       const env = { ...rig.env, ...variables({ ...saslTls(), ...login('scram-sha-512') }) };
       const { exitCode, out } = await rig.cli(['check', '--connect', '--json'], { env });
       expect([exitCode, JSON.parse(out).ok]).toEqual([0, true]);
+    });
+  });
+});
+
+describe('Kafka with a login that lacks rights', () => {
+  it('check --connect says which topic may not be written, and writes nothing', async () => {
+    await withSecureRig('rights', async (rig) => {
+      const topic = `${rig.topic}.dlq`;
+      const admin = createKafkaClient(rig.config.kafka).admin();
+      await admin.connect();
+      rig.atEnd(() => admin.disconnect());
+      const allow = (principal: string, operation: AclOperationTypes) =>
+        admin.createAcls({
+          acl: [
+            {
+              resourceType: kafkajs.AclResourceTypes.TOPIC,
+              resourceName: topic,
+              resourcePatternType: kafkajs.ResourcePatternTypes.LITERAL,
+              principal,
+              host: '*',
+              operation,
+              permissionType: kafkajs.AclPermissionTypes.ALLOW,
+            },
+          ],
+        });
+      const env = { ...rig.env, ...variables({ ...saslTls(), ...login('scram-sha-512') }) };
+      const check = async () => {
+        const { exitCode, out } = await rig.cli(
+          ['check', '--connect', '--roles', 'ingest', '--json'],
+          { env },
+        );
+        const { findings } = JSON.parse(out) as { findings: { what: string }[] };
+        return { exitCode, finding: findings.find(({ what }) => what === 'Kafka writes') };
+      };
+      const denied = {
+        exitCode: 78,
+        finding: {
+          ok: false,
+          code: 'TAILMARK_KAFKA_DENIED',
+          detail: expect.stringContaining(`Cannot write to topic ${topic}: the user of kafka.sasl`),
+        },
+      };
+      const { ALTER, DESCRIBE, WRITE } = kafkajs.AclOperationTypes;
+      const allowed = { exitCode: 0, finding: { ok: true } };
+      // A broker follows the controller's ACLs with a delay.
+      const expectSoon = async (expected: typeof denied | typeof allowed) => {
+        const found = await poll('the ACLs are in force', async () => {
+          const result = await check();
+          return result.exitCode === expected.exitCode ? result : undefined;
+        });
+        expect(found).toMatchObject(expected);
+      };
+      // Missing, and may be created.
+      await expectSoon(allowed);
+      expect(await admin.listTopics()).not.toContain(topic);
+      // There, and hidden.
+      await admin.createTopics({ topics: [{ topic }] });
+      await allow('User:bob', ALTER);
+      await expectSoon(denied);
+      // There, and not to be written.
+      await allow('User:ann', DESCRIBE);
+      await expectSoon(denied);
+      await allow('User:ann', WRITE);
+      await expectSoon(allowed);
+      expect(await admin.fetchTopicOffsets(topic)).toMatchObject([{ high: '0' }]);
     });
   });
 });

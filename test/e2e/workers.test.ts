@@ -50,6 +50,13 @@ describe('run --workers', () => {
         const { text } = await page(child, '/metrics');
         return text.match(/^tailmark_lag_messages\{.*\} 0$/gm)?.length === 4 ? true : undefined;
       });
+      const { text } = await page(child, '/metrics');
+      for (const name of ['event_loop_delay_seconds', 'event_stored_delay_seconds_count']) {
+        expect(text).toMatch(new RegExp(`^tailmark_${name} [0-9.]+$`, 'm'));
+      }
+      // Of the process, once.
+      expect(text.match(/^process_start_time_seconds [0-9.]+$/gm)).toHaveLength(1);
+      expect(text.match(/^tailmark_build_info\{.*\} 1$/gm)).toHaveLength(1);
       expect(await page(child, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
       child.signal('SIGTERM');
       expect(await child.exited).toBe(0);

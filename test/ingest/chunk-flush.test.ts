@@ -1,3 +1,4 @@
+import { ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { ChunkFlush, type FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { countsOf, decodeMetadata } from '../../src/ingest/commit-metadata.ts';
@@ -52,6 +53,40 @@ describe('ChunkFlush', () => {
       expect(failed).toMatchObject([{ labels: { code: 'ECONNRESET' }, value: 9 }]);
     },
   );
+
+  it('ends with the reason and its code where a right has been missing for 30 s', async () => {
+    const denied = () =>
+      new ClickHouseError({ code: '497', message: 'Not enough privileges: INSERT ON chunk_rows' });
+    // A server that starts lacks its tables for a while: that is forgotten once it does something else.
+    const refusals = [
+      new ClickHouseError({ code: '60', message: 'no table' }),
+      new Error('socket hang up'),
+      ...Array.from({ length: 20 }, denied),
+    ];
+    const { steps, claim, context, time } = worldOf({ insert: refusals });
+    const clock = {
+      ...context.clock,
+      sleep: async (ms: number) => {
+        time.elapsedMs += ms;
+        // So that the claim needs no confirmation.
+        await context.clock.sleep(ms);
+      },
+    };
+    const flush = new ChunkFlush(claim, chunk, [], options, { ...context, clock, guardMs: 1e9 });
+    await expect(flush.run()).rejects.toMatchObject({
+      code: 'TAILMARK_CLICKHOUSE_DENIED',
+      exitCode: 78,
+      message:
+        'Cannot store what was read: clickhouse.username must have the rights of its role; default lacks ' +
+        'one: Not enough privileges: INSERT ON chunk_rows',
+    });
+    // The third attempt is the first that lacks a right, at 300 ms; each sleep is counted before the next.
+    const waitedMs = steps
+      .filter((step) => step.startsWith('sleep'))
+      .map((step) => Number(step.slice(6)));
+    expect(waitedMs).toEqual([100, 200, 400, 800, 1600, 3200, 5000, 5000, 5000, 5000, 5000]);
+    expect(steps.filter((step) => step === 'record' || step.startsWith('commit 20'))).toEqual([]);
+  });
 
   it('that was inherited reads the ledger first, and inserts nothing that is on it', async () => {
     const { steps, claim, context } = worldOf({}, { isRecorded: true, isLanded: true });

@@ -33,6 +33,31 @@ describe('deadLetterMessage', () => {
     });
   });
 
+  it('without its payload has only where it was, why, and how long: no text of the event', () => {
+    expect(deadLetterMessage(letter, false)).toEqual({
+      key: 'inference.timings.v1/3/12345/2',
+      value: null,
+      headers: {
+        'tailmark-reason': 'bad_ts',
+        'tailmark-topic': 'inference.timings.v1',
+        'tailmark-partition': '3',
+        'tailmark-offset': '12345',
+        'tailmark-index': '2',
+        'tailmark-left-out-bytes': String(letter.originalBytes),
+      },
+    });
+    const batch = {
+      ...letter,
+      reason: 'undecodable_batch',
+      detail: 'checksum',
+      bytes: null,
+    } as const;
+    const { headers } = deadLetterMessage(batch, false);
+    // This detail is of the batch's header.
+    expect(headers?.['tailmark-detail']).toBe('checksum');
+    expect(headers).not.toHaveProperty('tailmark-left-out-bytes');
+  });
+
   it('states the original length where it was truncated', () => {
     const { headers } = deadLetterMessage({ ...letter, originalBytes: 100_000 });
     expect(headers?.['tailmark-truncated-from-bytes']).toBe('100000');

@@ -1,5 +1,6 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { PartitionIngest } from '../../src/ingest/partition-ingest.ts';
@@ -22,6 +23,7 @@ export class FakeBench {
   readonly claim: FakeClaim;
   readonly ingest: PartitionIngest;
   readonly failures: unknown[] = [];
+  readonly metrics = createMetrics();
   /** Lines of the log, at any level. */
   readonly lines: string[] = [];
 
@@ -38,6 +40,7 @@ export class FakeBench {
     const { clock } = context;
     this.ingest = new PartitionIngest(this.claim, startAtCommit(broker), {
       ...context,
+      metrics: this.metrics,
       clock: { ...clock, ...world },
       log: Object.assign(Object.create(log), { info: note, warn: note, error: note }),
     });

@@ -7,6 +7,7 @@ import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkPart } from '../../src/sink/chunks/chunk-parts.ts';
 import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';
+import { testConfig } from './test-config.ts';
 import { testIntent } from './test-intent.ts';
 
 export const chunk: Chunk = {
@@ -84,6 +85,7 @@ export function worldOf(
   const recorded: LedgerEntry[] = [];
   let isRecorded = found.isRecorded ?? false;
   const context: FlushContext = {
+    config: testConfig(),
     store: {
       insert: () => step('insert'),
       missing: async () => {

@@ -7,6 +7,7 @@ import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
 import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
 import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
 import type { Chunk } from '../../src/sink/chunks/chunk.ts';
+import { testConfig } from './test-config.ts';
 import { testIntent } from './test-intent.ts';
 
 const chunk: Chunk = {
@@ -60,6 +61,7 @@ function flusher(perSecond: number, failures = 0) {
   const metrics = createMetrics();
   let left = failures;
   const context: FlushContext = {
+    config: testConfig(),
     store: {
       insert: async () => undefined,
       missing: async () => [],

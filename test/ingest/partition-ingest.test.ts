@@ -56,6 +56,27 @@ describe('a claimed partition', () => {
   });
 });
 
+describe('the delay of stored events', () => {
+  it('is counted by chunk, from its latest event on, where that is later than those before', async () => {
+    // The last chunk has an event that is earlier than those of the first.
+    const records = [recordAt(0), recordAt(1, logStartMs + 9_000), recordAt(2, logStartMs + 5_000)];
+    const bench = new FakeBench(new FakeBroker(records, 3), chunksOf(2));
+    void bench.batch(0);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
+    expect(bench.ranges).toEqual([
+      [0, 2],
+      [2, 3],
+    ]);
+    const { values } = await bench.metrics.eventStoredSeconds.get();
+    const found = values.filter(({ metricName }) => /_(sum|count)$/.test(metricName ?? ''));
+    const [sum, count] = found.map(({ value }) => value);
+    // Storing takes some milliseconds of the fake clock.
+    expect(sum).toBeCloseTo((logNowMs - logStartMs - 9_000) / 1000, 0);
+    expect(count).toBe(1);
+  });
+});
+
 describe('an inherited intent', () => {
   it('ends exactly at its boundary, however small chunks are', async () => {
     const bench = new FakeBench(committed(logOf(20), 2, intent(13)), chunksOf(4));

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import kafkajs from 'kafkajs';
+import { crc32c } from '../../src/kafka/protocol/crc32c.ts';
 import type { Records, SourceRecord } from '../../src/source/record.ts';
 import { int16, int32, int64 } from './kafka-integers.ts';
 
@@ -75,7 +76,14 @@ export function encodeBatch(batch: TestBatch): Buffer {
   header.writeBigInt64BE(BigInt(appendedMs ?? baseTimestampMs), 35);
   header.writeBigInt64BE(BigInt(producerId), 43);
   header.writeInt32BE(count, 57);
-  return Buffer.concat([header, payload]);
+  const bytes = Buffer.concat([header, payload]);
+  writeChecksum(bytes);
+  return bytes;
+}
+
+/** Writes the checksum that a batch must have, after a test has changed it. */
+export function writeChecksum(batch: Buffer): void {
+  batch.writeUInt32BE(crc32c(batch.subarray(21)), 17);
 }
 
 /** A record of a log. */

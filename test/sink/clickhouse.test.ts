@@ -40,6 +40,24 @@ describe('clickHouseError', () => {
     });
   });
 
+  it.each(['497', '164'])('reports error %s as a missing right', (code) => {
+    expect(clickHouseError(response(code), 'read', clickhouse)).toMatchObject({
+      code: 'TAILMARK_CLICKHOUSE_DENIED',
+      exitCode: 78,
+      message:
+        'Cannot read: clickhouse.username must have the rights of its role; ann lacks one: what went wrong',
+      hint: expect.stringContaining('sql/users.sql'),
+    });
+  });
+
+  it.each(['8', '16', '47'])('reports error %s as a column that the schema lacks', (code) => {
+    expect(clickHouseError(response(code), 'read', clickhouse)).toMatchObject({
+      code: 'TAILMARK_SCHEMA_MISSING',
+      exitCode: 78,
+      message: "Cannot read: database tailmark lacks tailmark's columns: what went wrong",
+    });
+  });
+
   it.each(['60', '81'])('reports error %s as a missing schema', (code) => {
     const error = clickHouseError(response(code), 'read', clickhouse);
     expect(error).toMatchObject({ code: 'TAILMARK_SCHEMA_MISSING', exitCode: 78 });

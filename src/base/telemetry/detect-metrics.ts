@@ -14,6 +14,12 @@ export function detectMetrics(make: MetricFactory) {
       'windows_left_late_total',
       'Windows that had received more than 1 % of their requests late and were too old to be evaluated again.',
     ),
+    detectorEvaluatedSeconds: make.gauge(
+      'detector_judged_timestamp_seconds',
+      'Event time up to which windows were evaluated; 0 where this process stands by.',
+      [],
+      'max',
+    ),
     detectorSeries: make.gauge('detector_series', 'Series that the detector evaluates.'),
     detectorSeriesLimit: make.gauge(
       'detector_series_limit',
@@ -66,5 +72,21 @@ export function detectMetrics(make: MetricFactory) {
     ),
     anomalies: make.counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
     alertsFailed: make.counter('alert_failures_total', 'Deliveries given up.', ['target']),
+  };
+}
+
+/** How long things take until a window is evaluated. */
+export function detectDelayMetrics(make: MetricFactory) {
+  return {
+    eventEvaluatedSeconds: make.histogram(
+      'event_judged_delay_seconds',
+      'From the end of a window, in event time, until it was evaluated the first time; by window.',
+      [5, 7.5, 10, 12.5, 15, 20, 30, 60, 120, 300, 1_800, 7_200, 43_200],
+    ),
+    detectorStepSeconds: make.histogram(
+      'detector_step_seconds',
+      'Duration of a step of the detector: it reads and evaluates every window that has become complete.',
+      [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30, 100, 300],
+    ),
   };
 }

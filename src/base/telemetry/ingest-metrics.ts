@@ -28,6 +28,11 @@ export function ingestMetrics(make: MetricFactory) {
       'From sealing a chunk to its final commit.',
       [0.01, 0.03, 0.1, 0.3, 1, 3, 10, 30],
     ),
+    eventStoredSeconds: make.histogram(
+      'event_stored_delay_seconds',
+      "From the event time of a chunk's latest event until the chunk is stored and committed; by chunk.",
+      [1, 2, 3, 5, 7.5, 10, 15, 30, 60, 300, 1_800, 7_200, 43_200],
+    ),
     sinkErrors: make.counter('sink_errors_total', 'Failed inserts, by ClickHouse error.', ['code']),
     chunksFilled: make.counter(
       'chunks_filled_total',

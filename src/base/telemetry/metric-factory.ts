@@ -12,14 +12,24 @@ export class MetricFactory {
     return new Counter<L>({ ...this.#named(name, help), labelNames: [...labelNames] });
   }
 
-  /** @param aggregator how the values of several threads are combined. */
+  /**
+   * @param aggregator how the values of several threads are combined.
+   * @param collect sets it whenever it is read.
+   */
   gauge<L extends string>(
     name: string,
     help: string,
     labelNames: readonly L[] = [],
     aggregator: 'sum' | 'max' = 'sum',
+    collect?: (gauge: Gauge<L>) => void,
   ): Gauge<L> {
-    return new Gauge<L>({ ...this.#named(name, help), labelNames: [...labelNames], aggregator });
+    const gauge: Gauge<L> = new Gauge<L>({
+      ...this.#named(name, help),
+      labelNames: [...labelNames],
+      aggregator,
+      ...(collect === undefined ? {} : { collect: () => collect(gauge) }),
+    });
+    return gauge;
   }
 
   histogram(name: string, help: string, buckets: readonly number[]): Histogram {

@@ -4,7 +4,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
-import { detectMetrics } from './detect-metrics.ts';
+import { detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
 import { ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
 
@@ -15,7 +15,15 @@ export type Metrics = ReturnType<typeof createMetrics>;
 export function createMetrics() {
   const registry = new Registry();
   const make = new MetricFactory(registry);
-  return { registry, ...ingestMetrics(make), ...ledgerMetrics(make), ...detectMetrics(make) };
+  return {
+    registry,
+    /** Figures of the process, which its threads do not have: see `collectProcessMetrics`. */
+    ofProcess: new Registry(),
+    ...ingestMetrics(make),
+    ...ledgerMetrics(make),
+    ...detectMetrics(make),
+    ...detectDelayMetrics(make),
+  };
 }
 
 /** Values of a set of metrics, to be sent to another thread. */

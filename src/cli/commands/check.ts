@@ -1,8 +1,10 @@
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
+import { roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
+import { rolesOf } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { connectionFlags, loadSettings } from '../load.ts';
 import { printReportLine } from '../text/report-line.ts';
@@ -17,6 +19,7 @@ Examples:
   tailmark check --config tailmark.yaml
   tailmark check --show | grep -v default      settings that are not defaults
   tailmark check --connect --json | jq .findings
+  tailmark check --connect --roles ingest      as the user that only ingests
 
 Exit codes: 0 all checks pass, 78 the configuration is invalid, 69 a server does not respond,
 1 another check failed.`,
@@ -24,14 +27,20 @@ Exit codes: 0 all checks pass, 78 the configuration is invalid, 69 a server does
       command
         .option(
           '--connect',
-          'also check Kafka and ClickHouse: connection, credentials, topics, schema',
+          'also check Kafka and ClickHouse: connection, credentials, topics, schema, rights to write',
+        )
+        .option(
+          '--roles <LIST>',
+          `with --connect: roles whose writes are tried, of ${roles.join(',')}`,
+          roles.join(','),
         )
         .option('--show', 'print every setting and where it comes from; secrets are masked');
     },
     async run(_args, options, io) {
       const loaded = await loadSettings(options, io);
+      const chosen = rolesOf(String(options.roles ?? roles));
       const findings =
-        options.connect === true ? await runProbes(probes, loaded.config, io.signal) : [];
+        options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
       const settings = options.show === true ? loaded.settings : undefined;
       if (options.json === true) printJson(loaded, settings, findings, io);
       else printText(loaded, settings, findings, io);

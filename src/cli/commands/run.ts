@@ -1,10 +1,14 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { exitCodes } from '../../base/exit-codes.ts';
-import { OperatorError } from '../../base/operator-error.ts';
 import { startCpuProfile } from '../../base/telemetry/cpu-profile.ts';
 import { createLog } from '../../base/telemetry/log.ts';
-import { type Role, roles, startPipeline } from '../../pipeline.ts';
+import { createMetrics } from '../../base/telemetry/metrics.ts';
+import { collectProcessMetrics } from '../../base/telemetry/process-metrics.ts';
+import { version } from '../../base/telemetry/version.ts';
+import { startPipeline } from '../../pipeline.ts';
+import { roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
+import { rolesOf } from '../flag-values.ts';
 import { aborted } from '../io.ts';
 import { connectionFlags, loadSettings } from '../load.ts';
 
@@ -37,7 +41,9 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     const profile = typeof options.profile === 'string' ? options.profile : undefined;
     const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
     const { stdin, signal } = io;
-    const starting = startPipeline(config, { roles: chosen, stdin, log, profile, signal });
+    const metrics = createMetrics();
+    collectProcessMetrics(metrics, version());
+    const starting = startPipeline(config, { roles: chosen, stdin, log, metrics, profile, signal });
     const isTooLong = aborted(signal).then(() => sleep(STOP_MS, undefined, { ref: false }));
     const pipeline = await Promise.race([starting, isTooLong]).catch((error: unknown) => {
       if (!signal.aborted) throw error;
@@ -73,15 +79,3 @@ standard error. /healthz, /readyz and /metrics are served at http.listen.`,
     return exitCodes.failed;
   },
 };
-
-function rolesOf(list: string): Role[] {
-  return list.split(',').map((name) => {
-    const role = roles.find((known) => known === name.trim());
-    if (role !== undefined) return role;
-    throw new OperatorError(
-      'TAILMARK_USAGE',
-      `Cannot run as --roles must name ${roles.join(', ')}: it is ${list}`,
-      { hint: 'Separate several by commas.' },
-    );
-  });
-}

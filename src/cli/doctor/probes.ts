@@ -1,13 +1,17 @@
 import { systemClock } from '../../base/clock.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
+import type { Role } from '../../roles/role.ts';
 
 /** Probes of the servers. Their clients are loaded only when they are used. */
 export const probes = {
-  kafka: async (config: Config) =>
-    (await import('../../kafka/client/probe-kafka.ts')).probeKafka(config),
-  clickhouse: async (config: Config) =>
-    (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config),
+  kafka: async (config: Config, roles: readonly Role[]) => {
+    const { probeKafka } = await import('../../kafka/client/probe-kafka.ts');
+    const { writtenTopics } = await import('../../ingest/dead-letter.ts');
+    return probeKafka(config, writtenTopics(config, roles));
+  },
+  clickhouse: async (config: Config, roles: readonly Role[]) =>
+    (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
 };
 
 /** A parameter of the commands, so that tests can inject any result. */
@@ -16,15 +20,20 @@ export type Probes = Readonly<typeof probes>;
 /** Longest wait for a probe, milliseconds. */
 const deadlineMs = 15_000;
 
-/** Runs the probes of both servers concurrently; a probe that hangs or throws is a finding. */
+/**
+ * Runs the probes of both servers concurrently; a probe that hangs or throws is a finding.
+ *
+ * @param roles whose writes are tried. @default none
+ */
 export async function runProbes(
   probes: Probes,
   config: Config,
   signal: AbortSignal,
+  roles: readonly Role[] = [],
 ): Promise<ProbeFinding[]> {
   const both = [
-    bounded('Kafka', probes.kafka(config), signal),
-    bounded('ClickHouse', probes.clickhouse(config), signal),
+    bounded('Kafka', probes.kafka(config, roles), signal),
+    bounded('ClickHouse', probes.clickhouse(config, roles), signal),
   ];
   return (await Promise.all(both)).flat();
 }

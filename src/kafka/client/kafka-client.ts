@@ -96,6 +96,13 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
       authHint(config, type),
     );
   }
+  if (/_AUTHORIZATION_FAILED$/.test(type)) {
+    return made(
+      'TAILMARK_KAFKA_DENIED',
+      `: the user of kafka.sasl or kafka.tls must have the right; it has not: ${detail}`,
+      'Grant it (kafka-acls.sh --add): docs/how-to/security.md has what each role needs.',
+    );
+  }
   if (type === 'UNKNOWN_TOPIC_OR_PARTITION') {
     return made(
       'TAILMARK_KAFKA_TOPIC_MISSING',
@@ -158,8 +165,11 @@ function operatorErrorIn(error: unknown): OperatorError | undefined {
   return error instanceof Error ? operatorErrorIn(error.cause) : undefined;
 }
 
-/** Returns the innermost cause; kafkajs wraps errors several times. */
-function rootOf(error: unknown): Error {
+/** Returns the innermost cause, of several the first; kafkajs wraps errors several times. */
+export function rootOf(error: unknown): Error {
   if (!(error instanceof Error)) return new Error(String(error));
+  if ('errors' in error && Array.isArray(error.errors) && error.errors.length > 0) {
+    return rootOf(error.errors[0]);
+  }
   return error.cause instanceof Error ? rootOf(error.cause) : error;
 }

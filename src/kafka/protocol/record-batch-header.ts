@@ -6,6 +6,8 @@ export interface RecordBatchHeader {
   readonly recordCount: number;
   /** Epoch of the leader that wrote the batch (KIP-101). */
   readonly leaderEpoch: number;
+  /** Whether its offsets have room for that many records. */
+  readonly isPlausible: boolean;
   /** Compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly codec: number;
   /** Timestamp of the first record, to which the others are relative. */
@@ -16,6 +18,9 @@ export interface RecordBatchHeader {
   readonly isTransactional: boolean;
   /** The records are the coordinator's transaction markers. */
   readonly isControl: boolean;
+  /** CRC-32C of the bytes from `checkedStart` to the end. */
+  readonly checksum: number;
+  readonly checkedStart: number;
   /** Positions of the first record and of the batch's end. */
   readonly recordsStart: number;
   readonly end: number;
@@ -24,6 +29,8 @@ export interface RecordBatchHeader {
 const HEADER_BYTES = 61;
 /** Header bytes that the length field excludes: base offset and the length itself. */
 const UNCOUNTED_BYTES = 12;
+/** The attributes: what is before them may be changed by a broker. */
+const CHECKED_OFFSET = 21;
 const MAGIC = 2;
 const CODEC_MASK = 0x07;
 const APPEND_TIME = 0x08;
@@ -45,22 +52,24 @@ export function recordBatchHeader(bytes: Buffer, at: number): RecordBatchHeader 
   const lastOffsetDelta = bytes.readInt32BE(at + 23);
   const recordCount = bytes.readInt32BE(at + 57);
   if (length < HEADER_BYTES - UNCOUNTED_BYTES) return 'unknown';
-  if (recordCount < 0 || recordCount > lastOffsetDelta + 1) return 'unknown';
   const end = at + UNCOUNTED_BYTES + length;
   if (end > bytes.length) return 'truncated';
-  const attributes = bytes.readInt16BE(at + 21);
+  const attributes = bytes.readInt16BE(at + CHECKED_OFFSET);
   const baseOffset = Number(bytes.readBigInt64BE(at));
   return {
     baseOffset,
     lastOffset: baseOffset + lastOffsetDelta,
     recordCount,
     leaderEpoch: bytes.readInt32BE(at + 12),
+    isPlausible: recordCount >= 0 && recordCount <= lastOffsetDelta + 1,
     codec: attributes & CODEC_MASK,
     baseTimestampMs: Number(bytes.readBigInt64BE(at + 27)),
     appendedMs: attributes & APPEND_TIME ? Number(bytes.readBigInt64BE(at + 35)) : undefined,
     producerId: bytes.readBigInt64BE(at + 43),
     isTransactional: (attributes & TRANSACTIONAL) !== 0,
     isControl: (attributes & CONTROL) !== 0,
+    checksum: bytes.readUInt32BE(at + 17),
+    checkedStart: at + CHECKED_OFFSET,
     recordsStart: at + HEADER_BYTES,
     end,
   };

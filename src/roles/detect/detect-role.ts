@@ -9,6 +9,7 @@ import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../kafka/leadership/leadership.ts';
 import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
+import { LastingError } from '../../sink/lasting-error.ts';
 import { idleAfterMs, normalLagMs, readProgress } from '../../sink/windows/window-progress.ts';
 import type { RoleContext } from '../role.ts';
 import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
@@ -43,10 +44,12 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     const { nowMs } = systemClock;
     return new WindowEvaluator({ ...context, dispatcher, nowMs, isLeading, completeness });
   };
+  const lasting = new LastingError(config.clickhouse, 'detect');
   const loop = new LeaderLoop(makeEvaluator, {
     intervalMs: config.detect.interval,
     evaluateAtEnd: config.source.type !== 'kafka',
     leadership,
+    lasting,
     signal,
     log,
     metrics,
@@ -57,7 +60,7 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
   } catch (error) {
     arrivals?.stop();
     await leadership.stop();
-    throw error;
+    throw lasting.reason(error) ?? error;
   }
   return loop;
 }

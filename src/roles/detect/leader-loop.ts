@@ -1,5 +1,6 @@
-import { messageOf } from '../../base/failure.ts';
+import { Failure, messageOf } from '../../base/failure.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
+import type { LastingError } from '../../sink/lasting-error.ts';
 import type { RoleContext } from '../role.ts';
 import { LeadLost } from './lead-lost.ts';
 import type { WindowEvaluator } from './window-evaluator.ts';
@@ -9,6 +10,8 @@ export interface LeaderLoopOptions extends Pick<RoleContext, 'log' | 'metrics' |
   /** Makes `stop` evaluate once more: at the end of a finite source everything is stored. */
   readonly evaluateAtEnd: boolean;
   readonly leadership: Leadership;
+  /** Recognizes errors of steps that end the process. @default none */
+  readonly lasting?: LastingError;
   /** Ends an evaluator's start. @default never */
   readonly signal?: AbortSignal | undefined;
   /** Called when the loop has ended. @default nothing */
@@ -34,6 +37,7 @@ export class LeaderLoop {
   #isStarting = false;
   #failures = 0;
   #lastError = '';
+  readonly #failure = new Failure();
 
   /** @param makeEvaluator creates an evaluator that ends with `LeadLost` once `isLeading` is false. */
   constructor(
@@ -46,7 +50,7 @@ export class LeaderLoop {
 
   /** Rejects when the work can never continue. */
   get done(): Promise<never> {
-    return this.#options.leadership.done;
+    return Promise.race([this.#options.leadership.done, this.#failure.promise]);
   }
 
   /** Starts work at once if this process leads, else stands by. */
@@ -97,6 +101,7 @@ export class LeaderLoop {
       await this.#leadOrStandBy();
       await this.#evaluator?.step();
       this.#failures = 0;
+      this.#options.lasting?.succeeded();
     } catch (error) {
       if (error instanceof LeadLost) return this.#standBy();
       this.#failures++;
@@ -105,6 +110,8 @@ export class LeaderLoop {
         { err: this.#lastError, failures: this.#failures },
         'detection step failed; retrying',
       );
+      const last = this.#options.lasting?.failed(error, performance.now());
+      if (last !== undefined) this.#failure.reject(last);
     }
   }
 

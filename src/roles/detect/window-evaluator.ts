@@ -104,6 +104,7 @@ export class WindowEvaluator {
   /** Clears the metrics on standby, because the leader exports them. */
   end(): void {
     this.#limits.end();
+    this.#options.metrics.detectorEvaluatedSeconds.set(0);
     measureCompleteness(this.#options.metrics, nothingWrong, 0, undefined);
   }
 
@@ -121,7 +122,7 @@ export class WindowEvaluator {
     const evaluatedUntilMs =
       stored ?? (Number.isFinite(reachedMs) ? floor(reachedMs, windowMs) : undefined);
     const asOfMs = await this.#resume(evaluatedUntilMs, stored);
-    this.#evaluatedUntilMs = evaluatedUntilMs;
+    if (evaluatedUntilMs !== undefined) this.#setEvaluatedUntil(evaluatedUntilMs);
     this.#limits.observe(this.#detector.stats);
     this.#health.restore(await this.#store.open());
     const storedMs = await this.#store.lastStoredMs();
@@ -157,6 +158,12 @@ export class WindowEvaluator {
 
   /** Evaluates every window that has become complete. */
   async step(): Promise<void> {
+    const endTimer = this.#options.metrics.detectorStepSeconds.startTimer();
+    await this.#evaluateComplete();
+    endTimer();
+  }
+
+  async #evaluateComplete(): Promise<void> {
     const { client, config } = this.#options;
     const windowMs = config.detect.window;
     this.#requireLead();
@@ -180,11 +187,16 @@ export class WindowEvaluator {
         await this.#evaluate(at, isWhole);
         this.#late.record(at.startMs, at.windows, isPart);
       }
-      this.#evaluatedUntilMs = toMs;
+      this.#setEvaluatedUntil(toMs);
       // Progress is recorded once all events are delivered: after a crash the others are emitted again.
       if (this.#undelivered.size === 0) await this.#recordProgress();
       fromMs = toMs;
     }
+  }
+
+  #setEvaluatedUntil(untilMs: number): void {
+    this.#evaluatedUntilMs = untilMs;
+    this.#options.metrics.detectorEvaluatedSeconds.set(untilMs / 1000);
   }
 
   /** Resolves when every event is delivered or given up, and progress is recorded. */
@@ -271,12 +283,14 @@ export class WindowEvaluator {
   }
 
   async #evaluate({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
-    const { metrics, nowMs } = this.#options;
+    const { config, metrics, nowMs } = this.#options;
+    const windowMs = config.detect.window;
     this.#requireLead();
     const { windowsEvaluated } = this.#detector.stats;
     const events = this.#detector.observe(windows, nowMs(), startMs, isWhole);
     const { stats } = this.#detector;
     metrics.windowsEvaluated.inc(stats.windowsEvaluated - windowsEvaluated);
+    metrics.eventEvaluatedSeconds.observe(Math.max(0, nowMs() - startMs - windowMs) / 1000);
     this.#limits.observe(stats);
     this.#unstored.push(...events.map((event) => ({ event, startMs })));
     await this.#publishAll();

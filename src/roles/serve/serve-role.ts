@@ -80,6 +80,9 @@ export async function startServe(
 async function metricsText(metrics: Metrics, others: readonly RunningRole[]): Promise<string> {
   const byRole = await Promise.all(others.map((role) => role.threadMetrics?.() ?? []));
   const threads = byRole.flat();
-  if (threads.length === 0) return metrics.registry.metrics();
-  return renderMetrics([await readMetrics(metrics), ...threads]);
+  const own =
+    threads.length === 0
+      ? await metrics.registry.metrics()
+      : await renderMetrics([await readMetrics(metrics), ...threads]);
+  return `${own}${await metrics.ofProcess.metrics()}`;
 }

@@ -24,11 +24,15 @@ async function check(
   signal?: AbortSignal,
 ) {
   const { io, out } = capturedIo(signal === undefined ? {} : { signal });
+  const asked: string[] = [];
   const command = createCheck({
     kafka: async () => findings.kafka ?? [],
-    clickhouse: async () => findings.clickhouse ?? [],
+    clickhouse: async (_config, roles) => {
+      asked.push(...roles);
+      return findings.clickhouse ?? [];
+    },
   });
-  return { exitCode: await command.run([], options, io), out: out() };
+  return { exitCode: await command.run([], options, io), out: out(), asked };
 }
 
 describe('tailmark check', () => {
@@ -103,6 +107,14 @@ describe('tailmark check', () => {
     expect(failed.out).toContain('fail  ClickHouse: connection refused\n      Start it.\n');
     const uncoded = await check({ connect: true }, { kafka: [{ ...reachable, ok: false }] });
     expect(uncoded.exitCode).toBe(1);
+  });
+
+  it('--connect tries the writes of all roles, or of those that --roles names', async () => {
+    expect((await check({ connect: true })).asked).toEqual(['ingest', 'detect', 'serve']);
+    expect((await check({ connect: true, roles: 'ingest' })).asked).toEqual(['ingest']);
+    await expect(check({ connect: true, roles: 'write' })).rejects.toMatchObject({
+      message: 'Cannot run as --roles must name ingest, detect, serve: it is write',
+    });
   });
 
   it('--connect --json gives findings with their codes', async () => {

@@ -4,8 +4,13 @@ import { type AddressInfo, connect, createServer, type Server, type Socket } fro
 /** Keys of requests in Kafka's protocol. */
 export const kafkaApis = { fetch: 1, offsetCommit: 8, heartbeat: 12 } as const;
 
-/** Fate of a response: it passes, it is dropped, or it passes with another error code. */
-export type AnswerFate = 'pass' | 'swallow' | { readonly errorCode: number };
+/** Fate of a response: it passes, it is dropped, or it passes with another error code or with other bytes. */
+export type AnswerFate =
+  | 'pass'
+  | 'swallow'
+  | { readonly errorCode: number }
+  /** Where it has a text, that becomes another one of the same length. */
+  | { readonly text: string; readonly becomes: string };
 
 /**
  * A proxy before one broker that understands enough of Kafka's protocol to distinguish responses. It replaces
@@ -86,10 +91,14 @@ export class KafkaProxy {
 
   #treated(frame: Buffer, apiKey: number): Buffer | undefined {
     const fate = this.fate(apiKey);
-    if (fate !== 'pass') this.meddled++;
+    const textAt = typeof fate === 'object' && 'text' in fate ? frame.indexOf(fate.text) : 0;
+    if (fate !== 'pass' && textAt >= 0) this.meddled++;
     if (fate === 'swallow') return undefined;
-    // Responses with a single code end with it, in the versions that kafkajs speaks.
-    if (fate !== 'pass') frame.writeInt16BE(fate.errorCode, frame.length - 2);
+    if (typeof fate === 'object') {
+      // Responses with a single code end with it, in the versions that kafkajs speaks.
+      if ('errorCode' in fate) frame.writeInt16BE(fate.errorCode, frame.length - 2);
+      else if (textAt >= 0) frame.write(fate.becomes, textAt);
+    }
     const { host, port } = this.#broker;
     const original = endpoint(host, port);
     for (let at = frame.indexOf(original); at >= 0; at = frame.indexOf(original, at + 1)) {

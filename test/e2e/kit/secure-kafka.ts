@@ -186,6 +186,10 @@ function listenerProperties(
 
 function saslProperties({ username, password }: Login): string {
   const settings: Record<string, string> = {
+    // Topics without an ACL are everybody's, those with one are not; the plain listener may do anything.
+    'authorizer.class.name': 'org.apache.kafka.metadata.authorizer.StandardAuthorizer',
+    'super.users': 'User:ANONYMOUS',
+    'allow.everyone.if.no.acl.found': 'true',
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
   };
   for (const listener of ['sasl_plaintext', 'sasl_ssl']) {

@@ -114,6 +114,95 @@ describe('a record batch that cannot be decoded', () => {
   });
 });
 
+describe('a record batch whose checksum differs', () => {
+  const bad = (batch: Partial<Parameters<typeof encodeBatch>[0]>, at: number) => {
+    const bytes = encodeBatch({ baseOffset: 100, count: 2, payload: good, ...batch });
+    bytes[at] = (bytes[at] as number) ^ 0x01;
+    return bytes;
+  };
+  const before = encodeBatch({ baseOffset: 98, count: 2, payload: good });
+  const after = encodeBatch({ baseOffset: 102, count: 2, payload: good });
+
+  it.each<[string, Buffer]>([
+    ['of a value', bad({}, 61 + 5)],
+    ['of the attributes', bad({}, 22)],
+    ['of a timestamp', bad({}, 30)],
+    ['of the producer', bad({}, 45)],
+    ['of the checksum', bad({}, 17)],
+    ['that makes it a control batch', bad({ isControl: true }, 66)],
+  ])('in one bit %s is fetched again, then rejected', async (_, corrupt) => {
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const response = Buffer.concat([before, corrupt, after]);
+    const fetch = async (bytes: Buffer) => {
+      const records = await reader.read(bytes, [], { inflatedBytes: 0 });
+      return { last: records.lastOffset, records: allOf(records) };
+    };
+    const first = await fetch(response);
+    expect([first.last, offsetsOf(first.records)]).toEqual([99, [98, 99]]);
+    const second = await fetch(response.subarray(before.length));
+    expect([second.last, offsetsOf(second.records)]).toEqual([103, [100, 101, 102, 103]]);
+    const stated = corrupt.readUInt32BE(17).toString(16).padStart(8, '0');
+    expect(refusalsOf(second.records)).toEqual([
+      expect.stringContaining(
+        `The record batch must have the checksum that it states, ${stated}: `,
+      ),
+      expect.stringContaining('offsets 100 to 101, 2 records, '),
+      undefined,
+      undefined,
+    ]);
+    expect(second.records[0]?.refused?.reason).toBe('undecodable_batch');
+  });
+
+  it('on the way only is read whole when it is fetched again', async () => {
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const read = (bytes: Buffer) => reader.read(bytes, [], { inflatedBytes: 0 });
+    const first = await read(bad({}, 66));
+    expect([first.lastOffset, allOf(first)]).toEqual([-1, []]);
+    const again = allOf(await read(encodeBatch({ baseOffset: 100, count: 2, payload: good })));
+    expect(again.map(({ value, refused }) => [value?.toString(), refused])).toEqual([
+      ['a', undefined],
+      ['b', undefined],
+    ]);
+  });
+
+  it('rejects one record where it says that there is none', async () => {
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const none = encodeBatch({ baseOffset: 100, count: 2, payload: good });
+    none.writeInt32BE(0, 57);
+    await reader.read(none, [], { inflatedBytes: 0 });
+    const records = await reader.read(none, [], { inflatedBytes: 0 });
+    expect([records.lastOffset, offsetsOf(allOf(records))]).toEqual([101, [101]]);
+  });
+
+  it('is fetched again, then ends the process, where its header makes no sense', async () => {
+    const wrong = encodeBatch({ baseOffset: 100, count: 2, payload: good });
+    wrong.writeInt32BE(1_000_002, 57);
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const first = await reader.read(wrong, [], { inflatedBytes: 0 });
+    expect([first.lastOffset, allOf(first)]).toEqual([-1, []]);
+    await expect(reader.read(wrong, [], { inflatedBytes: 0 })).rejects.toMatchObject({
+      code: 'TAILMARK_BATCH_UNREADABLE',
+      message:
+        'Cannot continue reading from Kafka: a record batch whose checksum differs must have offsets for its ' +
+        'records; its header says offsets 100 to 101 and 1000002 records',
+    });
+  });
+
+  it('ends the process where its offsets overlap those of the next batch', async () => {
+    const long = encodeBatch({ baseOffset: 100, count: 2, payload: good });
+    long.writeInt32BE(7, 23);
+    const reader = new RecordBatchReader(maxBatchBytes);
+    const response = Buffer.concat([long, after]);
+    await reader.read(response, [], { inflatedBytes: 0 });
+    await expect(reader.read(response, [], { inflatedBytes: 0 })).rejects.toMatchObject({
+      code: 'TAILMARK_BATCH_UNREADABLE',
+      message:
+        'Cannot continue reading from Kafka: a record batch whose checksum differs must end before the next ' +
+        'one, at 102; it says that it ends at 107',
+    });
+  });
+});
+
 describe('a record batch', () => {
   it('may have more records than can be refused, and more headers than are read', async () => {
     const count = limits.recordsPerRefusedBatch + 5;

@@ -1,11 +1,14 @@
+import { ClickHouseError } from '@clickhouse/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { configSchema } from '../../../src/config/schema.ts';
 import type { Leadership } from '../../../src/kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../../src/kafka/leadership/leadership.ts';
 import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
 import { LeaderLoop } from '../../../src/roles/detect/leader-loop.ts';
 import type { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
+import { LastingError } from '../../../src/sink/lasting-error.ts';
 
 const log = createLog({ level: 'silent' });
 
@@ -96,6 +99,27 @@ describe('LeaderLoop', () => {
     leadership.leads = false;
     await vi.advanceTimersByTimeAsync(100);
     expect(loop.notes()).toEqual([]);
+    await loop.stop();
+  });
+
+  it('ends with the reason of failures that retries do not mend, after 30 s of them', async () => {
+    const denied = new ClickHouseError({ code: '497', message: 'Not enough privileges' });
+    const { evaluator } = evaluatorOf(Array.from({ length: 1_000 }, () => denied));
+    const { clickhouse } = configSchema.parse({});
+    const loop = new LeaderLoop(() => evaluator, {
+      ...{ intervalMs: 100, evaluateAtEnd: false, leadership: alwaysLeading, log },
+      metrics: createMetrics(),
+      lasting: new LastingError(clickhouse, 'detect'),
+    });
+    let ended: unknown;
+    loop.done.catch((error: unknown) => {
+      ended = error;
+    });
+    await loop.start();
+    await vi.advanceTimersByTimeAsync(30_000);
+    expect(ended).toBeUndefined();
+    await vi.advanceTimersByTimeAsync(200);
+    expect(ended).toMatchObject({ code: 'TAILMARK_CLICKHOUSE_DENIED', exitCode: 78 });
     await loop.stop();
   });
 

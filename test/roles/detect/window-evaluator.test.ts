@@ -37,6 +37,7 @@ function evaluatorOn(
   delivered: () => Promise<void> = async () => undefined,
   probe?: () => Completeness,
 ) {
+  const metrics = createMetrics();
   const emitted: AnomalyEvent[] = [];
   const deliver = async (event: AnomalyEvent) => {
     await delivered();
@@ -48,7 +49,7 @@ function evaluatorOn(
     client: tables.client,
     dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
     log: createLog({ level: 'silent' }),
-    metrics: createMetrics(),
+    metrics,
     nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
     ...(probe && { completeness: { probe: async () => probe() } }),
   });
@@ -57,7 +58,7 @@ function evaluatorOn(
     tables.watermarkMs = scenarioStartMs + (window + 1) * windowMs + 2_000;
     await evaluator.step();
   };
-  return { emitted, evaluator, stepTo };
+  return { emitted, evaluator, stepTo, metrics };
 }
 
 const outline = (events: readonly AnomalyEvent[]) =>
@@ -94,6 +95,30 @@ describe('WindowEvaluator', () => {
     const { evaluator } = evaluatorOn(tables);
     await evaluator.start();
     expect(tables.readFromMs[0]).toBe(tables.watermarkMs - learnt * windowMs);
+  });
+
+  it('exports how far it has evaluated, how late, and how long its steps take', async () => {
+    const tables = new FakeTables(windows);
+    const { evaluator, stepTo, metrics } = evaluatorOn(tables);
+    const evaluatedUntil = async () => (await metrics.detectorEvaluatedSeconds.get()).values[0];
+    await evaluator.start();
+    // A second passes between the watermark and the step.
+    await stepTo(3);
+    await stepTo(4);
+    expect(await evaluatedUntil()).toMatchObject({
+      value: (scenarioStartMs + 5 * windowMs) / 1000,
+    });
+    const valuesOf = async (histogram: typeof metrics.detectorStepSeconds) =>
+      (await histogram.get()).values;
+    const sums = (await valuesOf(metrics.eventEvaluatedSeconds)).filter(({ metricName }) =>
+      /_(sum|count)$/.test(metricName ?? ''),
+    );
+    // Windows 0 to 4: 33, 23, 13 and 3 s after their ends in the first step, then 3 s.
+    expect(sums.map(({ value }) => value)).toEqual([75, 5]);
+    const steps = await valuesOf(metrics.detectorStepSeconds);
+    expect(steps.find(({ metricName }) => metricName?.endsWith('_count'))?.value).toBe(2);
+    evaluator.end();
+    expect(await evaluatedUntil()).toMatchObject({ value: 0 });
   });
 
   it('emits by the clock, once, that live traffic has stopped', async () => {
