@@ -2,18 +2,15 @@ import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { pendingMigrations } from './migrate.ts';
-import { readRows } from './read-query.ts';
+import { readRows, rowsOf } from './read-query.ts';
 
 /** Probes that ClickHouse responds, accepts the login and has this version's tables: one finding each. */
 export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
   const { clickhouse } = config;
   const server = openClickHouse(clickhouse, { useDatabase: false });
   try {
-    const result = await server.query({
-      query: 'SELECT version() AS version',
-      format: 'JSONEachRow',
-    });
-    const version = (await result.json<{ version: string }>())[0]?.version ?? '';
+    const query = 'SELECT version() AS version';
+    const version = (await rowsOf<{ version: string }>(server, query))[0]?.version ?? '';
     const findings: ProbeFinding[] = [
       { ok: true, what: 'ClickHouse', detail: `${version} at ${clickhouse.url}` },
     ];
