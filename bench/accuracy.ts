@@ -11,6 +11,9 @@ import { type WorstError, worstError } from '../test/sketch/worst-error.ts';
 
 const seeds = [1, 2, 3];
 const missSeeds = 50;
+const fewStates = [2, 3, 6, 10] as const;
+const fewSeeds = 20;
+const valuesOfFew = 10_000;
 
 /** The npm digest at its defaults, its shuffling seeded; merging pushes centroids as weighted points. */
 function npmDigest(values: Float64Array, parts: number): NpmDigest {
@@ -113,6 +116,29 @@ function missesRow(name: string): string {
   return `| ${name} | ${columns.join(' | ')} |`;
 }
 
+/** How many of the seeds miss the bound after ClickHouse's merge of few states, and the worst score. */
+function fewStatesRow(name: string): string {
+  const columns = fewStates.map((states) => {
+    let [misses, worst] = [0, 0];
+    for (let seed = 200; seed < 200 + fewSeeds; seed++) {
+      const values = drawDistribution(name, states * valuesOfFew, seed);
+      const parts = Array.from({ length: states }, (_, i) =>
+        poolDigest(
+          values.subarray(i * valuesOfFew, (i + 1) * valuesOfFew),
+          1 - ((seed * 0.381966 + i * 0.618034) % 1),
+        ),
+      );
+      const read = clickhouseMerge(parts);
+      values.sort();
+      const { score } = worstError(values, (q) => read.quantile(q));
+      if (score > 1 + 1e-9) misses++;
+      worst = Math.max(worst, score);
+    }
+    return `${misses} | ${worst.toFixed(2)}`;
+  });
+  return `| ${name} | ${columns.join(' | ')} |`;
+}
+
 Math.random = seededRandom(99);
 const lines: string[] = [];
 for (const count of [5_000, 100_000]) {
@@ -136,5 +162,15 @@ lines.push(`### Misses of the bound in ${missSeeds} seeds`, '');
 const titles = ['1,000', '5,000', '20,000'].map((n) => ` ${n} values: ours | npm |`).join('');
 lines.push(`| distribution |${titles}`, `|---|${'---:|'.repeat(6)}`);
 for (const name of distributionNames) lines.push(missesRow(name));
+lines.push('');
+lines.push(
+  `### Few states of ${valuesOfFew.toLocaleString('en')} values, merged by ClickHouse's rule`,
+  '',
+);
+const fewTitles = fewStates
+  .map((n) => ` ${n} states: misses of ${fewSeeds} | worst score |`)
+  .join('');
+lines.push(`| distribution |${fewTitles}`, `|---|${'---:|'.repeat(2 * fewStates.length)}`);
+for (const name of distributionNames) lines.push(fewStatesRow(name));
 lines.push('');
 process.stdout.write(lines.join('\n'));

@@ -1,6 +1,7 @@
 -- Windows of all series, for the detector. Answered in RowBinary: see src/sink/windows/window-reader.ts.
--- In the order of the table, so that ClickHouse merges one series after the other instead of all at once. One
--- thread: two take twice the CPU time here, and the detector, which is slower than either, has the other core.
+-- Run with optimize_aggregation_in_order = 1 (in the order of the table, so that ClickHouse merges one series after
+-- the other instead of all at once) and max_threads = 1 (two take twice the CPU time here, and the detector, which is
+-- slower than either, has the other core). Neither changes the rows; a user of readonly = 1 may not set them.
 SELECT
     toStartOfInterval(window_start, toIntervalSecond({windowSeconds:UInt32})) AS start,
     service, model, version, request_type, region, host, tenant, cold_start, stage,
@@ -12,5 +13,4 @@ FROM latency_10s AS l
 WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
 GROUP BY start, service, model, version, request_type, region, host, tenant, cold_start, stage
 ORDER BY start, service, model, version, request_type, region, host, tenant, cold_start, stage
-SETTINGS optimize_aggregation_in_order = 1, max_threads = 1
 FORMAT RowBinary

@@ -9,10 +9,11 @@ SELECT
     sum(l.sum_ms) / sum(l.requests) AS mean_ms,
     quantilesTDigestMerge(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency) AS q,
     q[1] AS p50_ms, q[2] AS p90_ms, q[3] AS p95_ms, q[4] AS p99_ms, q[5] AS p999_ms,
+    min(l.min_ms) AS min_ms,
     max(l.max_ms) AS max_ms
 FROM
 (
-    SELECT model, stage, requests, errors, timeouts, sum_ms, max_ms, latency
+    SELECT model, stage, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {coarseTable:Identifier}
     WHERE window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
@@ -23,7 +24,7 @@ FROM
       AND ({requestType:String} = '' OR request_type = {requestType:String})
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
     UNION ALL
-    SELECT model, stage, requests, errors, timeouts, sum_ms, max_ms, latency
+    SELECT model, stage, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {table:Identifier}
     WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')

@@ -15,6 +15,7 @@ export const errorCodes = {
   TAILMARK_CLICKHOUSE_AUTH: exitCodes.config,
   TAILMARK_CLICKHOUSE_DENIED: exitCodes.config,
   TAILMARK_CLICKHOUSE_TLS: exitCodes.config,
+  TAILMARK_CLICKHOUSE_SETTINGS: exitCodes.config,
   TAILMARK_CLICKHOUSE_FAILED: exitCodes.unavailable,
   TAILMARK_SCHEMA_MISSING: exitCodes.config,
   TAILMARK_SCHEMA_CHANGED: exitCodes.config,

@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { setImmediate } from 'node:timers/promises';
 import { exitCodes } from '../base/exit-codes.ts';
+import { messageOf } from '../base/failure.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { Io } from './io.ts';
 
 /** An Io on the process's own streams, and the functions for its end. */
@@ -30,15 +32,19 @@ export function createIo(): ProcessIo {
   };
   const onOutError = (error: NodeJS.ErrnoException) => {
     if (isPipeClosed) return;
-    if (error.code !== 'EPIPE') throw error;
+    if (error.code !== 'EPIPE') {
+      throw new OperatorError(
+        'TAILMARK_PATH_UNWRITABLE',
+        `Cannot write to standard output: ${messageOf(error)}`,
+        { hint: 'Give space or permission where standard output goes.', cause: error },
+      );
+    }
     isPipeClosed = true;
     abort.abort('EPIPE');
     closedPipeTimer ??= setTimeout(() => process.exit(0), closedPipeGraceMs).unref();
   };
-  // A closed standard error is ignored, as no message can reach a reader.
-  const onErrError = (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EPIPE') throw error;
-  };
+  // A standard error that is closed or full is ignored, as no message can reach a reader.
+  const onErrError = () => undefined;
   process.on('SIGINT', onSignal).on('SIGTERM', onSignal);
   stdout.on('error', onOutError);
   stderr.on('error', onErrError);

@@ -139,8 +139,12 @@ const clickhouse = z
   .strictObject({
     url: httpUrl
       .refine((url) => !holdsLogin(url), 'must hold no login: username and password have keys')
+      .refine(
+        (url) => !/[?#]/.test(url),
+        "must have no query and no fragment: settings belong to the user's profile",
+      )
       .default('http://127.0.0.1:8123')
-      .describe('Address of the HTTP interface.'),
+      .describe('Address of the HTTP interface; a path is where a proxy serves it.'),
     database: z
       .string()
       .regex(/^[A-Za-z_][A-Za-z0-9_]*$/, 'must be letters, digits and "_"')

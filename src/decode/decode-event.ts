@@ -5,6 +5,7 @@ import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import type { DecodedEvent } from './decoded-event.ts';
+import { registryHeader, wrapperOf } from './foreign-form.ts';
 import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
@@ -42,6 +43,10 @@ export function decodeEvent(
     return { reason: 'too_deep', detail };
   }
   const span = bytes.subarray(start, end);
+  const header = registryHeader(bytes, start, end);
+  if (header !== undefined) {
+    return { reason: 'invalid_json', detail: `The event must be JSON: ${header}` };
+  }
   if (!isUtf8(span)) {
     return { reason: 'invalid_utf8', detail: 'The event must be UTF-8: some bytes are not' };
   }
@@ -58,7 +63,7 @@ export function decodeEvent(
     Error.stackTraceLimit = stackTraceLimit;
   }
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    const detail = `The event must be a JSON object: it is ${shown(value)}`;
+    const detail = `The event must be a JSON object: ${wrapperOf(value) ?? `it is ${shown(value)}`}`;
     return { reason: 'not_an_object', detail };
   }
   const checked = context.contract.safeParse(value);
@@ -77,9 +82,11 @@ function rejectionOf(error: z.ZodError, event: object): Rejection {
   }
   const name = path.length === 0 ? 'The event' : path.join('.');
   const found = path.length === 0 ? '' : `: it is ${shown(value)}`;
+  const wrapper = value === undefined ? wrapperOf(event) : undefined;
+  const wrapped = wrapper === undefined ? '' : `; ${wrapper}`;
   return {
     reason: reasonOf(issue, path[0] ?? '', value),
-    detail: truncated(`${name} ${issue?.message ?? ''}${found}`),
+    detail: truncated(`${name} ${issue?.message ?? ''}${found}${wrapped}`),
   };
 }
 

@@ -1,4 +1,4 @@
-import kafkajs, { type Consumer, type EachBatchPayload, type Kafka } from 'kafkajs';
+import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { Failure, messageOf } from '../base/failure.ts';
 import { invariant } from '../base/invariant.ts';
@@ -15,13 +15,13 @@ import {
 import { BatchQueue } from './batch-queue.ts';
 import { type ClusterAdmin, clusterAdminOf } from './client/cluster-admin.ts';
 import { kafkaError } from './client/kafka-client.ts';
+import { otherTopics } from './client/other-topics.ts';
 import { KafkaClaim } from './kafka-claim.ts';
 import { withOnJoin } from './on-join.ts';
 import { findPartitions } from './partition-lookup.ts';
 import type { FetchPlaceholder } from './protocol/fetch-response.ts';
 import type { FetchedRecords } from './protocol/fetched-records.ts';
-
-const { PartitionAssigners } = kafkajs;
+import { subscribedRoundRobin } from './subscribed-round-robin.ts';
 
 /** Partitions whose batches are handled concurrently, at most. */
 const MAX_CONCURRENT_PARTITIONS = 64;
@@ -78,6 +78,9 @@ export class KafkaSource implements Source {
     this.#clock = clock;
     this.groupId = config.group_id;
     this.#cluster = clusterAdminOf(kafka);
+    const assigner = subscribedRoundRobin((topics) =>
+      otherTopics(this.#cluster.admin, config.group_id, topics, log),
+    );
     this.#consumer = kafka.consumer({
       groupId: config.group_id,
       sessionTimeout: config.session_timeout,
@@ -89,7 +92,7 @@ export class KafkaSource implements Source {
       maxWaitTimeInMs: 250,
       metadataMaxAge: 30_000,
       allowAutoTopicCreation: false,
-      partitionAssigners: [withOnJoin(PartitionAssigners.roundRobin, () => this.#loseAll())],
+      partitionAssigners: [withOnJoin(assigner, () => this.#loseAll())],
     });
   }
 

@@ -11,6 +11,7 @@ import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
 import { knownSecrets } from '../base/telemetry/known-secrets.ts';
 import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
+import { reliedSettings } from './query-settings.ts';
 
 export type { ClickHouseClient };
 
@@ -24,8 +25,11 @@ export function openClickHouse(
   config: Config['clickhouse'],
   { useDatabase = true } = {},
 ): ClickHouseClient {
+  const { origin, pathname } = new URL(config.url);
   return createClient({
-    url: config.url,
+    url: origin,
+    // In the URL the client would take the path for a database.
+    pathname,
     username: config.username,
     password: config.password,
     ...(useDatabase ? { database: config.database } : {}),
@@ -35,7 +39,7 @@ export function openClickHouse(
     // Its errors are thrown and reported once.
     log: { level: ClickHouseLogLevel.OFF },
     ...tlsOf(config),
-    clickhouse_settings: { date_time_output_format: 'iso' },
+    clickhouse_settings: reliedSettings,
   });
 }
 
@@ -134,7 +138,15 @@ export function clickHouseError(
       'Run `tailmark migrate`.',
     );
   }
-  if (!(error instanceof ClickHouseError)) throw error;
+  if (!(error instanceof ClickHouseError)) {
+    if (!isForeignResponse(error)) throw error;
+    return failure(
+      'TAILMARK_CLICKHOUSE_UNREACHABLE',
+      `: clickhouse.url must be the HTTP interface of ClickHouse: ${config.url} responded "${detail}"`,
+      'A proxy or another server responded. A path in the URL is where a proxy serves ClickHouse; ' +
+        'the database is clickhouse.database.',
+    );
+  }
   const hint = `ClickHouse responded with error ${code || 'unknown'}; see its log.`;
   return failure('TAILMARK_CLICKHOUSE_FAILED', `: ${detail}`, hint);
 }
@@ -171,6 +183,11 @@ export function errorCodeOf(error: unknown): string {
     return String(error.code);
   }
   return 'cause' in error ? errorCodeOf(error.cause) : '';
+}
+
+/** Detects an HTTP error without ClickHouse's form: the client's parser throws its text. */
+function isForeignResponse(error: unknown): boolean {
+  return error instanceof Error && /\bparseError\b/.test(error.stack ?? '');
 }
 
 /** Hides secrets before truncating: half a secret would not be recognized. */

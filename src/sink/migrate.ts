@@ -4,6 +4,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, isMissing, openClickHouse } from './clickhouse.ts';
+import { rowsOf } from './read-query.ts';
 
 export interface Migration {
   /** `0001_latency`. */
@@ -148,11 +149,8 @@ function idempotent(statement: string): string {
 
 async function appliedMigrations(client: ClickHouseClient): Promise<Map<string, string>> {
   try {
-    const result = await client.query({
-      query: 'SELECT name, checksum FROM schema_migrations',
-      format: 'JSONEachRow',
-    });
-    const rows = await result.json<{ name: string; checksum: string }>();
+    const query = 'SELECT name, checksum FROM schema_migrations';
+    const rows = await rowsOf<{ name: string; checksum: string }>(client, query);
     return new Map(rows.map((row) => [row.name, row.checksum]));
   } catch (error) {
     if (isMissing(error)) return new Map();
@@ -178,12 +176,11 @@ async function setRetention(
   client: ClickHouseClient,
   config: Config['clickhouse'],
 ): Promise<string[]> {
-  const result = await client.query({
-    query: `SELECT name, create_table_query AS definition FROM system.tables
-            WHERE database = currentDatabase()`,
-    format: 'JSONEachRow',
-  });
-  const tables = await result.json<{ name: string; definition: string }>();
+  const tables = await rowsOf<{ name: string; definition: string }>(
+    client,
+    `SELECT name, create_table_query AS definition FROM system.tables
+     WHERE database = currentDatabase()`,
+  );
   const changed: string[] = [];
   for (const [table, ms] of Object.entries(config.retention)) {
     const seconds = Math.round(ms / 1000);

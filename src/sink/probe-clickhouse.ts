@@ -2,7 +2,7 @@ import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { pendingMigrations } from './migrate.ts';
-import { readRows } from './read-query.ts';
+import { readRows, rowsOf } from './read-query.ts';
 
 /** Tables that each role writes to. */
 const writtenTables = {
@@ -24,11 +24,8 @@ export async function probeClickHouse(
   const { clickhouse } = config;
   const server = openClickHouse(clickhouse, { useDatabase: false });
   try {
-    const result = await server.query({
-      query: 'SELECT version() AS version',
-      format: 'JSONEachRow',
-    });
-    const version = (await result.json<{ version: string }>())[0]?.version ?? '';
+    const query = 'SELECT version() AS version';
+    const version = (await rowsOf<{ version: string }>(server, query))[0]?.version ?? '';
     const findings: ProbeFinding[] = [
       { ok: true, what: 'ClickHouse', detail: `${version} at ${clickhouse.url}` },
     ];

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { withPermittedSettings } from './query-settings.ts';
 
 const folder = new URL('../../sql/queries/', import.meta.url);
 const texts = new Map<string, string>();
@@ -14,16 +15,28 @@ export function readQuery(name: string): string {
   return text;
 }
 
-/** Runs sql/queries/<name>.sql and returns its rows. UInt64 and Int64 are texts in them. */
-export async function readRows<Row>(
+/** Runs sql/queries/<name>.sql and returns its rows. UInt64 and Int64 are texts or numbers in them. */
+export function readRows<Row>(
   client: ClickHouseClient,
   name: string,
   params: Readonly<Record<string, unknown>> = {},
 ): Promise<Row[]> {
-  const result = await client.query({
-    query: readQuery(name),
-    query_params: params,
-    format: 'JSONEachRow',
+  return rowsOf(client, readQuery(name), params);
+}
+
+/** Runs a query and returns its rows. */
+export function rowsOf<Row>(
+  client: ClickHouseClient,
+  query: string,
+  params: Readonly<Record<string, unknown>> = {},
+): Promise<Row[]> {
+  return withPermittedSettings(client, async (settings) => {
+    const result = await client.query({
+      query,
+      query_params: params,
+      clickhouse_settings: settings,
+      format: 'JSONEachRow',
+    });
+    return result.json<Row>();
   });
-  return result.json<Row>();
 }

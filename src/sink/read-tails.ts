@@ -75,7 +75,7 @@ export async function readTails(
   const fromSeconds = Math.floor(Math.max(0, fromMs) / 1000 / step) * step;
   const toSeconds = Math.ceil(toMs / 1000 / step) * step;
   const coarse = coarsePart(resolution, fromSeconds, toSeconds);
-  const rows = await readRows<Record<keyof StageTails, string>>(client, 'tails', {
+  const rows = await readRows<Record<keyof StageTails | 'min_ms', string>>(client, 'tails', {
     ...filters,
     table: `latency_${resolution}`,
     fromSeconds,
@@ -84,17 +84,24 @@ export async function readTails(
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,
   });
-  return rows.map((row) => ({
-    model: row.model,
-    stage: row.stage,
-    requests: Number(row.requests),
-    failed: Number(row.failed),
-    mean_ms: Number(row.mean_ms),
-    p50_ms: Number(row.p50_ms),
-    p90_ms: Number(row.p90_ms),
-    p95_ms: Number(row.p95_ms),
-    p99_ms: Number(row.p99_ms),
-    p999_ms: Number(row.p999_ms),
-    max_ms: Number(row.max_ms),
-  }));
+  return rows.map((row) => {
+    // Sums are of whole microseconds, quantiles of 32 bits: neither may leave the range of the values.
+    const ms = (name: 'mean_ms' | Quantile) =>
+      Math.min(Math.max(Number(row[name]), Number(row.min_ms)), Number(row.max_ms));
+    return {
+      model: row.model,
+      stage: row.stage,
+      requests: Number(row.requests),
+      failed: Number(row.failed),
+      mean_ms: ms('mean_ms'),
+      p50_ms: ms('p50_ms'),
+      p90_ms: ms('p90_ms'),
+      p95_ms: ms('p95_ms'),
+      p99_ms: ms('p99_ms'),
+      p999_ms: ms('p999_ms'),
+      max_ms: Number(row.max_ms),
+    };
+  });
 }
+
+type Quantile = 'p50_ms' | 'p90_ms' | 'p95_ms' | 'p99_ms' | 'p999_ms';

@@ -1,4 +1,3 @@
-import { exitCodes } from '../base/exit-codes.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { PackedDigests } from './packed-digests.ts';
@@ -122,9 +121,6 @@ function refuse(field: string, rule: string, value: string): never {
   throw new OperatorError(
     'TAILMARK_CLICKHOUSE_FAILED',
     `Cannot decode a quantilesTDigest state as ${field} must ${rule}: it is ${value}`,
-    {
-      hint: 'Check that the column is AggregateFunction(quantilesTDigest(…), Float32).',
-      exitCode: exitCodes.failed,
-    },
+    { hint: 'Check that the column is AggregateFunction(quantilesTDigest(…), Float32).' },
   );
 }

@@ -45,6 +45,20 @@ describe('createIo', () => {
     await finish();
   });
 
+  it.each(['ENOSPC', 'EIO'])('reports a standard output that refuses by %s', async (code) => {
+    const { finish } = createIo();
+    const refuse = () => process.stdout.emit('error', Object.assign(new Error(code), { code }));
+    expect(refuse).toThrow(
+      expect.objectContaining({
+        code: 'TAILMARK_PATH_UNWRITABLE',
+        exitCode: 69,
+        message: `Cannot write to standard output: ${code}`,
+      }),
+    );
+    process.stderr.emit('error', Object.assign(new Error(code), { code }));
+    await finish();
+  });
+
   it('resolves when written text is accepted', async () => {
     const { io, finish } = createIo();
     await io.outDrained?.();

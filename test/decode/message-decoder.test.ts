@@ -190,6 +190,43 @@ describe('one bad event', () => {
   });
 });
 
+describe('an event in the form of another tool', () => {
+  const event = '{"ts":1789000000123,"model":"m","total_ms":84.1}';
+  const connect = 'the event seems to be in payload: set value.converter.schemas.enable=false';
+  it.each<[string, string | Buffer, string, string]>([
+    ['an envelope of Connect', `{"schema":{},"payload":${event}}`, 'missing_ts', connect],
+    ['one without a schema', `{"payload":${event}}`, 'missing_ts', connect],
+    ['one of Debezium', `{"op":"c","payload":${event}}`, 'missing_ts', connect],
+    ['a CloudEvent', `{"specversion":"1.0","data":${event}}`, 'missing_ts', 'in binary mode'],
+    ['JSON in a text', JSON.stringify(event), 'not_an_object', 'it was serialized twice'],
+    ['an array in a text', JSON.stringify(`[${event}]`), 'not_an_object', 'serialized twice'],
+    [
+      'a text behind the header of a schema registry',
+      Buffer.concat([Buffer.from([0, 0, 0, 1, 200]), Buffer.from(event)]),
+      'invalid_json',
+      'the header of a schema registry (byte 0, schema id 456)',
+    ],
+    [
+      'Avro behind that header',
+      Buffer.from([0, 0, 0, 0, 7, 0xff, 0xfe, 2]),
+      'invalid_json',
+      'schema id 7); publish with a plain JSON or string serializer',
+    ],
+  ])('is rejected with what to do: %s', (_, message, reason, hint) => {
+    const bytes = Buffer.isBuffer(message) ? message : Buffer.from(message);
+    const { outcomes, details } = testDecoder().decode(bytes);
+    expect(outcomes).toMatchObject([{ reason, index: 0 }]);
+    expect(details[0]).toContain(hint);
+  });
+
+  it('is not taken for one without that form', () => {
+    for (const text of ['{"model":"m"}', '"a text"', '{"payload":1,"model":"m"}', '\0']) {
+      const { details } = testDecoder().decode(Buffer.from(text));
+      expect(details[0]).not.toMatch(/payload|twice|registry/);
+    }
+  });
+});
+
 describe('limits at their edge', () => {
   it('accepts the first and last moment, the longest texts and durations, 64 stages', () => {
     const { decode } = testDecoder();

@@ -71,10 +71,28 @@ describe('readTails', () => {
   it('begins at the epoch at the earliest, and gives numbers for ClickHouse’s texts', async () => {
     const numbers = { requests: '12', failed: '1', mean_ms: 3.5, p50_ms: 3, p90_ms: 4 };
     const row = { model: 'm', stage: 'total', ...numbers, p95_ms: 5, p99_ms: 6, p999_ms: 7 };
-    const { client, asked } = listeningClient([{ ...row, max_ms: 8 }]);
+    const { client, asked } = listeningClient([{ ...row, min_ms: 2, max_ms: 8 }]);
     const tails = await readTails(client, { ...filters, ...range, fromMs: -5 }, '10s');
     expect(asked).toMatchObject([{ fromSeconds: 0 }]);
     expect(tails).toEqual([{ ...row, requests: 12, failed: 1, max_ms: 8 }]);
+  });
+
+  it.each([
+    // Below a microsecond, sums are 0.
+    [
+      { min_ms: 0.0004, mean_ms: 0, p50_ms: 0.0004, p999_ms: 0.0004, max_ms: 0.0004 },
+      [0.0004, 0.0004],
+    ],
+    // Of 32 bits, 123.456 is a little more.
+    [
+      { min_ms: 1, mean_ms: 50, p50_ms: 123.4561, p999_ms: 123.4561, max_ms: 123.456 },
+      [50, 123.456],
+    ],
+  ])('keeps mean and quantiles between least and greatest value', async (read, [mean, p999]) => {
+    const row = { model: 'm', stage: 'total', requests: '1', failed: '0' };
+    const { client } = listeningClient([{ ...row, p90_ms: 1, p95_ms: 1, p99_ms: 1, ...read }]);
+    const [tails] = await readTails(client, { ...filters, ...range }, '10s');
+    expect([tails?.mean_ms, tails?.p999_ms]).toEqual([mean, p999]);
   });
 });
 

@@ -53,6 +53,19 @@ describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (
   });
 });
 
+describe.each(distributionNames)('%s in few states of 10,000 values', (name) => {
+  it.each([2, 3, 6, 10])(
+    '%i merged as ClickHouse does err by twice the bound at most',
+    (states) => {
+      const values = drawDistribution(name, states * 10_000, 47);
+      const server = clickhouseMerge(partsOf(values, states));
+      values.sort();
+      expect(server.count).toBe(values.length);
+      expect(worstError(values, (q) => server.quantile(q)).score).toBeLessThanOrEqual(2);
+    },
+  );
+});
+
 describe.each([
   'lognormal',
   'lognormal, narrow',

@@ -1,6 +1,5 @@
 import { writeFile } from 'node:fs/promises';
 import { Session } from 'node:inspector/promises';
-import { exitCodes } from '../exit-codes.ts';
 import { OperatorError } from '../operator-error.ts';
 
 /** Sampling interval: sampling costs some 1 % of the time. */
@@ -34,11 +33,7 @@ async function write(path: string, text: string): Promise<void> {
     throw new OperatorError(
       'TAILMARK_PATH_UNWRITABLE',
       `Cannot write a profile as --profile must be a file that can be written: it is ${path} (${message})`,
-      {
-        hint: 'Name a file in a directory that is there and is yours.',
-        exitCode: exitCodes.usage,
-        cause: error,
-      },
+      { hint: 'Name a file in a directory that is there and is yours.', cause: error },
     );
   }
 }

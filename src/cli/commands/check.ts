@@ -21,8 +21,8 @@ Examples:
   tailmark check --connect --json | jq .findings
   tailmark check --connect --roles ingest      as the user that only ingests
 
-Exit codes: 0 all checks pass, 78 the configuration is invalid, 69 a server does not respond,
-1 another check failed.`,
+Exit codes: 0 all checks pass, 78 the configuration is invalid or a login is refused, 69 a server
+does not respond or a topic is missing, 1 another check failed.`,
     configure(command) {
       command
         .option(

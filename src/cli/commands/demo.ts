@@ -13,6 +13,7 @@ import { followTopic } from '../../kafka/follow-topic.ts';
 import type { LocalStack } from '../../local/local-stack.ts';
 import { startPipeline } from '../../pipeline.ts';
 import { migrate } from '../../sink/migrate.ts';
+import { rowsOf } from '../../sink/read-query.ts';
 import { readTails, type StageTails } from '../../sink/read-tails.ts';
 import { verify } from '../../sink/verify.ts';
 import type { Command } from '../command.ts';
@@ -214,11 +215,8 @@ class Demo {
     const deadlineMs = Date.now() + PATIENCE_MS;
     await withClickHouse(this.#config, 'read the ledger', async (client) => {
       while (!this.#io.signal.aborted && Date.now() < deadlineMs) {
-        const result = await client.query({
-          query: 'SELECT sum(consumed) AS consumed FROM flushes',
-          format: 'JSONEachRow',
-        });
-        const rows = await result.json<{ consumed: string }>();
+        const query = 'SELECT sum(consumed) AS consumed FROM flushes';
+        const rows = await rowsOf<{ consumed: string }>(client, query);
         if (Number(rows[0]?.consumed ?? 0) >= events) return;
         await sleep(200);
       }

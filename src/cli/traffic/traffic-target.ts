@@ -2,7 +2,6 @@ import { createWriteStream } from 'node:fs';
 import type { Writable } from 'node:stream';
 import { finished } from 'node:stream/promises';
 import { createGzip } from 'node:zlib';
-import { exitCodes } from '../../base/exit-codes.ts';
 import { messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
@@ -72,7 +71,6 @@ export function openFile(path: string): TrafficTarget {
       `Cannot write ${path}: ${messageOf(error)}`,
       {
         hint: 'Give a path in a directory that exists and that you may write to, with space left.',
-        exitCode: exitCodes.usage,
         cause: error,
       },
     );

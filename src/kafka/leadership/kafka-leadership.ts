@@ -32,6 +32,8 @@ const leads = Buffer.of(1);
 /** A member of the group; `leads` is its own claim to lead. */
 interface Candidate {
   readonly memberId: string;
+  /** Topic that it would lead: detectors of other topics are others' detectors. */
+  readonly topic: string;
   readonly leads: boolean;
 }
 
@@ -158,15 +160,15 @@ export class KafkaLeadership implements Leadership {
       }),
       assign: async ({ members }) => {
         const candidates = members.map(({ memberId, memberMetadata }): Candidate => {
-          const userData = AssignerProtocol.MemberMetadata.decode(memberMetadata)?.userData;
-          return { memberId, leads: userData?.equals(leads) === true };
+          const decoded = AssignerProtocol.MemberMetadata.decode(memberMetadata);
+          const { userData, topics = [topic] } = decoded ?? {};
+          return { memberId, topic: topics[0] ?? topic, leads: userData?.equals(leads) === true };
         });
-        const leader = electLeader(candidates);
-        return candidates.map(({ memberId }) => ({
-          memberId,
+        return candidates.map((candidate) => ({
+          memberId: candidate.memberId,
           memberAssignment: AssignerProtocol.MemberAssignment.encode({
             version,
-            assignment: memberId === leader ? { [topic]: [0] } : {},
+            assignment: isElected(candidate, candidates) ? { [candidate.topic]: [0] } : {},
             userData: Buffer.alloc(0),
           }),
         }));
@@ -186,11 +188,18 @@ export class KafkaLeadership implements Leadership {
   }
 }
 
+function isElected(candidate: Candidate, all: readonly Candidate[]): boolean {
+  const rivals = all.filter(({ topic }) => topic === candidate.topic);
+  return electLeader(rivals) === candidate.memberId;
+}
+
 /**
  * Elects the leader. The current leader stays, so a member that joins or leaves changes nothing for the
  * others. Without one the first member id wins.
  */
-export function electLeader(members: readonly Candidate[]): string | undefined {
+export function electLeader(
+  members: readonly Pick<Candidate, 'memberId' | 'leads'>[],
+): string | undefined {
   const leading = members.filter(({ leads }) => leads);
   const among = leading.length > 0 ? leading : members;
   return among.map(({ memberId }) => memberId).sort()[0];

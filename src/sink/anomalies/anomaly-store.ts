@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
-import { readRows } from '../read-query.ts';
+import { readRows, rowsOf } from '../read-query.ts';
 import { type EmittedEpisode, emittedIds } from './emitted-ids.ts';
 
 export interface SlowRequest {
@@ -148,8 +148,7 @@ export class AnomalyStore {
 
   /** @param query returns the latest time as `ms`, and as `found` how many there are. */
   async #latestMs(query: string, query_params = {}): Promise<number | undefined> {
-    const result = await this.#client.query({ query, query_params, format: 'JSONEachRow' });
-    const [row] = await result.json<{ ms: string; found: string }>();
+    const [row] = await rowsOf<{ ms: string; found: string }>(this.#client, query, query_params);
     return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 

@@ -1,5 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient, ExecParams } from '@clickhouse/client';
+import { type readingSettings, withPermittedSettings } from '../query-settings.ts';
 import { readQuery } from '../read-query.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
@@ -12,18 +13,23 @@ export interface ResponseStream extends AsyncIterable<unknown> {
 /**
  * Runs a query of sql/queries and streams its RowBinary response. The server sends it only after the query
  * has ended, so that a failing query returns an error, not a partial response.
+ *
+ * @param wished settings that make it cheaper, sent where the user may change them.
  */
 export async function rowBinaryStream(
   client: ClickHouseClient,
   query: string,
   parameters: Parameters,
+  wished: typeof readingSettings | undefined = undefined,
 ): Promise<ResponseStream> {
-  const { stream } = await client.exec({
-    query: readQuery(query),
-    query_params: parameters,
-    clickhouse_settings: { wait_end_of_query: 1 },
+  return withPermittedSettings(client, async (settings) => {
+    const { stream } = await client.exec({
+      query: readQuery(query),
+      query_params: parameters,
+      clickhouse_settings: { wait_end_of_query: 1, ...wished, ...settings },
+    });
+    return stream;
   });
-  return stream;
 }
 
 /** Runs a query of sql/queries and returns its whole RowBinary response. */

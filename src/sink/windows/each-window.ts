@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../../base/clock.ts';
 import { blockOf } from '../../detect/step/sharing-block.ts';
 import type { Series } from '../../series/series-window.ts';
+import { readingSettings } from '../query-settings.ts';
 import { type ResponseStream, rowBinaryStream } from '../row-binary/row-binary-of.ts';
 import { type Piece, PieceSize } from './piece-size.ts';
 import { WindowDecoder, type WindowsAt } from './window-decoder.ts';
@@ -112,11 +113,12 @@ async function* inTurn(at: WindowsAt): AsyncGenerator<WindowsAt, void> {
 
 /** Queries all series of a piece, in the order of their starts. */
 function open(client: ClickHouseClient, piece: Piece): OpenPiece {
-  const response = rowBinaryStream(client, 'series_windows', {
+  const range = {
     windowSeconds: piece.windowMs / 1000,
     fromSeconds: Math.floor(piece.fromMs / 1000),
     toSeconds: Math.floor(piece.toMs / 1000),
-  });
+  };
+  const response = rowBinaryStream(client, 'series_windows', range, readingSettings);
   // A failure is reported by the await; without one it does not matter.
   response.catch(() => undefined);
   return { ...piece, response };

@@ -30,6 +30,7 @@ it('needs a file that can be written, and says so before anything is measured', 
   const path = join(dir, 'absent', 'run.cpuprofile');
   await expect(startCpuProfile(path)).rejects.toMatchObject({
     code: 'TAILMARK_PATH_UNWRITABLE',
+    exitCode: 69,
     message: expect.stringContaining(path),
   });
 });

@@ -200,6 +200,7 @@ describe('tailmark generate', () => {
     const path = join(dir, 'missing', `a.${end}`);
     const error = await generate(`--speed max --duration 5s --to ${path}`).catch((e) => e);
     expect(error.code).toBe('TAILMARK_PATH_UNWRITABLE');
+    expect(error.exitCode).toBe(69);
     expect(error.message).toContain(`Cannot write ${path}: `);
     expect(existsSync(path)).toBe(false);
   });

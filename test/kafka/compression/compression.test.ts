@@ -79,6 +79,32 @@ describe('inflateZstd', () => {
     );
   });
 
+  it('passes over skippable frames, wherever they stand', () => {
+    const skippable = (magic: number, bytes: number) => {
+      const frame = Buffer.alloc(8 + bytes, 0x28);
+      frame.writeUInt32LE(magic, 0);
+      frame.writeUInt32LE(bytes, 4);
+      return frame;
+    };
+    const [a, b] = [zstdFrame([Buffer.from('a')]), zstdFrame([Buffer.from('b')], 20)];
+    const [first, last] = [skippable(0x184d2a50, 0), skippable(0x184d2a5f, 300)];
+    for (const frames of [
+      [first, a, b],
+      [a, last, b],
+      [a, b, first, last],
+    ]) {
+      expect(inflateZstd(Buffer.concat(frames), maxBytes).toString()).toBe('ab');
+    }
+    for (const frames of [[first], [a, last.subarray(0, 9)], [a, Buffer.from('more bytes')]]) {
+      expect(() => inflateZstd(Buffer.concat(frames), maxBytes)).toThrow(InflateError);
+    }
+  });
+
+  it('accepts frames of nothing', () => {
+    expect(inflateZstd(zstdFrame([Buffer.alloc(0)]), maxBytes)).toHaveLength(0);
+    expect(inflateZstd(zstdFrame([Buffer.alloc(0)], 27), maxBytes)).toHaveLength(0);
+  });
+
   it('refuses other and truncated data', () => {
     expect(() => inflateZstd(Buffer.from('no zstd at all'), maxBytes)).toThrow();
     expect(() =>
@@ -205,9 +231,18 @@ describe('a bound on what is inflated', () => {
     expect(() => inflateLz4(frame, 2_499)).toThrow(InflateError);
   });
 
-  it('refuses a zstd window larger than decoders must support', () => {
-    expect(() => inflateZstd(zstdFrame([Buffer.from('a')], 24), inflated)).toThrow(InflateError);
-    expect(inflateZstd(zstdFrame([Buffer.from('a')], 23), inflated).toString()).toBe('a');
+  it.each([10, 17, 23, 24, 27, 31, 41])('holds whatever window zstd names: 2^%i', (windowLog) => {
+    const frame = zstdFrame([Buffer.from('a'), { byte: 0x62, times: 1_000 }], windowLog);
+    const before = Buffer.from(frame);
+    expect(inflateZstd(frame, 1_001).toString()).toBe(`a${'b'.repeat(1_000)}`);
+    expect(() => inflateZstd(frame, 1_000)).toThrow('inflate to at most 1000 bytes');
+    expect(frame.equals(before)).toBe(true);
+  });
+
+  it('is of all zstd frames of a batch together', () => {
+    const frames = Buffer.concat([zstdFrame(zeros), zstdFrame(zeros, 20)]);
+    expect(inflateZstd(frames, 2 * inflated).equals(Buffer.alloc(2 * inflated))).toBe(true);
+    expect(() => inflateZstd(frames, 2 * inflated - 1)).toThrow(InflateError);
   });
 
   it('refuses bytes of no codec, with an error of its own', async () => {

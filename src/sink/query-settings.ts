@@ -1,0 +1,110 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { OperatorError } from '../base/operator-error.ts';
+
+/**
+ * Settings that statements rely on: the server's own defaults, which a user's profile (or `compatibility`)
+ * may have changed. They are sent with every statement, so that it means the same for every user.
+ */
+export const reliedSettings = {
+  // Names: an alias hides a column, a column does not hide an alias.
+  enable_analyzer: 1,
+  prefer_column_name_to_alias: 0,
+  // NULL occurs only where a statement says so.
+  join_use_nulls: 0,
+  group_by_use_nulls: 0,
+  aggregate_functions_null_for_empty: 0,
+  data_type_default_nullable: 0,
+  transform_null_in: 0,
+  // Every row counts: no limit cuts a result off in silence, and none comes from a cache.
+  final: 0,
+  limit: '0',
+  offset: '0',
+  read_overflow_mode: 'throw',
+  group_by_overflow_mode: 'throw',
+  sort_overflow_mode: 'throw',
+  result_overflow_mode: 'throw',
+  timeout_overflow_mode: 'throw',
+  set_overflow_mode: 'throw',
+  join_overflow_mode: 'throw',
+  distinct_overflow_mode: 'throw',
+  use_query_cache: 0,
+  // A row is an object of its own.
+  output_format_json_array_of_rows: 0,
+  output_format_json_map_as_array_of_tuples: 0,
+} as const;
+
+/** Settings that only make reading cheaper. */
+export const readingSettings = { optimize_aggregation_in_order: 1, max_threads: 1 } as const;
+
+type Settings = Readonly<Record<string, string | number | undefined>>;
+
+/** ClickHouse: READONLY, SETTING_CONSTRAINT_VIOLATION. */
+const refusals = new Set(['164', '452']);
+
+/** Settings of clients whose user may not change all of them: undefined leaves one out. */
+const permitted = new WeakMap<ClickHouseClient, Settings>();
+
+/**
+ * Runs a query with the settings that this user may send. A user of `readonly = 1` may send none: then those
+ * in force must be the relied ones.
+ *
+ * @param run passes on the settings that it is given, in place of its own ones and the client's.
+ * @throws OperatorError if a setting in force differs and may not be changed.
+ */
+export async function withPermittedSettings<T>(
+  client: ClickHouseClient,
+  run: (settings: Settings) => Promise<T>,
+): Promise<T> {
+  try {
+    return await run(permitted.get(client) ?? {});
+  } catch (error) {
+    if (permitted.has(client) || !isRefusedSetting(error)) throw error;
+    permitted.set(client, await settingsPermitted(client));
+    return run(permitted.get(client) ?? {});
+  }
+}
+
+function isRefusedSetting(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && refusals.has(String(error.code));
+}
+
+interface SettingInForce {
+  readonly name: string;
+  readonly value: string;
+  readonly is_fixed: boolean | number;
+}
+
+async function settingsPermitted(client: ClickHouseClient): Promise<Settings> {
+  const all: Settings = { ...reliedSettings, ...readingSettings };
+  const none = Object.fromEntries(Object.keys(all).map((name) => [name, undefined]));
+  const result = await client.query({
+    query: `SELECT name, value, readonly != 0 AS is_fixed, currentUser() AS user
+            FROM system.settings WHERE name IN {names:Array(String)}`,
+    query_params: { names: Object.keys(all) },
+    clickhouse_settings: none,
+    format: 'JSONEachRow',
+  });
+  const inForce = await result.json<SettingInForce & { user: string }>();
+  const fixed = inForce.filter(({ is_fixed }) => Boolean(is_fixed));
+  const wrong = fixed.filter(
+    ({ name, value }) => name in reliedSettings && value !== String(all[name]),
+  );
+  if (wrong.length > 0) {
+    throw new OperatorError(
+      'TAILMARK_CLICKHOUSE_SETTINGS',
+      wrong
+        .map(
+          ({ name, value, user }) =>
+            `Cannot read from ClickHouse as setting ${name} of user ${user} must be ` +
+            `${all[name]}: it is ${value === '' ? "''" : value}`,
+        )
+        .join('; '),
+      {
+        hint:
+          "Change it in the user's profile, or let the user change settings: readonly = 2 instead of 1, " +
+          'without a constraint on it.',
+      },
+    );
+  }
+  return Object.fromEntries(fixed.map(({ name }) => [name, undefined]));
+}

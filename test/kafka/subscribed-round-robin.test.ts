@@ -1,0 +1,109 @@
+import kafkajs, { type Cluster } from 'kafkajs';
+import { describe, expect, it } from 'vitest';
+import { otherTopics } from '../../src/kafka/client/other-topics.ts';
+import { subscribedRoundRobin } from '../../src/kafka/subscribed-round-robin.ts';
+
+const { AssignerProtocol, PartitionAssigners } = kafkajs;
+
+const partitionCounts: Readonly<Record<string, number>> = { a: 4, b: 3, c: 1 };
+const partitionsOf = (topic: string) =>
+  Array.from({ length: partitionCounts[topic] ?? 0 }, (_, i) => i);
+const cluster = {
+  findTopicPartitionMetadata: (topic: string) =>
+    partitionsOf(topic).map((partitionId) => ({ partitionId })),
+} as unknown as Cluster;
+const seen = async (topics: readonly string[]) =>
+  new Map(topics.map((topic) => [topic, partitionsOf(topic)]));
+
+/** Assigns as the member `by` does; members by id with their topics. */
+async function assigned(
+  assigner: typeof PartitionAssigners.roundRobin,
+  members: Readonly<Record<string, readonly string[]>>,
+  by: string,
+) {
+  const { assign, protocol } = assigner({ cluster } as Parameters<typeof assigner>[0]);
+  const shares = await assign({
+    members: Object.entries(members).map(([memberId, topics]) => ({
+      memberId,
+      memberMetadata: protocol({ topics: [...topics] }).metadata,
+    })),
+    topics: [...(members[by] ?? [])],
+  });
+  return Object.fromEntries(
+    shares.map(({ memberId, memberAssignment }) => [
+      memberId,
+      { ...AssignerProtocol.MemberAssignment.decode(memberAssignment)?.assignment },
+    ]),
+  );
+}
+
+describe('subscribedRoundRobin', () => {
+  const ours = subscribedRoundRobin(seen);
+
+  it.each(['one', 'two'])(
+    'gives each topic to its subscribers, whoever assigns: %s',
+    async (by) => {
+      expect(await assigned(ours, { one: ['a'], two: ['b'] }, by)).toEqual({
+        one: { a: [0, 1, 2, 3] },
+        two: { b: [0, 1, 2] },
+      });
+    },
+  );
+
+  it('assigns every partition once, for any subscriptions', async () => {
+    const topics = Object.keys(partitionCounts);
+    const subscriptions = [1, 2, 3, 4, 5, 6, 7].map((bits) =>
+      topics.filter((_, i) => (bits >> i) % 2 === 1),
+    );
+    for (const one of subscriptions) {
+      for (const two of subscriptions) {
+        for (const three of subscriptions) {
+          const members = { one, two, three };
+          const shares = Object.entries(await assigned(ours, members, 'two'));
+          const given = shares.flatMap(([memberId, share]) =>
+            Object.entries(share).flatMap(([topic, partitions]) => {
+              expect(members[memberId as 'one']).toContain(topic);
+              return partitions.map((partition) => `${topic}/${partition}`);
+            }),
+          );
+          const due = topics
+            .filter((topic) => [one, two, three].some((list) => list.includes(topic)))
+            .flatMap((topic) => partitionsOf(topic).map((partition) => `${topic}/${partition}`));
+          expect(given.sort()).toEqual(due.sort());
+        }
+      }
+    }
+  });
+
+  it('assigns as kafkajs does where all subscribe to the same, under the same name', async () => {
+    const members = { c: ['a', 'b'], a: ['a', 'b'], b: ['a', 'b'] };
+    expect(await assigned(ours, members, 'b')).toEqual(
+      await assigned(PartitionAssigners.roundRobin, members, 'b'),
+    );
+    const config = { cluster } as Parameters<typeof ours>[0];
+    expect(ours(config).protocol({ topics: ['a'] }).name).toBe(
+      PartitionAssigners.roundRobin(config).protocol({ topics: ['a'] }).name,
+    );
+  });
+
+  it('leaves out a topic that this member cannot see, and says so', async () => {
+    const warned: unknown[] = [];
+    const log = { warn: (fields: object, text: string) => warned.push({ ...fields, text }) };
+    const admin = {
+      fetchTopicMetadata: async () => {
+        throw new Error('not authorized');
+      },
+    };
+    const blind = subscribedRoundRobin((topics) =>
+      otherTopics(admin, 'g', topics, log as unknown as Parameters<typeof otherTopics>[3]),
+    );
+    expect(await assigned(blind, { one: ['a'], two: ['b'] }, 'one')).toEqual({
+      one: { a: [0, 1, 2, 3] },
+      two: {},
+    });
+    expect(warned).toMatchObject([
+      { group: 'g', topic: 'b', err: 'not authorized' },
+      { group: 'g', topics: ['b'] },
+    ]);
+  });
+});
