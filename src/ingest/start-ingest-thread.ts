@@ -5,6 +5,9 @@ import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { GuardedStore } from '../sink/guard/guarded-store.ts';
+import { openStoreGuard } from '../sink/guard/open-store-guard.ts';
+import type { StoreGuard } from '../sink/guard/store-guard.ts';
 import { withoutEvents } from '../source/event-text.ts';
 import { Ingester, instanceName } from './ingester.ts';
 import { openSource, type SourceOptions } from './open-source.ts';
@@ -35,25 +38,50 @@ export async function startIngestThread(
   config: Config,
   options: IngestOptions,
 ): Promise<RunningIngest> {
+  const guard = await openStoreGuard(config.clickhouse, {
+    client: options.client,
+    holder: instanceName(),
+    log: options.log,
+  });
+  try {
+    return await startGuarded(config, options, guard);
+  } catch (error) {
+    await guard.close();
+    throw error;
+  }
+}
+
+async function startGuarded(
+  config: Config,
+  options: IngestOptions,
+  guard: StoreGuard,
+): Promise<RunningIngest> {
   const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
-  const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
+  const store = new ObservedStore(new GuardedStore(chunkStore, guard), systemClock, longestCallMs);
   const source = openSource(config, options, store.waitMs.bind(store));
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({ config, source, store, publisher, log, metrics });
   await ingester.start();
   let drained: Promise<void> | undefined;
-  const drain = () => (drained ??= ingester.drain());
+  const drain = () => {
+    // What may not be stored any more is left to the next owner of the partitions.
+    drained ??= guard.hasFailed ? ingester.abandon() : ingester.drain();
+    return drained;
+  };
   const finish = async () => {
     await drain();
     await requireEvents(config, metrics);
   };
-  const done = Promise.race([source.done.then(finish), ingester.failed]);
+  const done = Promise.race([source.done.then(finish), ingester.failed, guard.failed]);
   done.catch(() => undefined);
   return {
     done,
     problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
-    stop: drain,
+    stop: async () => {
+      await drain();
+      await guard.close();
+    },
   };
 }
 

@@ -1,7 +1,9 @@
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
-import { pendingMigrations } from './migrate.ts';
+import { findServer } from './guard/one-server.ts';
+import { requireEngines } from './guard/table-engines.ts';
+import { readSchema } from './migrate.ts';
 import { readRows } from './read-query.ts';
 
 /** Probes that ClickHouse responds, accepts the login and has this version's tables: one finding each. */
@@ -19,7 +21,7 @@ export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
     ];
     const schema = await probeSchema(clickhouse);
     findings.push(schema);
-    if (schema.ok) findings.push(await probeSeries(config));
+    if (schema.ok) findings.push(await probeServer(clickhouse), await probeSeries(config));
     return findings;
   } catch (error) {
     return [failedProbe('ClickHouse', clickHouseError(error, 'reach ClickHouse', clickhouse))];
@@ -27,6 +29,20 @@ export async function probeClickHouse(config: Config): Promise<ProbeFinding[]> {
     await server.close();
   }
 }
+
+/** Checks that there is one server behind the URL. */
+async function probeServer(config: Config['clickhouse']): Promise<ProbeFinding> {
+  const what = 'server behind clickhouse.url';
+  try {
+    await findServer(config, CONNECTIONS);
+    return { ok: true, what, detail: 'always the same' };
+  } catch (error) {
+    return failedProbe(what, clickHouseError(error, 'examine the server', config));
+  }
+}
+
+/** Two servers in turn are missed once in 128 times. */
+const CONNECTIONS = 8;
 
 /** ClickHouse: ACCESS_DENIED. */
 const accessDenied = '497';
@@ -66,7 +82,8 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
   const what = `database ${config.database}`;
   const client = openClickHouse(config);
   try {
-    const pending = await pendingMigrations(client);
+    const { missing: pending, newer } = await readSchema(client, config);
+    if (newer !== undefined) return failedProbe(what, newer);
     if (pending.length > 0) {
       return {
         ok: false,
@@ -75,6 +92,7 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
         hint: 'Run `tailmark migrate`.',
       };
     }
+    await requireEngines(client);
     const tables = await readRows<{ table_name: string; tokens_kept: string | number }>(
       client,
       'short_token_windows',

@@ -80,6 +80,12 @@ export function ledgerMetrics(make: MetricFactory) {
       'ledger_sample_difference',
       'Samples that chunks have stored too few or too many, of what the ledger says.',
     ),
+    topicGroups: make.gauge(
+      'topic_groups',
+      'Consumer groups that stored this topic within a day; with two, every event counts twice.',
+      ['topic'],
+      'max',
+    ),
     ledgerCheckedSeconds: make.gauge(
       'ledger_checked_timestamp_seconds',
       'When the ledger was last looked at; 0 before the first time.',
