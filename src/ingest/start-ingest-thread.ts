@@ -5,10 +5,12 @@ import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { ClockWatch } from '../sink/guard/clock-watch.ts';
 import { GuardedStore } from '../sink/guard/guarded-store.ts';
 import { openStoreGuard } from '../sink/guard/open-store-guard.ts';
 import type { StoreGuard } from '../sink/guard/store-guard.ts';
 import { withoutEvents } from '../source/event-text.ts';
+import { HeldSource } from '../source/held-source.ts';
 import { Ingester, instanceName } from './ingester.ts';
 import { openSource, type SourceOptions } from './open-source.ts';
 
@@ -38,13 +40,15 @@ export async function startIngestThread(
   config: Config,
   options: IngestOptions,
 ): Promise<RunningIngest> {
+  const { client, log, metrics } = options;
+  const maxFutureMs = config.windows.max_future;
+  const clockWatch = new ClockWatch({ maxFutureMs, clock: systemClock, log, metrics });
   const guard = await openStoreGuard(config.clickhouse, {
-    client: options.client,
-    holder: instanceName(),
-    log: options.log,
+    ...{ client, log, holder: instanceName() },
+    onServer: ({ clockAheadMs }) => clockWatch.observe(clockAheadMs),
   });
   try {
-    return await startGuarded(config, options, guard);
+    return await startGuarded(config, options, guard, clockWatch);
   } catch (error) {
     await guard.close();
     throw error;
@@ -55,11 +59,18 @@ async function startGuarded(
   config: Config,
   options: IngestOptions,
   guard: StoreGuard,
+  clockWatch: ClockWatch,
 ): Promise<RunningIngest> {
   const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(new GuardedStore(chunkStore, guard), systemClock, longestCallMs);
-  const source = openSource(config, options, store.waitMs.bind(store));
+  const waitMs = (topic: string, partition: number) =>
+    Math.max(store.waitMs(topic, partition), clockWatch.heldMs());
+  const source = new HeldSource(
+    openSource(config, options, waitMs),
+    () => clockWatch.holdsReading,
+    systemClock,
+  );
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({ config, source, store, publisher, log, metrics });
   await ingester.start();
@@ -77,7 +88,7 @@ async function startGuarded(
   done.catch(() => undefined);
   return {
     done,
-    problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
+    problems: () => [...clockWatch.problems(), ...source.problems(), ...ingester.problems()],
     stop: async () => {
       await drain();
       await guard.close();

@@ -59,6 +59,18 @@ export function ingestMetrics(make: MetricFactory) {
       'consumer_restarts_total',
       'Times the Kafka consumer has crashed.',
     ),
+    clockAheadSeconds: make.gauge(
+      'clock_ahead_seconds',
+      'How far the clock of this machine is ahead of that of ClickHouse; negative when it is behind.',
+      [],
+      'max',
+    ),
+    clockHoldsReading: make.gauge(
+      'clock_holds_reading',
+      '1 while no events are read, as the clocks differ too much.',
+      [],
+      'max',
+    ),
     progressAgeSeconds: make.gauge(
       'progress_age_seconds',
       'Time without progress while records wait.',

@@ -20,6 +20,7 @@ export interface StoreGuardOptions {
   readonly database: GuardedDatabase;
   readonly clock: Clock;
   readonly log: Logger;
+  /** Receives the server at each look, which is at least every 15 s while it responds. */
   readonly onServer?: (found: FoundServer) => void;
 }
 
