@@ -16,6 +16,8 @@ GRANT SELECT(window_start, chunk_marks) ON tailmark.drivers_1m TO tailmark_write
 GRANT SELECT(window_start, chunk_marks) ON tailmark.exemplars TO tailmark_writer;
 GRANT INSERT, SELECT ON tailmark.flushes TO tailmark_writer;
 GRANT SELECT ON tailmark.schema_migrations TO tailmark_writer;
+-- Keeps migrations away while it runs.
+GRANT INSERT, SELECT ON tailmark.leases TO tailmark_writer;
 
 -- `tailmark run --roles detect`: reads windows, adds anomalies, keeps what it has learnt.
 CREATE USER IF NOT EXISTS tailmark_detector IDENTIFIED WITH sha256_password BY 'change-me-detector';

@@ -244,6 +244,12 @@ const ingest = z
     verify_interval: duration('30s', second, hour).describe(
       'How often the ledger of the last hour is verified, for the metrics.',
     ),
+    allow_other_groups: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Store topics that another group stores into the same database; every event then counts twice.',
+      ),
   })
   .prefault({})
   .describe('From records to chunks.');

@@ -16,6 +16,8 @@ export interface LedgerWatchOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** A further check, after each one of the ledger. */
+  readonly alsoCheck?: () => Promise<void>;
 }
 
 type Problem = FoundProblems['problems'][number];
@@ -93,6 +95,7 @@ export class LedgerWatch {
       this.#compare(ledger, ['gap', 'overlap', 'conservation', 'empty_range'], nowMs - LEDGER_MS);
       this.#compare(chunks, ['loss', 'duplicate', 'unrecorded'], nowMs - CHUNKS_MS);
       this.#report(ledger, chunks);
+      await this.#options.alsoCheck?.();
       metrics.ledgerCheckedSeconds.set(nowMs / 1000);
       this.#failure = '';
     } catch (error) {

@@ -5,7 +5,12 @@ import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { ClockWatch } from '../sink/guard/clock-watch.ts';
+import { GuardedStore } from '../sink/guard/guarded-store.ts';
+import { openStoreGuard } from '../sink/guard/open-store-guard.ts';
+import type { StoreGuard } from '../sink/guard/store-guard.ts';
 import { withoutEvents } from '../source/event-text.ts';
+import { HeldSource } from '../source/held-source.ts';
 import { Ingester, instanceName } from './ingester.ts';
 import { openSource, type SourceOptions } from './open-source.ts';
 
@@ -35,25 +40,59 @@ export async function startIngestThread(
   config: Config,
   options: IngestOptions,
 ): Promise<RunningIngest> {
+  const { client, log, metrics } = options;
+  const maxFutureMs = config.windows.max_future;
+  const clockWatch = new ClockWatch({ maxFutureMs, clock: systemClock, log, metrics });
+  const guard = await openStoreGuard(config.clickhouse, {
+    ...{ client, log, holder: instanceName() },
+    onServer: ({ clockAheadMs }) => clockWatch.observe(clockAheadMs),
+  });
+  try {
+    return await startGuarded(config, options, guard, clockWatch);
+  } catch (error) {
+    await guard.close();
+    throw error;
+  }
+}
+
+async function startGuarded(
+  config: Config,
+  options: IngestOptions,
+  guard: StoreGuard,
+  clockWatch: ClockWatch,
+): Promise<RunningIngest> {
   const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
-  const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
-  const source = openSource(config, options, store.waitMs.bind(store));
+  const store = new ObservedStore(new GuardedStore(chunkStore, guard), systemClock, longestCallMs);
+  const waitMs = (topic: string, partition: number) =>
+    Math.max(store.waitMs(topic, partition), clockWatch.heldMs());
+  const source = new HeldSource(
+    openSource(config, options, waitMs),
+    () => clockWatch.holdsReading,
+    systemClock,
+  );
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({ config, source, store, publisher, log, metrics });
   await ingester.start();
   let drained: Promise<void> | undefined;
-  const drain = () => (drained ??= ingester.drain());
+  const drain = () => {
+    // What may not be stored any more is left to the next owner of the partitions.
+    drained ??= guard.hasFailed ? ingester.abandon() : ingester.drain();
+    return drained;
+  };
   const finish = async () => {
     await drain();
     await requireEvents(config, metrics);
   };
-  const done = Promise.race([source.done.then(finish), ingester.failed]);
+  const done = Promise.race([source.done.then(finish), ingester.failed, guard.failed]);
   done.catch(() => undefined);
   return {
     done,
-    problems: () => [...(source.problems?.() ?? []), ...ingester.problems()],
-    stop: drain,
+    problems: () => [...clockWatch.problems(), ...source.problems(), ...ingester.problems()],
+    stop: async () => {
+      await drain();
+      await guard.close();
+    },
   };
 }
 

@@ -1,9 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
+import { hostname } from 'node:os';
 import type { ClickHouseClient } from '@clickhouse/client';
+import { systemClock } from '../base/clock.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, isMissing, openClickHouse } from './clickhouse.ts';
+import { Lease, requireNoLease } from './guard/lease.ts';
 import { rowsOf } from './read-query.ts';
 
 export interface Migration {
@@ -50,7 +53,8 @@ export function statementsOf(text: string): string[] {
  * Migrates the database to this version: creates it, applies missing migrations in order, sets the configured
  * retention. Safe to repeat. Concurrent runs are safe on one server only.
  *
- * @throws OperatorError if the server cannot be reached, or an applied file has changed since.
+ * @throws OperatorError if the server cannot be reached, an applied file has changed since, the schema is
+ *   newer, or migrations are missing while ingesters run.
  */
 export async function migrate(config: Config['clickhouse']): Promise<MigrationReport> {
   try {
@@ -65,7 +69,7 @@ export async function migrate(config: Config['clickhouse']): Promise<MigrationRe
     }
     const client = openClickHouse(config);
     try {
-      const steps = await applyMissing(client);
+      const steps = await applyMissing(client, config);
       const retentionChanged = await setRetention(client, config);
       return { database: config.database, ...steps, retentionChanged };
     } finally {
@@ -76,68 +80,133 @@ export async function migrate(config: Config['clickhouse']): Promise<MigrationRe
   }
 }
 
-/** Names of the missing migrations; all of them for an empty database. */
-export async function pendingMigrations(client: ClickHouseClient): Promise<string[]> {
-  const known = await appliedMigrations(client);
-  return readMigrations()
-    .filter((migration) => !known.has(migration.name))
-    .map((migration) => migration.name);
+/** The schema of a database, against the migrations of this version. */
+export interface SchemaState {
+  /** Names of missing migrations; all of them for an empty database. */
+  readonly missing: readonly string[];
+  /** An error when the database has migrations that this version lacks. */
+  readonly newer: OperatorError | undefined;
 }
 
-/** @throws OperatorError when ClickHouse cannot be reached or lacks this version's tables. */
+export async function readSchema(
+  client: ClickHouseClient,
+  config: Config['clickhouse'],
+): Promise<SchemaState> {
+  return compareSchema(await recordedMigrations(client), readMigrations(), config.database);
+}
+
+/** @param recorded checksums by name; '' of one that was begun and not finished. */
+export function compareSchema(
+  recorded: ReadonlyMap<string, string>,
+  known: readonly Pick<Migration, 'name'>[],
+  database: string,
+): SchemaState {
+  const names = known.map(({ name }) => name);
+  const missing = names.filter((name) => (recorded.get(name) ?? '') === '');
+  const unknown = [...recorded.keys()].filter((name) => !names.includes(name)).sort();
+  if (unknown.length === 0) return { missing, newer: undefined };
+  const message = `Cannot use database ${database} as its schema must not be newer than this version of tailmark: it has migration ${unknown.at(-1)}, and the last one known here is ${names.at(-1)}`;
+  const hint =
+    'Run the version of tailmark that migrated the database, or a newer one. docs/how-to/upgrade.md ' +
+    'says how to go back.';
+  return { missing, newer: new OperatorError('TAILMARK_SCHEMA_NEWER', message, { hint }) };
+}
+
+/** @throws OperatorError when ClickHouse cannot be reached, lacks tables of this version, or has newer ones. */
 export async function requireSchema(
   client: ClickHouseClient,
   config: Config['clickhouse'],
 ): Promise<void> {
-  let pending: string[];
+  let schema: SchemaState;
   try {
-    pending = await pendingMigrations(client);
+    schema = await readSchema(client, config);
   } catch (error) {
     throw clickHouseError(error, 'read the schema', config);
   }
-  if (pending.length === 0) return;
+  const { missing, newer } = schema;
+  if (newer !== undefined) throw newer;
+  if (missing.length === 0) return;
   throw new OperatorError(
     'TAILMARK_SCHEMA_MISSING',
-    `Cannot run as database ${config.database} must have every migration: it lacks ${pending.join(', ')}`,
+    `Cannot run as database ${config.database} must have every migration: it lacks ${missing.join(', ')}`,
     { hint: 'Run `tailmark migrate`.' },
   );
 }
 
-async function applyMissing(client: ClickHouseClient) {
+async function applyMissing(client: ClickHouseClient, config: Config['clickhouse']) {
   await client.command({
     query: `CREATE TABLE IF NOT EXISTS schema_migrations
             (name String, checksum String, applied_at DateTime('UTC') DEFAULT now())
             ENGINE = MergeTree ORDER BY name`,
   });
-  const known = await appliedMigrations(client);
-  const applied: string[] = [];
-  const present: string[] = [];
-  for (const migration of readMigrations()) {
-    const checksum = known.get(migration.name);
-    if (checksum === migration.checksum) {
-      present.push(migration.name);
-      continue;
-    }
-    if (checksum !== undefined) {
-      throw new OperatorError(
-        'TAILMARK_SCHEMA_CHANGED',
-        `Cannot migrate as an applied migration must not change: sql/${migration.name}.sql differs from what was applied`,
-        { hint: 'Restore the file and put the change into a new, higher-numbered one.' },
-      );
-    }
-    for (const statement of migration.statements) {
-      await client.command({ query: idempotent(statement) });
-    }
-    await client.insert({
-      table: 'schema_migrations',
-      format: 'JSONEachRow',
-      values: [{ name: migration.name, checksum: migration.checksum }],
-      clickhouse_settings: { async_insert: 0 },
-    });
-    applied.push(migration.name);
+  const recorded = await recordedMigrations(client);
+  const all = readMigrations();
+  const { missing: applied, newer } = compareSchema(recorded, all, config.database);
+  if (newer !== undefined) throw newer;
+  const present = all.map(({ name }) => name).filter((name) => !applied.includes(name));
+  for (const { name, checksum } of all) {
+    if (applied.includes(name) || checksum === recorded.get(name)) continue;
+    throw new OperatorError(
+      'TAILMARK_SCHEMA_CHANGED',
+      `Cannot migrate as an applied migration must not change: sql/${name}.sql differs from what was applied`,
+      { hint: 'Restore the file and put the change into a new, higher-numbered one.' },
+    );
   }
+  const missing = all.filter(({ name }) => applied.includes(name));
+  // An empty database has no leases yet, and no ingester.
+  const apply = () => applyAll(client, missing);
+  if (applied.includes(leases)) await apply();
+  else if (missing.length > 0) await withLease(client, config, apply);
   return { applied, present };
 }
+
+/** The migration that creates the table of leases. */
+const leases = '0013_leases';
+
+async function applyAll(client: ClickHouseClient, missing: readonly Migration[]): Promise<void> {
+  // First, so that no older version starts from here on, even if this one does not come to its end.
+  await record(
+    client,
+    missing.map(({ name }) => ({ name, checksum: '' })),
+  );
+  for (const { name, checksum, statements } of missing) {
+    for (const statement of statements) await client.command({ query: idempotent(statement) });
+    await record(client, [{ name, checksum }]);
+  }
+}
+
+async function record(
+  client: ClickHouseClient,
+  values: readonly Pick<Migration, 'name' | 'checksum'>[],
+): Promise<void> {
+  await client.insert({
+    table: 'schema_migrations',
+    format: 'JSONEachRow',
+    values,
+    clickhouse_settings: { async_insert: 0 },
+  });
+}
+
+/** Holds the lease of a migration during an action. @throws OperatorError while ingesters have theirs. */
+async function withLease(
+  client: ClickHouseClient,
+  { request_timeout }: Config['clickhouse'],
+  action: () => Promise<void>,
+): Promise<void> {
+  const seconds = Math.ceil((RENEW_MS + request_timeout) / 1000) + 15;
+  const lease = new Lease(client, 'migrate', `${hostname()}/${process.pid}`, seconds);
+  await lease.renew();
+  const stopRenewing = systemClock.every(RENEW_MS, () => void lease.renew().catch(() => undefined));
+  try {
+    await requireNoLease(client, 'ingest');
+    await action();
+  } finally {
+    stopRenewing();
+    await lease.release().catch(() => undefined);
+  }
+}
+
+const RENEW_MS = 15_000;
 
 /** Makes a statement repeatable, so that an interrupted migration can start again. */
 function idempotent(statement: string): string {
@@ -147,9 +216,11 @@ function idempotent(statement: string): string {
   );
 }
 
-async function appliedMigrations(client: ClickHouseClient): Promise<Map<string, string>> {
+/** Checksums of recorded migrations; '' of one that was begun and not finished. */
+async function recordedMigrations(client: ClickHouseClient): Promise<Map<string, string>> {
   try {
-    const query = 'SELECT name, checksum FROM schema_migrations';
+    const query =
+      'SELECT name, max(m.checksum) AS checksum FROM schema_migrations AS m GROUP BY name';
     const rows = await rowsOf<{ name: string; checksum: string }>(client, query);
     return new Map(rows.map((row) => [row.name, row.checksum]));
   } catch (error) {

@@ -1,7 +1,9 @@
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
-import { pendingMigrations } from './migrate.ts';
+import { findServer } from './guard/one-server.ts';
+import { requireEngines } from './guard/table-engines.ts';
+import { readSchema } from './migrate.ts';
 import { readRows, rowsOf } from './read-query.ts';
 
 /** Tables that each role writes to. */
@@ -32,6 +34,7 @@ export async function probeClickHouse(
     const schema = await probeSchema(clickhouse);
     findings.push(schema);
     if (!schema.ok) return findings;
+    findings.push(await probeServer(clickhouse));
     const tables = roles.flatMap((role) => writtenTables[role]);
     if (tables.length > 0) findings.push(await probeWrites(clickhouse, tables));
     findings.push(await probeSeries(config));
@@ -42,6 +45,20 @@ export async function probeClickHouse(
     await server.close();
   }
 }
+
+/** Checks that there is one server behind the URL. */
+async function probeServer(config: Config['clickhouse']): Promise<ProbeFinding> {
+  const what = 'server behind clickhouse.url';
+  try {
+    await findServer(config, CONNECTIONS);
+    return { ok: true, what, detail: 'always the same' };
+  } catch (error) {
+    return failedProbe(what, clickHouseError(error, 'examine the server', config));
+  }
+}
+
+/** Two servers in turn are missed once in 128 times. */
+const CONNECTIONS = 8;
 
 /** ClickHouse: ACCESS_DENIED. */
 const accessDenied = '497';
@@ -103,7 +120,8 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
   const what = `database ${config.database}`;
   const client = openClickHouse(config);
   try {
-    const pending = await pendingMigrations(client);
+    const { missing: pending, newer } = await readSchema(client, config);
+    if (newer !== undefined) return failedProbe(what, newer);
     if (pending.length > 0) {
       return {
         ok: false,
@@ -112,6 +130,7 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
         hint: 'Run `tailmark migrate`.',
       };
     }
+    await requireEngines(client);
     const tables = await readRows<{ table_name: string; tokens_kept: string | number }>(
       client,
       'short_token_windows',

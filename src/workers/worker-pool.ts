@@ -1,6 +1,7 @@
 import { Worker } from 'node:worker_threads';
 import { systemClock } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
+import { OperatorError } from '../base/operator-error.ts';
 import type { MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { RunningIngest } from '../ingest/start-ingest-thread.ts';
@@ -38,7 +39,12 @@ export async function startWorkers(
     (_, n) => new WorkerThread(config, n + 1, profile),
   );
   const failed = Promise.race(threads.map((thread) => thread.failed));
-  failed.catch(() => undefined);
+  failed.catch((error: unknown) => {
+    const code = error instanceof OperatorError ? error.code : undefined;
+    if (code !== 'TAILMARK_CLICKHOUSE_UNSUPPORTED') return;
+    // The others must not store their rest: it may go to the wrong server.
+    for (const thread of threads) void thread.terminate();
+  });
   try {
     await Promise.race([Promise.all(threads.map((thread) => thread.reading)), failed]);
   } catch (error) {

@@ -133,6 +133,7 @@ const forbiddenToAll = [
 ];
 const insertChunkRow = "INSERT INTO chunk_rows (kind, stage, requests) VALUES ('driver', '', 0)";
 const insertLedgerRow = "INSERT INTO flushes (group_id, end_offset) VALUES ('privileges', 1)";
+const insertLease = "INSERT INTO leases (kind, holder) VALUES ('ingest', 'privileges')";
 const insertAnomaly = "INSERT INTO anomalies (id, revision) VALUES ('a', 1)";
 
 /** Rights and missing rights of each user beyond that. */
@@ -141,6 +142,8 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
     can: [
       insertChunkRow,
       insertLedgerRow,
+      insertLease,
+      'SELECT * FROM leases',
       'SELECT * FROM flushes',
       'SELECT sum(requests) FROM chunk_rows',
     ],
@@ -169,7 +172,10 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
       "INSERT INTO detector_snapshots (detector) VALUES ('x')",
       'SELECT * FROM detector_state',
     ],
-    cannot: [insertChunkRow, insertLedgerRow, 'SELECT * FROM chunk_rows', 'SELECT * FROM tails_1m'],
+    cannot: [
+      ...[insertChunkRow, insertLedgerRow, insertLease],
+      ...['SELECT * FROM chunk_rows', 'SELECT * FROM tails_1m'],
+    ],
   },
   reader: {
     can: [
@@ -182,6 +188,7 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
     cannot: [
       insertChunkRow,
       insertLedgerRow,
+      insertLease,
       insertAnomaly,
       "INSERT INTO baselines (anomaly_id) VALUES ('a')",
       "INSERT INTO detector_progress (detector) VALUES ('x')",

@@ -137,6 +137,7 @@ describe('queries', () => {
         allowedLatenessMs: 86_400_000,
         idleMs: 35_000,
         mark: 1,
+        kind: 'ingest',
         fromS: 0,
         toS: 86_400,
         // The hour of the traffic began an hour ago, or a little earlier.
@@ -179,7 +180,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, and no chunk has this mark.
         const isSilent =
-          /_problems\.sql$|^(stored|detector)_|^(counted_twice|short_token_windows|chunk_places)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector)_|^(counted_twice|live_leases|short_token_windows|chunk_places)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

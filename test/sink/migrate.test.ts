@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
-import { readMigrations, statementsOf } from '../../src/sink/migrate.ts';
+import { compareSchema, readMigrations, statementsOf } from '../../src/sink/migrate.ts';
 
 describe('statementsOf', () => {
   it.each([
@@ -23,6 +23,41 @@ describe('statementsOf', () => {
   it('keeps the comments of a statement with it', () => {
     expect(statementsOf('-- why\nSELECT 1;\n-- the end\n')).toEqual(['-- why\nSELECT 1']);
   });
+});
+
+describe('compareSchema', () => {
+  const known = [{ name: '0001_a' }, { name: '0002_b' }];
+  const compare = (...recorded: [string, string][]) =>
+    compareSchema(new Map(recorded), known, 'tailmark');
+
+  it('finds every migration missing in an empty database, and none in a migrated one', () => {
+    expect(compare()).toEqual({ missing: ['0001_a', '0002_b'], newer: undefined });
+    expect(compare(['0001_a', 'x'], ['0002_b', 'y'])).toEqual({ missing: [], newer: undefined });
+  });
+
+  it('takes a migration that was begun and not finished for a missing one', () => {
+    expect(compare(['0001_a', 'x'], ['0002_b', ''])).toEqual({
+      missing: ['0002_b'],
+      newer: undefined,
+    });
+  });
+
+  it.each([
+    ['applied', 'z'],
+    ['begun', ''],
+  ])(
+    'refuses a schema in which a later version has %s a migration, and names both',
+    (_, checksum) => {
+      const { newer } = compare(['0001_a', 'x'], ['0002_b', 'y'], ['0003_c', checksum]);
+      expect(newer).toMatchObject({
+        code: 'TAILMARK_SCHEMA_NEWER',
+        exitCode: 78,
+        message:
+          'Cannot use database tailmark as its schema must not be newer than this version of tailmark: ' +
+          'it has migration 0003_c, and the last one known here is 0002_b',
+      });
+    },
+  );
 });
 
 describe('readMigrations', () => {

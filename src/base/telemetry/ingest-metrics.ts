@@ -73,6 +73,23 @@ export function ingestMetrics(make: MetricFactory) {
   };
 }
 
+export function clockMetrics(make: MetricFactory) {
+  return {
+    clockAheadSeconds: make.gauge(
+      'clock_ahead_seconds',
+      'How far the clock of this machine is ahead of that of ClickHouse; negative when it is behind.',
+      [],
+      'max',
+    ),
+    clockHoldsReading: make.gauge(
+      'clock_holds_reading',
+      '1 while no events are read, as the clocks differ too much.',
+      [],
+      'max',
+    ),
+  };
+}
+
 export function ledgerMetrics(make: MetricFactory) {
   return {
     ledgerGapOffsets: make.gauge('ledger_gap_offsets', 'Offsets that no chunk of the ledger has.'),
@@ -84,6 +101,12 @@ export function ledgerMetrics(make: MetricFactory) {
     ledgerSampleDifference: make.gauge(
       'ledger_sample_difference',
       'Samples that chunks have stored too few or too many, of what the ledger says.',
+    ),
+    topicGroups: make.gauge(
+      'topic_groups',
+      'Consumer groups that stored this topic within a day; with two, every event counts twice.',
+      ['topic'],
+      'max',
     ),
     ledgerCheckedSeconds: make.gauge(
       'ledger_checked_timestamp_seconds',

@@ -5,7 +5,7 @@ import {
   Registry,
 } from 'prom-client';
 import { detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
-import { ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
+import { clockMetrics, ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
 
 /** Metrics of a tailmark process. One set per process; tests make their own. */
@@ -20,6 +20,7 @@ export function createMetrics() {
     /** Figures of the process, which its threads do not have: see `collectProcessMetrics`. */
     ofProcess: new Registry(),
     ...ingestMetrics(make),
+    ...clockMetrics(make),
     ...ledgerMetrics(make),
     ...detectMetrics(make),
     ...detectDelayMetrics(make),

@@ -1,14 +1,26 @@
 import { systemClock } from '../../base/clock.ts';
 import { LedgerWatch } from '../../ingest/ledger-watch.ts';
 import { startIngestThread } from '../../ingest/start-ingest-thread.ts';
+import { clickHouseError } from '../../sink/clickhouse.ts';
+import { TopicGroups } from '../../sink/guard/topic-groups.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 
 /** Starts the ingest role, in this thread or in several, and the checks of its ledger. */
 export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const { config, client, groupId, log, metrics } = context;
+  const topics = config.source.type === 'kafka' ? config.kafka.topics : [];
+  const groups = new TopicGroups({ client, groupId, topics, log, metrics });
+  if (!config.ingest.allow_other_groups) {
+    await groups.requireNoOther().catch((error: unknown) => {
+      throw clickHouseError(error, 'look for other groups', config.clickhouse);
+    });
+  }
   const intervalMs = config.ingest.verify_interval;
-  const ledger = new LedgerWatch({ client, groupId, intervalMs, clock: systemClock, log, metrics });
+  const ledger = new LedgerWatch({
+    ...{ client, groupId, intervalMs, clock: systemClock, log, metrics },
+    alsoCheck: () => groups.observe(),
+  });
   ledger.start();
   try {
     const ingest: RunningRole =
