@@ -59,6 +59,4 @@ it('an ingester whose clock is six minutes slow reads nothing and is not ready; 
       'SELECT sum(aggregated) AS good, sum(rejected) AS bad FROM flushes',
     );
     expect([Number(counts?.good), Number(counts?.bad)]).toEqual([events, 0]);
-    child.signal('SIGTERM');
-    expect(await child.exited).toBe(0);
   }));
