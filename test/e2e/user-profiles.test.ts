@@ -11,7 +11,6 @@ import {
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
 import { migrate } from '../../src/sink/migrate.ts';
-import { readingSettings } from '../../src/sink/query-settings.ts';
 import { rowsOf } from '../../src/sink/read-query.ts';
 import { readTails } from '../../src/sink/read-tails.ts';
 import { rowBinaryOf } from '../../src/sink/row-binary/row-binary-of.ts';
@@ -98,7 +97,7 @@ async function readAs(user: string, model: string) {
       tails: await readTails(client, { ...range, ...filters, model }, '10s'),
       rows: await rowsOf(client, 'SELECT 1 AS a UNION ALL SELECT 1'),
       anomalies: await new AnomalyStore(client).since(0, { model: '', state: '', limit: 10 }),
-      windows: (await rowBinaryOf(client, 'series_windows', params, readingSettings)).length,
+      windows: (await rowBinaryOf(client, 'series_windows', params)).length,
     };
   } finally {
     await client.close();
