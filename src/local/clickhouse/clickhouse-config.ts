@@ -3,6 +3,8 @@ export interface LocalClickHouseUser {
   readonly password: string;
   /** Full statements without a grantee: "GRANT SELECT ON tailmark.*". */
   readonly grants: readonly string[];
+  /** Settings of a profile of its own. @default {those of the server} */
+  readonly settings?: Readonly<Record<string, string>>;
 }
 
 /**
@@ -27,23 +29,24 @@ export function clickHouseServerConfig(logPath: string, usersPath: string): stri
  * users, because the engine has no writable storage for them. The given users have their own grants.
  */
 export function clickHouseUsersConfig(users: readonly LocalClickHouseUser[]): string {
-  const common = [
+  const common = (profile = 'default') => [
     element('networks', [element('ip', '127.0.0.1')]),
-    element('profile', 'default'),
+    element('profile', profile),
     element('quota', 'default'),
   ];
+  const withProfile = users.filter(({ settings }) => settings !== undefined);
   return element('clickhouse', [
     element('users', [
       element('default', [
         element('password', ''),
-        ...common,
+        ...common(),
         element('access_management', '1'),
         element('named_collection_control', '1'),
       ]),
       ...users.map((user) =>
         element(user.name, [
           element('password', user.password),
-          ...common,
+          ...common(user.settings === undefined ? 'default' : user.name),
           element(
             'grants',
             user.grants.map((grant) => element('query', grant)),
@@ -51,7 +54,15 @@ export function clickHouseUsersConfig(users: readonly LocalClickHouseUser[]): st
         ]),
       ),
     ]),
-    element('profiles', [element('default', '')]),
+    element('profiles', [
+      element('default', ''),
+      ...withProfile.map(({ name, settings = {} }) =>
+        element(
+          name,
+          Object.entries(settings).map(([setting, value]) => element(setting, value)),
+        ),
+      ),
+    ]),
     element('quotas', [element('default', '')]),
   ]);
 }
