@@ -9,6 +9,7 @@ import { MadeFailure } from './fake-world.ts';
 import { testConfig } from './test-config.ts';
 import { testIntent } from './test-intent.ts';
 
+const here = { logId: 'c/t', leaderEpoch: -1 };
 const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
   encodeMetadata({
     logId: 'c/t',
@@ -34,7 +35,7 @@ describe('a claimed partition', () => {
     expect(bench.ranges).toEqual([[7, 10]]);
     expect(bench.broker.committed).toEqual({
       offset: 10,
-      metadata: encodeMetadata({ logId: 'c/t', leaderEpoch: -1, watermarkMs: logStartMs + 9_000 }),
+      metadata: encodeMetadata({ ...here, watermarkMs: logStartMs + 9_000 }),
     });
   });
 
@@ -124,8 +125,7 @@ describe('an inherited intent', () => {
 
   it('uses the settings of the process that wrote it, and the next chunk the current ones', async () => {
     const note = encodeMetadata({
-      logId: 'c/t',
-      leaderEpoch: -1,
+      ...here,
       watermarkMs: undefined,
       intent: {
         ...testIntent(4, logNowMs),
