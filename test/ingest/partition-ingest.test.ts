@@ -12,8 +12,7 @@ import { testIntent } from './test-intent.ts';
 const here = { logId: 'c/t', leaderEpoch: -1 };
 const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
   encodeMetadata({
-    logId: 'c/t',
-    leaderEpoch: -1,
+    ...here,
     watermarkMs,
     intent: testIntent(endOffset, nowMs),
   });
