@@ -65,13 +65,19 @@ const clusterId = (config: Config) =>
   withAdmin(config, async (admin) => (await admin.describeCluster()).clusterId);
 
 describe.runIf(stack.kind === 'local')('two clusters with one topic name', () => {
-  it('are stored side by side by one group', () =>
+  it.each([
+    ['one group', ''],
+    ['a group each', '_there'],
+  ])('are stored side by side by %s', (_, ending) =>
     withRig({ stack, name: 'two-clusters', settings }, async (rig) => {
       const here = benchMessages('two clusters 1', 3_000, 10);
       const there = benchMessages('two clusters 2', 2_000, 10);
       await rig.publish(inOne(here.messages));
-      const config = await elsewhere(rig, inOne(there.messages));
-      await Promise.all([rig.start(['ingest']), rig.start(['ingest'], config)]);
+      const { kafka, ...rest } = await elsewhere(rig, inOne(there.messages));
+      const config = { ...rest, kafka: { ...kafka, group_id: `${kafka.group_id}${ending}` } };
+      await rig.start(['ingest']);
+      await rig.untilConsumed(here.events);
+      await rig.start(['ingest'], config);
       await rig.untilConsumed(here.events + there.events);
       await rig.expectStages(both(here.truth, there.truth));
       const found = await logs(rig);
@@ -82,7 +88,8 @@ describe.runIf(stack.kind === 'local')('two clusters with one topic name', () =>
           { cluster: await clusterId(config), first: '0', last: '200', events: '2000' },
         ]),
       );
-    }));
+    }),
+  );
 });
 
 describe.runIf(stack.kind === 'local')('a topic that moved to another cluster', () => {

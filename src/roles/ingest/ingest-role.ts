@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { LedgerWatch } from '../../ingest/ledger-watch.ts';
 import { startIngestThread } from '../../ingest/start-ingest-thread.ts';
+import { clusterIdOf } from '../../kafka/client/kafka-topics.ts';
 import { clickHouseError } from '../../sink/clickhouse.ts';
 import { TopicGroups } from '../../sink/guard/topic-groups.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
@@ -10,7 +11,10 @@ import type { RoleContext, RunningRole } from '../role.ts';
 export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const { config, client, groupId, log, metrics } = context;
   const topics = config.source.type === 'kafka' ? config.kafka.topics : [];
-  const groups = new TopicGroups({ client, groupId, topics, log, metrics });
+  const groups = new TopicGroups({
+    ...{ client, groupId, topics, log, metrics },
+    clusterId: () => clusterIdOf(config.kafka),
+  });
   if (!config.ingest.allow_other_groups) {
     await groups.requireNoOther().catch((error: unknown) => {
       throw clickHouseError(error, 'look for other groups', config.clickhouse);

@@ -9,6 +9,8 @@ export interface TopicGroupsOptions {
   readonly groupId: string;
   /** Topics that this process stores. */
   readonly topics: readonly string[];
+  /** Kafka cluster of the topics: a topic of the same name in another one is another topic. */
+  readonly clusterId: () => Promise<string>;
   readonly metrics: Metrics;
   readonly log: Logger;
 }
@@ -16,6 +18,7 @@ export interface TopicGroupsOptions {
 /** Groups that store the topics of this process: each of them counts every event again. */
 export class TopicGroups {
   readonly #options: TopicGroupsOptions;
+  #clusterId: string | undefined;
   /** Other groups that are logged already. */
   readonly #logged = new Set<string>();
 
@@ -57,8 +60,12 @@ export class TopicGroups {
   /** Other groups by topic. */
   async #others(): Promise<Map<string, string[]>> {
     const { client, groupId, topics } = this.#options;
-    const rows = await readRows<{ topic: string; groups: string[] }>(client, 'topic_groups');
-    const groups = new Map(rows.map((row) => [row.topic, row.groups]));
+    if (topics.length === 0) return new Map();
+    this.#clusterId ??= await this.#options.clusterId();
+    type Row = { topic: string; cluster_id: string; groups: string[] };
+    const rows = await readRows<Row>(client, 'topic_groups');
+    const here = rows.filter(({ cluster_id }) => cluster_id === this.#clusterId);
+    const groups = new Map(here.map((row) => [row.topic, row.groups]));
     return new Map(
       topics.map((topic) => [topic, (groups.get(topic) ?? []).filter((id) => id !== groupId)]),
     );
