@@ -38,6 +38,8 @@ export interface CommitMetadata {
 }
 
 const MAGIC = 'tailmark/2';
+/** Without log ids, so that a pending chunk has another token. */
+const BEFORE = 'tailmark/1';
 
 const count = z.int().min(0);
 const countsSchema = z.object({
@@ -71,8 +73,8 @@ const intentSchema: z.ZodType<Intent> = z.object({
 });
 const metadataSchema = z.object({
   v: z.string(),
-  logId: z.string(),
-  leaderEpoch: z.int(),
+  logId: z.string().default(''),
+  leaderEpoch: z.int().default(-1),
   watermarkMs: z.number().optional(),
   intent: intentSchema.optional(),
 });
@@ -106,8 +108,9 @@ export function decodeMetadata(metadata: string): CommitMetadata | undefined {
     throw unreadable(metadata);
   }
   const { success, data } = metadataSchema.safeParse(parsed);
-  if (!success || data.v !== MAGIC) throw unreadable(metadata);
-  const { logId, leaderEpoch, watermarkMs, intent } = data;
+  if (!success) throw unreadable(metadata);
+  const { v, logId, leaderEpoch, watermarkMs, intent } = data;
+  if (v !== MAGIC && !(v === BEFORE && intent === undefined)) throw unreadable(metadata);
   return { logId, leaderEpoch, watermarkMs, intent };
 }
 

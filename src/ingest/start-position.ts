@@ -123,11 +123,12 @@ async function unknownLog(
   const clusterId = clusterOf(logId);
   const isOfOldTopic = metadata !== undefined && clusterOf(metadata.logId) === clusterId;
   const offset = isOfOldTopic ? undefined : found.committed.offset;
-  // Set by an operator, or copied from another cluster together with its metadata.
+  // Set by an operator, copied from another cluster with its metadata, or of a version without log ids.
   if (offset !== undefined) {
+    const watermarkMs = metadata?.logId === '' ? metadata.watermarkMs : undefined;
     if (offset > endOffset) return startAt('truncated', endOffset, { logId });
-    if (offset < startOffset) return expired(offset, { logId }, found);
-    return startAt('committed', offset, { logId });
+    if (offset < startOffset) return expired(offset, { logId, watermarkMs }, found);
+    return startAt('committed', offset, { logId, watermarkMs });
   }
   if (isOfOldTopic || ends.some((end) => clusterOf(end.logId) === clusterId)) {
     return startAt('recreated', startOffset, { logId });

@@ -95,6 +95,24 @@ describe('commit metadata', () => {
     expect(decodeMetadata(metadata)).toBeUndefined();
   });
 
+  it('reads what the version before wrote, unless a chunk is pending', () => {
+    expect(decodeMetadata('{"v":"tailmark/1","watermarkMs":5}')).toEqual({
+      logId: '',
+      leaderEpoch: -1,
+      watermarkMs: 5,
+      intent: undefined,
+    });
+    const pending = encodeMetadata({
+      logId: '',
+      leaderEpoch: -1,
+      watermarkMs: 5,
+      intent: testIntent(20, 7),
+    });
+    expect(() => decodeMetadata(pending.replace('tailmark/2', 'tailmark/1'))).toThrow(
+      'must be of tailmark/2; it is of tailmark/1',
+    );
+  });
+
   it('refuses what another version of tailmark wrote', () => {
     expect(() => decodeMetadata('{"v":"tailmark/3","wm":5,"end":20}')).toThrow(
       'Cannot take over a partition: its commit metadata must be of tailmark/2; it is of tailmark/3',

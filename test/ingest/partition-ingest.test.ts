@@ -11,11 +11,7 @@ import { testIntent } from './test-intent.ts';
 
 const here = { logId: 'c/t', leaderEpoch: -1 };
 const intent = (endOffset: number, nowMs = logNowMs, watermarkMs = logStartMs) =>
-  encodeMetadata({
-    ...here,
-    watermarkMs,
-    intent: testIntent(endOffset, nowMs),
-  });
+  encodeMetadata({ ...here, watermarkMs, intent: testIntent(endOffset, nowMs) });
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
 /** A broker with a commit of a predecessor. */

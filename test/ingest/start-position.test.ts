@@ -188,6 +188,17 @@ describe('another log of the same name', () => {
     });
   });
 
+  it('starts at a commit of the version that knew no logs, with its watermark', async () => {
+    const metadata = '{"v":"tailmark/1","watermarkMs":5}';
+    const found = { ...log, committed: 4, metadata, ledger: [ledgerAt(4, '')] };
+    expect(await positionOf(found)).toMatchObject({
+      reason: 'committed',
+      logId: 'c/t',
+      startOffset: 4,
+      watermarkMs: 5,
+    });
+  });
+
   it('is told apart from its namesake in a cluster that stores to the same ledger', async () => {
     const ledger = [ledgerAt(9, 'other/t'), ledgerAt(4)];
     expect(await positionOf({ ...log, ledger })).toMatchObject({
