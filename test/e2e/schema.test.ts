@@ -97,6 +97,9 @@ describe('queries', () => {
   it('in sql/queries all run with their parameters, and return rows', () =>
     withRig({ stack, name: 'queries' }, async (rig) => {
       await fill(rig);
+      const [log] = await rig.rows<{ cluster: string }>(
+        `SELECT DISTINCT substringIndex(log_id, '/', 1) AS cluster FROM flushes`,
+      );
       const values: Record<string, unknown> = {
         groupId: rig.config.kafka.group_id,
         topic: rig.topic,
@@ -125,7 +128,7 @@ describe('queries', () => {
         partition: 0,
         logId: 'c/t',
         logMark: 1,
-        clusterId: '',
+        clusterId: log?.cluster,
         startOffset: 0,
         endOffset: 1,
         firstTimestampMs: 0,

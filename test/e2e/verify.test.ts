@@ -212,7 +212,11 @@ describe('verify, of tables', () => {
   it('into which two groups have read one topic names both groups and the offsets', () =>
     withStored('verify_groups', async (rig, chunks) => {
       const group_id = rig.config.kafka.group_id;
-      const other = { ...rig.config, kafka: { ...rig.config.kafka, group_id: `${group_id}.b` } };
+      const other = {
+        ...rig.config,
+        kafka: { ...rig.config.kafka, group_id: `${group_id}.b` },
+        ingest: { ...rig.config.ingest, allow_other_groups: true },
+      };
       const pipeline = await rig.start(['ingest'], other);
       await rig.untilConsumed(4 * chunksPerPartition * eventsPerChunk);
       await pipeline.stop();

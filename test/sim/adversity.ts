@@ -228,12 +228,17 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
         trace?.(`${log.topic}/${log.partition}`, `loses its records from ${at} on`);
         truth.remove(log, (offset) => offset >= at, 'unclean_election');
         const next = kafka.truncate(log, at);
-        // Other records follow soon, or after the reader has found out.
-        world.pending++;
-        scheduler.at(random.unit() * random.pick([50, 5_000]), undefined, () => {
-          world.pending--;
+        const write = () => {
           if (kafka.logOf(next.topic, next.partition) !== next) return;
           workload.write(next, random.between(1, 40), scheduler.nowMs);
+        };
+        // Other records are there before the reader asks again, or after it has found out.
+        if (random.chance(0.5)) write();
+        kafka.wake();
+        world.pending++;
+        scheduler.at(random.unit() * 5_000, undefined, () => {
+          world.pending--;
+          write();
           kafka.wake();
         });
         return true;

@@ -75,7 +75,6 @@ export class SimKafka {
       const begin = begins.get(log);
       if (begin !== undefined) begins.set(next, begin);
     }
-    this.wake();
     return next;
   }
 
