@@ -100,9 +100,11 @@ export class KafkaProxy {
       else if (textAt >= 0) frame.write(fate.becomes, textAt);
     }
     const { host, port } = this.#broker;
-    const original = endpoint(host, port);
-    for (let at = frame.indexOf(original); at >= 0; at = frame.indexOf(original, at + 1)) {
-      endpoint(host, this.#port).copy(frame, at);
+    for (const form of [endpoint, compactEndpoint]) {
+      const original = form(host, port);
+      for (let at = frame.indexOf(original); at >= 0; at = frame.indexOf(original, at + 1)) {
+        form(host, this.#port).copy(frame, at);
+      }
     }
     return frame;
   }
@@ -114,6 +116,13 @@ function endpoint(host: string, port: number): Buffer {
   bytes.writeInt16BE(host.length, 0);
   bytes.write(host, 2);
   bytes.writeInt32BE(port, 2 + host.length);
+  return bytes;
+}
+
+/** The same in flexible versions of a response: a byte of the length and one, host, port. */
+function compactEndpoint(host: string, port: number): Buffer {
+  const bytes = endpoint(host, port).subarray(1);
+  bytes[0] = host.length + 1;
   return bytes;
 }
 
