@@ -55,6 +55,8 @@ export class Ingester implements SourceHandler {
   readonly #context: PartitionContext & { readonly lateShare: LateShare };
   readonly #partitions = new Map<Claim, PartitionIngest>();
   readonly #failure = new Failure();
+  /** The broker has no topic ids: logged once. */
+  #lacksTopicIds = false;
   /** Of start positions, over all partitions. */
   readonly #lasting: LastingError;
   /** Rejects when a chunk cannot be stored and a retry does not help. */
@@ -174,9 +176,10 @@ export class Ingester implements SourceHandler {
       },
       `partition assigned${loss === undefined ? '' : `; ${loss}`}`,
     );
-    if (!hasTopicId(found.logId)) {
+    if (!hasTopicId(found.logId) && !this.#lacksTopicIds) {
+      this.#lacksTopicIds = true;
       log.warn(
-        { topic, partition },
+        { topic },
         'the broker has no topic ids (Kafka 2.8 or later has): a recreated topic that is longer is not noticed',
       );
     }
@@ -202,7 +205,7 @@ export class Ingester implements SourceHandler {
 /** Records that are gone from the log, in words; undefined where there are none. */
 function lossOf({ reason, lostOffsets }: StartPosition): string | undefined {
   if (reason === 'truncated') {
-    return 'the log was truncated: counted records are no longer in it, and others count from here on';
+    return 'the log ends before what was read, or has other records there: it was truncated';
   }
   return lostOffsets > 0 ? 'retention has removed records that were not read' : undefined;
 }

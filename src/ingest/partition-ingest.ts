@@ -51,7 +51,8 @@ export class PartitionIngest {
   #failure: unknown;
 
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
-    const { intent, watermarkMs = Number.NEGATIVE_INFINITY } = start;
+    const { intent, logId, startOffset, leaderEpoch } = start;
+    const { watermarkMs = Number.NEGATIVE_INFINITY } = start;
     const settings = intent?.settings ?? chunkSettingsOf(context.config);
     this.claim = claim;
     this.#start = start;
@@ -59,7 +60,7 @@ export class PartitionIngest {
     this.#context = context;
     this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
     this.#inherited = intent;
-    this.#before = { ...start, watermarkMs };
+    this.#before = { logId, startOffset, watermarkMs, leaderEpoch };
     this.#begin(this.#before, intent?.nowMs ?? context.clock.nowMs());
   }
 

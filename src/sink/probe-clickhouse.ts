@@ -2,13 +2,14 @@ import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { findServer } from './guard/one-server.ts';
+import { CONNECTIONS_AT_START } from './guard/store-guard.ts';
 import { requireEngines } from './guard/table-engines.ts';
 import { readSchema } from './migrate.ts';
 import { readRows, rowsOf } from './read-query.ts';
 
 /** Tables that each role writes to. */
 const writtenTables = {
-  ingest: ['chunk_rows', 'flushes'],
+  ingest: ['chunk_rows', 'flushes', 'leases'],
   detect: ['anomalies', 'baselines', 'detector_progress', 'detector_state', 'detector_snapshots'],
   serve: [],
 } as const;
@@ -50,15 +51,12 @@ export async function probeClickHouse(
 async function probeServer(config: Config['clickhouse']): Promise<ProbeFinding> {
   const what = 'server behind clickhouse.url';
   try {
-    await findServer(config, CONNECTIONS);
+    await findServer(config, CONNECTIONS_AT_START);
     return { ok: true, what, detail: 'always the same' };
   } catch (error) {
     return failedProbe(what, clickHouseError(error, 'examine the server', config));
   }
 }
-
-/** Two servers in turn are missed once in 128 times. */
-const CONNECTIONS = 8;
 
 /** ClickHouse: ACCESS_DENIED. */
 const accessDenied = '497';

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
+import { readProgress } from '../../src/sink/windows/window-progress.ts';
 import { useStack } from '../containers/stack.ts';
 import { chunk } from '../ingest/flush-world.ts';
 import { Rig } from './kit/rig.ts';
@@ -35,6 +36,13 @@ describe('the ends of a ledger', () => {
         { logId: 'c/b', endOffset: 4, watermarkMs: 4_000, leaderEpoch: 0 },
         { logId: 'd/a', endOffset: 101, watermarkMs: 101_000, leaderEpoch: -1 },
       ]);
+      // Of a cluster, the log that was stored last; the other cluster's partition does not count.
+      const reached = async (clusterId: string) =>
+        (await readProgress(rig.client, 'g', clusterId)).map(
+          ({ topic, partition, endOffset }) => `${topic}/${partition} ${endOffset}`,
+        );
+      expect(await reached('c')).toEqual(['other/0 99', 't/0 30', 't/1 98']);
+      expect(await reached('d')).toEqual(['t/0 101']);
       expect(await store.ledgerEnds('g', 'none', 0)).toEqual([]);
       expect(await store.groupBeginMs('g', 't', 'd')).toBeGreaterThan(0);
       expect(await store.groupBeginMs('g', 't', 'e')).toBeUndefined();

@@ -131,7 +131,6 @@ describe('queries', () => {
         clusterId: log?.cluster,
         startOffset: 0,
         endOffset: 1,
-        firstTimestampMs: 0,
         sinceMs: 0,
         landedSinceMs: 0,
         ledgerSinceMs: 0,

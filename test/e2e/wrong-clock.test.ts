@@ -21,7 +21,7 @@ setInterval(read, 100).unref();
 Date.now = () => real() + shiftMs;
 `;
 
-it('an ingester whose clock is six minutes slow reads nothing and is not ready; mended, it loses nothing', () =>
+it('an ingester whose clock is six minutes slow reads nothing and is not ready; corrected, it loses nothing', () =>
   withRig({ stack, name: 'slow_clock' }, async (rig) => {
     const dir = mkdtempSync(join(tmpdir(), 'tailmark-clock-'));
     rig.atEnd(async () => rmSync(dir, { recursive: true, force: true }));

@@ -199,7 +199,7 @@ describe('another log of the same name', () => {
     });
   });
 
-  it('is told apart from its namesake in a cluster that stores to the same ledger', async () => {
+  it('is distinguished from its namesake in a cluster that stores to the same ledger', async () => {
     const ledger = [ledgerAt(9, 'other/t'), ledgerAt(4)];
     expect(await positionOf({ ...log, ledger })).toMatchObject({
       reason: 'ledger',

@@ -75,7 +75,7 @@ function inflateInJavaScript(bytes: Buffer, maxBytes: number, { contentBytes }: 
   return Buffer.concat(parts, total);
 }
 
-/** The frame, with the smallest window that all its content fits into, if its own is larger than is usual. */
+/** The frame, with the smallest window that holds all its content, if its own exceeds 2^PLAIN_WINDOW_LOG. */
 function withLeastWindow({ bytes, mostBytes }: Frame, maxBytes: number): Buffer {
   const windowLog = 10 + ((bytes[5] as number) >> 3);
   const least = Math.ceil(Math.log2(Math.max(BLOCK_BYTES, Math.min(mostBytes, 2 * maxBytes))));

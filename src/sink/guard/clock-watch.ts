@@ -18,7 +18,7 @@ const TOLERATED_MS = 5_000;
 
 /**
  * Compares the local clock with ClickHouse's. A clock that is slow by more than `windows.max_future` would
- * reject every event as ahead of time. So from half of it on, events are not read until it is mended.
+ * reject every event as ahead of time. So from half of it on, events are not read until the clocks agree.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;

@@ -25,7 +25,7 @@ export interface StoreGuardOptions {
 }
 
 /** Connections that are asked at the start: two servers in turn are missed once in 128 starts. */
-const CONNECTIONS_AT_START = 8;
+export const CONNECTIONS_AT_START = 8;
 const CONNECTIONS_LATER = 2;
 /** Writes ask which server there is when that is known from earlier than this. */
 const KNOWN_MS = 1_000;

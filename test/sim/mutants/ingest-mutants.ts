@@ -213,9 +213,11 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'range-begins-where-reading-does',
     bug: 'the range is that of what was fetched, not of what was left of it',
     file: partition,
-    find: 'this.#before = { ...start, watermarkMs };',
-    replace:
-      'this.#before = { ...start, watermarkMs, startOffset: Math.min(start.startOffset, start.readOffset) };',
+    find: 'this.#before = { logId, startOffset, watermarkMs, leaderEpoch };',
+    replace: `this.#before = {
+      ...{ logId, watermarkMs, leaderEpoch },
+      startOffset: Math.min(startOffset, start.readOffset),
+    };`,
   },
   {
     name: 'recreated-not-seen',

@@ -41,9 +41,8 @@ export const windowMutants: readonly Mutant[] = [
     name: 'watermark-not-inherited',
     bug: 'a successor begins without a watermark: what was late is counted',
     file: 'src/ingest/partition-ingest.ts',
-    find: 'const { intent, watermarkMs = Number.NEGATIVE_INFINITY } = start;',
-    replace: `const { intent } = start;
-    const watermarkMs = Number.NEGATIVE_INFINITY;`,
+    find: 'const { watermarkMs = Number.NEGATIVE_INFINITY } = start;',
+    replace: `const watermarkMs = Number.NEGATIVE_INFINITY;`,
   },
   {
     name: 'watermark-not-committed',
