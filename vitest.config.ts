@@ -1,12 +1,13 @@
 import { availableParallelism } from 'node:os';
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
+import { javaOptions } from './test/containers/class-archive.ts';
 
 // Two projects. `unit` needs nothing but Node and computes throughout: it takes every core, where vitest
-// would leave one free. Its files share their imports (no isolation), which halves the time of importing.
-// `integration` talks to a real Kafka and a real ClickHouse, which its global setup starts (or borrows from
-// Docker) once for the whole run. Its tests have topics, groups and databases of their own, and wait more
-// than they work: three files at a time. Time limits end what hangs; no test is to fail for a busy machine.
+// would leave one free. `integration` talks to a real Kafka and a real ClickHouse, which its global setup
+// starts (or borrows from Docker) once for the whole run. Its tests have topics, groups and databases of
+// their own, and wait too: three files at a time. The files of a worker share their imports (no isolation):
+// a minute less. Time limits end what hangs; no test is to fail for a busy machine.
 
 /** Files of a minute or more. They start first: at the end, others could not use the cores beside them. */
 const longFiles = ['demo', 'chaos', 'bench', 'local-stack'].map((name) => `e2e/${name}.test.ts`);
@@ -39,8 +40,8 @@ export default defineConfig({
           name: 'integration',
           include: ['test/e2e/**/*.test.ts', 'test/containers/**/*.test.ts'],
           globalSetup: ['test/containers/global-setup.ts'],
-          // Brokers live for seconds: without the slower compiler a start takes a third less of the cores.
-          env: { JAVA_TOOL_OPTIONS: '-XX:TieredStopAtLevel=1' },
+          isolate: false,
+          env: { JAVA_TOOL_OPTIONS: javaOptions },
           testTimeout: 600_000,
           hookTimeout: 600_000,
           maxWorkers: 3,

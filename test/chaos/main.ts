@@ -53,7 +53,11 @@ async function run(options: ChaosOptions) {
     return { isRight: isRight(summary), text: renderSilence(summary) };
   }
   const { cycles, kinds, events } = options;
-  const summary = await runChaos({ ...common, cycles, kinds, events, sessionTimeoutMs: 10_000 });
+  const summary = await runChaos({
+    ...{ ...common, cycles, kinds, events },
+    partitions: 8,
+    sessionTimeoutMs: 10_000,
+  });
   return { isRight: isExact(summary), text: renderSummary(summary) };
 }
 

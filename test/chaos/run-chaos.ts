@@ -17,6 +17,7 @@ export interface ChaosRunOptions {
   readonly kinds?: readonly FaultKind[];
   readonly events: number;
   readonly eventsPerMessage: number;
+  readonly partitions: number;
   readonly sessionTimeoutMs: number;
   /** A directory of the run, removed at the end. */
   readonly dir: string;
@@ -27,7 +28,6 @@ export interface ChaosRunOptions {
   readonly onFailure?: (logs: readonly { readonly pid: number; readonly text: string }[]) => void;
 }
 
-const partitions = 8;
 /** Members at the beginning and end of every cycle. */
 const memberCount = 2;
 const sliceEveryMs = 100;
@@ -40,7 +40,7 @@ const catchUpDeadlineMs = 300_000;
  * data at the end with the published events. The faults depend on the seed alone.
  */
 export async function runChaos(options: ChaosRunOptions): Promise<ChaosSummary> {
-  const { dir, sessionTimeoutMs, signal } = options;
+  const { dir, partitions, sessionTimeoutMs, signal } = options;
   const world = await ChaosWorld.open({
     dir,
     partitions,
@@ -78,7 +78,7 @@ class ChaosRun {
   }
 
   async run(): Promise<ChaosSummary> {
-    const { seed, cycles, kinds, events, eventsPerMessage, say } = this.#options;
+    const { seed, cycles, kinds, events, eventsPerMessage, partitions, say } = this.#options;
     const { config, fleet } = this.#world;
     const startedMs = performance.now();
     const plan = planCycles(seed, cycles, kinds);
@@ -113,6 +113,7 @@ class ChaosRun {
   /** Runs one fault while a share of the messages is being published; then all of it must be stored. */
   async #cycle(kind: FaultKind, share: number, feed: EventFeed, random: Random): Promise<number> {
     const world = this.#world;
+    const { partitions } = this.#options;
     const startedMs = performance.now();
     const sinceMs = Date.now();
     const hurry = new AbortController();
@@ -153,7 +154,7 @@ class ChaosRun {
 
   /** Publishes ever smaller parts of the rest, until the signal allows all of it. */
   async #trickle(feed: EventFeed, share: number, hurry: AbortSignal): Promise<void> {
-    const { signal } = this.#options;
+    const { partitions, signal } = this.#options;
     for (let left = share; left > 0 && !signal.aborted; ) {
       const slice = hurry.aborted ? 1_000 : Math.max(partitions, Math.round(left * sliceShare));
       const count = Math.min(left, slice);
@@ -177,7 +178,7 @@ class ChaosRun {
       ) as Record<FaultKind, number>,
       events: feed.events,
       messages: feed.ends.reduce((sum, end) => sum + end, 0),
-      partitions,
+      partitions: this.#options.partitions,
       ...comparison,
       sessionTimeoutMs: this.#options.sessionTimeoutMs,
       takeoverMs: this.#found.takeoverMs,

@@ -102,8 +102,20 @@ async function endOffset(brokers: string[], topic: string): Promise<string | und
   return offsets?.high;
 }
 
+/** Reads the first message of a topic; returns its size. */
+async function sizeOfFirst(brokers: string[], topic: string): Promise<number | undefined> {
+  const consumer = kafkaOf(brokers).consumer({ groupId: topic });
+  await consumer.connect();
+  await consumer.subscribe({ topic, fromBeginning: true });
+  const sizeBytes = await new Promise<number | undefined>((resolve) => {
+    void consumer.run({ eachMessage: async ({ message }) => resolve(message.value?.length) });
+  });
+  await consumer.disconnect();
+  return sizeBytes;
+}
+
 describe('tailmark up', () => {
-  it('prints one line of endpoints that work, and ends both within the deadline on SIGTERM', async () => {
+  it('prints one line of endpoints that work, refuses a second one, and ends both on SIGTERM', async () => {
     const started = await up();
     expect(output.out.split('\n')).toHaveLength(2);
     const { kafka, clickhouse } = JSON.parse(output.out) as Endpoints;
@@ -119,6 +131,11 @@ describe('tailmark up', () => {
     expect(await queryClickHouse(portOf(clickhouse.url), sql)).toBe('1\n');
     expect(await topics(kafka.brokers)).toEqual(['inference.timings.v1']);
     expect(isRunning(kafka.pid) && isRunning(clickhouse.pid)).toBe(true);
+    await expect(startLocalStack({ dir })).rejects.toMatchObject({
+      code: 'TAILMARK_LOCAL_IN_USE',
+      exitCode: 69,
+      message: expect.stringMatching(new RegExp(`is held by process ${started.pid} since`)),
+    });
 
     started.kill('SIGTERM');
     await pollUntil('tailmark up has ended', () => started.exitCode !== null, stopDeadlineMs);
@@ -144,15 +161,6 @@ describe('tailmark up', () => {
     started.kill('SIGKILL');
     const gone = () => !isRunning(kafka.pid) && !isRunning(clickhouse.pid);
     await pollUntil('Kafka and ClickHouse have ended', gone, stopDeadlineMs);
-  });
-
-  it('refuses a second one in the same directory, by process id', async () => {
-    const first = await up();
-    await expect(startLocalStack({ dir })).rejects.toMatchObject({
-      code: 'TAILMARK_LOCAL_IN_USE',
-      exitCode: 69,
-      message: expect.stringMatching(new RegExp(`is held by process ${first.pid} since`)),
-    });
   });
 
   it.each(['kafka', 'clickhouse'] as const)(
@@ -189,8 +197,9 @@ describe('tailmark up', () => {
 });
 
 describe('the local stack', () => {
-  it('keeps its data over a restart, and wipes it when fresh', async () => {
+  it('takes a message of 50 MB, keeps its data over a restart, wipes it when fresh, and shows why it fails', async () => {
     const first = await start();
+    await produce(first.kafka.brokers, 'large', Buffer.alloc(50_000_000, 'x'));
     await produce(first.kafka.brokers, 'kept', 'hello');
     const create = 'CREATE TABLE tailmark.kept ENGINE = MergeTree ORDER BY n AS SELECT 7 AS n';
     await queryClickHouse(portOf(first.clickhouse.url), create);
@@ -199,6 +208,7 @@ describe('the local stack', () => {
     const second = await start();
     expect(second.kafka.brokers).toEqual(first.kafka.brokers);
     expect(await endOffset(second.kafka.brokers, 'kept')).toBe('1');
+    expect(await sizeOfFirst(second.kafka.brokers, 'large')).toBe(50_000_000);
     const select = 'SELECT n FROM tailmark.kept';
     expect(await queryClickHouse(portOf(second.clickhouse.url), select)).toBe('7\n');
     await stop();
@@ -209,19 +219,17 @@ describe('the local stack', () => {
     const tables = "SELECT count() FROM system.tables WHERE database = 'tailmark'";
     expect(await queryClickHouse(portOf(third.clickhouse.url), tables)).toBe('0\n');
     expect(readdirSync(dir)).toContain('mine.txt');
-  });
+    await stop();
 
-  it('accepts a message of 50 MB', async () => {
-    const { kafka } = await start();
-    await produce(kafka.brokers, 'large', Buffer.alloc(50_000_000, 'x'));
-    const consumer = kafkaOf(kafka.brokers).consumer({ groupId: 'large' });
-    await consumer.connect();
-    await consumer.subscribe({ topic: 'large', fromBeginning: true });
-    const sizeBytes = await new Promise<number | undefined>((resolve) => {
-      void consumer.run({ eachMessage: async ({ message }) => resolve(message.value?.length) });
+    // Storage that cannot be read: the last lines of the log say why.
+    writeFileSync(join(dir, 'kafka', 'data', 'meta.properties'), 'damaged');
+    await expect(startLocalStack({ dir })).rejects.toMatchObject({
+      code: 'TAILMARK_LOCAL_START_FAILED',
+      exitCode: 69,
+      message: expect.stringMatching(
+        /^Cannot start Kafka: .*ended with code 1\n(?:.*\n)*.*node ID not found/,
+      ),
     });
-    await consumer.disconnect();
-    expect(sizeBytes).toBe(50_000_000);
   });
 
   it('refuses a given port that is taken, by number and flag, and leaves nothing', async () => {
@@ -256,19 +264,6 @@ describe('the local stack', () => {
     });
     expect(readdirSync(dir)).not.toContain('lock.json');
     expect(readdirSync(dir)).not.toContain('children.json');
-  });
-
-  it('shows the last lines of the log when Kafka does not come up', async () => {
-    await start();
-    await stop();
-    writeFileSync(join(dir, 'kafka', 'data', 'meta.properties'), 'damaged');
-    await expect(startLocalStack({ dir })).rejects.toMatchObject({
-      code: 'TAILMARK_LOCAL_START_FAILED',
-      exitCode: 69,
-      message: expect.stringMatching(
-        /^Cannot start Kafka: .*ended with code 1\n(?:.*\n)*.*node ID not found/,
-      ),
-    });
   });
 });
 

@@ -9,6 +9,6 @@ export async function pollUntil(
   const endMs = performance.now() + deadlineMs;
   while (!(await ask())) {
     if (performance.now() > endMs) throw new Error(`not within ${deadlineMs} ms: ${what}`);
-    await pause(20);
+    await pause(50);
   }
 }

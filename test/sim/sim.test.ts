@@ -7,7 +7,7 @@ import { simulate } from './simulate.ts';
 
 const runner = fileURLToPath(new URL('./run.js', import.meta.url));
 /** Enough for every kind of fault to occur, and few enough for every run of the tests. */
-const SEED_COUNT = 400;
+const SEED_COUNT = 300;
 
 interface Summary {
   readonly seedCount: number;

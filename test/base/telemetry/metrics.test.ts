@@ -34,13 +34,13 @@ describe('metrics of a process', () => {
   it('show the longest delay of the event loop, of all threads', async () => {
     const metrics = createMetrics();
     collectThreadMetrics(metrics);
-    // The sampling timer runs before the loop is blocked, and notices it afterwards.
+    // A delay lies between two samples, 10 ms apart: one before the loop is blocked, one afterwards.
     let delayS = 0;
     while (delayS < 0.25) {
-      await setTimeout(1);
+      await setTimeout(25);
       const endMs = performance.now() + 300;
       while (performance.now() < endMs);
-      await setTimeout(1);
+      await setTimeout(25);
       delayS = delayIn(await metrics.registry.metrics());
     }
     const [own, another] = [createMetrics(), createMetrics()].map(({ registry }) =>
