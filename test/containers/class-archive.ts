@@ -5,8 +5,8 @@ import { startKafka } from '../../src/local/kafka/kafka-broker.ts';
 
 /**
  * Loaded classes of a broker, which Java maps instead of loading them again: a start takes half of its CPU
- * time. Absent until it is made; Java does without it then. Its name is of this process alone, as it fits only
- * the same Java and jars.
+ * time. Absent until it is made; Java does without it then. It fits only the same Java and jars, so each run
+ * makes its own.
  */
 const classArchive = join(tmpdir(), `tailmark-test-${process.pid}.jsa`);
 
