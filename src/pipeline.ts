@@ -1,7 +1,7 @@
 import { systemClock } from './base/clock.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
-import { writtenTopics } from './ingest/dead-letter.ts';
+import { writtenTopics } from './ingest/letters/dead-letter.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';

@@ -3,7 +3,7 @@ import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
 import { hostPort, hostPortPattern } from '../base/host-port.ts';
 import { detect } from './detect.ts';
-import { day, duration, hour, minute, second, whole } from './setting-types.ts';
+import { day, duration, hour, minute, second, share, whole } from './setting-types.ts';
 
 // `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: required form, secrecy,
 // and range. See input-schema.ts.
@@ -241,6 +241,9 @@ const ingest = z
     ),
     flush_max_rows: whole(50_000, 100, 100_000).describe('Rows that seal a chunk early.'),
     flush_max_events: whole(5_000_000, 1, 100_000_000).describe('Events that seal a chunk early.'),
+    pause_above_rejected: share(0.5).describe(
+      'A partition pauses where a larger share of a chunk would be rejected as future, late or undecodable_batch; 1 never pauses.',
+    ),
     verify_interval: duration('30s', second, hour).describe(
       'How often the ledger of the last hour is verified, for the metrics.',
     ),

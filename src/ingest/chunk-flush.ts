@@ -3,8 +3,8 @@ import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.t
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
-import type { DeadLetter } from './dead-letter.ts';
-import { type LetterContext, publishLetters, rationedMessages } from './letter-writer.ts';
+import type { DeadLetter } from './letters/dead-letter.ts';
+import { type LetterContext, publishLetters, rationedMessages } from './letters/letter-writer.ts';
 import type { ChunkBegin } from './open-chunk.ts';
 import { type PersistContext, persist } from './persist.ts';
 

@@ -21,9 +21,10 @@ import {
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
-import { DeadLetterBudget } from './dead-letter-budget.ts';
 import { LateShare } from './late-share.ts';
+import { DeadLetterBudget } from './letters/dead-letter-budget.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
+import { PausedPartitions } from './paused-partitions.ts';
 import { resolveStartPosition, type StartPosition } from './start-position.ts';
 
 export interface IngesterOptions {
@@ -52,7 +53,10 @@ const STORING_MS_TOLERATED = 20_000;
  */
 export class Ingester implements SourceHandler {
   readonly #source: Source;
-  readonly #context: PartitionContext & { readonly lateShare: LateShare };
+  readonly #context: PartitionContext & {
+    readonly lateShare: LateShare;
+    readonly paused: PausedPartitions;
+  };
   readonly #partitions = new Map<Claim, PartitionIngest>();
   readonly #failure = new Failure();
   /** The broker has no topic ids: logged once. */
@@ -78,6 +82,7 @@ export class Ingester implements SourceHandler {
       guardMs: config.kafka.session_timeout / 2,
       onFailure: (error) => this.#failure.reject(error),
       lateShare: new LateShare(metrics, log),
+      paused: new PausedPartitions(metrics, log),
     };
   }
 
@@ -105,17 +110,19 @@ export class Ingester implements SourceHandler {
 
   onLost(claim: Claim): void {
     this.#partitions.delete(claim);
+    this.#context.paused.lost(claim);
     // The partition's next reader exports its own watermark.
     this.#context.metrics.watermarkSeconds.remove(labelsOf(claim));
   }
 
   problems(): string[] {
-    return [...this.#partitions].flatMap(([{ topic, partition }, ingest]) => {
+    const slow = [...this.#partitions].flatMap(([{ topic, partition }, ingest]) => {
       const storingMs = ingest.storingMs();
       if (storingMs <= STORING_MS_TOLERATED) return [];
       const seconds = Math.round(storingMs / 1000);
       return [`ingest: a chunk of ${topic}/${partition} has not been stored for ${seconds} s`];
     });
+    return [...slow, ...this.#context.paused.problems()];
   }
 
   /** Stops reading, stores what was read, and releases the partitions. */

@@ -12,7 +12,7 @@ import type { SourceRecord } from '../source/record.ts';
 import { ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
-import { type DeadLetter, deadLetterBytes } from './dead-letter.ts';
+import { type DeadLetter, deadLetterBytes } from './letters/dead-letter.ts';
 
 export interface ChunkContext {
   readonly config: Config;
@@ -240,6 +240,7 @@ export class OpenChunk implements DecodeSink {
     this.#letters.push({
       topic: this.#topic,
       partition: this.#partition,
+      logId: this.#logId,
       offset: this.#record.offset,
       index,
       reason,

@@ -6,9 +6,10 @@ import { type Claim, ClaimLostError } from '../source/source.ts';
 import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
 import { chunkSettingsOf } from './chunk-settings.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
-import type { DeadLetter } from './dead-letter.ts';
 import type { LateShare } from './late-share.ts';
+import type { DeadLetter } from './letters/dead-letter.ts';
 import { type ChunkBegin, type ChunkContext, OpenChunk } from './open-chunk.ts';
+import { doubtOf, type PausedPartitions } from './paused-partitions.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
 
@@ -16,6 +17,7 @@ export interface PartitionContext extends ChunkContext, FlushContext {
   /** Called when a chunk cannot be stored and a retry does not help. */
   readonly onFailure: (error: unknown) => void;
   readonly lateShare: Pick<LateShare, 'count'>;
+  readonly paused: Pick<PausedPartitions, 'pause' | 'tryAgain' | 'goesOn'>;
 }
 
 /**
@@ -27,6 +29,8 @@ const BYTES_AT_ONCE = 128 * 1024;
 const KEEP_ALIVE_MS = 500;
 /** The first chunk of a claim is due sooner, because the partition was idle during the rebalance. */
 const FIRST_CHUNK_MS = 1_000;
+/** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
+const PAUSE_MS = 60_000;
 /** The fractional parts of its multiples are spread evenly, however many there are. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
@@ -49,6 +53,8 @@ export class PartitionIngest {
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
   #failure: unknown;
+  /** When it was paused; undefined while it is not. */
+  #pausedMs: number | undefined;
 
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
     const { intent, logId, startOffset, leaderEpoch } = start;
@@ -83,9 +89,9 @@ export class PartitionIngest {
     if (this.#mustCommitStart) await this.#commitStart();
     while (batch.records.current !== undefined) {
       this.#check();
-      if (this.#draining) return;
+      if (this.#draining || this.#pausedMs !== undefined) return;
       if (this.#isClockOutdated()) await this.#sealWhenStored(keepAlive);
-      if (this.#draining) return;
+      if (this.#draining || this.#pausedMs !== undefined) return;
       this.#fill(batch);
       if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
       await keepAlive();
@@ -93,8 +99,9 @@ export class PartitionIngest {
     }
   }
 
-  /** Seals the open chunk if it is due and the previous one is stored. */
+  /** Seals the open chunk if it is due and the previous one is stored; reads again after a pause. */
   sealIfDue(intervalMs: number): void {
+    if (this.#pausedMs !== undefined) this.#readAgainIfDue(this.#pausedMs);
     if (this.#inherited !== undefined || this.#flushing !== undefined) return;
     if (this.#context.clock.elapsedMs() - this.#openedMs >= this.#dueMs(intervalMs)) this.seal();
   }
@@ -112,16 +119,17 @@ export class PartitionIngest {
   /** Seals the open chunk and starts to store it. The previous chunk must be stored. */
   seal(): void {
     // After a failed chunk, a later commit would skip it for good.
-    if (this.#failure !== undefined) return;
+    if (this.#failure !== undefined || this.#pausedMs !== undefined) return;
     if (this.#open.records === 0 && this.#inherited === undefined) {
       this.#openedMs = this.#context.clock.elapsedMs();
       return;
     }
-    const isFirst = this.#sealed === 0;
-    this.#sealed += 1;
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
+    if (this.#mustPause(sealed, letters)) return;
+    const isFirst = this.#sealed === 0;
+    this.#sealed += 1;
     const chunk = this.#withInheritedIdentity(sealed);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
@@ -153,6 +161,32 @@ export class PartitionIngest {
     if (this.#inherited === undefined) this.seal();
     await this.#flushing;
     this.#check();
+  }
+
+  /**
+   * Pauses the partition instead of storing a chunk whose rejections may be this process's fault. An
+   * inherited chunk may be stored in part already.
+   */
+  #mustPause(chunk: Chunk, letters: readonly DeadLetter[]): boolean {
+    const { paused, clock, config } = this.#context;
+    const { claim } = this;
+    if (claim.pause === undefined || this.#inherited !== undefined) return false;
+    const doubt = doubtOf(chunk, letters, config.ingest.pause_above_rejected);
+    if (doubt === undefined) {
+      paused.goesOn(claim);
+      return false;
+    }
+    this.#pausedMs = clock.elapsedMs();
+    claim.pause();
+    paused.pause(claim, doubt);
+    return true;
+  }
+
+  #readAgainIfDue(pausedMs: number): void {
+    const { paused, clock } = this.#context;
+    if (clock.elapsedMs() - pausedMs < PAUSE_MS) return;
+    paused.tryAgain(this.claim);
+    this.claim.readAgain?.();
   }
 
   /** Gives a recreated chunk its predecessor's identity, even if some records have expired. */

@@ -17,11 +17,18 @@ const GONE_TYPE = 'UNKNOWN_TOPIC_OR_PARTITION';
 /** Sends a commit once, in the generation in which a batch was read. */
 export type SendCommit = (offset: string, metadata: string) => Promise<void>;
 
+/** The source of a claim. */
+export interface ClaimOwner {
+  lost(claim: KafkaClaim): void;
+  pause(claim: KafkaClaim): void;
+  readAgain(claim: KafkaClaim): void;
+}
+
 /** A partition assigned to this member, until the next join begins or the broker rejects a commit. */
 export class KafkaClaim implements Claim {
   readonly topic: string;
   readonly partition: number;
-  readonly #onLost: (claim: KafkaClaim) => void;
+  readonly #owner: ClaimOwner;
   #send: SendCommit | undefined;
   #lost = false;
   /** The error that ended the claim; kafkajs rejoins on it. */
@@ -35,13 +42,15 @@ export class KafkaClaim implements Claim {
   queue: BatchQueue | undefined;
   /** The log may have changed unnoticed: no fetch was in flight, or another broker leads it. */
   isInDoubt = false;
+  /** Its handler has paused it. */
+  isPaused = false;
   /** The latest commit that this member knows, in case kafkajs has overwritten it (see KafkaSource). */
   #latest: CommittedOffset | undefined;
 
-  constructor(topic: string, partition: number, onLost: (claim: KafkaClaim) => void) {
+  constructor(topic: string, partition: number, owner: ClaimOwner) {
     this.topic = topic;
     this.partition = partition;
-    this.#onLost = onLost;
+    this.#owner = owner;
   }
 
   get isLost(): boolean {
@@ -55,7 +64,19 @@ export class KafkaClaim implements Claim {
   lose(): void {
     if (this.#lost) return;
     this.#lost = true;
-    this.#onLost(this);
+    this.#owner.lost(this);
+  }
+
+  pause(): void {
+    if (this.#lost) return;
+    this.isPaused = true;
+    this.#owner.pause(this);
+  }
+
+  readAgain(): void {
+    if (this.#lost) return;
+    invariant(this.isPaused, 'a partition must be paused before it is read again');
+    this.#owner.readAgain(this);
   }
 
   /** Sets the committer of the latest batch, which sends all commits. */

@@ -1,7 +1,6 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { Failure, messageOf } from '../base/failure.ts';
-import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
@@ -19,7 +18,7 @@ import { otherTopics } from './client/other-topics.ts';
 import { KafkaClaim } from './kafka-claim.ts';
 import { withOnJoin } from './on-join.ts';
 import { findPartitions } from './partition-lookup.ts';
-import type { FetchPlaceholder } from './protocol/fetch-response.ts';
+import { fetchedRecordsOf } from './protocol/fetch-response.ts';
 import type { FetchedRecords } from './protocol/fetched-records.ts';
 import { subscribedRoundRobin } from './subscribed-round-robin.ts';
 
@@ -121,6 +120,10 @@ export class KafkaSource implements Source {
     }
   }
 
+  isPaused(topic: string, partition: number): boolean {
+    return this.#claims.get(`${topic}/${partition}`)?.isPaused ?? false;
+  }
+
   quiesce(): void {
     this.#isQuiesced = true;
   }
@@ -207,7 +210,7 @@ export class KafkaSource implements Source {
     const requested: unknown = Reflect.get(batch, 'fetchedOffset');
     const fetchOffset = Number(requested ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
-    const records = recordsOf(batch, fetchOffset);
+    const records = recordsFrom(batch, fetchOffset);
     const { first, last } = records.leaderEpochs;
     // Another leader may have lacked some of the records that were read.
     if (claim.leaderEpoch >= 0 && first !== claim.leaderEpoch) claim.isInDoubt = true;
@@ -299,9 +302,17 @@ export class KafkaSource implements Source {
   }
 
   #claim(topic: string, partition: number): KafkaClaim {
-    const claim = new KafkaClaim(topic, partition, (lost) => this.#handler?.onLost(lost));
+    const claim = new KafkaClaim(topic, partition, {
+      lost: (lost) => this.#handler?.onLost(lost),
+      pause: (paused) => this.#consumer.pause([partitionOf(paused)]),
+      readAgain: (paused) => this.#readAgain(paused),
+    });
     this.#claims.set(claim.name, claim);
     return claim;
+  }
+
+  #readAgain(claim: KafkaClaim): void {
+    if (!this.#isQuiesced) this.#replaceClaim(claim).succeed(claim);
   }
 
   #loseAll(): void {
@@ -348,16 +359,11 @@ function queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
 }
 
 /**
- * Finds the records, which one of the placeholders has. A broker returns the batch that contains the offset
- * from its beginning, without saying which earlier records were aborted. Those are skipped.
+ * A broker returns the batch that contains the offset from its beginning, without saying which earlier records
+ * were aborted. Those are skipped.
  */
-function recordsOf(
-  { topic, messages }: EachBatchPayload['batch'],
-  fetchOffset: number,
-): FetchedRecords {
-  const placeholders = messages as unknown as readonly FetchPlaceholder[];
-  const records = placeholders.find((placeholder) => placeholder.records !== undefined)?.records;
-  invariant(records !== undefined, `a batch of ${topic} must have its records`);
+function recordsFrom(batch: EachBatchPayload['batch'], fetchOffset: number): FetchedRecords {
+  const records = fetchedRecordsOf(batch);
   while (records.current !== undefined && records.current.offset < fetchOffset) records.advance();
   return records;
 }

@@ -48,6 +48,15 @@ export async function findPartitions(
   return found;
 }
 
+/** Ids of the topics' logs, by topic. */
+export async function logIdsOf(
+  admin: ClusterAdmin,
+  topics: readonly string[],
+): Promise<Map<string, string>> {
+  const logs = await logsOf(admin, topics);
+  return new Map([...logs].map(([topic, { logId }]) => [topic, logId]));
+}
+
 interface Log extends Pick<TopicMetadata, 'partitionMetadata'> {
   readonly logId: string;
 }

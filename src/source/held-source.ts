@@ -36,6 +36,10 @@ export class HeldSource implements Source {
     });
   }
 
+  isPaused(topic: string, partition: number): boolean {
+    return this.#source.isPaused?.(topic, partition) ?? false;
+  }
+
   problems(): readonly string[] {
     return this.#source.problems?.() ?? [];
   }

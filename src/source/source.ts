@@ -18,6 +18,13 @@ export interface Claim {
    * @throws ClaimLostError when the claim is lost; any other error has an unknown outcome.
    */
   commit(offset: number, metadata: string): Promise<void>;
+  /** Reads nothing of the partition until `readAgain`. Both are absent where nothing can be read twice. */
+  pause?(): void;
+  /**
+   * Loses the paused claim and claims the partition anew: the next records are those after the commit. Not
+   * before fetches from before the pause have ended (30 s).
+   */
+  readAgain?(): void;
 }
 
 /** State of a partition when it is claimed. */
@@ -82,6 +89,8 @@ export interface Source {
   start(handler: SourceHandler): Promise<void>;
   /** Resolves at the end of a finite source; rejects when reading cannot continue. */
   readonly done: Promise<void>;
+  /** Whether the claim of a partition is paused. */
+  isPaused?(topic: string, partition: number): boolean;
   /** Reasons why reading is unhealthy; empty or absent when it is healthy. */
   problems?(): readonly string[];
   /** Delivers no further batch; claims can still commit. */

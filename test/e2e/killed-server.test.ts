@@ -7,7 +7,7 @@ import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { ChunkFlush } from '../../src/ingest/chunk-flush.ts';
-import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
+import { DeadLetterBudget } from '../../src/ingest/letters/dead-letter-budget.ts';
 import {
   type ClickHouseServer,
   startClickHouse,

@@ -17,7 +17,8 @@ describe('a log', () => {
       const both = clusterAdminOf(createKafkaClient(rig.config.kafka));
       await both.admin.connect();
       try {
-        const claims = [0, 1].map((n) => new KafkaClaim(rig.topic, n, () => undefined));
+        const owner = { lost: () => {}, pause: () => {}, readAgain: () => {} };
+        const claims = [0, 1].map((n) => new KafkaClaim(rig.topic, n, owner));
         const look = async () => [...(await findPartitions(both, 'g', claims)).values()];
         const [first, second] = await look();
         const { clusterId } = await both.admin.describeCluster();

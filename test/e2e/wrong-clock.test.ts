@@ -3,8 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { expect, it } from 'vitest';
+import { systemClock } from '../../src/base/clock.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
+import { poll } from './kit/poll.ts';
+import { startIngester } from './kit/start-ingester.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
@@ -59,4 +62,46 @@ it('an ingester whose clock is six minutes slow reads nothing and is not ready; 
       'SELECT sum(aggregated) AS good, sum(rejected) AS bad FROM flushes',
     );
     expect([Number(counts?.good), Number(counts?.bad)]).toEqual([events, 0]);
+  }));
+
+it('a partition whose events would all be rejected as future is paused, the other is not; it goes on when they are not', () =>
+  withRig({ stack, name: 'paused', partitions: 2 }, async (rig) => {
+    // The clock of the ingester alone is slow, as no other is there to show it.
+    let [wallMs, elapsedMs] = [-360_000, 0];
+    const clock = {
+      ...systemClock,
+      nowMs: () => systemClock.nowMs() + wallMs,
+      elapsedMs: () => systemClock.elapsedMs() + elapsedMs,
+    };
+    const publish = (partition: number, tsMs: number) =>
+      rig.publish(
+        Array.from({ length: events }, (_, n) => ({
+          partition,
+          value: JSON.stringify({ ts: tsMs + n, model: 'm', stages_ms: { forward: 2 } }),
+        })),
+      );
+    await publish(0, Date.now() - 10_000);
+    await publish(1, Date.now() - 600_000);
+    const ingester = await startIngester(rig, { clock });
+    const problem = `ingest: ${rig.topic}/0 is paused at offset 0: ${events} of ${events} events would be rejected as future`;
+    await poll('one is paused', () => ingester.problems().includes(problem) || undefined);
+    await rig.untilConsumed(events);
+    // Read again, it is paused again.
+    elapsedMs += 60_000;
+    const pauses = () => rig.logLines.filter((line) => line.includes('a partition is paused'));
+    await poll('it is paused again', () => pauses().length === 2 || undefined);
+    expect(ingester.problems()).toEqual([problem]);
+    await publish(1, Date.now() - 600_000);
+    await rig.untilConsumed(2 * events);
+
+    wallMs = 0;
+    elapsedMs += 60_000;
+    await rig.untilConsumed(3 * events);
+    expect(ingester.problems()).toEqual([]);
+    await ingester.drain();
+    const [counts] = await rig.rows<{ good: unknown; bad: unknown }>(
+      'SELECT sum(aggregated) AS good, sum(rejected) AS bad FROM flushes',
+    );
+    expect([Number(counts?.good), Number(counts?.bad)]).toEqual([3 * events, 0]);
+    await rig.expectVerified();
   }));

@@ -84,6 +84,9 @@ export class FakeClaim implements Claim {
   readonly topic: string;
   readonly partition: number;
   isLost = false;
+  /** Given by tests of pauses. */
+  pause?: () => void;
+  readAgain?: () => void;
   readonly #broker: FakeBroker;
   readonly #world: FakeWorld;
   readonly #process: number;

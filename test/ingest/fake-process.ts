@@ -1,8 +1,9 @@
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
+import { DeadLetterBudget } from '../../src/ingest/letters/dead-letter-budget.ts';
 import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
+import { PausedPartitions } from '../../src/ingest/paused-partitions.ts';
 import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
@@ -53,6 +54,7 @@ export function contextOf(
     guardMs: 5_000,
     onFailure,
     lateShare: { count: () => undefined },
+    paused: new PausedPartitions(metrics, log),
     log,
     metrics,
   };

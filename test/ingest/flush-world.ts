@@ -2,8 +2,8 @@ import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { FlushContext } from '../../src/ingest/chunk-flush.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
-import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
-import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
+import type { DeadLetter } from '../../src/ingest/letters/dead-letter.ts';
+import { DeadLetterBudget } from '../../src/ingest/letters/dead-letter-budget.ts';
 import type { Chunk, LedgerEntry } from '../../src/sink/chunks/chunk.ts';
 import type { ChunkPart } from '../../src/sink/chunks/chunk-parts.ts';
 import type { ChunkState } from '../../src/sink/chunks/chunk-store.ts';
@@ -48,6 +48,7 @@ export const options = {
 export const letterAt = (offset: number): DeadLetter => ({
   topic: 't',
   partition: 0,
+  logId: 'c/t',
   offset,
   index: 0,
   reason: 'bad_ts',

@@ -27,7 +27,7 @@ describe('an open chunk', () => {
     chunk.add({ offset: 7, timestampMs: 3, value: event('m') });
     const { chunk: sealed, letters } = chunk.seal(nowMs);
     expect(sealed).toMatchObject({ records: 3, consumed: 3, aggregated: 1, rejected: 2 });
-    const origin = { topic: 't', partition: 0, index: 0 };
+    const origin = { topic: 't', partition: 0, logId: '', index: 0 };
     expect(letters).toEqual([
       { ...origin, offset: 5, bytes: null, ...refused },
       { ...origin, offset: 6, bytes: Buffer.from('{"ts"'), ...cut },

@@ -8,9 +8,10 @@ const errorOf = (type: string | undefined) =>
 /** A claim whose commit gets an error from the broker, or no response. */
 async function refused(type: string | undefined) {
   let losses = 0;
-  const claim = new KafkaClaim('t', 0, () => {
+  const lost = () => {
     losses++;
-  });
+  };
+  const claim = new KafkaClaim('t', 0, { lost, pause: () => {}, readAgain: () => {} });
   const error = errorOf(type);
   claim.sendBy(() => Promise.reject(error));
   const thrown: unknown = await claim.commit(7, '').catch((failure: unknown) => failure);

@@ -56,6 +56,11 @@ export function ingestMetrics(make: MetricFactory) {
       'max',
     ),
     openSeries: make.gauge('open_series', 'Series and windows held in open chunks.'),
+    pausedPartitions: make.gauge(
+      'paused_partitions',
+      'Partitions that are paused because most of a chunk would be rejected, by reason.',
+      ['reason'],
+    ),
     rebalances: make.counter(
       'rebalances_total',
       'Times the consumer group has let this process in.',

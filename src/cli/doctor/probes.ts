@@ -7,7 +7,7 @@ import type { Role } from '../../roles/role.ts';
 export const probes = {
   kafka: async (config: Config, roles: readonly Role[]) => {
     const { probeKafka } = await import('../../kafka/client/probe-kafka.ts');
-    const { writtenTopics } = await import('../../ingest/dead-letter.ts');
+    const { writtenTopics } = await import('../../ingest/letters/dead-letter.ts');
     return probeKafka(config, writtenTopics(config, roles));
   },
   clickhouse: async (config: Config, roles: readonly Role[]) =>

@@ -12,6 +12,8 @@ export interface PartitionState
   /** Offset that the group has committed; 0 without a commit. */
   readonly committedOffset: number;
   readonly isPaused: boolean;
+  /** It is not to be read: that is no stall. */
+  readonly isPausedByHandler: boolean;
   /** How long it has waited for ClickHouse; 0 while it does not. */
   readonly storeWaitMs: number;
 }
@@ -106,7 +108,7 @@ export class StallDetector {
     for (const partition of now.partitions) {
       const track = this.#tracks.get(partition.name);
       const isStoreAwaited = partition.storeWaitMs > 0 || waitMs >= LONG_STORE_WAIT_MS;
-      if (track === undefined || isStoreAwaited) continue;
+      if (track === undefined || isStoreAwaited || partition.isPausedByHandler) continue;
       if (lagOf(partition) > 0) track.unreadMs += stepMs * this.#share(partition, now);
       if (isUnstored(partition)) track.unstoredMs += stepMs;
     }

@@ -189,6 +189,7 @@ export class WatchedSource implements Source {
       lowOffset,
       committedOffset: Math.max(committedOffset, log?.committedOffset ?? 0),
       isPaused: this.#observer.isPaused(topic, partition),
+      isPausedByHandler: this.#source.isPaused?.(topic, partition) ?? false,
       storeWaitMs: this.#options.storeWaitMs(topic, partition),
     };
   }

@@ -1,3 +1,4 @@
+import { invariant } from '../../base/invariant.ts';
 import type { FetchedRecords } from './fetched-records.ts';
 import type { AbortedTransaction, RecordBatchReader } from './record-batch-reader.ts';
 
@@ -7,6 +8,17 @@ export interface FetchPlaceholder {
   readonly isControlRecord: boolean;
   /** All records, on the placeholder of the last visible one. */
   readonly records?: FetchedRecords;
+}
+
+/** The records of a batch, which one of kafkajs' messages has. */
+export function fetchedRecordsOf(batch: {
+  readonly topic: string;
+  readonly messages: readonly unknown[];
+}): FetchedRecords {
+  const placeholders = batch.messages as readonly FetchPlaceholder[];
+  const records = placeholders.find((placeholder) => placeholder.records !== undefined)?.records;
+  invariant(records !== undefined, `a batch of ${batch.topic} must have its records`);
+  return records;
 }
 
 /** First version with transactions and record batches (Kafka 0.11). */

@@ -1,4 +1,4 @@
-import { systemClock } from '../../../src/base/clock.ts';
+import { type Clock, systemClock } from '../../../src/base/clock.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { Ingester } from '../../../src/ingest/ingester.ts';
@@ -16,13 +16,15 @@ export interface IngesterParts {
   readonly wrapSource?: (source: Source) => Source;
   /** Chunks are sealed only when they are full, not by age, however slow the machine. */
   readonly sealsOnlyFull?: boolean;
+  /** Clock of the ingester. */
+  readonly clock?: Clock;
 }
 
 /** The ingest role alone, with wrappers. */
 export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promise<Ingester> {
   const { config = rig.config, wrapStore = (store) => store } = parts;
-  const { wrapSource = (source) => source, sealsOnlyFull = false } = parts;
-  const neverTicks = { ...systemClock, every: () => () => undefined };
+  const { wrapSource = (source) => source, sealsOnlyFull = false, clock = systemClock } = parts;
+  const neverTicks = { ...clock, every: () => () => undefined };
   const ingester = new Ingester({
     config,
     source: wrapSource(
@@ -35,7 +37,7 @@ export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promis
     publisher: rig.publisher,
     log: rig.log,
     metrics: createMetrics(),
-    clock: sealsOnlyFull ? neverTicks : systemClock,
+    clock: sealsOnlyFull ? neverTicks : clock,
   });
   await ingester.start();
   return ingester;

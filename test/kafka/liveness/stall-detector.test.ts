@@ -19,6 +19,7 @@ function partition(changes: Partial<PartitionState> = {}): PartitionState {
     handedOffset: 99,
     isInWork: false,
     isPaused: false,
+    isPausedByHandler: false,
     storeWaitMs: 0,
     ...changes,
   };
@@ -98,6 +99,13 @@ describe('a partition with records to read and no progress', () => {
       end: 40,
       stalled: text('the consumer sends no fetch requests'),
     });
+  });
+
+  it('is none where the partition is paused by its handler, and does not hide that of another', () => {
+    const paused = { ...behind, isPaused: true, isPausedByHandler: true };
+    expect(reason({ isPaused: true, isPausedByHandler: true }).end).toBeUndefined();
+    const watch = new Watch(paused, { ...behind, name: 't/1', isInWork: true });
+    expect(watch.ends(100, () => ({}))).toMatchObject({ unready: 20, end: 40 });
   });
 
   it("means that the group refuses the member, with the consumer's error", () => {

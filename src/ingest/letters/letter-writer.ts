@@ -1,9 +1,9 @@
-import type { Clock } from '../base/clock.ts';
-import type { Logger } from '../base/telemetry/log.ts';
-import type { Metrics } from '../base/telemetry/metrics.ts';
-import type { Config } from '../config/schema.ts';
-import type { RejectReason } from '../decode/reject-reasons.ts';
-import type { OutgoingMessage, Publisher } from '../kafka/client/publisher.ts';
+import type { Clock } from '../../base/clock.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Metrics } from '../../base/telemetry/metrics.ts';
+import type { Config } from '../../config/schema.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { OutgoingMessage, Publisher } from '../../kafka/client/publisher.ts';
 import { type DeadLetter, deadLetterMessage } from './dead-letter.ts';
 import type { DeadLetterBudget } from './dead-letter-budget.ts';
 

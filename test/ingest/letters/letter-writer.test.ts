@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { createLog } from '../../src/base/telemetry/log.ts';
-import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import type { RejectReason } from '../../src/decode/reject-reasons.ts';
-import { ChunkFlush, type FlushContext } from '../../src/ingest/chunk-flush.ts';
-import type { DeadLetter } from '../../src/ingest/dead-letter.ts';
-import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
-import type { OutgoingMessage } from '../../src/kafka/client/publisher.ts';
-import type { Chunk } from '../../src/sink/chunks/chunk.ts';
-import { testConfig } from './test-config.ts';
-import { testIntent } from './test-intent.ts';
+import { createLog } from '../../../src/base/telemetry/log.ts';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import type { RejectReason } from '../../../src/decode/reject-reasons.ts';
+import { ChunkFlush, type FlushContext } from '../../../src/ingest/chunk-flush.ts';
+import type { DeadLetter } from '../../../src/ingest/letters/dead-letter.ts';
+import { DeadLetterBudget } from '../../../src/ingest/letters/dead-letter-budget.ts';
+import type { OutgoingMessage } from '../../../src/kafka/client/publisher.ts';
+import type { Chunk } from '../../../src/sink/chunks/chunk.ts';
+import { testConfig } from '../test-config.ts';
+import { testIntent } from '../test-intent.ts';
 
 const chunk: Chunk = {
   groupId: 'g',
@@ -42,6 +42,7 @@ const chunk: Chunk = {
 const letter = (offset: number, reason: RejectReason): DeadLetter => ({
   topic: 't',
   partition: 3,
+  logId: 'c/t',
   offset,
   index: 0,
   reason,

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { DeadLetterBudget } from '../../src/ingest/dead-letter-budget.ts';
+import { DeadLetterBudget } from '../../../src/ingest/letters/dead-letter-budget.ts';
 
 describe('DeadLetterBudget', () => {
   it('allows ten seconds’ worth at once, and the rate from then on', () => {

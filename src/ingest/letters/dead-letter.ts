@@ -1,18 +1,24 @@
-import { limits } from '../base/limits.ts';
-import type { Config } from '../config/schema.ts';
-import { day } from '../config/setting-types.ts';
-import type { RejectReason } from '../decode/reject-reasons.ts';
-import type { TopicSpec } from '../kafka/client/kafka-topics.ts';
-import type { OutgoingMessage } from '../kafka/client/publisher.ts';
+import { limits } from '../../base/limits.ts';
+import type { Config } from '../../config/schema.ts';
+import { day } from '../../config/setting-types.ts';
+import { type RejectReason, rejectReasons } from '../../decode/reject-reasons.ts';
+import type { TopicSpec } from '../../kafka/client/kafka-topics.ts';
+import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 
-/** An event, or a whole message, that was not counted. */
-export interface DeadLetter {
+/** Where a rejected event is in Kafka, and why it was rejected. */
+export interface LetterOrigin {
   readonly topic: string;
   readonly partition: number;
+  /** See log-id.ts; '' where it is not known. */
+  readonly logId: string;
   readonly offset: number;
   /** Position of the event in its message. */
   readonly index: number;
   readonly reason: RejectReason;
+}
+
+/** An event, or a whole message, that was not counted. */
+export interface DeadLetter extends LetterOrigin {
   readonly detail: string;
   /** The event's bytes, at most `limits.deadLetterBytes`; null for a tombstone. */
   readonly bytes: Buffer | null;
@@ -45,12 +51,27 @@ export function deadLetterMessage(letter: DeadLetter, withPayload = true): Outgo
       'tailmark-partition': String(letter.partition),
       'tailmark-offset': String(letter.offset),
       'tailmark-index': String(letter.index),
+      ...(letter.logId === '' ? {} : { 'tailmark-log-id': letter.logId }),
       ...(isLeftOut ? { 'tailmark-left-out-bytes': String(letter.originalBytes) } : {}),
       ...(withPayload && letter.bytes !== null && letter.bytes.length < letter.originalBytes
         ? { 'tailmark-truncated-from-bytes': String(letter.originalBytes) }
         : {}),
     },
   };
+}
+
+/** Reads the origin of a dead letter; undefined where the message is none of a single event. */
+export function originOf(headers: Readonly<Record<string, string>>): LetterOrigin | undefined {
+  const number = (name: string) => {
+    const text = headers[`tailmark-${name}`] ?? '';
+    return /^\d{1,15}$/.test(text) ? Number(text) : undefined;
+  };
+  const topic = headers['tailmark-topic'];
+  const reason = rejectReasons.find((known) => known === headers['tailmark-reason']);
+  const [partition, offset, index] = [number('partition'), number('offset'), number('index')];
+  if (topic === undefined || reason === undefined) return undefined;
+  if (partition === undefined || offset === undefined || index === undefined) return undefined;
+  return { topic, partition, logId: headers['tailmark-log-id'] ?? '', offset, index, reason };
 }
 
 /**

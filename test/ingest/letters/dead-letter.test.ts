@@ -1,14 +1,16 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/base/limits.ts';
+import { limits } from '../../../src/base/limits.ts';
 import {
   type DeadLetter,
   deadLetterBytes,
   deadLetterMessage,
-} from '../../src/ingest/dead-letter.ts';
+  originOf,
+} from '../../../src/ingest/letters/dead-letter.ts';
 
 const letter: DeadLetter = {
   topic: 'inference.timings.v1',
   partition: 3,
+  logId: 'c/t',
   offset: 12_345,
   index: 2,
   reason: 'bad_ts',
@@ -16,6 +18,18 @@ const letter: DeadLetter = {
   bytes: Buffer.from('{"ts":"größe"}'),
   originalBytes: Buffer.byteLength('{"ts":"größe"}'),
 };
+
+describe('the origin of a letter', () => {
+  it('is read from its headers; a summary has none', () => {
+    const { headers = {} } = deadLetterMessage(letter);
+    const { topic, partition, logId, offset, index, reason } = letter;
+    expect(originOf(headers)).toEqual({ topic, partition, logId, offset, index, reason });
+    expect(originOf({ ...headers, 'tailmark-log-id': undefined as never })?.logId).toBe('');
+    expect(originOf({ ...headers, 'tailmark-reason': 'unheard of' })).toBeUndefined();
+    expect(originOf({ ...headers, 'tailmark-offset': '1e3' })).toBeUndefined();
+    expect(originOf({ 'tailmark-topic': 't', 'tailmark-suppressed': '9' })).toBeUndefined();
+  });
+});
 
 describe('deadLetterMessage', () => {
   it('is the event unchanged, with its source and the reason', () => {
@@ -29,6 +43,7 @@ describe('deadLetterMessage', () => {
         'tailmark-partition': '3',
         'tailmark-offset': '12345',
         'tailmark-index': '2',
+        'tailmark-log-id': 'c/t',
       },
     });
   });
@@ -43,6 +58,7 @@ describe('deadLetterMessage', () => {
         'tailmark-partition': '3',
         'tailmark-offset': '12345',
         'tailmark-index': '2',
+        'tailmark-log-id': 'c/t',
         'tailmark-left-out-bytes': String(letter.originalBytes),
       },
     });
