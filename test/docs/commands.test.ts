@@ -33,7 +33,6 @@ describe('commandLineProblem', () => {
     [['run', '--rolls', 'ingest'], "unknown option '--rolls'"],
     [['run', '--roles'], "option '--roles <LIST>' argument missing"],
     [['verify', 'everything'], 'too many arguments'],
-    [['replay'], 'missing required argument'],
     [['run', '--log-level', 'loud'], 'Allowed choices are'],
   ])('refuses %j', async (argv, problem) => {
     expect(await commandLineProblem(argv)).toContain(problem);

@@ -14,10 +14,14 @@ import type { Command } from '../command.ts';
 import { countOption, parseSpeed } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
 import { createProgress } from '../text/progress.ts';
+import { replayDeadLetters } from '../traffic/replay-dead-letters.ts';
 import { sendTraffic, type Traffic, type TrafficCommandParts } from '../traffic/send-traffic.ts';
 import { openKafka, openTopic } from '../traffic/traffic-target.ts';
 
-/** `tailmark replay FILE`: sends recorded events to Kafka, at any speed, also shifted to now. */
+/**
+ * `tailmark replay FILE`: sends recorded events to Kafka, at any speed, also shifted to now. With
+ * `--dead-letters`: sends rejected events once more.
+ */
 export function createReplayCommand(parts: TrafficCommandParts): Command {
   return {
     flags: ['brokers', 'topic'],
@@ -26,22 +30,47 @@ export function createReplayCommand(parts: TrafficCommandParts): Command {
 Only --rebase changes anything, and only ts. Lines that are not events are sent unchanged; the decoder
 writes them to the dead letters with a reason. Empty lines are skipped.
 
+--dead-letters reads rejected events again from Kafka, and sends each once more to its partition: those
+since the last such replay that were rejected as undecodable_batch, late, future or too_many_windows.
+Mend first what made them be rejected.
+
 Examples:
   tailmark replay trace.ndjson.gz --rebase now
   tailmark replay trace.ndjson --speed 60             an hour in a minute
-  zcat old/*.gz | tailmark replay - --speed max`,
+  zcat old/*.gz | tailmark replay - --speed max
+  tailmark replay --dead-letters --dry-run             count them`,
     configure(command) {
       command
-        .argument('<FILE>', 'NDJSON, gzipped or not; - is stdin')
+        .argument('[FILE]', 'NDJSON, gzipped or not; - is stdin')
         .option('--speed <N|max>', 'event time per wall-clock time', 'max')
         .option('--rebase <now>', 'shift every ts equally, so that the last request ends now')
-        .option('--per-message <N>', 'events in one message', '1');
+        .option('--per-message <N>', 'events in one message', '1')
+        .option('--dead-letters', 'send rejected events once more, instead of a file')
+        .option('--reason <R,…>', 'with --dead-letters: events rejected for these reasons')
+        .option('--dry-run', 'with --dead-letters: count, and send nothing');
     },
-    run: ([file = '-'], options, io) => run(file, options, io, parts),
+    run: ([file], options, io) => {
+      requireOne(file, options);
+      return file === undefined ? replayDeadLetters(options, io) : run(file, options, io, parts);
+    },
   };
 }
 
 export const replayCommand: Command = createReplayCommand({ openKafka });
+
+/** A replay is of a file or of dead letters. */
+function requireOne(file: string | undefined, { deadLetters, reason, dryRun }: Options): void {
+  if (file === undefined && deadLetters === true) return;
+  const isFile = file !== undefined && deadLetters === undefined;
+  if (isFile && reason === undefined && dryRun === undefined) return;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    isFile
+      ? 'Cannot replay: --reason and --dry-run must stand with --dead-letters'
+      : 'Cannot replay: either a file or --dead-letters must be given',
+    { hint: 'See `tailmark replay --help`.' },
+  );
+}
 
 /** A file to read more than once, or standard input. */
 interface Trace {

@@ -34,6 +34,10 @@ describe('tailmark replay', () => {
     [['-', '--rebase', 'then'], 'TAILMARK_USAGE', '--rebase must be "now": it is "then"'],
     [['-', '--speed', '-1'], 'TAILMARK_USAGE', 'a number above 0, at most 1000000: it is "-1"'],
     [['-', '--per-message', 'x'], 'TAILMARK_USAGE', '--per-message must be a whole number'],
+    [[], 'TAILMARK_USAGE', 'either a file or --dead-letters must be given'],
+    [['-', '--dead-letters'], 'TAILMARK_USAGE', 'either a file or --dead-letters must be given'],
+    [['-', '--dry-run'], 'TAILMARK_USAGE', '--reason and --dry-run must stand with --dead-letters'],
+    [['--dead-letters', '--reason', 'late,odd'], 'TAILMARK_USAGE', 'it is "odd"'],
   ])('refuses %j before it connects', async (argv, code, message) => {
     const error = await replay(argv).catch((thrown) => thrown);
     expect(error.code).toBe(code);

@@ -1,0 +1,211 @@
+import type { Config } from '../../config/schema.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import { kafkaError } from '../../kafka/client/kafka-client.ts';
+import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
+import {
+  type Reached,
+  TransactionalPublisher,
+} from '../../kafka/client/transactional-publisher.ts';
+import { type Bounds, LogBounds } from '../../kafka/log-bounds.ts';
+import { OffsetReader, type WantedRecords } from '../../kafka/offset-reader.ts';
+import { generationOf } from '../../source/log-id.ts';
+import { chunkSettingsOf } from '../chunk-settings.ts';
+import { LetterEvents } from './letter-events.ts';
+import { type Letter, letterName, readLetters } from './read-letters.ts';
+
+export interface ReplayLettersOptions {
+  readonly config: Config;
+  readonly reasons: ReadonlySet<RejectReason>;
+  /** Counts, and sends nothing. */
+  readonly isDryRun: boolean;
+}
+
+/** What became of the dead letters since the last replay. */
+export interface ReplayedLetters {
+  /** Events that were sent again, by reason. */
+  readonly replayed: Partial<Record<RejectReason, number>>;
+  /** Letters of reasons that were not asked for. */
+  otherReason: number;
+  /** Events whose records are gone from Kafka, or cannot be decoded. */
+  gone: number;
+  /** Letters of a topic that was recreated or moved since: their offsets are of other records. */
+  otherLog: number;
+  /** Events that were only counted (`limits.max_dead_letters_per_second`). */
+  withoutLetter: number;
+  /** Letters that are left for the next replay. */
+  left: number;
+}
+
+/** Letters whose events are sent in one transaction. */
+const LETTERS_AT_ONCE = 500;
+
+/**
+ * Reads rejected events again from their topics, and sends them to the same partitions once more. Each is sent
+ * once, whatever fails: one transaction sends events and commits the place in the dead letters, in the group
+ * `<group_id>.replay`. The next replay goes on there. Of two replays at a time, Kafka ends the first.
+ *
+ * A truncated log keeps its ids: a letter of a record that was lost with the end of the log may bring back
+ * the record that took its place.
+ *
+ * @throws OperatorError when Kafka does not respond, or refuses.
+ */
+export async function replayLetters(options: ReplayLettersOptions): Promise<ReplayedLetters> {
+  const { kafka, limits } = options.config;
+  const groupId = `${kafka.group_id}.replay`;
+  const open: { close(): Promise<void> }[] = [];
+  const keep = <T extends { close(): Promise<void> }>(opened: T): T => {
+    open.push(opened);
+    return opened;
+  };
+  try {
+    // Before the place is read: an earlier replay can commit nothing after it.
+    const publisher = options.isDryRun
+      ? undefined
+      : keep(await TransactionalPublisher.open(kafka, groupId));
+    const bounds = keep(await LogBounds.open(kafka));
+    const { letters, left } = await readLetters(kafka, bounds, groupId);
+    const done = { replayed: {}, otherReason: 0, gone: 0, otherLog: 0, withoutLetter: 0, left };
+    if (letters.length === 0) return done;
+    const reader = keep(await OffsetReader.open(kafka, kafka.topics, limits.max_batch_bytes));
+    const sources = await sourcesOf(bounds, kafka.topics);
+    await new LetterReplay(options, sources, reader, done).run(letters, publisher);
+    return done;
+  } catch (error) {
+    throw kafkaError(error, 'replay dead letters', kafka);
+  } finally {
+    await Promise.allSettled(open.map((opened) => opened.close()));
+  }
+}
+
+/** A topic's log: its id, and the offsets that it holds by partition. */
+interface SourceLog {
+  readonly logId: string;
+  readonly bounds: readonly Bounds[];
+}
+
+async function sourcesOf(
+  bounds: LogBounds,
+  topics: readonly string[],
+): Promise<Map<string, SourceLog>> {
+  const ids = await bounds.ids(topics);
+  const sources = new Map<string, SourceLog>();
+  for (const topic of topics) {
+    sources.set(topic, { logId: ids.get(topic) ?? '', bounds: await bounds.of(topic) });
+  }
+  return sources;
+}
+
+class LetterReplay {
+  readonly #options: ReplayLettersOptions;
+  readonly #sources: ReadonlyMap<string, SourceLog>;
+  readonly #reader: OffsetReader;
+  readonly #done: ReplayedLetters;
+  readonly #events: LetterEvents;
+  /** Of all events that were taken: a crash of ingest may write a letter twice. */
+  readonly #taken = new Set<string>();
+
+  constructor(
+    options: ReplayLettersOptions,
+    sources: ReadonlyMap<string, SourceLog>,
+    reader: OffsetReader,
+    done: ReplayedLetters,
+  ) {
+    this.#options = options;
+    this.#sources = sources;
+    this.#reader = reader;
+    this.#done = done;
+    this.#events = new LetterEvents(chunkSettingsOf(options.config));
+  }
+
+  /** @param publisher absent where nothing is sent. */
+  async run(
+    letters: readonly Letter[],
+    publisher: TransactionalPublisher | undefined,
+  ): Promise<void> {
+    for (let from = 0; from < letters.length; from += LETTERS_AT_ONCE) {
+      const some = letters.slice(from, from + LETTERS_AT_ONCE);
+      const messages = await this.#messagesOf(some.filter((letter) => this.#isWanted(letter)));
+      await publisher?.publish(messages, reachedBy(some));
+    }
+  }
+
+  #isWanted({ origin, suppressed }: Letter): boolean {
+    this.#done.withoutLetter += suppressed;
+    if (origin === undefined) return false;
+    const source = this.#sources.get(origin.topic);
+    const name = letterName(origin);
+    if (this.#taken.has(name)) return false;
+    this.#taken.add(name);
+    if (!this.#options.reasons.has(origin.reason)) {
+      this.#done.otherReason++;
+    } else if (
+      source === undefined ||
+      (origin.logId !== '' && generationOf(origin.logId, source.logId) === undefined)
+    ) {
+      this.#done.otherLog++;
+    } else {
+      return true;
+    }
+    return false;
+  }
+
+  /** Reads the letters' events: messages by topic. */
+  async #messagesOf(letters: readonly Letter[]): Promise<Map<string, OutgoingMessage[]>> {
+    const byRecord = new Map<string, Letter[]>();
+    for (const letter of letters) {
+      const { topic, partition, offset } = letter.origin as NonNullable<Letter['origin']>;
+      const record = `${topic}/${partition}/${offset}`;
+      byRecord.set(record, [...(byRecord.get(record) ?? []), letter]);
+    }
+    const messages = new Map<string, OutgoingMessage[]>();
+    let found = 0;
+    await this.#reader.read(this.#wantedOf(letters), (record) => {
+      const { topic, partition, offset, value, refused } = record;
+      if (value === null || refused !== undefined) return;
+      for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
+        if (origin === undefined) continue;
+        const isWhole = origin.reason === 'undecodable_batch';
+        const event = isWhole ? value : this.#events.find(value, origin.index);
+        if (event === undefined) continue;
+        found++;
+        const headers = { 'tailmark-replayed-from': letterName(origin) };
+        const message = { partition, value: Buffer.from(event), headers };
+        messages.set(topic, [...(messages.get(topic) ?? []), message]);
+        const { replayed } = this.#done;
+        replayed[origin.reason] = (replayed[origin.reason] ?? 0) + 1;
+      }
+    });
+    this.#done.gone += letters.length - found;
+    return messages;
+  }
+
+  /** Records of the letters that the logs still hold. */
+  #wantedOf(letters: readonly Letter[]): WantedRecords[] {
+    const byPartition = new Map<string, { topic: string; partition: number; all: Set<number> }>();
+    for (const { origin } of letters) {
+      if (origin === undefined) continue;
+      const { topic, partition, offset } = origin;
+      const { bounds = [] } = this.#sources.get(topic) ?? {};
+      const bound = bounds.find((known) => known.partition === partition);
+      if (bound === undefined || offset < bound.low || offset >= bound.high) continue;
+      const name = `${topic}/${partition}`;
+      const known = byPartition.get(name) ?? { topic, partition, all: new Set() };
+      known.all.add(offset);
+      byPartition.set(name, known);
+    }
+    return [...byPartition.values()].map(({ topic, partition, all }) => ({
+      topic,
+      partition,
+      offsets: [...all].sort((a, b) => a - b),
+    }));
+  }
+}
+
+/** The places after letters, by partition. */
+function reachedBy(letters: readonly Letter[]): Reached[] {
+  const reached = new Map<string, Reached>();
+  for (const { topic, partition, offset } of letters) {
+    reached.set(`${topic}/${partition}`, { topic, partition, offset: offset + 1 });
+  }
+  return [...reached.values()];
+}

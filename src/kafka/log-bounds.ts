@@ -1,0 +1,60 @@
+import type { Config } from '../config/schema.ts';
+import { brokerErrorType } from './broker-error-type.ts';
+import { type ClusterAdmin, clusterAdminOf } from './client/cluster-admin.ts';
+import { createKafkaClient } from './client/kafka-client.ts';
+import { logIdsOf } from './partition-lookup.ts';
+
+/** A partition's log holds offsets [low, high). */
+export interface Bounds {
+  readonly partition: number;
+  readonly low: number;
+  readonly high: number;
+}
+
+/** Looks up logs and their bounds; each call asks the brokers. */
+export class LogBounds {
+  readonly #both: ClusterAdmin;
+
+  static async open(config: Config['kafka']): Promise<LogBounds> {
+    const both = clusterAdminOf(createKafkaClient(config, { retries: 3 }));
+    await both.admin.connect();
+    return new LogBounds(both);
+  }
+
+  private constructor(both: ClusterAdmin) {
+    this.#both = both;
+  }
+
+  /** Ids of the topics' logs (log-id.ts), by topic. */
+  ids(topics: readonly string[]): Promise<ReadonlyMap<string, string>> {
+    return logIdsOf(this.#both, topics);
+  }
+
+  /** Bounds of a topic's partitions; none of a topic that does not exist. */
+  async of(topic: string): Promise<Bounds[]> {
+    try {
+      const found = await this.#both.admin.fetchTopicOffsets(topic);
+      return found.map(({ partition, low, high }) => ({
+        partition,
+        low: Number(low),
+        high: Number(high),
+      }));
+    } catch (error) {
+      if (brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION') return [];
+      throw error;
+    }
+  }
+
+  /** Offsets that a group has committed, by partition. */
+  async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {
+    const [found] = await this.#both.admin.fetchOffsets({ groupId, topics: [topic] });
+    const commits = (found?.partitions ?? []).map(
+      ({ partition, offset }) => [partition, Number(offset)] as const,
+    );
+    return new Map(commits.filter(([, offset]) => offset >= 0));
+  }
+
+  close(): Promise<void> {
+    return this.#both.admin.disconnect();
+  }
+}

@@ -1,0 +1,25 @@
+import { describe, expect, it } from 'vitest';
+import { chunkSettingsOf } from '../../../src/ingest/chunk-settings.ts';
+import { LetterEvents } from '../../../src/ingest/letters/letter-events.ts';
+import { testConfig } from '../test-config.ts';
+
+const good = (model: string) => `{"ts":1790000000000,"model":"${model}","stages_ms":{"forward":2}}`;
+const events = new LetterEvents(chunkSettingsOf(testConfig()));
+const find = (message: string, index: number) =>
+  events.find(Buffer.from(message), index)?.toString();
+
+describe('the event of a letter', () => {
+  it.each([
+    ['an array', (parts: string[]) => `[${parts.join(', ')}]`],
+    ['lines', (parts: string[]) => parts.join('\n')],
+  ])('is found by its position in %s, good events and bad ones alike', (_, join) => {
+    const parts = [good('a'), '{"model":"no ts"}', good('b'), '{"ts":1}', good('c')];
+    expect(parts.map((_part, index) => find(join(parts), index))).toEqual(parts);
+    expect(find(join(parts), 5)).toBeUndefined();
+  });
+
+  it('is the whole of a message of one', () => {
+    expect(find(good('a'), 0)).toBe(good('a'));
+    expect(find('no event', 0)).toBe('no event');
+  });
+});
