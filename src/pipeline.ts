@@ -40,7 +40,7 @@ export interface Pipeline {
  * Health and metrics are served first, so that a long start is visible and probes do not end it.
  *
  * @throws OperatorError when a server, topic or table it needs is not there.
- * @throws LeadLost when `signal` ends the start.
+ * @throws LeadershipLost when `signal` ends the start.
  */
 export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
   const { log, stdin, metrics = createMetrics(), profile, signal } = options;

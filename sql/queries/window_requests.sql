@@ -1,4 +1,4 @@
--- Requests of all series by window, for the detector, which compares them with those that it has judged windows by.
+-- Requests of all series by window, for the detector, which compares them with those that it has evaluated windows by.
 -- Of events without a total, by the stage with most.
 SELECT start_seconds, sum(whole) AS requests
 FROM

@@ -1,4 +1,4 @@
--- How many stages of series some windows have: what it costs to judge them.
+-- How many stages of series some windows have: what it costs to evaluate them.
 SELECT toUnixTimestamp(toStartOfInterval(window_start, toIntervalSecond({windowSeconds:UInt32}))) AS start,
     uniqExact(service, model, version, request_type, region, host, tenant, cold_start, stage) AS stages
 FROM latency_10s

@@ -1,7 +1,7 @@
 -- What can still become of the windows of one table (latency_10s ... latency_1d) over a range, by the
 -- ledger of one group:
 --   open         some partition that is not idle has not passed the window's end and grace
---   provisional  complete enough to be judged; late events may still be merged into it
+--   provisional  complete enough to be evaluated; later events may still be merged into it
 --   final        every partition has passed its end and the allowed lateness: nothing can change
 -- A row a state, with the first and last of its windows. A partition is idle when none of its chunks
 -- had a good event for {idleMs}: windows.idle_partition and ingest.flush_interval. One that has never

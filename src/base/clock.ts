@@ -12,7 +12,7 @@ export interface Clock extends WallClock {
   /** @param signal ends the sleep early: a timer left over from a race would keep a thread alive. */
   sleep(ms: number, signal?: AbortSignal): Promise<void>;
   /** Gives the event loop a turn (timers, sockets, signals). Waiters resume one a turn, in arrival order. */
-  breathe(): Promise<void>;
+  yieldToEventLoop(): Promise<void>;
   /** Repeats an action until the returned function is called. */
   every(ms: number, action: () => void): () => void;
 }
@@ -32,7 +32,7 @@ export const systemClock: Clock = {
     sleep(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
       if (signal?.aborted !== true) throw error;
     }),
-  breathe: () =>
+  yieldToEventLoop: () =>
     new Promise((resolve) => {
       if (waiting.push(resolve) === 1) setImmediate(nextTurn);
     }),

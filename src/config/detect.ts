@@ -113,7 +113,7 @@ export const detect = z
       .default(0.5)
       .describe('A model must lose at least this part of its forecast requests.'),
     no_data_after: duration('2m', minute, day).describe(
-      'How long a model must receive no requests before `no_data` opens.',
+      'How long a model must receive no requests before `no_data` opens; three times its longest normal gap if that is longer.',
     ),
     pipeline_after: duration('60s', second, day).describe(
       'How long windows may be behind before a `pipeline` event opens.',

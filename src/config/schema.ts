@@ -217,7 +217,7 @@ const windows = z
       'How long windows wait for a partition that makes no progress, or whose events arrive late.',
     ),
     grace: duration('2s', 0, hour).describe(
-      'How long after its end a window is evaluated; until then it accepts events.',
+      'How long after its end a window is evaluated. Later events are merged too, and may have it evaluated again.',
     ),
   })
   .refine((value) => value.dimensions.includes('model'), {
@@ -277,7 +277,7 @@ const limits = z
       'Maximum duration of a stage or total.',
     ),
     max_series: whole(20_000, 1, 1_000_000).describe(
-      'Series and windows in one chunk; further ones count as __other__.',
+      'Series times windows in one chunk: as many series in one window, or half as many in two. Further ones count as __other__.',
     ),
     max_dimension_bytes: whole(256, 8, 4096).describe('Maximum size of a dimension value.'),
   })

@@ -288,7 +288,7 @@ export class Detector {
    * Evaluates all series of one window.
    *
    * @param windowStartMs required when no series had a request in the window.
-   * @param isWhole false while part of the traffic is missing: its amount is not evaluated then.
+   * @param hasAllTraffic false while part of the traffic is missing: its amount is not evaluated then.
    * @returns events in the order in which they are to be stored; each anomaly gives one `opened`, then one
    * `resolved`. Those with an `incident_id` are for the table only.
    */
@@ -296,10 +296,10 @@ export class Detector {
     windows: readonly SeriesWindow[],
     nowMs: number,
     windowStartMs: number | undefined = windows[0]?.windowStartMs,
-    isWhole = true,
+    hasAllTraffic = true,
   ): AnomalyEvent[] {
     if (windowStartMs === undefined) return [];
-    return this.observeAll([{ startMs: windowStartMs, nowMs, windows, isWhole }]);
+    return this.observeAll([{ startMs: windowStartMs, nowMs, windows, hasAllTraffic }]);
   }
 
   /** Evaluates several windows, oldest first: those of two minutes together take half the time. */

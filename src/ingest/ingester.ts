@@ -36,6 +36,7 @@ export interface IngesterOptions {
   readonly metrics: Metrics;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  readonly clockAheadMs?: PartitionContext['clockAheadMs'];
 }
 
 /** Name of this process, or of this thread, in the ledger. */

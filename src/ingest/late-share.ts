@@ -97,10 +97,13 @@ export class LateShare {
     if (isHigh) {
       this.#log.warn(
         facts,
-        'more than 1 % of the events arrived for windows that were already complete; raise windows.grace, or find the producers that send late (docs/explained/windows.md)',
+        'more than 1 % of the events came after the watermark had passed their window; raise windows.grace, or find the producers that send late (docs/explained/windows.md)',
       );
     } else {
-      this.#log.info(facts, 'fewer than 0.5 % of the events are late');
+      this.#log.info(
+        facts,
+        'fewer than 0.5 % of the events come after the watermark has passed their window',
+      );
     }
   }
 }

@@ -9,7 +9,7 @@ import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { LateShare } from './late-share.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
 import { type ChunkBegin, type ChunkContext, OpenChunk } from './open-chunk.ts';
-import { doubtOf, type PausedPartitions } from './paused-partitions.ts';
+import { type Doubt, doubtOf, type PausedPartitions } from './paused-partitions.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
 
@@ -18,11 +18,13 @@ export interface PartitionContext extends ChunkContext, FlushContext {
   readonly onFailure: (error: unknown) => void;
   readonly lateShare: Pick<LateShare, 'count'>;
   readonly paused: Pick<PausedPartitions, 'pause' | 'tryAgain' | 'goesOn'>;
+  /** Asks how far the local clock is ahead of ClickHouse's. Absent where clocks do not matter. */
+  readonly clockAheadMs?: (() => Promise<number>) | undefined;
 }
 
 /**
  * Work between two yields to the event loop: records and bytes. Plain events take under a millisecond, others
- * a few. Partitions take turns (Clock.breathe).
+ * a few. Partitions take turns (Clock.yieldToEventLoop).
  */
 const RECORDS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 128 * 1024;
@@ -55,6 +57,8 @@ export class PartitionIngest {
   #failure: unknown;
   /** When it was paused; undefined while it is not. */
   #pausedMs: number | undefined;
+  /** Wall clock less the monotonic one, when the clock of the open chunk was set. */
+  #clockMs = 0;
 
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
     const { intent, logId, startOffset, leaderEpoch } = start;
@@ -95,7 +99,7 @@ export class PartitionIngest {
       this.#fill(batch);
       if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
       await keepAlive();
-      await this.#context.clock.breathe();
+      await this.#context.clock.yieldToEventLoop();
     }
   }
 
@@ -127,22 +131,20 @@ export class PartitionIngest {
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
     const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
-    if (this.#mustPause(sealed, letters)) return;
+    const doubt = this.#doubtOf(sealed, letters);
+    if (doubt !== undefined) {
+      this.#pause(doubt);
+      return;
+    }
+    const clockMs = this.#clockMs;
     const isFirst = this.#sealed === 0;
     this.#sealed += 1;
     const chunk = this.#withInheritedIdentity(sealed);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
     this.#begin(start.inherited ? this.#afterInherited(chunk) : after(chunk), clock.nowMs());
-    const startedMs = clock.elapsedMs();
-    this.#flushingSinceMs = startedMs;
-    this.#flushing = new ChunkFlush(this.claim, chunk, letters, start, this.#context)
-      .run()
-      .then(() => {
-        this.#count(chunk, letters);
-        this.#observeDelay(chunk, start);
-        this.#context.metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
-      })
+    this.#flushingSinceMs = clock.elapsedMs();
+    this.#flushing = this.#store(chunk, letters, start, clockMs)
       .catch((error: unknown) => {
         this.#failure = error;
         if (!(error instanceof ClaimLostError)) this.#context.onFailure(error);
@@ -163,23 +165,64 @@ export class PartitionIngest {
     this.#check();
   }
 
-  /**
-   * Pauses the partition instead of storing a chunk whose rejections may be this process's fault. An
-   * inherited chunk may be stored in part already.
-   */
-  #mustPause(chunk: Chunk, letters: readonly DeadLetter[]): boolean {
-    const { paused, clock, config } = this.#context;
-    const { claim } = this;
-    if (claim.pause === undefined || this.#inherited !== undefined) return false;
-    const doubt = doubtOf(chunk, letters, config.ingest.pause_above_rejected);
-    if (doubt === undefined) {
-      paused.goesOn(claim);
-      return false;
+  async #store(
+    chunk: Chunk,
+    letters: readonly DeadLetter[],
+    start: ChunkStart,
+    clockMs: number,
+  ): Promise<void> {
+    const { clock, metrics, paused } = this.#context;
+    const startedMs = clock.elapsedMs();
+    if (!start.inherited) {
+      const doubt = await this.#doubtOfClock(chunk, letters, clockMs);
+      if (doubt !== undefined) {
+        this.#pause(doubt);
+        return;
+      }
     }
+    paused.goesOn(this.claim);
+    await new ChunkFlush(this.claim, chunk, letters, start, this.#context).run();
+    this.#count(chunk, letters);
+    this.#observeDelay(chunk, start);
+    metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
+  }
+
+  /** Of an own chunk: an inherited one may be stored in part already. */
+  #doubtOf(chunk: Chunk, letters: readonly DeadLetter[]): Doubt | undefined {
+    if (this.claim.pause === undefined || this.#inherited !== undefined) return undefined;
+    return doubtOf(chunk, letters, this.#context.config.ingest.pause_above_rejected);
+  }
+
+  /** Where events were rejected as future: compares the clock by which they were with ClickHouse's. */
+  async #doubtOfClock(
+    chunk: Chunk,
+    letters: readonly DeadLetter[],
+    clockMs: number,
+  ): Promise<Doubt | undefined> {
+    const { clockAheadMs, clock, config } = this.#context;
+    const rejected = letters.filter(({ reason }) => reason === 'future').length;
+    if (this.claim.pause === undefined || clockAheadMs === undefined || rejected === 0) {
+      return undefined;
+    }
+    let behindMs = 0;
+    const compare = async () => {
+      // The clock may have been set since the chunk began.
+      const setByMs = clock.nowMs() - clock.elapsedMs() - clockMs;
+      behindMs = setByMs - (await clockAheadMs());
+    };
+    await persist('compare the clocks', this.claim, chunk, compare, this.#context);
+    if (behindMs < config.windows.max_future / 2) return undefined;
+    const { consumed, startOffset, endOffset } = chunk;
+    const found = { reason: 'future', rejected, consumed, startOffset, endOffset } as const;
+    return { ...found, clockBehindMs: behindMs };
+  }
+
+  /** Stores nothing of a chunk, or after it, until its records are read again. */
+  #pause(doubt: Doubt): void {
+    const { paused, clock } = this.#context;
     this.#pausedMs = clock.elapsedMs();
-    claim.pause();
-    paused.pause(claim, doubt);
-    return true;
+    this.claim.pause?.();
+    paused.pause(this.claim, doubt);
   }
 
   #readAgainIfDue(pausedMs: number): void {
@@ -211,7 +254,8 @@ export class PartitionIngest {
       return { ...after(chunk), startOffset: Math.max(chunk.endOffset, readOffset) };
     }
     const logId = truncatedId(chunk.logId);
-    return { ...after(chunk), logId, startOffset: truncatedAt, leaderEpoch: -1 };
+    const startOffset = Math.max(truncatedAt, readOffset);
+    return { ...after(chunk), logId, startOffset, leaderEpoch: -1 };
   }
 
   #startOf(chunk: Chunk, isFirst: boolean): ChunkStart {
@@ -243,6 +287,12 @@ export class PartitionIngest {
     this.#mustCommitStart = false;
   }
 
+  #setClock(): void {
+    const { clock } = this.#context;
+    this.#open.setClock(clock.nowMs());
+    this.#clockMs = clock.nowMs() - clock.elapsedMs();
+  }
+
   #begin(begin: ChunkBegin, nowMs: number): void {
     this.#before = begin;
     this.#openedMs = this.#context.clock.elapsedMs();
@@ -260,7 +310,7 @@ export class PartitionIngest {
   #fill({ records, nextOffset }: RecordBatch): void {
     const boundary = this.#boundary;
     if (boundary === undefined && this.#open.records === 0) {
-      this.#open.setClock(this.#context.clock.nowMs());
+      this.#setClock();
     }
     let bytes = 0;
     for (let count = 0; count < RECORDS_AT_ONCE && bytes < BYTES_AT_ONCE; count++) {
@@ -301,7 +351,7 @@ export class PartitionIngest {
    */
   async #sealWhenStored(keepAlive: () => Promise<void>): Promise<void> {
     // One message may take as long as sealing its chunk, so both get a turn.
-    await this.#context.clock.breathe();
+    await this.#context.clock.yieldToEventLoop();
     while (this.#flushing !== undefined) {
       await Promise.race([this.#flushing, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
       await keepAlive();

@@ -24,6 +24,8 @@ export interface Doubt {
   readonly consumed: number;
   readonly startOffset: number;
   readonly endOffset: number;
+  /** How far the clock was behind ClickHouse's, where that is the cause. */
+  readonly clockBehindMs?: number;
 }
 
 /**
@@ -74,8 +76,7 @@ export class PausedPartitions {
         rejected: doubt.rejected,
         of: doubt.consumed,
       },
-      `a partition is paused, because most of its events would be rejected: ${doubtful[doubt.reason]}; ` +
-        'it is read again every minute; ingest.pause_above_rejected: 1 rejects them',
+      `a partition is paused and read again in a minute: ${causeOf(doubt)}`,
     );
   }
 
@@ -102,13 +103,8 @@ export class PausedPartitions {
 
   problems(): string[] {
     return [...this.#paused].map(
-      ([
-        name,
-        {
-          doubt: { reason, rejected, consumed, startOffset },
-        },
-      ]) =>
-        `ingest: ${name} is paused at offset ${startOffset}: ${rejected} of ${consumed} events would be rejected as ${reason}`,
+      ([name, { doubt }]) =>
+        `ingest: ${name} is paused at offset ${doubt.startOffset}: ${causeOf(doubt)}`,
     );
   }
 
@@ -119,6 +115,15 @@ export class PausedPartitions {
       this.#metrics.pausedPartitions.inc({ reason: doubt.reason });
     }
   }
+}
+
+function causeOf({ reason, rejected, consumed, clockBehindMs }: Doubt): string {
+  const events = `${rejected} of ${consumed} events would be rejected as ${reason}`;
+  if (clockBehindMs === undefined) {
+    return `${events}: ${doubtful[reason]} (ingest.pause_above_rejected: 1 rejects them)`;
+  }
+  const seconds = (clockBehindMs / 1000).toFixed(1);
+  return `${events}, as the clock of this machine was ${seconds} s behind that of ClickHouse`;
 }
 
 function nameOf({ topic, partition }: Claim): string {

@@ -72,7 +72,10 @@ async function startGuarded(
     systemClock,
   );
   const { publisher, log, metrics } = options;
-  const ingester = new Ingester({ config, source, store, publisher, log, metrics });
+  const ingester = new Ingester({
+    ...{ config, source, store, publisher, log, metrics },
+    clockAheadMs: () => guard.clockAheadMs(),
+  });
   await ingester.start();
   let drained: Promise<void> | undefined;
   const drain = () => {

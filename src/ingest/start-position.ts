@@ -190,7 +190,11 @@ function truncated(
     // Without an id, a recreated topic looks the same.
     return startAt('recreated', found.startOffset, { logId: next.logId });
   }
-  if (reached.intent === undefined) return startAt('truncated', remains, next);
+  if (reached.intent === undefined) {
+    // Retention may have removed records from there on as well.
+    const lostOffsets = Math.max(0, found.startOffset - remains);
+    return startAt('truncated', remains + lostOffsets, { ...next, lostOffsets });
+  }
   return startAt('truncated', offset, {
     ...reached,
     truncatedAt: remains,

@@ -6,7 +6,7 @@ describe('turns of the event loop', () => {
     const had: string[] = [];
     const worker = async (name: string) => {
       for (let turn = 1; turn <= 3; turn++) {
-        await systemClock.breathe();
+        await systemClock.yieldToEventLoop();
         had.push(`${name}${turn}`);
       }
     };
@@ -33,7 +33,7 @@ describe('turns of the event loop', () => {
       if (isWatching) setImmediate(watch);
     };
     setImmediate(watch);
-    for (let turn = 0; turn < 100; turn++) await systemClock.breathe();
+    for (let turn = 0; turn < 100; turn++) await systemClock.yieldToEventLoop();
     isWatching = false;
     expect(loops).toBeGreaterThanOrEqual(99);
     expect(loops).toBeLessThanOrEqual(101);

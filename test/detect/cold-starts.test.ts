@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Detector } from '../../src/detect/detector.ts';
 import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
-import { coldRequests } from '../../src/detect/rate/proportion.ts';
+import { coldRequests } from '../../src/detect/proportion/proportion.ts';
 import { Random } from '../../src/generate/random.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import {

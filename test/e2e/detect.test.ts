@@ -195,7 +195,7 @@ describe('a slow stage', () => {
     });
     expect(text).toContain(`\ntailmark_events_consumed_total ${events}\n`);
     expect(text).toContain(`\ntailmark_events_aggregated_total ${events}\n`);
-    expect(text).toMatch(/\ntailmark_windows_judged_total [1-9]/);
+    expect(text).toMatch(/\ntailmark_windows_evaluated_total [1-9]/);
   }
 
   /** All are of the fault; each opens first, is resolved last, and neither happens twice. */

@@ -161,7 +161,7 @@ it('refuses to migrate while an ingester runs, and an ingester while a migration
     const [applied] = readMigrations().slice(-2);
     await forget(applied?.name ?? '');
     expect(outcome(await rig.cli(['migrate']))).toEqual(
-      refused(69, 'TAILMARK_SCHEMA_LOCKED', 'no ingester must hold a lease', 'for another'),
+      refused(69, 'TAILMARK_SCHEMA_LOCKED', 'while ingesters hold a lease', 'for another'),
     );
     await pipeline.stop();
     expect(await rig.cli(['migrate'])).toMatchObject({
@@ -177,7 +177,7 @@ it('refuses to migrate while an ingester runs, and an ingester while a migration
       });
     await lease(600);
     expect(outcome(await rig.cli(['run', '--roles', 'ingest']))).toEqual(
-      refused(69, 'TAILMARK_SCHEMA_LOCKED', 'no migration must be running', 'another host/1'),
+      refused(69, 'TAILMARK_SCHEMA_LOCKED', 'while a migration holds a lease', 'another host/1'),
     );
     await lease(0);
     const next = await rig.start(['ingest']);

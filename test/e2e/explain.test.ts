@@ -67,7 +67,7 @@ describe('tailmark explain', () => {
       const explained = JSON.parse(out) as Explanation;
       expect(exitCode).toBe(0);
       expect(explained.events).toEqual([opened, resolved]);
-      expect(explained.course).toEqual(
+      expect(explained.timeline).toEqual(
         Array.from({ length: 8 }, (_, minute) => ({
           at_ms: startMs + minute * minuteMs,
           requests: 180,
@@ -106,7 +106,7 @@ describe('tailmark explain', () => {
 
       await store.add({ ...opened, id: `${opened.id.slice(0, 6)}-another` });
       const { err } = await rig.cli(['explain', opened.id.slice(0, 6)]);
-      expect(err).toContain('2 ids begin with');
+      expect(err).toContain('2 anomalies have ids that begin with');
       expect(err).toContain(opened.id);
       expect((await rig.cli(['explain', 'nothing'])).err).toContain('TAILMARK_ANOMALY_UNKNOWN');
     }));

@@ -202,7 +202,7 @@ describe('queries', () => {
         ...{ service: '', model: 'ranker', version: '7', request_type: '', region: 'eu-west-1' },
         ...{ host: '', tenant: '', cold_start: false },
       };
-      const at = { series, startedAtMs: startMs, isWhole: false };
+      const at = { series, startedAtMs: startMs, coversAllSeries: false };
       const sumsOf = async (sql: string) => {
         const rows = await rig.rows<Record<string, string>>(sql);
         const sum = (name: string) => rows.reduce((total, row) => total + Number(row[name]), 0);
@@ -265,8 +265,8 @@ describe('queries', () => {
         ...{ kind: 'drift', model: 'ranker', version: '', request_type: '' },
         started_at: new Date(startMs).toISOString(),
       });
-      const { course } = await explainAnomaly(rig.client, [drift], Date.now());
-      expect(course.reduce((sum, { requests }) => sum + requests, 0)).toBe(400);
+      const { timeline } = await explainAnomaly(rig.client, [drift], Date.now());
+      expect(timeline.reduce((sum, { requests }) => sum + requests, 0)).toBe(400);
       const inOrder = (all: readonly SeriesHour[]) =>
         [...all].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));
       expect(inOrder(read).map(nameOf)).toEqual(inOrder(hours).map(nameOf));

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { Logger } from '../../src/base/telemetry/log.ts';
 import { freePorts } from '../../src/local/local-ports.ts';
 import { type Pipeline, startPipeline } from '../../src/pipeline.ts';
-import { LeadLost } from '../../src/roles/detect/lead-lost.ts';
+import { LeadershipLost } from '../../src/roles/detect/leadership-lost.ts';
 import { FaultyProxy } from '../chaos/faulty-proxy.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
@@ -68,7 +68,7 @@ describe('a process whose detector still learns', () => {
       // Led from its start on, it has not started; else it ends at once, though it still learns.
       await starting.then(
         (pipeline) => pipeline.stop(),
-        (error: unknown) => expect(error).toBeInstanceOf(LeadLost),
+        (error: unknown) => expect(error).toBeInstanceOf(LeadershipLost),
       );
       await expect(get('/healthz')).rejects.toThrow('fetch failed');
       expect(logged).not.toContain('detector ready');

@@ -83,7 +83,9 @@ it('a partition whose events would all be rejected as future is paused, the othe
     await publish(0, Date.now() - 10_000);
     await publish(1, Date.now() - 600_000);
     const ingester = await startIngester(rig, { clock });
-    const problem = `ingest: ${rig.topic}/0 is paused at offset 0: ${events} of ${events} events would be rejected as future`;
+    const problem =
+      `ingest: ${rig.topic}/0 is paused at offset 0: ${events} of ${events} events would be rejected as future: ` +
+      "is this machine's clock slow, or are the clocks of producers fast? (ingest.pause_above_rejected: 1 rejects them)";
     await poll('one is paused', () => ingester.problems().includes(problem) || undefined);
     await rig.untilConsumed(events);
     // Read again, it is paused again.

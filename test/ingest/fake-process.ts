@@ -48,7 +48,7 @@ export function contextOf(
         world.ask(process, 'sleep', () => {
           world.nowMs += ms;
         }),
-      breathe: () => world.ask(process, 'breathe', () => undefined),
+      yieldToEventLoop: () => world.ask(process, 'yieldToEventLoop', () => undefined),
       every: () => () => undefined,
     },
     guardMs: 5_000,

@@ -116,7 +116,7 @@ export function worldOf(
       nowMs: () => 0,
       elapsedMs: () => time.elapsedMs,
       sleep: (ms) => step('sleep', `${ms}`),
-      breathe: async () => undefined,
+      yieldToEventLoop: async () => undefined,
       every: () => () => undefined,
     },
     guardMs: 5_000,

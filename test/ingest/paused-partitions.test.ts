@@ -55,7 +55,9 @@ describe('a paused partition', () => {
       ]);
     const first = claimOf(3);
     paused.pause(first, doubt);
-    const problem = 'ingest: t/3 is paused at offset 5: 30 of 40 events would be rejected as late';
+    const problem =
+      'ingest: t/3 is paused at offset 5: 30 of 40 events would be rejected as late: ' +
+      'the events are older than windows.allowed_lateness (ingest.pause_above_rejected: 1 rejects them)';
     expect(paused.problems()).toEqual([problem]);
     expect(await gauge()).toEqual([
       ['future', 0],

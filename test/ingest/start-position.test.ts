@@ -234,6 +234,17 @@ describe('a truncated log', () => {
     });
   });
 
+  it('whose records from there on retention has removed as well begins where the log begins', async () => {
+    const found = { committed: 50, metadata: noteOf(), low: 30, high: 90, epochEnds: { 3: 20 } };
+    expect(await positionOf(found)).toMatchObject({
+      reason: 'truncated',
+      logId: 'c/t#2',
+      startOffset: 30,
+      readOffset: 30,
+      lostOffsets: 10,
+    });
+  });
+
   it('goes on in the generation that it has', async () => {
     const found = {
       low: 0,

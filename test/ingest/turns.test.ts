@@ -27,13 +27,13 @@ async function turnsOf(count: number, bytes: number, maxEvents = 1_000_000): Pro
   const bench = new FakeBench(broker, testConfig({ flush_max_events: maxEvents }));
   void bench.batch(0);
   const turns: number[] = [];
-  await bench.respondToAll(['breathe']);
+  await bench.respondToAll(['yieldToEventLoop']);
   for (let before = 0; read.size > before; ) {
     turns.push(read.size - before);
     before = read.size;
-    const at = bench.world.open.findIndex(({ name }) => name === 'breathe');
+    const at = bench.world.open.findIndex(({ name }) => name === 'yieldToEventLoop');
     bench.world.removeAt(at).respond();
-    await bench.respondToAll(['breathe']);
+    await bench.respondToAll(['yieldToEventLoop']);
   }
   return turns;
 }
@@ -52,13 +52,16 @@ describe('a turn of the event loop', () => {
     const { read, broker } = watched(4, 100);
     const bench = new FakeBench(broker, testConfig({ flush_max_events: 2 }));
     void bench.batch(0);
-    await bench.respondToAll(['breathe', 'insert']);
-    expect({ read: read.size, open: bench.open.sort() }).toEqual({ read: 2, open: ['breathe'] });
-    bench.world.removeAt(0).respond();
-    await bench.respondToAll(['breathe', 'insert']);
+    await bench.respondToAll(['yieldToEventLoop', 'insert']);
     expect({ read: read.size, open: bench.open.sort() }).toEqual({
       read: 2,
-      open: ['breathe', 'insert'],
+      open: ['yieldToEventLoop'],
+    });
+    bench.world.removeAt(0).respond();
+    await bench.respondToAll(['yieldToEventLoop', 'insert']);
+    expect({ read: read.size, open: bench.open.sort() }).toEqual({
+      read: 2,
+      open: ['insert', 'yieldToEventLoop'],
     });
   });
 });

@@ -16,7 +16,7 @@ const fakedClock: Clock = {
   nowMs: () => Date.now(),
   elapsedMs: () => Date.now(),
   sleep: (ms) => new Promise((resolve) => setTimeout(resolve, ms)),
-  breathe: () => Promise.resolve(),
+  yieldToEventLoop: () => Promise.resolve(),
   every: (ms, action) => {
     const timer = setInterval(action, ms);
     return () => clearInterval(timer);

@@ -209,17 +209,17 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'no-requests-no-errors',
     bug: 'the part of failed requests of a window without a request is 0: errors are over when traffic stops',
-    file: 'src/detect/rate/proportion-detector.ts',
+    file: 'src/detect/proportion/proportion-detector.ts',
     find: 'return requests < min_requests ? undefined : hits / requests;',
     replace: 'return requests === 0 ? 0 : hits / requests;',
-    tests: ['test/detect/rate/proportion-detector.test.ts'],
+    tests: ['test/detect/proportion/proportion-detector.test.ts'],
   },
   {
     name: 'errors-learnt',
     bug: 'windows of an open error rate are learnt, and those before it are not',
-    file: 'src/detect/rate/proportion-detector.ts',
+    file: 'src/detect/proportion/proportion-detector.ts',
     find: 'if (!windows.isLearnable(offset) || windows.startMsOf(offset) < fromMs) continue;',
     replace: 'if (!windows.isLearnable(offset) || windows.startMsOf(offset) >= fromMs) continue;',
-    tests: ['test/detect/rate/proportion-detector.test.ts'],
+    tests: ['test/detect/proportion/proportion-detector.test.ts'],
   },
 ];

@@ -4,7 +4,7 @@ import type { SimClickHouse } from './sim-clickhouse.ts';
 import type { SimFleet } from './sim-fleet.ts';
 import type { SimKafka } from './sim-kafka.ts';
 import type { SimProcess } from './sim-process.ts';
-import type { SimWorld } from './sim-world.ts';
+import { type SimWorld, WRONG_CLOCK_MS } from './sim-world.ts';
 import type { Truth } from './truth.ts';
 import type { Workload } from './workload.ts';
 
@@ -110,6 +110,17 @@ function processFaults(world: SimWorld, { fleet, activeMs }: AdversitySetting): 
         for (const connection of [...process.endpoint.connections]) {
           scheduler.at(random.unit() * 4_000, process, () => connection.fail());
         }
+      },
+    ],
+    [
+      'clock_wrong',
+      4,
+      (process) => {
+        const rightMs = process.skewMs;
+        jump(process, -WRONG_CLOCK_MS);
+        scheduler.at(random.unit() * WRONG_CLOCK_MS, undefined, () => {
+          process.skewMs = rightMs;
+        });
       },
     ],
     ['clock_forward', 4, (process) => jump(process, 10_000 + random.unit() * MOST_SKEW_MS)],

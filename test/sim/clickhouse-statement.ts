@@ -45,6 +45,8 @@ export const clickhouseStatement = {
         return chunkPlaces(params, database);
       case readQuery('ledger_ends'):
         return ledgerEnds(params, database);
+      case readQuery('server_identity'):
+        return [{ server: 's', tables: 't', found: 1, now_ms: nowMs }];
       case readQuery('group_begin'):
         return groupBegin(params, database);
       default:

@@ -37,6 +37,7 @@ export const faultKinds = {
   tokens_off: 'ClickHouse keeps no tokens at all',
   letter_lost: 'a dead letter is refused',
   letter_answer_lost: 'a dead letter is written, its answer is lost',
+  clock_wrong: 'a wall clock is a minute behind for a while: events of now are ahead of it',
   clock_forward: 'a wall clock jumps ahead',
   clock_back: 'a wall clock jumps back',
   idle_partition: 'a partition has no records for most of the run',

@@ -3,6 +3,7 @@ import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
 import { isOfTopic, type StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
+import { WRONG_CLOCK_MS } from './sim-world.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
 /**
@@ -11,10 +12,11 @@ import type { Truth, TruthRecord } from './truth.ts';
  */
 export function ledgerProblems(
   { group, database }: FleetGroup,
-  { kafka, truth }: OracleInput,
+  { kafka, truth, faults }: OracleInput,
   sure: ReadonlySet<TruthRecord>,
 ): string[] {
   const problems: string[] = [];
+  const clockErrorMs = faults.has('clock_wrong') ? WRONG_CLOCK_MS : 0;
   const logs = [...kafka.retired, ...kafka.logs];
   const rowsOf = new Map<PartitionLog, StoredLedgerRow[]>();
   const seen = new Map<string, StoredLedgerRow>();
@@ -34,7 +36,7 @@ export function ledgerProblems(
     problems.push(
       ...tilingProblems(rows, truth.of(log), sure, forgotten),
       ...gapProblems(rows, log, truth, forgotten),
-      ...watermarkProblems(rowsOf.get(log) ?? [], truth, log, sure),
+      ...watermarkProblems(rowsOf.get(log) ?? [], truth, log, sure, clockErrorMs),
     );
     for (const row of rowsOf.get(log) ?? []) {
       problems.push(...rowProblems(row, truth.readable(log), sure));
@@ -125,13 +127,14 @@ function gapProblems(
 
 /**
  * The watermark is the latest completion of a request up to the end of the range. It does not go back where
- * records were lost.
+ * records were lost. The clock at sealing limits it, so a slow one may leave it as far behind.
  */
 function watermarkProblems(
   rows: readonly StoredLedgerRow[],
   truth: Truth,
   log: PartitionLog,
   sure: ReadonlySet<TruthRecord>,
+  clockErrorMs: number,
 ): string[] {
   return rows.flatMap((row) => {
     let least = 0;
@@ -146,7 +149,7 @@ function watermarkProblems(
       }
     }
     const { watermark_ms: found } = row;
-    if (found >= least && found <= most) return [];
+    if (found >= least - clockErrorMs && found <= most) return [];
     return [`${show(row)}: a watermark of ${found} instead of ${least}`];
   });
 }

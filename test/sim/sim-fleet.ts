@@ -59,7 +59,8 @@ export class SimFleet {
     this.#setting = setting;
     const { world, kafka, clickhouse } = setting;
     // kafkajs sends no heartbeat while a clock is behind: only the watchdog ends that.
-    this.#isWatched = world.faults.has('clock_back') || world.random.chance(0.2);
+    this.#isWatched =
+      world.faults.has('clock_back') || world.faults.has('clock_wrong') || world.random.chance(0.2);
     const groupIds = world.faults.has('two_groups') ? ['g1', 'g2'] : ['g1'];
     if (groupIds.length > 1) world.faults.note('two_groups');
     if (world.faults.has('start_from_latest')) world.faults.note('start_from_latest');
@@ -141,6 +142,8 @@ export class SimFleet {
       if (process?.state === 'frozen') scheduler.thaw(process);
       if (process === undefined) continue;
       process.endpoint.cutOffUntilMs = 0;
+      // Behind for good, it would read nothing that seems to be of the future.
+      process.skewMs = Math.max(process.skewMs, 0);
       for (const connection of [...process.endpoint.connections]) {
         scheduler.at(0, process, () => connection.heal());
       }

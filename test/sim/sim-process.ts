@@ -8,6 +8,8 @@ import { KafkaSource } from '../../src/kafka/kafka-source.ts';
 import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../../src/sink/chunks/observed-store.ts';
+import { clockAheadMs } from '../../src/sink/guard/clock-ahead.ts';
+import { readRows } from '../../src/sink/read-query.ts';
 import { simClickHouseClient } from './clickhouse-client.ts';
 import { Endpoint } from './endpoint.ts';
 import type { Owner } from './scheduler.ts';
@@ -96,7 +98,15 @@ export class SimProcess implements Owner {
         )
       : new KafkaSource(config.kafka, { log, kafka, clock });
     const publisher = letters.publisherOf(this.endpoint);
-    const ingester = new Ingester({ config, source, store, publisher, log, metrics, clock });
+    const ahead = async () => {
+      const requestMs = clock.nowMs();
+      const [row] = await readRows<{ now_ms: number }>(clickhouseClient, 'server_identity');
+      return clockAheadMs(requestMs, Number(row?.now_ms), clock.nowMs());
+    };
+    const ingester = new Ingester({
+      ...{ config, source, store, publisher, log, metrics, clock },
+      clockAheadMs: ahead,
+    });
     this.#ingester = ingester;
     const fail = (error: unknown) => this.#fail(error);
     ingester.start().catch(fail);
@@ -136,7 +146,7 @@ export class SimProcess implements Owner {
       nowMs: () => this.wallMs,
       elapsedMs: () => scheduler.nowMs - this.#bootMs,
       sleep: (ms) => new Promise((resolve) => scheduler.at(ms, this, resolve)),
-      breathe: () => new Promise((resolve) => scheduler.at(0, this, resolve)),
+      yieldToEventLoop: () => new Promise((resolve) => scheduler.at(0, this, resolve)),
       every: (ms, action) => {
         let next = scheduler.at(ms, this, tick);
         const self = this;

@@ -17,3 +17,6 @@ export interface SimWorld {
   /** A line of the verbose trace; undefined without a reader. */
   readonly trace: ((who: string, what: string) => void) | undefined;
 }
+
+/** How far a wrong clock is behind: further than events may be ahead of the clock in live runs. */
+export const WRONG_CLOCK_MS = 60_000;

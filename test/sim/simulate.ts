@@ -60,7 +60,9 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     random,
     epochMs: EPOCH_MS,
     pending: 0,
-    isLive: !clockFaults.some((kind) => faults.has(kind)) && random.chance(0.4),
+    isLive:
+      !clockFaults.some((kind) => faults.has(kind)) &&
+      (random.chance(0.4) || faults.has('clock_wrong')),
     trace:
       line === undefined
         ? undefined

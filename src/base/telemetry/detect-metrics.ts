@@ -3,11 +3,11 @@ import type { MetricFactory } from './metric-factory.ts';
 export function detectMetrics(make: MetricFactory) {
   return {
     windowsEvaluated: make.counter(
-      'windows_judged_total',
+      'windows_evaluated_total',
       'Windows of series that the detector has evaluated; of series beyond its limit none.',
     ),
     windowsEvaluatedAgain: make.counter(
-      'windows_judged_again_total',
+      'windows_evaluated_again_total',
       'Windows, of all series, evaluated again as they had received more than 1 % of their requests late.',
     ),
     windowsLeftLate: make.counter(
@@ -26,7 +26,7 @@ export function detectMetrics(make: MetricFactory) {
       'Maximum number of series that it evaluates.',
     ),
     detectorSeriesUnevaluated: make.gauge(
-      'detector_series_unjudged',
+      'detector_series_unevaluated',
       'Series of the last window that had requests and were not evaluated.',
     ),
     detectorLeader: make.gauge(
@@ -67,10 +67,14 @@ export function detectMetrics(make: MetricFactory) {
       'Tests that share the budget of pages: of stages, failures and traffic.',
     ),
     detectorStagesUnevaluated: make.gauge(
-      'detector_stages_unjudged',
+      'detector_stages_unevaluated',
       'Stages of evaluated series that were not evaluated in their last window.',
     ),
-    anomalies: make.counter('anomaly_events_total', 'Anomaly events, by kind.', ['event']),
+    anomalies: make.counter(
+      'anomaly_events_total',
+      'Anomaly events, by state: opened, updated, resolved.',
+      ['event'],
+    ),
     alertsFailed: make.counter('alert_failures_total', 'Deliveries given up.', ['target']),
   };
 }
@@ -79,7 +83,7 @@ export function detectMetrics(make: MetricFactory) {
 export function detectDelayMetrics(make: MetricFactory) {
   return {
     eventEvaluatedSeconds: make.histogram(
-      'event_judged_delay_seconds',
+      'event_evaluated_delay_seconds',
       'From the end of a window, in event time, until it was evaluated the first time; by window.',
       [5, 7.5, 10, 12.5, 15, 20, 30, 60, 120, 300, 1_800, 7_200, 43_200],
     ),

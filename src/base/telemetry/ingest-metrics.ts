@@ -63,7 +63,7 @@ export function ingestMetrics(make: MetricFactory) {
     ),
     rebalances: make.counter(
       'rebalances_total',
-      'Times the consumer group has let this process in.',
+      'Times that this process has joined its group, which each rebalance makes it do.',
     ),
     consumerRestarts: make.counter(
       'consumer_restarts_total',

@@ -55,7 +55,7 @@ function ambiguous(id: string, ids: readonly string[]): OperatorError {
   const rest = ids.length > idsShown ? ', …' : '';
   return new OperatorError(
     'TAILMARK_ANOMALY_UNKNOWN',
-    `Cannot explain the anomaly: ${ids.length} ids begin with ${JSON.stringify(id)}, one must`,
+    `Cannot explain the anomaly: ${ids.length} anomalies have ids that begin with ${JSON.stringify(id)}`,
     { hint: `Give more of the id: ${shown}${rest}.` },
   );
 }

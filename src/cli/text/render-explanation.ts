@@ -22,7 +22,7 @@ type Colored = { readonly color: boolean };
  * drivers, the evidence, and where to look.
  */
 export function renderExplanation(
-  { events, course, drivers, mix, members, slowest }: Explanation,
+  { events, timeline, drivers, mix, members, slowest }: Explanation,
   io: Colored,
   nowMs: number,
 ): string {
@@ -35,7 +35,7 @@ export function renderExplanation(
   if (last.kind === 'pipeline') return [...headline(last, io, nowMs), ...history, ''].join('\n');
   return [
     ...headline(last, io, nowMs),
-    ...section(`Timeline of ${measureOf(last).title}`, timelineLines(course, last, io)),
+    ...section(`Timeline of ${measureOf(last).title}`, timelineLines(timeline, last, io)),
     ...section(blameTitle(last), blameLines(last, io)),
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
@@ -175,7 +175,7 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
 function mixLines(mix: TrafficMix | null): string[] {
   if (mix === null) return [];
   return [
-    `${rounded(mix.excess)} more of all requests exceed the baseline quantile than before (by ${mix.facet}):`,
+    `the part of all requests that exceeds the baseline quantile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
     `${rounded(mix.share)} of the rise comes from more large requests, ${rounded(1 - mix.share)} from slower requests of the same size`,
   ];
 }
@@ -211,7 +211,7 @@ function evidenceLines(event: AnomalyEvent): string[] {
     `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} exceeded ${formatMs(event.baseline_ms)} (expected: ${count(expected)})`,
     `probability on a normal day: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
-    `dispersion: ${dispersion.toPrecision(2)}x the variance of independent requests (included above)`,
+    `dispersion: ${dispersion.toPrecision(2)}x the variance of independent requests (the probability allows for it)`,
     `${observedText(event)}, ${event.ratio.toPrecision(2)}x its baseline of ${formatMs(event.baseline_ms)}`,
     `baseline: ${count(evidence.baseline_windows)} windows from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
@@ -253,6 +253,11 @@ function eventLines(events: readonly AnomalyEvent[], io: Colored): string[] {
 
 function lines(table: string): string[] {
   return table.trimEnd().split('\n');
+}
+
+/** Formats a difference of shares: `7`, `0.4`. */
+function points(difference: number): string {
+  return rounded(difference).replace(' %', '');
 }
 
 function percent(share: number): string {

@@ -72,7 +72,7 @@ export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
     seen,
     `probability on a normal day: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
-    `dispersion: ${dispersion.toPrecision(2)}x the variance expected by chance (included above)`,
+    `dispersion: ${dispersion.toPrecision(2)}x the variance expected by chance (the probability allows for it)`,
     `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
     `baseline: ${count(baseline.baseline_windows)} windows from ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
   ];

@@ -19,7 +19,7 @@ export interface DriftVerdict {
   readonly independent: number;
   /** ln of the p-value, and of its threshold. */
   readonly logP: number;
-  readonly logLevel: number;
+  readonly logAlpha: number;
   /** Start of the first hour with half of the smallest growth that matters. */
   readonly startedAtMs: number;
   /** True if significance, effect and duration suffice to open an anomaly. */
@@ -98,7 +98,7 @@ function evaluateQuantile(
   const growth = median(growths);
   const { mean, error, independent, freedom } = meanOf(growths);
   const logP = logStudentTail(mean / error, freedom);
-  const logLevel = Math.log(Math.min(1, perWeek / (tuned.testsPerWeek * quantiles.length)));
+  const logAlpha = Math.log(Math.min(1, perWeek / (tuned.testsPerWeek * quantiles.length)));
   const persists = median(growths.slice(-tuned.lastHours)) >= least / 2;
   const isLarge = growth >= least && baselineMs * Math.expm1(growth) >= min_effect_ms;
   const first = compared.find((hour) => hour.growth >= least / 2) ?? compared[0];
@@ -111,9 +111,9 @@ function evaluateQuantile(
     interval: [Math.exp(growth - normal95 * error), Math.exp(growth + normal95 * error)],
     independent,
     logP,
-    logLevel,
+    logAlpha,
     startedAtMs: (first as ComparedHour).startMs,
-    opens: isLarge && persists && logP <= logLevel,
+    opens: isLarge && persists && logP <= logAlpha,
     persists,
   };
 }

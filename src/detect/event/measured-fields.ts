@@ -6,8 +6,8 @@ import type { Rate } from './anomaly-event.ts';
 const smallestP = 1e-300;
 
 /** The p-value and its threshold, from their logarithms. */
-export function significance({ logP, logLevel }: { logP: number; logLevel: number }) {
-  return { p_value: Math.max(Math.exp(logP), smallestP), alpha: Math.exp(logLevel) };
+export function significance({ logP, logAlpha }: { logP: number; logAlpha: number }) {
+  return { p_value: Math.max(Math.exp(logP), smallestP), alpha: Math.exp(logAlpha) };
 }
 
 type Baseline = Pick<RateReference, 'windows' | 'fromMs' | 'toMs'>;

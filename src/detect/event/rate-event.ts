@@ -22,7 +22,7 @@ export type RateMeasured = Pick<
 
 export interface RateEventInput extends NewAnomalyInput {
   /** True if it covers all series with the given values, not only the one series. */
-  readonly isWhole: boolean;
+  readonly coversAllSeries: boolean;
   readonly measured: RateMeasured;
   /** @default {'unknown'} */
   readonly bottleneck?: AnomalyEvent['bottleneck'];
@@ -31,7 +31,7 @@ export interface RateEventInput extends NewAnomalyInput {
 
 /** Creates the opening event of a kind that is no duration, without blame. */
 export function rateEvent(input: RateEventInput): AnomalyEvent {
-  const { kind, series, isWhole, startedAtMs, measured, options } = input;
+  const { kind, series, coversAllSeries, startedAtMs, measured, options } = input;
   const stage = measured.evidence.measured_stage;
   return {
     ...newAnomaly(input),
@@ -41,7 +41,7 @@ export function rateEvent(input: RateEventInput): AnomalyEvent {
     ...measured,
     blame: [],
     bottleneck: input.bottleneck ?? 'unknown',
-    sql: countsSql({ kind, series, startedAtMs, isWhole, stage: stage || totalStage }),
+    sql: countsSql({ kind, series, startedAtMs, coversAllSeries, stage: stage || totalStage }),
   };
 }
 

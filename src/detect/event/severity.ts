@@ -12,7 +12,7 @@ export interface SeverityInput {
 }
 
 /**
- * Severity of an anomaly. `critical`: the total's tail is at least twice the baseline and affects 5 % of
+ * Severity of a slow tail or of a proportion; other kinds set their own. `critical`: the total's tail is at least twice the baseline and affects 5 % of
  * all traffic, or five times and 1 %. All others are a `warning`.
  */
 export function severity({ totalMoved, ratio, affectedShare }: SeverityInput): Severity {

@@ -84,7 +84,7 @@ export interface CountsSqlInput {
   readonly series: Series;
   readonly startedAtMs: number;
   /** True if it covers all series with the given values, not only the one series. */
-  readonly isWhole: boolean;
+  readonly coversAllSeries: boolean;
   /** The stage that stands for whole requests. */
   readonly stage?: string;
 }
@@ -94,12 +94,12 @@ export interface CountsSqlInput {
  * until half an hour after.
  */
 export function countsSql(input: CountsSqlInput): string {
-  const { kind, series, startedAtMs, isWhole, stage } = input;
+  const { kind, series, startedAtMs, coversAllSeries, stage } = input;
   const isColdStarts = kind === 'cold_starts';
   const conditions = dimensions.flatMap((dimension) => {
     const value = series[dimension];
     if (isColdStarts && dimension === 'cold_start') return [];
-    if (isWhole && (value === '' || value === false)) return [];
+    if (coversAllSeries && (value === '' || value === false)) return [];
     return [dimensionSql(series, dimension)];
   });
   conditions.push(`stage = ${quoteSql(stage ?? totalStage)}`);

@@ -98,7 +98,7 @@ export class SloBurnDetector extends AnomalyDetector {
     const event = rateEvent({
       kind: 'slo_burn',
       series: this.series,
-      isWhole: true,
+      coversAllSeries: true,
       name,
       startedAtMs: this.#counts.sinceMs(rule.factor * (1 - objective)),
       measured: this.#measured(rule),

@@ -15,7 +15,7 @@ export interface StepContext {
    *
    * @default {true}
    */
-  readonly isWhole?: boolean;
+  readonly hasAllTraffic?: boolean;
 }
 
 /** All series of one window start on their way through the tests. */

@@ -22,7 +22,7 @@ export interface StepInput {
   readonly nowMs: number;
   readonly windows: readonly SeriesWindow[];
   /** Whether all of the traffic is in the windows. @default {true} */
-  readonly isWhole?: boolean;
+  readonly hasAllTraffic?: boolean;
 }
 
 /** Events of the series and models of a step, in the order in which they are grouped. */
@@ -216,9 +216,9 @@ export class StepEvaluator {
     });
   }
 
-  #contextOf({ nowMs, windows, isWhole = true }: StepInput, live: boolean): StepContext {
+  #contextOf({ nowMs, windows, hasAllTraffic = true }: StepInput, live: boolean): StepContext {
     return {
-      ...{ nowMs, levels: this.#levels, live, isWhole },
+      ...{ nowMs, levels: this.#levels, live, hasAllTraffic },
       // Computed only where an event is made.
       get totalRequests() {
         return windows.reduce((sum, window) => sum + (wholeRequest(window)?.requests ?? 0), 0);

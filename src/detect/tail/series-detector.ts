@@ -15,7 +15,7 @@ import { type DetectOptions, longestRun, quarantineWindows } from '../options/de
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { leadOf } from './lead-of.ts';
+import { leadingVerdict } from './leading-stage.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import { OpenTail } from './open-tail.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
@@ -198,7 +198,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   }
 
   #opening(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
-    const lead = leadOf(verdicts);
+    const lead = leadingVerdict(verdicts);
     if (lead === undefined) return undefined;
     const latest = this.#windowsSince(lead.startedAtMs);
     const count = Math.max(1, Math.min(lead.windows, quarantineWindows));
@@ -207,7 +207,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Excludes the windows of the anomaly that has opened, and observes the last one. */
   #opened(open: OpenTail, verdicts: readonly ShiftVerdict[]): void {
-    const lead = leadOf(verdicts) as ShiftVerdict;
+    const lead = leadingVerdict(verdicts) as ShiftVerdict;
     this.#recent = this.#windowsSince(lead.startedAtMs);
     this.#withhold(lead.startedAtMs);
     const summary = this.#recent.at(-1)?.stages.get(lead.stage);

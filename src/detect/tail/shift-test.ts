@@ -344,7 +344,7 @@ export class ShiftTest {
       baselineMs,
       windows,
       logP: -score,
-      logLevel: -level,
+      logAlpha: -level,
       ...sums,
       dispersion: evidence.dispersion(fault),
       startedAtMs: counts.startOfExcess(quantile, run),

@@ -8,7 +8,7 @@ export interface ShiftVerdict {
   readonly windows: number;
   /** Natural logarithm of a bound on the p-value, and its significance threshold. */
   readonly logP: number;
-  readonly logLevel: number;
+  readonly logAlpha: number;
   /** Requests above the baseline's quantile in those windows, the expected number, and all requests. */
   readonly exceedances: number;
   readonly expected: number;

@@ -14,7 +14,7 @@ export interface DropVerdict {
   readonly requests: number;
   readonly expected: number;
   readonly logP: number;
-  readonly logLevel: number;
+  readonly logAlpha: number;
   readonly dispersion: number;
   readonly opens: boolean;
 }
@@ -114,7 +114,7 @@ export class DropTest {
       windows: Math.max(1, run.length),
       ...sums,
       logP: -score,
-      logLevel: -level,
+      logAlpha: -level,
       dispersion,
       opens: score >= level && isLong && hasEnough && hasRequests && isLarge,
     };

@@ -10,7 +10,7 @@ export interface SilenceVerdict {
   readonly gapMs: number;
   readonly expected: number;
   readonly logP: number;
-  readonly logLevel: number;
+  readonly logAlpha: number;
 }
 
 const dayMs = 86_400_000;
@@ -98,6 +98,6 @@ export class SilenceTest {
     const score = times * Math.log(Math.max(2, this.#gaps.count));
     const level = Math.log(weekMs / window / levels.perWeek);
     if (expected < min_requests || times < gapFactor || score < level) return undefined;
-    return { startedAtMs: this.#lastMs, gapMs, expected, logP: -score, logLevel: -level };
+    return { startedAtMs: this.#lastMs, gapMs, expected, logP: -score, logAlpha: -level };
   }
 }

@@ -133,7 +133,7 @@ export class TrafficDetector implements AnomalyOwner {
     const { startMs, requests, isSilentEverywhere } = window;
     const isOfAll = this.#series.model === '';
     // A model cannot be evaluated while all are silent, or while part of the traffic is missing.
-    if ((isSilentEverywhere && !isOfAll) || context.isWhole === false)
+    if ((isSilentEverywhere && !isOfAll) || context.hasAllTraffic === false)
       return this.#skipWindow(window, context);
     if (requests > 0) this.#lastSeenMs = startMs;
     this.#profile.observe(startMs, this.#options.window, requests);
@@ -239,7 +239,7 @@ export class TrafficDetector implements AnomalyOwner {
     return rateEvent({
       kind,
       series: this.#series,
-      isWhole: true,
+      coversAllSeries: true,
       startedAtMs,
       measured,
       tail: tail(),

@@ -99,7 +99,7 @@ export function kafkaError(error: unknown, doing: string, config: Config['kafka'
   if (/_AUTHORIZATION_FAILED$/.test(type)) {
     return made(
       'TAILMARK_KAFKA_DENIED',
-      `: the user of kafka.sasl or kafka.tls must have the right; it has not: ${detail}`,
+      `: the user of kafka.sasl or kafka.tls lacks a right: ${detail}`,
       'Grant it (kafka-acls.sh --add): docs/how-to/security.md has what each role needs.',
     );
   }

@@ -21,12 +21,12 @@ export async function backfillPast(
     const last = blocks.at(-1);
     if (last !== undefined) detector.backfillTraffic(blocks, last.startMs);
     requireLead();
-    await systemClock.breathe();
+    await systemClock.yieldToEventLoop();
   }
   detector.backfillTraffic([], untilMs);
   for await (const hours of readHours(client, untilMs, quantiles, max_series)) {
     detector.backfillHours(hours);
     requireLead();
-    await systemClock.breathe();
+    await systemClock.yieldToEventLoop();
   }
 }

@@ -24,7 +24,7 @@ const PROBE_TIMEOUT_MS = 5_000;
 /**
  * Starts the detect role with the configured alert targets, as leader or on standby.
  *
- * @throws LeadLost when `signal` ends the start.
+ * @throws LeadershipLost when `signal` ends the start.
  */
 export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
   const { config, publisher, log, metrics, signal } = context;

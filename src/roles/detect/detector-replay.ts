@@ -15,7 +15,7 @@ export interface DetectorReplayOptions extends Pick<RoleContext, 'config' | 'cli
   readonly states: StateStore;
   /** Called with each re-evaluated window. */
   readonly onEvaluated: (at: WindowsAt) => void;
-  /** @throws LeadLost when this process is not the leader. */
+  /** @throws LeadershipLost when this process is not the leader. */
   readonly requireLead: () => void;
 }
 
@@ -57,12 +57,12 @@ export class DetectorReplay {
   /**
    * Creates a detector as of `untilMs`: from a snapshot of `snapshotMs` or earlier, else from past windows.
    *
-   * @param isWhole true if the windows since the snapshot have all of their traffic.
+   * @param hasAllTraffic true if the windows since the snapshot have all of their traffic.
    */
   async resume(
     untilMs: number | undefined,
     snapshotMs: number | undefined,
-    isWhole = true,
+    hasAllTraffic = true,
   ): Promise<ResumedDetector> {
     let loaded = snapshotMs === undefined ? undefined : await this.#load(snapshotMs);
     // A later snapshot is more complete than none.
@@ -71,7 +71,7 @@ export class DetectorReplay {
     }
     if (loaded === undefined) return { detector: await this.#rebuild(untilMs), asOfMs: undefined };
     const { detector, asOfMs } = loaded;
-    await this.#catchUp(detector, asOfMs, untilMs ?? asOfMs, isWhole);
+    await this.#catchUp(detector, asOfMs, untilMs ?? asOfMs, hasAllTraffic);
     return loaded;
   }
 
@@ -86,7 +86,7 @@ export class DetectorReplay {
         for await (const part of parts()) {
           requireLead();
           loading.load(part);
-          await systemClock.breathe();
+          await systemClock.yieldToEventLoop();
         }
         loading.end();
         return { detector, asOfMs };
@@ -104,11 +104,11 @@ export class DetectorReplay {
     detector: Detector,
     fromMs: number,
     toMs: number,
-    isWhole: boolean,
+    hasAllTraffic: boolean,
   ): Promise<void> {
     const windowMs = this.#options.config.detect.window;
     for await (const block of this.#pastBlocks(detector, { fromMs, toMs, windowMs })) {
-      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs, isWhole }));
+      const steps = block.map((at) => ({ ...at, nowMs: at.startMs + windowMs, hasAllTraffic }));
       detector.observeAll(steps);
       block.forEach(this.#options.onEvaluated);
     }

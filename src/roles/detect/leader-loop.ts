@@ -2,7 +2,7 @@ import { Failure, messageOf } from '../../base/failure.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import type { LastingError } from '../../sink/lasting-error.ts';
 import type { RoleContext } from '../role.ts';
-import { LeadLost } from './lead-lost.ts';
+import { LeadershipLost } from './leadership-lost.ts';
 import type { WindowEvaluator } from './window-evaluator.ts';
 
 export interface LeaderLoopOptions extends Pick<RoleContext, 'log' | 'metrics' | 'signal'> {
@@ -39,7 +39,7 @@ export class LeaderLoop {
   #lastError = '';
   readonly #failure = new Failure();
 
-  /** @param makeEvaluator creates an evaluator that ends with `LeadLost` once `isLeading` is false. */
+  /** @param makeEvaluator creates an evaluator that ends with `LeadershipLost` once `isLeading` is false. */
   constructor(
     makeEvaluator: (isLeading: () => boolean) => WindowEvaluator,
     options: LeaderLoopOptions,
@@ -58,7 +58,7 @@ export class LeaderLoop {
     try {
       await this.#leadOrStandBy();
     } catch (error) {
-      if (!(error instanceof LeadLost) || this.#options.signal?.aborted === true) throw error;
+      if (!(error instanceof LeadershipLost) || this.#options.signal?.aborted === true) throw error;
       this.#standBy();
     }
     this.#schedule();
@@ -103,7 +103,7 @@ export class LeaderLoop {
       this.#failures = 0;
       this.#options.lasting?.succeeded();
     } catch (error) {
-      if (error instanceof LeadLost) return this.#standBy();
+      if (error instanceof LeadershipLost) return this.#standBy();
       this.#failures++;
       this.#lastError = messageOf(error);
       this.#options.log.warn(

@@ -18,7 +18,7 @@ export class LimitWatch {
     const was = this.#stats?.isCrowded === true;
     this.#stats = stats;
     this.#setGauges(stats);
-    const fields = { series, limit: seriesLimit, unjudged: seriesNotEvaluated };
+    const fields = { series, limit: seriesLimit, unevaluated: seriesNotEvaluated };
     if (isCrowded && !was) {
       this.#log.warn(
         fields,

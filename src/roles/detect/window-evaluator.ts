@@ -19,7 +19,7 @@ import { LedgerCompleteness } from './completeness/ledger-completeness.ts';
 import { measureCompleteness } from './completeness/measure-completeness.ts';
 import { DetectorReplay } from './detector-replay.ts';
 import { LateRequests } from './late-requests.ts';
-import { LeadLost } from './lead-lost.ts';
+import { LeadershipLost } from './leadership-lost.ts';
 import { LimitWatch } from './limit-watch.ts';
 import { PipelineHealth } from './pipeline-health.ts';
 
@@ -171,7 +171,7 @@ export class WindowEvaluator {
     this.#requireLead();
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
     this.#observePipeline(completeness, completeMs);
-    const { storeOutage, isWhole, knownMs, behind } = completeness;
+    const { storeOutage, hasAllTraffic, knownMs, behind } = completeness;
     if (storeOutage !== undefined) throw storeOutage.error;
     await this.#publishAll();
     await this.#reevaluateLate(completeness);
@@ -184,7 +184,7 @@ export class WindowEvaluator {
       const toMs = Math.min(completeMs, fromMs + WINDOWS_A_PIECE * windowMs);
       const range = { fromMs, toMs, windowMs };
       for await (const at of eachWindow(client, range, this.#replay.readingFor(this.#detector))) {
-        await this.#evaluate(at, isWhole);
+        await this.#evaluate(at, hasAllTraffic);
         this.#late.record(at.startMs, at.windows, isPart);
       }
       this.#setEvaluatedUntil(toMs);
@@ -243,7 +243,7 @@ export class WindowEvaluator {
     const beganMs = performance.now();
     // The old detector is dropped first to free its memory.
     this.#detector = this.#replay.newDetector();
-    const asOfMs = await this.#resume(untilMs, this.#reevaluateFromMs, completeness.isWhole);
+    const asOfMs = await this.#resume(untilMs, this.#reevaluateFromMs, completeness.hasAllTraffic);
     this.#late.finished(nowMs(), performance.now() - beganMs);
     const range = { from: isoOf(this.#reevaluateFromMs), until: isoOf(untilMs) };
     log.info({ ...range, ...this.#stateFields(asOfMs) }, 'windows re-evaluated with late requests');
@@ -282,12 +282,12 @@ export class WindowEvaluator {
     await this.#publishAll();
   }
 
-  async #evaluate({ windows, startMs }: WindowsAt, isWhole: boolean): Promise<void> {
+  async #evaluate({ windows, startMs }: WindowsAt, hasAllTraffic: boolean): Promise<void> {
     const { config, metrics, nowMs } = this.#options;
     const windowMs = config.detect.window;
     this.#requireLead();
     const { windowsEvaluated } = this.#detector.stats;
-    const events = this.#detector.observe(windows, nowMs(), startMs, isWhole);
+    const events = this.#detector.observe(windows, nowMs(), startMs, hasAllTraffic);
     const { stats } = this.#detector;
     metrics.windowsEvaluated.inc(stats.windowsEvaluated - windowsEvaluated);
     metrics.eventEvaluatedSeconds.observe(Math.max(0, nowMs() - startMs - windowMs) / 1000);
@@ -354,7 +354,7 @@ export class WindowEvaluator {
       metrics.stateSavedSeconds.set(asOfMs / 1000);
       metrics.stateSavedBytes.set(bytes);
     } catch (error) {
-      if (error instanceof LeadLost) throw error;
+      if (error instanceof LeadershipLost) throw error;
       metrics.stateFailures.inc();
       log.warn({ err: messageOf(error) }, 'detector snapshot could not be saved');
     }
@@ -370,7 +370,7 @@ export class WindowEvaluator {
   }
 
   #requireLead(): void {
-    if (this.#options.isLeading?.() === false) throw new LeadLost();
+    if (this.#options.isLeading?.() === false) throw new LeadershipLost();
   }
 
   /**

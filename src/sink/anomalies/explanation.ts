@@ -26,7 +26,7 @@ export interface Explanation {
   /** Oldest first; the last is the current state. */
   readonly events: readonly AnomalyEvent[];
   /** From before its start to after its end, or to now. Empty where retention has removed it. */
-  readonly course: readonly TimelinePoint[];
+  readonly timeline: readonly TimelinePoint[];
   readonly drivers: readonly Driver[];
   /** Shows if more large requests came; null where that is unknown. */
   readonly mix: TrafficMix | null;
@@ -39,7 +39,7 @@ export interface Explanation {
 const minuteMs = 60_000;
 /** Time shown before and after the anomaly. */
 const contextMs = 10 * minuteMs;
-/** Maximum of points in `course`. */
+/** Maximum of points in `timeline`. */
 const timelinePoints = 60;
 const eventsRead = 1_000;
 const membersRead = 1_000;
@@ -77,13 +77,13 @@ export async function explainAnomaly(
   // A slow drift shows against the week before.
   const timelineFromMs =
     last.kind === 'drift' ? Date.parse(last.evidence.baseline_from) : fromMs - contextMs;
-  const [course, { drivers, mix = null }, members, slowest] = await Promise.all([
+  const [timeline, { drivers, mix = null }, members, slowest] = await Promise.all([
     readTimeline(client, last, timelineFromMs, Math.min(nowMs, toMs + contextMs)),
     readDrivers(client, last, fromMs, toMs),
     readEvents(client, 'incident_members', { id: last.id, limit: membersRead }),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
   ]);
-  return { events, course, drivers, mix, members, slowest };
+  return { events, timeline, drivers, mix, members, slowest };
 }
 
 async function readTimeline(
@@ -101,7 +101,7 @@ async function readTimeline(
     failed: string;
     cold_starts: string;
     q_ms: number[];
-  }>(client, 'tail_course', {
+  }>(client, 'tail_timeline', {
     ...seriesParams(event),
     table: `latency_${resolution}`,
     stage: event.evidence.measured_stage,

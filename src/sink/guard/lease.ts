@@ -53,8 +53,8 @@ export async function requireNoLease(client: ClickHouseClient, kind: LeaseKind):
 }
 
 const messages = {
-  ingest: 'Cannot migrate the database as no ingester must hold a lease: held by ',
-  migrate: 'Cannot ingest as no migration must be running: held by ',
+  ingest: 'Cannot migrate the database while ingesters hold a lease: ',
+  migrate: 'Cannot ingest while a migration holds a lease: ',
 } as const;
 
 const hints = {

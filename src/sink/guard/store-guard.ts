@@ -59,6 +59,7 @@ export class StoreGuard {
   #fatal: OperatorError | undefined;
   #permittedMs = Number.NEGATIVE_INFINITY;
   #identifiedMs = Number.NEGATIVE_INFINITY;
+  #clockAheadMs = 0;
   #checking: Promise<void> | undefined;
   #identifying: Promise<void> | undefined;
   #warned = '';
@@ -97,6 +98,13 @@ export class StoreGuard {
       });
       await this.#identifying;
     }
+  }
+
+  /** Asks how far the local clock is ahead of the server's; negative when it is behind. */
+  async clockAheadMs(): Promise<number> {
+    if (this.#fatal !== undefined) throw this.#fatal;
+    await this.#identify(1);
+    return this.#clockAheadMs;
   }
 
   /** Checks, once at a time. */
@@ -140,6 +148,7 @@ export class StoreGuard {
         throw changingServer(`${found.identity}, and led to ${this.#identity} at the start`);
       }
       this.#identifiedMs = startedMs;
+      this.#clockAheadMs = found.clockAheadMs;
       onServer?.(found);
     });
   }

@@ -108,7 +108,7 @@ export async function* eachBlock(
 /** Yields to the event loop: a group removes a member that blocks it for seconds. */
 async function* inTurn(at: WindowsAt): AsyncGenerator<WindowsAt, void> {
   yield at;
-  await systemClock.breathe();
+  await systemClock.yieldToEventLoop();
 }
 
 /** Queries all series of a piece, in the order of their starts. */
@@ -135,7 +135,7 @@ async function* decodedWindows(
     bytes += (part as Buffer).length;
     if (bytes < bytesATurn) continue;
     bytes = 0;
-    await systemClock.breathe();
+    await systemClock.yieldToEventLoop();
   }
   yield* decoder.end();
 }

@@ -22,7 +22,7 @@ const resolved = anomalyFixture({
 
 const whole: Explanation = {
   events: [opened, resolved],
-  course: [121, 118, 124, 120, 122, 380, 420, 410, 300, 118].map((quantile_ms, n) => ({
+  timeline: [121, 118, 124, 120, 122, 380, 420, 410, 300, 118].map((quantile_ms, n) => ({
     at_ms: minute(n),
     step_seconds: 60,
     requests: 600,
@@ -96,7 +96,7 @@ describe('an anomaly explained', () => {
         140 of 1,200 requests in 2 windows exceeded 121 ms (expected: 12)
         probability on a normal day: at most 1 in 10^18
         threshold from the page budget: 1 in 50 million
-        dispersion: 1.7x the variance of independent requests (included above)
+        dispersion: 1.7x the variance of independent requests (the probability allows for it)
         p99: 412 ms (95 % interval 371 ms to 460 ms), 3.4x its baseline of 121 ms
         baseline: 351 windows from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
 
@@ -139,7 +139,7 @@ describe('an anomaly explained', () => {
     const mix = { facet: 'batch_size', excess: 0.2, mix: 0.144, slowdown: 0.056, share: 0.72 };
     expect(renderExplanation({ ...whole, mix }, plain, minute(60))).toContain(`
 Traffic mix
-  20 % more of all requests exceed the baseline quantile than before (by batch_size):
+  the part of all requests that exceeds the baseline quantile grew by 20 percentage points (by batch_size):
   72 % of the rise comes from more large requests, 28 % from slower requests of the same size
 `);
   });
@@ -163,7 +163,7 @@ Traffic mix
 
   it('that is open lasts until now, and leaves out absent fields', () => {
     const text = renderExplanation(
-      { events: [opened], course: [], drivers: [], mix: null, members: [], slowest: [] },
+      { events: [opened], timeline: [], drivers: [], mix: null, members: [], slowest: [] },
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
@@ -208,11 +208,18 @@ describe('an anomaly of a rate explained', () => {
     evidence: { ...opened.evidence, test: 'likelihood_ratio', exceedances: 58, expected: 2.4 },
     summary: 'ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %)',
   });
-  const course = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
+  const timeline = [0, 1, 0, 1, 0, 29, 28, 30].map((failed, n) => {
     const counts = { requests: 600, failed, cold_starts: n };
     return { at_ms: minute(n), step_seconds: 60, ...counts, quantile_ms: 121 };
   });
-  const explained = { events: [failing], course, drivers: [], mix: null, members: [], slowest: [] };
+  const explained = {
+    events: [failing],
+    timeline,
+    drivers: [],
+    mix: null,
+    members: [],
+    slowest: [],
+  };
 
   it('shows how many requests fail and the evidence, and blames no stage', () => {
     expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`
@@ -229,7 +236,7 @@ describe('an anomaly of a rate explained', () => {
         58 of 1,200 requests in 2 windows failed (expected: 2.4)
         probability on a normal day: at most 1 in 10^18
         threshold from the page budget: 1 in 50 million
-        dispersion: 1.7x the variance expected by chance (included above)
+        dispersion: 1.7x the variance expected by chance (the probability allows for it)
         rate: 4.8 % (95 % interval 3.7 % to 6.2 %), baseline 0.2 %
         baseline: 351 windows from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
 

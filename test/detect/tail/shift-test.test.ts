@@ -59,7 +59,7 @@ describe('ShiftTest', () => {
       .find(({ opens }) => opens);
     expect(opening?.window).toBeLessThan(18);
     expect(opening?.exceedances).toBeGreaterThan(opening?.expected ?? 0);
-    expect(opening?.logP).toBeLessThanOrEqual(opening?.logLevel ?? 0);
+    expect(opening?.logP).toBeLessThanOrEqual(opening?.logAlpha ?? 0);
   });
 
   it('names the quantile that shows it: the p99 where three requests in a hundred are slow', () => {
@@ -80,7 +80,7 @@ describe('ShiftTest', () => {
     const small = slowed(1, 1.12);
     const before = tested.run(90, small);
     const [last] = before.slice(-1);
-    expect(last?.logP).toBeLessThan(last?.logLevel ?? 0);
+    expect(last?.logP).toBeLessThan(last?.logAlpha ?? 0);
     const draw: Draw = (random, window) => small(random, window) * (random.chance(0.15) ? 1.8 : 1);
     const verdicts = tested.run(40, draw);
     const shown = verdicts.filter(({ exceedances, expected }) => exceedances >= 3 * expected);
@@ -98,7 +98,7 @@ describe('ShiftTest', () => {
     const byChance = ({ exceedances, requests, expected }: ShiftVerdict) =>
       logExceedanceTail(exceedances, requests, expected / requests, 1) > Math.log(1e-3);
     const shown = verdicts.filter(
-      ({ anomalous, logP, logLevel }) => anomalous && logP <= 1.3 * logLevel && logP > 2 * logLevel,
+      ({ anomalous, logP, logAlpha }) => anomalous && logP <= 1.3 * logAlpha && logP > 2 * logAlpha,
     );
     const [few, many] = [shown.filter(byChance), shown.filter((verdict) => !byChance(verdict))];
     expect(few.length).toBeGreaterThan(0);
@@ -145,7 +145,7 @@ describe('ShiftTest', () => {
   it('requires a fifth more evidence of a stage than of whole requests, as long as it may be a burst', () => {
     const firstOf = (stage: string) => {
       const verdicts = learnt(stage).run(30, slowed(0.15, 2.5), 30);
-      const clear = verdicts.findIndex(({ logP, logLevel }) => logP <= logLevel);
+      const clear = verdicts.findIndex(({ logP, logAlpha }) => logP <= logAlpha);
       const opening = verdicts.findIndex(({ opens }) => opens);
       return { verdicts, clear, opening };
     };
@@ -153,7 +153,7 @@ describe('ShiftTest', () => {
     expect(total.opening).toBe(total.clear);
     const { verdicts, clear, opening } = firstOf('forward');
     expect(opening).toBeGreaterThan(clear);
-    const times = ({ logP, logLevel }: ShiftVerdict) => logP / logLevel;
+    const times = ({ logP, logAlpha }: ShiftVerdict) => logP / logAlpha;
     expect(verdicts.slice(clear, opening).every((verdict) => times(verdict) < 1.2)).toBe(true);
     expect(times(verdicts[opening] as ShiftVerdict)).toBeGreaterThanOrEqual(1.2);
   });

@@ -90,7 +90,7 @@ function flusher(perSecond: number, failures = 0) {
       nowMs: () => 0,
       elapsedMs: () => time.elapsedMs,
       sleep: async () => undefined,
-      breathe: async () => undefined,
+      yieldToEventLoop: async () => undefined,
       every: () => () => undefined,
     },
     guardMs: 5_000,

@@ -5,8 +5,8 @@ import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 import type { Leadership } from '../../../src/kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../../src/kafka/leadership/leadership.ts';
-import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
 import { LeaderLoop } from '../../../src/roles/detect/leader-loop.ts';
+import { LeadershipLost } from '../../../src/roles/detect/leadership-lost.ts';
 import type { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { LastingError } from '../../../src/sink/lasting-error.ts';
 
@@ -198,7 +198,11 @@ describe('LeaderLoop', () => {
   it('that loses the lead within a step stands by; that is no failure', async () => {
     const lead = new GivenLead();
     lead.leads = true;
-    const { calls, evaluator } = evaluatorOf([new LeadLost(), new LeadLost(), new LeadLost()]);
+    const { calls, evaluator } = evaluatorOf([
+      new LeadershipLost(),
+      new LeadershipLost(),
+      new LeadershipLost(),
+    ]);
     const loop = loopOf(evaluator, { leadership: lead });
     await loop.start();
     await vi.advanceTimersByTimeAsync(400);

@@ -49,8 +49,8 @@ describe('LimitWatch', () => {
     }
     const [warn, info] = [40, 30];
     expect(lines).toMatchObject([
-      { level: warn, series: 3, limit: 3, unjudged: 7 },
-      { level: info, series: 3, limit: 3, unjudged: 0 },
+      { level: warn, series: 3, limit: 3, unevaluated: 7 },
+      { level: info, series: 3, limit: 3, unevaluated: 0 },
     ]);
     expect(lines[0]?.msg).toContain('detect.max_series');
   });

@@ -12,7 +12,7 @@ const fine: Completeness = {
   ...nothingWrong,
   completeMs: startMs,
   knownMs: startMs,
-  isWhole: true,
+  hasAllTraffic: true,
 };
 const behind = (seconds: number, isGivenUp = false): Completeness => ({
   ...fine,

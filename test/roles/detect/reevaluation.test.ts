@@ -5,7 +5,7 @@ import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { nothingWrong } from '../../../src/roles/detect/completeness/completeness.ts';
-import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
+import { LeadershipLost } from '../../../src/roles/detect/leadership-lost.ts';
 import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
@@ -69,7 +69,7 @@ class Rig {
           ...nothingWrong,
           completeMs: this.tables.watermarkMs,
           knownMs: undefined,
-          isWhole: !this.isGivenUp,
+          hasAllTraffic: !this.isGivenUp,
           behind: this.isGivenUp ? [partition] : [],
         }),
       },
@@ -165,7 +165,7 @@ describe('windows that receive requests after they were evaluated', () => {
     // With the first window that is evaluated after the partition is back.
     expect([expected.openedIn, rig.openedIn]).toEqual([83, 100]);
     expect(rig.reevaluations).toBe(1);
-    expect(await rig.counted('windows_judged_again_total')).toBe(20);
+    expect(await rig.counted('windows_evaluated_again_total')).toBe(20);
     expect(await rig.counted('windows_left_late_total')).toBe(0);
   });
 
@@ -215,7 +215,7 @@ describe('windows that receive requests after they were evaluated', () => {
   it('are not re-evaluated for a hundredth of their requests', async () => {
     const rig = new Rig(part);
     await rig.evaluateWithout([80, 99], windowsOf(202));
-    expect([rig.reevaluations, await rig.counted('windows_judged_again_total')]).toEqual([0, 0]);
+    expect([rig.reevaluations, await rig.counted('windows_evaluated_again_total')]).toEqual([0, 0]);
   });
 
   it('wait until no partition is behind; the snapshot of before is kept until then', async () => {
@@ -261,7 +261,7 @@ describe('windows that receive requests after they were evaluated', () => {
     rig.tables.onCall(5, () => {
       rig.isLeading = false;
     });
-    await expect(rig.evaluateTo(100)).rejects.toThrow(LeadLost);
+    await expect(rig.evaluateTo(100)).rejects.toThrow(LeadershipLost);
     expect([rig.reevaluations, rig.emitted, rig.tables.events]).toEqual([0, [], []]);
   });
 });

@@ -5,7 +5,7 @@ import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { type Config, configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { LeadLost } from '../../../src/roles/detect/lead-lost.ts';
+import { LeadershipLost } from '../../../src/roles/detect/leadership-lost.ts';
 import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
@@ -267,8 +267,8 @@ describe('an evaluator that takes over', () => {
     await member.evaluate(0, 79);
     const before = [tables.evaluatedUntilMs, tables.snapshots.length];
     member.isLeading = false;
-    await expect(member.evaluate(79, count)).rejects.toThrow(LeadLost);
-    await expect(member.evaluator.flush()).rejects.toThrow(LeadLost);
+    await expect(member.evaluate(79, count)).rejects.toThrow(LeadershipLost);
+    await expect(member.evaluator.flush()).rejects.toThrow(LeadershipLost);
     expect([tables.evaluatedUntilMs, tables.snapshots.length]).toEqual(before);
     expect([tables.events, member.delivered]).toEqual([[], []]);
   });
@@ -289,7 +289,7 @@ describe('an evaluator that takes over', () => {
       const error = await member.evaluate(window, window + 1).catch((reason: unknown) => reason);
       if (member.isLeading) break;
       for (const stored of tables.storingCalls) storedAt.push([lostAt, stored]);
-      if (tables.storingCalls.length === 0) expect(error).toBeInstanceOf(LeadLost);
+      if (tables.storingCalls.length === 0) expect(error).toBeInstanceOf(LeadershipLost);
     }
     // The insert itself may have been under way, or done before.
     expect(storedAt.length).toBeGreaterThan(0);

@@ -164,7 +164,7 @@ describe('WindowEvaluator', () => {
       ...nothingWrong,
       completeMs: scenarioStartMs,
       knownMs: undefined,
-      isWhole: true,
+      hasAllTraffic: true,
     };
     let now: Completeness = fine;
     const first = evaluatorOn(tables, undefined, () => now);
@@ -213,9 +213,14 @@ describe('WindowEvaluator', () => {
     // The model stops for good at window 70, since all of it is in a partition that is not stored.
     const tables = new FakeTables(windows.slice(0, 70));
     tables.baselineRequests = 300 * 60;
-    for (const isWhole of [false, true]) {
+    for (const hasAllTraffic of [false, true]) {
       let atMs = scenarioStartMs;
-      const state = () => ({ ...nothingWrong, completeMs: atMs, knownMs: undefined, isWhole });
+      const state = () => ({
+        ...nothingWrong,
+        completeMs: atMs,
+        knownMs: undefined,
+        hasAllTraffic,
+      });
       const { emitted, evaluator } = evaluatorOn(tables, undefined, state);
       tables.evaluatedUntilMs = undefined;
       await evaluator.start();
@@ -225,7 +230,7 @@ describe('WindowEvaluator', () => {
         await evaluator.step();
       }
       await evaluator.flush();
-      expect(emitted.map(({ kind }) => kind)).toEqual(isWhole ? ['no_data'] : []);
+      expect(emitted.map(({ kind }) => kind)).toEqual(hasAllTraffic ? ['no_data'] : []);
     }
   });
 

@@ -178,11 +178,11 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'buffer-cleared-after-flush',
     bug: 'the buffer is emptied when its flush is done, with what came meanwhile',
     file: partition,
-    find: `      .then(() => {
-        this.#count(chunk, letters);`,
-    replace: `      .then(() => {
-        this.#begin({ ...this.#before, startOffset: this.#open.nextOffset, watermarkMs: this.#open.watermarkMs }, clock.nowMs());
-        this.#count(chunk, letters);`,
+    find: `    this.#count(chunk, letters);
+    this.#observeDelay`,
+    replace: `    this.#begin({ ...this.#before, startOffset: this.#open.nextOffset, watermarkMs: this.#open.watermarkMs }, clock.nowMs());
+    this.#count(chunk, letters);
+    this.#observeDelay`,
   },
   {
     name: 'rest-of-batch-dropped',
@@ -264,10 +264,34 @@ export const ingestMutants: readonly Mutant[] = [
     bug: 'a chunk is judged by the clock of when the one before was sealed: after a silent hour events of now are of the future',
     file: partition,
     find: `    if (boundary === undefined && this.#open.records === 0) {
-      this.#open.setClock(this.#context.clock.nowMs());
+      this.#setClock();
     }
 `,
     replace: '',
+  },
+  {
+    name: 'truncated-below-retention',
+    bug: 'a truncated log is read from where retention has removed it, again and again',
+    file: place,
+    find: "return startAt('truncated', remains + lostOffsets, { ...next, lostOffsets });",
+    replace: "return startAt('truncated', remains, { ...next, lostOffsets });",
+    needs: ['unclean_election', 'retention'],
+  },
+  {
+    name: 'clock-unchecked',
+    bug: 'events of now are rejected by a wrong clock, and nobody compares it',
+    file: partition,
+    find: 'if (behindMs < config.windows.max_future / 2) return undefined;',
+    replace: 'if (behindMs < Number.MAX_VALUE) return undefined;',
+    needs: ['clock_wrong'],
+  },
+  {
+    name: 'clock-compared-too-late',
+    bug: 'a clock that was set while a chunk was open is compared as it is afterwards',
+    file: partition,
+    find: 'const setByMs = clock.nowMs() - clock.elapsedMs() - clockMs;',
+    replace: 'const setByMs = 0;',
+    needs: ['clock_wrong'],
   },
   {
     name: 'clock-of-long-ago',

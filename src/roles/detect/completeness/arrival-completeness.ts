@@ -75,11 +75,12 @@ export class ArrivalCompleteness implements CompletenessProbe {
     const displaced = isLive
       ? tracks.filter((track) => track.isDisplaced && track.hadEvents(nowMs, displacedForMs))
       : [];
-    const isWhole = !isAway && displaced.length === 0 && !tracks.some((track) => track.isGivenUp);
+    const hasAllTraffic =
+      !isAway && displaced.length === 0 && !tracks.some((track) => track.isGivenUp);
     return {
       completeMs: this.#completeMs,
-      knownMs: isWhole && outage === undefined && isLive ? this.#knownMs(tracks) : undefined,
-      isWhole,
+      knownMs: hasAllTraffic && outage === undefined && isLive ? this.#knownMs(tracks) : undefined,
+      hasAllTraffic,
       behind: this.#behind(tracks, nowMs),
       displaced: displaced.map(({ name, delayMs = 0 }) => ({ name, delayMs })),
       lagMessages: new Map(tracks.map(({ name, lagMessages }) => [name, lagMessages])),

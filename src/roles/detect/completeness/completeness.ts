@@ -43,7 +43,7 @@ export interface Completeness {
   /** Wall-clock time up to which all traffic is known to be stored; undefined while it is not. */
   readonly knownMs: number | undefined;
   /** False while part of the traffic is missing, so that its volume means nothing. */
-  readonly isWhole: boolean;
+  readonly hasAllTraffic: boolean;
   /** The longest first. */
   readonly behind: readonly PartitionBehind[];
   readonly displaced: readonly PartitionDisplaced[];

@@ -42,7 +42,7 @@ export class LedgerCompleteness implements CompletenessProbe {
     } catch (error) {
       this.#storeOutage = storeOutage(this.#storeOutage, nowMs(), error);
     }
-    const own = { completeMs: this.#completeMs, knownMs, isWhole: true };
+    const own = { completeMs: this.#completeMs, knownMs, hasAllTraffic: true };
     return { ...nothingWrong, ...own, storeOutage: this.#storeOutage };
   }
 }

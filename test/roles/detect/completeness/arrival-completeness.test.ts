@@ -12,7 +12,7 @@ describe('ArrivalCompleteness', () => {
     for (let n = 0; n < 20; n++) {
       await world.pass(1);
       expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
-      expect(world.last).toMatchObject({ isWhole: true, behind: [], displaced: [] });
+      expect(world.last).toMatchObject({ hasAllTraffic: true, behind: [], displaced: [] });
       // No earlier record is missing.
       for (const { records, stored } of world.partitions) {
         expect(records.slice(stored).every((ms) => ms >= (world.last?.completeMs ?? 0))).toBe(true);
@@ -89,8 +89,8 @@ describe('ArrivalCompleteness', () => {
     let wasBehind = 0;
     for (let n = 0; n < 90; n++) {
       await world.pass(1);
-      const { completeMs = 0, knownMs, isWhole } = world.last ?? {};
-      expect(isWhole).toBe(true);
+      const { completeMs = 0, knownMs, hasAllTraffic } = world.last ?? {};
+      expect(hasAllTraffic).toBe(true);
       for (const { records, stored } of world.partitions) {
         expect(records.slice(stored).every((ms) => ms >= completeMs)).toBe(true);
       }
@@ -118,7 +118,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.last?.behind.some(({ isGivenUp }) => isGivenUp)).toBe(false);
     for (const at of [0, 1, 2]) world.set(at, { isStored: true });
     await world.pass(normalLagSeconds);
-    expect(world.last).toMatchObject({ isWhole: true, behind: [] });
+    expect(world.last).toMatchObject({ hasAllTraffic: true, behind: [] });
   });
 
   it('waits for a partition that stands still no longer than the limit, and then says that part is missing', async () => {
@@ -127,16 +127,16 @@ describe('ArrivalCompleteness', () => {
     world.set(1, { isStored: false });
     await world.pass(30);
     expect(world.completeSecond).toBeLessThanOrEqual(60);
-    expect(world.last?.isWhole).toBe(true);
+    expect(world.last?.hasAllTraffic).toBe(true);
     await world.pass(15);
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
-    expect(world.last).toMatchObject({ isWhole: false, knownMs: undefined });
+    expect(world.last).toMatchObject({ hasAllTraffic: false, knownMs: undefined });
     expect(world.last?.behind).toMatchObject([{ name: 't/1', isGivenUp: true }]);
     await world.pass(600);
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
     world.set(1, { isStored: true });
     await world.pass(normalLagSeconds + 1);
-    expect(world.last).toMatchObject({ isWhole: true, behind: [] });
+    expect(world.last).toMatchObject({ hasAllTraffic: true, behind: [] });
   });
 
   it('never moves back', async () => {
@@ -166,7 +166,7 @@ describe('ArrivalCompleteness', () => {
       let gaveUp = false;
       for (let n = 0; n < 60; n++) {
         await world.pass(1);
-        gaveUp ||= world.last?.isWhole === false;
+        gaveUp ||= world.last?.hasAllTraffic === false;
       }
       expect([mostPerFlush, gaveUp]).toEqual([mostPerFlush, isGivenUp]);
     }
@@ -189,7 +189,7 @@ describe('ArrivalCompleteness', () => {
     const world = new SimulatedPipeline(2, (n) => ({ delayMs: 24 * hourMs + n * 8_000 }));
     await world.pass(100);
     const leastMs = Math.min(...world.partitions.map(({ watermarkMs }) => watermarkMs));
-    expect(world.last).toMatchObject({ completeMs: leastMs, isWhole: true, displaced: [] });
+    expect(world.last).toMatchObject({ completeMs: leastMs, hasAllTraffic: true, displaced: [] });
     for (const at of [0, 1]) world.set(at, { everyMs: 0 });
     await world.pass(100);
     expect(world.last?.knownMs).toBeUndefined();
@@ -200,10 +200,10 @@ describe('ArrivalCompleteness', () => {
   it('names a partition whose events are of another time, while it has events', async () => {
     const world = new SimulatedPipeline(3, (n) => (n === 2 ? { delayMs: 5 * hourMs } : {}));
     await world.pass(60);
-    expect(world.last).toMatchObject({ isWhole: false, displaced: [{ name: 't/2' }] });
+    expect(world.last).toMatchObject({ hasAllTraffic: false, displaced: [{ name: 't/2' }] });
     world.set(2, { everyMs: 0 });
     await world.pass(130);
-    expect(world.last).toMatchObject({ isWhole: true, displaced: [] });
+    expect(world.last).toMatchObject({ hasAllTraffic: true, displaced: [] });
   });
 
   it('reports the age of the events of a partition that was live before', async () => {
@@ -211,7 +211,7 @@ describe('ArrivalCompleteness', () => {
     await world.pass(60);
     world.set(2, { delayMs: 5 * hourMs });
     await world.pass(60);
-    expect(world.last).toMatchObject({ isWhole: false, displaced: [{ name: 't/2' }] });
+    expect(world.last).toMatchObject({ hasAllTraffic: false, displaced: [{ name: 't/2' }] });
     expect(Math.abs((world.last?.displaced[0]?.delayMs ?? 0) - 5 * hourMs)).toBeLessThan(20_000);
   });
 
@@ -229,7 +229,7 @@ describe('ArrivalCompleteness', () => {
     expect(world.completeSecond).toBeLessThan(65);
     world.set(1, { isStored: true });
     await world.pass(10);
-    expect(world.last).toMatchObject({ isWhole: true, behind: [] });
+    expect(world.last).toMatchObject({ hasAllTraffic: true, behind: [] });
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
   });
 
@@ -241,11 +241,11 @@ describe('ArrivalCompleteness', () => {
     expect(world.completeSecond).toBeLessThanOrEqual(60);
     expect(world.last).toMatchObject({ knownMs: undefined, kafkaOutage: {} });
     await world.pass(20);
-    expect(world.last?.isWhole).toBe(false);
+    expect(world.last?.hasAllTraffic).toBe(false);
     expect(world.second - world.completeSecond).toBeLessThanOrEqual(normalLagSeconds);
     world.isKafkaAway = false;
     await world.pass(normalLagSeconds);
-    expect(world.last).toMatchObject({ isWhole: true, kafkaOutage: undefined });
+    expect(world.last).toMatchObject({ hasAllTraffic: true, kafkaOutage: undefined });
   });
 
   it('after a takeover knows at once which windows may be evaluated', async () => {

@@ -1,44 +1,47 @@
 import { describe, expect, it } from 'vitest';
-import { leadOf } from '../../../src/detect/tail/lead-of.ts';
+import { leadingVerdict } from '../../../src/detect/tail/leading-stage.ts';
 import { withTotalFactor } from '../../../src/detect/tail/shift-test.ts';
 import type { ShiftVerdict } from '../../../src/detect/tail/shift-verdict.ts';
 
 const verdict = (of: Partial<ShiftVerdict>) =>
-  ({ logP: -30, logLevel: -20, recurs: false, ...of }) as ShiftVerdict;
+  ({ logP: -30, logAlpha: -20, recurs: false, ...of }) as ShiftVerdict;
 const small = { opens: false, opensWithTotal: false, isClear: false } as const;
 const nearly = { ...small, opensWithTotal: true } as const;
 const opening = { opens: true, opensWithTotal: true, isClear: true } as const;
 
-describe('leadOf', () => {
+describe('leadingVerdict', () => {
   it('is absent where nothing opens', () => {
-    expect(leadOf([])).toBeUndefined();
+    expect(leadingVerdict([])).toBeUndefined();
     const total = verdict({ stage: 'total', ...small });
-    expect(leadOf([total, verdict({ stage: 'features', ...nearly })])).toBeUndefined();
+    expect(leadingVerdict([total, verdict({ stage: 'features', ...nearly })])).toBeUndefined();
   });
 
   it('is the total before its stages, and then the clearest of these', () => {
     const total = verdict({ stage: 'total', logP: -21, ...opening });
     const features = verdict({ stage: 'features', logP: -40, ...opening });
     const forward = verdict({ stage: 'forward', logP: -50, ...opening });
-    expect(leadOf([features, forward, total])).toBe(total);
-    expect(leadOf([features, forward])).toBe(forward);
+    expect(leadingVerdict([features, forward, total])).toBe(total);
+    expect(leadingVerdict([features, forward])).toBe(forward);
   });
 
   it('is not the total for a daily recurrence at this time', () => {
     const total = verdict({ stage: 'total', ...opening });
     const features = verdict({ stage: 'features', recurs: true, ...small });
     const forward = verdict({ stage: 'forward', ...opening });
-    expect(leadOf([total, features])).toBeUndefined();
-    expect(leadOf([total, features, forward])).toBe(forward);
-    expect(leadOf([total, features, { ...forward, ...nearly }])).toBeUndefined();
+    expect(leadingVerdict([total, features])).toBeUndefined();
+    expect(leadingVerdict([total, features, forward])).toBe(forward);
+    expect(leadingVerdict([total, features, { ...forward, ...nearly }])).toBeUndefined();
   });
 
   it('is a stage that is nearly clear where the total is clear and too small: by its threshold then', () => {
     const total = verdict({ stage: 'total', ...small, isClear: true });
     const features = verdict({ stage: 'features', logP: -18, ...nearly });
-    expect(leadOf([total, features])).toEqual({ ...features, logLevel: -20 * withTotalFactor });
+    expect(leadingVerdict([total, features])).toEqual({
+      ...features,
+      logAlpha: -20 * withTotalFactor,
+    });
     // A stage that is clear by itself needs no help.
     const forward = verdict({ stage: 'forward', logP: -22, ...opening });
-    expect(leadOf([total, features, forward])).toBe(forward);
+    expect(leadingVerdict([total, features, forward])).toBe(forward);
   });
 });

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { Detector } from '../../../src/detect/detector.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
-import { failedRequests, failures } from '../../../src/detect/rate/proportion.ts';
-import { ProportionDetector } from '../../../src/detect/rate/proportion-detector.ts';
+import { failedRequests, failures } from '../../../src/detect/proportion/proportion.ts';
+import { ProportionDetector } from '../../../src/detect/proportion/proportion-detector.ts';
 import { PeakPool } from '../../../src/detect/score/peak-pool.ts';
 import { Random } from '../../../src/generate/random.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';

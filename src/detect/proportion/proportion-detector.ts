@@ -174,7 +174,7 @@ export class ProportionDetector extends AnomalyDetector {
     return rateEvent({
       kind,
       series: this.series,
-      isWhole: false,
+      coversAllSeries: false,
       startedAtMs: verdict.startedAtMs,
       measured: this.#measured(verdict, context),
       bottleneck,

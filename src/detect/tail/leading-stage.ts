@@ -7,7 +7,7 @@ import type { ShiftVerdict } from './shift-verdict.ts';
  * does not lead while a stage's evidence recurs daily. Where the total is significant but too small to page,
  * a stage with an effect needs less evidence.
  */
-export function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefined {
+export function leadingVerdict(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefined {
   const ofStages = verdicts.filter(({ stage }) => stage !== totalStage);
   const ofTotal = verdicts.find(({ stage }) => stage === totalStage);
   const isNew = !ofStages.some(({ recurs }) => recurs);
@@ -18,5 +18,5 @@ export function leadOf(verdicts: readonly ShiftVerdict[]): ShiftVerdict | undefi
   );
   const [lead] = opening.toSorted((a, b) => a.logP - b.logP);
   if (lead === undefined || lead.opens) return lead;
-  return { ...lead, logLevel: withTotalFactor * lead.logLevel };
+  return { ...lead, logAlpha: withTotalFactor * lead.logAlpha };
 }

@@ -1,5 +1,5 @@
 /** Another process leads and emits the pending events. */
-export class LeadLost extends Error {
+export class LeadershipLost extends Error {
   constructor() {
     super('another process leads');
   }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { quarantineWindows } from '../../../src/detect/options/detect-options.ts';
-import { CountedWindows } from '../../../src/detect/rate/counted-windows.ts';
+import { CountedWindows } from '../../../src/detect/proportion/counted-windows.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { StateReader } from '../../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../../src/snapshot/archive-writer.ts';

@@ -21,7 +21,7 @@ export interface ProportionVerdict {
   readonly requests: number;
   readonly hits: number;
   readonly logP: number;
-  readonly logLevel: number;
+  readonly logAlpha: number;
   readonly dispersion: number;
   readonly reference: RateReference;
   /** True if significance, effect and duration suffice to open an anomaly. */
@@ -30,7 +30,7 @@ export interface ProportionVerdict {
   readonly suspicious: boolean;
 }
 
-/** Tuned with `npm run eval`; test/detect/rate/proportion-detector.test.ts holds them. */
+/** Tuned with `npm run eval`; test/detect/proportion/proportion-detector.test.ts holds them. */
 const tuned = {
   suspiciousScore: Math.log(1e3),
   /** Evidence that must remain without its strongest window. */
@@ -268,7 +268,7 @@ export class ProportionTest {
       requests,
       hits,
       logP: -score,
-      logLevel: -level,
+      logAlpha: -level,
       dispersion: this.#dispersions[fault] as number,
       reference,
       opens: isLarge && score >= level && this.#mayOpen(fault, all),

@@ -2,11 +2,11 @@
 -- a row a step of so many seconds.
 SELECT
     intDiv(toUnixTimestamp(window_start), {stepSeconds:UInt32}) * {stepSeconds:UInt32} AS at_seconds,
-    sum(course.requests) AS requests,
+    sum(timeline.requests) AS requests,
     sum(errors) + sum(timeouts) AS failed,
-    sumIf(course.requests, course.cold_start) AS cold_starts,
+    sumIf(timeline.requests, timeline.cold_start) AS cold_starts,
     quantilesTDigestMerge(0.5, 0.9, 0.95, 0.99, 0.999)(latency) AS q_ms
-FROM {table:Identifier} AS course
+FROM {table:Identifier} AS timeline
 WHERE ({model:String} = '' OR model = {model:String})
   AND ({requestType:String} = '' AND {whole:Bool} OR request_type = {requestType:String})
   AND ({whole:Bool}

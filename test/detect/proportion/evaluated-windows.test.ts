@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { longestRun } from '../../../src/detect/options/detect-options.ts';
-import { EvaluatedWindows } from '../../../src/detect/rate/evaluated-windows.ts';
+import { EvaluatedWindows } from '../../../src/detect/proportion/evaluated-windows.ts';
 import { StateReader } from '../../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
 
