@@ -21,13 +21,16 @@ export const limits = {
    * Rows of a chunk beyond which stages and cells count as `__other__`. Chunks are sealed before, but never
    * within a message, which may hold 100,000 events of 64 stages.
    */
-  rowsPerChunk: 100_000,
+  rowsPerChunk: 200_000,
   driversPerChunk: 50_000,
   /** Bands of its cells per possible row that seal a chunk early. */
   bandsPerRow: 4,
   windowsPerChunk: 10_000,
-  /** Rows of all open chunks of a process together; each has an equal share. */
-  openRows: 100_000,
+  /**
+   * Rows of all open chunks of a process together; each has an equal share. Two windows of 20,000 series of
+   * nine stages have as many, where producers key by series.
+   */
+  openRows: 400_000,
   /** Distinct dimension and facet values of a chunk; later ones count as `__other__`. */
   internedValues: 400_000,
   /** Values of a facet per model and minute of a chunk; later ones count as `__other__`. */

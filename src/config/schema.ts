@@ -239,7 +239,7 @@ const ingest = z
     flush_interval: duration('5s', 100, 5 * minute).describe(
       'How often a partition’s open chunk is stored.',
     ),
-    flush_max_rows: whole(50_000, 100, 100_000).describe('Rows that seal a chunk early.'),
+    flush_max_rows: whole(100_000, 100, 200_000).describe('Rows that seal a chunk early.'),
     flush_max_events: whole(5_000_000, 1, 100_000_000).describe('Events that seal a chunk early.'),
     pause_above_rejected: share(0.5).describe(
       'A partition pauses where a larger share of a chunk would be rejected as future, late or undecodable_batch; 1 never pauses.',

@@ -110,7 +110,7 @@ describe('one message', () => {
   const stages = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`s${i}`, 1]));
 
   it('of millions of rows is kept apart up to the limit; every total is counted', () => {
-    const events = 2_500;
+    const events = 5_000;
     const lines = Array.from({ length: events }, (_, n) =>
       event({ model: `m${n}`, total_ms: 64, stages_ms: stages }),
     );
