@@ -15,6 +15,7 @@ export function withReadmeNumbers(document, read) {
     '| measured | result | command | recorded |',
     '|---|---|---|---|',
     ...ingestRows(read('pipeline')),
+    seriesRow(read('series')),
     simRow(read('sim')),
     chaosRow(read('chaos')),
     outageRow(read('chaos-outage')),
@@ -72,6 +73,21 @@ function ingestRows(results) {
     row('pipeline', results, 'ingest, from the topic to the acknowledged insert', rates.join('; ')),
     row('pipeline', results, 'events per CPU second, times those of', ratios.join(', ')),
   ];
+}
+
+function seriesRow(results) {
+  const lines = [...results.matchAll(/^ +(\d+) series, (keyed|any): ([\d.]+ k) events/gm)];
+  const counts = [...new Set(lines.map(([, count]) => count))];
+  if (counts.length === 0) throw new Error('The results have lost the series');
+  const rateOf = (count, by) => {
+    const line = lines.find(([, series, keyed]) => series === count && keyed === by);
+    return line?.[3] ?? 'not measured';
+  };
+  const rates = counts.map(
+    (count) => `${grouped(count)}: ${rateOf(count, 'keyed')}, ${rateOf(count, 'any')}`,
+  );
+  const done = 'events per CPU second of many series: keyed, in any partition';
+  return row('series', results, done, rates.join('; '));
 }
 
 function simRow(results) {
