@@ -65,6 +65,12 @@ describe('tailmark replay --dead-letters', () => {
       expect([Number(counts?.good), Number(counts?.bad)]).toEqual([5, 4]);
       await rig.expectVerified();
       expect(await replay(rig)).toEqual({ replayed: 0, by_reason: {}, ...none });
+      // Each reason has a place of its own.
+      expect(await replay(rig, '--reason', 'missing_ts,future')).toMatchObject({
+        replayed: 1,
+        by_reason: { missing_ts: 1 },
+      });
+      expect(await replay(rig, '--reason', 'missing_ts')).toMatchObject({ replayed: 0 });
     }));
 
   it('of two at a time, the first sends nothing more', () =>
@@ -78,7 +84,11 @@ describe('tailmark replay --dead-letters', () => {
       const { topic } = rig;
       const message = { partition: 0, value: event(Date.now()) };
       const publish = (publisher: TransactionalPublisher) =>
-        publisher.publish(new Map([[topic, [message]]]), [{ topic, partition: 0, offset: 1 }]);
+        publisher.publish(
+          new Map([[topic, [message]]]),
+          [{ topic, partition: 0, offset: 1 }],
+          ['g'],
+        );
       const first = await open();
       await publish(first);
       const second = await open();

@@ -1,5 +1,6 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { followTopic, type TopicMessage } from '../../kafka/follow-topic.ts';
 import type { LogBounds } from '../../kafka/log-bounds.ts';
 import { type LetterOrigin, originOf } from './dead-letter.ts';
@@ -13,6 +14,8 @@ export interface Letter {
   readonly origin: LetterOrigin | undefined;
   /** Events that this letter counts, and that have no letter of their own. */
   readonly suppressed: number;
+  /** An earlier replay has taken it. */
+  readonly isDone: boolean;
 }
 
 /** Letters that one replay takes: memory is 300 bytes each. */
@@ -26,21 +29,21 @@ export function letterName({ topic, partition, offset, index }: LetterOrigin): s
 }
 
 /**
- * Reads the dead letters of all topics after those that a group has committed, by partition in their order. A
- * dead-letter topic that does not exist has none.
+ * Reads the dead letters of all topics after those that the groups of all reasons have committed, by partition
+ * in their order. A dead-letter topic that does not exist has none.
  *
  * @returns at most 200,000, and how many are left
  */
 export async function readLetters(
   config: Config['kafka'],
   bounds: LogBounds,
-  groupId: string,
+  groupIds: ReadonlyMap<RejectReason, string>,
 ): Promise<{ readonly letters: readonly Letter[]; readonly left: number }> {
   const letters: Letter[] = [];
   let left = 0;
   for (const source of config.topics) {
     const topic = `${source}${config.dead_letter_suffix}`;
-    const ranges = await rangesOf(bounds, groupId, topic);
+    const ranges = await rangesOf(bounds, groupIds, topic);
     const due = [...ranges.values()].reduce((sum, { from, to }) => sum + to - from, 0);
     if (due === 0) continue;
     const most = MOST_LETTERS - letters.length;
@@ -54,20 +57,26 @@ export async function readLetters(
 interface Range {
   readonly from: number;
   readonly to: number;
+  /** Offset up to which letters of a reason are done. */
+  readonly doneOf: ReadonlyMap<RejectReason, number>;
 }
 
 async function rangesOf(
   bounds: LogBounds,
-  groupId: string,
+  groupIds: ReadonlyMap<RejectReason, string>,
   topic: string,
 ): Promise<Map<number, Range>> {
   const found = await bounds.of(topic);
   if (found.length === 0) return new Map();
-  const committed = await bounds.committed(groupId, topic);
+  const committed = new Map<RejectReason, ReadonlyMap<number, number>>();
+  for (const [reason, groupId] of groupIds) {
+    committed.set(reason, await bounds.committed(groupId, topic));
+  }
   return new Map(
     found.map(({ partition, low, high }) => {
-      const from = Math.max(low, committed.get(partition) ?? 0);
-      return [partition, { from, to: Math.max(from, high) }];
+      const done = [...committed].map(([reason, of]) => [reason, of.get(partition) ?? 0] as const);
+      const from = Math.max(low, Math.min(...done.map(([, offset]) => offset)));
+      return [partition, { from, to: Math.max(from, high), doneOf: new Map(done) }];
     }),
   );
 }
@@ -82,8 +91,9 @@ async function readRanges(
   let seen = 0;
   const followed = await followTopic(config, topic, (message) => {
     seen++;
-    const { from = 0, to = 0 } = ranges.get(message.partition) ?? {};
-    if (message.offset >= from && message.offset < to) found.push(letterOf(topic, message));
+    const range = ranges.get(message.partition);
+    if (range === undefined || message.offset < range.from || message.offset >= range.to) return;
+    found.push(letterOf(topic, message, range));
   });
   try {
     for (let [before, idleMs] = [-1, 0]; found.length < count; idleMs += ASK_MS) {
@@ -98,12 +108,17 @@ async function readRanges(
   return found.slice(0, count);
 }
 
-function letterOf(topic: string, { partition, offset, headers }: TopicMessage): Letter {
+function letterOf(
+  topic: string,
+  { partition, offset, headers }: TopicMessage,
+  { doneOf }: Range,
+): Letter {
   const suppressed = Number(headers['tailmark-suppressed'] ?? 0);
   const origin = originOf(headers);
   return {
     ...{ topic, partition, offset, origin },
     suppressed: Number.isSafeInteger(suppressed) && suppressed > 0 ? suppressed : 0,
+    isDone: origin !== undefined && offset < (doneOf.get(origin.reason) ?? 0),
   };
 }
 

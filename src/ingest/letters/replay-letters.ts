@@ -41,8 +41,9 @@ const LETTERS_AT_ONCE = 500;
 
 /**
  * Reads rejected events again from their topics, and sends them to the same partitions once more. Each is sent
- * once, whatever fails: one transaction sends events and commits the place in the dead letters, in the group
- * `<group_id>.replay`. The next replay goes on there. Of two replays at a time, Kafka ends the first.
+ * once, whatever fails: one transaction sends events and commits the place in the dead letters, in a group for
+ * each reason (`<group_id>.replay.<reason>`). The next replay goes on there. Of two replays at a time, Kafka
+ * ends the first.
  *
  * A truncated log keeps its ids: a letter of a record that was lost with the end of the log may bring back
  * the record that took its place.
@@ -51,7 +52,8 @@ const LETTERS_AT_ONCE = 500;
  */
 export async function replayLetters(options: ReplayLettersOptions): Promise<ReplayedLetters> {
   const { kafka, limits } = options.config;
-  const groupId = `${kafka.group_id}.replay`;
+  const name = `${kafka.group_id}.replay`;
+  const groupIds = new Map([...options.reasons].map((reason) => [reason, `${name}.${reason}`]));
   const open: { close(): Promise<void> }[] = [];
   const keep = <T extends { close(): Promise<void> }>(opened: T): T => {
     open.push(opened);
@@ -61,14 +63,17 @@ export async function replayLetters(options: ReplayLettersOptions): Promise<Repl
     // Before the place is read: an earlier replay can commit nothing after it.
     const publisher = options.isDryRun
       ? undefined
-      : keep(await TransactionalPublisher.open(kafka, groupId));
+      : keep(await TransactionalPublisher.open(kafka, name));
     const bounds = keep(await LogBounds.open(kafka));
-    const { letters, left } = await readLetters(kafka, bounds, groupId);
+    const { letters, left } = await readLetters(kafka, bounds, groupIds);
     const done = { replayed: {}, otherReason: 0, gone: 0, otherLog: 0, withoutLetter: 0, left };
     if (letters.length === 0) return done;
     const reader = keep(await OffsetReader.open(kafka, kafka.topics, limits.max_batch_bytes));
     const sources = await sourcesOf(bounds, kafka.topics);
-    await new LetterReplay(options, sources, reader, done).run(letters, publisher);
+    const replay = new LetterReplay(options, sources, reader, done);
+    await replay.run(letters, (messages, reached) =>
+      publisher?.publish(messages, reached, [...groupIds.values()]),
+    );
     return done;
   } catch (error) {
     throw kafkaError(error, 'replay dead letters', kafka);
@@ -117,21 +122,23 @@ class LetterReplay {
     this.#events = new LetterEvents(chunkSettingsOf(options.config));
   }
 
-  /** @param publisher absent where nothing is sent. */
   async run(
     letters: readonly Letter[],
-    publisher: TransactionalPublisher | undefined,
+    publish: (
+      messages: ReadonlyMap<string, readonly OutgoingMessage[]>,
+      reached: readonly Reached[],
+    ) => Promise<void> | undefined,
   ): Promise<void> {
     for (let from = 0; from < letters.length; from += LETTERS_AT_ONCE) {
       const some = letters.slice(from, from + LETTERS_AT_ONCE);
       const messages = await this.#messagesOf(some.filter((letter) => this.#isWanted(letter)));
-      await publisher?.publish(messages, reachedBy(some));
+      await publish(messages, reachedBy(some));
     }
   }
 
-  #isWanted({ origin, suppressed }: Letter): boolean {
+  #isWanted({ origin, suppressed, isDone }: Letter): boolean {
     this.#done.withoutLetter += suppressed;
-    if (origin === undefined) return false;
+    if (origin === undefined || isDone) return false;
     const source = this.#sources.get(origin.topic);
     const name = letterName(origin);
     if (this.#taken.has(name)) return false;

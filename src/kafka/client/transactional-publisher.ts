@@ -11,37 +11,38 @@ export interface Reached {
 }
 
 /**
- * Writes messages and commits offsets of a group, both or none. Once it is open, Kafka refuses earlier
+ * Writes messages and commits offsets of groups, both or none. Once it is open, Kafka refuses earlier
  * publishers of the same name (fencing), and what they have committed can be read.
  */
 export class TransactionalPublisher {
   readonly #producer: Producer;
-  readonly #groupId: string;
   /** Begun ahead, because kafkajs fences others at its first transaction. */
   #next: Transaction;
 
-  /** @param groupId name of the group, and of the transactions. */
-  static async open(config: Config['kafka'], groupId: string): Promise<TransactionalPublisher> {
+  static async open(config: Config['kafka'], name: string): Promise<TransactionalPublisher> {
     const producer = createKafkaClient(config, { retries: 3 }).producer({
-      transactionalId: groupId,
+      transactionalId: name,
       idempotent: true,
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
     });
     await producer.connect();
-    return new TransactionalPublisher(producer, groupId, await producer.transaction());
+    return new TransactionalPublisher(producer, await producer.transaction());
   }
 
-  private constructor(producer: Producer, groupId: string, first: Transaction) {
+  private constructor(producer: Producer, first: Transaction) {
     this.#producer = producer;
     this.#next = first;
-    this.#groupId = groupId;
   }
 
-  /** @param messages by topic. */
+  /**
+   * @param messages by topic.
+   * @param groupIds groups that have reached these offsets.
+   */
   async publish(
     messages: ReadonlyMap<string, readonly OutgoingMessage[]>,
     reached: readonly Reached[],
+    groupIds: readonly string[],
   ): Promise<void> {
     const transaction = this.#next;
     try {
@@ -49,13 +50,13 @@ export class TransactionalPublisher {
         const plain = some.map(({ timestampMs: _, ...message }) => message);
         await transaction.send({ topic, acks: -1, messages: plain });
       }
-      await transaction.sendOffsets({
-        consumerGroupId: this.#groupId,
-        topics: reached.map(({ topic, partition, offset }) => ({
-          topic,
-          partitions: [{ partition, offset: String(offset) }],
-        })),
-      });
+      const topics = reached.map(({ topic, partition, offset }) => ({
+        topic,
+        partitions: [{ partition, offset: String(offset) }],
+      }));
+      for (const consumerGroupId of groupIds) {
+        await transaction.sendOffsets({ consumerGroupId, topics });
+      }
       await transaction.commit();
     } catch (error) {
       await transaction.abort().catch(() => undefined);
