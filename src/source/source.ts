@@ -21,7 +21,7 @@ export interface Claim {
   /** Reads nothing of the partition until `readAgain`. Both are absent where nothing can be read twice. */
   pause?(): void;
   /**
-   * Loses the paused claim and claims the partition anew: the next records are those after the commit. Not
+   * Loses the paused claim and claims the partition again: the next records are those after the commit. Not
    * before fetches from before the pause have ended (30 s).
    */
   readAgain?(): void;

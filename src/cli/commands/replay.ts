@@ -32,7 +32,7 @@ writes them to the dead letters with a reason. Empty lines are skipped.
 
 --dead-letters reads rejected events again from Kafka, and sends each once more to its partition: those
 since the last such replay that were rejected as undecodable_batch, late, future or too_many_windows.
-Mend first what made them be rejected.
+First correct what made them be rejected.
 
 Examples:
   tailmark replay trace.ndjson.gz --rebase now

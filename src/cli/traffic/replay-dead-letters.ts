@@ -6,7 +6,7 @@ import type { Io, Options } from '../io.ts';
 import { loadSettings } from '../load.ts';
 
 /** Reasons for which the same event may count the next time. */
-const mendable: readonly RejectReason[] = [
+const correctable: readonly RejectReason[] = [
   'undecodable_batch',
   'late',
   'future',
@@ -28,7 +28,7 @@ export async function replayDeadLetters(options: Options, io: Io): Promise<ExitC
 }
 
 function readReasons(given: unknown): ReadonlySet<RejectReason> {
-  if (given === undefined) return new Set(mendable);
+  if (given === undefined) return new Set(correctable);
   const names = String(given).split(',');
   const known: readonly string[] = rejectReasons;
   const unknown = names.filter((name) => !known.includes(name));
