@@ -119,7 +119,8 @@ function processFaults(world: SimWorld, { fleet, activeMs }: AdversitySetting): 
         const rightMs = process.skewMs;
         jump(process, -WRONG_CLOCK_MS);
         scheduler.at(random.unit() * WRONG_CLOCK_MS, undefined, () => {
-          process.skewMs = rightMs;
+          // Faults overlap: it may have been set right, or put further back, meanwhile.
+          process.skewMs = Math.max(process.skewMs, rightMs);
         });
       },
     ],
