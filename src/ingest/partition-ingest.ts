@@ -205,10 +205,12 @@ export class PartitionIngest {
       return undefined;
     }
     let behindMs = 0;
+    // The clock may have been set since the chunk began, and while it is compared.
+    const setByMs = () => clock.nowMs() - clock.elapsedMs() - clockMs;
     const compare = async () => {
-      // The clock may have been set since the chunk began.
-      const setByMs = clock.nowMs() - clock.elapsedMs() - clockMs;
-      behindMs = setByMs - (await clockAheadMs());
+      const beforeMs = setByMs();
+      const aheadMs = await clockAheadMs();
+      behindMs = Math.max(beforeMs, setByMs()) - aheadMs;
     };
     await persist('compare the clocks', this.claim, chunk, compare, this.#context);
     if (behindMs < config.windows.max_future / 2) return undefined;

@@ -289,8 +289,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'clock-compared-too-late',
     bug: 'a clock that was set while a chunk was open is compared as it is afterwards',
     file: partition,
-    find: 'const setByMs = clock.nowMs() - clock.elapsedMs() - clockMs;',
-    replace: 'const setByMs = 0;',
+    find: 'const setByMs = () => clock.nowMs() - clock.elapsedMs() - clockMs;',
+    replace: 'const setByMs = () => 0 * clockMs;',
     needs: ['clock_wrong'],
   },
   {
