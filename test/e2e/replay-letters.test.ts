@@ -86,8 +86,7 @@ describe('tailmark replay --dead-letters', () => {
       const publish = (publisher: TransactionalPublisher) =>
         publisher.publish(
           new Map([[topic, [message]]]),
-          [{ topic, partition: 0, offset: 1 }],
-          ['g'],
+          new Map([['g', [{ topic, partition: 0, offset: 1 }]]]),
         );
       const first = await open();
       await publish(first);

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { Reached } from '../../kafka/client/transactional-publisher.ts';
 import { followTopic, type TopicMessage } from '../../kafka/follow-topic.ts';
 import type { LogBounds } from '../../kafka/log-bounds.ts';
 import { type LetterOrigin, originOf } from './dead-letter.ts';
@@ -14,8 +15,8 @@ export interface Letter {
   readonly origin: LetterOrigin | undefined;
   /** Events that this letter counts, and that have no letter of their own. */
   readonly suppressed: number;
-  /** An earlier replay has taken it. */
-  readonly isDone: boolean;
+  /** Offset up to which earlier replays have taken the letters of a reason, in this partition. */
+  readonly doneOf: ReadonlyMap<RejectReason, number>;
 }
 
 /** Letters that one replay takes: memory is 300 bytes each. */
@@ -108,6 +109,29 @@ async function readRanges(
   return found.slice(0, count);
 }
 
+/**
+ * The places after letters, by group: the last of each partition. A group that is further already keeps its
+ * place, as another reason may be read from an earlier one.
+ */
+export function placesAfter(
+  letters: readonly Letter[],
+  groupIds: ReadonlyMap<RejectReason, string>,
+): Map<string, Reached[]> {
+  const last = new Map(letters.map((letter) => [`${letter.topic}/${letter.partition}`, letter]));
+  const places = new Map<string, Reached[]>();
+  for (const [reason, groupId] of groupIds) {
+    const further = [...last.values()].filter(
+      ({ offset, doneOf }) => offset >= (doneOf.get(reason) ?? 0),
+    );
+    if (further.length === 0) continue;
+    places.set(
+      groupId,
+      further.map(({ topic, partition, offset }) => ({ topic, partition, offset: offset + 1 })),
+    );
+  }
+  return places;
+}
+
 function letterOf(
   topic: string,
   { partition, offset, headers }: TopicMessage,
@@ -118,7 +142,7 @@ function letterOf(
   return {
     ...{ topic, partition, offset, origin },
     suppressed: Number.isSafeInteger(suppressed) && suppressed > 0 ? suppressed : 0,
-    isDone: origin !== undefined && offset < (doneOf.get(origin.reason) ?? 0),
+    doneOf,
   };
 }
 

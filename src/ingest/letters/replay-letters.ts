@@ -2,16 +2,13 @@ import type { Config } from '../../config/schema.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { kafkaError } from '../../kafka/client/kafka-client.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
-import {
-  type Reached,
-  TransactionalPublisher,
-} from '../../kafka/client/transactional-publisher.ts';
+import { TransactionalPublisher } from '../../kafka/client/transactional-publisher.ts';
 import { type Bounds, LogBounds } from '../../kafka/log-bounds.ts';
 import { OffsetReader, type WantedRecords } from '../../kafka/offset-reader.ts';
 import { generationOf } from '../../source/log-id.ts';
 import { chunkSettingsOf } from '../chunk-settings.ts';
 import { LetterEvents } from './letter-events.ts';
-import { type Letter, letterName, readLetters } from './read-letters.ts';
+import { type Letter, letterName, placesAfter, readLetters } from './read-letters.ts';
 
 export interface ReplayLettersOptions {
   readonly config: Config;
@@ -71,8 +68,8 @@ export async function replayLetters(options: ReplayLettersOptions): Promise<Repl
     const reader = keep(await OffsetReader.open(kafka, kafka.topics, limits.max_batch_bytes));
     const sources = await sourcesOf(bounds, kafka.topics);
     const replay = new LetterReplay(options, sources, reader, done);
-    await replay.run(letters, (messages, reached) =>
-      publisher?.publish(messages, reached, [...groupIds.values()]),
+    await replay.run(letters, (messages, taken) =>
+      publisher?.publish(messages, placesAfter(taken, groupIds)),
     );
     return done;
   } catch (error) {
@@ -126,19 +123,19 @@ class LetterReplay {
     letters: readonly Letter[],
     publish: (
       messages: ReadonlyMap<string, readonly OutgoingMessage[]>,
-      reached: readonly Reached[],
+      taken: readonly Letter[],
     ) => Promise<void> | undefined,
   ): Promise<void> {
     for (let from = 0; from < letters.length; from += LETTERS_AT_ONCE) {
       const some = letters.slice(from, from + LETTERS_AT_ONCE);
       const messages = await this.#messagesOf(some.filter((letter) => this.#isWanted(letter)));
-      await publish(messages, reachedBy(some));
+      await publish(messages, some);
     }
   }
 
-  #isWanted({ origin, suppressed, isDone }: Letter): boolean {
+  #isWanted({ origin, offset, suppressed, doneOf }: Letter): boolean {
     this.#done.withoutLetter += suppressed;
-    if (origin === undefined || isDone) return false;
+    if (origin === undefined || offset < (doneOf.get(origin.reason) ?? 0)) return false;
     const source = this.#sources.get(origin.topic);
     const name = letterName(origin);
     if (this.#taken.has(name)) return false;
@@ -206,13 +203,4 @@ class LetterReplay {
       offsets: [...all].sort((a, b) => a - b),
     }));
   }
-}
-
-/** The places after letters, by partition. */
-function reachedBy(letters: readonly Letter[]): Reached[] {
-  const reached = new Map<string, Reached>();
-  for (const { topic, partition, offset } of letters) {
-    reached.set(`${topic}/${partition}`, { topic, partition, offset: offset + 1 });
-  }
-  return [...reached.values()];
 }

@@ -37,12 +37,11 @@ export class TransactionalPublisher {
 
   /**
    * @param messages by topic.
-   * @param groupIds groups that have reached these offsets.
+   * @param reached by group: offsets that it has reached.
    */
   async publish(
     messages: ReadonlyMap<string, readonly OutgoingMessage[]>,
-    reached: readonly Reached[],
-    groupIds: readonly string[],
+    reached: ReadonlyMap<string, readonly Reached[]>,
   ): Promise<void> {
     const transaction = this.#next;
     try {
@@ -50,11 +49,11 @@ export class TransactionalPublisher {
         const plain = some.map(({ timestampMs: _, ...message }) => message);
         await transaction.send({ topic, acks: -1, messages: plain });
       }
-      const topics = reached.map(({ topic, partition, offset }) => ({
-        topic,
-        partitions: [{ partition, offset: String(offset) }],
-      }));
-      for (const consumerGroupId of groupIds) {
+      for (const [consumerGroupId, places] of reached) {
+        const topics = places.map(({ topic, partition, offset }) => ({
+          topic,
+          partitions: [{ partition, offset: String(offset) }],
+        }));
         await transaction.sendOffsets({ consumerGroupId, topics });
       }
       await transaction.commit();
