@@ -100,7 +100,9 @@ export class Ingester implements SourceHandler {
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));
     }
-    return { offset: position.readOffset, leaderEpoch: position.leaderEpoch };
+    const { readOffset, startOffset, truncatedAt, leaderEpoch } = position;
+    const knownTo = Math.min(startOffset, truncatedAt ?? startOffset);
+    return { offset: readOffset, knownTo, leaderEpoch };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {

@@ -155,9 +155,15 @@ export class OpenChunk implements DecodeSink {
     this.#nextOffset = record.offset + 1;
   }
 
-  /** Extends the range over offsets without records. */
-  extendTo(offset: number): void {
-    this.#nextOffset = Math.max(this.#nextOffset, offset);
+  /**
+   * Extends the range over offsets without visible records.
+   *
+   * @param leaderEpoch of the record before `offset`; undefined where it is not known.
+   */
+  extendTo(offset: number, leaderEpoch?: number): void {
+    if (offset <= this.#nextOffset) return;
+    this.#nextOffset = offset;
+    this.#leaderEpoch = leaderEpoch ?? this.#leaderEpoch;
   }
 
   event(event: DecodedEvent, start: number, end: number): void {

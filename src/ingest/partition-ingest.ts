@@ -309,7 +309,7 @@ export class PartitionIngest {
   }
 
   /** Adds some records to the open chunk, up to its boundary or its size. */
-  #fill({ records, nextOffset }: RecordBatch): void {
+  #fill({ records, nextOffset, leaderEpoch }: RecordBatch): void {
     const boundary = this.#boundary;
     if (boundary === undefined && this.#open.records === 0) {
       this.#setClock();
@@ -328,8 +328,9 @@ export class PartitionIngest {
       if (boundary === undefined && this.#open.isFull) break;
     }
     // The rest of the batch has no records.
-    if (records.current === undefined)
-      this.#open.extendTo(Math.min(nextOffset, boundary ?? nextOffset));
+    if (records.current !== undefined) return;
+    if (boundary === undefined) this.#open.extendTo(nextOffset, leaderEpoch);
+    else this.#open.extendTo(Math.min(nextOffset, boundary));
   }
 
   /** An inherited range ends exactly at its intent's end, any other when it is full. */

@@ -35,8 +35,11 @@ export class KafkaClaim implements Claim {
   refusal: unknown;
   /** The next offset to read; undefined until the start position is resolved. */
   position: number | undefined;
-  /** The log that the position is of, and the leader epoch of the record before it. */
+  /** The log that the position is of. */
   logId = '';
+  /** Offset after the last record that was read, now or before: at or after the position. */
+  knownTo = 0;
+  /** Leader epoch of that record; -1 while unknown. */
   leaderEpoch = -1;
   /** Batches that its handler has not processed; undefined before the first. */
   queue: BatchQueue | undefined;

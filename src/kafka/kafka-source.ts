@@ -178,9 +178,10 @@ export class KafkaSource implements Source {
     }
   }
 
-  #readFrom(claim: KafkaClaim, { offset, leaderEpoch }: ReadPosition): void {
+  #readFrom(claim: KafkaClaim, { offset, knownTo, leaderEpoch }: ReadPosition): void {
     if (claim.isLost || this.#isQuiesced) return;
     claim.position = offset;
+    claim.knownTo = Math.max(offset, knownTo);
     claim.leaderEpoch = leaderEpoch;
     this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });
     this.#consumer.resume([partitionOf(claim)]);
@@ -233,9 +234,11 @@ export class KafkaSource implements Source {
       fetchOffset,
       records,
       nextOffset,
+      leaderEpoch: last,
       highWatermark: Number(batch.highWatermark),
     });
     claim.position = nextOffset;
+    claim.knownTo = nextOffset;
     claim.leaderEpoch = last;
     resolveOffset(lastOffset);
   }
@@ -344,7 +347,7 @@ export class KafkaSource implements Source {
 async function isSameLog(claim: KafkaClaim, here: FoundPartition): Promise<boolean> {
   if (here.logId !== claim.logId) return false;
   const end = await here.endOfEpoch(claim.leaderEpoch);
-  return Math.min(end ?? here.endOffset, here.endOffset) >= (claim.position ?? 0);
+  return Math.min(end ?? here.endOffset, here.endOffset) >= claim.knownTo;
 }
 
 function partitionOf(claim: KafkaClaim) {

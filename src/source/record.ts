@@ -35,6 +35,8 @@ export interface RecordBatch {
   readonly records: Records;
   /** Offset after the batch's last record, gaps included. */
   readonly nextOffset: number;
+  /** Epoch of the leader that wrote the record before `nextOffset`, visible or not. */
+  readonly leaderEpoch?: number | undefined;
   /** Offset after the partition's last record, for the lag. */
   readonly highWatermark: number;
 }

@@ -57,7 +57,9 @@ export const emptyPartition: FoundPartition = {
 /** Where reading starts. */
 export interface ReadPosition {
   readonly offset: number;
-  /** Leader epoch of the record before it; -1 where it is not known. */
+  /** Offset after the last record that was read before: `offset`, or later where reading goes back. */
+  readonly knownTo: number;
+  /** Leader epoch of the record before `knownTo`; -1 where it is not known. */
   readonly leaderEpoch: number;
 }
 

@@ -52,6 +52,23 @@ describe('a claimed partition', () => {
   });
 });
 
+describe('the leader epoch of a chunk', () => {
+  it.each([
+    ['its last record', 2, 4],
+    ['the batch, where it ends with offsets without a record', 5, 6],
+  ])('is that of %s', async (_, nextOffset, leaderEpoch) => {
+    const bench = new FakeBench(logOf(2));
+    const records = [0, 1].map((offset) => ({ ...recordAt(offset), leaderEpoch: 4 }));
+    const range = { topic: 't', partition: 0, fetchOffset: 0, nextOffset, highWatermark: 5 };
+    const batch = { ...range, records: new RecordList(records), leaderEpoch: 6 };
+    void bench.ingest.onBatch(batch, bench.claim.keepAlive);
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
+    const { offset, metadata } = bench.broker.committed;
+    expect(offset).toBe(nextOffset);
+    expect(decodeMetadata(metadata)?.leaderEpoch).toBe(leaderEpoch);
+  });
+});
+
 describe('the delay of stored events', () => {
   it('is counted by chunk, from its latest event on, where that is later than those before', async () => {
     // The last chunk has an event that is earlier than those of the first.

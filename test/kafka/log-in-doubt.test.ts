@@ -102,4 +102,45 @@ describe('where another leader wrote the next records', () => {
     await run.pass(5);
     expect(run.handled).toEqual([...offsets(0, 10), ...offsets(8, 12)]);
   });
+
+  it('so it is where reading began at the last record that was read before', async () => {
+    const kafka = new FakeKafka();
+    kafka.append(0, 9);
+    kafka.leaderEpoch = 1;
+    kafka.append(0, 3);
+    kafka.committed.set(0, 10);
+    // The first leader's records end before the last one that was read.
+    kafka.remains = 9;
+    const run = new WatchedRun(kafka);
+    run.readBack = 1;
+    let claims = 0;
+    run.onClaim = () => {
+      if (++claims === 1) return;
+      run.readBack = 0;
+      kafka.remains = undefined;
+      kafka.committed.set(0, 9);
+    };
+    await run.begin();
+    expect(run.handled).toEqual(offsets(9, 12));
+    expect(claims).toBe(2);
+  });
+
+  it('markers of it before them are no reason to read again', async () => {
+    const kafka = new FakeKafka();
+    kafka.append(0, 8);
+    kafka.leaderEpoch = 1;
+    kafka.append(0, 1, true);
+    // The first leader's records end where the marker stands.
+    kafka.remains = 8;
+    const run = new WatchedRun(kafka);
+    let claims = 0;
+    run.onClaim = () => {
+      claims++;
+    };
+    await run.begin();
+    kafka.append(0, 2);
+    await run.pass(5);
+    expect(run.handled).toEqual([...offsets(0, 8), ...offsets(9, 11)]);
+    expect(claims).toBe(1);
+  });
 });

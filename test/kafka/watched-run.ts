@@ -37,6 +37,8 @@ export class WatchedRun implements SourceHandler {
   onClaim: () => void = () => undefined;
   meddle: OnBatch = () => undefined;
   storeWaitMs = 0;
+  /** How many records before the committed offset reading begins. */
+  readBack = 0;
   /** Handled records, as `partition@offset`. */
   readonly handled: string[] = [];
   /** The first problem that made it unready, and its time since the start or `forget`. */
@@ -95,7 +97,8 @@ export class WatchedRun implements SourceHandler {
 
   async onClaimed(claim: Claim) {
     this.onClaim();
-    return { offset: this.#kafka.committed.get(claim.partition) ?? 0, leaderEpoch: 0 };
+    const knownTo = this.#kafka.committed.get(claim.partition) ?? 0;
+    return { offset: knownTo - this.readBack, knownTo, leaderEpoch: 0 };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {

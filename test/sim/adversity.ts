@@ -213,7 +213,9 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
           for (const log of kafka.createTopic(topic, old.length)) {
             scheduler.at(random.unit() * 10_000, undefined, () => {
               world.pending--;
-              workload.write(log, random.between(1, 40), scheduler.nowMs);
+              // It may have been truncated since.
+              const now = kafka.logOf(log.topic, log.partition);
+              if (now !== undefined) workload.write(now, random.between(1, 40), scheduler.nowMs);
               kafka.wake();
             });
           }

@@ -29,7 +29,7 @@ class Reader implements SourceHandler {
   onEach: () => void = () => undefined;
 
   async onClaimed() {
-    return { offset: 0, leaderEpoch: -1 };
+    return { offset: 0, knownTo: 0, leaderEpoch: -1 };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch): Promise<void> {

@@ -90,7 +90,7 @@ async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
     maxLineBytes: config.limits.max_message_bytes,
   });
   await source.start({
-    onClaimed: async () => ({ offset: 0, leaderEpoch: -1 }),
+    onClaimed: async () => ({ offset: 0, knownTo: 0, leaderEpoch: -1 }),
     onBatch: async (_claim, { records }) => {
       for (let record = records.current; record !== undefined; record = records.current) {
         if (record.refused === undefined) windows.consume(record.value);

@@ -23,6 +23,7 @@ export class FetchedRecords implements Records {
   readonly #parts: readonly BatchPart[];
   /** Offset of the last record, visible or not; -1 without one. */
   readonly lastOffset: number;
+  readonly #lastEpoch: number;
   readonly #onPassed: () => void;
   #part = 0;
   /** Records of the current part after the current one. */
@@ -37,10 +38,18 @@ export class FetchedRecords implements Records {
   };
   #isInView = true;
 
-  /** @param onPassed is called once, when the last record has been passed. */
-  constructor(parts: readonly BatchPart[], lastOffset: number, onPassed: () => void) {
+  /**
+   * @param last the header of the last batch, visible or not.
+   * @param onPassed is called once, when the last record has been passed.
+   */
+  constructor(
+    parts: readonly BatchPart[],
+    last: Pick<RecordBatchHeader, 'lastOffset' | 'leaderEpoch'> | undefined,
+    onPassed: () => void,
+  ) {
     this.#parts = parts;
-    this.lastOffset = lastOffset;
+    this.lastOffset = last?.lastOffset ?? -1;
+    this.#lastEpoch = last?.leaderEpoch ?? -1;
     this.#onPassed = onPassed;
     this.#left = parts[0]?.header.recordCount ?? 0;
     this.advance();
@@ -50,11 +59,10 @@ export class FetchedRecords implements Records {
     return this.#isInView ? this.#view : undefined;
   }
 
-  /** Leader epochs of the first and of the last visible record; -1 without one. */
+  /** Leader epochs of the first visible record, and of the last, visible or not; -1 without one. */
   get leaderEpochs(): { readonly first: number; readonly last: number } {
     const { leaderEpoch: first = -1 } = this.#parts[0]?.header ?? {};
-    const { leaderEpoch: last = -1 } = this.#parts.at(-1)?.header ?? {};
-    return { first, last };
+    return { first, last: this.#lastEpoch };
   }
 
   /** Offset of the last visible record; -1 without one. */

@@ -61,7 +61,7 @@ export class RecordBatchReader {
   ): Promise<FetchedRecords> {
     const transactions = new AbortedTransactions(abortedTransactions);
     const parts: BatchPart[] = [];
-    let lastOffset = -1;
+    let last: RecordBatchHeader | undefined;
     /** Last offset of the last corrupt batch, as its header says. */
     let corruptUntil = -1;
     for (let at = 0, count = 0; at < bytes.length; count++) {
@@ -80,11 +80,11 @@ export class RecordBatchReader {
         budget.inflatedBytes += header.codec === 0 ? 0 : part.bytes.length;
         parts.push(part);
       }
-      lastOffset = header.lastOffset;
-      if (!isIntact) corruptUntil = lastOffset;
+      last = header;
+      if (!isIntact) corruptUntil = header.lastOffset;
       at = header.end;
     }
-    return new FetchedRecords(parts, lastOffset, onPassed);
+    return new FetchedRecords(parts, last, onPassed);
   }
 
   /** Whether this is the first time that the checksum of this batch differs. */

@@ -244,6 +244,22 @@ export const ingestMutants: readonly Mutant[] = [
     needs: ['unclean_election'],
   },
   {
+    name: 'last-record-trusted',
+    bug: 'where reading goes one record back, that record passes for the one that was stored',
+    file: 'src/kafka/kafka-source.ts',
+    find: 'here.endOffset) >= claim.knownTo;',
+    replace: 'here.endOffset) >= (claim.position ?? 0);',
+    needs: ['unclean_election'],
+  },
+  {
+    name: 'epoch-of-visible-records',
+    bug: 'a chunk that ends with markers of a later leader has the epoch of its last visible record: its log looks truncated',
+    file: partition,
+    find: 'this.#open.extendTo(nextOffset, leaderEpoch);',
+    replace: 'this.#open.extendTo(nextOffset);',
+    needs: ['broker_restart', 'aborted_transactions'],
+  },
+  {
     name: 'truncated-in-its-generation',
     bug: 'a truncated log goes on under its name: its offsets are in the ledger twice',
     file: place,
