@@ -159,7 +159,7 @@ class FloodSource implements Source {
 function storeOf(onChunk: (chunk: Chunk) => void): ChunkStore {
   return {
     insert: async (chunk) => onChunk(chunk),
-    missing: async () => [],
+    missing: async () => ({ parts: [], isNowhere: false }),
     fill: async () => undefined,
     record: async () => undefined,
     inspect: async () => ({

@@ -129,7 +129,7 @@ class OneBatch implements Source {
 
 const store: ChunkStore = {
   insert: async () => undefined,
-  missing: async () => [],
+  missing: async () => ({ parts: [], isNowhere: false }),
   fill: async () => undefined,
   record: async () => undefined,
   inspect: async () => ({

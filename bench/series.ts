@@ -32,6 +32,15 @@ const { values } = parseArgs({
 });
 const PARTITIONS = 8;
 const events = Number(values.events);
+const sizedTables = [
+  'chunk_landings',
+  'latency_10s',
+  'latency_1m',
+  'latency_1h',
+  'latency_1d',
+  'drivers_1m',
+  'exemplars',
+];
 const bin = fileURLToPath(new URL('../../bin/tailmark.js', import.meta.url));
 const startMs = Math.floor(Date.now() / 60_000 - 10) * 60_000;
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -74,8 +83,8 @@ async function measure(seriesCount: number, isKeyed: boolean): Promise<void> {
     const [own, server] = [ownAfter - ownBefore, serverAfter - serverBefore];
     const peakMiB = Math.round(peakBytesOf(pid) / 2 ** 20);
     const [stored] = await ask<{ requests: string; rows: string; chunks: string }>(
-      `SELECT sumIf(requests, stage = 'total') AS requests, count() AS rows,
-         (SELECT count() FROM flushes) AS chunks FROM chunk_rows`,
+      `SELECT (SELECT sum(requests) FROM latency_1d WHERE stage = 'total') AS requests,
+         sum(row_count) AS rows, count() AS chunks FROM flushes`,
     );
     if (Number(stored?.requests) !== events) throw new Error(`${name} stored ${stored?.requests}`);
     const rows = Number(stored?.rows);
@@ -84,12 +93,12 @@ async function measure(seriesCount: number, isKeyed: boolean): Promise<void> {
         `(${own.toFixed(1)} s own, ${server.toFixed(1)} s ClickHouse), peak ${peakMiB} MiB; ` +
         `${(rows / events).toFixed(2)} rows an event, ${stored?.chunks} chunks`,
     );
-    for (const table of ['chunk_rows', 'latency_10s', 'exemplars', 'drivers_1m']) {
+    for (const table of sizedTables) {
       await client.command({ query: `OPTIMIZE TABLE ${table} FINAL` });
     }
     const sizes = await ask<{ table: string; rows: string; bytes: string }>(
       `SELECT table, sum(rows) AS rows, sum(bytes_on_disk) AS bytes FROM system.parts
-       WHERE active AND database = '${name}' AND table IN ('chunk_rows', 'latency_10s', 'exemplars', 'drivers_1m')
+       WHERE active AND database = '${name}' AND table IN ('${sizedTables.join("', '")}')
        GROUP BY table ORDER BY table`,
     );
     for (const size of sizes) {

@@ -5,8 +5,14 @@
 /** Addresses and offsets, defined by `layout` in src/sketch/count-kernel.ts. */
 const ids: usize = 1024;
 const durations: usize = 2048;
-const rowsOfBlock = 64;
-const vectorsOfBlock: usize = 256;
+const rowsOfBlock = 16;
+const rowsOfTable = 48;
+const PAGES: usize = 64;
+const ROWS: usize = 116;
+const pageBands = 16;
+const wideBytes = 320;
+const fewValues = 7;
+const CAPACITY: usize = 2;
 const COLUMN: usize = 4;
 const VALUES: usize = 8;
 const REQUESTS: usize = 264;
@@ -39,37 +45,71 @@ declare function addFar(block: usize, band: i32, column: i32, amount: f64): void
 export function count(block: usize, band: i32, stages: i32, total: i32, totalMs: f64): void {
   const vector = band < 0 ? 0 : bandOf(block, band);
   for (let i = 0; i < stages; i++) {
-    const slot = rowOf(block, load<i32>(ids + ((<usize>i) << 2)));
     const ms = load<f64>(durations + ((<usize>i) << 3));
-    add(slot, ms);
-    if (vector !== 0) addTo(vector, block, band, load<i32>(slot, COLUMN), ms);
+    const column = addTo(block, load<i32>(ids + ((<usize>i) << 2)), ms);
+    if (vector !== 0) addToColumn(vector, block, band, column, ms);
   }
   if (vector === 0) return;
-  const slot = rowOf(block, total);
-  add(slot, totalMs);
-  addTo(vector, block, band, load<i32>(slot, COLUMN), 1);
+  addToColumn(vector, block, band, addTo(block, total, totalMs), 1);
   store<f64>(vector, load<f64>(vector) + totalMs);
 }
 
-/** Adds a duration to a slot's waiting values. A full slot first moves its 32 values to their buckets. */
-export function add(slot: usize, ms: f64): void {
-  let waiting = load<i32>(slot);
-  if (waiting === blockValues) {
-    spill(slot);
-    waiting = 0;
+/** Adds a duration to the sketch of a block's stage; returns the stage's column. */
+function addTo(block: usize, stage: i32, ms: f64): i32 {
+  let slot = rowOf(block, stage);
+  if (isFull(slot)) {
+    slot = withRoom(slot);
+    if (stage < rowsOfBlock) store<u32>(block + ((<usize>stage) << 2), <u32>slot);
   }
-  store<f64>(slot + ((<usize>waiting) << 3), ms, VALUES);
-  store<i32>(slot, waiting + 1);
+  push(slot, ms);
+  return load<i32>(slot, COLUMN);
 }
 
-/** Moves the waiting values of a slot into their buckets. */
+/** Adds a duration to a slot. */
+export function add(slot: usize, ms: f64): void {
+  push(isFull(slot) ? withRoom(slot) : slot, ms);
+}
+
+function push(slot: usize, ms: f64): void {
+  const waiting = load<u16>(slot);
+  store<f64>(slot + ((<usize>waiting) << 3), ms, VALUES);
+  store<u16>(slot, waiting + 1);
+}
+
+/** A slot that was replaced by a wide one has room for no value, and counts as full too. */
+function isFull(slot: usize): bool {
+  return load<u16>(slot) === load<u16>(slot, CAPACITY);
+}
+
+/** Makes room in a full slot: replaces it by a wide one, or moves the values of a wide one to their buckets. */
+function withRoom(full: usize): usize {
+  let slot = full;
+  if (load<u16>(slot, CAPACITY) === fewValues) return widen(slot);
+  if (load<u16>(slot, CAPACITY) === 0) slot = load<u32>(slot, VALUES);
+  if (isFull(slot)) spill(slot);
+  return slot;
+}
+
+/** Copies a slot to a wide one, whose address takes the place of its values. */
+function widen(slot: usize): usize {
+  const wide = take(wideBytes);
+  memory.copy(wide, slot, VALUES + fewValues * 8);
+  store<u16>(wide, blockValues, CAPACITY);
+  store<f64>(wide, Infinity, MIN);
+  store<f64>(wide, -Infinity, MAX);
+  store<u32>(slot, 0);
+  store<u32>(slot, <u32>wide, VALUES);
+  return wide;
+}
+
+/** Moves the waiting values of a wide slot into their buckets. */
 export function spill(slot: usize): void {
   let table: usize = load<u32>(slot, TABLE);
   if (table === 0) {
     table = take(tableEntries * 4);
     store<u32>(slot, <u32>table, TABLE);
   }
-  const waiting = load<i32>(slot);
+  const waiting = <i32>load<u16>(slot);
   // The last value initializes both lanes of the extremes. It is summed here only if the count is odd.
   let two = f64x2.splat(load<f64>(slot + ((<usize>(waiting - 1)) << 3), VALUES));
   let lowest = two;
@@ -105,26 +145,33 @@ export function spill(slot: usize): void {
   store<f64>(slot, load<f64>(slot, SUM) + lane0(sums) + lane1(sums), SUM);
   store<f64>(slot, lower(load<f64>(slot, MIN), lower(lane0(lowest), lane1(lowest))), MIN);
   store<f64>(slot, higher(load<f64>(slot, MAX), higher(lane0(highest), lane1(highest))), MAX);
-  store<i32>(slot, 0);
+  store<u16>(slot, 0);
 }
 
 /** Adds an amount to one column of a block's band. */
 export function addToBand(block: usize, band: i32, column: i32, amount: f64): void {
-  addTo(bandOf(block, band), block, band, column, amount);
+  addToColumn(bandOf(block, band), block, band, column, amount);
 }
 
 function rowOf(block: usize, stage: i32): usize {
-  if (stage >= rowsOfBlock) return slotOf(block, stage);
-  const slot: usize = load<u32>(block + ((<usize>stage) << 2));
+  let row = block;
+  if (stage >= rowsOfBlock) {
+    const table: usize = load<u32>(block, ROWS);
+    if (table === 0 || stage >= rowsOfBlock + rowsOfTable) return slotOf(block, stage);
+    row = table - rowsOfBlock * 4;
+  }
+  const slot: usize = load<u32>(row + ((<usize>stage) << 2));
   return slot !== 0 ? slot : slotOf(block, stage);
 }
 
 function bandOf(block: usize, band: i32): usize {
-  const vector: usize = load<u32>(block + ((<usize>band) << 2), vectorsOfBlock);
+  const page: usize = load<u32>(block + ((<usize>(band >> 4)) << 2), PAGES);
+  if (page === 0) return vectorOf(block, band);
+  const vector: usize = load<u32>(page + ((<usize>(band & (pageBands - 1))) << 2));
   return vector !== 0 ? vector : vectorOf(block, band);
 }
 
-function addTo(vector: usize, block: usize, band: i32, column: i32, amount: f64): void {
+function addToColumn(vector: usize, block: usize, band: i32, column: i32, amount: f64): void {
   if (column >= columns) {
     addFar(block, band, column, amount);
     return;

@@ -1,15 +1,13 @@
 -- Where a chunk is, by its mark: the table, and the beginning of the table's partition in epoch
--- seconds (0 for the landing table, which has no partitions). Reads the windows of the days from
--- {fromS} to before {toS}, and landing rows since the time given.
+-- seconds (0 for landings, which have no partitions). Reads the windows of the days from {fromS} to
+-- before {toS}, and landings since the time given.
 WITH
     toDateTime({fromS:UInt32}, 'UTC') AS from_time,
     toDateTime({toS:UInt32}, 'UTC') AS to_time,
     {mark:UInt64} AS mark
-SELECT 'chunk_rows' AS place, 0 AS part
-FROM chunk_rows
-WHERE chunk_mark = mark AND only_table IN ('', 'chunk_rows')
-  AND inserted_at >= fromUnixTimestamp64Milli({sinceMs:Int64})
-  AND window_start >= from_time AND window_start < to_time
+SELECT 'chunk_landings' AS place, 0 AS part
+FROM chunk_landings
+WHERE chunk_mark = mark AND inserted_at >= fromUnixTimestamp64Milli({sinceMs:Int64})
 GROUP BY part
 UNION ALL
 SELECT 'latency_10s', toUnixTimestamp(toStartOfDay(window_start)) AS part FROM latency_10s

@@ -17,10 +17,9 @@ WITH
     toDateTime64(0, 3, 'UTC') AS never,
     landed AS
     (
-        SELECT group_id, topic, partition, log_mark, start_offset, sum(requests) AS samples, max(inserted_at) AS landed_at
-        FROM chunk_rows
-        WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')
-          AND inserted_at >= toDateTime(intDiv({landedSinceMs:Int64}, 1000), 'UTC')
+        SELECT group_id, topic, partition, log_mark, start_offset, sum(c.samples) AS samples, max(inserted_at) AS landed_at
+        FROM chunk_landings AS c
+        WHERE inserted_at >= toDateTime(intDiv({landedSinceMs:Int64}, 1000), 'UTC')
           AND ({groupId:String} = '' OR group_id = {groupId:String})
         GROUP BY group_id, topic, partition, log_mark, start_offset
     ),

@@ -4,6 +4,6 @@ SELECT
     toUInt64OrZero(extract(engine_full, 'deduplication_window = (\\d+)')) AS tokens_kept
 FROM system.tables
 WHERE database = currentDatabase()
-  AND name IN ('chunk_rows', 'latency_10s', 'latency_1m', 'latency_1h', 'latency_1d', 'drivers_1m', 'exemplars', 'flushes')
+  AND name IN ('chunk_landings', 'latency_10s', 'latency_1m', 'latency_1h', 'latency_1d', 'drivers_1m', 'exemplars', 'flushes')
   AND tokens_kept < 10000
 ORDER BY table_name

@@ -21,22 +21,21 @@ export const limits = {
    * Rows of a chunk beyond which stages and cells count as `__other__`. Chunks are sealed before, but never
    * within a message, which may hold 100,000 events of 64 stages.
    */
-  rowsPerChunk: 200_000,
+  rowsPerChunk: 300_000,
   driversPerChunk: 50_000,
-  /** Bands of its cells per possible row that seal a chunk early. */
-  bandsPerRow: 4,
   windowsPerChunk: 10_000,
   /**
-   * Rows of all open chunks of a process together; each has an equal share. Two windows of 20,000 series of
-   * nine stages have as many, where producers key by series.
+   * Memory of all open chunks of a process together (`OpenMemory`). Some two million rows of one value each,
+   * or 60,000 of hundreds.
    */
-  openRows: 400_000,
+  openBytes: 256 * 1024 * 1024,
   /** Distinct dimension and facet values of a chunk; later ones count as `__other__`. */
   internedValues: 400_000,
   /** Values of a facet per model and minute of a chunk; later ones count as `__other__`. */
   facetValues: 128,
-  /** Exemplars per series and window of a chunk. */
+  /** Exemplars per series and window of a chunk, and per model and window. */
   exemplarsPerWindow: 3,
+  exemplarsPerModel: 64,
   /** Events that `generate` or `replay` hold until their requests have ended; beyond, some are late. */
   heldEvents: 200_000,
 } as const;

@@ -164,7 +164,7 @@ const clickhouse = z
     request_timeout: duration('60s', second, hour).describe('Maximum duration of one statement.'),
     retention: z
       .strictObject({
-        chunk_rows: retention('2d', 'Landing rows, to inspect a chunk.'),
+        chunk_landings: retention('2d', 'A row a chunk that has landed, to verify it.'),
         latency_10s: retention('7d', '10-second windows.'),
         latency_1m: retention('30d', '1-minute windows.'),
         latency_1h: retention('400d', '1-hour windows.'),
@@ -184,7 +184,7 @@ const clickhouse = z
         },
       )
       .prefault({})
-      .describe('How long rows are kept, by event time (chunk_rows: by arrival).'),
+      .describe('How long rows are kept, by event time (chunk_landings: by arrival).'),
   })
   .refine((value) => (value.cert_file === undefined) === (value.key_file === undefined), {
     path: ['cert_file'],
@@ -239,7 +239,7 @@ const ingest = z
     flush_interval: duration('5s', 100, 5 * minute).describe(
       'How often a partition’s open chunk is stored.',
     ),
-    flush_max_rows: whole(100_000, 100, 200_000).describe('Rows that seal a chunk early.'),
+    flush_max_rows: whole(200_000, 100, 250_000).describe('Rows that seal a chunk early.'),
     flush_max_events: whole(5_000_000, 1, 100_000_000).describe('Events that seal a chunk early.'),
     pause_above_rejected: share(0.5).describe(
       'A partition pauses where a larger share of a chunk would be rejected as future, late or undecodable_batch; 1 never pauses.',

@@ -118,7 +118,7 @@ export class ChunkFlush {
       this.#metadata = this.#metadataOf(withEarlier(intent, chunk));
       await this.#commitIntent();
     }
-    if (!state.isLanded || state.isRemembered) {
+    if (state.isRemembered || (await store.missing(chunk, intent.nowMs)).isNowhere) {
       await this.#confirm();
       this.#hasSent = true;
       await store.insert(chunk);
@@ -199,24 +199,24 @@ export class ChunkFlush {
   }
 
   /**
-   * Sends the chunk to tables that lack it although its insert succeeded. A server that is killed between
-   * noting a token and committing the rows drops the rows when they come again.
+   * Sends the chunk to tables that lack it. A server that is killed between noting a token and committing the
+   * rows drops the rows when they come again.
    */
   async #fillGaps(): Promise<void> {
     const { store, log, metrics } = this.#context;
     const chunk = this.#chunk;
     for (let attempt = 0; attempt < MOST_FILLS; attempt++) {
-      const places = await store.missing(chunk, this.#start.intent.nowMs);
-      for (const place of places) {
+      const { parts } = await store.missing(chunk, this.#start.intent.nowMs);
+      for (const part of parts) {
         await this.#confirm();
-        await store.fill(chunk, place, attempt);
-        metrics.chunksFilled.inc({ table: place.table });
+        await store.fill(chunk, part, attempt);
+        metrics.chunksFilled.inc({ table: part.table });
         log.warn(
-          { table: place.table, token: chunkToken(chunk) },
+          { table: part.table, token: chunkToken(chunk) },
           'a table lacked a chunk after ClickHouse had been killed; it was sent again',
         );
       }
-      if (places.length === 0) return;
+      if (parts.length === 0) return;
     }
     log.error(
       { token: chunkToken(chunk) },

@@ -2,7 +2,6 @@ import { hostname } from 'node:os';
 import { threadId } from 'node:worker_threads';
 import { type Clock, systemClock } from '../base/clock.ts';
 import { Failure } from '../base/failure.ts';
-import { limits } from '../base/limits.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
@@ -23,6 +22,7 @@ import {
 } from '../source/source.ts';
 import { LateShare } from './late-share.ts';
 import { DeadLetterBudget } from './letters/dead-letter-budget.ts';
+import { OpenMemory } from './open-memory.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { PausedPartitions } from './paused-partitions.ts';
 import { resolveStartPosition, type StartPosition } from './start-position.ts';
@@ -77,7 +77,7 @@ export class Ingester implements SourceHandler {
       clock,
       groupId: source.groupId,
       writer: new RowBinaryWriter(),
-      rowShare: () => this.#rowShare(),
+      memory: new OpenMemory(),
       deadLetterSuffix: config.kafka.dead_letter_suffix,
       letterBudget: new DeadLetterBudget(config.limits.max_dead_letters_per_second),
       guardMs: config.kafka.session_timeout / 2,
@@ -112,6 +112,7 @@ export class Ingester implements SourceHandler {
   }
 
   onLost(claim: Claim): void {
+    this.#partitions.get(claim)?.close();
     this.#partitions.delete(claim);
     this.#context.paused.lost(claim);
     // The partition's next reader exports its own watermark.
@@ -140,12 +141,6 @@ export class Ingester implements SourceHandler {
       if (outcome.status === 'fulfilled' || outcome.reason instanceof ClaimLostError) continue;
       this.#context.log.error({ err: String(outcome.reason) }, 'a partition could not be drained');
     }
-  }
-
-  /** Rows per chunk, so that the chunks of many partitions stay within one limit. */
-  #rowShare(): number {
-    const openRows = Math.max(limits.openRows, 2 * this.#context.config.ingest.flush_max_rows);
-    return Math.max(1_000, Math.floor(openRows / this.#partitions.size));
   }
 
   /** Releases the partitions without storing: their next owner reads the rest again. */

@@ -13,13 +13,14 @@ import { ChunkAccumulator } from '../window/chunk-accumulator.ts';
 import { outcomes } from '../window/outcome.ts';
 import type { ChunkSettings } from './chunk-settings.ts';
 import { type DeadLetter, deadLetterBytes } from './letters/dead-letter.ts';
+import type { MemoryPart, OpenMemory } from './open-memory.ts';
 
 export interface ChunkContext {
   readonly config: Config;
   readonly groupId: string;
   readonly writer: RowBinaryWriter;
-  /** Rows at which a chunk is sealed early when many are open. @default {flush_max_rows} */
-  readonly rowShare?: () => number;
+  /** Memory of all open chunks. Absent where there is one. */
+  readonly memory?: OpenMemory;
 }
 
 /** Where a chunk begins. */
@@ -51,6 +52,7 @@ export class OpenChunk implements DecodeSink {
   readonly settings: ChunkSettings;
   readonly #decoder: MessageDecoder;
   readonly #accumulator: ChunkAccumulator;
+  readonly #memory: MemoryPart | undefined;
   readonly #topic: string;
   readonly #partition: number;
   #watermarkBeforeMs = Number.NEGATIVE_INFINITY;
@@ -73,6 +75,7 @@ export class OpenChunk implements DecodeSink {
     this.#topic = topic;
     this.#partition = partition;
     this.#accumulator = new ChunkAccumulator(settings);
+    this.#memory = context.memory?.part();
     const { stages, values } = this.#accumulator;
     this.#decoder = new MessageDecoder({ ...settings, stages, values });
   }
@@ -80,6 +83,7 @@ export class OpenChunk implements DecodeSink {
   /** Starts a chunk; see ChunkAccumulator.begin. */
   begin({ logId, startOffset, watermarkMs, leaderEpoch }: ChunkBegin, nowMs: number): void {
     this.#accumulator.begin(watermarkMs, nowMs);
+    this.#memory?.use(0);
     this.#watermarkBeforeMs = watermarkMs;
     this.#logId = logId;
     this.#leaderEpoch = leaderEpoch;
@@ -119,14 +123,12 @@ export class OpenChunk implements DecodeSink {
     return this.#accumulator.cellCount;
   }
 
-  /** True if it has reached one of the configured sizes. */
+  /** True if it has reached one of the configured sizes, or its part of the memory. */
   get isFull(): boolean {
     const { flush_max_rows, flush_max_events } = this.#context.config.ingest;
-    const share = this.#context.rowShare?.() ?? flush_max_rows;
-    const mostRows = Math.min(flush_max_rows, share);
     return (
-      this.#accumulator.rowCount >= mostRows ||
-      this.#accumulator.bands.size >= mostRows * limits.bandsPerRow ||
+      this.#accumulator.rowCount >= flush_max_rows ||
+      this.#memory?.isUsedUp === true ||
       this.#accumulator.windowCount >= limits.windowsPerChunk / 2 ||
       this.#consumed >= flush_max_events ||
       this.#letters.length >= limits.deadLettersPerChunk ||
@@ -153,6 +155,12 @@ export class OpenChunk implements DecodeSink {
       this.#consumed++;
     }
     this.#nextOffset = record.offset + 1;
+    this.#memory?.use(this.#accumulator.bytes);
+  }
+
+  /** Gives its memory back: it is not read on. */
+  close(): void {
+    this.#memory?.close();
   }
 
   /**

@@ -154,6 +154,11 @@ export class PartitionIngest {
       });
   }
 
+  /** Drops what is not stored: another member reads it again. */
+  close(): void {
+    this.#open.close();
+  }
+
   /** Stores everything read so far. @throws ClaimLostError when the claim was lost meanwhile. */
   async drain(): Promise<void> {
     this.#draining = true;
@@ -276,6 +281,7 @@ export class PartitionIngest {
     const { topic, partition } = this.claim;
     const settings = chunkSettingsOf(this.#context.config);
     this.#inherited = undefined;
+    this.#open.close();
     this.#open = new OpenChunk(this.#context, settings, topic, partition);
   }
 

@@ -231,7 +231,7 @@ async function recordedMigrations(client: ClickHouseClient): Promise<Map<string,
 
 /** The column that each table's retention counts from. */
 const retentionColumns: Readonly<Record<keyof Config['clickhouse']['retention'], string>> = {
-  chunk_rows: 'inserted_at',
+  chunk_landings: 'inserted_at',
   latency_10s: 'window_start',
   latency_1m: 'window_start',
   latency_1h: 'window_start',

@@ -137,17 +137,17 @@ function chunkCheck(chunks: FoundProblems): Check {
   return {
     name: 'every chunk has its rows',
     ok: counts.length === 0,
-    detail: counts.join(', ') || 'in all chunks whose landing rows are still stored',
+    detail: counts.join(', ') || 'in all chunks whose landing is still on record',
   };
 }
 
 /**
- * Chunks whose landing rows cannot have expired, with a margin on both sides: merges drop rows, and the
+ * Chunks whose landing cannot have expired, with a margin on both sides: merges drop rows, and the
  * ledger row follows the rows.
  */
 function chunkScope({ retention, nowMs }: VerifyOptions) {
-  const slackMs = Math.min(HOUR_MS, retention.chunk_rows / 4);
-  const landedSinceMs = Math.max(0, Math.ceil(nowMs() - retention.chunk_rows + slackMs / 2));
+  const slackMs = Math.min(HOUR_MS, retention.chunk_landings / 4);
+  const landedSinceMs = Math.max(0, Math.ceil(nowMs() - retention.chunk_landings + slackMs / 2));
   const sinceMs = Math.ceil(landedSinceMs + slackMs);
   return { groupId: '', sinceMs, landedSinceMs, ledgerSinceMs: 0, firstsToo: true };
 }

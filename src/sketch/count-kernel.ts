@@ -6,11 +6,14 @@ import { highIndex } from './high-word.ts';
 /**
  * Memory layout of the kernel, in bytes, the same as in kernel/count-kernel.ts. Allocated structures:
  *
- *     slot      number of waiting values, column of its stage, up to 32 values; of the buckets
- *               requests, sum, min, max, page table
+ *     slot      waiting values and room for them (16 bits each), column of its stage, up to 7 values;
+ *               once replaced: room for none, address of its wide slot
+ *     wide slot the same with up to 32 values; of the buckets requests, sum, min, max, page table
  *     table     addresses of the pages of 64 octaves
  *     page      requests and milliseconds of 64 buckets
- *     block    of a cell (a series in a window): slots of 64 stages, vectors of 208 bands, its number
+ *     block     of a cell (a series in a window): slots of 16 stages, pages of bands, table of the slots of
+ *               further stages, its number
+ *     bands     vectors of 16 bands
  *     vector    sums of 16 columns
  */
 const layout = {
@@ -20,7 +23,9 @@ const layout = {
 } as const;
 
 /** Sizes of the structures, in bytes: whole cache lines. */
-export const kernelBytes = { slot: 320, block: 1152, vector: 128 } as const;
+export const kernelBytes = { slot: 64, block: 128, stages: 192, bands: 64, vector: 128 } as const;
+/** Values of a slot, and of a wide one. */
+export const kernelValues = { slot: 7, wideSlot: 32 } as const;
 /** Offsets in a slot and in a block. */
 export const kernelOffsets = {
   waiting: 0,
@@ -31,11 +36,13 @@ export const kernelOffsets = {
   min: 280,
   max: 288,
   table: 296,
-  vectors: 256,
-  cell: 1088,
+  bands: 64,
+  stages: 116,
+  cell: 120,
 } as const;
-/** Stages with a slot in a block, and columns of a vector. */
-export const kernelStages = 64;
+/** Stages with a slot in a block, and in its table; bands of a page; columns of a vector. */
+export const kernelStages = { inBlock: 16, inTable: 48 } as const;
+export const kernelPageBands = 16;
 export const kernelColumns = 16;
 
 const blockBytes = 65_536;
@@ -96,7 +103,7 @@ export class CountKernel {
   #end: number = layout.blocks;
   /** Frees the blocks of collected arenas. */
   readonly #collected = new FinalizationRegistry((blocks: readonly number[]) => {
-    for (const block of blocks) this.#free.push(block);
+    this.freeBlocks(blocks);
   });
 
   /** The kernel of this thread. @throws where there is no WebAssembly, or numbers are big endian. */
@@ -141,6 +148,10 @@ export class CountKernel {
     return block;
   }
 
+  freeBlocks(blocks: readonly number[]): void {
+    for (const block of blocks) this.#free.push(block);
+  }
+
   /**
    * Adds an event's durations, the first of `durations`, to the stages of `ids`.
    *
@@ -163,7 +174,7 @@ export class CountKernel {
     this.#exports.add(slot, ms);
   }
 
-  /** Moves a slot's waiting values to its buckets. */
+  /** Moves a wide slot's waiting values to its buckets. */
   spill(host: CountHost, slot: number): void {
     this.#host = host;
     this.#exports.spill(slot);
@@ -187,11 +198,10 @@ export class CountKernel {
   }
 }
 
-/** Allocates from blocks, in order; `reset` frees all at once and keeps the blocks. */
+/** Allocates from blocks, in order; `reset` gives all of them back to the kernel. */
 class KernelArena {
   readonly #kernel: CountKernel;
   readonly #blocks: number[];
-  #used = 0;
   #next = 0;
   #end = 0;
 
@@ -200,7 +210,7 @@ class KernelArena {
     this.#blocks = blocks;
   }
 
-  /** Bytes held, in use or kept for reuse. */
+  /** Bytes in use, in whole blocks. */
   get bytes(): number {
     return this.#blocks.length * blockBytes;
   }
@@ -208,8 +218,8 @@ class KernelArena {
   /** Allocates bytes, whole cache lines, not zeroed. Returns their address. */
   allocate(bytes: number): number {
     if (this.#next + bytes > this.#end) {
-      if (this.#used === this.#blocks.length) this.#blocks.push(this.#kernel.allocateBlock());
-      this.#next = this.#blocks[this.#used++] as number;
+      this.#next = this.#kernel.allocateBlock();
+      this.#blocks.push(this.#next);
       this.#end = this.#next + blockBytes;
     }
     const address = this.#next;
@@ -224,7 +234,8 @@ class KernelArena {
   }
 
   reset(): void {
-    this.#used = 0;
+    this.#kernel.freeBlocks(this.#blocks);
+    this.#blocks.length = 0;
     this.#next = 0;
     this.#end = 0;
   }

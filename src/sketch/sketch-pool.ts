@@ -5,6 +5,7 @@ import {
   type CountHost,
   CountKernel,
   kernelBytes,
+  kernelValues,
   kernelOffsets as offsets,
   refusingHost,
 } from './count-kernel.ts';
@@ -15,6 +16,9 @@ import { wholeUs } from './whole-us.ts';
 export const stateCentroids = 61;
 /** A page table has an address for each octave; a page has (requests, sum in ms) for each bucket. */
 const octaves = 64;
+/** A slot's first word: the number of its values, and above it the room for them. */
+const WAITING_MASK = 0xffff;
+const ROOM_SHIFT = 16;
 const pageBuckets = 64;
 
 const bucketMeans = new Float64Array(octaves * pageBuckets + 2 + anchorCentroids);
@@ -31,9 +35,9 @@ const bucketWeights = new Float64Array(octaves * pageBuckets + 2 + anchorCentroi
  *
  * Adding is done in WebAssembly (`CountKernel`), reading here.
  *
- * Memory: 325 bytes a slot. A slot of more than 32 values adds a table of 256 bytes and 1 KiB for each
- * octave. Latencies of one stage touch three to six octaves. So 100,000 slots of few values are 33 MB, and
- * 1,000 busy ones 5 MB. `reset` keeps the memory, so nothing is allocated in the steady state.
+ * Memory: 68 bytes a slot of up to 7 values, 320 more beyond. A slot of more than 32 values adds a table of
+ * 256 bytes and 1 KiB for each octave. Latencies of one stage touch three to six octaves. So 100,000 slots of
+ * few values are 7 MB, and 1,000 busy ones 5 MB. `reset` gives the memory back to the kernel, for any pool.
  */
 export class SketchPool {
   readonly #kernel = CountKernel.shared();
@@ -45,32 +49,37 @@ export class SketchPool {
     allocate: (bytes) => this.allocateBytes(bytes),
   };
 
-  /** Bytes held, in use or kept for reuse. */
+  /** Bytes in use, its index included. */
   get bytes(): number {
-    return this.#arena.bytes + this.#addresses.byteLength;
+    return this.heldBytes + this.#slotCount * Int32Array.BYTES_PER_ELEMENT;
+  }
+
+  /** Bytes of the kernel's memory, in whole blocks. */
+  get heldBytes(): number {
+    return this.#arena.bytes;
   }
 
   /** Allocates an empty slot: 0, 1, 2, … since the last reset. */
   allocate(): number {
     const slot = this.#slotCount;
     const address = this.#arena.allocate(kernelBytes.slot);
-    const { ints, doubles } = this.#kernel;
-    doubles[(address + offsets.requests) >>> 3] = 0;
-    doubles[(address + offsets.sum) >>> 3] = 0;
-    doubles[(address + offsets.min) >>> 3] = Number.POSITIVE_INFINITY;
-    doubles[(address + offsets.max) >>> 3] = Number.NEGATIVE_INFINITY;
-    ints[(address + offsets.table) >>> 2] = 0;
-    ints[(address + offsets.waiting) >>> 2] = 0;
+    this.#kernel.ints[(address + offsets.waiting) >>> 2] = kernelValues.slot << ROOM_SHIFT;
     if (slot === this.#addresses.length) this.#addresses = grown(this.#addresses, slot + 1);
     this.#addresses[slot] = address;
     this.#slotCount = slot + 1;
     return slot;
   }
 
-  /** Address of a slot in the kernel's memory. */
+  /** Address of a slot in the kernel's memory: that of its wide slot once there is one. */
   addressOf(slot: number): number {
     invariant(slot >= 0 && slot < this.#slotCount, 'no such sketch slot');
-    return (this.#addresses[slot] as number) >>> 0;
+    const address = (this.#addresses[slot] as number) >>> 0;
+    const { ints } = this.#kernel;
+    // Neither values nor room for them: the kernel has replaced it.
+    if (ints[(address + offsets.waiting) >>> 2] !== 0) return address;
+    const wide = ints[(address + offsets.values) >>> 2] as number;
+    this.#addresses[slot] = wide;
+    return wide >>> 0;
   }
 
   /** Allocates zeroed memory for the kernel until `reset`. */
@@ -84,30 +93,34 @@ export class SketchPool {
   }
 
   requests(slot: number): number {
-    return this.#read(slot, offsets.requests) + this.#waitingIn(slot);
+    const address = this.addressOf(slot);
+    return this.#counted(address, offsets.requests, 0) + this.#waiting(address);
   }
 
   /** Sum of the durations, each rounded to whole microseconds: exact and mergeable below 2^53. */
   sumUs(slot: number): number {
-    let sum = this.#read(slot, offsets.sum);
-    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) sum += wholeUs(this.#waitingAt(slot, i));
+    const address = this.addressOf(slot);
+    let sum = this.#counted(address, offsets.sum, 0);
+    for (let i = this.#waiting(address) - 1; i >= 0; i--) sum += wholeUs(this.#value(address, i));
     return sum;
   }
 
   /** Infinity while the slot is empty. */
   minMs(slot: number): number {
-    let min = this.#read(slot, offsets.min);
-    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
-      min = Math.min(min, this.#waitingAt(slot, i));
+    const address = this.addressOf(slot);
+    let min = this.#counted(address, offsets.min, Number.POSITIVE_INFINITY);
+    for (let i = this.#waiting(address) - 1; i >= 0; i--) {
+      min = Math.min(min, this.#value(address, i));
     }
     return min;
   }
 
   /** -Infinity while the slot is empty. */
   maxMs(slot: number): number {
-    let max = this.#read(slot, offsets.max);
-    for (let i = this.#waitingIn(slot) - 1; i >= 0; i--) {
-      max = Math.max(max, this.#waitingAt(slot, i));
+    const address = this.addressOf(slot);
+    let max = this.#counted(address, offsets.max, Number.NEGATIVE_INFINITY);
+    for (let i = this.#waiting(address) - 1; i >= 0; i--) {
+      max = Math.max(max, this.#value(address, i));
     }
     return max;
   }
@@ -120,11 +133,13 @@ export class SketchPool {
    * microseconds; allocates nothing.
    */
   centroids(slot: number, means: Float64Array, weights: Float64Array, phase = 1): number {
-    const requests = this.#read(slot, offsets.requests);
-    const waiting = this.#waitingIn(slot);
-    if (requests === 0) return this.#sortWaiting(slot, waiting, means, weights);
-    if (waiting > 0) this.#kernel.spill(this.#host, this.addressOf(slot));
-    const buckets = this.#readBuckets(slot);
+    const address = this.addressOf(slot);
+    const waiting = this.#waiting(address);
+    if (this.#counted(address, offsets.requests, 0) === 0) {
+      return this.#sortWaiting(address, waiting, means, weights);
+    }
+    if (waiting > 0) this.#kernel.spill(this.#host, address);
+    const buckets = this.#readBuckets(address);
     findAnchors(bucketMeans, bucketWeights, buckets);
     const most = stateCentroids - anchorCentroids;
     const joined = compressCentroids(bucketMeans, bucketWeights, buckets, most, true, phase);
@@ -136,28 +151,36 @@ export class SketchPool {
     return n;
   }
 
-  /** Removes all slots and keeps the memory. */
+  /** Removes all slots. */
   reset(): void {
     this.#slotCount = 0;
     this.#arena.reset();
   }
 
-  #read(slot: number, offset: number): number {
-    return this.#kernel.doubles[(this.addressOf(slot) + offset) >>> 3] as number;
+  /** What the buckets of a wide slot add up to; `empty` for a slot without buckets. */
+  #counted(address: number, offset: number, empty: number): number {
+    const { ints, doubles } = this.#kernel;
+    const room = (ints[(address + offsets.waiting) >>> 2] as number) >>> ROOM_SHIFT;
+    return room === kernelValues.wideSlot ? (doubles[(address + offset) >>> 3] as number) : empty;
   }
 
-  #waitingIn(slot: number): number {
-    return this.#kernel.ints[(this.addressOf(slot) + offsets.waiting) >>> 2] as number;
+  #waiting(address: number): number {
+    return (this.#kernel.ints[(address + offsets.waiting) >>> 2] as number) & WAITING_MASK;
   }
 
-  #waitingAt(slot: number, i: number): number {
-    return this.#read(slot, offsets.values + 8 * i);
+  #value(address: number, i: number): number {
+    return this.#kernel.doubles[((address + offsets.values) >>> 3) + i] as number;
   }
 
   /** Insertion sort of at most 32 values, without allocation. */
-  #sortWaiting(slot: number, requests: number, means: Float64Array, weights: Float64Array): number {
+  #sortWaiting(
+    address: number,
+    requests: number,
+    means: Float64Array,
+    weights: Float64Array,
+  ): number {
     for (let i = 0; i < requests; i++) {
-      const value = this.#waitingAt(slot, i);
+      const value = this.#value(address, i);
       let j = i;
       for (; j > 0 && (means[j - 1] as number) > value; j--) means[j] = means[j - 1] as number;
       means[j] = value;
@@ -166,12 +189,12 @@ export class SketchPool {
     return requests;
   }
 
-  /** Fills the scratch with the slot's buckets, minimum and maximum separated. */
-  #readBuckets(slot: number): number {
+  /** Fills the scratch with a wide slot's buckets, minimum and maximum separated. */
+  #readBuckets(address: number): number {
     const { ints, doubles } = this.#kernel;
-    const table = (ints[(this.addressOf(slot) + offsets.table) >>> 2] as number) >>> 2;
-    const minMs = this.#read(slot, offsets.min);
-    const maxMs = this.#read(slot, offsets.max);
+    const table = (ints[(address + offsets.table) >>> 2] as number) >>> 2;
+    const minMs = doubles[(address + offsets.min) >>> 3] as number;
+    const maxMs = doubles[(address + offsets.max) >>> 3] as number;
     // Entry 0 is the minimum, which is subtracted from the first bucket.
     let n = 1;
     let previous = minMs;
@@ -189,7 +212,7 @@ export class SketchPool {
     }
     if (minMs === maxMs) {
       bucketMeans[0] = minMs;
-      bucketWeights[0] = this.#read(slot, offsets.requests);
+      bucketWeights[0] = doubles[(address + offsets.requests) >>> 3] as number;
       return 1;
     }
     return splitExtremes(minMs, maxMs, n);

@@ -6,6 +6,8 @@ import {
   CountKernel,
   kernelBytes,
   kernelColumns,
+  kernelPageBands,
+  kernelStages,
   kernelOffsets as offsets,
   refusingHost,
 } from '../sketch/count-kernel.ts';
@@ -15,13 +17,13 @@ import { IntTable } from './int-table.ts';
  * Sums by cell, band and column; a column is a stage. A request adds to all stages of its band at once: they
  * are adjacent.
  *
- *     cell ──> block: an address for each of 208 bands ──> vector of 16 sums
+ *     cell ──> block: an address for each of 13 pages ──> page of 16 bands ──> vector of 16 sums
  *     (cell, columns from 16 on) ──> blocks of their own
  *
  * The kernel begins at a cell's block (`CountKernel.count`), which also has the slots of stages.
  *
- * Memory: 1,152 bytes a cell, and 128 for each band of its requests. `reset` keeps it, so nothing is
- * allocated in the steady state.
+ * Memory: 132 bytes a cell, 64 for each four octaves of its requests, and 128 for each band. `reset` gives
+ * it back to the kernel.
  */
 export class CellBands {
   readonly #kernel = CountKernel.shared();
@@ -43,9 +45,14 @@ export class CellBands {
     return this.#size;
   }
 
+  /** Bytes in use, its index included. */
   get bytes(): number {
-    const indexBytes = this.#blocks.byteLength + this.#furtherBlocks.byteLength;
-    return this.#arena.bytes + indexBytes + this.#further.bytes;
+    return this.heldBytes + this.#cellEnd * Int32Array.BYTES_PER_ELEMENT + this.#further.bytes;
+  }
+
+  /** Bytes of the kernel's memory, in whole blocks. */
+  get heldBytes(): number {
+    return this.#arena.bytes;
   }
 
   /** Address of a cell's block, which is allocated on first use. */
@@ -61,9 +68,32 @@ export class CellBands {
   /** Allocates the vector of a band of a block. */
   vectorOf(block: number, band: number): number {
     const vector = this.#arena.allocateZeroed(kernelBytes.vector);
-    this.#kernel.ints[((block + offsets.vectors) >>> 2) + band] = vector;
+    const entry = ((block + offsets.bands) >>> 2) + Math.floor(band / kernelPageBands);
+    let page = this.#kernel.ints[entry] as number;
+    if (page === 0) {
+      page = this.#arena.allocateZeroed(kernelBytes.bands);
+      this.#kernel.ints[entry] = page;
+    }
+    this.#kernel.ints[(page >>> 2) + (band % kernelPageBands)] = vector;
     this.#size += 1;
     return vector;
+  }
+
+  /** Stores the slot of a block's stage, where the block or its table has a place for it. */
+  setSlot(block: number, stageId: number, slot: number): void {
+    const { inBlock, inTable } = kernelStages;
+    if (stageId >= inBlock + inTable) return;
+    if (stageId < inBlock) {
+      this.#kernel.ints[(block >>> 2) + stageId] = slot;
+      return;
+    }
+    const entry = (block + offsets.stages) >>> 2;
+    let table = this.#kernel.ints[entry] as number;
+    if (table === 0) {
+      table = this.#arena.allocateZeroed(kernelBytes.stages);
+      this.#kernel.ints[entry] = table;
+    }
+    this.#kernel.ints[(table >>> 2) + stageId - inBlock] = slot;
   }
 
   /** Adds `amount` (requests, or milliseconds). */
@@ -82,21 +112,25 @@ export class CellBands {
     const block = this.#find(cell, column);
     if (block === 0) return 0;
     const { ints, doubles } = this.#kernel;
-    const vectors = (block + offsets.vectors) >>> 2;
+    const pages = (block + offsets.bands) >>> 2;
     const offset = column & (kernelColumns - 1);
     let n = 0;
-    for (let index = 0; index < bandRange.count; index++) {
-      const vector = ints[vectors + index] as number;
-      if (vector === 0) continue;
-      const amount = doubles[(vector >>> 3) + offset] as number;
-      if (amount === 0) continue;
-      bands[n] = index + bandRange.lowest;
-      amounts[n++] = amount;
+    for (let first = 0; first < bandRange.count; first += kernelPageBands) {
+      const page = (ints[pages + first / kernelPageBands] as number) >>> 2;
+      if (page === 0) continue;
+      for (let i = 0; i < kernelPageBands; i++) {
+        const vector = ints[page + i] as number;
+        if (vector === 0) continue;
+        const amount = doubles[(vector >>> 3) + offset] as number;
+        if (amount === 0) continue;
+        bands[n] = first + i + bandRange.lowest;
+        amounts[n++] = amount;
+      }
     }
     return n;
   }
 
-  /** Forgets all cells and keeps the memory. */
+  /** Forgets all cells. */
   reset(): void {
     this.#blocks.fill(0, 0, this.#cellEnd);
     this.#cellEnd = 0;

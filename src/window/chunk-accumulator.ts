@@ -11,12 +11,7 @@ import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { Interner } from '../decode/interner.ts';
 import { bandOf, bandRange } from '../sketch/band.ts';
-import {
-  type CountHost,
-  CountKernel,
-  kernelStages,
-  kernelOffsets as offsets,
-} from '../sketch/count-kernel.ts';
+import { type CountHost, CountKernel, kernelOffsets as offsets } from '../sketch/count-kernel.ts';
 import { SketchPool } from '../sketch/sketch-pool.ts';
 import { CellBands } from './cell-bands.ts';
 import { DriverTable } from './driver-table.ts';
@@ -142,6 +137,11 @@ export class ChunkAccumulator {
     return this.rows.size + this.drivers.size;
   }
 
+  /** Bytes of its sketches and bands, in steps of 64 KiB; tables that find them add a third. */
+  get bytes(): number {
+    return this.sketches.heldBytes + this.bands.heldBytes;
+  }
+
   get windowCount(): number {
     return this.#windows.size;
   }
@@ -249,7 +249,8 @@ export class ChunkAccumulator {
     if (event.status !== 0) this.#countStatus(cell, event, isWhole);
     if (!isWhole) return;
     this.drivers.add(event, Math.floor(endMs / 60_000), band);
-    this.exemplars.offer(cell, event, event.dimensionIds[hostIndex] as number);
+    const hostId = event.dimensionIds[hostIndex] as number;
+    this.exemplars.offer(cell, this.cellWindow(cell), event, hostId);
   }
 
   #countStatus(cell: number, event: DecodedEvent, isWhole: boolean): void {
@@ -264,7 +265,7 @@ export class ChunkAccumulator {
   #slotOf(block: number, stageId: number): number {
     const row = this.#rowOf(this.bands.cellOf(block), stageId);
     const slot = this.sketches.addressOf(row);
-    if (stageId < kernelStages) this.#kernel.ints[(block >>> 2) + stageId] = slot;
+    this.bands.setSlot(block, stageId, slot);
     return slot;
   }
 

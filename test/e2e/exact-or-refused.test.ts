@@ -110,7 +110,7 @@ it('refuses a URL behind which servers change: at the start, and before the next
       message: expect.stringContaining('must always lead to the same server'),
     });
     await pipeline.stop();
-    for (const table of ['chunk_rows', 'flushes', 'latency_10s', 'latency_1d', 'leases']) {
+    for (const table of ['chunk_landings', 'flushes', 'latency_10s', 'latency_1d', 'leases']) {
       const result = await otherClient.query({
         query: `SELECT count() AS n FROM ${table}`,
         format: 'JSONEachRow',

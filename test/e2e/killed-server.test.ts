@@ -24,9 +24,9 @@ import { TestChunk } from '../window/test-chunk.ts';
 
 useStack(); // Skips these tests, with the reason, where the machine lacks chdb.
 
-/** The landing table and those after it, with their sum of requests for `perChunk` events. */
+/** The tables that a chunk goes to, and the ledger. */
 const tables = [
-  'chunk_rows',
+  'chunk_landings',
   'latency_10s',
   'latency_1m',
   'latency_1h',
@@ -118,8 +118,8 @@ async function partsOf(table: string): Promise<string[]> {
 async function counts(table: string): Promise<Record<string, number>> {
   const what =
     {
-      chunk_rows:
-        "model, sum(requests) AS n FROM chunk_rows WHERE kind = 'stage' AND only_table IN ('', 'chunk_rows')",
+      chunk_landings:
+        "concat('m', toString(start_offset)) AS model, sum(samples) AS n FROM chunk_landings",
       exemplars: 'model, count() AS n FROM exemplars',
       flushes: "concat('m', toString(start_offset)) AS model, count() AS n FROM flushes",
     }[table] ?? `model, sum(requests) AS n FROM ${table}`;
@@ -178,13 +178,13 @@ describe('a server killed between the token of an insert and its part', () => {
     const store = new ClickHouseChunkStore(client, 'test');
     for (const [i, chunk] of chunks.entries()) {
       await store.insert(chunk);
-      const missing = (await store.missing(chunk, nowMs)).map(({ table }) => table);
+      const missing = (await store.missing(chunk, nowMs)).parts.map(({ table }) => table);
       expect(missing).toEqual(i < tables.length - 1 ? [tables[i]] : []);
     }
     // The ledger's own tokens block its rows as well.
     for (const chunk of chunks) await flush(chunk, true);
     expect(await stored()).toEqual(due);
-    for (const chunk of chunks) expect(await store.missing(chunk, nowMs)).toEqual([]);
+    for (const chunk of chunks) expect((await store.missing(chunk, nowMs)).parts).toEqual([]);
   });
 
   it('fills one day of a chunk that has two', async () => {
@@ -201,6 +201,6 @@ describe('a server killed between the token of an insert and its part', () => {
     for (const table of tables) {
       expect(await counts(table), table).toEqual({ m0: table === 'flushes' ? 1 : 3 });
     }
-    expect(await again.missing(chunk, nowMs)).toEqual([]);
+    expect((await again.missing(chunk, nowMs)).parts).toEqual([]);
   });
 });

@@ -87,7 +87,7 @@ async function attempt(rig: Rig, user: string, query: string): Promise<string> {
 
 /** Rows of every table that is written. */
 function countsOf(rig: Rig): Promise<unknown[]> {
-  const tables = ['chunk_rows', 'flushes', 'anomalies', 'baselines', 'detector_state'];
+  const tables = ['chunk_landings', 'flushes', 'anomalies', 'baselines', 'detector_state'];
   return Promise.all(tables.map((table) => rig.rows(`SELECT count() AS n FROM ${table}`)));
 }
 
@@ -145,13 +145,12 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
       insertLease,
       'SELECT * FROM leases',
       'SELECT * FROM flushes',
-      'SELECT sum(requests) FROM chunk_rows',
+      'SELECT sum(samples) FROM chunk_landings',
     ],
     cannot: [
       'SELECT * FROM latency_10s',
       'SELECT * FROM latency_1d',
       'SELECT * FROM chunk_rows',
-      'SELECT model FROM chunk_rows',
       'SELECT * FROM exemplars',
       'SELECT * FROM anomalies',
       'SELECT * FROM tails_1m',
@@ -174,13 +173,13 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
     ],
     cannot: [
       ...[insertChunkRow, insertLedgerRow, insertLease],
-      ...['SELECT * FROM chunk_rows', 'SELECT * FROM tails_1m'],
+      ...['SELECT * FROM chunk_landings', 'SELECT * FROM tails_1m'],
     ],
   },
   reader: {
     can: [
       'SELECT count() FROM latency_10s',
-      'SELECT count() FROM chunk_rows',
+      'SELECT count() FROM chunk_landings',
       'SELECT * FROM tails_1h',
       'SELECT * FROM anomalies_current',
       'SELECT * FROM flushes',

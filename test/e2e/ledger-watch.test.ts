@@ -1,6 +1,5 @@
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';
@@ -67,10 +66,11 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
     await rig.untilConsumed(messages.length);
 
     // As after a process that died after its insert: rows at the ledger's end.
-    const columns = chunkColumns.filter((name) => name !== 'start_offset').join(', ');
     await meddle(
-      `INSERT INTO chunk_rows (${columns}, start_offset)
-       SELECT ${columns}, 600 FROM chunk_rows WHERE partition = 0 AND start_offset = 500`,
+      `INSERT INTO chunk_rows
+         (kind, window_start, model, stage, requests, group_id, topic, partition, log_mark, start_offset)
+       SELECT 'stage', window_max, 'm', 'forward', samples, group_id, topic, partition, log_mark, 600
+       FROM flushes WHERE partition = 0 AND start_offset = 500`,
       {},
     );
     const noProblems = { gap: 0, overlap: 0, unaccounted: 0, difference: 0 };
@@ -80,11 +80,11 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
     const [lost] = await rig.rows<{ samples: string; end: string }>(
       `SELECT samples, end_offset AS end FROM flushes WHERE partition = 1 AND start_offset = 300`,
     );
-    await meddle('DELETE FROM chunk_rows WHERE partition = 1 AND start_offset = 300', {});
+    await meddle('DELETE FROM chunk_landings WHERE partition = 1 AND start_offset = 300', {});
     await meddle('ALTER TABLE flushes DELETE WHERE partition = 0 AND start_offset = 200', {});
     // Within a second of the ledger's end it may still be in flight.
     await meddle(
-      `ALTER TABLE chunk_rows UPDATE inserted_at = inserted_at - 10
+      `ALTER TABLE chunk_landings UPDATE inserted_at = inserted_at - 10
        WHERE partition = 0 AND start_offset = 200`,
       {},
     );
@@ -92,8 +92,7 @@ it('a running ingester shows a loss and a gap as metrics, and logs the place onc
     expect(samples).toBeGreaterThan(eventsPerChunk);
     const found = await afterLooks(2);
     const [passed] = await rig.rows<{ n: string }>(
-      `SELECT sum(requests) AS n FROM chunk_rows
-       WHERE kind = 'stage' AND partition = 0 AND start_offset = 200`,
+      `SELECT sum(samples) AS n FROM chunk_landings WHERE partition = 0 AND start_offset = 200`,
     );
     // The chunk without a ledger row is a gap, and its rows are stored unrecorded.
     expect(found).toMatchObject({

@@ -1,5 +1,4 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
 import { readProblems } from '../../src/sink/ledger-problems.ts';
 import { type Verification, verify } from '../../src/sink/verify.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
@@ -83,10 +82,13 @@ function look(rig: Rig): Promise<Verification> {
 
 const failed = ({ checks }: Verification) => checks.filter(({ ok }) => !ok).map((c) => c.name);
 /** Within a second of the ledger's end a chunk may still be in flight. */
-const landedEarlier = `ALTER TABLE chunk_rows UPDATE inserted_at = inserted_at - 10
+const landedEarlier = `ALTER TABLE chunk_landings UPDATE inserted_at = inserted_at - 10
   WHERE partition = 1 AND start_offset = {start:UInt64}`;
-const insertAgain = `INSERT INTO chunk_rows (${chunkColumns.join(', ')})
-  SELECT ${chunkColumns.join(', ')} FROM chunk_rows
+/** As many samples as a chunk has, under its name. */
+const insertAgain = `INSERT INTO chunk_rows
+  (kind, window_start, model, stage, requests, group_id, topic, partition, log_mark, start_offset)
+  SELECT 'stage', window_max, 'm', 'forward', samples, group_id, topic, partition, log_mark, start_offset
+  FROM flushes
   WHERE partition = 1 AND start_offset = {start:UInt64}`;
 
 describe('verify, of a ledger', () => {
@@ -142,7 +144,8 @@ describe('verify, of a chunk', () => {
   ])('whose rows are gone although it is recorded names it: the %s', (name, at) =>
     withStored(`verify_loss_${name}`, async (rig, chunks) => {
       const { start, end, samples } = chunkAt(chunks, at);
-      const query = 'DELETE FROM chunk_rows WHERE partition = 1 AND start_offset = {start:UInt64}';
+      const query =
+        'DELETE FROM chunk_landings WHERE partition = 1 AND start_offset = {start:UInt64}';
       await meddle(rig, query, { start });
       const found = await look(rig);
       expect(failed(found)).toEqual(['every chunk has its rows']);

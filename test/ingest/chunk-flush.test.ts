@@ -144,6 +144,7 @@ describe('ChunkFlush', () => {
       'commit 10 55 20',
       'look',
       'missing',
+      'missing',
       'look',
       'record',
       'look',
@@ -152,6 +153,23 @@ describe('ChunkFlush', () => {
     expect(recorded).toMatchObject([
       { startOffset: 10, endOffset: 20, records: 12, consumed: 13, aggregated: 13 },
     ]);
+  });
+
+  const part = { table: 'chunk_landings', kind: undefined, fromS: 0, toS: 1 };
+  it.each([
+    ['no table has is sent to all of them', true, ['missing', 'insert', 'missing']],
+    [
+      'other tables have is sent to those that lack it',
+      false,
+      ['missing', 'missing', 'fill chunk_landings 0'],
+    ],
+  ])('that has not landed, is forgotten, and that %s', async (_, isNowhere, expected) => {
+    const parts = isNowhere ? [] : [[part], [part]];
+    const found = { isLanded: false, isRemembered: false, isNowhere };
+    const { steps, claim, context } = worldOf({}, found, parts);
+    await new ChunkFlush(claim, chunk, [], { ...options, inherited: true }, context).run();
+    expect(steps.slice(0, 5)).toEqual(['commit 10 55 20', 'look', ...expected]);
+    expect(steps.includes('insert')).toBe(isNowhere);
   });
 
   it('whose response was lost is its own, made of the remaining records, as the ledger has it', async () => {

@@ -1,18 +1,17 @@
 import { type Chunk, chunkToken, type LedgerEntry } from '../../src/sink/chunks/chunk.ts';
-import type { ChunkPart } from '../../src/sink/chunks/chunk-parts.ts';
-import type { ChunkState, ChunkStore } from '../../src/sink/chunks/chunk-store.ts';
+import type { ChunkState, ChunkStore, MissingParts } from '../../src/sink/chunks/chunk-store.ts';
 import type { LedgerRow } from '../sink/ledger-check.ts';
 import type { FakeWorld } from './fake-world.ts';
 
-/** The landing table, and those that its views fill. */
-const tableNames = ['chunk_rows', 'latency_10s', 'drivers_1m', 'exemplars'] as const;
+/** The landings, and other tables that the views fill. */
+const tableNames = ['chunk_landings', 'latency_10s', 'drivers_1m', 'exemplars'] as const;
 
 /**
  * ClickHouse as the protocol uses it. Each table drops a block with a known token, and a failed insert may
  * have filled only some tables.
  */
 export class FakeChunkStore {
-  /** Samples of the first block of a chunk to land. */
+  /** Samples of a chunk that has landed. */
   readonly #landedSamples = new Map<string, number>();
   readonly #world: FakeWorld;
   /** Per table: the stored blocks, by token, in the order in which they came. */
@@ -21,6 +20,9 @@ export class FakeChunkStore {
   readonly problems: string[] = [];
   /** Tokens of blocks by table that the server still remembers. */
   #tokens = new Set<string>();
+  /** Chunks that were sent, and those of them whose tokens are forgotten. */
+  readonly #sent = new Set<string>();
+  readonly #forgotten = new Set<string>();
   #watermarkMs = 0;
   /** Inserts that reached the server, including those that it dropped. */
   insertCount = 0;
@@ -57,13 +59,18 @@ export class FakeChunkStore {
   /** Moves the deduplication window past all stored blocks. */
   forgetTokens(): void {
     this.#tokens = new Set();
+    for (const token of this.#sent) this.#forgotten.add(token);
   }
 
   #fill(chunk: Chunk, share: number): void {
     this.insertCount++;
     const token = chunkToken(chunk);
-    if (!this.#landedSamples.has(token)) this.#landedSamples.set(token, chunk.rows.samples);
-    for (const { name, blocks } of this.tables.slice(0, Math.ceil(share * this.tables.length))) {
+    this.#sent.add(token);
+    // In any order: each time another table comes first.
+    const first = this.insertCount % this.tables.length;
+    const inOrder = [...this.tables.slice(first), ...this.tables.slice(0, first)];
+    for (const { name, blocks } of inOrder.slice(0, Math.ceil(share * this.tables.length))) {
+      this.#noteLanding(name, token, chunk);
       const known = blocks.get(token);
       if (known !== undefined && !known.equals(chunk.rows.bytes)) {
         this.problems.push(`${token} came with other bytes to ${name}`);
@@ -79,11 +86,13 @@ export class FakeChunkStore {
   }
 
   /** The server was killed between storing a token and committing its rows. */
-  #missing(chunk: Chunk): ChunkPart[] {
+  #missing(chunk: Chunk): MissingParts {
     const token = chunkToken(chunk);
-    return this.tables
-      .filter(({ blocks }) => !blocks.has(token))
-      .map(({ name }) => ({ table: name, kind: undefined, fromS: 0, toS: 1 }));
+    const lacking = this.tables.filter(({ blocks }) => !blocks.has(token));
+    return {
+      parts: lacking.map(({ name }) => ({ table: name, kind: undefined, fromS: 0, toS: 1 })),
+      isNowhere: lacking.length === this.tables.length,
+    };
   }
 
   #fillOne(chunk: Chunk, table: string, attempt: number): void {
@@ -91,9 +100,15 @@ export class FakeChunkStore {
     const own = `${table} fill ${attempt} ${token}`;
     if (this.#tokens.has(own)) return;
     this.#tokens.add(own);
+    this.#noteLanding(table, token, chunk);
     const blocks = this.tables.find(({ name }) => name === table)?.blocks;
     if (blocks?.has(token)) this.problems.push(`${token} was sent to ${table} again`);
     blocks?.set(token, chunk.rows.bytes);
+  }
+
+  #noteLanding(table: string, token: string, chunk: Chunk): void {
+    if (table !== tableNames[0] || this.#landedSamples.has(token)) return;
+    this.#landedSamples.set(token, chunk.rows.samples);
   }
 
   #look(entry: LedgerEntry): ChunkState {
@@ -104,7 +119,7 @@ export class FakeChunkStore {
       ),
       isLanded: this.tables[0]?.blocks.has(token) ?? false,
       landedSamples: this.#landedSamples.get(token) ?? 0,
-      isRemembered: this.#tokens.has(`${tableNames[0]} ${token}`),
+      isRemembered: !this.#forgotten.has(token),
     };
   }
 

@@ -60,7 +60,7 @@ export const letterAt = (offset: number): DeadLetter => ({
 /** A world that responds at once, and refuses a step as often as configured. */
 export function worldOf(
   refusals: Readonly<Record<string, readonly (Error | undefined)[]>> = {},
-  found: Partial<ChunkState> = {},
+  found: Partial<ChunkState> & { readonly isNowhere?: boolean } = {},
   missing: ChunkPart[][] = [],
   /** Number of ledger rows that are acknowledged and lost. */
   forgetful = 0,
@@ -91,7 +91,8 @@ export function worldOf(
       insert: () => step('insert'),
       missing: async () => {
         await step('missing');
-        return missing.shift() ?? [];
+        const parts = missing.shift() ?? [];
+        return { parts, isNowhere: found.isNowhere ?? false };
       },
       fill: (_, { table }, attempt) => step('fill', `${table} ${attempt}`),
       record: async (entry, attempt) => {

@@ -44,7 +44,7 @@ class Watched {
       query: async (given: { query: string; query_params: Readonly<Record<string, unknown>> }) => {
         this.asked.push(given.query_params);
         if (this.failure !== undefined) throw this.failure;
-        const isChunks = given.query.includes('FROM chunk_rows');
+        const isChunks = given.query.includes('FROM chunk_landings');
         return { json: async () => (isChunks ? this.chunks : this.ledger) };
       },
     };

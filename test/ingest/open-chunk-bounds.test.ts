@@ -3,12 +3,13 @@ import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
 import { type ChunkContext, emptyBegin, OpenChunk } from '../../src/ingest/open-chunk.ts';
+import { OpenMemory } from '../../src/ingest/open-memory.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 
 const nowMs = 1_790_000_000_000;
 
 function openChunk(context: Partial<ChunkContext> = {}): OpenChunk {
-  const config = configSchema.parse({});
+  const { config = configSchema.parse({}) } = context;
   const own = { config, groupId: 'g', writer: new RowBinaryWriter(), ...context };
   const chunk = new OpenChunk(own, chunkSettingsOf(config), 't', 0);
   chunk.begin(emptyBegin, nowMs);
@@ -34,29 +35,50 @@ describe('an open chunk', () => {
     ]);
   });
 
-  it('is full at its share of the rows of all chunks', () => {
-    let share = 3;
-    const chunk = openChunk({ rowShare: () => share });
-    for (let offset = 0; offset < 2; offset++) {
+  it('is full at its rows', () => {
+    const chunk = openChunk({ config: configSchema.parse({ ingest: { flush_max_rows: 100 } }) });
+    for (let offset = 0; offset < 99; offset++) {
       chunk.add({ offset, timestampMs: 1, value: event(`m${offset}`) });
     }
     expect(chunk.isFull).toBe(false);
-    chunk.add({ offset: 2, timestampMs: 1, value: event('m2') });
+    chunk.add({ offset: 99, timestampMs: 1, value: event('m99') });
     expect(chunk.isFull).toBe(true);
-    share = 4;
-    expect(chunk.isFull).toBe(false);
   });
 
-  it('is full at its share of the bands of all chunks', () => {
-    const chunk = openChunk({ rowShare: () => 3 });
-    const add = (offset: number) => {
-      const value = `{"ts":${nowMs},"model":"m","total_ms":${2 ** offset}}`;
-      chunk.add({ offset, timestampMs: 1, value: Buffer.from(value) });
-    };
-    for (let offset = 0; offset < 11; offset++) add(offset);
-    expect(chunk.isFull).toBe(false);
-    add(11);
-    expect(chunk.isFull).toBe(true);
+  it('is full where the memory of all is used up, and its equal share of it', () => {
+    const mostBytes = 2 * 1024 * 1024;
+    const memory = new OpenMemory(mostBytes);
+    const [busy, quiet] = [openChunk({ memory }), openChunk({ memory })];
+    let offset = 0;
+    const fill = (chunk: OpenChunk) =>
+      chunk.add({ offset, timestampMs: 1, value: event(`m${offset++}`) });
+    while (!busy.isFull) fill(busy);
+    // One event of a new series takes a block, a page, a vector and a slot, 384 bytes.
+    expect(offset).toBeGreaterThan(mostBytes / 384 - 400);
+    expect(offset).toBeLessThan(mostBytes / 384 + 400);
+    expect(quiet.isFull).toBe(false);
+    const before = offset;
+    while (!quiet.isFull) fill(quiet);
+    expect((offset - before) / before).toBeCloseTo(0.5, 1);
+    busy.seal(nowMs);
+    busy.begin(emptyBegin, nowMs);
+    expect([busy.isFull, quiet.isFull]).toEqual([false, false]);
+  });
+
+  it('leaves its memory to the others once it is closed', () => {
+    const memory = new OpenMemory(1024 * 1024);
+    const [gone, here] = [openChunk({ memory }), openChunk({ memory })];
+    let offset = 0;
+    const fill = (chunk: OpenChunk) =>
+      chunk.add({ offset, timestampMs: 1, value: event(`m${offset++}`) });
+    while (!gone.isFull) fill(gone);
+    gone.close();
+    for (let i = 0; i < 2_000; i++) fill(here);
+    expect(here.isFull).toBe(false);
+    // Its records may still be on their way.
+    fill(gone);
+    gone.close();
+    expect(here.isFull).toBe(false);
   });
 
   it.each([

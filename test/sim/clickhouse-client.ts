@@ -102,6 +102,7 @@ function insertStatement(
 ): Statement<void> {
   const { random } = endpoint.world;
   const block = () => ({ token, bytes, atMs: server.wallMs });
+  const someTables = () => tableNames.map(() => random.chance(0.5));
   return {
     name: `insert ${token.split('/').slice(0, 6).join('/')}`,
     faults: {
@@ -114,11 +115,13 @@ function insertStatement(
     leaves: () => database.sends(token),
     run: () => database.insert(block()),
     runPartly: () => {
-      const filled = tableNames.map((_, i) => i === 0 || random.chance(0.5));
+      const filled = someTables();
       database.insert(block(), (table) => filled[table] === true);
     },
-    runUntilKilled: () =>
-      database.insertUntilKilled(block(), random.between(0, tableNames.length - 1)),
+    runUntilKilled: () => {
+      const filled = someTables();
+      database.insertUntilKilled(block(), (table) => filled[table] === true);
+    },
   };
 }
 

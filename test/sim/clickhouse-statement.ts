@@ -81,9 +81,8 @@ function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows 
       landed_samples: landed
         .flatMap(({ bytes }) => stageCountsOf(bytes))
         .reduce((sum, { requests }) => sum + requests, 0),
-      // The least of no rows is the epoch.
       chunks_since: database.ledger.filter(
-        ({ flushed_ms }) => flushed_ms >= (landed.length === 0 ? 0 : landedAt),
+        ({ flushed_ms }) => flushed_ms >= (landed.length === 0 ? Number(params.sinceMs) : landedAt),
       ).length,
       tokens_kept: database.tokensKept,
     },
@@ -105,7 +104,7 @@ function chunkPlaces({ mark }: Params, database: SimDatabase): Rows {
 function beginningOf(table: string, dayS: number): number {
   const date = new Date(dayS * 1000);
   const year = date.getUTCFullYear();
-  if (table === 'chunk_rows') return 0;
+  if (table === 'chunk_landings') return 0;
   if (table === 'latency_1h') return Date.UTC(year, date.getUTCMonth()) / 1000;
   return table === 'latency_1d' ? Date.UTC(year, 0) / 1000 : dayS;
 }

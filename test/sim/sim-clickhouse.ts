@@ -34,9 +34,9 @@ export interface StoredLedgerRow {
   readonly instance: string;
 }
 
-/** The landing table, then those that its views fill. */
+/** Tables that the views behind the landing table fill, the one of landings first. */
 export const tableNames = [
-  'chunk_rows',
+  'chunk_landings',
   'latency_10s',
   'latency_1m',
   'latency_1h',
@@ -105,7 +105,7 @@ export class SimDatabase {
     this.#ledgerTokens = new Table('flushes', tokensKept);
   }
 
-  /** Inserts a block into the landing table and as many of the views behind it. */
+  /** Inserts a block into the tables, or into some. */
   insert(block: StoredBlock, isFilled: (table: number) => boolean = () => true): void {
     const sent = this.#sent.get(block.token);
     if (sent === undefined) this.#sent.set(block.token, block.bytes);
@@ -116,13 +116,14 @@ export class SimDatabase {
     });
   }
 
-  /** Inserts until the server is killed: tables before one are filled, that one has the token only. */
-  insertUntilKilled(block: StoredBlock, killedAt: number): void {
-    const table = this.tables[killedAt];
+  /** Inserts until the server is killed: some tables are filled, one of the others has the token only. */
+  insertUntilKilled(block: StoredBlock, isFilled: (table: number) => boolean): void {
+    this.insert(block, isFilled);
     // A table without rows of a block stores no token of it either.
-    const isSpared = table !== undefined && !goesTo(block.bytes, table.name);
-    this.insert(block, (each) => each < killedAt || (isSpared && each === killedAt));
-    if (!isSpared) table?.remember(block.token);
+    const killed = this.tables.find(
+      (table, i) => !isFilled(i) && !table.knows(block.token) && goesTo(block.bytes, table.name),
+    );
+    killed?.remember(block.token);
   }
 
   /** Adds a block to one table alone, under its own token. */

@@ -48,7 +48,7 @@ const text: Read = (reader) => reader.string();
 const uint64: Read = (reader) => reader.uint64();
 const float64: Read = (reader) => reader.float64();
 
-/** Reader of each column's type in sql/0002_chunk_rows.sql. */
+/** Reader of each column's type in sql/0015_landings.sql. */
 const readers: Readonly<Record<string, Read>> = {
   ...Object.fromEntries(dimensions.map((name) => [name, text])),
   kind: (reader) => reader.uint8(),

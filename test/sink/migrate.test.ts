@@ -88,7 +88,7 @@ describe('readMigrations', () => {
       expect(Number(name.slice(0, 4)), name).toBe(i + 1);
       for (const statement of statements) {
         expect(statement.replace(/--[^\n]*\n/g, '').trim(), name).toMatch(
-          /^(CREATE (TABLE|VIEW|MATERIALIZED VIEW)|ALTER TABLE|DROP TABLE|DROP VIEW) /,
+          /^(CREATE (OR REPLACE )?(TABLE|VIEW|MATERIALIZED VIEW)|ALTER TABLE|DROP TABLE|DROP VIEW|INSERT INTO) /,
         );
       }
     });
@@ -105,10 +105,10 @@ describe('readMigrations', () => {
     }
   });
 
-  it('put every chunk into one partition of its landing table', () => {
-    const url = new URL('../../sql/0002_chunk_rows.sql', import.meta.url);
+  it('put every chunk into one partition of the table of landings', () => {
+    const url = new URL('../../sql/0015_landings.sql', import.meta.url);
     const landing = statementsOf(readFileSync(url, 'utf8')).filter((statement) =>
-      statement.includes('CREATE TABLE chunk_rows'),
+      statement.includes('CREATE TABLE chunk_landings'),
     );
     expect(landing).toHaveLength(1);
     expect(landing[0]).not.toContain('PARTITION BY');

@@ -6,6 +6,8 @@ import { CountKernel } from '../../src/sketch/count-kernel.ts';
 import { SketchPool } from '../../src/sketch/sketch-pool.ts';
 
 const mebibyte = 2 ** 20;
+const blocksOf = (addresses: readonly number[]) =>
+  [...new Set(addresses.map((address) => Math.floor(address / 65_536)))].sort();
 
 describe('the kernel’s memory', () => {
   it('is zeroed on request, and allocated in whole cache lines, again after a reset', () => {
@@ -18,9 +20,11 @@ describe('the kernel’s memory', () => {
     for (const address of first) kernel.bytes.fill(1, address, address + 1024);
     const { bytes } = arena;
     arena.reset();
-    expect(allocateAll()).toEqual(first);
+    expect(arena.bytes).toBe(0);
+    const again = allocateAll();
+    expect(blocksOf(again)).toEqual(blocksOf(first));
     expect(arena.bytes).toBe(bytes);
-    const used = first.flatMap((address) => [...kernel.bytes.subarray(address, address + 1024)]);
+    const used = again.flatMap((address) => [...kernel.bytes.subarray(address, address + 1024)]);
     expect(used.filter((byte) => byte !== 0)).toEqual([]);
   });
 
@@ -35,6 +39,21 @@ describe('the kernel’s memory', () => {
     expect([pool.minMs(slot), pool.maxMs(slot)]).toEqual([1, 100]);
   });
 
+  it('of a pool that was reset is there for another', () => {
+    const memory = () => CountKernel.shared().bytes.length;
+    const fill = (pool: SketchPool) => {
+      for (let n = 0; n < 65_000; n++) pool.add(pool.allocate(), n);
+    };
+    const pools = [new SketchPool(), new SketchPool()] as const;
+    fill(pools[0]);
+    const before = memory();
+    for (const pool of [...pools, ...pools, ...pools]) {
+      for (const each of pools) each.reset();
+      fill(pool);
+    }
+    expect(memory()).toBe(before);
+  });
+
   it('is free again once all pools are gone', async () => {
     setFlagsFromString('--expose-gc');
     const collect = runInNewContext('gc') as () => void;
@@ -43,7 +62,7 @@ describe('the kernel’s memory', () => {
     for (let round = 0; round < 40; round++) {
       // Four MiB each, 160 in all.
       const pool = new SketchPool();
-      for (let n = 0; n < 13_000; n++) pool.allocate();
+      for (let n = 0; n < 65_000; n++) pool.allocate();
       collect();
       await nextTurn();
     }

@@ -55,7 +55,11 @@ it('a batch waits while it is held, keeps its claim alive, and is handed on once
   await push();
   expect(state).toEqual({ isHeld: false, sleeps: 3, handed: 2, kept: 3 });
   expect([source.groupId, source.problems()]).toEqual(['g', ['a problem']]);
-  expect(await handler.onClaimed(claim, emptyPartition)).toEqual({ offset: 7, knownTo: 7, leaderEpoch: 3 });
+  expect(await handler.onClaimed(claim, emptyPartition)).toEqual({
+    offset: 7,
+    knownTo: 7,
+    leaderEpoch: 3,
+  });
 });
 
 it('a batch that is held when the process ends is not counted', async () => {

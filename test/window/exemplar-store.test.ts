@@ -1,7 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { dimensions } from '../../src/base/dimensions.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { ExemplarStore } from '../../src/window/exemplar-store.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
+
+const modelIndex = dimensions.indexOf('model');
 
 describe('ExemplarStore', () => {
   it.each([1, 2, 3])(
@@ -14,7 +17,7 @@ describe('ExemplarStore', () => {
         // Few distinct values, so that there are ties; cells far apart, so that the store grows.
         const cell = random.between(0, 20) * 37;
         const totalMs = random.between(0, 400);
-        store.offer(cell, eventOf(totalMs), 0);
+        store.offer(cell, cell, eventOf(totalMs), 0);
         byCell.set(cell, [...(byCell.get(cell) ?? []), totalMs]);
       }
       const kept = [...store.all()];
@@ -25,6 +28,44 @@ describe('ExemplarStore', () => {
         const slowest = totals.sort((a, b) => b - a).slice(0, 3);
         expect(kept.filter((e) => e.cell === cell).map((e) => e.totalMs)).toEqual(slowest);
       }
+    },
+  );
+
+  it.each([1, 2, 3])(
+    'keeps the slowest 64 of each model and window, of the slowest three of their cells: seed %i',
+    (seed) => {
+      const random = new SeededRandom(seed);
+      const store = new ExemplarStore();
+      const offered = new Map<string, { cell: number; totalMs: number }[]>();
+      // Every total once: of equals either may stay.
+      const totals = Array.from({ length: 6_000 }, (_, i) => i);
+      while (totals.length > 0) {
+        const [totalMs = 0] = totals.splice(random.between(0, totals.length - 1), 1);
+        const [window, model] = [random.between(0, 1), random.between(1, 3)];
+        // Of one model in ten cells, which have thirty, of another in hundreds.
+        const cell = (random.between(0, model === 1 ? 9 : 300) * 2 + window) * 4 + model;
+        const event = eventOf(totalMs);
+        event.dimensionIds[modelIndex] = model;
+        store.offer(cell, window, event, 0);
+        const group = `${window} ${model}`;
+        offered.set(group, [...(offered.get(group) ?? []), { cell, totalMs }]);
+      }
+      const kept = [...store.all()];
+      const expected = [...offered.values()].flatMap((group) => {
+        const ofCells = new Map<number, number>();
+        return group
+          .toSorted((a, b) => b.totalMs - a.totalMs)
+          .filter(({ cell }) => {
+            const rank = ofCells.get(cell) ?? 0;
+            ofCells.set(cell, rank + 1);
+            return rank < 3;
+          })
+          .slice(0, 64);
+      });
+      expect(kept.map(({ totalMs }) => totalMs).sort(byNumber)).toEqual(
+        expected.map(({ totalMs }) => totalMs).sort(byNumber),
+      );
+      expect(kept.length).toBe(2 * 30 + 4 * 64);
     },
   );
 
@@ -40,7 +81,7 @@ describe('ExemplarStore', () => {
     event.stageMs.set([2, 3]);
     event.status = 2;
     event.tsMs = 77;
-    store.offer(3, event, 6);
+    store.offer(3, 9, event, 6);
     event.bytes = Buffer.from('trace-2,id-2');
     event.stageIds.set([0, 0]);
     event.stageMs.set([0, 0]);
@@ -62,16 +103,16 @@ describe('ExemplarStore', () => {
 
   it('keeps the first of equals, and a request of no milliseconds', () => {
     const store = new ExemplarStore();
-    for (let hostId = 1; hostId <= 5; hostId++) store.offer(0, eventOf(0), hostId);
+    for (let hostId = 1; hostId <= 5; hostId++) store.offer(0, 0, eventOf(0), hostId);
     expect([...store.all()].map((exemplar) => exemplar.hostId)).toEqual([1, 2, 3]);
   });
 
   it('forgets everything on reset', () => {
     const store = new ExemplarStore();
-    for (const ms of [9, 8, 7]) store.offer(0, eventOf(ms), 0);
+    for (const ms of [9, 8, 7]) store.offer(0, 0, eventOf(ms), 0);
     store.reset();
     expect([...store.all()]).toEqual([]);
-    store.offer(0, eventOf(1), 0);
+    store.offer(0, 0, eventOf(1), 0);
     expect([...store.all()].map(({ totalMs }) => totalMs)).toEqual([1]);
   });
 });

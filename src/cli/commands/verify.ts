@@ -20,7 +20,7 @@ Examples:
 Checks that
   - the offset ranges of every partition have no gap and no overlap
   - consumed = aggregated + rejected + late + overflow in every chunk
-  - every chunk has the rows recorded in the ledger, within clickhouse.retention.chunk_rows (2 days)
+  - every chunk has the samples recorded in the ledger, within clickhouse.retention.chunk_landings (2 days)
   - no two groups count the same offsets
   - the tables hold the samples recorded in the ledger
 and names the partition and offsets of each problem. Safe to run at any time, also under load.

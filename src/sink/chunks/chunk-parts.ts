@@ -16,7 +16,7 @@ const DAY_S = 86_400;
 /** The last second of a DateTime. */
 const END_S = 2 ** 32 - 1;
 
-/** Tables that the views fill, with their partitioning (sql/0001, sql/0002). */
+/** Tables that the views fill, with their partitioning (sql/0001, sql/0002, sql/0015). */
 const tables: readonly { readonly table: string; readonly kind: RowKind; readonly span: Span }[] = [
   { table: 'latency_10s', kind: 'stage', span: 'day' },
   { table: 'latency_1m', kind: 'stage', span: 'day' },
@@ -28,7 +28,7 @@ const tables: readonly { readonly table: string; readonly kind: RowKind; readonl
 
 /** Lists every part that a stored chunk with rows of these days must have. */
 export function chunkParts(days: DaysOfRows): ChunkPart[] {
-  const parts: ChunkPart[] = [{ table: 'chunk_rows', kind: undefined, fromS: 0, toS: END_S }];
+  const parts: ChunkPart[] = [{ table: 'chunk_landings', kind: undefined, fromS: 0, toS: END_S }];
   for (const { table, kind, span } of tables) {
     const seen = new Set<number>();
     for (const day of days[kind]) {

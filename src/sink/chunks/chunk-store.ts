@@ -38,11 +38,18 @@ const insertSettings = {
 export interface ChunkState {
   /** The ledger has it, so every table has it. */
   readonly isRecorded: boolean;
-  /** Its rows have landed; a table behind a view may still lack them. */
+  /** A row says that it has landed; other tables may still lack it, or have it alone. */
   readonly isLanded: boolean;
   readonly landedSamples: number;
   /** Its token cannot be forgotten yet: sending it again adds only what is missing. */
   readonly isRemembered: boolean;
+}
+
+/** Parts that the tables lack of a chunk. */
+export interface MissingParts {
+  readonly parts: readonly ChunkPart[];
+  /** No table has any of it. */
+  readonly isNowhere: boolean;
 }
 
 /** Where the ledger of one log of a partition ends. */
@@ -80,12 +87,12 @@ export class ClickHouseChunkStore {
   }
 
   /**
-   * Parts that a chunk lacks although its insert succeeded: the server was killed after it noted the token,
-   * before it committed the rows. An insert in progress looks the same.
+   * Parts that a chunk lacks. An insert that succeeded leaves some where the server was killed after it noted
+   * the token, before it committed the rows. An insert in progress looks the same.
    */
-  async missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
+  async missing(chunk: Chunk, sinceMs: number): Promise<MissingParts> {
     const { mark, days, rowCount } = chunk.rows;
-    if (rowCount === 0) return [];
+    if (rowCount === 0) return { parts: [], isNowhere: true };
     const all = [...days.stage, ...days.driver, ...days.exemplar];
     const found = await this.#rows('chunk_places', {
       mark,
@@ -94,7 +101,8 @@ export class ClickHouseChunkStore {
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
     const known = new Set(found.map(({ place, part }) => `${place} ${part}`));
-    return chunkParts(days).filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
+    const parts = chunkParts(days).filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
+    return { parts, isNowhere: known.size === 0 };
   }
 
   /** Stores a chunk's rows in one part only. `attempt` counts failed attempts. */

@@ -1,7 +1,7 @@
 import type { Clock } from '../../base/clock.ts';
 import type { Chunk, LedgerEntry } from './chunk.ts';
 import type { ChunkPart } from './chunk-parts.ts';
-import type { ChunkState, ChunkStore, LedgerEnd } from './chunk-store.ts';
+import type { ChunkState, ChunkStore, LedgerEnd, MissingParts } from './chunk-store.ts';
 
 /** A failed call is retried within this time; otherwise it was given up. */
 const AGAIN_WITHIN_MS = 10_000;
@@ -40,7 +40,7 @@ export class ObservedStore implements ChunkStore {
     return this.#watch(nameOf(chunk), () => this.#store.insert(chunk));
   }
 
-  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
+  missing(chunk: Chunk, sinceMs: number): Promise<MissingParts> {
     return this.#watch(nameOf(chunk), () => this.#store.missing(chunk, sinceMs));
   }
 

@@ -1,6 +1,6 @@
 import type { Chunk, LedgerEntry } from '../chunks/chunk.ts';
 import type { ChunkPart } from '../chunks/chunk-parts.ts';
-import type { ChunkState, ChunkStore, LedgerEnd } from '../chunks/chunk-store.ts';
+import type { ChunkState, ChunkStore, LedgerEnd, MissingParts } from '../chunks/chunk-store.ts';
 
 /** A store whose writes wait for a permit. */
 export class GuardedStore implements ChunkStore {
@@ -27,7 +27,7 @@ export class GuardedStore implements ChunkStore {
     await this.#store.record(entry, attempt);
   }
 
-  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
+  missing(chunk: Chunk, sinceMs: number): Promise<MissingParts> {
     return this.#store.missing(chunk, sinceMs);
   }
 

@@ -1,7 +1,12 @@
 import type { Random } from '../../../src/generate/random.ts';
 import type { Chunk, LedgerEntry } from '../../../src/sink/chunks/chunk.ts';
 import type { ChunkPart } from '../../../src/sink/chunks/chunk-parts.ts';
-import type { ChunkState, ChunkStore, LedgerEnd } from '../../../src/sink/chunks/chunk-store.ts';
+import type {
+  ChunkState,
+  ChunkStore,
+  LedgerEnd,
+  MissingParts,
+} from '../../../src/sink/chunks/chunk-store.ts';
 
 /** A store that fails at times before a call has an effect, or after. */
 export class FlakyStore implements ChunkStore {
@@ -18,7 +23,7 @@ export class FlakyStore implements ChunkStore {
     return this.#perhaps(() => this.#store.insert(chunk));
   }
 
-  missing(chunk: Chunk, sinceMs: number): Promise<ChunkPart[]> {
+  missing(chunk: Chunk, sinceMs: number): Promise<MissingParts> {
     return this.#store.missing(chunk, sinceMs);
   }
 

@@ -65,7 +65,7 @@ function flusher(perSecond: number, failures = 0) {
     config: testConfig(),
     store: {
       insert: async () => undefined,
-      missing: async () => [],
+      missing: async () => ({ parts: [], isNowhere: false }),
       fill: async () => undefined,
       record: async () => undefined,
       inspect: async () => ({

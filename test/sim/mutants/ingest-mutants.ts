@@ -72,11 +72,18 @@ export const ingestMutants: readonly Mutant[] = [
   },
   {
     name: 'landed-is-stored',
-    bug: 'a block that is in the landing table is taken to be in all tables behind it (ClickHouse: retry after a view failed)',
+    bug: 'a block that has landed is taken to be in all tables (ClickHouse: retry after a view failed)',
     file: flush,
-    find: `    if (!state.isLanded || state.isRemembered) {`,
+    find: '    if (state.isRemembered || ',
     replace: `    if (state.isLanded) return;
-    if (!state.isLanded || state.isRemembered) {`,
+    if (state.isRemembered || `,
+  },
+  {
+    name: 'not-landed-is-nowhere',
+    bug: 'a block without a landing whose token is forgotten is taken to be in no table, and goes to all of them',
+    file: flush,
+    find: 'if (state.isRemembered || (await store.missing(chunk, intent.nowMs)).isNowhere) {',
+    replace: 'if (state.isRemembered || !state.isLanded) {',
   },
   {
     name: 'token-taken-for-remembered',

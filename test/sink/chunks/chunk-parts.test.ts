@@ -13,7 +13,7 @@ describe('chunkParts', () => {
     };
     const parts = chunkParts(days).map(({ table, kind, fromS, toS }) => [table, kind, fromS, toS]);
     expect(parts).toEqual([
-      ['chunk_rows', undefined, 0, 2 ** 32 - 1],
+      ['chunk_landings', undefined, 0, 2 ** 32 - 1],
       ['latency_10s', 'stage', secondOf('2026-12-31'), secondOf('2027-01-01')],
       ['latency_10s', 'stage', secondOf('2027-01-01'), secondOf('2027-01-02')],
       ['latency_10s', 'stage', secondOf('2026-12-02'), secondOf('2026-12-03')],

@@ -17,7 +17,7 @@ it.each([
   ['SummingMergeTree', false],
 ])('a table of engine %s is supported: %s', (engine, isSupported) => {
   const tables = [
-    { table_name: 'chunk_rows', engine: 'MergeTree' },
+    { table_name: 'chunk_landings', engine: 'MergeTree' },
     { table_name: 'flushes', engine },
   ];
   expect(unsupportedTables(tables)).toEqual(isSupported ? [] : [`flushes (${engine})`]);
