@@ -15,6 +15,8 @@ CREATE TABLE chunk_landings
     row_count    UInt64,
     -- Sum of `requests` over the stage rows.
     samples      UInt64,
+    -- It was sent again for this table alone: other tables may not know the chunk's token.
+    is_fill      Bool,
     inserted_at  DateTime('UTC') DEFAULT now(),
     INDEX inserted_at_range inserted_at TYPE minmax GRANULARITY 1
 )
@@ -41,7 +43,7 @@ INSERT INTO chunk_landings
 SELECT
     group_id, topic, partition, log_mark, start_offset,
     max(r.chunk_mark) AS chunk_mark, count() AS row_count, sumIf(r.requests, r.kind = 'stage') AS samples,
-    min(r.inserted_at) AS inserted_at
+    max(only_table != '') AS is_fill, min(r.inserted_at) AS inserted_at
 FROM chunk_rows AS r
 WHERE only_table IN ('', 'chunk_rows')
   AND (group_id, topic, partition, log_mark, start_offset) NOT IN
@@ -94,7 +96,8 @@ CREATE MATERIALIZED VIEW chunk_landings_fill TO chunk_landings
 DEFINER = CURRENT_USER SQL SECURITY DEFINER AS
 SELECT
     group_id, topic, partition, log_mark, start_offset,
-    max(r.chunk_mark) AS chunk_mark, count() AS row_count, sumIf(r.requests, r.kind = 'stage') AS samples
+    max(r.chunk_mark) AS chunk_mark, count() AS row_count, sumIf(r.requests, r.kind = 'stage') AS samples,
+    max(only_table != '') AS is_fill
 FROM chunk_rows AS r
 WHERE only_table IN ('', 'chunk_landings')
 GROUP BY group_id, topic, partition, log_mark, start_offset;

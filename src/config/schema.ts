@@ -276,7 +276,7 @@ const limits = z
     max_duration: duration('1h', second, 30 * day).describe(
       'Maximum duration of a stage or total.',
     ),
-    max_series: whole(20_000, 1, 1_000_000).describe(
+    max_series: whole(50_000, 1, 1_000_000).describe(
       'Series times windows in one chunk: as many series in one window, or half as many in two. Further ones count as __other__.',
     ),
     max_dimension_bytes: whole(256, 8, 4096).describe('Maximum size of a dimension value.'),

@@ -101,7 +101,7 @@ function insertStatement(
   bytes: Buffer,
 ): Statement<void> {
   const { random } = endpoint.world;
-  const block = () => ({ token, bytes, atMs: server.wallMs });
+  const block = () => ({ token, bytes, atMs: server.wallMs, isFill: false });
   const someTables = () => tableNames.map(() => random.chance(0.5));
   return {
     name: `insert ${token.split('/').slice(0, 6).join('/')}`,
@@ -138,7 +138,10 @@ function fillStatement(
     name: `fill ${table} ${chunkToken.split('/').slice(0, 6).join('/')}`,
     faults: { lost: 'insert_lost', answerLost: 'insert_answer_lost', late: 'insert_late' },
     leaves: () => database.sends(chunkToken),
-    run: () => database.fill(table, { token: chunkToken, bytes, atMs: server.wallMs }, token),
+    run: () => {
+      const block = { token: chunkToken, bytes, atMs: server.wallMs, isFill: true };
+      database.fill(table, block, token);
+    },
     runUntilKilled: () => database.fillUntilKilled(table, token),
   };
 }

@@ -66,7 +66,9 @@ function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows 
       Math.floor(atMs / 1000) >= since &&
       markOf(bytes).mark === Number(params.mark),
   );
-  const landedAt = Math.min(...landed.map(({ atMs }) => Math.floor(atMs / 1000) * 1000));
+  const times = landed.filter(({ isFill }) => !isFill).map(({ atMs }) => atMs);
+  const sentAt =
+    times.length === 0 ? Number(params.sinceMs) : Math.floor(Math.min(...times) / 1000) * 1000;
   const isRow = (row: StoredLedgerRow) =>
     row.group_id === groupId &&
     row.topic === topic &&
@@ -81,9 +83,7 @@ function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows 
       landed_samples: landed
         .flatMap(({ bytes }) => stageCountsOf(bytes))
         .reduce((sum, { requests }) => sum + requests, 0),
-      chunks_since: database.ledger.filter(
-        ({ flushed_ms }) => flushed_ms >= (landed.length === 0 ? Number(params.sinceMs) : landedAt),
-      ).length,
+      chunks_since: database.ledger.filter(({ flushed_ms }) => flushed_ms >= sentAt).length,
       tokens_kept: database.tokensKept,
     },
   ];

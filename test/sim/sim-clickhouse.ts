@@ -7,6 +7,8 @@ export interface StoredBlock {
   readonly token: string;
   readonly bytes: Buffer;
   readonly atMs: number;
+  /** It was sent for one table alone. */
+  readonly isFill: boolean;
 }
 
 /** Fields of a row of `flushes` by which it is found. */
