@@ -9,7 +9,7 @@ import type { Truth } from './truth.ts';
 import type { Workload } from './workload.ts';
 
 export interface AdversitySetting {
-  readonly kafka: SimKafka;
+  readonly clusters: readonly SimKafka[];
   readonly clickhouse: SimClickHouse;
   readonly fleet: SimFleet;
   readonly truth: Truth;
@@ -46,8 +46,13 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
   }
   for (const [kind, most, happen] of serverFaults(world, setting)) plan(kind, most, happen);
   // The worst moment: a pending chunk is being read again; its next record is removed, or its reader dies.
-  setting.kafka.beforeFetch = (log, offset, reader) => {
-    if (!isAmidIntent(log, offset, setting.fleet)) return;
+  const beforeFetch = (kafka: SimKafka) => (log: PartitionLog, offset: number, reader: string) => {
+    // Another bad one: reading goes one record back, and another leader lacks that record.
+    if (isReadBack(kafka, log, offset, setting.fleet) && faults.strikes('unclean_election', 10)) {
+      loseEnd(kafka, log, offset, true, world, setting);
+      return;
+    }
+    if (!isAmidIntent(kafka, log, offset, setting.fleet)) return;
     if (faults.strikes('retention', 10)) {
       deleteBelow(log, Math.min(log.high, offset + random.between(1, 3)), world, setting.truth);
     }
@@ -55,19 +60,30 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
     if (process !== undefined && faults.strikes('sigterm_at_call', 1))
       setting.fleet.terminate(process);
   };
+  for (const kafka of setting.clusters) kafka.beforeFetch = beforeFetch(kafka);
 }
 
 /** True where a group has a pending chunk around an offset, which is then read from its middle. */
 function isAmidIntent(
+  kafka: SimKafka,
   { topic, partition }: PartitionLog,
   offset: number,
   fleet: SimFleet,
 ): boolean {
-  return fleet.groups.some(({ group }) => {
+  const groups = fleet.groups.filter((each) => each.kafka === kafka);
+  return groups.some(({ group }) => {
     const commit = group.commits.get(`${topic}/${partition}`);
     const [, end = 0] = /"endOffset":(\d+)/.exec(commit?.metadata ?? '') ?? [];
     return commit !== undefined && Number(commit.offset) < offset && offset < Number(end);
   });
+}
+
+/** True where a group reads the last record again that its ledger has. */
+function isReadBack(kafka: SimKafka, log: PartitionLog, offset: number, fleet: SimFleet): boolean {
+  const groups = fleet.groups.filter((each) => each.kafka === kafka);
+  return groups.some(
+    ({ group, database }) => database.ledgerEndOf(group.groupId, log) === offset + 1,
+  );
 }
 
 type OfProcess = readonly [FaultKind, number, (process: SimProcess) => void];
@@ -131,8 +147,11 @@ function processFaults(world: SimWorld, { fleet, activeMs }: AdversitySetting): 
 
 function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
   const { scheduler, random, trace } = world;
-  const { kafka, clickhouse, fleet, truth, workload, topics } = setting;
-  const someLog = () => random.pick(kafka.logs);
+  const { clusters, clickhouse, fleet, truth, workload, topics } = setting;
+  const someLog = () => {
+    const kafka = random.pick(clusters);
+    return { kafka, log: kafka.logs.length === 0 ? undefined : random.pick(kafka.logs) };
+  };
   return [
     [
       'member_joins',
@@ -157,9 +176,14 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       'broker_restart',
       3,
       () => {
+        const kafka = random.pick(clusters);
         const node = random.pick(kafka.nodes);
         if (!node.isUp) return false;
         kafka.restart(node, 200 + random.unit() * 8_000);
+        // What the next leader writes first may be invisible.
+        for (const log of kafka.logs) {
+          if (kafka.leaderOf(log.partition) === node) workload.abortSome(log, scheduler.nowMs);
+        }
         return true;
       },
     ],
@@ -188,10 +212,26 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       },
     ],
     [
+      'lagging_replica',
+      3,
+      () => {
+        if (clickhouse.replicaLagMs !== undefined) return false;
+        const lagMs = random.unit() * 10_000;
+        const forMs = random.unit() * 10_000;
+        trace?.('clickhouse', `its name leads to a replica ${Math.round(lagMs)} ms behind`);
+        clickhouse.replicaLagMs = lagMs;
+        scheduler.at(forMs, undefined, () => {
+          trace?.('clickhouse', 'its name leads to it again');
+          clickhouse.replicaLagMs = undefined;
+        });
+        return true;
+      },
+    ],
+    [
       'partitions_added',
       2,
       () => {
-        const topic = random.pick(topics);
+        const [kafka, topic] = [random.pick(clusters), random.pick(topics)];
         if (kafka.logsOf(topic).length === 0 || kafka.logs.length >= 6) return false;
         workload.write(kafka.addPartition(topic), random.between(1, 8), scheduler.nowMs);
         return true;
@@ -201,7 +241,7 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       'topic_recreated',
       1,
       () => {
-        const topic = random.pick(topics);
+        const [kafka, topic] = [random.pick(clusters), random.pick(topics)];
         const old = kafka.logsOf(topic);
         if (old.length === 0) return false;
         for (const log of old) truth.remove(log, () => true, 'topic_recreated');
@@ -235,42 +275,63 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       'unclean_election',
       2,
       () => {
-        if (kafka.logs.length === 0) return false;
-        const log = someLog();
-        if (log.high === log.low) return false;
+        const { kafka, log } = someLog();
+        if (log === undefined || log.high === log.low) return false;
         const at = log.high - random.between(1, Math.min(30, log.high - log.low));
-        trace?.(`${log.topic}/${log.partition}`, `loses its records from ${at} on`);
-        truth.remove(log, (offset) => offset >= at, 'unclean_election');
-        const next = kafka.truncate(log, at);
-        const write = () => {
-          if (kafka.logOf(next.topic, next.partition) !== next) return;
-          workload.write(next, random.between(1, 40), scheduler.nowMs);
-        };
         // Other records are there before the reader asks again, or after it has found out.
-        if (random.chance(0.5)) write();
-        kafka.wake();
-        world.pending++;
-        scheduler.at(random.unit() * 5_000, undefined, () => {
-          world.pending--;
-          write();
-          kafka.wake();
-        });
+        loseEnd(kafka, log, at, random.chance(0.5), world, setting);
         return true;
       },
     ],
-    ['retention', 3, () => kafka.logs.length > 0 && expire(someLog(), world, setting)],
-    ['compaction', 3, () => kafka.logs.length > 0 && compact(someLog(), world, truth)],
+    [
+      'retention',
+      3,
+      () => {
+        const { log } = someLog();
+        if (log === undefined || log.high === log.low) return false;
+        deleteBelow(log, log.low + random.between(1, log.high - log.low), world, truth);
+        return true;
+      },
+    ],
+    [
+      'compaction',
+      3,
+      () => {
+        const { log } = someLog();
+        return log !== undefined && compact(log, world, truth);
+      },
+    ],
   ];
 }
 
-/** Deletes the oldest records, read or not. */
-function expire(log: PartitionLog, world: SimWorld, { kafka, truth }: AdversitySetting): boolean {
-  const { random } = world;
-  if (kafka.logOf(log.topic, log.partition) !== log || log.high === log.low) return false;
-  deleteBelow(log, log.low + random.between(1, log.high - log.low), world, truth);
-  return true;
+/** Elects a leader that lacks records from an offset on. Other records come, now or later. */
+function loseEnd(
+  kafka: SimKafka,
+  log: PartitionLog,
+  at: number,
+  isWrittenNow: boolean,
+  world: SimWorld,
+  { truth, workload }: AdversitySetting,
+): void {
+  const { scheduler, random, trace } = world;
+  trace?.(`${log.topic}/${log.partition}`, `loses its records from ${at} on`);
+  truth.remove(log, (offset) => offset >= at, 'unclean_election');
+  const next = kafka.truncate(log, at);
+  const write = () => {
+    if (kafka.logOf(next.topic, next.partition) !== next) return;
+    workload.write(next, random.between(1, 40), scheduler.nowMs);
+  };
+  if (isWrittenNow) write();
+  kafka.wake();
+  world.pending++;
+  scheduler.at(random.unit() * 5_000, undefined, () => {
+    world.pending--;
+    write();
+    kafka.wake();
+  });
 }
 
+/** Deletes the oldest records, read or not. */
 function deleteBelow(log: PartitionLog, below: number, { trace }: SimWorld, truth: Truth): void {
   trace?.(`${log.topic}/${log.partition}`, `is deleted below ${below}`);
   truth.remove(log, (offset) => offset < below, 'retention');

@@ -32,7 +32,7 @@ import type { Truth, TruthRecord } from './truth.ts';
 export function mayBeMissing(
   record: TruthRecord,
   truth: Truth,
-  { group, database }: FleetGroup,
+  { kafka, group, database }: FleetGroup,
   faults: FaultPlan,
 ): boolean {
   if (truth.removed.has(record)) return true;
@@ -40,7 +40,7 @@ export function mayBeMissing(
   if (isForgotten && faults.counts.has('token_without_rows')) return true;
   if (!faults.has('start_from_latest')) return false;
   const { topic, addedMs } = record.log;
-  const startedMs = database.beganMs(group.groupId, topic);
+  const startedMs = database.beganMs(group.groupId, kafka.clusterId, topic);
   if (addedMs !== undefined && startedMs !== undefined && addedMs > startedMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
 }

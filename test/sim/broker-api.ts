@@ -25,7 +25,7 @@ const reader = new RecordBatchReader(1 << 20);
 
 /** Requests to a broker as kafkajs makes them, with the simulated responses. */
 export abstract class BrokerApi {
-  protected abstract get kafka(): SimKafka;
+  abstract readonly kafka: SimKafka;
   protected abstract get sandbox(): KafkajsSandbox;
   abstract readonly endpoint: Endpoint;
   protected abstract call<T>(
@@ -44,11 +44,11 @@ export abstract class BrokerApi {
       answer({
         value: {
           brokers: kafka.nodes.map(({ nodeId, host, port }) => ({ nodeId, host, port })),
-          clusterId: 'sim',
+          clusterId: kafka.clusterId,
           controllerId: 1,
           topicMetadata: names.map((topic) => ({
             topic,
-            topicId: kafka.logsOf(topic)[0]?.topicId,
+            topicId: kafka.topicIdOf(topic),
             topicErrorCode: 0,
             partitionMetadata: kafka.logsOf(topic).map(({ partition }) => ({
               partitionErrorCode: 0,

@@ -2,7 +2,12 @@ import { mayDiffer } from './allowances.ts';
 import { originOf, stageCountsOf } from './decoded-blocks.ts';
 import { logOf } from './ledger-problems.ts';
 import type { PartitionLog } from './partition-log.ts';
-import type { SimDatabase, StoredBlock, StoredLedgerRow } from './sim-clickhouse.ts';
+import {
+  isOfCluster,
+  type SimDatabase,
+  type StoredBlock,
+  type StoredLedgerRow,
+} from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
 import type { Truth, TruthRecord } from './truth.ts';
 
@@ -11,10 +16,10 @@ import type { Truth, TruthRecord } from './truth.ts';
  * number of landed samples. Each event that it does not count is a dead letter.
  */
 export function chunkProblems(
-  { group, database, letters }: FleetGroup,
+  { kafka, group, database, letters }: FleetGroup,
   truth: Truth,
-  logs: readonly PartitionLog[],
 ): string[] {
+  const logs = kafka.everyLog;
   const problems: string[] = [];
   const repeated = truth.repeatable.get(group.groupId) ?? new Set();
   const lettersAt = new Map<string, Set<string>>();
@@ -25,7 +30,7 @@ export function chunkProblems(
   }
   const blocks = blocksOf(database);
   problems.push(...unrecorded(blocks, database, truth, repeated));
-  for (const row of database.ledger) {
+  for (const row of database.ledger.filter((each) => isOfCluster(each, kafka.clusterId))) {
     const origin = originOfRow(row);
     const name = `${origin}-${row.end_offset}`;
     const records = recordsOf(row, truth, logs);

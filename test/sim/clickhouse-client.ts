@@ -77,13 +77,13 @@ export function simClickHouseClient(
         runUntilKilled: () => database.recordUntilKilled(token),
       });
     },
-    async query(options: { query: string; query_params: Record<string, unknown> }) {
+    async query({ query, query_params }: { query: string; query_params: Record<string, unknown> }) {
       const rows = await send(endpoint, server, {
         name: 'look-up',
         faults: { lost: 'lookup_fails' },
         run: () => {
-          const { query, query_params } = options;
-          return clickhouseStatement.answer(query, query_params, database, server.wallMs);
+          const { wallMs: nowMs, replicaLagMs } = server;
+          return clickhouseStatement.answer(query, query_params, database, { nowMs, replicaLagMs });
         },
       });
       return { json: async () => rows };

@@ -1,6 +1,11 @@
 import { readQuery } from '../../src/sink/read-query.ts';
 import { markOf, stageCountsOf } from './decoded-blocks.ts';
-import type { SimDatabase, StoredLedgerRow } from './sim-clickhouse.ts';
+import {
+  type DatabaseView,
+  type SimDatabase,
+  type StoredLedgerRow,
+  tableNames,
+} from './sim-clickhouse.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 type Rows = Record<string, string | number>[];
@@ -36,28 +41,44 @@ export const clickhouseStatement = {
     return String(settings.insert_deduplication_token ?? '');
   },
 
-  /** Returns the result of a query. */
-  answer(query: string, params: Params, database: SimDatabase, nowMs: number): Rows {
+  /** Returns the result of a query, of the server or of a replica that is behind. */
+  answer(
+    query: string,
+    params: Params,
+    database: SimDatabase,
+    { nowMs, replicaLagMs }: { readonly nowMs: number; readonly replicaLagMs: number | undefined },
+  ): Rows {
+    const isReplica = replicaLagMs !== undefined;
+    const view = isReplica ? database.asOf(nowMs - replicaLagMs) : database;
     switch (query) {
       case readQuery('chunk_state'):
-        return chunkState(params, database, nowMs);
+        noteLook(params, database, nowMs);
+        return chunkState(params, view, database.tokensKept);
       case readQuery('chunk_places'):
-        return chunkPlaces(params, database);
+        return chunkPlaces(params, view);
       case readQuery('ledger_ends'):
-        return ledgerEnds(params, database);
+        return ledgerEnds(params, view);
       case readQuery('server_identity'):
-        return [{ server: 's', tables: 't', found: 1, now_ms: nowMs }];
+        return [{ server: isReplica ? 'replica' : 's', tables: 't', found: 1, now_ms: nowMs }];
+      case readQuery('table_engines'): {
+        const engine = isReplica ? 'ReplicatedMergeTree' : 'MergeTree';
+        return [...tableNames, 'flushes'].map((table_name) => ({ table_name, engine }));
+      }
       case readQuery('group_begin'):
-        return groupBegin(params, database);
+        return groupBegin(params, view);
       default:
         throw new Error(`the simulator knows no ${query}`);
     }
   },
 };
 
-function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows {
-  const { groupId, topic, partition, logId, logMark, startOffset, endOffset } = params;
+function noteLook(params: Params, database: SimDatabase, nowMs: number): void {
+  const { groupId, topic, partition, logMark, startOffset } = params;
   database.noteLook(`${groupId}/${topic}/${partition}/${logMark}/${startOffset}`, nowMs);
+}
+
+function chunkState(params: Params, database: DatabaseView, tokensKept: number): Rows {
+  const { groupId, topic, partition, logId, startOffset, endOffset } = params;
   const since = Math.floor(Number(params.sinceMs) / 1000);
   const prefix = `${groupId}/${topic}/${partition}/${logId}/${startOffset}-`;
   const landed = (database.tables[0]?.blocks ?? []).filter(
@@ -84,12 +105,12 @@ function chunkState(params: Params, database: SimDatabase, nowMs: number): Rows 
         .flatMap(({ bytes }) => stageCountsOf(bytes))
         .reduce((sum, { requests }) => sum + requests, 0),
       chunks_since: database.ledger.filter(({ flushed_ms }) => flushed_ms >= sentAt).length,
-      tokens_kept: database.tokensKept,
+      tokens_kept: tokensKept,
     },
   ];
 }
 
-function chunkPlaces({ mark }: Params, database: SimDatabase): Rows {
+function chunkPlaces({ mark }: Params, database: DatabaseView): Rows {
   const places: Rows = [];
   for (const { name, blocks } of database.tables) {
     const days = blocks.map(({ bytes }) => markOf(bytes)).filter((found) => found.mark === mark);
@@ -109,7 +130,7 @@ function beginningOf(table: string, dayS: number): number {
   return table === 'latency_1d' ? Date.UTC(year, 0) / 1000 : dayS;
 }
 
-function ledgerEnds({ groupId, topic, partition }: Params, database: SimDatabase): Rows {
+function ledgerEnds({ groupId, topic, partition }: Params, database: DatabaseView): Rows {
   const rows = database.ledger.filter(
     (row) => row.group_id === groupId && row.topic === topic && row.partition === partition,
   );
@@ -126,7 +147,7 @@ function ledgerEnds({ groupId, topic, partition }: Params, database: SimDatabase
   });
 }
 
-function groupBegin({ groupId, topic, clusterId }: Params, database: SimDatabase): Rows {
+function groupBegin({ groupId, topic, clusterId }: Params, database: DatabaseView): Rows {
   const rows = database.ledger.filter(
     (row) =>
       row.group_id === groupId && row.topic === topic && row.log_id.startsWith(`${clusterId}/`),

@@ -11,6 +11,8 @@ const shareOf: Partial<Record<FaultKind, number>> = {
   commits_expired: 0.06,
   retention: 0.06,
   two_groups: 0.08,
+  two_clusters: 0.08,
+  lagging_replica: 0.12,
   start_from_latest: 0.05,
   config_changed: 0.12,
   few_series: 0.06,

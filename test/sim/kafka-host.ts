@@ -7,7 +7,7 @@ import type { SimKafka } from './sim-kafka.ts';
 import type { SimWorld } from './sim-world.ts';
 
 interface Run {
-  readonly kafka: SimKafka;
+  readonly clusters: readonly SimKafka[];
   readonly world: SimWorld;
 }
 
@@ -28,9 +28,10 @@ function owner(): Owner {
 const sandbox = loadKafkajs(
   {
     nowMs: () => {
-      const { world, kafka } = current();
+      const { world, clusters } = current();
       const { current: who } = world.scheduler;
-      const process = who === undefined ? undefined : kafka.endpoints.get(who.name)?.owner;
+      const endpoints = clusters.map(({ endpoints }) => endpoints.get(who?.name ?? ''));
+      const process = endpoints.find((endpoint) => endpoint !== undefined)?.owner;
       const wallMs = process !== undefined && 'wallMs' in process ? Number(process.wallMs) : 0;
       return wallMs === 0 ? world.epochMs + Math.floor(world.scheduler.nowMs) : wallMs;
     },
@@ -40,7 +41,7 @@ const sandbox = loadKafkajs(
       if (typeof timer === 'object' && timer !== null) Reflect.set(timer, 'isCancelled', true);
     },
   },
-  simBrokerClass(() => ({ kafka: current().kafka, sandbox })),
+  simBrokerClass(() => ({ clusters: current().clusters, sandbox })),
 );
 
 /** More than a member has partitions: any number would do, and each fetch wakes all of them. */
@@ -60,9 +61,8 @@ export const KafkaHost = {
     run = next;
   },
 
-  /** A client as src/kafka/client/kafka-client.ts configures it. */
-  client(clientId: string): Kafka {
-    const { kafka } = current();
+  /** A client of a cluster as src/kafka/client/kafka-client.ts configures it. */
+  client(clientId: string, kafka: SimKafka): Kafka {
     const client = new sandbox.Kafka({
       clientId,
       brokers: kafka.nodes.map(({ host, port }) => `${host}:${port}`),

@@ -1,7 +1,7 @@
 import { mayStandAgain } from './allowances.ts';
 import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
-import { isOfTopic, type StoredLedgerRow } from './sim-clickhouse.ts';
+import { isOfCluster, isOfLog, type StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
 import { WRONG_CLOCK_MS } from './sim-world.ts';
 import type { Truth, TruthRecord } from './truth.ts';
@@ -11,16 +11,16 @@ import type { Truth, TruthRecord } from './truth.ts';
  * lies in one of them, and each row describes its records truly.
  */
 export function ledgerProblems(
-  { group, database }: FleetGroup,
-  { kafka, truth, faults }: OracleInput,
+  { kafka, group, database }: FleetGroup,
+  { truth, faults }: OracleInput,
   sure: ReadonlySet<TruthRecord>,
 ): string[] {
   const problems: string[] = [];
   const clockErrorMs = faults.has('clock_wrong') ? WRONG_CLOCK_MS : 0;
-  const logs = [...kafka.retired, ...kafka.logs];
+  const logs = kafka.everyLog;
   const rowsOf = new Map<PartitionLog, StoredLedgerRow[]>();
   const seen = new Map<string, StoredLedgerRow>();
-  for (const row of database.ledger) {
+  for (const row of database.ledger.filter((each) => isOfCluster(each, kafka.clusterId))) {
     if (row.group_id !== group.groupId) problems.push(`a ledger row of group ${row.group_id}`);
     const key = [row.partition, row.log_id, row.start_offset, row.end_offset].join('/');
     const before = seen.get(key);
@@ -52,7 +52,7 @@ export function logOf(
 ): PartitionLog | undefined {
   const { partition, leader_epoch } = row;
   return logs
-    .filter((log) => log.partition === partition && isOfTopic(row, log.topicId))
+    .filter((log) => log.partition === partition && isOfLog(row, log.logId))
     .findLast(({ firstEpoch }) => firstEpoch <= leader_epoch);
 }
 

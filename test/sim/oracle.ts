@@ -3,15 +3,18 @@ import { chunkProblems } from './chunk-problems.ts';
 import { stageCountsOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { ledgerProblems } from './ledger-problems.ts';
-import type { SimClickHouse, SimDatabase, StoredBlock } from './sim-clickhouse.ts';
+import {
+  isOfCluster,
+  type SimClickHouse,
+  type SimDatabase,
+  type StoredBlock,
+} from './sim-clickhouse.ts';
 import { type Grain, grainOf } from './sim-config.ts';
 import type { FleetGroup, SimFleet } from './sim-fleet.ts';
-import type { SimKafka } from './sim-kafka.ts';
 import type { EventFate, Truth, TruthRecord } from './truth.ts';
 import { sumsOfRecords, sumsOfRows, type WindowSum, type WindowSums } from './window-sums.ts';
 
 export interface OracleInput {
-  readonly kafka: SimKafka;
   readonly clickhouse: SimClickHouse;
   readonly fleet: SimFleet;
   readonly truth: Truth;
@@ -24,21 +27,38 @@ const MOST_PROBLEMS = 8;
 /** Compares all stored data at the end of a run with the written records. Imports nothing of src/. */
 export function findProblems(input: OracleInput): string[] {
   const { fleet, truth, faults } = input;
-  const grain = grainOf(faults);
   const problems: string[] = [];
+  const dues = new Map<SimDatabase, Due[]>();
   for (const each of fleet.groups) {
-    const all = [...truth.records.values()]
-      .flat()
+    const { kafka, group, database } = each;
+    const all = kafka.everyLog
+      .flatMap((log) => truth.of(log))
       .filter((record) => !mustBeMissing(record, faults));
     const sure = all.filter((record) => !mayBeMissing(record, truth, each, faults));
-    const twice = [...(truth.repeatable.get(each.group.groupId) ?? [])];
-    const due = { all, sure, twice, grain };
+    const repeatable = truth.repeatable.get(group.groupId);
+    const twice = all.filter((record) => repeatable?.has(record) === true);
+    const due = { all, sure, twice };
+    dues.set(database, [...(dues.get(database) ?? []), due]);
     problems.push(
-      ...tableProblems(each.database, due),
-      ...chunkProblems(each, truth, [...input.kafka.retired, ...input.kafka.logs]),
+      ...chunkProblems(each, truth),
       ...ledgerProblems(each, input, new Set(sure)),
       ...letterProblems(each, due),
-      ...commitProblems(each, input),
+      ...commitProblems(each),
+    );
+  }
+  for (const [database, some] of dues) {
+    const clusterIds = fleet.groups.map(({ kafka }) => kafka.clusterId);
+    const strays = database.ledger.filter(
+      (row) => !clusterIds.some((clusterId) => isOfCluster(row, clusterId)),
+    );
+    const due = {
+      all: some.flatMap(({ all }) => all),
+      sure: some.flatMap(({ sure }) => sure),
+      twice: some.flatMap(({ twice }) => twice),
+    };
+    problems.push(
+      ...strays.map(({ log_id }) => `a ledger row of log ${log_id}, of no cluster`),
+      ...tableProblems(database, due, grainOf(faults)),
     );
   }
   return problems.slice(0, MOST_PROBLEMS);
@@ -51,10 +71,9 @@ interface Due {
   readonly sure: readonly TruthRecord[];
   /** Records that may be stored once more. */
   readonly twice: readonly TruthRecord[];
-  readonly grain: Grain;
 }
 
-function tableProblems(database: SimDatabase, { all, sure, twice, grain }: Due): string[] {
+function tableProblems(database: SimDatabase, { all, sure, twice }: Due, grain: Grain): string[] {
   const problems: string[] = [];
   const most = sumsOfRecords([...all, ...twice], grain, true);
   const least = sumsOfRecords(sure, grain, false);
@@ -166,7 +185,7 @@ function lettersOf(records: readonly TruthRecord[], fates: readonly EventFate[])
 }
 
 /** At the end the group's commit is where its ledger ends, with nothing pending. */
-function commitProblems({ group, database }: FleetGroup, { kafka }: OracleInput): string[] {
+function commitProblems({ kafka, group, database }: FleetGroup): string[] {
   const problems: string[] = [];
   for (const log of kafka.logs) {
     const { topic, partition, high } = log;

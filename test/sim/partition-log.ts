@@ -21,7 +21,8 @@ export interface Truncation {
 export class PartitionLog {
   readonly topic: string;
   readonly partition: number;
-  readonly topicId: string;
+  /** `<cluster id>/<topic id>`. */
+  readonly logId: string;
   readonly entries: LogEntry[] = [];
   /** Leader epochs and the offsets at which they begin. */
   readonly epochs: { readonly epoch: number; readonly start: number }[] = [{ epoch: 0, start: 0 }];
@@ -36,12 +37,12 @@ export class PartitionLog {
   #batch = 0;
 
   constructor(
-    { topic, partition, topicId }: Pick<PartitionLog, 'topic' | 'partition' | 'topicId'>,
+    { topic, partition, logId }: Pick<PartitionLog, 'topic' | 'partition' | 'logId'>,
     { addedMs, before }: Partial<Pick<PartitionLog, 'addedMs' | 'before'>> = {},
   ) {
     this.topic = topic;
     this.partition = partition;
-    this.topicId = topicId;
+    this.logId = logId;
     this.addedMs = addedMs;
     this.before = before;
     if (before === undefined) return;

@@ -6,7 +6,7 @@ import type { KafkaNode, SimKafka } from './sim-kafka.ts';
 
 /** The run whose brokers kafkajs uses at this moment: one at a time in a thread. */
 export interface BrokerHost {
-  kafka: SimKafka;
+  clusters: readonly SimKafka[];
   sandbox: KafkajsSandbox;
 }
 
@@ -27,6 +27,7 @@ export function simBrokerClass(host: () => BrokerHost) {
     readonly versions = {};
     readonly node: KafkaNode;
     readonly endpoint: Endpoint;
+    override readonly kafka: SimKafka;
     readonly #pending = new Set<PendingCall>();
     #epoch = -1;
     #isSilent = false;
@@ -36,15 +37,15 @@ export function simBrokerClass(host: () => BrokerHost) {
       nodeId?: number;
     }) {
       super();
-      const { kafka } = host();
+      const { clusters } = host();
       this.connectionPool = options.connectionPool;
       this.nodeId = options.nodeId;
+      const kafka = clusters.find(({ nodes }) =>
+        nodes.some((node) => node.host === options.connectionPool.host),
+      ) as SimKafka;
+      this.kafka = kafka;
       this.node = kafka.nodeAt(options.connectionPool.host);
       this.endpoint = kafka.endpoints.get(options.connectionPool.clientId) as Endpoint;
-    }
-
-    protected override get kafka(): SimKafka {
-      return host().kafka;
     }
 
     protected override get sandbox(): KafkajsSandbox {

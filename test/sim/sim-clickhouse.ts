@@ -83,8 +83,14 @@ class Table {
 /** Most deaths of the server with a stored token and no rows, in one chunk and table. */
 const MOST_DEATHS = 2;
 
+/** What is read of a database. */
+export interface DatabaseView {
+  readonly tables: readonly { readonly name: string; readonly blocks: readonly StoredBlock[] }[];
+  readonly ledger: readonly StoredLedgerRow[];
+}
+
 /** A database with the tables of sql/, as far as chunks and their ledger need them. */
-export class SimDatabase {
+export class SimDatabase implements DatabaseView {
   readonly tables: readonly Table[];
   readonly ledger: StoredLedgerRow[] = [];
   /** `non_replicated_deduplication_window` of every table. */
@@ -105,6 +111,17 @@ export class SimDatabase {
     this.tokensKept = tokensKept;
     this.tables = tableNames.map((name) => new Table(name, tokensKept));
     this.#ledgerTokens = new Table('flushes', tokensKept);
+  }
+
+  /** What a replica has of it that has come as far as a time. */
+  asOf(ms: number): DatabaseView {
+    return {
+      tables: this.tables.map(({ name, blocks }) => ({
+        name,
+        blocks: blocks.filter(({ atMs }) => atMs <= ms),
+      })),
+      ledger: this.ledger.filter(({ flushed_ms }) => flushed_ms <= ms),
+    };
   }
 
   /** Inserts a block into the tables, or into some. */
@@ -170,21 +187,23 @@ export class SimDatabase {
     return () => this.#sending.set(token, (this.#sending.get(token) ?? 0) - 1);
   }
 
-  /** Offset at which the ledger of a log ends; -1 without rows. */
-  ledgerEnd(groupId: string, log: { readonly topic: string; readonly partition: number }): number {
-    let end = -1;
-    for (const row of this.ledger) {
-      if (row.group_id !== groupId || row.topic !== log.topic || row.partition !== log.partition)
-        continue;
-      end = row.end_offset;
-    }
-    return end;
+  /** True where a group has stored something of a partition of a cluster. */
+  hasPartition(groupId: string, clusterId: string, { topic, partition }: PartitionLog): boolean {
+    return this.ledger.some(
+      (row) =>
+        row.group_id === groupId &&
+        row.topic === topic &&
+        row.partition === partition &&
+        isOfCluster(row, clusterId),
+    );
   }
 
-  /** Time at which a group stored its first chunk of a topic, epoch milliseconds. */
-  beganMs(groupId: string, topic: string): number | undefined {
+  /** Time at which a group stored its first chunk of a cluster's topic, epoch milliseconds. */
+  beganMs(groupId: string, clusterId: string, topic: string): number | undefined {
     const times = this.ledger
-      .filter((row) => row.group_id === groupId && row.topic === topic)
+      .filter(
+        (row) => row.group_id === groupId && row.topic === topic && isOfCluster(row, clusterId),
+      )
       .map(({ flushed_ms }) => flushed_ms);
     return times.length === 0 ? undefined : Math.min(...times);
   }
@@ -196,7 +215,7 @@ export class SimDatabase {
         (row) =>
           row.group_id === groupId &&
           row.partition === log.partition &&
-          isOfTopic(row, log.topicId) &&
+          isOfLog(row, log.logId) &&
           (log.before === undefined ||
             row.leader_epoch >= log.firstEpoch ||
             row.end_offset <= log.before.at),
@@ -232,9 +251,14 @@ export class SimDatabase {
   }
 }
 
-/** True where a row is of a log of this topic, truncated or not. */
-export function isOfTopic({ log_id }: StoredLedgerRow, topicId: string): boolean {
-  return log_id === `sim/${topicId}` || log_id.startsWith(`sim/${topicId}#`);
+/** True where a row is of this log, truncated or not. */
+export function isOfLog({ log_id }: StoredLedgerRow, logId: string): boolean {
+  return log_id === logId || log_id.startsWith(`${logId}#`);
+}
+
+/** True where a row is of a log of this cluster. */
+export function isOfCluster({ log_id }: StoredLedgerRow, clusterId: string): boolean {
+  return log_id.startsWith(`${clusterId}/`);
 }
 
 /** The chunk's token of a ledger row's token, without the number of the attempt; '' for another token. */
@@ -255,6 +279,8 @@ export class SimClickHouse {
   readonly #tokensKept: number;
   isUp = true;
   slowUntilMs = 0;
+  /** Lag of the replica that its name leads to; undefined while it leads to the server. */
+  replicaLagMs: number | undefined;
 
   constructor(world: SimWorld, tokensKept: number) {
     this.#world = world;

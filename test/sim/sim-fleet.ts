@@ -15,15 +15,16 @@ import type { Truth } from './truth.ts';
 
 export interface FleetSetting {
   readonly world: SimWorld;
-  readonly kafka: SimKafka;
+  readonly clusters: readonly SimKafka[];
   readonly clickhouse: SimClickHouse;
   readonly topics: string[];
   readonly log: Logger;
   readonly metrics: Metrics;
 }
 
-/** A consumer group, and its outputs. */
+/** A consumer group of a cluster, and its outputs. */
 export interface FleetGroup {
+  readonly kafka: SimKafka;
   readonly group: SimGroup;
   readonly database: SimDatabase;
   readonly letters: SimLetters;
@@ -32,9 +33,7 @@ export interface FleetGroup {
 /** A slot in which a supervisor starts a process again after its end. */
 interface Slot {
   readonly name: string;
-  readonly groupId: string;
-  readonly database: string;
-  readonly letters: SimLetters;
+  readonly group: FleetGroup;
   config: Config;
   starts: number;
   process: SimProcess | undefined;
@@ -57,20 +56,26 @@ export class SimFleet {
 
   constructor(setting: FleetSetting) {
     this.#setting = setting;
-    const { world, kafka, clickhouse } = setting;
+    const { world, clusters, clickhouse } = setting;
     // kafkajs sends no heartbeat while a clock is behind: only the watchdog ends that.
     this.#isWatched =
       world.faults.has('clock_back') || world.faults.has('clock_wrong') || world.random.chance(0.2);
     const groupIds = world.faults.has('two_groups') ? ['g1', 'g2'] : ['g1'];
     if (groupIds.length > 1) world.faults.note('two_groups');
+    if (clusters.length > 1) world.faults.note('two_clusters');
     if (world.faults.has('start_from_latest')) world.faults.note('start_from_latest');
-    for (const groupId of groupIds) {
-      const letters = new SimLetters();
-      const database = clickhouse.database(`of_${groupId}`);
-      this.groups.push({ group: kafka.group(groupId), database, letters });
-      const config = this.#configOf(groupId);
-      const count = world.random.between(1, groupIds.length > 1 ? 2 : 3);
-      for (let i = 0; i < count; i++) this.#addSlot(groupId, letters, config);
+    // Groups of the same name in two clusters share a database.
+    for (const kafka of clusters) {
+      for (const groupId of groupIds) {
+        const letters = new SimLetters();
+        const database = clickhouse.database(databaseOf(groupId));
+        const group = { kafka, group: kafka.group(groupId), database, letters };
+        this.groups.push(group);
+        const config = this.#configOf(groupId);
+        const isAlone = clusters.length * groupIds.length === 1;
+        const count = world.random.between(1, isAlone ? 3 : 2);
+        for (let i = 0; i < count; i++) this.#addSlot(group, config);
+      }
     }
   }
 
@@ -91,9 +96,10 @@ export class SimFleet {
   }
 
   /** Ends all processes of a group and expires its commits; then starts them again. */
-  expireCommits({ group, database }: FleetGroup, truth: Truth): void {
+  expireCommits(expiring: FleetGroup, truth: Truth): void {
+    const { kafka, group, database } = expiring;
     const { scheduler, trace } = this.#setting.world;
-    const slotsNow = () => this.#slots.filter(({ groupId }) => groupId === group.groupId);
+    const slotsNow = () => this.#slots.filter((slot) => slot.group === expiring);
     const endAll = () => {
       for (const slot of slotsNow()) {
         slot.isWanted = false;
@@ -106,11 +112,11 @@ export class SimFleet {
       this.#setting.world.pending--;
       endAll();
       for (const memberId of group.memberIds) group.remove(memberId);
-      for (const log of this.#setting.kafka.logs) {
+      for (const log of kafka.logs) {
         const commit = group.commits.get(`${log.topic}/${log.partition}`);
         const end = Number(/"endOffset":(\d+)/.exec(commit?.metadata ?? '')?.[1] ?? -1);
         truth.repeat(group.groupId, log, Number(commit?.offset ?? 0), end);
-        if (database.ledgerEnd(group.groupId, log) < 0) group.begins.delete(log);
+        if (!database.hasPartition(group.groupId, kafka.clusterId, log)) group.begins.delete(log);
       }
       group.commits.clear();
       trace?.(group.groupId, 'its commits are gone');
@@ -125,7 +131,7 @@ export class SimFleet {
   add(): void {
     const first = this.#slots[0];
     if (first === undefined) return;
-    this.#start(this.#addSlot(first.groupId, first.letters, first.config));
+    this.#start(this.#addSlot(first.group, first.config));
   }
 
   /** Stops a process; its supervisor starts it again after that. */
@@ -148,9 +154,8 @@ export class SimFleet {
         scheduler.at(0, process, () => connection.heal());
       }
     }
-    const groupIds = new Set(this.#slots.map(({ groupId }) => groupId));
-    for (const groupId of groupIds) {
-      const slots = this.#slots.filter((slot) => slot.groupId === groupId);
+    for (const group of this.groups) {
+      const slots = this.#slots.filter((slot) => slot.group === group);
       if (slots.some(({ process }) => process?.state === 'up' && !process.isEnding)) continue;
       const [slot] = slots;
       if (slot !== undefined) slot.isWanted = true;
@@ -165,10 +170,9 @@ export class SimFleet {
 
   /** Describes the records that are not stored yet. */
   unsettled(truth: Truth): string {
-    const { kafka, world } = this.#setting;
-    const { faults } = world;
+    const { faults } = this.#setting.world;
     for (const each of this.groups) {
-      const { group, database } = each;
+      const { kafka, group, database } = each;
       for (const log of kafka.logs) {
         const last = lastRecordOf(log);
         if (last === undefined) continue;
@@ -227,38 +231,32 @@ export class SimFleet {
     return simConfig(world.random, world.faults, { groupId, topics, isLive: world.isLive });
   }
 
-  #addSlot(groupId: string, letters: SimLetters, config: Config): Slot {
-    const slot: Slot = {
-      name: `p${this.#slots.length + 1}`,
-      groupId,
-      database: `of_${groupId}`,
-      letters,
-      config,
-      starts: 0,
-      process: undefined,
-      isWanted: true,
-    };
+  #addSlot(group: FleetGroup, config: Config): Slot {
+    const name = `p${this.#slots.length + 1}`;
+    const slot: Slot = { name, group, config, starts: 0, process: undefined, isWanted: true };
     this.#slots.push(slot);
     return slot;
   }
 
   #start(slot: Slot): void {
     if (!slot.isWanted || (slot.process !== undefined && slot.process.state !== 'dead')) return;
-    const { world, kafka, clickhouse, log, metrics } = this.#setting;
-    if (world.faults.has('config_changed')) slot.config = this.#configOf(slot.groupId);
+    const { world, clickhouse, log, metrics } = this.#setting;
+    const { kafka, letters } = slot.group;
+    const { groupId } = slot.group.group;
+    if (world.faults.has('config_changed')) slot.config = this.#configOf(groupId);
     slot.starts++;
     const skewMs = world.random.between(-200, 200);
     const process = new SimProcess(`${slot.name}.${slot.starts}`, skewMs, {
       world,
       kafka,
       clickhouse,
-      letters: slot.letters,
-      database: slot.database,
+      letters,
+      database: databaseOf(groupId),
       config: slot.config,
       log,
       metrics,
       isWatched: this.#isWatched,
-      client: (clientId) => KafkaHost.client(clientId),
+      client: (clientId) => KafkaHost.client(clientId, kafka),
       onGone: () => this.#restart(slot),
     });
     slot.process = process;
@@ -272,6 +270,10 @@ export class SimFleet {
     const delayMs = this.#isHealed || random.chance(0.7) ? 1_000 : random.unit() * 40_000;
     scheduler.at(delayMs, undefined, () => this.#start(slot));
   }
+}
+
+function databaseOf(groupId: string): string {
+  return `of_${groupId}`;
 }
 
 /** Offset of the last visible record; undefined where there is none. */

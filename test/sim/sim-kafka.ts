@@ -13,9 +13,10 @@ export interface KafkaNode {
   epoch: number;
 }
 
-/** The brokers: logs, groups and their commits. All of it survives any restart. */
+/** The brokers of a cluster: logs, groups and their commits. All of it survives any restart. */
 export class SimKafka {
   readonly #world: SimWorld;
+  readonly clusterId: string;
   readonly nodes: readonly KafkaNode[];
   readonly #topics = new Map<string, PartitionLog[]>();
   /** Logs of deleted topics, with their records. */
@@ -30,12 +31,13 @@ export class SimKafka {
   /** Called for each partition before it is read from an offset on, with the reader. */
   beforeFetch: (log: PartitionLog, offset: number, reader: string) => void = () => undefined;
 
-  constructor(world: SimWorld, nodeCount: number, idleFetchMs: number) {
+  constructor(world: SimWorld, clusterId: string, nodeCount: number, idleFetchMs: number) {
     this.#world = world;
+    this.clusterId = clusterId;
     this.idleFetchMs = idleFetchMs;
     this.nodes = Array.from({ length: nodeCount }, (_, i) => ({
       nodeId: i + 1,
-      host: `kafka-${i + 1}`,
+      host: `${clusterId}-${i + 1}`,
       port: 9092,
       isUp: true,
       epoch: 0,
@@ -47,10 +49,11 @@ export class SimKafka {
   }
 
   createTopic(topic: string, partitionCount: number): readonly PartitionLog[] {
-    const topicId = `id${++this.#topicCount}`;
+    // Clusters give the same ids: only those of the clusters differ.
+    const logId = `${this.clusterId}/id${++this.#topicCount}`;
     const logs = Array.from(
       { length: partitionCount },
-      (_, partition) => new PartitionLog({ topic, partition, topicId }),
+      (_, partition) => new PartitionLog({ topic, partition, logId }),
     );
     this.#topics.set(topic, logs);
     return logs;
@@ -59,8 +62,8 @@ export class SimKafka {
   addPartition(topic: string): PartitionLog {
     const logs = this.logsOf(topic);
     const addedMs = this.#world.epochMs + Math.floor(this.#world.scheduler.nowMs);
-    const { topicId = '' } = logs[0] ?? {};
-    const log = new PartitionLog({ topic, partition: logs.length, topicId }, { addedMs });
+    const { logId = '' } = logs[0] ?? {};
+    const log = new PartitionLog({ topic, partition: logs.length, logId }, { addedMs });
     logs.push(log);
     return log;
   }
@@ -97,6 +100,15 @@ export class SimKafka {
 
   logOf(topic: string, partition: number): PartitionLog | undefined {
     return this.#topics.get(topic)?.[partition];
+  }
+
+  topicIdOf(topic: string): string | undefined {
+    return this.logsOf(topic)[0]?.logId.split('/')[1];
+  }
+
+  /** Logs of all topics, deleted and truncated ones too. */
+  get everyLog(): PartitionLog[] {
+    return [...this.retired, ...this.logs];
   }
 
   get logs(): PartitionLog[] {

@@ -8,8 +8,11 @@ import { KafkaSource } from '../../src/kafka/kafka-source.ts';
 import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../../src/sink/chunks/observed-store.ts';
-import { clockAheadMs } from '../../src/sink/guard/clock-ahead.ts';
-import { readRows } from '../../src/sink/read-query.ts';
+import { GuardedStore } from '../../src/sink/guard/guarded-store.ts';
+import { findServer } from '../../src/sink/guard/one-server.ts';
+import { StoreGuard } from '../../src/sink/guard/store-guard.ts';
+import { requireEngines } from '../../src/sink/guard/table-engines.ts';
+import type { Source } from '../../src/source/source.ts';
 import { simClickHouseClient } from './clickhouse-client.ts';
 import { Endpoint } from './endpoint.ts';
 import type { Owner } from './scheduler.ts';
@@ -49,6 +52,7 @@ export class SimProcess implements Owner {
   readonly #bootMs: number;
   /** Milliseconds by which its wall clock is ahead. */
   skewMs: number;
+  #guard: StoreGuard | undefined;
   #ingester: Ingester | undefined;
   #isEnding = false;
   goneBecause = '';
@@ -74,44 +78,55 @@ export class SimProcess implements Owner {
 
   /** Starts; to be called as itself. */
   start(): void {
-    const { config, log, metrics, clickhouse, letters, database, client } = this.setting;
+    this.#startGuarded().catch((error: unknown) => this.#fail(error));
+  }
+
+  /** As src/ingest/start-ingest-thread.ts does. */
+  async #startGuarded(): Promise<void> {
+    const { config, log, metrics, clickhouse, letters, database } = this.setting;
     const clock = this.#clock();
-    const clickhouseClient = simClickHouseClient(this.endpoint, clickhouse, database);
-    const store = new ObservedStore(
-      new ClickHouseChunkStore(clickhouseClient, this.name),
+    const open = () => simClickHouseClient(this.endpoint, clickhouse, database);
+    const clickhouseClient = open();
+    const guard = await StoreGuard.open({
       clock,
-      LONGEST_CALL_MS,
-    );
-    const kafka = client(this.name);
-    const source = this.setting.isWatched
-      ? new WatchedSource(
-          {
-            config,
-            kafka,
-            probeKafka: client(this.name),
-            clock,
-            storeWaitMs: store.waitMs.bind(store),
-            log,
-            metrics,
-          },
-          (observed) => new KafkaSource(config.kafka, { log, kafka: observed, clock }),
-        )
-      : new KafkaSource(config.kafka, { log, kafka, clock });
+      log,
+      database: {
+        find: (connections) => findServer(config.clickhouse, connections, { open, clock }),
+        requireEngines: () => requireEngines(clickhouseClient),
+        // No run migrates its database.
+        renewLease: async () => undefined,
+        releaseLease: async () => undefined,
+        requireSchema: async () => undefined,
+      },
+    });
+    if (this.#isEnding) return;
+    this.#guard = guard;
+    const chunkStore = new ClickHouseChunkStore(clickhouseClient, this.name);
+    const store = new ObservedStore(new GuardedStore(chunkStore, guard), clock, LONGEST_CALL_MS);
+    const source = this.#source(clock, store);
     const publisher = letters.publisherOf(this.endpoint);
-    const ahead = async () => {
-      const requestMs = clock.nowMs();
-      const [row] = await readRows<{ now_ms: number }>(clickhouseClient, 'server_identity');
-      return clockAheadMs(requestMs, Number(row?.now_ms), clock.nowMs());
-    };
     const ingester = new Ingester({
       ...{ config, source, store, publisher, log, metrics, clock },
-      clockAheadMs: ahead,
+      clockAheadMs: () => guard.clockAheadMs(),
     });
     this.#ingester = ingester;
     const fail = (error: unknown) => this.#fail(error);
-    ingester.start().catch(fail);
     source.done.catch(fail);
     ingester.failed.catch(fail);
+    guard.failed.catch(fail);
+    await ingester.start();
+  }
+
+  #source(clock: Clock, store: ObservedStore): Source {
+    const { config, log, metrics, client } = this.setting;
+    const kafka = client(this.name);
+    if (!this.setting.isWatched) return new KafkaSource(config.kafka, { log, kafka, clock });
+    const probeKafka = client(this.name);
+    const storeWaitMs = store.waitMs.bind(store);
+    return new WatchedSource(
+      { config, kafka, probeKafka, clock, storeWaitMs, log, metrics },
+      (observed) => new KafkaSource(config.kafka, { log, kafka: observed, clock }),
+    );
   }
 
   /** SIGTERM: drains, ends. To be called as itself. */
@@ -120,7 +135,9 @@ export class SimProcess implements Owner {
     this.#isEnding = true;
     const end = () => this.die('it has drained');
     this.setting.world.scheduler.at(STOP_MS, this, () => this.die('it took too long to end'));
-    this.#ingester?.drain().then(end, end);
+    if (this.#ingester === undefined) end();
+    else if (this.#guard?.hasFailed === true) this.#ingester.abandon().then(end, end);
+    else this.#ingester.drain().then(end, end);
   }
 
   /** Kills it at this moment; its sent requests are still on their way. */

@@ -69,7 +69,11 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
         : (who, what) => line(`${(scheduler.nowMs / 1000).toFixed(3).padStart(8)} ${who} ${what}`),
   };
   world.trace?.('seed', `${seed}: ${faults.enabled.join(' ')}`);
-  const kafka = new SimKafka(world, random.between(1, 2), random.pick([700, 1_200, 2_000]));
+  const clusterIds = faults.has('two_clusters') ? ['sim', 'other'] : ['sim'];
+  const clusters = clusterIds.map(
+    (clusterId) =>
+      new SimKafka(world, clusterId, random.between(1, 2), random.pick([700, 1_200, 2_000])),
+  );
   const tokensKept = faults.has('tokens_off')
     ? 0
     : faults.has('tokens_evicted')
@@ -83,35 +87,44 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   const truth = new Truth();
   const workload = new Workload(world, truth);
   const topics = random.chance(0.3) ? ['t1', 't2'] : ['t1'];
-  for (const topic of topics)
-    kafka.createTopic(topic, random.between(1, topics.length > 1 ? 2 : 4));
-  KafkaHost.enter({ kafka, world });
+  for (const kafka of clusters) {
+    for (const topic of topics) {
+      kafka.createTopic(topic, random.between(1, topics.length > 1 ? 2 : 4));
+    }
+  }
+  KafkaHost.enter({ clusters, world });
   const log = logOf(silent, world);
-  const fleet = new SimFleet({ world, kafka, clickhouse, topics, log, metrics });
+  const fleet = new SimFleet({ world, clusters, clickhouse, topics, log, metrics });
   const activeMs = random.between(12_000, 70_000);
 
   const recordCount = random.between(20, 160);
-  planWrites(world, kafka, workload, activeMs, recordCount);
-  adversity(world, { kafka, clickhouse, fleet, truth, workload, topics, activeMs });
+  planWrites(world, clusters, workload, activeMs, recordCount);
+  adversity(world, { clusters, clickhouse, fleet, truth, workload, topics, activeMs });
   await fleet.begin();
   await scheduler.runTo(activeMs + 500);
   faults.isActive = false;
   while (world.pending > 0) await scheduler.runTo(scheduler.nowMs + LOOK_MS);
   clickhouse.slowUntilMs = 0;
+  clickhouse.replicaLagMs = undefined;
   fleet.heal();
   // A pending chunk stays unfinished where nothing is read behind it: kafkajs skips entries that are no
   // records in silence.
-  for (const each of kafka.logs) {
+  const wakeAll = () => {
+    for (const kafka of clusters) kafka.wake();
+  };
+  for (const each of clusters.flatMap(({ logs }) => logs)) {
     if (each.high > 0 && each.entries.at(-1)?.kind !== 'data') {
       workload.write(each, 1, scheduler.nowMs);
     }
   }
-  kafka.wake();
+  wakeAll();
   if (faults.has('start_from_latest')) {
     for (const delayMs of [40_000, 50_000]) {
       scheduler.at(delayMs, undefined, () => {
-        for (const each of kafka.logs) workload.write(each, 2, scheduler.nowMs);
-        kafka.wake();
+        for (const each of clusters.flatMap(({ logs }) => logs)) {
+          workload.write(each, 2, scheduler.nowMs);
+        }
+        wakeAll();
       });
     }
     await scheduler.runTo(scheduler.nowMs + 51_000);
@@ -132,7 +145,7 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
   // Outstanding responses of a slow broker come first: processes that wait for them cannot end.
   await scheduler.runTo(healedMs + SLOWEST_ANSWER_MS);
   problems.push(...(await fleet.end()));
-  problems.push(...findProblems({ kafka, clickhouse, fleet, truth, faults }));
+  problems.push(...findProblems({ clickhouse, fleet, truth, faults }));
   return {
     seed,
     problems,
@@ -147,24 +160,25 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
 /** Schedules the writes of records over the run, each partition at its own pace. */
 function planWrites(
   world: SimWorld,
-  kafka: SimKafka,
+  clusters: readonly SimKafka[],
   workload: Workload,
   activeMs: number,
   recordCount: number,
 ): void {
   const { random, scheduler, faults } = world;
-  const { logs } = kafka;
+  const logs = clusters.flatMap((kafka) => kafka.logs);
   const idle = faults.has('idle_partition') && logs.length > 1 ? logs.at(-1) : undefined;
   const favourite = faults.has('skewed_partitions') ? logs[0] : undefined;
   if (idle !== undefined) faults.note('idle_partition');
   if (favourite !== undefined) faults.note('skewed_partitions');
   const write = (log: PartitionLog, count: number) => {
-    const { topic, partition } = log;
+    const { topic, partition, logId } = log;
+    const kafka = clusters.find(({ clusterId }) => logId.startsWith(`${clusterId}/`));
     // The topic may have been recreated since.
-    const now = kafka.logOf(topic, partition);
+    const now = kafka?.logOf(topic, partition);
     if (now === undefined) return;
     workload.write(now, count, scheduler.nowMs);
-    kafka.wake();
+    kafka?.wake();
   };
   for (let left = recordCount; left > 0; ) {
     const count = Math.min(left, random.between(1, 12));

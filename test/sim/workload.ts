@@ -72,6 +72,12 @@ export class Workload {
     if (isLast && this.#faults.isActive) this.#abort(log, timestampMs);
   }
 
+  /** Appends an aborted transaction alone, in runs that have some. */
+  abortSome(log: PartitionLog, atMs: number): void {
+    if (!this.#faults.strikes('aborted_transactions', 20)) return;
+    this.#abort(log, this.#epochMs + Math.floor(atMs));
+  }
+
   /** Appends records that stay invisible, and the marker of their abort. */
   #abort(log: PartitionLog, timestampMs: number): void {
     const producer = ++this.#producers;

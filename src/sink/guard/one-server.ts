@@ -1,7 +1,7 @@
-import { systemClock } from '../../base/clock.ts';
+import { type Clock, systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
-import { openClickHouse } from '../clickhouse.ts';
+import { type ClickHouseClient, openClickHouse } from '../clickhouse.ts';
 import { readRows } from '../read-query.ts';
 import { clockAheadMs } from './clock-ahead.ts';
 
@@ -13,6 +13,13 @@ export interface FoundServer {
   readonly clockAheadMs: number;
 }
 
+/** How to ask; by default as configured. */
+export interface ServerLookup {
+  /** Opens a client, with connections of its own. */
+  readonly open: () => ClickHouseClient;
+  readonly clock: Pick<Clock, 'nowMs'>;
+}
+
 /**
  * Asks on several new connections at once, so that a balancer spreads them.
  *
@@ -21,8 +28,10 @@ export interface FoundServer {
 export async function findServer(
   config: Config['clickhouse'],
   connections: number,
+  lookup: ServerLookup = { open: () => openClickHouse(config), clock: systemClock },
 ): Promise<FoundServer> {
-  const found = await Promise.all(Array.from({ length: connections }, () => ask(config)));
+  const asked = Array.from({ length: connections }, () => ask(config.database, lookup));
+  const found = await Promise.all(asked);
   const identities = [...new Set(found.map(({ identity }) => identity))].sort();
   if (identities.length > 1) {
     const count = `${identities.length} servers behind ${connections} connections`;
@@ -47,17 +56,17 @@ export function changingServer(found: string): OperatorError {
   );
 }
 
-async function ask(config: Config['clickhouse']): Promise<FoundServer> {
-  const client = openClickHouse(config);
+async function ask(database: string, { open, clock }: ServerLookup): Promise<FoundServer> {
+  const client = open();
   try {
-    const requestMs = systemClock.nowMs();
+    const requestMs = clock.nowMs();
     const [row] = await readRows<Record<'server' | 'tables' | 'found' | 'now_ms', string>>(
       client,
       'server_identity',
     );
-    const responseMs = systemClock.nowMs();
+    const responseMs = clock.nowMs();
     if (row === undefined || row.found === '0') {
-      throw new Error(`database ${config.database} has no table flushes`);
+      throw new Error(`database ${database} has no table flushes`);
     }
     return {
       identity: `${row.server}/${row.tables}`,

@@ -48,7 +48,7 @@ const fatalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Permits writes of chunks while the server, its tables and its schema are those of the start, and a lease
  * keeps migrations away. It checks at an interval, and before a write where its knowledge is old: the server
  * after a second, the lease after most of its time. So a process that was suspended writes nothing before it
- * knows.
+ * knows. After a read that decides what is written, it asks again.
  */
 export class StoreGuard {
   readonly #options: StoreGuardOptions;
@@ -92,12 +92,19 @@ export class StoreGuard {
   async permit(): Promise<void> {
     if (this.#fatal !== undefined) throw this.#fatal;
     if (this.#isLapsed()) await this.check();
-    else if (this.#options.clock.elapsedMs() - this.#identifiedMs > KNOWN_MS) {
-      this.#identifying ??= this.#identify(1).finally(() => {
-        this.#identifying = undefined;
-      });
-      await this.#identifying;
-    }
+    else if (this.#options.clock.elapsedMs() - this.#identifiedMs > KNOWN_MS) await this.#ask();
+  }
+
+  /** Reads, and then asks which server there is. @throws where it is another than at the start. */
+  async reading<T>(read: () => Promise<T>): Promise<T> {
+    const { clock } = this.#options;
+    if (this.#fatal !== undefined) throw this.#fatal;
+    const found = await read();
+    const readMs = clock.elapsedMs();
+    // A question that is under way was asked before.
+    do await this.#ask();
+    while (this.#identifiedMs < readMs);
+    return found;
   }
 
   /** Asks how far the local clock is ahead of the server's; negative when it is behind. */
@@ -151,6 +158,14 @@ export class StoreGuard {
       this.#clockAheadMs = found.clockAheadMs;
       onServer?.(found);
     });
+  }
+
+  /** Asks which server there is, once at a time. */
+  #ask(): Promise<void> {
+    this.#identifying ??= this.#identify(1).finally(() => {
+      this.#identifying = undefined;
+    });
+    return this.#identifying;
   }
 
   #isLapsed(): boolean {

@@ -235,6 +235,14 @@ export const ingestMutants: readonly Mutant[] = [
     needs: ['topic_recreated'],
   },
   {
+    name: 'cluster-not-told-apart',
+    bug: 'a topic of the same name in another cluster passes for the same log',
+    file: 'src/kafka/partition-lookup.ts',
+    find: "logIdOf(clusterId ?? '', topicId)",
+    replace: "logIdOf((clusterId ?? '').replace('other', 'sim'), topicId)",
+    needs: ['two_clusters'],
+  },
+  {
     name: 'truncated-not-seen',
     bug: 'records that replaced others after an unclean leader election are passed over (Apache Kafka, KIP-101)',
     file: place,

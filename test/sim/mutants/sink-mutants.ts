@@ -36,6 +36,22 @@ export const sinkMutants: readonly Mutant[] = [
   const endOffset = 0;`,
   },
   {
+    name: 'replica-read-trusted',
+    bug: 'what a replica that is behind says of a chunk decides what is sent (ClickHouse: select_sequential_consistency)',
+    file: 'src/sink/guard/store-guard.ts',
+    find: '    do await this.#ask();\n    while (this.#identifiedMs < readMs);',
+    replace: '    if (readMs < 0) await this.#ask();',
+    needs: ['lagging_replica'],
+  },
+  {
+    name: 'replica-not-noticed',
+    bug: 'another server behind the same name passes for the one of the start',
+    file: 'src/sink/guard/store-guard.ts',
+    find: 'if (found.identity !== this.#identity) {',
+    replace: "if (found.identity === '') {",
+    needs: ['lagging_replica'],
+  },
+  {
     name: 'retry-with-other-bytes',
     bug: 'the buffer of a block that is being sent is used for the next one',
     file: 'src/sink/row-binary/row-binary-writer.ts',

@@ -11,6 +11,8 @@ class World {
   elapsedMs = 0;
   server = 'a';
   failure: Error | undefined;
+  /** What the next answers wait for. */
+  held: Promise<void> | undefined;
   schema: OperatorError | undefined;
   engines: OperatorError | undefined;
   readonly calls: string[] = [];
@@ -33,6 +35,7 @@ class World {
       database: {
         find: async (connections) => {
           this.calls.push(`find ${connections}`);
+          await this.held;
           if (this.failure !== undefined) throw this.failure;
           return { identity: this.server, clockAheadMs: 0 };
         },
@@ -85,6 +88,48 @@ describe('StoreGuard', () => {
     expect(world.drain()).toEqual([]);
     world.elapsedMs = 1_001;
     await Promise.all([guard.permit(), guard.permit()]);
+    expect(world.drain()).toEqual(['find 1']);
+  });
+
+  it('asks for the server after a read, however lately it did before', async () => {
+    const world = new World();
+    const guard = await world.open();
+    world.drain();
+    const readings = [1, 2].map((amount) =>
+      guard.reading(async () => {
+        world.calls.push('read');
+        world.elapsedMs += 10;
+        return amount;
+      }),
+    );
+    expect(await Promise.all(readings)).toEqual([1, 2]);
+    expect(world.drain()).toEqual(['read', 'read', 'find 1']);
+    world.server = 'b';
+    await expect(guard.reading(async () => 3)).rejects.toMatchObject({
+      code: 'TAILMARK_CLICKHOUSE_UNSUPPORTED',
+    });
+    world.drain();
+    const read = guard.reading(async () => world.calls.push('read'));
+    await expect(read).rejects.toMatchObject({ code: 'TAILMARK_CLICKHOUSE_UNSUPPORTED' });
+    expect(world.drain()).toEqual([]);
+  });
+
+  it('asks again where a question was on its way before a read ended', async () => {
+    const world = new World();
+    const guard = await world.open();
+    world.elapsedMs = 2_000;
+    let answer = () => {};
+    world.held = new Promise<void>((resolve) => {
+      answer = resolve;
+    });
+    const permit = guard.permit();
+    world.elapsedMs = 2_010;
+    const reading = guard.reading(async () => 1);
+    await Promise.resolve();
+    world.drain();
+    world.held = undefined;
+    answer();
+    await Promise.all([permit, reading]);
     expect(world.drain()).toEqual(['find 1']);
   });
 
