@@ -10,6 +10,8 @@ import { type PersistContext, persist } from './persist.ts';
 
 export interface FlushContext extends LetterContext, PersistContext {
   readonly store: ChunkStore;
+  /** Resolves when the store may be written to. Absent where nothing guards it. */
+  readonly permit?: (() => Promise<void>) | undefined;
   /** So long after the broker last confirmed the claim, another reader may have it. */
   readonly guardMs: number;
 }
@@ -153,12 +155,16 @@ export class ChunkFlush {
   }
 
   /**
-   * Confirms the claim before rows are sent. A process that was stopped for long asks the broker again, and
-   * once more if it was stopped while it waited for the response.
+   * Waits for the permit and confirms the claim before rows are sent. A process that was stopped for long asks
+   * the broker again, and once more if it was stopped while it waited for a response.
    */
   async #confirm(): Promise<void> {
-    const { clock, guardMs } = this.#context;
-    while (clock.elapsedMs() - this.#confirmedMs > guardMs) await this.#commitIntent();
+    const { clock, guardMs, permit } = this.#context;
+    await permit?.();
+    while (clock.elapsedMs() - this.#confirmedMs > guardMs) {
+      await this.#commitIntent();
+      await permit?.();
+    }
     if (this.#claim.isLost) {
       throw new ClaimLostError(`${this.#claim.topic}/${this.#claim.partition}`);
     }

@@ -36,6 +36,7 @@ export interface IngesterOptions {
   readonly metrics: Metrics;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  readonly permit?: PartitionContext['permit'];
   readonly clockAheadMs?: PartitionContext['clockAheadMs'];
 }
 

@@ -74,6 +74,7 @@ async function startGuarded(
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({
     ...{ config, source, store, publisher, log, metrics },
+    permit: () => guard.permit(),
     clockAheadMs: () => guard.clockAheadMs(),
   });
   await ingester.start();

@@ -72,7 +72,7 @@ describe('commit metadata', () => {
       '{"v":"tailmark/2","logId":"c/t","leaderEpoch":4,"watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
         '"dimensions":["model","region","cold_start"],"facets":["host","cache_hit","batch_size",' +
         '"request_bytes","input_tokens","concurrency"],"allowedLatenessMs":3600000,' +
-        '"maxFutureMs":300000,"graceMs":2000,"maxCells":20000,"maxMessageBytes":16777216,' +
+        '"maxFutureMs":300000,"graceMs":2000,"maxCells":50000,"maxMessageBytes":16777216,' +
         '"maxDurationMs":3600000,"maxDimensionBytes":256},"counts":{"firstTimestampMs":1,' +
         '"lastTimestampMs":2,"watermarkMs":77,"leaderEpoch":3,"records":10,"consumed":10,"aggregated":10,' +
         '"rejected":0,"late":0,"overflow":0,"lateMerged":0,"rows":{"rowCount":1,"samples":1,' +

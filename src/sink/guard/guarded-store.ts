@@ -3,35 +3,29 @@ import type { ChunkPart } from '../chunks/chunk-parts.ts';
 import type { ChunkState, ChunkStore, LedgerEnd, MissingParts } from '../chunks/chunk-store.ts';
 import type { StoreGuard } from './store-guard.ts';
 
-/** Lets calls of a store begin, and knows which server responded. */
-type Guard = Pick<StoreGuard, 'permit' | 'reading'>;
-
 /**
- * A store whose writes wait for a permit. What decides what is written is read of the server of the start, or
- * refused: another one may be a replica that is behind.
+ * A store whose reads are of the server of the start, or refused: what they say decides what is written, and
+ * another server may be a replica that is behind. Writes need a permit before (`StoreGuard.permit`).
  */
 export class GuardedStore implements ChunkStore {
   readonly #store: ChunkStore;
-  readonly #guard: Guard;
+  readonly #guard: Pick<StoreGuard, 'reading'>;
 
-  constructor(store: ChunkStore, guard: Guard) {
+  constructor(store: ChunkStore, guard: Pick<StoreGuard, 'reading'>) {
     this.#store = store;
     this.#guard = guard;
   }
 
-  async insert(chunk: Chunk): Promise<void> {
-    await this.#guard.permit();
-    await this.#store.insert(chunk);
+  insert(chunk: Chunk): Promise<void> {
+    return this.#store.insert(chunk);
   }
 
-  async fill(chunk: Chunk, part: ChunkPart, attempt: number): Promise<void> {
-    await this.#guard.permit();
-    await this.#store.fill(chunk, part, attempt);
+  fill(chunk: Chunk, part: ChunkPart, attempt: number): Promise<void> {
+    return this.#store.fill(chunk, part, attempt);
   }
 
-  async record(entry: LedgerEntry, attempt: number): Promise<void> {
-    await this.#guard.permit();
-    await this.#store.record(entry, attempt);
+  record(entry: LedgerEntry, attempt: number): Promise<void> {
+    return this.#store.record(entry, attempt);
   }
 
   missing(chunk: Chunk, sinceMs: number): Promise<MissingParts> {

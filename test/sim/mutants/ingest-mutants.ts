@@ -112,8 +112,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'no-guard',
     bug: 'a process that was stopped for minutes sends what it was about to send (clickhouse-kafka-connect #24)',
     file: flush,
-    find: 'while (clock.elapsedMs() - this.#confirmedMs > guardMs) await this.#commitIntent();',
-    replace: 'if (clock.elapsedMs() + guardMs < this.#confirmedMs) await this.#commitIntent();',
+    find: 'while (clock.elapsedMs() - this.#confirmedMs > guardMs) {',
+    replace: 'while (clock.elapsedMs() + guardMs < this.#confirmedMs) {',
     needs: ['tokens_off', 'stop_at_call'],
   },
   {

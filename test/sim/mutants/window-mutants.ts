@@ -64,8 +64,8 @@ export const windowMutants: readonly Mutant[] = [
     name: 'max-instead-of-sum',
     bug: 'durations of a window are not added up: the largest stays (max where sum was meant)',
     file: 'src/sketch/sketch-pool.ts',
-    find: 'sum += wholeUs(this.#waitingAt(slot, i));',
-    replace: 'sum = Math.max(sum, wholeUs(this.#waitingAt(slot, i)));',
+    find: 'sum += wholeUs(this.#value(address, i));',
+    replace: 'sum = Math.max(sum, wholeUs(this.#value(address, i)));',
   },
   {
     name: 'gaps-counted-as-lost',
