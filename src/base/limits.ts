@@ -33,9 +33,9 @@ export const limits = {
   internedValues: 400_000,
   /** Values of a facet per model and minute of a chunk; later ones count as `__other__`. */
   facetValues: 128,
-  /** Exemplars per series and window of a chunk, and per model and window. */
-  exemplarsPerWindow: 3,
-  exemplarsPerModel: 64,
+  /** Exemplars of a chunk per series and window, and of a window. */
+  exemplarsPerSeries: 3,
+  exemplarsOfWindow: 1_000,
   /** Events that `generate` or `replay` hold until their requests have ended; beyond, some are late. */
   heldEvents: 200_000,
 } as const;

@@ -29,6 +29,12 @@ export interface PartitionContext extends ChunkContext, FlushContext {
 const RECORDS_AT_ONCE = 1_000;
 const BYTES_AT_ONCE = 128 * 1024;
 const KEEP_ALIVE_MS = 500;
+/** A chunk is filled for so many intervals while its partition is behind: larger chunks cost less. */
+const INTERVALS_BEHIND = 6;
+/** Behind is where more records wait than are read in this time. */
+const BEHIND_MS = 1_000;
+/** Fewer are read at once, or are markers that nobody is given. */
+const LEAST_BEHIND = 1_000;
 /** The first chunk of a claim is due sooner, because the partition was idle during the rebalance. */
 const FIRST_CHUNK_MS = 1_000;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
@@ -50,6 +56,8 @@ export class PartitionIngest {
   #inherited: Intent | undefined;
   #before: ChunkBegin;
   #openedMs = 0;
+  /** End of the log when it was read last. */
+  #highWatermark = 0;
   #sealed = 0;
   #draining = false;
   #flushing: Promise<void> | undefined;
@@ -90,6 +98,7 @@ export class PartitionIngest {
 
   /** Adds a batch; resolves when it is in a chunk, which may not be stored yet. */
   async onBatch(batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
+    this.#highWatermark = batch.highWatermark;
     if (this.#mustCommitStart) await this.#commitStart();
     while (batch.records.current !== undefined) {
       this.#check();
@@ -115,9 +124,16 @@ export class PartitionIngest {
    * second chunk of each partition is due at a different time.
    */
   #dueMs(intervalMs: number): number {
+    if (this.#isBehind()) return intervalMs * INTERVALS_BEHIND;
     if (this.#sealed === 0) return Math.min(intervalMs, FIRST_CHUNK_MS);
     if (this.#sealed > 1) return intervalMs;
     return intervalMs * (1 - ((this.claim.partition * GOLDEN_RATIO) % 1));
+  }
+
+  #isBehind(): boolean {
+    const waiting = this.#highWatermark - this.#open.nextOffset;
+    const openMs = this.#context.clock.elapsedMs() - this.#openedMs;
+    return waiting > LEAST_BEHIND && waiting * openMs > this.#open.records * BEHIND_MS;
   }
 
   /** Seals the open chunk and starts to store it. The previous chunk must be stored. */

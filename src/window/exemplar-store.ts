@@ -1,7 +1,6 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
-import { IntTable } from './int-table.ts';
 
 /** A slow request with all its stages. */
 export interface Exemplar {
@@ -18,85 +17,99 @@ export interface Exemplar {
 
 const modelIndex = dimensions.indexOf('model');
 
+/** An exemplar, and its total as a multiple of the mean of its model so far. */
+interface Ranked extends Exemplar {
+  readonly slowness: number;
+}
+
+/** Exemplars of a window. */
+interface WindowExemplars {
+  readonly kept: Ranked[];
+  /** Slowness to exceed; -1 until the window is full. */
+  floor: number;
+}
+
 /**
- * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and of each model in a
- * window the slowest 64. So they stay few where thousands of series have a few requests each.
+ * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and of each window the
+ * 1,000 that are slowest for their model. So they stay few where thousands of series have a few requests each.
  *
  * Most offers cost one comparison or two. An accepted one allocates, some k·ln(n/k) times in n requests.
  */
 export class ExemplarStore {
   /** Total to exceed in each cell; -1 until the cell is full. */
   #floorMs = new Float64Array(256).fill(-1);
-  #byCell: Exemplar[][] = [];
-  /** Window and model. */
-  readonly #groups = new IntTable(2);
-  readonly #key = new Int32Array(2);
-  /** As of cells. */
-  readonly #groupFloorMs: number[] = [];
-  #byGroup: Exemplar[][] = [];
+  #byCell: Ranked[][] = [];
+  readonly #byWindow = new Map<number, WindowExemplars>();
+  /** Requests and milliseconds, by model. */
+  #sums: { requests: number; ms: number }[] = [];
 
   /** Keeps a request with a total if it is among the slowest. */
   offer(cell: number, window: number, event: DecodedEvent, hostId: number): void {
     const { totalMs } = event;
+    const slowness = this.#slownessOf(event.dimensionIds[modelIndex] as number, totalMs);
     if (cell >= this.#floorMs.length) this.#grow(cell);
     if (totalMs <= (this.#floorMs[cell] as number)) return;
-    const group = this.#groupOf(window, event.dimensionIds[modelIndex] as number);
-    if (totalMs <= (this.#groupFloorMs[group] as number)) return;
-    const exemplar = exemplarOf(cell, event, hostId);
-    const ofGroup = this.#byGroup[group] as Exemplar[];
+    const ofWindow = this.#windowOf(window);
+    if (slowness <= ofWindow.floor) return;
+    const { kept } = ofWindow;
+    const exemplar = { ...exemplarOf(cell, event, hostId), slowness };
     const displaced = this.#addToCell(exemplar);
-    if (displaced !== undefined) ofGroup.splice(ofGroup.indexOf(displaced), 1);
-    ofGroup.push(exemplar);
-    if (ofGroup.length > limits.exemplarsPerModel) {
-      const fastest = ofGroup.reduce((least, each) =>
-        each.totalMs < least.totalMs ? each : least,
-      );
-      ofGroup.splice(ofGroup.indexOf(fastest), 1);
-      this.#removeFromCell(fastest);
-    }
-    this.#groupFloorMs[group] = floorOf(ofGroup, limits.exemplarsPerModel);
+    if (displaced !== undefined) kept.splice(kept.indexOf(displaced), 1);
+    kept.push(exemplar);
+    const { exemplarsOfWindow } = limits;
+    if (kept.length > exemplarsOfWindow) this.#removeFromCell(removeLeast(kept));
+    ofWindow.floor = kept.length < exemplarsOfWindow ? -1 : leastOf(kept).slowness;
   }
 
   /** Exemplars, cell by cell, slowest first. */
   *all(): Generator<Exemplar> {
-    for (const kept of this.#byCell) if (kept !== undefined) yield* kept;
+    for (const kept of this.#byCell) {
+      for (const { slowness: _, ...exemplar } of kept ?? []) yield exemplar;
+    }
   }
 
   reset(): void {
     this.#floorMs.fill(-1);
     this.#byCell = [];
-    this.#groups.clear();
-    this.#byGroup = [];
+    this.#byWindow.clear();
+    this.#sums = [];
+  }
+
+  /** Counts a request; returns its total as a multiple of the mean of its model, this request included. */
+  #slownessOf(modelId: number, totalMs: number): number {
+    this.#sums[modelId] ??= { requests: 0, ms: 0 };
+    const sum = this.#sums[modelId];
+    sum.requests++;
+    sum.ms += totalMs;
+    return sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
   }
 
   /** Adds a request to its cell, slowest first; returns the one whose place it takes. */
-  #addToCell(exemplar: Exemplar): Exemplar | undefined {
+  #addToCell(exemplar: Ranked): Ranked | undefined {
     const { cell, totalMs } = exemplar;
     this.#byCell[cell] ??= [];
     const kept = this.#byCell[cell];
-    const displaced = kept.length === limits.exemplarsPerWindow ? kept.pop() : undefined;
+    const displaced = kept.length === limits.exemplarsPerSeries ? kept.pop() : undefined;
     let position = kept.length;
     while (position > 0 && (kept[position - 1] as Exemplar).totalMs < totalMs) position--;
     kept.splice(position, 0, exemplar);
-    this.#floorMs[cell] = floorOf(kept, limits.exemplarsPerWindow);
+    const isFull = kept.length === limits.exemplarsPerSeries;
+    this.#floorMs[cell] = isFull ? (kept.at(-1) as Exemplar).totalMs : -1;
     return displaced;
   }
 
-  #removeFromCell(exemplar: Exemplar): void {
-    const kept = this.#byCell[exemplar.cell] as Exemplar[];
+  #removeFromCell(exemplar: Ranked): void {
+    const kept = this.#byCell[exemplar.cell] as Ranked[];
     kept.splice(kept.indexOf(exemplar), 1);
     this.#floorMs[exemplar.cell] = -1;
   }
 
-  #groupOf(window: number, modelId: number): number {
-    this.#key[0] = window;
-    this.#key[1] = modelId;
-    const known = this.#groups.find(this.#key);
-    if (known >= 0) return known;
-    const group = this.#groups.add(this.#key);
-    this.#groupFloorMs[group] = -1;
-    this.#byGroup[group] = [];
-    return group;
+  #windowOf(window: number): WindowExemplars {
+    const known = this.#byWindow.get(window);
+    if (known !== undefined) return known;
+    const added = { kept: [], floor: -1 };
+    this.#byWindow.set(window, added);
+    return added;
   }
 
   #grow(cell: number): void {
@@ -106,10 +119,14 @@ export class ExemplarStore {
   }
 }
 
-/** The least total of a full list; -1 before. */
-function floorOf(kept: readonly Exemplar[], most: number): number {
-  if (kept.length < most) return -1;
-  return kept.reduce((least, { totalMs }) => Math.min(least, totalMs), Number.POSITIVE_INFINITY);
+function leastOf(kept: readonly Ranked[]): Ranked {
+  return kept.reduce((least, each) => (each.slowness < least.slowness ? each : least));
+}
+
+function removeLeast(kept: Ranked[]): Ranked {
+  const least = leastOf(kept);
+  kept.splice(kept.indexOf(least), 1);
+  return least;
 }
 
 function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {

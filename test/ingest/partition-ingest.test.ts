@@ -381,6 +381,27 @@ describe('sealIfDue', () => {
     ]);
   });
 
+  it.each([
+    ['no more than a thousand records wait', 100, 1_000, 1_000],
+    ['more wait than are read in a second', 1_100, 1_102, 30_000],
+    ['more wait, and are read in a second', 1_100, 1_050, 1_000],
+  ])('fills a chunk for six intervals while it is behind: %s', async (_, read, waiting, dueMs) => {
+    const bench = new FakeBench(logOf(read), chunksOf(1_000_000));
+    const batch = bench.broker.batch(0, read) as RecordBatch;
+    const highWatermark = batch.nextOffset + waiting;
+    void bench.ingest.onBatch({ ...batch, highWatermark }, bench.claim.keepAlive);
+    await bench.respondToAll();
+    const startMs = bench.world.nowMs;
+    let ms = 0;
+    do {
+      ms += 500;
+      bench.world.nowMs = startMs + ms;
+      bench.ingest.sealIfDue(5_000);
+      await bench.respondToAll();
+    } while (bench.ranges.length === 0);
+    expect(ms).toBe(dueMs);
+  });
+
   it('seals the second chunk of each partition at another time, and those after it by the interval', async () => {
     const phases: number[] = [];
     for (let partition = 0; partition < 8; partition++) {
