@@ -81,7 +81,7 @@ function isFull(slot: usize): bool {
   return load<u16>(slot) === load<u16>(slot, CAPACITY);
 }
 
-/** Makes room in a full slot: replaces it by a wide one, or moves the values of a wide one to their buckets. */
+/** Makes room in a full slot: replaces it by a wide one, or moves the values of a wide one to buckets. */
 function withRoom(full: usize): usize {
   let slot = full;
   if (load<u16>(slot, CAPACITY) === fewValues) return widen(slot);

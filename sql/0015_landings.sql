@@ -88,7 +88,9 @@ CREATE OR REPLACE TABLE chunk_rows
     -- On the first row of each kind and day, 0 on all others.
     chunk_mark   UInt64,
     -- The one table that a row is for, where it was sent again; '' for all of them.
-    only_table   LowCardinality(String)
+    only_table   LowCardinality(String),
+    -- For the statement above, where this migration is repeated.
+    inserted_at  DateTime('UTC') DEFAULT now()
 )
 ENGINE = Null;
 

@@ -141,7 +141,7 @@ const cases: readonly Case[] = [
     exitCode: 78,
     code: 'TAILMARK_CONFIG_INVALID',
     says: ['ingest.flush_max_rows', 'many', '.yaml:2'],
-    hint: 'must be a whole number from 100 to 200000',
+    hint: 'must be a whole number from 100 to 250000',
   },
   {
     name: 'a port that is taken',

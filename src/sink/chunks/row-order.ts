@@ -15,8 +15,8 @@ const keyOrder: readonly Dimension[] = [
 ];
 
 /**
- * Stage rows in the order of the latency tables' keys, windows last. ClickHouse finds a block sorted, and does
- * not sort it for each table: in minutes, hours and days, and in 10-second windows where there is one.
+ * Stage rows in the order of the latency tables' keys, windows last. ClickHouse finds the block sorted, and
+ * need not sort it: for minutes, hours and days, and for 10-second windows where there is one.
  *
  * Costs a comparison sort of the cells, and a look-up for each cell and stage of the chunk: some 0.2 µs a row.
  */
