@@ -38,7 +38,8 @@ DROP VIEW IF EXISTS exemplars_fill SYNC;
 
 DROP VIEW IF EXISTS chunk_landings_fill SYNC;
 
--- Of chunks that have landed already. Repeated, it adds none again.
+-- Of stored chunks whose rows are there. One that is still to be recorded is sent again by its successor: the
+-- other tables drop it by its token, which this one does not know. Repeated, this adds none again.
 INSERT INTO chunk_landings
 SELECT
     group_id, topic, partition, log_mark, start_offset,
@@ -46,6 +47,8 @@ SELECT
     max(only_table != '') AS is_fill, min(r.inserted_at) AS inserted_at
 FROM chunk_rows AS r
 WHERE only_table IN ('', 'chunk_rows')
+  AND (group_id, topic, partition, log_mark, start_offset) IN
+      (SELECT group_id, topic, partition, log_mark, start_offset FROM flushes)
   AND (group_id, topic, partition, log_mark, start_offset) NOT IN
       (SELECT group_id, topic, partition, log_mark, start_offset FROM chunk_landings)
 GROUP BY group_id, topic, partition, log_mark, start_offset;
