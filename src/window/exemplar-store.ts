@@ -17,15 +17,17 @@ export interface Exemplar {
 
 const modelIndex = dimensions.indexOf('model');
 
-/** An exemplar, and its total as a multiple of the mean of its model so far. */
-interface Ranked extends Exemplar {
+interface Candidate extends Exemplar {
+  /** Its total as a multiple of the mean of its model so far. */
   readonly slowness: number;
+  /** Slower ones of its cell have taken its place. */
+  isDisplaced: boolean;
 }
 
-/** Exemplars of a window. */
-interface WindowExemplars {
-  readonly kept: Ranked[];
-  /** Slowness to exceed; -1 until the window is full. */
+interface WindowCandidates {
+  /** Up to twice as many as stay. */
+  all: Candidate[];
+  /** Slowness to exceed; -1 at first. */
   floor: number;
 }
 
@@ -38,8 +40,8 @@ interface WindowExemplars {
 export class ExemplarStore {
   /** Total to exceed in each cell; -1 until the cell is full. */
   #floorMs = new Float64Array(256).fill(-1);
-  #byCell: Ranked[][] = [];
-  readonly #byWindow = new Map<number, WindowExemplars>();
+  #byCell: Candidate[][] = [];
+  readonly #byWindow = new Map<number, WindowCandidates>();
   /** Requests and milliseconds, by model. */
   #sums: { requests: number; ms: number }[] = [];
 
@@ -49,22 +51,19 @@ export class ExemplarStore {
     const slowness = this.#slownessOf(event.dimensionIds[modelIndex] as number, totalMs);
     if (cell >= this.#floorMs.length) this.#grow(cell);
     if (totalMs <= (this.#floorMs[cell] as number)) return;
-    const ofWindow = this.#windowOf(window);
-    if (slowness <= ofWindow.floor) return;
-    const { kept } = ofWindow;
-    const exemplar = { ...exemplarOf(cell, event, hostId), slowness };
-    const displaced = this.#addToCell(exemplar);
-    if (displaced !== undefined) kept.splice(kept.indexOf(displaced), 1);
-    kept.push(exemplar);
-    const { exemplarsOfWindow } = limits;
-    if (kept.length > exemplarsOfWindow) this.#removeFromCell(removeLeast(kept));
-    ofWindow.floor = kept.length < exemplarsOfWindow ? -1 : leastOf(kept).slowness;
+    const candidates = this.#candidatesOf(window);
+    if (slowness <= candidates.floor) return;
+    const candidate = { ...exemplarOf(cell, event, hostId), slowness, isDisplaced: false };
+    this.#addToCell(candidate);
+    candidates.all.push(candidate);
+    if (candidates.all.length >= 2 * limits.exemplarsOfWindow) this.#select(candidates);
   }
 
   /** Exemplars, cell by cell, slowest first. */
   *all(): Generator<Exemplar> {
+    for (const candidates of this.#byWindow.values()) this.#select(candidates);
     for (const kept of this.#byCell) {
-      for (const { slowness: _, ...exemplar } of kept ?? []) yield exemplar;
+      for (const { slowness: _, isDisplaced: __, ...exemplar } of kept ?? []) yield exemplar;
     }
   }
 
@@ -84,30 +83,38 @@ export class ExemplarStore {
     return sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
   }
 
-  /** Adds a request to its cell, slowest first; returns the one whose place it takes. */
-  #addToCell(exemplar: Ranked): Ranked | undefined {
-    const { cell, totalMs } = exemplar;
+  /** Adds a request to its cell, slowest first, in the place of the fastest of three. */
+  #addToCell(candidate: Candidate): void {
+    const { cell, totalMs } = candidate;
     this.#byCell[cell] ??= [];
     const kept = this.#byCell[cell];
     const displaced = kept.length === limits.exemplarsPerSeries ? kept.pop() : undefined;
+    if (displaced !== undefined) displaced.isDisplaced = true;
     let position = kept.length;
-    while (position > 0 && (kept[position - 1] as Exemplar).totalMs < totalMs) position--;
-    kept.splice(position, 0, exemplar);
+    while (position > 0 && (kept[position - 1] as Candidate).totalMs < totalMs) position--;
+    kept.splice(position, 0, candidate);
     const isFull = kept.length === limits.exemplarsPerSeries;
-    this.#floorMs[cell] = isFull ? (kept.at(-1) as Exemplar).totalMs : -1;
-    return displaced;
+    this.#floorMs[cell] = isFull ? (kept.at(-1) as Candidate).totalMs : -1;
   }
 
-  #removeFromCell(exemplar: Ranked): void {
-    const kept = this.#byCell[exemplar.cell] as Ranked[];
-    kept.splice(kept.indexOf(exemplar), 1);
-    this.#floorMs[exemplar.cell] = -1;
+  /** Keeps those of a window that are slowest for their model. */
+  #select(candidates: WindowCandidates): void {
+    const live = candidates.all.filter(({ isDisplaced }) => !isDisplaced);
+    candidates.all = live;
+    if (live.length <= limits.exemplarsOfWindow) return;
+    live.sort((a, b) => b.slowness - a.slowness);
+    for (const dropped of live.splice(limits.exemplarsOfWindow)) {
+      const kept = this.#byCell[dropped.cell] as Candidate[];
+      kept.splice(kept.indexOf(dropped), 1);
+      this.#floorMs[dropped.cell] = -1;
+    }
+    candidates.floor = (live.at(-1) as Candidate).slowness;
   }
 
-  #windowOf(window: number): WindowExemplars {
+  #candidatesOf(window: number): WindowCandidates {
     const known = this.#byWindow.get(window);
     if (known !== undefined) return known;
-    const added = { kept: [], floor: -1 };
+    const added = { all: [], floor: -1 };
     this.#byWindow.set(window, added);
     return added;
   }
@@ -117,16 +124,6 @@ export class ExemplarStore {
     floorMs.set(this.#floorMs);
     this.#floorMs = floorMs;
   }
-}
-
-function leastOf(kept: readonly Ranked[]): Ranked {
-  return kept.reduce((least, each) => (each.slowness < least.slowness ? each : least));
-}
-
-function removeLeast(kept: Ranked[]): Ranked {
-  const least = leastOf(kept);
-  kept.splice(kept.indexOf(least), 1);
-  return least;
 }
 
 function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {
