@@ -73,6 +73,8 @@ export class StoreGuard {
   static async open(options: StoreGuardOptions): Promise<StoreGuard> {
     const guard = new StoreGuard(options);
     const { clock, database } = options;
+    // The server is known before and after its tables are looked at: they are of that one.
+    await guard.#identify(CONNECTIONS_AT_START);
     await database.requireEngines();
     try {
       await guard.check();
@@ -134,8 +136,7 @@ export class StoreGuard {
     const { clock, database } = this.#options;
     const startedMs = clock.elapsedMs();
     const isLapsed = this.#isLapsed();
-    const isStart = this.#identity === undefined;
-    await this.#identify(isStart ? CONNECTIONS_AT_START : CONNECTIONS_LATER);
+    await this.#identify(CONNECTIONS_LATER);
     await this.#noting(async () => {
       await database.renewLease();
       // While a lease is held no migration begins.

@@ -18,6 +18,7 @@ class World {
   readonly calls: string[] = [];
   readonly lines: string[] = [];
   tick: () => void = () => undefined;
+  onEngines: () => void = () => undefined;
   isCancelled = false;
 
   open(): Promise<StoreGuard> {
@@ -40,6 +41,8 @@ class World {
           return { identity: this.server, clockAheadMs: 0 };
         },
         requireEngines: async () => {
+          this.calls.push('engines');
+          this.onEngines();
           if (this.engines !== undefined) throw this.engines;
         },
         renewLease: async () => void this.calls.push('renew'),
@@ -62,21 +65,31 @@ describe('StoreGuard', () => {
   it('takes the lease before it reads the schema, so that a migration sees it or is seen', async () => {
     const world = new World();
     await world.open();
-    expect(world.drain()).toEqual(['find 8', 'renew', 'schema']);
+    expect(world.drain()).toEqual(['find 8', 'engines', 'find 2', 'renew', 'schema']);
   });
 
   it('refuses the start with tables of other engines, before anything is written', async () => {
     const world = new World();
     world.engines = new OperatorError('TAILMARK_CLICKHOUSE_UNSUPPORTED', 'replicated');
     await expect(world.open()).rejects.toBe(world.engines);
-    expect(world.drain()).toEqual([]);
+    expect(world.drain()).toEqual(['find 8', 'engines']);
   });
 
   it('gives the lease back where the schema is refused', async () => {
     const world = new World();
     world.schema = newer;
     await expect(world.open()).rejects.toBe(newer);
-    expect(world.drain()).toEqual(['find 8', 'renew', 'schema', 'release']);
+    expect(world.drain()).toEqual(['find 8', 'engines', 'find 2', 'renew', 'schema', 'release']);
+  });
+
+  it('refuses the start where the tables that it looked at may be of another server', async () => {
+    const world = new World();
+    const opened = world.open();
+    world.server = 'b';
+    world.onEngines = () => {
+      world.server = 'a';
+    };
+    await expect(opened).rejects.toMatchObject({ code: 'TAILMARK_CLICKHOUSE_UNSUPPORTED' });
   });
 
   it('permits writes of the next second at once, and asks for the server after it', async () => {
