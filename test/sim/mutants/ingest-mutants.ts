@@ -235,7 +235,7 @@ export const ingestMutants: readonly Mutant[] = [
     needs: ['topic_recreated'],
   },
   {
-    name: 'cluster-not-told-apart',
+    name: 'cluster-not-in-the-log-id',
     bug: 'a topic of the same name in another cluster passes for the same log',
     file: 'src/kafka/partition-lookup.ts',
     find: "logIdOf(clusterId ?? '', topicId)",
