@@ -49,13 +49,8 @@ export class SketchPool {
     allocate: (bytes) => this.allocateBytes(bytes),
   };
 
-  /** Bytes in use, its index included. */
+  /** Bytes of the kernel's memory in use, in whole blocks. */
   get bytes(): number {
-    return this.heldBytes + this.#slotCount * Int32Array.BYTES_PER_ELEMENT;
-  }
-
-  /** Bytes of the kernel's memory, in whole blocks. */
-  get heldBytes(): number {
     return this.#arena.bytes;
   }
 

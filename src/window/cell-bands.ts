@@ -45,13 +45,8 @@ export class CellBands {
     return this.#size;
   }
 
-  /** Bytes in use, its index included. */
+  /** Bytes of the kernel's memory in use, in whole blocks. */
   get bytes(): number {
-    return this.heldBytes + this.#cellEnd * Int32Array.BYTES_PER_ELEMENT + this.#further.bytes;
-  }
-
-  /** Bytes of the kernel's memory, in whole blocks. */
-  get heldBytes(): number {
     return this.#arena.bytes;
   }
 

@@ -139,7 +139,7 @@ export class ChunkAccumulator {
 
   /** Bytes of its sketches and bands, in steps of 64 KiB; tables that find them add a third. */
   get bytes(): number {
-    return this.sketches.heldBytes + this.bands.heldBytes;
+    return this.sketches.bytes + this.bands.bytes;
   }
 
   get windowCount(): number {
