@@ -101,9 +101,11 @@ export class Ingester implements SourceHandler {
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));
     }
-    const { readOffset, startOffset, truncatedAt, leaderEpoch } = position;
-    const knownTo = Math.min(startOffset, truncatedAt ?? startOffset);
-    return { offset: readOffset, knownTo, leaderEpoch };
+    const { readOffset: offset, startOffset, truncatedAt, leaderEpoch } = position;
+    // Of a truncated log, the records before where it ended are known, not those that are gone.
+    return truncatedAt !== undefined && truncatedAt.endOffset < startOffset
+      ? { offset, knownTo: truncatedAt.endOffset, leaderEpoch: truncatedAt.leaderEpoch }
+      : { offset, knownTo: startOffset, leaderEpoch };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {

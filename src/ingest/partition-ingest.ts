@@ -276,9 +276,8 @@ export class PartitionIngest {
     if (truncatedAt === undefined) {
       return { ...after(chunk), startOffset: Math.max(chunk.endOffset, readOffset) };
     }
-    const logId = truncatedId(chunk.logId);
-    const startOffset = Math.max(truncatedAt, readOffset);
-    return { ...after(chunk), logId, startOffset, leaderEpoch: -1 };
+    const { endOffset: startOffset, leaderEpoch } = truncatedAt;
+    return { ...after(chunk), logId: truncatedId(chunk.logId), startOffset, leaderEpoch };
   }
 
   #startOf(chunk: Chunk, isFirst: boolean): ChunkStart {
@@ -327,7 +326,7 @@ export class PartitionIngest {
   get #boundary(): number | undefined {
     if (this.#inherited === undefined) return undefined;
     const { endOffset } = this.#inherited;
-    return Math.min(endOffset, this.#start.truncatedAt ?? endOffset);
+    return Math.min(endOffset, this.#start.truncatedAt?.endOffset ?? endOffset);
   }
 
   /** Adds some records to the open chunk, up to its boundary or its size. */

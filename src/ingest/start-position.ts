@@ -6,7 +6,7 @@ import {
   truncatedId,
   withGeneration,
 } from '../source/log-id.ts';
-import type { Claim, FoundPartition } from '../source/source.ts';
+import { type Claim, type EpochEnd, type FoundPartition, remainingEnd } from '../source/source.ts';
 import { type CommitMetadata, decodeMetadata, type Intent } from './commit-metadata.ts';
 
 /** Why a partition is read from its start position. */
@@ -44,7 +44,7 @@ export interface StartPosition {
    * Where the log was truncated within the pending chunk. The chunk's other records are gone, and records
    * from here on are of the log's next generation.
    */
-  readonly truncatedAt: number | undefined;
+  readonly truncatedAt: EpochEnd | undefined;
   /** Offsets known to be lost before they were stored. */
   readonly lostOffsets: number;
   /** The group does not have this position: it must be committed first. */
@@ -91,7 +91,8 @@ export async function resolveStartPosition(
     intent,
   };
   const remains = await remainingEnd(intent?.counts.leaderEpoch ?? reached.leaderEpoch, found);
-  if (remains < (intent?.endOffset ?? offset)) return truncated(offset, remains, reached, found);
+  const readTo = intent?.endOffset ?? offset;
+  if (remains.endOffset < readTo) return truncated(offset, remains, reached, found);
   if (offset < found.startOffset) return expired(offset, reached, found);
   if (isCommit) return startAt('committed', offset, reached);
   return startAt('ledger', offset, { ...reached, ...committedAtOnce(offset, found) });
@@ -169,36 +170,31 @@ function pending(offset: number, metadata: CommitMetadata | undefined): Intent |
   return intent !== undefined && intent.endOffset > offset ? intent : undefined;
 }
 
-/** Offset up to which the log still has the records that were read, given the epoch of the last one. */
-async function remainingEnd(leaderEpoch: number, found: FoundPartition): Promise<number> {
-  const end = leaderEpoch < 0 ? undefined : await found.endOfEpoch(leaderEpoch);
-  return Math.min(end ?? found.endOffset, found.endOffset);
-}
-
 /**
  * The log ends before what was read, or has other records there. Those count as well, in the log's next
  * generation. A predecessor's pending chunk is made again from the records that remain, perhaps none.
  */
 function truncated(
   offset: number,
-  remains: number,
+  remains: EpochEnd,
   reached: Rest,
   found: FoundPartition,
 ): StartPosition {
-  const next = { ...reached, logId: truncatedId(reached.logId), leaderEpoch: -1 };
-  if (!hasTopicId(found.logId)) {
-    // Without an id, a recreated topic looks the same.
-    return startAt('recreated', found.startOffset, { logId: next.logId });
-  }
+  const logId = truncatedId(reached.logId);
+  // Without an id, a recreated topic looks the same.
+  if (!hasTopicId(found.logId)) return startAt('recreated', found.startOffset, { logId });
+  // Retention may have removed records from there on as well.
+  const lostOffsets = Math.max(0, found.startOffset - remains.endOffset);
+  const truncatedAt =
+    lostOffsets === 0 ? remains : { leaderEpoch: -1, endOffset: found.startOffset };
+  const { leaderEpoch, endOffset } = truncatedAt;
   if (reached.intent === undefined) {
-    // Retention may have removed records from there on as well.
-    const lostOffsets = Math.max(0, found.startOffset - remains);
-    return startAt('truncated', remains + lostOffsets, { ...next, lostOffsets });
+    return startAt('truncated', endOffset, { ...reached, logId, leaderEpoch, lostOffsets });
   }
   return startAt('truncated', offset, {
     ...reached,
-    truncatedAt: remains,
-    readOffset: Math.max(found.startOffset, Math.min(offset, remains)),
+    truncatedAt,
+    readOffset: Math.max(found.startOffset, Math.min(offset, endOffset)),
   });
 }
 

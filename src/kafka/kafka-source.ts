@@ -8,6 +8,7 @@ import {
   ClaimLostError,
   type FoundPartition,
   type ReadPosition,
+  remainingEnd,
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
@@ -346,8 +347,8 @@ export class KafkaSource implements Source {
 /** Whether the log is the one that was read, and has all of what was read. */
 async function isSameLog(claim: KafkaClaim, here: FoundPartition): Promise<boolean> {
   if (here.logId !== claim.logId) return false;
-  const end = await here.endOfEpoch(claim.leaderEpoch);
-  return Math.min(end ?? here.endOffset, here.endOffset) >= claim.knownTo;
+  const { endOffset } = await remainingEnd(claim.leaderEpoch, here);
+  return endOffset >= claim.knownTo;
 }
 
 function partitionOf(claim: KafkaClaim) {

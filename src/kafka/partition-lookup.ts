@@ -1,5 +1,5 @@
 import { logIdOf } from '../source/log-id.ts';
-import type { FoundPartition } from '../source/source.ts';
+import type { EpochEnd, FoundPartition } from '../source/source.ts';
 import type { ClusterAdmin } from './client/cluster-admin.ts';
 import type { KafkaClaim } from './kafka-claim.ts';
 import type { TopicMetadata } from './protocol/metadata-v10.ts';
@@ -88,13 +88,13 @@ async function endOfEpoch(
   { topic, partition }: KafkaClaim,
   log: Log | undefined,
   leaderEpoch: number,
-): Promise<number | undefined> {
+): Promise<EpochEnd | undefined> {
   const leader = log?.partitionMetadata.find(
     ({ partitionId }) => partitionId === partition,
   )?.leader;
   if (leader === undefined || leaderEpoch < 0) return undefined;
   const broker = await cluster.findBroker({ nodeId: leader });
-  const { errorCode, endOffset } = await broker.endOfEpoch({ topic, partition, leaderEpoch });
+  const { errorCode, ...end } = await broker.endOfEpoch({ topic, partition, leaderEpoch });
   if (errorCode !== 0) throw new Error(`OffsetForLeaderEpoch failed with error code ${errorCode}`);
-  return endOffset < 0 ? undefined : endOffset;
+  return end.endOffset < 0 ? undefined : end;
 }

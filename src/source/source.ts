@@ -27,6 +27,12 @@ export interface Claim {
   readAgain?(): void;
 }
 
+export interface EpochEnd {
+  /** Leader epoch of the record before `endOffset`; -1 while unknown. */
+  readonly leaderEpoch: number;
+  readonly endOffset: number;
+}
+
 /** State of a partition when it is claimed. */
 export interface FoundPartition {
   /** See log-id.ts. */
@@ -38,10 +44,10 @@ export interface FoundPartition {
   /** Offset of the first record with this timestamp or a later one; `endOffset` without one. */
   firstOffsetAt(timestampMs: number): Promise<number>;
   /**
-   * Offset after the last record of a leader epoch, or of the latest earlier one that the log has (KIP-101).
-   * undefined where the source cannot tell.
+   * Where a leader epoch ends in the log, or the latest earlier one that it has (KIP-101). undefined where
+   * the source cannot tell.
    */
-  endOfEpoch(leaderEpoch: number): Promise<number | undefined>;
+  endOfEpoch(leaderEpoch: number): Promise<EpochEnd | undefined>;
 }
 
 /** A partition without commits, ids and a known end, as of a file. */
@@ -53,6 +59,13 @@ export const emptyPartition: FoundPartition = {
   firstOffsetAt: async () => 0,
   endOfEpoch: async () => undefined,
 };
+
+/** Where the records that were read end in the log that is there, given the leader epoch of the last one. */
+export async function remainingEnd(leaderEpoch: number, found: FoundPartition): Promise<EpochEnd> {
+  const end = leaderEpoch < 0 ? undefined : await found.endOfEpoch(leaderEpoch);
+  if (end === undefined) return { leaderEpoch: -1, endOffset: found.endOffset };
+  return { ...end, endOffset: Math.min(end.endOffset, found.endOffset) };
+}
 
 /** Where reading starts. */
 export interface ReadPosition {

@@ -27,8 +27,8 @@ describe('a log', () => {
         expect(first?.logId.split('/')[0]).toBe(clusterId);
         expect(second?.logId).toBe(first?.logId);
         expect([first?.startOffset, first?.endOffset, second?.endOffset]).toEqual([0, 3, 0]);
-        expect(await first?.endOfEpoch(0)).toBe(3);
-        expect(await second?.endOfEpoch(0)).toBe(0);
+        expect(await first?.endOfEpoch(0)).toEqual({ leaderEpoch: 0, endOffset: 3 });
+        expect(await second?.endOfEpoch(0)).toEqual({ leaderEpoch: 0, endOffset: 0 });
         // An epoch that the log has never had, and none at all.
         expect(await first?.endOfEpoch(99)).toBeUndefined();
         expect(await first?.endOfEpoch(-1)).toBeUndefined();

@@ -28,7 +28,10 @@ function positionOf(given: Found): Promise<StartPosition> {
       startOffset: low,
       endOffset: high,
       firstOffsetAt: async (ms) => Math.min(high, Math.max(low, Math.ceil(ms / 1_000))),
-      endOfEpoch: async (epoch) => given.epochEnds?.[epoch],
+      endOfEpoch: async (epoch) => {
+        const endOffset = given.epochEnds?.[epoch];
+        return endOffset === undefined ? undefined : { leaderEpoch: 1, endOffset };
+      },
     },
     {
       groupId: 'g',
@@ -222,7 +225,12 @@ describe('a truncated log', () => {
 
   it('that is longer again continues where the records are others', async () => {
     const log = { low: 0, high: 90, epochEnds: { 2: 40, 3: 40 } };
-    const truncated = { reason: 'truncated', logId: 'c/t#2', startOffset: 40 };
+    const truncated = {
+      reason: 'truncated',
+      logId: 'c/t#2',
+      startOffset: 40,
+      leaderEpoch: 1,
+    };
     expect(await positionOf({ ...log, committed: 50, metadata: noteOf() })).toMatchObject(
       truncated,
     );
@@ -241,6 +249,7 @@ describe('a truncated log', () => {
       logId: 'c/t#2',
       startOffset: 30,
       readOffset: 30,
+      leaderEpoch: -1,
       lostOffsets: 10,
     });
   });
@@ -277,7 +286,7 @@ describe('a truncated log', () => {
       startOffset: 40,
       readOffset,
       intent,
-      truncatedAt: remains,
+      truncatedAt: { leaderEpoch: 1, endOffset: remains },
     });
   });
 

@@ -181,6 +181,7 @@ export class FakeKafka {
       findBroker: async () => ({
         endOfEpoch: async ({ partition }: { partition: number }) => ({
           errorCode: 0,
+          leaderEpoch: 0,
           endOffset: this.remains ?? this.logs[partition]?.length,
         }),
       }),

@@ -221,7 +221,7 @@ export abstract class BrokerApi {
       const { topic, partition, leaderEpoch } = request;
       const log = this.kafka.logOf(topic, partition);
       if (log === undefined) answer(this.#refuse('UNKNOWN_TOPIC_OR_PARTITION'));
-      else answer({ value: { errorCode: 0, endOffset: log.endOfEpoch(leaderEpoch) } });
+      else answer({ value: { errorCode: 0, ...log.endOfEpoch(leaderEpoch) } });
     });
   }
 

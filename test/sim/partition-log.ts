@@ -80,10 +80,13 @@ export class PartitionLog {
     this.epochs.push({ epoch: this.epoch + 1, start: this.high });
   }
 
-  /** Offset after an epoch's last record, as LeaderEpochFileCache.endOffsetFor has it; -1 if unknown. */
-  endOfEpoch(epoch: number): number {
-    if (epoch === this.epoch) return this.high;
-    return this.epochs.find((each) => each.epoch > epoch)?.start ?? -1;
+  /** Where an epoch ends, or the latest earlier one, as LeaderEpochFileCache.endOffsetFor has it. */
+  endOfEpoch(epoch: number): { readonly leaderEpoch: number; readonly endOffset: number } {
+    if (epoch === this.epoch) return { leaderEpoch: epoch, endOffset: this.high };
+    const after = this.epochs.find((each) => each.epoch > epoch);
+    if (after === undefined) return { leaderEpoch: -1, endOffset: -1 };
+    const found = this.epochs.findLast((each) => each.epoch <= epoch);
+    return { leaderEpoch: found?.epoch ?? epoch, endOffset: after.start };
   }
 
   /** Writes values as one batch; returns the offset of the first. */

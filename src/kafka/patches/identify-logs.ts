@@ -5,11 +5,11 @@ import type {
 } from '../protocol/kafkajs-coders.ts';
 import {
   decodeLeaderEpochResponse,
-  type EpochEnd,
   encodeLeaderEpochRequest,
   LEADER_EPOCH_KEY,
   LEADER_EPOCH_VERSION,
   type LeaderEpochRequest,
+  type LeaderEpochResponse,
 } from '../protocol/leader-epoch-v3.ts';
 import {
   decodeMetadataResponse,
@@ -44,7 +44,7 @@ interface Broker {
 
 /** What a patched broker also does. */
 export interface LogBroker extends Broker {
-  endOfEpoch(request: LeaderEpochRequest): Promise<EpochEnd>;
+  endOfEpoch(request: LeaderEpochRequest): Promise<LeaderEpochResponse>;
 }
 
 /** The files of kafkajs that requests are made with. */
@@ -100,7 +100,7 @@ function withTopicIds(
 function leaderEpochs({
   Encoder,
   Decoder,
-}: KafkajsProtocol): Definition<LeaderEpochRequest, EpochEnd> {
+}: KafkajsProtocol): Definition<LeaderEpochRequest, LeaderEpochResponse> {
   return {
     versions: [String(LEADER_EPOCH_VERSION)],
     protocol: () => (request) => ({

@@ -10,9 +10,11 @@ export interface LeaderEpochRequest {
   readonly leaderEpoch: number;
 }
 
-export interface EpochEnd {
+export interface LeaderEpochResponse {
   readonly errorCode: number;
-  /** Offset after the last record of the epoch, or of the latest earlier one; -1 where it is not known. */
+  /** The epoch, or the latest earlier one that the log has; -1 where it is not known. */
+  readonly leaderEpoch: number;
+  /** Offset after the last record of that epoch; -1 where it is not known. */
   readonly endOffset: number;
 }
 
@@ -34,16 +36,16 @@ export function encodeLeaderEpochRequest(
 }
 
 /** Decodes the response to a request for one partition. */
-export function decodeLeaderEpochResponse(fields: KafkajsDecoder): EpochEnd {
+export function decodeLeaderEpochResponse(fields: KafkajsDecoder): LeaderEpochResponse {
   fields.readInt32();
   const topics = fields.readArray(() => {
     fields.readString();
     return fields.readArray(() => {
       const errorCode = fields.readInt16();
       fields.readInt32();
-      fields.readInt32();
-      return { errorCode, endOffset: Number(fields.readInt64().toString()) };
+      const leaderEpoch = fields.readInt32();
+      return { errorCode, leaderEpoch, endOffset: Number(fields.readInt64().toString()) };
     });
   });
-  return topics[0]?.[0] ?? { errorCode: 0, endOffset: -1 };
+  return topics[0]?.[0] ?? { errorCode: 0, leaderEpoch: -1, endOffset: -1 };
 }
