@@ -213,9 +213,9 @@ export class KafkaSource implements Source {
     const fetchOffset = Number(requested ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
     const records = recordsFrom(batch, fetchOffset);
-    const { first, last } = records.leaderEpochs;
     // Another leader may have lacked some of the records that were read.
-    if (claim.leaderEpoch >= 0 && first !== claim.leaderEpoch) claim.isInDoubt = true;
+    const isOfOther = records.current?.leaderEpoch !== claim.leaderEpoch;
+    if (claim.leaderEpoch >= 0 && isOfOther) claim.isInDoubt = true;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
     claim.queue ??= queueOf(claim, handler);
     const { queue } = claim;
@@ -235,12 +235,12 @@ export class KafkaSource implements Source {
       fetchOffset,
       records,
       nextOffset,
-      leaderEpoch: last,
+      leaderEpoch: records.lastEpoch,
       highWatermark: Number(batch.highWatermark),
     });
     claim.position = nextOffset;
     claim.knownTo = nextOffset;
-    claim.leaderEpoch = last;
+    claim.leaderEpoch = records.lastEpoch;
     resolveOffset(lastOffset);
   }
 

@@ -87,8 +87,12 @@ describe('after a time without a fetch', () => {
 });
 
 describe('where another leader wrote the next records', () => {
-  it('the log is looked up before they are used', async () => {
+  it.each([
+    ['alone', 0],
+    ['after some of its predecessor', 4],
+  ])('they come %s: the log is looked up before they are used', async (_, overlap) => {
     const kafka = new FakeKafka();
+    kafka.overlap = overlap;
     kafka.append(0, 10);
     const run = new WatchedRun(kafka);
     await run.begin();

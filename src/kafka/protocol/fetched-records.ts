@@ -23,7 +23,8 @@ export class FetchedRecords implements Records {
   readonly #parts: readonly BatchPart[];
   /** Offset of the last record, visible or not; -1 without one. */
   readonly lastOffset: number;
-  readonly #lastEpoch: number;
+  /** Leader epoch of that record; -1 without one. */
+  readonly lastEpoch: number;
   readonly #onPassed: () => void;
   #part = 0;
   /** Records of the current part after the current one. */
@@ -49,7 +50,7 @@ export class FetchedRecords implements Records {
   ) {
     this.#parts = parts;
     this.lastOffset = last?.lastOffset ?? -1;
-    this.#lastEpoch = last?.leaderEpoch ?? -1;
+    this.lastEpoch = last?.leaderEpoch ?? -1;
     this.#onPassed = onPassed;
     this.#left = parts[0]?.header.recordCount ?? 0;
     this.advance();
@@ -57,12 +58,6 @@ export class FetchedRecords implements Records {
 
   get current(): SourceRecord | undefined {
     return this.#isInView ? this.#view : undefined;
-  }
-
-  /** Leader epochs of the first visible record, and of the last, visible or not; -1 without one. */
-  get leaderEpochs(): { readonly first: number; readonly last: number } {
-    const { leaderEpoch: first = -1 } = this.#parts[0]?.header ?? {};
-    return { first, last: this.#lastEpoch };
   }
 
   /** Offset of the last visible record; -1 without one. */

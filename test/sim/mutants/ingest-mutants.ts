@@ -254,7 +254,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'other-leader-trusted',
     bug: 'what another leader wrote is read on, although it lacks some of the records before (Apache Kafka, KIP-320)',
     file: 'src/kafka/kafka-source.ts',
-    find: 'if (claim.leaderEpoch >= 0 && first !== claim.leaderEpoch) claim.isInDoubt = true;',
+    find: 'if (claim.leaderEpoch >= 0 && isOfOther) claim.isInDoubt = true;',
     replace: '',
     needs: ['unclean_election'],
   },
