@@ -165,9 +165,9 @@ const clickhouse = z
     retention: z
       .strictObject({
         chunk_landings: retention('2d', 'A row a chunk that has landed, to verify it.'),
-        latency_10s: retention('7d', '10-second windows.'),
-        latency_1m: retention('30d', '1-minute windows.'),
-        latency_1h: retention('400d', '1-hour windows.'),
+        latency_10s: retention('3d', '10-second windows.'),
+        latency_1m: retention('14d', '1-minute windows.'),
+        latency_1h: retention('180d', '1-hour windows.'),
         latency_1d: retention('1825d', '1-day windows.'),
         drivers_1m: retention('14d', 'Facets of slow and other requests, per minute.'),
         exemplars: retention('14d', 'The slowest requests of each window.'),

@@ -191,7 +191,7 @@ function sumOf(blocks: readonly Buffer[]): Sums {
       errors + row.errors + row.timeouts + row.cancelled,
       Math.min(minMs, row.min_ms),
       Math.max(maxMs, row.max_ms),
-      banded + micros(row.bands),
+      banded + bandedRequests(key, row.bands),
     ]);
   }
   return sums;
@@ -206,13 +206,14 @@ function sumsOf(rows: ReadonlyMap<string, ReferenceRow>): Sums {
       row.errors + row.timeouts + row.cancelled,
       row.minMs,
       row.maxMs,
-      micros(row.bands),
+      bandedRequests(key, row.bands),
     ],
   ]);
   return new Map(entries);
 }
 
-/** Sum over bands in whole thousandths, since bands of different chunks add up in another order. */
-function micros(bands: ReadonlyMap<number, number>): number {
-  return [...bands.values()].reduce((sum, amount) => sum + Math.round(amount * 1000), 0);
+/** Requests in the bands of a total. Other stages have milliseconds there, which each chunk rounds. */
+function bandedRequests(key: string, bands: ReadonlyMap<number, number>): number {
+  if (!key.endsWith('|total')) return 0;
+  return [...bands.values()].reduce((sum, requests) => sum + requests, 0);
 }

@@ -35,7 +35,7 @@ export const backtest: Command = {
   help: `
 Examples:
   tailmark backtest                                       the last day, as configured now
-  tailmark backtest --from 7d --config candidate.yaml     a week, with another configuration
+  tailmark backtest --from 3d --config candidate.yaml     three days, with another configuration
   tailmark backtest --input incident.ndjson.gz --json | jq .summary
 
 Compares the result with the anomalies recorded in that range. The baseline is read from the windows

@@ -2,6 +2,7 @@ import { coldStartIndex, dimensions, overflowValue } from '../../base/dimensions
 import { statuses } from '../../base/statuses.ts';
 import { bandRange } from '../../sketch/band.ts';
 import { encodeState, maxStateBytes } from '../../sketch/clickhouse-state.ts';
+import { shortMs } from '../../sketch/short-ms.ts';
 import {
   baseWindowMs,
   type ChunkAccumulator,
@@ -120,9 +121,15 @@ function writeStage(
   out.float64(sketches.minMs(row));
   out.float64(sketches.maxMs(row));
   const n = sketches.centroids(row, means, weights, phase);
+  shorten(means, n);
   out.raw(maxStateBytes, (bytes, at) => encodeState(means, weights, n, bytes, at));
-  writeBands(chunk.bands.read(cell, chunk.rows.column(row), bandNumbers, bandAmounts), out);
-  writeBands(isTotal ? chunk.bands.read(cell, totalMsColumn, bandNumbers, bandAmounts) : 0, out);
+  const bands = chunk.bands.read(cell, chunk.rows.column(row), bandNumbers, bandAmounts);
+  // Of the total they are requests.
+  if (!isTotal) shorten(bandAmounts, bands);
+  writeBands(bands, out);
+  const msBands = isTotal ? chunk.bands.read(cell, totalMsColumn, bandNumbers, bandAmounts) : 0;
+  shorten(bandAmounts, msBands);
+  writeBands(msBands, out);
   out.varUint(0); // facet
   out.varUint(0); // value
   writeNoExemplar(out);
@@ -210,6 +217,10 @@ function writeNoExemplar(out: RowBinaryWriter): void {
   out.varUint(0);
   out.varUint(0);
   out.varUint(0);
+}
+
+function shorten(values: Float64Array, count: number): void {
+  for (let i = 0; i < count; i++) values[i] = shortMs(values[i] as number);
 }
 
 function writeBands(count: number, out: RowBinaryWriter): void {

@@ -5,6 +5,7 @@ import { chunkColumns, chunkColumnTypes } from '../../../src/sink/chunks/chunk-c
 import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { encodeChunk } from '../../../src/sink/chunks/encode-chunk.ts';
 import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
+import { shortMs } from '../../../src/sketch/short-ms.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { randomEvents } from '../../window/random-events.ts';
 import { TestChunk } from '../../window/test-chunk.ts';
@@ -23,6 +24,11 @@ const writer = new RowBinaryWriter(16);
 
 function encode(chunk: TestChunk) {
   return encodeChunk(chunk.accumulator, origin, writer);
+}
+
+/** Milliseconds by band, as they are stored. */
+function shortened(bands: ReadonlyMap<number, number> | undefined): Map<number, number> {
+  return new Map([...(bands ?? [])].map(([band, ms]) => [band, shortMs(ms)]));
 }
 
 describe('encodeChunk', () => {
@@ -91,8 +97,8 @@ describe('encodeChunk', () => {
         sum_ms: (truth?.sumUs ?? 0) / 1000,
         min_ms: truth?.minMs,
         max_ms: truth?.maxMs,
-        bands: truth?.bands,
-        bands_ms: truth?.bandsMs,
+        bands: row.stage === 'total' ? truth?.bands : shortened(truth?.bands),
+        bands_ms: shortened(truth?.bandsMs),
         facet: '',
         value: '',
         event_time: 0,
@@ -102,6 +108,8 @@ describe('encodeChunk', () => {
         stages_ms: new Map(),
       });
       expect(row.latency.count).toBe(truth?.requests);
+      const means = [...row.latency.means];
+      expect(means).toEqual(means.map(shortMs));
     }
   });
 
