@@ -1,6 +1,6 @@
 import type { OutgoingMessage } from '../kafka/client/publisher.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
-import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
+import type { ChunkState, ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
@@ -58,10 +58,8 @@ export class ChunkFlush {
   #wereThere = false;
   /** Whether the ledger has the chunk, from a predecessor. */
   #isRecorded = false;
-  #entry: LedgerEntry;
   /** Whether the ledger's row may have been written already. */
   #isRecordInDoubt: boolean;
-  #isLedgerTried = false;
 
   constructor(
     claim: Claim,
@@ -78,7 +76,6 @@ export class ChunkFlush {
     this.#metadata = this.#metadataOf(start.intent);
     this.#isInsertInDoubt = start.inherited;
     this.#isRecordInDoubt = start.inherited;
-    this.#entry = chunk;
   }
 
   /** @throws ClaimLostError when the partition belongs to another reader by now. */
@@ -111,7 +108,7 @@ export class ChunkFlush {
       await store.insert(chunk);
       return;
     }
-    const state = await store.inspect(chunk, intent.nowMs);
+    const state = await this.#inspect();
     this.#isRecorded = state.isRecorded;
     if (this.#isRecorded) return;
     this.#wereThere = state.isLanded && !this.#hasSent;
@@ -126,21 +123,21 @@ export class ChunkFlush {
       await store.insert(chunk);
     }
     await this.#fillGaps();
-    this.#entry = await this.#entryOfLanded();
   }
 
   async #writeLedger(): Promise<void> {
-    const { inherited, isFirst } = this.#start;
-    if (this.#isRecordInDoubt && (await this.#isInLedger())) return;
-    const isRepeated = this.#isRecordInDoubt || inherited || isFirst;
+    let entry: LedgerEntry = this.#chunk;
+    if (this.#isRecordInDoubt) {
+      const { isRecorded, landedSamples } = await this.#inspect();
+      if (isRecorded) return;
+      entry = this.#entryOfSender(landedSamples);
+    }
+    const isRepeated = this.#isRecordInDoubt || this.#start.isFirst;
     this.#isRecordInDoubt = true;
-    // While an earlier attempt failed, rows that a predecessor had sent may have landed.
-    if (this.#isLedgerTried && this.#hasFewerRecords) this.#entry = await this.#entryOfLanded();
-    this.#isLedgerTried = true;
     for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
       await this.#confirm();
-      await this.#context.store.record(this.#entry, attempt);
-      if (!isRepeated || (await this.#isInLedger())) return;
+      await this.#context.store.record(entry, attempt);
+      if (!isRepeated || (await this.#inspect()).isRecorded) return;
     }
     throw new Error('the ledger does not keep the row that is written');
   }
@@ -170,9 +167,8 @@ export class ChunkFlush {
     }
   }
 
-  async #isInLedger(): Promise<boolean> {
-    const { nowMs } = this.#start.intent;
-    return (await this.#context.store.inspect(this.#chunk, nowMs)).isRecorded;
+  #inspect(): Promise<ChunkState> {
+    return this.#context.store.inspect(this.#chunk, this.#start.intent.nowMs);
   }
 
   /** Whether some of the chunk's records are gone since its intent was committed. */
@@ -190,17 +186,15 @@ export class ChunkFlush {
    * are gone by now. The sender is known by its number of samples; where that does not tell, by whether rows
    * were there before this process sent any.
    */
-  async #entryOfLanded(): Promise<LedgerEntry> {
+  #entryOfSender(landedSamples: number): LedgerEntry {
     const chunk = this.#chunk;
-    const { counts, earlier = [], nowMs } = this.#start.intent;
+    const { counts, earlier = [] } = this.#start.intent;
     const senders = [counts, ...earlier];
-    const countsSamples = senders.some(({ rows }) => rows.samples !== chunk.rows.samples);
-    const { landedSamples } = countsSamples
-      ? await this.#context.store.inspect(chunk, nowMs)
-      : { landedSamples: -1 };
-    const sender = senders.find(({ rows }) => rows.samples === landedSamples);
-    if (sender !== undefined) return { ...chunk, ...sender };
-    if (landedSamples === chunk.rows.samples) return chunk;
+    if (senders.some(({ rows }) => rows.samples !== chunk.rows.samples)) {
+      const sender = senders.find(({ rows }) => rows.samples === landedSamples);
+      if (sender !== undefined) return { ...chunk, ...sender };
+      if (landedSamples === chunk.rows.samples) return chunk;
+    }
     return this.#wereThere ? { ...chunk, ...counts } : chunk;
   }
 

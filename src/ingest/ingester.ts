@@ -25,7 +25,7 @@ import { DeadLetterBudget } from './letters/dead-letter-budget.ts';
 import { OpenMemory } from './open-memory.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { PausedPartitions } from './paused-partitions.ts';
-import { resolveStartPosition, type StartPosition } from './start-position.ts';
+import { readBefore, resolveStartPosition, type StartPosition } from './start-position.ts';
 
 export interface IngesterOptions {
   readonly config: Config;
@@ -101,11 +101,11 @@ export class Ingester implements SourceHandler {
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));
     }
-    const { readOffset: offset, startOffset, truncatedAt, leaderEpoch } = position;
-    // Of a truncated log, the records before where it ended are known, not those that are gone.
-    return truncatedAt !== undefined && truncatedAt.endOffset < startOffset
-      ? { offset, knownTo: truncatedAt.endOffset, leaderEpoch: truncatedAt.leaderEpoch }
-      : { offset, knownTo: startOffset, leaderEpoch };
+    const { endOffset, leaderEpoch } = readBefore(position);
+    const { readOffset: offset } = position;
+    return endOffset < offset
+      ? { offset, knownTo: offset, leaderEpoch: -1 }
+      : { offset, knownTo: endOffset, leaderEpoch };
   }
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {

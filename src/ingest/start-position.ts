@@ -98,6 +98,14 @@ export async function resolveStartPosition(
   return startAt('ledger', offset, { ...reached, ...committedAtOnce(offset, found) });
 }
 
+/** Where the records end that were read before, a predecessor's pending chunk included, and are still there. */
+export function readBefore(position: StartPosition): EpochEnd {
+  const { truncatedAt, intent, leaderEpoch, startOffset } = position;
+  if (truncatedAt !== undefined) return truncatedAt;
+  if (intent === undefined) return { leaderEpoch, endOffset: startOffset };
+  return { leaderEpoch: intent.counts.leaderEpoch, endOffset: intent.endOffset };
+}
+
 /** The latest generation of a log that the commit or the ledger has; 0 for none. */
 function latestGeneration(
   logId: string,

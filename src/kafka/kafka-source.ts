@@ -182,7 +182,7 @@ export class KafkaSource implements Source {
   #readFrom(claim: KafkaClaim, { offset, knownTo, leaderEpoch }: ReadPosition): void {
     if (claim.isLost || this.#isQuiesced) return;
     claim.position = offset;
-    claim.knownTo = Math.max(offset, knownTo);
+    claim.knownTo = knownTo;
     claim.leaderEpoch = leaderEpoch;
     this.#consumer.seek({ topic: claim.topic, partition: claim.partition, offset: String(offset) });
     this.#consumer.resume([partitionOf(claim)]);
@@ -214,8 +214,7 @@ export class KafkaSource implements Source {
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
     const records = recordsFrom(batch, fetchOffset);
     // Another leader may have lacked some of the records that were read.
-    const isOfOther = records.current?.leaderEpoch !== claim.leaderEpoch;
-    if (claim.leaderEpoch >= 0 && isOfOther) claim.isInDoubt = true;
+    if (isOfOtherLeader(records, claim)) claim.isInDoubt = true;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
     claim.queue ??= queueOf(claim, handler);
     const { queue } = claim;
@@ -239,8 +238,10 @@ export class KafkaSource implements Source {
       highWatermark: Number(batch.highWatermark),
     });
     claim.position = nextOffset;
-    claim.knownTo = nextOffset;
-    claim.leaderEpoch = records.lastEpoch;
+    if (nextOffset >= claim.knownTo) {
+      claim.knownTo = nextOffset;
+      claim.leaderEpoch = records.lastEpoch;
+    }
     resolveOffset(lastOffset);
   }
 
@@ -349,6 +350,17 @@ async function isSameLog(claim: KafkaClaim, here: FoundPartition): Promise<boole
   if (here.logId !== claim.logId) return false;
   const { endOffset } = await remainingEnd(claim.leaderEpoch, here);
   return endOffset >= claim.knownTo;
+}
+
+/**
+ * Whether records may be of another log than those that were read: of the first record after them, and of all
+ * that are read once more, the leader must be the same.
+ */
+function isOfOtherLeader(records: FetchedRecords, claim: KafkaClaim): boolean {
+  const { leaderEpoch, knownTo, position = knownTo } = claim;
+  if (leaderEpoch < 0) return false;
+  if (records.current?.leaderEpoch !== leaderEpoch) return true;
+  return position < knownTo && records.lastEpoch !== leaderEpoch;
 }
 
 function partitionOf(claim: KafkaClaim) {

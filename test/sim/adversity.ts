@@ -98,6 +98,7 @@ function processFaults(world: SimWorld, { fleet, activeMs }: AdversitySetting): 
       if (process.state === 'frozen') scheduler.thaw(process);
     });
   };
+  const wrong = new Set<SimProcess>();
   const jump = (process: SimProcess, ms: number) => {
     const skewMs = Math.min(MOST_SKEW_MS, Math.max(-MOST_SKEW_MS, process.skewMs + ms));
     trace?.(process.name, `its clock jumps by ${Math.round(skewMs - process.skewMs)} ms`);
@@ -132,9 +133,12 @@ function processFaults(world: SimWorld, { fleet, activeMs }: AdversitySetting): 
       'clock_wrong',
       4,
       (process) => {
+        if (wrong.has(process)) return;
+        wrong.add(process);
         const rightMs = process.skewMs;
         jump(process, -WRONG_CLOCK_MS);
         scheduler.at(random.unit() * WRONG_CLOCK_MS, undefined, () => {
+          wrong.delete(process);
           // Faults overlap: it may have been set right, or put further back, meanwhile.
           process.skewMs = Math.max(process.skewMs, rightMs);
         });

@@ -14,7 +14,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    ledger has a row of the partition, it starts again. A partition that was added after the group had
  *    stored something of the topic is read whole.
  * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
- *    failed after it had landed. A block with two concurrent sends may be stored once more for each of them.
+ *    failed after it had landed. A block may be stored once more for each send that its sender could not see:
+ *    one at the same time, or one that landed after the sender had looked.
  *    With no tokens, so may a ledger row of a member that was removed from its group while it stored the
  *    chunk, unaware of it.
  * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be

@@ -1,3 +1,4 @@
+import { logMarkOf } from '../../src/sink/chunks/chunk-marks.ts';
 import { mayDiffer } from './allowances.ts';
 import { originOf, stageCountsOf } from './decoded-blocks.ts';
 import { logOf } from './ledger-problems.ts';
@@ -29,7 +30,7 @@ export function chunkProblems(
     lettersAt.set(place.join('/'), known.add(String(headers['tailmark-index'])));
   }
   const blocks = blocksOf(database);
-  problems.push(...unrecorded(blocks, database, truth, repeated));
+  problems.push(...unrecorded(blocks, database, kafka, truth, repeated));
   for (const row of database.ledger.filter((each) => isOfCluster(each, kafka.clusterId))) {
     const origin = originOfRow(row);
     const name = `${origin}-${row.end_offset}`;
@@ -68,21 +69,24 @@ function isOfRow(log: PartitionLog, { topic, partition }: StoredLedgerRow): bool
 function unrecorded(
   blocks: ReadonlyMap<string, unknown>,
   database: SimDatabase,
+  kafka: FleetGroup['kafka'],
   truth: Truth,
   repeated: ReadonlySet<TruthRecord>,
 ): string[] {
   const recorded = new Set(database.ledger.map(originOfRow));
   return [...blocks.keys()].flatMap((origin) => {
     if (recorded.has(origin)) return [];
-    const [, topic, partition, , start] = origin.split('/');
+    const [, topic, partition, mark, start] = origin.split('/');
     // Where its topic was deleted meanwhile, or its group forgotten, a chunk stays unfinished.
     const isNobodys = [...truth.records].some(([log, records]) => {
       const isOfLog = log.topic === topic && log.partition === Number(partition);
       const first = isOfLog ? records.find(({ offset }) => offset >= Number(start)) : undefined;
       if (first === undefined) return false;
-      // Its first record may have been removed before the others went with their topic.
+      // Records may have been removed before their topic went.
+      const isDeleted = kafka.logOf(log.topic, log.partition)?.logId !== log.logId;
       const isGone = records.some((each) => truth.removed.get(each) === 'topic_recreated');
-      return repeated.has(first) || isGone;
+      const isOfDeleted = isDeleted && logMarkOf(log.logId) === Number(mark);
+      return repeated.has(first) || isGone || isOfDeleted;
     });
     return isNobodys ? [] : [`${origin} has landed, and the ledger does not have it`];
   });

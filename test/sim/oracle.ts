@@ -1,6 +1,6 @@
 import { MANY_TOKENS, mayBeMissing, mustBeMissing } from './allowances.ts';
 import { chunkProblems } from './chunk-problems.ts';
-import { stageCountsOf } from './decoded-blocks.ts';
+import { originOf, stageCountsOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { ledgerProblems } from './ledger-problems.ts';
 import {
@@ -110,13 +110,16 @@ function* rowsOf(blocks: readonly StoredBlock[]) {
   for (const { bytes } of blocks) yield* stageCountsOf(bytes);
 }
 
-/** Blocks that are stored again because two sends of them were concurrent. */
+/** Blocks that are stored again because another send of them landed after the sender had looked. */
 function racedBlocks(database: SimDatabase, blocks: readonly StoredBlock[]): StoredBlock[] {
-  const seen = new Set<string>();
-  return blocks.filter(({ token }) => {
-    const isAgain = seen.has(token);
-    seen.add(token);
-    return isAgain && database.isRaced(token);
+  const landed = new Map<string, number>();
+  return blocks.filter(({ token, bytes, atMs }) => {
+    const beforeMs = landed.get(token);
+    landed.set(token, atMs);
+    if (beforeMs === undefined) return false;
+    const lookedMs = database.lookedMs(originOf(bytes), atMs);
+    const isUnseen = Number.isFinite(lookedMs) && beforeMs >= lookedMs;
+    return isUnseen || database.isRaced(token);
   });
 }
 
