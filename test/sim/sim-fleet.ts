@@ -116,7 +116,14 @@ export class SimFleet {
         const commit = group.commits.get(`${log.topic}/${log.partition}`);
         const end = Number(/"endOffset":(\d+)/.exec(commit?.metadata ?? '')?.[1] ?? -1);
         truth.repeat(group.groupId, log, Number(commit?.offset ?? 0), end);
-        if (!database.hasPartition(group.groupId, kafka.clusterId, log)) group.begins.delete(log);
+        if (database.hasPartition(group.groupId, kafka.clusterId, log)) continue;
+        for (
+          let each: PartitionLog | undefined = log;
+          each !== undefined;
+          each = each.before?.log
+        ) {
+          group.begins.delete(each);
+        }
       }
       group.commits.clear();
       trace?.(group.groupId, 'its commits are gone');
