@@ -1,6 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { encodeMetadata, type Intent } from '../../src/ingest/commit-metadata.ts';
-import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
+import {
+  readBefore,
+  resolveStartPosition,
+  type StartPosition,
+} from '../../src/ingest/start-position.ts';
 import type { LedgerEnd } from '../../src/sink/chunks/chunk-store.ts';
 import { testIntent } from './test-intent.ts';
 
@@ -340,5 +344,27 @@ describe('a partition without a commit', () => {
     expect(
       await positionOf({ low: 0, high: 20, startFrom: 'latest', groupBeginMs: 7_000 }),
     ).toMatchObject({ reason: 'added', startOffset: 7 });
+  });
+});
+
+describe('readBefore', () => {
+  const log = { low: 0, high: 90, committed: 40 };
+  const intent = testIntent(50, 7, { leaderEpoch: 4 });
+
+  it.each([
+    ['a commit', { metadata: noteOf() }, { leaderEpoch: 3, endOffset: 40 }],
+    ['a pending chunk', { metadata: noteOf(intent) }, { leaderEpoch: 4, endOffset: 50 }],
+    [
+      'a pending chunk of a truncated log',
+      { metadata: noteOf(intent), epochEnds: { 4: 44 } },
+      { leaderEpoch: 1, endOffset: 44 },
+    ],
+    [
+      'one of a log that lost both ends',
+      { metadata: noteOf(intent), epochEnds: { 4: 44 }, low: 60 },
+      { leaderEpoch: -1, endOffset: 60 },
+    ],
+  ])('is the end of what was read, by %s', async (_, found, end) => {
+    expect(readBefore(await positionOf({ ...log, ...found }))).toEqual(end);
   });
 });

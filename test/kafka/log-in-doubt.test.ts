@@ -129,6 +129,28 @@ describe('where another leader wrote the next records', () => {
     expect(claims).toBe(2);
   });
 
+  it('so it is where they are among those that are read once more', async () => {
+    const kafka = new FakeKafka();
+    kafka.append(0, 7);
+    kafka.leaderEpoch = 1;
+    kafka.append(0, 5);
+    // Ten were read, of the first leader; it has seven by now.
+    kafka.committed.set(0, 10);
+    kafka.remains = 7;
+    const run = new WatchedRun(kafka);
+    run.readBack = 5;
+    let claims = 0;
+    run.onClaim = () => {
+      if (++claims === 1) return;
+      run.readBack = 0;
+      kafka.remains = undefined;
+      kafka.committed.set(0, 7);
+    };
+    await run.begin();
+    expect(run.handled).toEqual(offsets(7, 12));
+    expect(claims).toBe(2);
+  });
+
   it('markers of it before them are no reason to read again', async () => {
     const kafka = new FakeKafka();
     kafka.append(0, 8);
