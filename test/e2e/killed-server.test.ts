@@ -35,8 +35,9 @@ const tables = [
   'exemplars',
   'flushes',
 ] as const;
-const nowMs = Date.UTC(2026, 10, 21, 0, 0, 30);
 const dayMs = 86_400_000;
+/** Soon after midnight, and so recent that no table drops it. */
+const nowMs = Math.floor(Date.now() / dayMs) * dayMs + 30_000;
 
 let dir: string;
 let server: ClickHouseServer;
