@@ -52,7 +52,20 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
       loseEnd(kafka, log, offset, true, world, setting);
       return;
     }
-    if (!isAmidIntent(kafka, log, offset, setting.fleet)) return;
+    // The end of the log goes, and one more record before anything is read.
+    if (log.before?.at === offset && offset > log.low && faults.strikes('unclean_election', 3)) {
+      loseEnd(kafka, log, offset - 1, true, world, setting);
+      return;
+    }
+    const pending = pendingAround(kafka, log, offset, setting.fleet);
+    if (pending === undefined) return;
+    // And one more: some of its records go after the log was looked up.
+    const last = Math.min(pending.endOffset, log.high) - 1;
+    if (last > offset && faults.strikes('unclean_election', 10)) {
+      loseEnd(kafka, log, random.between(offset + 1, last), true, world, setting);
+      return;
+    }
+    if (pending.startOffset === offset) return;
     if (faults.strikes('retention', 10)) {
       deleteBelow(log, Math.min(log.high, offset + random.between(1, 3)), world, setting.truth);
     }
@@ -63,19 +76,21 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
   for (const kafka of setting.clusters) kafka.beforeFetch = beforeFetch(kafka);
 }
 
-/** True where a group has a pending chunk around an offset, which is then read from its middle. */
-function isAmidIntent(
+/** A group's pending chunk around an offset, which is then read once more. */
+function pendingAround(
   kafka: SimKafka,
   { topic, partition }: PartitionLog,
   offset: number,
   fleet: SimFleet,
-): boolean {
-  const groups = fleet.groups.filter((each) => each.kafka === kafka);
-  return groups.some(({ group }) => {
-    const commit = group.commits.get(`${topic}/${partition}`);
-    const [, end = 0] = /"endOffset":(\d+)/.exec(commit?.metadata ?? '') ?? [];
-    return commit !== undefined && Number(commit.offset) < offset && offset < Number(end);
-  });
+): { readonly startOffset: number; readonly endOffset: number } | undefined {
+  return fleet.groups
+    .filter((each) => each.kafka === kafka)
+    .map(({ group }) => {
+      const commit = group.commits.get(`${topic}/${partition}`);
+      const [, end = 0] = /"endOffset":(\d+)/.exec(commit?.metadata ?? '') ?? [];
+      return { startOffset: Number(commit?.offset ?? offset + 1), endOffset: Number(end) };
+    })
+    .find(({ startOffset, endOffset }) => startOffset <= offset && offset < endOffset);
 }
 
 /** True where a group reads the last record again that its ledger has. */
