@@ -23,7 +23,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    in the chunk's statements as well, they may be missing: rows sent under its token are dropped.
  * 5. A commit that arrives after a later one sets the group back ("a commit came late and put the group
  *    back", in "Taking a partition"). It may be the last one, since the next owner of the partition continues
- *    where the ledger ends. All records must be stored once nevertheless.
+ *    where the ledger ends. All records must be stored once nevertheless. Where the log is truncated within a
+ *    chunk whose intent went so, no process knows of the chunk: its rows stay without a ledger row.
  * 6. A server that is killed repeatedly with the token stored and no rows, in the same chunk and table, more
  *    often than the chunk is sent again. It is not simulated.
  * 7. A chunk some of whose records were removed while it was being stored. Its insert may arrive after a

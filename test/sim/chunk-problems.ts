@@ -30,7 +30,7 @@ export function chunkProblems(
     lettersAt.set(place.join('/'), known.add(String(headers['tailmark-index'])));
   }
   const blocks = blocksOf(database);
-  problems.push(...unrecorded(blocks, database, kafka, truth, repeated));
+  problems.push(...unrecorded(blocks, { database, kafka, group }, truth, repeated));
   for (const row of database.ledger.filter((each) => isOfCluster(each, kafka.clusterId))) {
     const origin = originOfRow(row);
     const name = `${origin}-${row.end_offset}`;
@@ -68,8 +68,7 @@ function isOfRow(log: PartitionLog, { topic, partition }: StoredLedgerRow): bool
 /** Rows in the tables without a ledger row. */
 function unrecorded(
   blocks: ReadonlyMap<string, unknown>,
-  database: SimDatabase,
-  kafka: FleetGroup['kafka'],
+  { database, kafka, group }: Pick<FleetGroup, 'database' | 'kafka' | 'group'>,
   truth: Truth,
   repeated: ReadonlySet<TruthRecord>,
 ): string[] {
@@ -86,7 +85,8 @@ function unrecorded(
       const isDeleted = kafka.logOf(log.topic, log.partition)?.logId !== log.logId;
       const isGone = records.some((each) => truth.removed.get(each) === 'topic_recreated');
       const isOfDeleted = isDeleted && logMarkOf(log.logId) === Number(mark);
-      return repeated.has(first) || isGone || isOfDeleted;
+      const isCut = truth.removed.get(first) === 'unclean_election' && group.wasSetBack(log);
+      return repeated.has(first) || isGone || isOfDeleted || isCut;
     });
     return isNobodys ? [] : [`${origin} has landed, and the ledger does not have it`];
   });

@@ -59,6 +59,7 @@ export class SimGroup {
   /** Time of the last response for which a client had waited. */
   readonly #answeredMs = new Map<string, number>();
   readonly #setBack = new Set<string>();
+  readonly #everSetBack = new Set<string>();
   /** Start of each log: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
   state: State = 'empty';
@@ -83,13 +84,19 @@ export class SimGroup {
     const key = `${topic}/${partition}`;
     const before = this.commits.get(key);
     this.commits.set(key, commit);
-    if (before !== undefined && before.order > commit.order) this.#setBack.add(key);
-    else this.#setBack.delete(key);
+    const isBack = before !== undefined && before.order > commit.order;
+    if (!isBack) this.#setBack.delete(key);
+    else for (const set of [this.#setBack, this.#everSetBack]) set.add(key);
   }
 
   /** True where a delayed commit came after a later one, and is now the last. */
   isSetBack({ topic, partition }: PartitionLog): boolean {
     return this.#setBack.has(`${topic}/${partition}`);
+  }
+
+  /** True where a delayed commit has ever come after a later one. */
+  wasSetBack({ topic, partition }: PartitionLog): boolean {
+    return this.#everSetBack.has(`${topic}/${partition}`);
   }
 
   /**
