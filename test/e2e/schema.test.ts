@@ -39,14 +39,14 @@ describe('tailmark migrate', () => {
       const nothing = { database, applied: [], present: all, retentionChanged: [] };
       expect(await migrate()).toEqual(nothing);
 
-      const shorter = { TAILMARK_CLICKHOUSE_RETENTION_LATENCY_10S: '3d' };
+      const shorter = { TAILMARK_CLICKHOUSE_RETENTION_LATENCY_10S: '2d' };
       expect(await migrate(shorter)).toEqual({ ...nothing, retentionChanged: ['latency_10s'] });
       const [table] = await rig.rows<{ ddl: string }>(
         `SELECT create_table_query AS ddl FROM system.tables
          WHERE database = {database:String} AND name = 'latency_10s'`,
         { database },
       );
-      expect(table?.ddl).toMatch(/TTL [^)]*window_start\) \+ toIntervalSecond\([^)]*\b259200\b/);
+      expect(table?.ddl).toMatch(/TTL [^)]*window_start\) \+ toIntervalSecond\([^)]*\b172800\b/);
       expect(await migrate(shorter)).toEqual(nothing);
     }));
 
