@@ -7,8 +7,8 @@ export const sinkMutants: readonly Mutant[] = [
     bug: 'an insert whose answer was lost is sent again under another token',
     file: 'src/sink/chunks/chunk-store.ts',
     find: 'await this.#send(insertRows, {}, chunk, chunkToken(chunk));',
-    replace: `const lastTimestampMs = Number(this.#instance.replaceAll(/[^0-9]/g, ''));
-    await this.#send(insertRows, {}, chunk, chunkToken({ ...chunk, lastTimestampMs }));`,
+    replace:
+      "await this.#send(insertRows, {}, chunk, [this.#instance, chunkToken(chunk)].join('/'));",
   },
   {
     name: 'token-without-log',
