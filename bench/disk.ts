@@ -5,7 +5,7 @@ import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
-import { type ChunkBegin, emptyBegin, OpenChunk } from '../src/ingest/open-chunk.ts';
+import { emptyBegin, OpenChunk } from '../src/ingest/open-chunk.ts';
 import { startClickHouse } from '../src/local/clickhouse/clickhouse-server.ts';
 import { ClickHouseChunkStore } from '../src/sink/chunks/chunk-store.ts';
 import { migrate } from '../src/sink/migrate.ts';
@@ -30,7 +30,6 @@ const ROWS_A_WINDOW = 9;
 const HOUR_S = 3_600;
 const DAY_S = 24 * HOUR_S;
 const HOUR_MS = HOUR_S * 1_000;
-/** Chunks begin within a window. */
 const startMs = Math.floor(Date.now() / HOUR_MS - 2) * HOUR_MS;
 const windowSeconds = { latency_10s: 10, latency_1m: 60, latency_1h: HOUR_S, latency_1d: DAY_S };
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -100,7 +99,6 @@ async function storeHour(
   const context = { config, groupId: 'bench', writer: new RowBinaryWriter() };
   const open = Array.from({ length: partitions }, (_, partition) => ({
     chunk: new OpenChunk(context, chunkSettingsOf(config), 'bench', partition),
-    begin: emptyBegin as ChunkBegin,
     offset: 0,
   }));
   const eventsPerSecond = rate * SERIES;
@@ -111,11 +109,11 @@ async function storeHour(
     for (const each of open) {
       const { chunk: sealed } = each.chunk.seal(nowMs);
       await store.insert(sealed);
-      each.begin = { ...each.begin, startOffset: each.offset, watermarkMs: sealed.watermarkMs };
-      each.chunk.begin(each.begin, nowMs);
+      const { endOffset: startOffset, watermarkMs } = sealed;
+      each.chunk.begin({ ...emptyBegin, startOffset, watermarkMs }, nowMs);
     }
   };
-  for (const { chunk, begin } of open) chunk.begin(begin, nowMs);
+  for (const { chunk } of open) chunk.begin(emptyBegin, nowMs);
   // The first chunk is half as long: all others then begin in the middle of a window.
   let left = perChunk / 2;
   let n = 0;
