@@ -1,26 +1,23 @@
 import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
-import { hostPort, hostPortPattern } from '../base/host-port.ts';
+import { alert } from './alert.ts';
 import { detect } from './detect.ts';
-import { day, duration, hour, minute, second, share, whole } from './setting-types.ts';
+import {
+  day,
+  duration,
+  hostAndPort,
+  hour,
+  httpUrl,
+  minute,
+  second,
+  share,
+  topicName,
+  whole,
+} from './setting-types.ts';
 
 // `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: required form, secrecy,
 // and range. See input-schema.ts.
-const topicName = z
-  .string()
-  .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"')
-  .meta({ form: 'a Kafka topic name of letters, digits, ".", "_" and "-"' });
-const hostAndPort = z
-  .string()
-  .regex(hostPortPattern, { error: 'must be host:port', abort: true })
-  .refine((text) => hostPort(text) !== undefined, {
-    error: 'must be host:port, with a port up to 65535; an IPv6 address stands in brackets',
-  })
-  .meta({ form: 'host:port' });
-const httpUrl = z
-  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
-  .meta({ form: 'an http or https URL' });
 /** Detects a login in a URL: before its host, or in its query. */
 function holdsLogin(url: string): boolean {
   if (!URL.canParse(url)) return url.includes('@');
@@ -283,39 +280,6 @@ const limits = z
   })
   .prefault({})
   .describe('Bounds on what comes in.');
-
-const alert = z
-  .strictObject({
-    topic: topicName
-      .default('inference.latency-anomalies.v1')
-      .describe('Topic for anomaly events.'),
-    webhooks: z
-      .array(
-        z.strictObject({
-          url: httpUrl
-            .meta({ secret: true, inFile: true })
-            .describe('Receives a POST per event. Never shown, because it may contain a token.'),
-          url_file: z
-            .string()
-            .optional()
-            .describe('File whose first line is the url: for one that contains a token.'),
-          timeout: duration('5s', 100, minute).describe('Maximum wait for a response.'),
-          secret: z
-            .string()
-            .optional()
-            .meta({ secret: true })
-            .describe(
-              'Signs requests (Standard Webhooks). From the environment, or by secret_file.',
-            ),
-          secret_file: z.string().optional().describe('File whose first line is the secret.'),
-        }),
-      )
-      .prefault([])
-      .describe('Where anomaly events are posted.'),
-    runbook_url: httpUrl.optional().describe('Put into every event.'),
-  })
-  .prefault({})
-  .describe('Where anomalies go.');
 
 const http = z
   .strictObject({

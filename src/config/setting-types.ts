@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hostPort, hostPortPattern } from '../base/host-port.ts';
 import { durationPattern, formatDuration, parseDuration } from './duration.ts';
 
 export const second = 1_000;
@@ -37,3 +38,21 @@ export function ratio(byDefault: number, min = 1) {
 export function share(byDefault: number) {
   return z.number().gt(0).max(1).default(byDefault);
 }
+
+/** Name of a Kafka topic. */
+export const topicName = z
+  .string()
+  .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"')
+  .meta({ form: 'a Kafka topic name of letters, digits, ".", "_" and "-"' });
+/** `host:port`. */
+export const hostAndPort = z
+  .string()
+  .regex(hostPortPattern, { error: 'must be host:port', abort: true })
+  .refine((text) => hostPort(text) !== undefined, {
+    error: 'must be host:port, with a port up to 65535; an IPv6 address stands in brackets',
+  })
+  .meta({ form: 'host:port' });
+/** An http or https URL. */
+export const httpUrl = z
+  .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
+  .meta({ form: 'an http or https URL' });

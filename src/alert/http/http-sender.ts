@@ -1,0 +1,26 @@
+/** A POST to a receiver. */
+export interface HttpPost {
+  readonly url: string;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly body: string;
+}
+
+/** A response, or why there is none. */
+export type HttpResult =
+  | {
+      readonly status: number;
+      /** At most the first 4 kB of the body, as text. */
+      readonly text: string;
+      /** `Retry-After`, in seconds or as a date, at most 15 minutes. */
+      readonly retryAfterMs: number | undefined;
+      /** The server's own clock, by its header `Date`. */
+      readonly dateMs: number | undefined;
+    }
+  /** No response: no connection, time-out, refused address, TLS. Holds no path, query or login of the address. */
+  | { readonly error: string };
+
+/** Posts to one receiver. Never follows redirects, never connects to link-local or metadata addresses. */
+export interface HttpSender {
+  post(request: HttpPost): Promise<HttpResult>;
+  close(): Promise<void>;
+}
