@@ -34,6 +34,8 @@ export const errorCodes = {
   TAILMARK_COMMIT_VERSION: exitCodes.config,
   TAILMARK_STALLED: exitCodes.unavailable,
   TAILMARK_ANOMALY_UNKNOWN: exitCodes.failed,
+  TAILMARK_MUTE_UNKNOWN: exitCodes.failed,
+  TAILMARK_RECEIVER_UNKNOWN: exitCodes.failed,
   TAILMARK_INTERNAL: exitCodes.internal,
 } as const;
 

@@ -63,6 +63,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./commands/explain.ts')).explain,
   },
   {
+    name: 'mute',
+    summary: 'notify nobody of some anomalies for a while: load tests, maintenance',
+    load: async () => (await import('./commands/mute.ts')).mute,
+  },
+  {
     name: 'backtest',
     summary: 'run the detector over the past, to compare configurations',
     load: async () => (await import('./commands/backtest.ts')).backtest,

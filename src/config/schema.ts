@@ -169,6 +169,7 @@ const clickhouse = z
         drivers_1m: retention('14d', 'Facets of slow and other requests, per minute.'),
         exemplars: retention('14d', 'The slowest requests of each window.'),
         anomalies: retention('400d', 'Anomalies and their lifecycle.'),
+        deliveries: retention('90d', 'Attempts to deliver anomalies.'),
         baselines: retention('90d', 'Baselines of the detector.'),
         flushes: retention('400d', 'The ledger that verify reads.'),
       })

@@ -239,6 +239,7 @@ const retentionColumns: Readonly<Record<keyof Config['clickhouse']['retention'],
   drivers_1m: 'window_start',
   exemplars: 'window_start',
   anomalies: 'started_at',
+  deliveries: 'at',
   baselines: 'written_at',
   flushes: 'flushed_at',
 };

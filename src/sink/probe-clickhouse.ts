@@ -10,7 +10,15 @@ import { readRows, rowsOf } from './read-query.ts';
 /** Tables that each role writes to. */
 const writtenTables = {
   ingest: ['chunk_rows', 'flushes', 'leases'],
-  detect: ['anomalies', 'baselines', 'detector_progress', 'detector_state', 'detector_snapshots'],
+  detect: [
+    'anomalies',
+    'deliveries',
+    'receivers',
+    'baselines',
+    'detector_progress',
+    'detector_state',
+    'detector_snapshots',
+  ],
   serve: [],
 } as const;
 

@@ -75,7 +75,43 @@ export function detectMetrics(make: MetricFactory) {
       'Anomaly events, by state: opened, updated, resolved.',
       ['event'],
     ),
-    alertsFailed: make.counter('alert_failures_total', 'Deliveries given up.', ['target']),
+  };
+}
+
+/** What is delivered to receivers. */
+export function alertMetrics(make: MetricFactory) {
+  return {
+    alertsDue: make.gauge(
+      'alerts_due',
+      'Anomalies of which something is due at a receiver; 0 where this process stands by.',
+      ['receiver'],
+    ),
+    alertOldestDueSeconds: make.gauge(
+      'alert_oldest_due_seconds',
+      'How long the oldest of them has been due.',
+      ['receiver'],
+      'max',
+    ),
+    alertAttempts: make.counter(
+      'alert_attempts_total',
+      'Attempts to deliver by outcome: accepted, failed, rejected, unacceptable; and what is not tried again: refused, expired, skipped.',
+      ['receiver', 'outcome'],
+    ),
+    alertAcceptedSeconds: make.histogram(
+      'alert_accepted_delay_seconds',
+      'From the time that an event was due at a receiver until it was accepted.',
+      [0.05, 0.1, 0.25, 0.5, 1, 2, 5, 10, 30, 60, 300, 1_800, 7_200, 86_400],
+      ['receiver'],
+    ),
+    alertRowsLost: make.counter(
+      'alert_rows_lost_total',
+      'Deliveries that could not be recorded for too long: a successor delivers them again.',
+    ),
+    alertHeartbeats: make.counter(
+      'alert_heartbeats_total',
+      'Watchdog alerts sent to Alertmanager, by outcome.',
+      ['receiver', 'outcome'],
+    ),
   };
 }
 

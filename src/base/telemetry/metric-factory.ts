@@ -32,8 +32,17 @@ export class MetricFactory {
     return gauge;
   }
 
-  histogram(name: string, help: string, buckets: readonly number[]): Histogram {
-    return new Histogram({ ...this.#named(name, help), buckets: [...buckets] });
+  histogram<L extends string>(
+    name: string,
+    help: string,
+    buckets: readonly number[],
+    labelNames: readonly L[] = [],
+  ): Histogram<L> {
+    return new Histogram<L>({
+      ...this.#named(name, help),
+      buckets: [...buckets],
+      labelNames: [...labelNames],
+    });
   }
 
   #named(name: string, help: string) {

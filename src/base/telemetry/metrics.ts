@@ -4,7 +4,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
-import { detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
+import { alertMetrics, detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
 import { clockMetrics, ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
 
@@ -24,6 +24,7 @@ export function createMetrics() {
     ...ledgerMetrics(make),
     ...detectMetrics(make),
     ...detectDelayMetrics(make),
+    ...alertMetrics(make),
   };
 }
 

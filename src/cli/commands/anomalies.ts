@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
+import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
@@ -22,6 +23,7 @@ export const anomalies: Command = {
 Examples:
   tailmark anomalies --state open
   tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
+  tailmark anomalies --deliveries      who was notified, when, and what receivers answered
 
 Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
   configure(command) {
@@ -35,22 +37,38 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
       .addOption(
         new Option('--state <STATE>', 'only open or resolved ones').choices(['open', 'resolved']),
       )
-      .option('--limit <N>', 'at most this many', '50');
+      .option('--limit <N>', 'at most this many', '50')
+      .option('--deliveries', 'also show how far the deliveries to each receiver came');
   },
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
     const { fromMs } = timeRange(String(options.since), 'now', Date.now());
-    const events = await withClickHouse(config, 'read anomalies', async (client) => {
+    const found = await withClickHouse(config, 'read anomalies', async (client) => {
       const { model, state, limit } = options;
-      return new AnomalyStore(client).since(fromMs, {
+      const events = await new AnomalyStore(client).since(fromMs, {
         model: typeof model === 'string' ? model : '',
         state: state === 'open' || state === 'resolved' ? state : '',
         limit: Math.max(1, Math.min(10_000, Number(limit) || 50)),
       });
+      const ids = options.deliveries === true ? events.map(({ id }) => id) : [];
+      return { events, deliveries: await new DeliveryStore(client).statusOf(ids) };
     });
-    if (options.json === true) io.out(`${JSON.stringify({ anomalies: events })}\n`);
+    const { events, deliveries } = found;
+    const shown =
+      options.deliveries === true ? { anomalies: events, deliveries } : { anomalies: events };
+    if (options.json === true) io.out(`${JSON.stringify(shown)}\n`);
     else if (events.length === 0) io.err(`No anomalies since ${new Date(fromMs).toISOString()}.\n`);
-    else for (const event of events) io.out(anomalyText(event, io));
+    else {
+      for (const event of events) {
+        io.out(anomalyText(event, io));
+        io.out(
+          deliveriesText(
+            deliveries.filter(({ id }) => id === event.id),
+            io,
+          ),
+        );
+      }
+    }
     return events.some(({ state }) => state !== 'resolved') ? exitCodes.found : exitCodes.ok;
   },
 };
@@ -83,6 +101,24 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     `  ${dim('id:    ')} ${event.id}`,
     '',
   ].join('\n');
+}
+
+/** A line for each revision and receiver: `sent:   pager  opened accepted at 12:00:22, 1 attempt`. */
+function deliveriesText(rows: readonly DeliveryStatus[], io: Pick<Io, 'color'>): string {
+  const { dim, green, red, yellow } = colorsOf(io);
+  const paintOf = (outcome: string) => {
+    if (outcome === 'accepted') return green;
+    return outcome === 'refused' || outcome === 'expired' ? red : yellow;
+  };
+  const width = Math.max(0, ...rows.map(({ receiver }) => receiver.length));
+  const lines = rows.map(({ receiver, state, outcome, attempts, at_ms, answer }, i) => {
+    const at = new Date(at_ms).toISOString().slice(0, 19).replace('T', ' ');
+    const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
+    const why = outcome === 'accepted' || answer === '' ? '' : `: ${visible(answer)}`;
+    const label = i === 0 ? 'sent:  ' : '       ';
+    return `  ${dim(label)} ${visible(receiver).padEnd(width)}  ${state} ${paintOf(outcome)(outcome)} ${at}, ${tries}${why}\n`;
+  });
+  return lines.join('');
 }
 
 /** `host pod-7: 71 % of slow requests, 8 % of all`; with the baseline where that share has grown. */

@@ -1,5 +1,5 @@
-import { AlertDispatcher } from '../../alert/alert-dispatcher.ts';
-import { openAlertTargets } from '../../alert/open-alert-targets.ts';
+import { Outbox } from '../../alert/outbox/outbox.ts';
+import { openRoutes } from '../../alert/routing/open-routes.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
@@ -9,6 +9,8 @@ import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../kafka/leadership/leadership.ts';
 import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
+import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
+import { MuteStore } from '../../sink/anomalies/mute-store.ts';
 import { LastingError } from '../../sink/lasting-error.ts';
 import { idleAfterMs, normalLagMs, readProgress } from '../../sink/windows/window-progress.ts';
 import type { RoleContext } from '../role.ts';
@@ -27,22 +29,31 @@ const PROBE_TIMEOUT_MS = 5_000;
  * @throws LeadershipLost when `signal` ends the start.
  */
 export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
-  const { config, publisher, log, metrics, signal } = context;
-  const dispatcher = new AlertDispatcher({
-    targets: openAlertTargets(config.alert, publisher),
-    onFailure: ({ target, error }, event) => {
-      metrics.alertsFailed.inc({ target });
-      const fields = { target, anomaly: event.id, err: error.message };
-      log.error(fields, 'an event was not delivered');
-    },
-  });
+  const { config, client, publisher, log, metrics, signal } = context;
+  const routes = openRoutes(config.alert, publisher);
   const leadership = await openLeadership(config, log);
   const arrivals = openArrivals(context);
   await arrivals?.start();
   const makeEvaluator = (isLeading: () => boolean) => {
     const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, context);
+    const mutes = new MuteStore(client);
+    const outbox = new Outbox({
+      routes,
+      store: new DeliveryStore(client),
+      readMutes: () => mutes.endingAfter(systemClock.nowMs()),
+      giveUpAfterMs: config.alert.give_up_after,
+      clock: systemClock,
+      random: Math.random,
+      isLeading,
+      log,
+      metrics,
+    });
     const { nowMs } = systemClock;
-    return new WindowEvaluator({ ...context, dispatcher, nowMs, isLeading, completeness });
+    const drainsAtEnd = config.source.type !== 'kafka';
+    return new WindowEvaluator({
+      ...context,
+      ...{ outbox, drainsAtEnd, nowMs, isLeading, completeness },
+    });
   };
   const lasting = new LastingError(config.clickhouse, 'detect');
   const loop = new LeaderLoop(makeEvaluator, {
@@ -53,7 +64,10 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     signal,
     log,
     metrics,
-    onStop: () => arrivals?.stop(),
+    onStop: () => {
+      arrivals?.stop();
+      for (const { receiver } of routes) void receiver.close();
+    },
   });
   try {
     await loop.start();

@@ -1,4 +1,4 @@
-import type { AlertDispatcher } from '../../alert/alert-dispatcher.ts';
+import type { Outbox } from '../../alert/outbox/outbox.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Detector } from '../../detect/detector.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
@@ -25,7 +25,9 @@ import { PipelineHealth } from './pipeline-health.ts';
 
 export interface WindowEvaluatorOptions
   extends Pick<RoleContext, 'config' | 'groupId' | 'client' | 'log' | 'metrics'> {
-  readonly dispatcher: AlertDispatcher;
+  readonly outbox: Pick<Outbox, 'start' | 'add' | 'drained' | 'stop' | 'notes'>;
+  /** Makes `flush` wait until what is due is delivered, for half a minute. @default false */
+  readonly drainsAtEnd?: boolean;
   readonly nowMs: () => number;
   /** Determines which windows are complete. @default the ledger alone */
   readonly completeness?: CompletenessProbe | undefined;
@@ -37,21 +39,25 @@ export interface WindowEvaluatorOptions
 const WINDOWS_A_PIECE = 360;
 /** A snapshot that takes longer is not saved again at the end. */
 const QUICK_SAVE_MS = 1_500;
+/** Longest wait for receivers at the end of a finite source. */
+const DRAIN_MS = 30_000;
+/** Longest wait for attempts under way, and for their records. */
+const LAST_ATTEMPTS_MS = 1_500;
 
-/** An event to store and deliver, and the window that caused it. */
+/** An event to store and hand on, and the window that caused it. */
 interface Unstored {
   readonly event: AnomalyEvent;
   readonly startMs: number;
-  /** True if it was delivered before it could be stored. */
+  /** True if it was handed on before it could be stored. */
   readonly isEmitted?: boolean;
 }
 
 /**
- * The detect role: reads complete windows in order, evaluates them, and publishes events without waiting for
- * receivers. Events are stored first, so that every delivered event is on record. After a crash, pending
+ * The detect role: reads complete windows in order, evaluates them, and stores events. The outbox delivers them;
+ * it reads from the table what a predecessor left, so progress does not wait for receivers. After a crash,
  * events are published again under the same id and revision.
  *
- * The detector's state is saved at an interval, once everything before is evaluated, delivered and recorded.
+ * The detector's state is saved at an interval, once everything before is evaluated, stored and recorded.
  * A successor replays the windows since without emitting events; its state then equals its predecessor's. See
  * docs/explained/detection-takeover.md, "Restart".
  */
@@ -66,8 +72,6 @@ export class WindowEvaluator {
   #detector: Detector;
   /** Events that are not stored yet, in order; the detector emits each only once. */
   readonly #unstored: Unstored[] = [];
-  /** Deliveries in progress. */
-  readonly #undelivered = new Set<Promise<unknown>>();
   /** Start of the first window that is not evaluated. */
   #evaluatedUntilMs: number | undefined;
   /** The last window with events of a previous detector that are later than its recorded progress. */
@@ -103,6 +107,7 @@ export class WindowEvaluator {
 
   /** Clears the metrics on standby, because the leader exports them. */
   end(): void {
+    void this.#options.outbox.stop(LAST_ATTEMPTS_MS);
     this.#limits.end();
     this.#options.metrics.detectorEvaluatedSeconds.set(0);
     measureCompleteness(this.#options.metrics, nothingWrong, 0, undefined);
@@ -131,6 +136,7 @@ export class WindowEvaluator {
       storedMs !== undefined && evaluatedUntilMs !== undefined && storedMs >= evaluatedUntilMs;
     this.#emittedUntilMs = isAhead ? storedMs : undefined;
     const fields = { judged_until: isoOf(evaluatedUntilMs), ...this.#stateFields(asOfMs) };
+    await this.#options.outbox.start();
     log.info(fields, 'detector ready');
   }
 
@@ -153,7 +159,7 @@ export class WindowEvaluator {
   }
 
   notes(): string[] {
-    return [...this.#health.notes(), ...this.#limits.notes()];
+    return [...this.#health.notes(), ...this.#limits.notes(), ...this.#options.outbox.notes()];
   }
 
   /** Evaluates every window that has become complete. */
@@ -188,8 +194,8 @@ export class WindowEvaluator {
         this.#late.record(at.startMs, at.windows, isPart);
       }
       this.#setEvaluatedUntil(toMs);
-      // Progress is recorded once all events are delivered: after a crash the others are emitted again.
-      if (this.#undelivered.size === 0) await this.#recordProgress();
+      // Progress is recorded once all events are stored: what is stored is due until it is delivered.
+      await this.#recordProgress();
       fromMs = toMs;
     }
   }
@@ -199,15 +205,29 @@ export class WindowEvaluator {
     this.#options.metrics.detectorEvaluatedSeconds.set(untilMs / 1000);
   }
 
-  /** Resolves when every event is delivered or given up, and progress is recorded. */
+  /** Records progress, and ends the outbox: what is due stays due for a successor. */
   async flush(): Promise<void> {
-    await Promise.all(this.#undelivered);
+    try {
+      await this.#recordLast();
+    } finally {
+      await this.#endOutbox();
+    }
+  }
+
+  async #endOutbox(): Promise<void> {
+    const { outbox, drainsAtEnd = false, log } = this.#options;
+    const due = drainsAtEnd ? await outbox.drained(DRAIN_MS) : 0;
+    if (due > 0) log.warn({ due }, 'anomalies are not delivered; the next process delivers them');
+    await outbox.stop(LAST_ATTEMPTS_MS);
+  }
+
+  async #recordLast(): Promise<void> {
     if (this.#evaluatedUntilMs === undefined || this.#unstored.length > 0) return;
     await this.#recordProgress(this.#saveTookMs <= QUICK_SAVE_MS);
   }
 
   /**
-   * Exports lag and health. Events of the pipeline are delivered at once and stored later, because ClickHouse
+   * Exports lag and health. Events of the pipeline are handed on at once and stored later, because ClickHouse
    * may be down.
    */
   #observePipeline(completeness: Completeness, completeMs: number): void {
@@ -310,7 +330,7 @@ export class WindowEvaluator {
 
   async #publish({ event, startMs, isEmitted = false }: Unstored): Promise<void> {
     const before = await this.#store.stored(event.id, event.revision);
-    // A predecessor may have stored this event without delivering it: the stored version is published.
+    // A predecessor may have stored this event: the stored version is published.
     const published = before ?? (isEmitted ? event : await this.#explained(event));
     // The lead may have been lost during the queries.
     this.#requireLead();
@@ -322,18 +342,15 @@ export class WindowEvaluator {
 
   /** @param isNew false if a predecessor has counted it. */
   #emit(event: AnomalyEvent, isNew = true): void {
-    const { dispatcher, log, metrics } = this.#options;
+    const { outbox, log, metrics } = this.#options;
     if (isNew) metrics.anomalies.inc({ event: event.state });
     const { id, state, severity, stage } = event;
     log.warn({ anomaly: id, state, severity, stage }, event.summary);
-    const undelivered: Promise<unknown> = dispatcher
-      .dispatch(event)
-      .finally(() => this.#undelivered.delete(undelivered));
-    this.#undelivered.add(undelivered);
+    outbox.add(event);
   }
 
   /**
-   * Records progress up to which everything is evaluated and delivered; then saves a snapshot if it is due.
+   * Records progress up to which everything is evaluated and stored; then saves a snapshot if it is due.
    */
   async #recordProgress(isEnd = false): Promise<void> {
     const { config, groupId } = this.#options;

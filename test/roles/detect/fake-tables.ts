@@ -41,6 +41,8 @@ export class FakeTables {
   /** Result of reading facets; undefined where that fails. */
   facets: readonly Row[] | undefined = [];
   readonly stored: StoredEvent[] = [];
+  /** Names of delivered events, which outlive a process like rows of `deliveries`. */
+  readonly delivered = new Set<string>();
   /** Parts of a slot replace each other, as merges do it. */
   readonly parts = new Map<string, StoredPart>();
   readonly snapshots: Row[] = [];

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { AlertDispatcher } from '../../../src/alert/alert-dispatcher.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../../src/config/schema.ts';
@@ -10,6 +9,7 @@ import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
 import { FakeTables } from './fake-tables.ts';
+import { keptOutbox } from './kept-outbox.ts';
 
 const windowMs = 10_000;
 const count = 150;
@@ -55,13 +55,13 @@ class Rig {
       this.logged.push(message ?? '');
     };
     log.warn = log.info;
-    const deliver = async (event: AnomalyEvent) => {
+    const deliver = (event: AnomalyEvent) => {
       this.emitted.push(event);
     };
     const partition = { name: 't/1', behindMs: 40_000, lagMessages: 9, isGivenUp: true };
     this.evaluator = new WindowEvaluator({
       ...{ config, groupId: 'g', client: this.tables.client, log, metrics: this.metrics },
-      dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
+      outbox: keptOutbox(this.tables, deliver),
       nowMs: () => this.tables.watermarkMs + 1_000,
       isLeading: () => this.isLeading,
       completeness: {

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { AlertDispatcher } from '../../../src/alert/alert-dispatcher.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../../src/config/schema.ts';
@@ -12,6 +11,7 @@ import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
 import { scenarioSchema } from '../../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../../scenarios/scenario-windows.ts';
 import { FakeTables } from './fake-tables.ts';
+import { keptOutbox } from './kept-outbox.ts';
 
 const windowMs = 10_000;
 const config = configSchema.parse({
@@ -31,23 +31,17 @@ const windows = scenarioWindows(
   windowMs,
 ).flat();
 
-/** @param delivered resolves when the pager has an event */
-function evaluatorOn(
-  tables: FakeTables,
-  delivered: () => Promise<void> = async () => undefined,
-  probe?: () => Completeness,
-) {
+function evaluatorOn(tables: FakeTables, probe?: () => Completeness) {
   const metrics = createMetrics();
   const emitted: AnomalyEvent[] = [];
-  const deliver = async (event: AnomalyEvent) => {
-    await delivered();
+  const deliver = (event: AnomalyEvent) => {
     emitted.push(event);
   };
   const evaluator = new WindowEvaluator({
     config,
     groupId: 'g',
     client: tables.client,
-    dispatcher: new AlertDispatcher({ targets: [{ name: 'kept', deliver }] }),
+    outbox: keptOutbox(tables, deliver),
     log: createLog({ level: 'silent' }),
     metrics,
     nowMs: () => tables.clockMs ?? tables.watermarkMs + 1_000,
@@ -167,7 +161,7 @@ describe('WindowEvaluator', () => {
       hasAllTraffic: true,
     };
     let now: Completeness = fine;
-    const first = evaluatorOn(tables, undefined, () => now);
+    const first = evaluatorOn(tables, () => now);
     tables.clockMs = scenarioStartMs + 10_000;
     await first.evaluator.start();
     await first.evaluator.step();
@@ -199,7 +193,7 @@ describe('WindowEvaluator', () => {
     await first.evaluator.step();
     expect(tables.events).toEqual(first.emitted);
     // A successor knows of it, and the detector of models does not.
-    const second = evaluatorOn(tables, undefined, () => now);
+    const second = evaluatorOn(tables, () => now);
     await second.evaluator.start();
     now = fine;
     await second.evaluator.step();
@@ -221,7 +215,7 @@ describe('WindowEvaluator', () => {
         knownMs: undefined,
         hasAllTraffic,
       });
-      const { emitted, evaluator } = evaluatorOn(tables, undefined, state);
+      const { emitted, evaluator } = evaluatorOn(tables, state);
       tables.evaluatedUntilMs = undefined;
       await evaluator.start();
       for (const end of [70, 120]) {
@@ -333,24 +327,6 @@ describe('WindowEvaluator', () => {
     const expected = outline(await emittedWithoutFailure());
     expect(outline(emitted)).toEqual(expected);
     expect(outline(tables.events)).toEqual(expected);
-    expect(tables.evaluatedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
-  });
-
-  it('stores progress only of windows whose events are delivered', async () => {
-    const tables = new FakeTables(windows);
-    let arrive: () => void = () => undefined;
-    const arrived = new Promise<void>((resolve) => {
-      arrive = resolve;
-    });
-    const { emitted, evaluator, stepTo } = evaluatorOn(tables, () => arrived);
-    await evaluator.start();
-    for (let window = 0; window < 115; window++) await stepTo(window);
-    const [opened] = tables.stored;
-    expect([emitted, opened?.event.state]).toEqual([[], 'opened']);
-    expect(tables.evaluatedUntilMs).toBe(opened?.windowStartMs);
-    arrive();
-    await evaluator.flush();
-    expect(outline(emitted)).toEqual(outline(tables.events));
     expect(tables.evaluatedUntilMs).toBe(scenarioStartMs + 115 * windowMs);
   });
 

@@ -1,0 +1,23 @@
+-- What was delivered of the anomalies in outbox_events.sql: the last settled revision, and the last accepted one
+-- (revision 0: none was).
+SELECT
+    receiver,
+    id,
+    max(revision) AS settled_revision,
+    maxIf(revision, outcome = 'accepted') AS accepted_revision,
+    argMaxIf(state, (revision, at), outcome = 'accepted') AS accepted_state,
+    groupUniqArrayIf(severity, outcome = 'accepted') AS accepted_severities,
+    argMaxIf(memory, (revision, at), outcome = 'accepted') AS accepted_memory,
+    toUnixTimestamp64Milli(maxIf(at, outcome = 'accepted')) AS accepted_ms
+FROM deliveries
+WHERE receiver IN {receivers:Array(String)}
+  AND outcome IN ('accepted', 'refused', 'expired', 'skipped')
+  AND id IN
+  (
+      SELECT id
+      FROM anomalies
+      WHERE incident_id = ''
+      GROUP BY id
+      HAVING argMax(state, revision) != 'resolved' OR max(written_at) >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
+  )
+GROUP BY receiver, id

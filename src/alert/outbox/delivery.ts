@@ -1,0 +1,31 @@
+import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
+import type { Answer, Form, Notice } from '../receivers/receiver.ts';
+
+/** What became of an attempt; the last three settle a revision without delivering it. */
+export type Outcome = Answer['outcome'] | 'refused' | 'expired' | 'skipped';
+
+/** One attempt that is to be made. */
+export interface Delivery {
+  readonly notice: Notice;
+  readonly form: Form;
+  readonly attempt: number;
+  /** True where it only repeats the state that was accepted before. */
+  readonly isRenewal: boolean;
+  /** Since when it has been due, in monotonic milliseconds. */
+  readonly dueSinceMs: number;
+}
+
+/** What a predecessor has delivered of an anomaly to a receiver. */
+export interface DeliveredBefore {
+  /** Last revision that was accepted, refused, expired or skipped. */
+  readonly settledRevision: number;
+  readonly accepted: Accepted | undefined;
+}
+
+/** The last accepted delivery of an anomaly. */
+export interface Accepted {
+  readonly state: AnomalyEvent['state'];
+  /** Highest severity that was accepted. */
+  readonly severity: Severity;
+  readonly memory: string;
+}

@@ -1,0 +1,398 @@
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { DeliveryRow } from '../../sink/anomalies/delivery-store.ts';
+import type { Answer, Form, Receiver } from '../receivers/receiver.ts';
+import type { DeliveredBefore, Delivery, Outcome } from './delivery.ts';
+import { createFeed, type Feed, type NextStep } from './feed.ts';
+import { ownDelayMs, retryDelayMs } from './retry-policy.ts';
+
+export interface LaneOptions {
+  readonly receiver: Receiver;
+  /** Whether the receiver gets an anomaly in this state. */
+  readonly matches: (event: AnomalyEvent) => boolean;
+  readonly giveUpAfterMs: number;
+  /** Called with each attempt's outcome, and with each revision that is settled without one. */
+  readonly onRow: (row: DeliveryRow, isRenewal: boolean) => void;
+  /** In [0, 1). */
+  readonly random: () => number;
+}
+
+/** Attempts at one receiver that may be under way. */
+const maxConcurrent = 4;
+/** Anomalies that fail without a success between, after which one attempt at a time is made. */
+const failuresToClose = 2;
+/** Openings of the lane after which a failure is the anomaly's own. */
+const openingsToBlame = 3;
+/** Interval of looking for what is given up. */
+const expireEveryMs = 1_000;
+/** Anomalies that one lane holds. */
+const maxHeld = 20_000;
+
+/** One anomaly at this receiver. */
+interface Item {
+  readonly feed: Feed;
+  readonly dedupKey: string;
+  /** Undefined while nothing is due. */
+  dueSinceMs: number | undefined;
+  form: Form;
+  attempts: number;
+  /** Failures in a row, without those that an outage of the receiver explains. */
+  failures: number;
+  firstFailedMs: number | undefined;
+  /** Times that it was due again because the receiver came back. */
+  openings: number;
+  lastAttemptMs: number;
+  nextAtMs: number;
+  /** When the accepted state is to be repeated; undefined for never. */
+  renewAtMs: number | undefined;
+  /** Last time of a renewal; set once the end was accepted. */
+  renewUntilMs: number;
+}
+
+/**
+ * What is due at one receiver, and when the next attempt is to be made. Pure: time is a parameter, in monotonic
+ * milliseconds, so a clock that jumps changes nothing.
+ *
+ * - Attempts of one dedup key follow each other: an anomaly waits until the one before it is settled.
+ * - While the receiver accepts, up to four attempts are under way, the longest due first.
+ * - After failures of two anomalies in a row one attempt at a time is made, of the one that was tried the longest
+ *   ago. The first success opens the lane again, and all is due at once.
+ * - What fails while others are accepted, or after three such openings, waits for its own, growing delay.
+ */
+export class Lane {
+  readonly receiver: Receiver;
+  readonly #options: LaneOptions;
+  /** By anomaly, the longest known first. */
+  readonly #items = new Map<string, Item>();
+  /** Anomalies of each dedup key, in order; only the first is delivered. */
+  readonly #byKey = new Map<string, string[]>();
+  readonly #due = new Set<string>();
+  readonly #busy = new Set<string>();
+  #isMuted: (event: AnomalyEvent) => boolean = () => false;
+  /** Anomalies that failed since the last success, without those whose own fault it is. */
+  readonly #failing = new Set<string>();
+  #awaySinceMs: number | undefined;
+  #nextProbeMs = Number.NEGATIVE_INFINITY;
+  #lastSuccessMs = Number.NEGATIVE_INFINITY;
+  #lastFailure = '';
+  #expireAtMs = Number.NEGATIVE_INFINITY;
+  #hasOverflowed = false;
+
+  constructor(options: LaneOptions) {
+    this.receiver = options.receiver;
+    this.#options = options;
+  }
+
+  /** Adds a revision. It is due at once where the receiver wants it. */
+  add(event: AnomalyEvent, nowMs: number, before?: DeliveredBefore): void {
+    const item = this.#items.get(event.id);
+    const isMatched = this.#options.matches(event);
+    if (item !== undefined) item.feed.add(event, isMatched);
+    else if (this.#items.size >= maxHeld) this.#hasOverflowed = true;
+    else this.#insert(event, isMatched, before);
+    this.#refresh(event.id, nowMs);
+  }
+
+  /** Called before all that may be due is read again. */
+  beginReload(): void {
+    this.#hasOverflowed = false;
+  }
+
+  /** Sets what is muted, and finds what is due now. */
+  mute(isMuted: (event: AnomalyEvent) => boolean, nowMs: number): void {
+    this.#isMuted = isMuted;
+    for (const id of [...this.#items.keys()]) this.#refresh(id, nowMs);
+  }
+
+  /** The attempt to make now; undefined for none. Its slot is taken until `release`. */
+  next(nowMs: number): Delivery | undefined {
+    this.#expire(nowMs);
+    const id = this.#choose(nowMs);
+    const item = id === undefined ? undefined : this.#items.get(id);
+    if (id === undefined || item === undefined) return undefined;
+    this.#busy.add(id);
+    item.lastAttemptMs = nowMs;
+    const step = item.feed.next(this.#isMuted(item.feed.newest));
+    const isRenewal = step === undefined;
+    const { renewal } = this.receiver;
+    if (isRenewal && renewal !== undefined) item.renewAtMs = nowMs + renewal.everyMs;
+    const { newest, severities, accepted } = item.feed;
+    const event = step?.event ?? newest;
+    const renewed = newest.state === 'resolved' ? 'resolved' : 'updated';
+    const change = step?.kind === 'deliver' ? step.change : renewed;
+    const notice = {
+      event,
+      change,
+      severities: [...severities],
+      memory: accepted?.memory ?? '',
+      isTest: false,
+    };
+    const attempt = item.attempts + 1;
+    const dueSinceMs = item.dueSinceMs ?? nowMs;
+    return { notice, form: item.form, attempt, isRenewal, dueSinceMs };
+  }
+
+  /** Records how an attempt ended. */
+  finish(delivery: Delivery, answer: Answer, nowMs: number): void {
+    const { event } = delivery.notice;
+    const item = this.#items.get(event.id);
+    if (item === undefined) return;
+    if (answer.outcome === 'accepted') this.#accepted(item, delivery, answer, nowMs);
+    else if (answer.outcome === 'unacceptable') this.#unacceptable(item, delivery, answer);
+    else this.#failed(item, delivery, answer, nowMs);
+    this.#refresh(event.id, nowMs);
+  }
+
+  /** Gives an attempt's slot back: its outcome is recorded. */
+  release({ notice: { event } }: Delivery, nowMs: number): void {
+    this.#busy.delete(event.id);
+    this.#dropSettled(event.id, nowMs);
+  }
+
+  /** Anomalies with something to deliver, renewals apart, and since when the first of them has had it. */
+  backlog(): { readonly due: number; readonly oldestMs: number | undefined } {
+    let due = 0;
+    let oldestMs: number | undefined;
+    for (const id of this.#due) {
+      const since = this.#items.get(id)?.dueSinceMs;
+      if (since === undefined) continue;
+      due++;
+      oldestMs = Math.min(since, oldestMs ?? since);
+    }
+    return { due, oldestMs };
+  }
+
+  /** Since when the receiver has accepted nothing, and what it said last; undefined while it accepts. */
+  outage(): { readonly sinceMs: number; readonly answer: string } | undefined {
+    if (this.#awaySinceMs === undefined) return undefined;
+    return { sinceMs: this.#awaySinceMs, answer: this.#lastFailure };
+  }
+
+  /** True where anomalies found the lane full, and there is room again. They are still due in the table. */
+  get hasRoomAgain(): boolean {
+    return this.#hasOverflowed && this.#items.size < maxHeld / 2;
+  }
+
+  get #isClosed(): boolean {
+    return this.#failing.size >= failuresToClose;
+  }
+
+  #insert(event: AnomalyEvent, isMatched: boolean, before: DeliveredBefore | undefined): void {
+    const { dedup_key: dedupKey } = event;
+    this.#items.set(event.id, {
+      feed: createFeed(this.receiver, event, isMatched, before),
+      dedupKey,
+      dueSinceMs: undefined,
+      form: 'full',
+      attempts: 0,
+      failures: 0,
+      openings: 0,
+      firstFailedMs: undefined,
+      lastAttemptMs: Number.NEGATIVE_INFINITY,
+      nextAtMs: Number.NEGATIVE_INFINITY,
+      renewAtMs: undefined,
+      renewUntilMs: Number.POSITIVE_INFINITY,
+    });
+    const ids = this.#byKey.get(dedupKey);
+    if (ids === undefined) this.#byKey.set(dedupKey, [event.id]);
+    else ids.push(event.id);
+  }
+
+  /** Finds out whether an anomaly is due; settles what is never delivered. */
+  #refresh(id: string, nowMs: number): void {
+    const item = this.#items.get(id);
+    if (item === undefined) return;
+    let step: NextStep | undefined;
+    while (true) {
+      step = item.feed.next(this.#isMuted(item.feed.newest));
+      if (step?.kind !== 'skip') break;
+      this.#settle(item, step.event, 'skipped', step.reason);
+    }
+    item.dueSinceMs = step === undefined ? undefined : (item.dueSinceMs ?? nowMs);
+    if (step === undefined) this.#planRenewal(item, nowMs);
+    if (step !== undefined || item.renewAtMs !== undefined) this.#due.add(id);
+    else this.#due.delete(id);
+    this.#dropSettled(id, nowMs);
+  }
+
+  /** A state that was accepted by a predecessor is repeated at once. */
+  #planRenewal(item: Item, nowMs: number): void {
+    const { renewal } = this.receiver;
+    const { accepted } = item.feed;
+    if (renewal === undefined || accepted === undefined) return;
+    if (accepted.state === 'resolved' && !Number.isFinite(item.renewUntilMs)) {
+      item.renewUntilMs = nowMs + renewal.afterEndMs;
+    }
+    item.renewAtMs ??= nowMs;
+    if (item.renewAtMs > item.renewUntilMs) item.renewAtMs = undefined;
+  }
+
+  #choose(nowMs: number): string | undefined {
+    if (this.#busy.size >= (this.#isClosed ? 1 : maxConcurrent)) return undefined;
+    if (nowMs < this.#nextProbeMs) return undefined;
+    let best: string | undefined;
+    let bestOrder = Number.POSITIVE_INFINITY;
+    for (const id of this.#due) {
+      const item = this.#items.get(id);
+      if (item === undefined || this.#busy.has(id) || item.nextAtMs > nowMs) continue;
+      const isRenewal = item.dueSinceMs === undefined;
+      if (isRenewal && (item.renewAtMs ?? Number.POSITIVE_INFINITY) > nowMs) continue;
+      if (!this.#isFirst(id, item)) continue;
+      const order = this.#isClosed ? item.lastAttemptMs : (item.dueSinceMs ?? nowMs);
+      if (order >= bestOrder) continue;
+      best = id;
+      bestOrder = order;
+    }
+    return best;
+  }
+
+  #isFirst(id: string, item: Item): boolean {
+    return this.#byKey.get(item.dedupKey)?.[0] === id;
+  }
+
+  #accepted(item: Item, delivery: Delivery, answer: Answer, nowMs: number): void {
+    if (this.#isClosed) this.#reopen(nowMs);
+    this.#lastSuccessMs = nowMs;
+    this.#failing.clear();
+    this.#awaySinceMs = undefined;
+    this.#nextProbeMs = Number.NEGATIVE_INFINITY;
+    this.#row(delivery, answer.outcome, answer);
+    item.feed.settle(delivery.notice.event, answer.memory ?? delivery.notice.memory);
+    this.#reset(item);
+    const { renewal } = this.receiver;
+    if (renewal === undefined) return;
+    const isEnd = delivery.notice.event.state === 'resolved';
+    if (isEnd && !delivery.isRenewal) item.renewUntilMs = nowMs + renewal.afterEndMs;
+    item.renewAtMs = nowMs + renewal.everyMs;
+  }
+
+  /** What failed only because the receiver was away is due at once. */
+  #reopen(nowMs: number): void {
+    for (const id of this.#due) {
+      const item = this.#items.get(id);
+      if (item?.firstFailedMs === undefined || this.#isOwnFault(item)) continue;
+      item.nextAtMs = nowMs;
+      item.failures = 0;
+      item.firstFailedMs = undefined;
+      item.openings++;
+    }
+  }
+
+  #unacceptable(item: Item, delivery: Delivery, answer: Answer): void {
+    this.#row(delivery, answer.outcome, answer);
+    item.attempts++;
+    if (delivery.form === 'full') {
+      item.form = 'minimal';
+      return;
+    }
+    this.#settle(item, delivery.notice.event, 'refused', answer.answer, delivery);
+  }
+
+  #failed(item: Item, delivery: Delivery, answer: Answer, nowMs: number): void {
+    this.#row(delivery, answer.outcome, answer);
+    if (!this.#isOwnFault(item)) this.#failing.add(delivery.notice.event.id);
+    this.#awaySinceMs ??= nowMs;
+    this.#lastFailure = answer.answer;
+    item.attempts++;
+    item.failures++;
+    item.firstFailedMs ??= nowMs;
+    const delayMs = retryDelayMs(answer, nowMs - this.#awaySinceMs, this.#options.random());
+    const ownMs = ownDelayMs(item.failures - 1, this.#options.random());
+    item.nextAtMs = nowMs + (this.#isOwnFault(item) ? Math.max(delayMs, ownMs) : delayMs);
+    // One failure says little of the others, unless the receiver itself asks for a pause.
+    const pauses = answer.retryAfterMs !== undefined || this.#isClosed;
+    if (pauses) this.#nextProbeMs = nowMs + delayMs;
+  }
+
+  /** True for what fails while others are accepted, or each time that the lane opens. */
+  #isOwnFault({ firstFailedMs, openings }: Item): boolean {
+    if (openings >= openingsToBlame) return true;
+    return firstFailedMs !== undefined && this.#lastSuccessMs > firstFailedMs;
+  }
+
+  /** Gives up what has been due for too long. */
+  #expire(nowMs: number): void {
+    const { giveUpAfterMs } = this.#options;
+    if (nowMs < this.#expireAtMs) return;
+    this.#expireAtMs = nowMs + expireEveryMs;
+    for (const id of [...this.#due]) {
+      const item = this.#items.get(id);
+      if (item?.dueSinceMs === undefined || this.#busy.has(id)) continue;
+      // What was due while no process ran is tried once at least.
+      if (item.lastAttemptMs === Number.NEGATIVE_INFINITY) continue;
+      if (nowMs - item.dueSinceMs < giveUpAfterMs) continue;
+      const step = item.feed.next(this.#isMuted(item.feed.newest));
+      if (step !== undefined) {
+        const why = this.#lastFailure === '' ? '' : `: ${this.#lastFailure}`;
+        this.#settle(item, step.event, 'expired', `not accepted for too long${why}`);
+      }
+      this.#refresh(id, nowMs);
+    }
+  }
+
+  /** Settles a revision that is not delivered. */
+  #settle(
+    item: Item,
+    event: AnomalyEvent,
+    outcome: Outcome,
+    answer: string,
+    { form, attempt }: Pick<Delivery, 'form' | 'attempt'> = { form: 'full', attempt: 0 },
+  ): void {
+    item.feed.settle(event, undefined);
+    this.#options.onRow(rowOf(this.receiver, event, { form, attempt, outcome, answer }), false);
+    this.#reset(item);
+  }
+
+  #reset(item: Item): void {
+    item.form = 'full';
+    item.attempts = 0;
+    item.failures = 0;
+    item.openings = 0;
+    item.firstFailedMs = undefined;
+    item.nextAtMs = Number.NEGATIVE_INFINITY;
+    item.dueSinceMs = undefined;
+  }
+
+  #row(delivery: Delivery, outcome: Outcome, { answer, memory }: Answer): void {
+    const { notice, form, attempt, isRenewal } = delivery;
+    const kept = memory ?? notice.memory;
+    const row = rowOf(this.receiver, notice.event, {
+      form,
+      attempt,
+      outcome,
+      answer,
+      memory: kept,
+    });
+    this.#options.onRow(row, isRenewal);
+  }
+
+  /** Forgets an anomaly that is over once it is settled, and lets the next one of its dedup key come. */
+  #dropSettled(id: string, nowMs: number): void {
+    const item = this.#items.get(id);
+    if (item === undefined || this.#busy.has(id) || item.dueSinceMs !== undefined) return;
+    if (item.feed.newest.state !== 'resolved') return;
+    const ids = this.#byKey.get(item.dedupKey) ?? [];
+    // A later anomaly of the same key replaces the renewals of this one.
+    if (item.renewAtMs !== undefined && ids.at(-1) === id) return;
+    this.#items.delete(id);
+    this.#due.delete(id);
+    const rest = ids.filter((other) => other !== id);
+    if (rest.length === 0) this.#byKey.delete(item.dedupKey);
+    else this.#byKey.set(item.dedupKey, rest);
+    const [next] = rest;
+    if (next !== undefined) this.#refresh(next, nowMs);
+  }
+}
+
+function rowOf(
+  { name }: Receiver,
+  event: AnomalyEvent,
+  {
+    memory = '',
+    ...attempt
+  }: Pick<DeliveryRow, 'form' | 'attempt' | 'outcome' | 'answer'> & {
+    memory?: string;
+  },
+): DeliveryRow {
+  const { id, revision, state, severity } = event;
+  return { receiver: name, id, revision, state, severity, memory, ...attempt };
+}

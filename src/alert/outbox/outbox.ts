@@ -1,0 +1,278 @@
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import type { Logger } from '../../base/telemetry/log.ts';
+import type { Metrics } from '../../base/telemetry/metrics.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type {
+  DeliveryRow,
+  DeliveryStore,
+  OutboxState,
+} from '../../sink/anomalies/delivery-store.ts';
+import type { Mute } from '../../sink/anomalies/mute-store.ts';
+import type { Answer, Receiver } from '../receivers/receiver.ts';
+import { isMutedBy } from '../routing/muted.ts';
+import type { Delivery } from './delivery.ts';
+import { DeliveryLog } from './delivery-log.ts';
+import { Lane } from './lane.ts';
+
+/** A receiver, and which anomalies it gets. */
+export interface Route {
+  readonly receiver: Receiver;
+  readonly matches: (event: AnomalyEvent) => boolean;
+  /** True for the topic: it gets what is muted too. */
+  readonly ignoresMutes: boolean;
+}
+
+export interface OutboxOptions {
+  readonly routes: readonly Route[];
+  readonly store: Pick<DeliveryStore, 'add' | 'load'>;
+  readonly readMutes: () => Promise<readonly Mute[]>;
+  readonly giveUpAfterMs: number;
+  readonly clock: Clock;
+  readonly random: () => number;
+  /** Checked before each attempt. */
+  readonly isLeading: () => boolean;
+  readonly log: Logger;
+  readonly metrics: Metrics;
+}
+
+/** Interval of looking for attempts that have become due. */
+const tickMs = 500;
+/** Interval of reading mutes. */
+const muteMs = 5_000;
+/** Longest time that an accepted delivery keeps its place while its row is being stored. */
+const recordMs = 1_000;
+/** Receivers to whom an end was delivered this long ago are not sent it again. */
+const renewedMs = 20 * 60_000;
+/** Time beyond `give_up_after` in which resolved anomalies are read at a start. */
+const slackMs = 3_600_000;
+
+/**
+ * Delivers anomalies to all receivers until they are accepted. What is in the table `anomalies` and not settled
+ * in `deliveries` is due, so nothing is lost over a restart or a takeover. Receivers are independent of each
+ * other. Runs in the process that leads.
+ *
+ * A process that is killed between an acceptance and its row delivers the event again, with the same key.
+ */
+export class Outbox {
+  readonly #options: OutboxOptions;
+  readonly #lanes: readonly Lane[];
+  readonly #log: DeliveryLog;
+  /** Attempts under way. */
+  readonly #attempts = new Set<Promise<void>>();
+  /** Receivers that accept nothing, as the log has it. */
+  readonly #away = new Set<string>();
+  #mutes: readonly Mute[] = [];
+  #muteReadMs = Number.NEGATIVE_INFINITY;
+  #stopTicks: () => void = () => undefined;
+  #isStopped = false;
+  #isReloading = false;
+
+  constructor(options: OutboxOptions) {
+    this.#options = options;
+    const { routes, store, clock, log, metrics, giveUpAfterMs, random } = options;
+    this.#log = new DeliveryLog({
+      add: (rows) => store.add(rows),
+      clock,
+      onFailure: (error) => log.warn({ err: messageOf(error) }, 'deliveries cannot be recorded'),
+      onLost: () => metrics.alertRowsLost.inc(),
+    });
+    this.#lanes = routes.map(
+      ({ receiver, matches }) =>
+        new Lane({
+          receiver,
+          matches,
+          giveUpAfterMs,
+          random,
+          onRow: (row, isRenewal) => this.#onRow(row, isRenewal),
+        }),
+    );
+  }
+
+  /** Reads what is due, and begins to deliver it. */
+  async start(): Promise<void> {
+    await this.#load();
+    await this.#readMutes();
+    this.#stopTicks = this.#options.clock.every(tickMs, () => this.#tick());
+    this.#tick();
+  }
+
+  /** Delivers an event that is stored. One that is known already changes nothing. */
+  add(event: AnomalyEvent): void {
+    const nowMs = this.#options.clock.elapsedMs();
+    for (const lane of this.#lanes) {
+      lane.add(event, nowMs);
+      this.#pump(lane);
+    }
+  }
+
+  /** Receivers that accept nothing, for `/readyz`. */
+  notes(): string[] {
+    const nowMs = this.#options.clock.elapsedMs();
+    return this.#lanes.flatMap((lane) => {
+      const outage = lane.outage();
+      if (outage === undefined) return [];
+      const seconds = Math.round((nowMs - outage.sinceMs) / 1000);
+      const { due } = lane.backlog();
+      return [
+        `alert: ${lane.receiver.name} has accepted nothing for ${seconds} s, ${due} due: ${outage.answer}`,
+      ];
+    });
+  }
+
+  /** Resolves when nothing is due any more, or after this time; returns how many deliveries are due. */
+  async drained(maxMs: number): Promise<number> {
+    const { clock } = this.#options;
+    const endMs = clock.elapsedMs() + maxMs;
+    const due = () => this.#lanes.reduce((sum, lane) => sum + lane.backlog().due, 0);
+    while (due() > 0 && clock.elapsedMs() < endMs && !this.#isStopped) {
+      for (const lane of this.#lanes) this.#pump(lane);
+      await Promise.race([clock.sleep(tickMs), ...this.#attempts]);
+    }
+    return due();
+  }
+
+  /** Ends: begins no more attempts, and records those that are under way. */
+  async stop(maxMs: number): Promise<void> {
+    this.#isStopped = true;
+    this.#stopTicks();
+    const { clock, metrics } = this.#options;
+    await Promise.race([Promise.all(this.#attempts), clock.sleep(maxMs)]);
+    await Promise.race([this.#log.end(), clock.sleep(maxMs)]);
+    for (const { receiver } of this.#lanes) {
+      metrics.alertsDue.set({ receiver: receiver.name }, 0);
+      metrics.alertOldestDueSeconds.set({ receiver: receiver.name }, 0);
+    }
+  }
+
+  async #load(): Promise<void> {
+    const { store, clock, giveUpAfterMs } = this.#options;
+    const names = this.#lanes.map(({ receiver }) => receiver.name);
+    const sinceMs = clock.nowMs() - giveUpAfterMs - slackMs;
+    const state = await store.load(names, Math.max(0, Math.round(sinceMs)));
+    for (const lane of this.#lanes) restore(lane, state, clock.elapsedMs(), clock.nowMs());
+  }
+
+  #tick(): void {
+    const { clock } = this.#options;
+    if (clock.elapsedMs() >= this.#muteReadMs + muteMs) void this.#readMutes();
+    for (const lane of this.#lanes) {
+      this.#pump(lane);
+      this.#export(lane);
+    }
+    if (this.#lanes.some((lane) => lane.hasRoomAgain)) void this.#reload();
+  }
+
+  /** Reads again what found a lane full. */
+  async #reload(): Promise<void> {
+    if (this.#isReloading) return;
+    this.#isReloading = true;
+    await this.#log.recorded();
+    for (const lane of this.#lanes) lane.beginReload();
+    await this.#load().catch((error: unknown) => {
+      this.#options.log.warn({ err: messageOf(error) }, 'due deliveries cannot be read');
+    });
+    this.#isReloading = false;
+  }
+
+  async #readMutes(): Promise<void> {
+    const { readMutes, clock, log, routes } = this.#options;
+    this.#muteReadMs = clock.elapsedMs();
+    try {
+      this.#mutes = await readMutes();
+    } catch (error) {
+      log.warn({ err: messageOf(error) }, 'mutes cannot be read; the last known ones hold');
+    }
+    const nowMs = clock.nowMs();
+    const isMuted = (event: AnomalyEvent) =>
+      this.#mutes.some((mute) => isMutedBy(mute, event, nowMs));
+    this.#lanes.forEach((lane, i) => {
+      if (routes[i]?.ignoresMutes === false) lane.mute(isMuted, clock.elapsedMs());
+    });
+  }
+
+  #pump(lane: Lane): void {
+    const { clock, isLeading } = this.#options;
+    while (!this.#isStopped && isLeading()) {
+      const delivery = lane.next(clock.elapsedMs());
+      if (delivery === undefined) return;
+      const attempt: Promise<void> = this.#attempt(lane, delivery).finally(() => {
+        this.#attempts.delete(attempt);
+      });
+      this.#attempts.add(attempt);
+    }
+  }
+
+  async #attempt(lane: Lane, delivery: Delivery): Promise<void> {
+    const { clock, metrics } = this.#options;
+    const receiver = lane.receiver.name;
+    const answer = await lane.receiver
+      .send(delivery.notice, delivery.form)
+      .catch((error: unknown): Answer => ({ outcome: 'failed', answer: messageOf(error) }));
+    lane.finish(delivery, answer, clock.elapsedMs());
+    if (answer.outcome === 'accepted' && !delivery.isRenewal) {
+      const tookMs = clock.elapsedMs() - delivery.dueSinceMs;
+      metrics.alertAcceptedSeconds.observe({ receiver }, tookMs / 1000);
+    }
+    this.#logOutage(lane);
+    await Promise.race([this.#log.recorded(), clock.sleep(recordMs)]);
+    lane.release(delivery, clock.elapsedMs());
+    this.#pump(lane);
+  }
+
+  #onRow(row: DeliveryRow, isRenewal: boolean): void {
+    const { receiver, outcome } = row;
+    this.#options.metrics.alertAttempts.inc({ receiver, outcome });
+    // A day of renewals would be 1,440 rows that say nothing new.
+    if (!isRenewal) this.#log.add(row);
+    if (outcome !== 'refused' && outcome !== 'expired') return;
+    const fields = { receiver, anomaly: row.id, revision: row.revision, answer: row.answer };
+    this.#options.log.error(fields, `delivery ${outcome}; it is not tried again`);
+  }
+
+  #logOutage(lane: Lane): void {
+    const { log } = this.#options;
+    const receiver = lane.receiver.name;
+    const outage = lane.outage();
+    if (outage !== undefined && !this.#away.has(receiver)) {
+      this.#away.add(receiver);
+      log.warn({ receiver, answer: outage.answer }, 'a receiver did not accept; retrying');
+    } else if (outage === undefined && this.#away.delete(receiver)) {
+      log.info({ receiver }, 'the receiver accepts again');
+    }
+  }
+
+  #export(lane: Lane): void {
+    const { clock, metrics } = this.#options;
+    const receiver = lane.receiver.name;
+    const { due, oldestMs } = lane.backlog();
+    const ageMs = oldestMs === undefined ? 0 : clock.elapsedMs() - oldestMs;
+    metrics.alertsDue.set({ receiver }, due);
+    metrics.alertOldestDueSeconds.set({ receiver }, ageMs / 1000);
+  }
+}
+
+/** Fills a lane with what may be due. Ages are kept: what was due an hour ago is an hour old. */
+function restore(lane: Lane, state: OutboxState, elapsedMs: number, nowMs: number): void {
+  const { name, feed } = lane.receiver;
+  const registeredMs = state.sinceMs.get(name) ?? 0;
+  const settled = new Map(
+    state.settled.filter(({ receiver }) => receiver === name).map((each) => [each.id, each]),
+  );
+  const last = new Map(state.events.map((stored) => [stored.event.id, stored]));
+  const skipped = new Map<string, number>();
+  for (const { event, writtenMs } of state.events) {
+    const before = settled.get(event.id);
+    const end = last.get(event.id);
+    const isOver = end?.event.state === 'resolved';
+    if (isOver && end !== undefined && end.writtenMs < registeredMs) continue;
+    if (isOver && before?.accepted?.state === 'resolved') {
+      if (nowMs - before.accepted.atMs > renewedMs) continue;
+    }
+    // A receiver of all revisions gets those since it was configured.
+    if (feed === 'revisions' && writtenMs < registeredMs) skipped.set(event.id, event.revision);
+    const settledRevision = Math.max(before?.settledRevision ?? 0, skipped.get(event.id) ?? 0);
+    const ageMs = Math.max(0, nowMs - Math.max(writtenMs, registeredMs));
+    lane.add(event, elapsedMs - ageMs, { settledRevision, accepted: before?.accepted });
+  }
+}

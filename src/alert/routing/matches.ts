@@ -1,0 +1,64 @@
+import { type Dimension, dimensions } from '../../base/dimensions.ts';
+import type { ReceiverMatch } from '../../config/alert.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { severities } from '../../detect/event/severity.ts';
+
+/** Dimensions that `match` has patterns for, beside the model. */
+export const matchedDimensions = dimensions.filter(
+  (dimension): dimension is Exclude<Dimension, 'model' | 'cold_start'> =>
+    dimension !== 'model' && dimension !== 'cold_start',
+);
+
+/** Whether a receiver gets an anomaly. Of an anomaly of several series, one that matches suffices. */
+export function matches(match: ReceiverMatch, event: AnomalyEvent): boolean {
+  return unmetCondition(match, event) === undefined;
+}
+
+/** The first condition that an anomaly does not meet, as text; undefined where it meets all. */
+export function unmetCondition(match: ReceiverMatch, event: AnomalyEvent): string | undefined {
+  if (severities.indexOf(event.severity) < severities.indexOf(match.severity)) {
+    return `severity ${event.severity} is below ${match.severity}`;
+  }
+  if (match.kinds !== undefined && !match.kinds.includes(event.kind)) {
+    return `kind ${event.kind} is not one of ${match.kinds.join(', ')}`;
+  }
+  const patterns = [
+    ['model', match.models],
+    ...matchedDimensions.map((dimension) => [dimension, match[dimension]] as const),
+  ] as const;
+  for (const [dimension, wanted] of patterns) {
+    const values = valuesOf(event, dimension);
+    if (wanted === undefined || isOneOf(wanted, values)) continue;
+    return `${dimension} ${values.join(', ') || "''"} is not one of ${wanted.join(', ')}`;
+  }
+  return undefined;
+}
+
+/** Values of a dimension in all series that the event names. */
+export function valuesOf(event: AnomalyEvent, dimension: Dimension): string[] {
+  const values = new Set([String(event[dimension])]);
+  for (const member of event.members ?? []) values.add(String(member[dimension]));
+  for (const each of event.scope?.values ?? []) {
+    if (each.dimension === dimension) values.add(each.value);
+  }
+  return [...values];
+}
+
+function isOneOf(patterns: readonly string[], values: readonly string[]): boolean {
+  return values.some((value) => patterns.some((pattern) => matchesPattern(pattern, value)));
+}
+
+/** `*` matches any text, also none; all else is itself. */
+export function matchesPattern(pattern: string, value: string): boolean {
+  const [first = '', ...parts] = pattern.split('*');
+  const last = parts.pop();
+  if (last === undefined) return pattern === value;
+  if (!value.startsWith(first)) return false;
+  let at = first.length;
+  for (const part of parts) {
+    const found = value.indexOf(part, at);
+    if (found < 0) return false;
+    at = found + part.length;
+  }
+  return value.length - last.length >= at && value.endsWith(last);
+}

@@ -1,0 +1,185 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import {
+  type AnomalyEvent,
+  anomalyEventSchema,
+  type Severity,
+} from '../../detect/event/anomaly-event.ts';
+import { severities } from '../../detect/event/severity.ts';
+import { readRows } from '../read-query.ts';
+
+/** A row of the table `deliveries`, without its time. */
+export interface DeliveryRow {
+  readonly receiver: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly attempt: number;
+  readonly outcome: string;
+  readonly form: string;
+  readonly state: AnomalyEvent['state'];
+  readonly severity: Severity;
+  readonly answer: string;
+  readonly memory: string;
+}
+
+/** An event, and when it was stored, by ClickHouse's clock. */
+export interface StoredEvent {
+  readonly event: AnomalyEvent;
+  readonly writtenMs: number;
+}
+
+/** What was delivered of an anomaly to a receiver. */
+export interface Settled {
+  readonly receiver: string;
+  readonly id: string;
+  /** Last revision that was accepted, refused, expired or skipped. */
+  readonly settledRevision: number;
+  /** Undefined where no revision was accepted. */
+  readonly accepted:
+    | {
+        readonly state: AnomalyEvent['state'];
+        /** Highest severity that was accepted. */
+        readonly severity: Severity;
+        readonly memory: string;
+        readonly atMs: number;
+      }
+    | undefined;
+}
+
+/** All that an outbox needs to go on where its predecessor stopped. */
+export interface OutboxState {
+  /** Events of each anomaly, in order. */
+  readonly events: readonly StoredEvent[];
+  readonly settled: readonly Settled[];
+  /** When each receiver was first configured, by ClickHouse's clock. */
+  readonly sinceMs: ReadonlyMap<string, number>;
+}
+
+type SettledRow = Record<
+  | 'receiver'
+  | 'id'
+  | 'settled_revision'
+  | 'accepted_revision'
+  | 'accepted_state'
+  | 'accepted_memory'
+  | 'accepted_ms',
+  string
+> & { readonly accepted_severities: readonly Severity[] };
+
+/** Settings of an insert whose row must be there when it returns. */
+const durable = {
+  async_insert: 0,
+  wait_end_of_query: 1,
+  date_time_input_format: 'best_effort',
+} as const;
+
+/** How far a revision came at a receiver. */
+export interface DeliveryStatus {
+  readonly id: string;
+  readonly receiver: string;
+  readonly revision: number;
+  readonly state: string;
+  /** Outcome of the last attempt, or why there is none. */
+  readonly outcome: string;
+  readonly answer: string;
+  readonly attempts: number;
+  readonly at_ms: number;
+}
+
+/** Statuses read at once. */
+const statusLimit = 10_000;
+
+/** Stores which events were delivered to whom. */
+export class DeliveryStore {
+  readonly #client: ClickHouseClient;
+
+  constructor(client: ClickHouseClient) {
+    this.#client = client;
+  }
+
+  /** Adds rows in one block. A row that is added twice changes nothing that is read. */
+  async add(rows: readonly DeliveryRow[]): Promise<void> {
+    await this.#insert('deliveries', rows);
+  }
+
+  /**
+   * Registers new receivers, and reads what may be due at all of them.
+   *
+   * @param sinceMs anomalies that were over before then are left out.
+   */
+  async load(receivers: readonly string[], sinceMs: number): Promise<OutboxState> {
+    const known = await this.#receivers(receivers);
+    const unknown = receivers.filter((receiver) => !known.has(receiver));
+    if (unknown.length > 0) {
+      await this.#insert(
+        'receivers',
+        unknown.map((receiver) => ({ receiver })),
+      );
+    }
+    const [events, settled, since] = await Promise.all([
+      readRows<{ body: string; written_ms: string }>(this.#client, 'outbox_events', { sinceMs }),
+      readRows<SettledRow>(this.#client, 'outbox_settled', { receivers, sinceMs }),
+      this.#receivers(receivers),
+    ]);
+    return {
+      events: events.map(({ body, written_ms }) => ({
+        event: anomalyEventSchema.parse(JSON.parse(body)),
+        writtenMs: Number(written_ms),
+      })),
+      settled: settled.map(settledOf),
+      sinceMs: since,
+    };
+  }
+
+  /** How far the deliveries of these anomalies came, by anomaly and time. */
+  async statusOf(ids: readonly string[]): Promise<DeliveryStatus[]> {
+    if (ids.length === 0) return [];
+    const rows = await readRows<
+      Record<'id' | 'receiver' | 'state' | 'last_outcome' | 'last_answer', string> &
+        Record<'revision' | 'attempts' | 'last_ms', string>
+    >(this.#client, 'deliveries', { ids, limit: statusLimit });
+    return rows.map(({ id, receiver, state, last_outcome, last_answer, ...numbers }) => ({
+      id,
+      receiver,
+      revision: Number(numbers.revision),
+      state,
+      outcome: last_outcome,
+      answer: last_answer,
+      attempts: Number(numbers.attempts),
+      at_ms: Number(numbers.last_ms),
+    }));
+  }
+
+  async #receivers(receivers: readonly string[]): Promise<Map<string, number>> {
+    const rows = await readRows<{ receiver: string; since_ms: string }>(
+      this.#client,
+      'outbox_receivers',
+      { receivers },
+    );
+    return new Map(rows.map(({ receiver, since_ms }) => [receiver, Number(since_ms)]));
+  }
+
+  async #insert(table: string, values: readonly object[]): Promise<void> {
+    await this.#client.insert({
+      table,
+      values,
+      format: 'JSONEachRow',
+      clickhouse_settings: durable,
+    });
+  }
+}
+
+function settledOf(row: SettledRow): Settled {
+  const { receiver, id } = row;
+  const settledRevision = Number(row.settled_revision);
+  if (Number(row.accepted_revision) === 0) {
+    return { receiver, id, settledRevision, accepted: undefined };
+  }
+  const highest = severities.findLast((each) => row.accepted_severities.includes(each)) ?? 'info';
+  const accepted = {
+    state: row.accepted_state as AnomalyEvent['state'],
+    severity: highest,
+    memory: row.accepted_memory,
+    atMs: Number(row.accepted_ms),
+  };
+  return { receiver, id, settledRevision, accepted };
+}

@@ -1,0 +1,58 @@
+import type { Answer, Form, Notice, Receiver } from '../../../src/alert/receivers/receiver.ts';
+
+type Shape = Pick<Receiver, 'feed' | 'wantsPast' | 'wantsUpdates' | 'renewal'>;
+
+const shapes = {
+  revisions: { feed: 'revisions', wantsPast: false, wantsUpdates: false },
+  pager: { feed: 'state', wantsPast: false, wantsUpdates: false },
+  chat: { feed: 'state', wantsPast: true, wantsUpdates: true },
+  renewed: {
+    feed: 'state',
+    wantsPast: false,
+    wantsUpdates: false,
+    renewal: { everyMs: 60_000, afterEndMs: 15 * 60_000 },
+  },
+} as const satisfies Record<string, Shape>;
+
+/** A receiver in memory that answers as the test says. */
+export class FakeReceiver implements Receiver {
+  readonly name: string;
+  readonly feed: Receiver['feed'];
+  readonly wantsPast: boolean;
+  readonly wantsUpdates: boolean;
+  readonly renewal?: { readonly everyMs: number; readonly afterEndMs: number };
+  /** All attempts, as `id/revision change` and outcome. */
+  readonly attempts: string[] = [];
+  /** What was accepted, as `id/revision change`. */
+  readonly accepted: string[] = [];
+  answer: (notice: Notice, form: Form) => Answer | Promise<Answer> = () => ({
+    outcome: 'accepted',
+    answer: '200',
+  });
+
+  constructor(name: string, shape: keyof typeof shapes) {
+    this.name = name;
+    Object.assign(this, shapes[shape]);
+    const { feed, wantsPast, wantsUpdates } = shapes[shape];
+    this.feed = feed;
+    this.wantsPast = wantsPast;
+    this.wantsUpdates = wantsUpdates;
+  }
+
+  async send(notice: Notice, form: Form): Promise<Answer> {
+    const { event, change } = notice;
+    const label = `${event.id}/${event.revision} ${change}`;
+    const answer = await this.answer(notice, form);
+    this.attempts.push(`${label} ${answer.outcome}${form === 'minimal' ? ' minimal' : ''}`);
+    if (answer.outcome === 'accepted') this.accepted.push(label);
+    return answer;
+  }
+
+  preview() {
+    return [];
+  }
+
+  close() {
+    return Promise.resolve();
+  }
+}

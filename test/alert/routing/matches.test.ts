@@ -1,0 +1,111 @@
+import { describe, expect, it } from 'vitest';
+import { matches, matchesPattern, unmetCondition } from '../../../src/alert/routing/matches.ts';
+import { isMutedBy } from '../../../src/alert/routing/muted.ts';
+import { neverMatches } from '../../../src/alert/routing/never-matches.ts';
+import type { ReceiverMatch } from '../../../src/config/alert.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
+import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+
+const all: ReceiverMatch = { severity: 'info' };
+
+describe('a pattern', () => {
+  it.each([
+    ['ranker', 'ranker', true],
+    ['ranker', 'ranker2', false],
+    ['rank*', 'ranker', true],
+    ['*er', 'ranker', true],
+    ['r*k*r', 'ranker', true],
+    ['r*r*r', 'rr', false],
+    ['ab*ba', 'aba', false],
+    ['*', '', true],
+    ['a.c', 'abc', false],
+    ['', 'a', false],
+    ['a*', '*a', false],
+  ])('%s on %s: %s', (pattern, value, expected) => {
+    expect(matchesPattern(pattern, value)).toBe(expected);
+  });
+
+  it('costs little where it has many stars', () => {
+    expect(matchesPattern(`${'*a'.repeat(100)}b`, 'a'.repeat(256))).toBe(false);
+  });
+});
+
+describe('a receiver matches', () => {
+  it.each<[Partial<ReceiverMatch>, string | undefined]>([
+    [{}, undefined],
+    [{ severity: 'critical' }, 'severity warning is below critical'],
+    [{ kinds: ['drift'] }, 'kind tail_shift is not one of drift'],
+    [{ models: ['search', 'ads*'] }, 'model ranker is not one of search, ads*'],
+    [{ region: ['us-*'] }, 'region eu-west-1 is not one of us-*'],
+    [{ models: ['rank*'], region: ['us-*', 'eu-*'], kinds: ['tail_shift'] }, undefined],
+  ])('by all of %j', (match, unmet) => {
+    const event = anomalyFixture({ severity: 'warning' });
+    expect(unmetCondition({ ...all, ...match }, event)).toBe(unmet);
+  });
+
+  it('an anomaly of several series by any of them', () => {
+    const scope = {
+      affected: 2,
+      unresolved: 2,
+      total: 4,
+      common: [],
+      values: [{ dimension: 'region', value: 'us-east-1', affected: 1, total: 2 }] as const,
+    };
+    const event = anomalyFixture({ scope: { ...scope, values: [...scope.values] } });
+    expect(matches({ ...all, region: ['us-*'] }, event)).toBe(true);
+    expect(matches({ ...all, region: ['ap-*'] }, event)).toBe(false);
+  });
+});
+
+describe('a receiver that can never match', () => {
+  const config = configSchema.parse({});
+
+  it.each<[Partial<ReceiverMatch>, string | undefined]>([
+    [{ host: ['pod-*'] }, 'host is not one of windows.dimensions, so no series has a value of it'],
+    [{ host: ['*'] }, undefined],
+    [{ kinds: ['slo_burn'] }, 'kind slo_burn needs detect.slos, which has none'],
+    [{ kinds: ['slo_burn', 'drift'] }, undefined],
+    [
+      { kinds: ['pipeline'], models: ['ranker'] },
+      'kind pipeline is of no model, and models names some',
+    ],
+    [{ kinds: ['pipeline'] }, undefined],
+    [{ region: ['eu'] }, undefined],
+  ])('%j: %s', (match, reason) => {
+    expect(neverMatches({ ...all, ...match }, config)).toBe(reason);
+  });
+});
+
+describe('a mute', () => {
+  const mute: Mute = {
+    id: 'm',
+    fromMs: 100,
+    untilMs: 200,
+    models: ['ranker'],
+    kinds: [],
+    dimensions: {},
+    why: 'w',
+    who: 'a',
+  };
+  const member = (model: string) => ({ ...anomalyFixture({ model }), rate: undefined });
+
+  it.each([
+    ['holds from its begin', {}, 100, true],
+    ['does not hold before', {}, 99, false],
+    ['does not hold at its end', {}, 200, false],
+    ['is of the model', { models: ['search'] }, 150, false],
+    ['is of the kind', { kinds: ['drift'] }, 150, false],
+    ['is of the dimension', { dimensions: { region: 'us-*' } }, 150, false],
+    ['may be of all models', { models: ['*'], dimensions: { region: 'eu-*' } }, 150, true],
+  ] as const)('%s', (_, changed, nowMs, expected) => {
+    const changedMute = { ...mute, ...changed };
+    expect(isMutedBy(changedMute, anomalyFixture(), nowMs)).toBe(expected);
+  });
+
+  it('does not hold back an anomaly that affects others too', () => {
+    const both = anomalyFixture({ members: [member('ranker'), member('search')] as never });
+    expect(isMutedBy(mute, both, 150)).toBe(false);
+    expect(isMutedBy({ ...mute, models: ['ranker', 'search'] }, both, 150)).toBe(true);
+  });
+});
