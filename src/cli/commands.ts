@@ -63,6 +63,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./commands/explain.ts')).explain,
   },
   {
+    name: 'alert',
+    summary: 'test a receiver, or preview what each would get',
+    load: async () => (await import('./commands/alert.ts')).alert,
+  },
+  {
     name: 'mute',
     summary: 'notify nobody of some anomalies for a while: load tests, maintenance',
     load: async () => (await import('./commands/mute.ts')).mute,

@@ -286,10 +286,20 @@ const http = z
   .strictObject({
     listen: hostAndPort
       .default('127.0.0.1:9464')
-      .describe('Address of /healthz, /readyz and /metrics. Port 0 chooses a free one.'),
+      .describe('Address of /healthz, /readyz, /metrics and /v1. Port 0 chooses a free one.'),
+    operator_token: z
+      .string()
+      .min(16)
+      .optional()
+      .meta({ secret: true })
+      .describe('Bearer token that may change something: mutes. From the environment.'),
+    operator_token_file: z
+      .string()
+      .optional()
+      .describe('File whose first line is the operator token.'),
   })
   .prefault({})
-  .describe('Health and metrics.');
+  .describe('Health, metrics and the API.');
 
 const log = z
   .strictObject({

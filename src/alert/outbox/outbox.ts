@@ -9,19 +9,12 @@ import type {
   OutboxState,
 } from '../../sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
-import type { Answer, Receiver } from '../receivers/receiver.ts';
+import type { Answer } from '../receivers/receiver.ts';
 import { isMutedBy } from '../routing/muted.ts';
+import type { Route } from '../routing/route.ts';
 import type { Delivery } from './delivery.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lane } from './lane.ts';
-
-/** A receiver, and which anomalies it gets. */
-export interface Route {
-  readonly receiver: Receiver;
-  readonly matches: (event: AnomalyEvent) => boolean;
-  /** True for the topic: it gets what is muted too. */
-  readonly ignoresMutes: boolean;
-}
 
 export interface OutboxOptions {
   readonly routes: readonly Route[];
@@ -78,10 +71,10 @@ export class Outbox {
       onLost: () => metrics.alertRowsLost.inc(),
     });
     this.#lanes = routes.map(
-      ({ receiver, matches }) =>
+      ({ receiver, unmet }) =>
         new Lane({
           receiver,
-          matches,
+          matches: (event) => unmet(event) === undefined,
           giveUpAfterMs,
           random,
           onRow: (row, isRenewal) => this.#onRow(row, isRenewal),

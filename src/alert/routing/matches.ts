@@ -9,12 +9,10 @@ export const matchedDimensions = dimensions.filter(
     dimension !== 'model' && dimension !== 'cold_start',
 );
 
-/** Whether a receiver gets an anomaly. Of an anomaly of several series, one that matches suffices. */
-export function matches(match: ReceiverMatch, event: AnomalyEvent): boolean {
-  return unmetCondition(match, event) === undefined;
-}
-
-/** The first condition that an anomaly does not meet, as text; undefined where it meets all. */
+/**
+ * The first condition that an anomaly does not meet, as text; undefined where the receiver gets it. Of an
+ * anomaly of several series, one that matches suffices.
+ */
 export function unmetCondition(match: ReceiverMatch, event: AnomalyEvent): string | undefined {
   if (severities.indexOf(event.severity) < severities.indexOf(match.severity)) {
     return `severity ${event.severity} is below ${match.severity}`;

@@ -1,6 +1,8 @@
+import { neverMatches } from '../../alert/routing/never-matches.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
+import type { Config } from '../../config/schema.ts';
 import { roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
@@ -39,8 +41,9 @@ does not respond or a topic is missing, 1 another check failed.`,
     async run(_args, options, io) {
       const loaded = await loadSettings(options, io);
       const chosen = rolesOf(String(options.roles ?? roles));
-      const findings =
+      const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
+      const findings = [...unreachableReceivers(loaded.config), ...probed];
       const settings = options.show === true ? loaded.settings : undefined;
       if (options.json === true) printJson(loaded, settings, findings, io);
       else printText(loaded, settings, findings, io);
@@ -50,6 +53,16 @@ does not respond or a topic is missing, 1 another check failed.`,
 }
 
 export const check: Command = createCheck(realProbes);
+
+/** Receivers that can never get anything. */
+function unreachableReceivers(config: Config): ProbeFinding[] {
+  return config.alert.receivers.flatMap(({ name, match }) => {
+    const reason = neverMatches(match, config);
+    if (reason === undefined) return [];
+    const detail = `can never match: ${reason}`;
+    return [{ ok: true, isWarning: true, what: `receiver ${name}`, detail }];
+  });
+}
 
 function verdict(findings: readonly ProbeFinding[]): ExitCode {
   const failed = findings.find(({ ok }) => !ok);
@@ -90,8 +103,9 @@ function printText(
     `${count('default')} by default`,
   ];
   printReportLine({ level: 'ok', what: 'Configuration', detail: detail.join(', ') }, io);
-  for (const { ok, what, detail, hint } of findings) {
-    printReportLine({ level: ok ? 'ok' : 'fail', what, detail, hint }, io);
+  for (const { ok, isWarning = false, what, detail, hint } of findings) {
+    const level = ok ? (isWarning ? 'warn' : 'ok') : 'fail';
+    printReportLine({ level, what, detail, hint }, io);
   }
 }
 

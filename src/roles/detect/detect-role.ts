@@ -3,25 +3,17 @@ import { openRoutes } from '../../alert/routing/open-routes.ts';
 import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
-import { probing } from '../../ingest/open-source.ts';
 import { createKafkaClient } from '../../kafka/client/kafka-client.ts';
 import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../kafka/leadership/leadership.ts';
-import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
 import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
 import { MuteStore } from '../../sink/anomalies/mute-store.ts';
 import { LastingError } from '../../sink/lasting-error.ts';
-import { idleAfterMs, normalLagMs, readProgress } from '../../sink/windows/window-progress.ts';
 import type { RoleContext } from '../role.ts';
-import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
-import { ArrivalLog } from './completeness/arrival-log.ts';
-import type { CompletenessProbe } from './completeness/completeness.ts';
+import { openArrivals, openCompleteness } from './completeness/open-completeness.ts';
 import { LeaderLoop } from './leader-loop.ts';
 import { WindowEvaluator } from './window-evaluator.ts';
-
-/** A probe of Kafka that takes longer fails. */
-const PROBE_TIMEOUT_MS = 5_000;
 
 /**
  * Starts the detect role with the configured alert targets, as leader or on standby.
@@ -30,12 +22,12 @@ const PROBE_TIMEOUT_MS = 5_000;
  */
 export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
   const { config, client, publisher, log, metrics, signal } = context;
-  const routes = openRoutes(config.alert, publisher);
+  const routes = openRoutes(config.alert, publisher, process.env);
   const leadership = await openLeadership(config, log);
   const arrivals = openArrivals(context);
   await arrivals?.start();
   const makeEvaluator = (isLeading: () => boolean) => {
-    const completeness = arrivals === undefined ? undefined : completenessBy(arrivals, context);
+    const completeness = arrivals === undefined ? undefined : openCompleteness(arrivals, context);
     const mutes = new MuteStore(client);
     const outbox = new Outbox({
       routes,
@@ -77,35 +69,6 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     throw lasting.reason(error) ?? error;
   }
   return loop;
-}
-
-/** Probes end offsets with a client of its own. A file has none. */
-function openArrivals({ config, groupId }: RoleContext): ArrivalLog | undefined {
-  if (config.source.type !== 'kafka') return undefined;
-  const probe = new LagProbe({
-    kafka: createKafkaClient(config.kafka, probing),
-    topics: config.kafka.topics,
-    groupId,
-    clock: systemClock,
-    timeoutMs: PROBE_TIMEOUT_MS,
-    leavesOutMissing: true,
-  });
-  return new ArrivalLog(probe, systemClock);
-}
-
-function completenessBy(
-  arrivals: ArrivalLog,
-  { config, client, groupId }: RoleContext,
-): CompletenessProbe {
-  return new ArrivalCompleteness({
-    arrivals,
-    readProgress: () => readProgress(client, groupId, arrivals.clusterId),
-    nowMs: systemClock.nowMs,
-    idleMs: idleAfterMs(config),
-    maxWaitMs: config.windows.max_wait,
-    normalLagMs: normalLagMs(config),
-    fromEarliest: config.kafka.start_from === 'earliest',
-  });
 }
 
 /** One of the processes that read from Kafka leads. A process that reads a file is alone. */

@@ -130,7 +130,8 @@ class World {
     return new Outbox({
       routes: this.receivers.map((receiver) => ({
         receiver,
-        matches: ({ model }) => model !== 'nobody',
+        name: receiver.name,
+        unmet: ({ model }) => (model === 'nobody' ? 'nobody' : undefined),
         ignoresMutes: receiver.name === 'topic',
       })),
       store: tables,

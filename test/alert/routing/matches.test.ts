@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { matches, matchesPattern, unmetCondition } from '../../../src/alert/routing/matches.ts';
+import { matchesPattern, unmetCondition } from '../../../src/alert/routing/matches.ts';
 import { isMutedBy } from '../../../src/alert/routing/muted.ts';
 import { neverMatches } from '../../../src/alert/routing/never-matches.ts';
 import type { ReceiverMatch } from '../../../src/config/alert.ts';
@@ -53,8 +53,10 @@ describe('a receiver matches', () => {
       values: [{ dimension: 'region', value: 'us-east-1', affected: 1, total: 2 }] as const,
     };
     const event = anomalyFixture({ scope: { ...scope, values: [...scope.values] } });
-    expect(matches({ ...all, region: ['us-*'] }, event)).toBe(true);
-    expect(matches({ ...all, region: ['ap-*'] }, event)).toBe(false);
+    expect(unmetCondition({ ...all, region: ['us-*'] }, event)).toBe(undefined);
+    expect(unmetCondition({ ...all, region: ['ap-*'] }, event)).toBe(
+      'region eu-west-1, us-east-1 is not one of ap-*',
+    );
   });
 });
 

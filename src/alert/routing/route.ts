@@ -1,0 +1,13 @@
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { Receiver } from '../receivers/receiver.ts';
+
+/** A receiver, and which anomalies it gets. */
+export interface Route {
+  readonly receiver: Receiver;
+  /** Name in the configuration, which several addresses of one receiver share. */
+  readonly name: string;
+  /** The condition that an anomaly does not meet, as text; undefined where the receiver gets it. */
+  readonly unmet: (event: AnomalyEvent) => string | undefined;
+  /** True for the topic: it gets what is muted too. */
+  readonly ignoresMutes: boolean;
+}

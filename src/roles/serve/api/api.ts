@@ -1,0 +1,147 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { type Context, Hono } from 'hono';
+import { bodyLimit } from 'hono/body-limit';
+import { z } from 'zod';
+import { muteOf, muteRequestSchema } from '../../../alert/routing/mute-request.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { storedQuantiles } from '../../../base/stored-quantiles.ts';
+import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
+import { type AutoscaleAnswer, type AutoscaleQuery, autoscale } from './autoscale.ts';
+import { type Gate, gateStatus, releaseOf } from './gate.ts';
+import { Problem, problemBody } from './problem.ts';
+import type { ApiSources } from './sources.ts';
+import { Turnstile } from './turnstile.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+/**
+ * The API for rollouts, autoscalers and mutes. Reads need no login; what changes something needs the operator's
+ * token. Errors are `application/problem+json` (RFC 9457).
+ */
+export function createApi(sources: ApiSources, operatorToken: string | undefined): Hono {
+  const app = new Hono();
+  const turnstile = new Turnstile();
+  app.use('*', bodyLimit({ maxSize: maxBodyBytes, onError: () => tooLarge() }));
+  app.onError((error, context) => respondProblem(context, error, sources));
+  app.notFound((context) =>
+    respondProblem(context, new Problem(404, `${context.req.path} is no address of this API.`), sources),
+  );
+
+  app.get('/v1/verdict', async (context) => {
+    const release = releaseOf(context.req.query(), '');
+    return json(context, await turnstile.run(() => sources.verdict(release)));
+  });
+
+  for (const gate of ['promote', 'rollback'] as const satisfies readonly Gate[]) {
+    app.post(`/v1/gate/${gate}`, async (context) => {
+      const release = releaseOf(context.req.query(), await context.req.text());
+      const { verdict, reason } = await turnstile.run(() => sources.verdict(release));
+      context.header('cache-control', 'no-store');
+      return context.text(hidden(`${verdict}: ${reason}\n`), gateStatus(gate, verdict));
+    });
+  }
+
+  app.get('/v1/autoscale', async (context) => {
+    const query = autoscaleQuery(context.req.query(), sources);
+    const answer: AutoscaleAnswer = await turnstile.run(() =>
+      autoscale(query, sources.autoscaling(query)),
+    );
+    return json(context, answer);
+  });
+
+  app.get('/v1/mutes', async (context) =>
+    json(context, { mutes: await turnstile.run(() => sources.mutes()) }),
+  );
+  app.post('/v1/mutes', async (context) => {
+    requireOperator(context, operatorToken);
+    const request = muteRequestSchema.safeParse(await bodyOf(context));
+    if (!request.success) throw new Problem(400, issuesOf(request.error));
+    const mute = muteOf(request.data);
+    await turnstile.run(() => sources.putMute(mute));
+    return json(context, { mute }, 201);
+  });
+  app.delete('/v1/mutes/:id', async (context) => {
+    requireOperator(context, operatorToken);
+    const id = context.req.param('id');
+    const ended = await turnstile.run(() => sources.endMute(id));
+    if (ended === undefined) throw new Problem(404, `No mute that holds now or later is ${id}.`);
+    return json(context, { mute: ended });
+  });
+  return app;
+}
+
+const autoscaleSchema = z.object({
+  model: z.string().min(1).max(4096),
+  stage: z.string().min(1).max(4096).default('total'),
+  q: z.coerce.number().refine((q) => storedQuantiles.some((stored) => stored === q), {
+    error: `must be one of ${storedQuantiles.join(', ')}`,
+  }),
+  objective_ms: z.coerce.number().gt(0).max(86_400_000).optional(),
+  window_seconds: z.coerce.number().int().min(10).max(3_600).default(60),
+});
+
+/** An autoscaler's question: with the objective of `detect.slos` where it names none. */
+function autoscaleQuery(
+  query: Readonly<Record<string, string>>,
+  { objectiveMs }: Pick<ApiSources, 'objectiveMs'>,
+): AutoscaleQuery & { readonly q: number } {
+  const parsed = autoscaleSchema.safeParse(query);
+  if (!parsed.success) throw new Problem(400, issuesOf(parsed.error));
+  const { model, stage, q, objective_ms, window_seconds } = parsed.data;
+  const objective = objective_ms ?? (stage === 'total' ? objectiveMs(model) : undefined);
+  if (objective === undefined) {
+    const detail = 'objective_ms must be given: detect.slos has no objective of this model and stage.';
+    throw new Problem(400, detail);
+  }
+  return { model, stage, q, objectiveMs: objective, windowMs: window_seconds * 1000 };
+}
+
+function requireOperator(context: Context, token: string | undefined): void {
+  if (token === undefined) {
+    throw new Problem(403, 'Mutes can be changed here once http.operator_token_file is set.');
+  }
+  const given = /^Bearer (.+)$/.exec(context.req.header('authorization') ?? '')?.[1] ?? '';
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  if (timingSafeEqual(digest(given), digest(token))) return;
+  throw new Problem(401, "This needs the operator's token: Authorization: Bearer TOKEN.");
+}
+
+async function bodyOf(context: Context): Promise<unknown> {
+  try {
+    return await context.req.json();
+  } catch {
+    throw new Problem(400, 'The body must be JSON.');
+  }
+}
+
+function issuesOf({ issues }: z.ZodError): string {
+  return `${issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}.`;
+}
+
+function json(context: Context, body: object, status: 200 | 201 = 200): Response {
+  return context.body(hidden(`${JSON.stringify(body)}\n`), status, {
+    'content-type': 'application/json',
+    'cache-control': 'no-store',
+  });
+}
+
+function hidden(text: string): string {
+  return knownSecrets.hide(text);
+}
+
+function tooLarge(): never {
+  throw new Problem(400, `The body must be at most ${maxBodyBytes} bytes.`);
+}
+
+function respondProblem(context: Context, error: unknown, { log }: ApiSources): Response {
+  const problem =
+    error instanceof Problem ? error : new Problem(503, `No answer: ${messageOf(error)}`, 10);
+  if (!(error instanceof Problem)) log.warn({ err: messageOf(error) }, 'a request failed');
+  if (problem.retryAfterSeconds !== undefined) {
+    context.header('retry-after', String(problem.retryAfterSeconds));
+  }
+  return context.body(hidden(`${JSON.stringify(problemBody(problem))}\n`), problem.status, {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+  });
+}

@@ -1,0 +1,89 @@
+import type { Completeness } from '../../detect/completeness/completeness.ts';
+import { Problem } from './problem.ts';
+
+/** Requests of a stage over a range, and the quantile; undefined without any. */
+export interface StageLoad {
+  readonly requests: number;
+  readonly quantileMs: number | undefined;
+}
+
+export interface AutoscaleQuery {
+  readonly model: string;
+  readonly stage: string;
+  readonly objectiveMs: number;
+  readonly windowMs: number;
+}
+
+export interface AutoscaleSources {
+  readonly nowMs: () => number;
+  readonly completeness: () => Promise<Completeness>;
+  readonly load: (fromMs: number, toMs: number) => Promise<StageLoad>;
+  /** Whether the model has had requests of this stage in the last week. */
+  readonly isKnown: () => Promise<boolean>;
+}
+
+/** Oldest end of complete windows that an autoscaler may act on. */
+const mostAgeMs = 90_000;
+const stepMs = 10_000;
+
+/** `value` is the quantile over its objective: above 1 it is missed. */
+export interface AutoscaleAnswer {
+  readonly value: number;
+  readonly quantile_ms: number;
+  readonly objective_ms: number;
+  readonly requests: number;
+  /** Range of event time that was read. */
+  readonly from: string;
+  readonly to: string;
+}
+
+/**
+ * The load of a stage for an autoscaler. 0 only where it is known that nothing was asked: 0 means "scale to none"
+ * to KEDA, and an outage must never do that.
+ *
+ * @throws Problem 503 where the load is stale or unknown.
+ */
+export async function autoscale(
+  { model, stage, objectiveMs, windowMs }: AutoscaleQuery,
+  { nowMs, completeness, load, isKnown }: AutoscaleSources,
+): Promise<AutoscaleAnswer> {
+  const now = nowMs();
+  const known = await completeness();
+  if (known.storeOutage !== undefined) {
+    throw new Problem(503, `ClickHouse does not respond: ${known.storeOutage.reason}`, 10);
+  }
+  // Without events windows end nowhere, and only the clock goes on.
+  const endMs = Math.max(known.completeMs, known.knownMs ?? Number.NEGATIVE_INFINITY);
+  if (!(now - endMs <= mostAgeMs)) throw stale(known, now, endMs);
+  const toMs = Math.floor(Math.min(endMs, now) / stepMs) * stepMs;
+  const fromMs = toMs - windowMs;
+  const { requests, quantileMs } = await load(fromMs, toMs);
+  const isEmpty = quantileMs === undefined || requests === 0;
+  if (isEmpty && !known.hasAllTraffic) throw stale(known, now, endMs);
+  if (isEmpty && !(await isKnown())) {
+    throw new Problem(
+      503,
+      `No request of model ${model} has had a stage ${stage} in the last week.`,
+    );
+  }
+  const ms = isEmpty ? 0 : quantileMs;
+  return {
+    value: Number((ms / objectiveMs).toPrecision(6)),
+    quantile_ms: ms,
+    objective_ms: objectiveMs,
+    requests,
+    from: new Date(fromMs).toISOString(),
+    to: new Date(toMs).toISOString(),
+  };
+}
+
+function stale(known: Completeness, nowMs: number, endMs: number): Problem {
+  const [first] = known.behind;
+  const age = Number.isFinite(endMs) ? ` for ${Math.round((nowMs - endMs) / 1000)} s` : '';
+  const why =
+    known.kafkaOutage?.reason ??
+    (first === undefined
+      ? 'no chunk was stored'
+      : `${first.lagMessages} messages of ${first.name} wait`);
+  return new Problem(503, `The load is not known${age}: ${why}.`, 10);
+}

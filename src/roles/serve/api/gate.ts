@@ -1,0 +1,61 @@
+import { z } from 'zod';
+import type { Verdict } from '../../../compare/comparison.ts';
+import { Problem } from './problem.ts';
+
+/** Names of a model, a version and the version that it is compared with, and since when. */
+export interface ReleaseQuery {
+  readonly model: string;
+  readonly version: string;
+  readonly baseline: string;
+  /** RFC 3339 or a duration; undefined: since the version's first request. */
+  readonly since: string | undefined;
+}
+
+const name = z.string().min(1).max(4096);
+
+/** Fields of a release, as query parameters or as Flagger's `metadata`. */
+export const releaseSchema = z.object({
+  model: name,
+  version: name,
+  baseline: name,
+  since: z.string().max(64).optional(),
+});
+
+/** The body that Flagger posts: name, namespace, phase, and `metadata` as it was configured. */
+const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).optional() });
+
+/**
+ * What a gate is asked of: query parameters, completed by `metadata` of the body.
+ *
+ * @param body as it came; '' for none.
+ * @throws Problem 400
+ */
+export function releaseOf(
+  query: Readonly<Record<string, string>>,
+  body: string,
+): z.output<typeof releaseSchema> {
+  const parsed = releaseSchema.safeParse({ ...metadataOf(body), ...query });
+  if (parsed.success) return parsed.data;
+  const names = parsed.error.issues.map(({ path }) => path.join('.'));
+  throw new Problem(400, `${names.join(', ')} must be given, as a parameter or in metadata.`);
+}
+
+function metadataOf(body: string): Record<string, string> {
+  if (body.trim() === '') return {};
+  try {
+    return webhookSchema.parse(JSON.parse(body)).metadata ?? {};
+  } catch {
+    throw new Problem(400, 'The body must be JSON with metadata of texts, as Flagger posts it.');
+  }
+}
+
+/** Which verdict opens each gate. */
+const opening = { promote: 'pass', rollback: 'fail' } as const satisfies Record<string, Verdict>;
+export type Gate = keyof typeof opening;
+
+/**
+ * Flagger knows success and failure only, so three verdicts need two gates: 200 opens one, 409 keeps it shut.
+ */
+export function gateStatus(gate: Gate, verdict: Verdict): 200 | 409 {
+  return opening[gate] === verdict ? 200 : 409;
+}

@@ -1,0 +1,103 @@
+import { expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
+import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
+import { type DeliveryRow, DeliveryStore } from '../../src/sink/anomalies/delivery-store.ts';
+import { type Mute, MuteStore } from '../../src/sink/anomalies/mute-store.ts';
+import { useStack } from '../containers/stack.ts';
+import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const resolvedAt = '2026-11-01T12:20:00.000Z';
+
+const rowOf = (changed: Partial<DeliveryRow>): DeliveryRow => ({
+  receiver: 'pager',
+  id: 'open',
+  revision: 1,
+  attempt: 1,
+  outcome: 'accepted',
+  form: 'full',
+  state: 'opened',
+  severity: 'warning',
+  answer: '202 Accepted',
+  memory: '',
+  ...changed,
+});
+
+it('gives an outbox what may be due, and what of it was settled', () =>
+  withRig({ stack, name: 'outbox' }, async ({ client }) => {
+    const anomalies = new AnomalyStore(client);
+    const store = new DeliveryStore(client);
+    const events: Partial<AnomalyEvent>[] = [
+      { id: 'open', revision: 1, severity: 'warning' },
+      { id: 'open', revision: 2, state: 'updated' },
+      { id: 'over', revision: 1 },
+      { id: 'over', revision: 2, state: 'resolved', resolved_at: resolvedAt },
+      // A series of an anomaly of several is no anomaly of its own.
+      { id: 'member', revision: 1, incident_id: 'open' },
+    ];
+    for (const event of events) await anomalies.add(anomalyFixture(event));
+    const first = await store.load(['pager', 'chat'], 0);
+    const names = ({ event }: { event: AnomalyEvent }) => `${event.id}/${event.revision}`;
+    expect(first.events.map(names)).toEqual(['open/1', 'open/2', 'over/1', 'over/2']);
+    expect(first.settled).toEqual([]);
+    const [{ writtenMs = 0 } = {}] = first.events;
+    expect(first.sinceMs.get('pager')).toBeGreaterThanOrEqual(writtenMs);
+
+    await store.add([
+      rowOf({ outcome: 'failed' }),
+      rowOf({ attempt: 2, memory: '{"ts":"1"}' }),
+      rowOf({ revision: 2, outcome: 'refused', severity: 'critical', state: 'updated' }),
+      rowOf({ receiver: 'chat', id: 'over', revision: 2, outcome: 'skipped', state: 'resolved' }),
+      rowOf({ receiver: 'gone', id: 'over' }),
+    ]);
+    const second = await store.load(['pager', 'chat', 'new'], 0);
+    expect(second.settled).toEqual([
+      { receiver: 'chat', id: 'over', settledRevision: 2, accepted: undefined },
+      {
+        receiver: 'pager',
+        id: 'open',
+        settledRevision: 2,
+        accepted: {
+          state: 'opened',
+          severity: 'warning',
+          memory: '{"ts":"1"}',
+          atMs: expect.any(Number),
+        },
+      },
+    ]);
+    // A receiver keeps its time; a new one begins now.
+    expect(second.sinceMs.get('pager')).toBe(first.sinceMs.get('pager'));
+    expect(second.sinceMs.get('new')).toBeGreaterThan(first.sinceMs.get('pager') ?? 0);
+    // What was over before a time is left out, what is open is not.
+    const later = await store.load(['pager'], Date.now() + 60_000);
+    expect(later.events.map(names)).toEqual(['open/1', 'open/2']);
+
+    expect(await store.statusOf(['open'])).toMatchObject([
+      { receiver: 'pager', revision: 1, outcome: 'accepted', attempts: 2, answer: '202 Accepted' },
+      { receiver: 'pager', revision: 2, outcome: 'refused', attempts: 0 },
+    ]);
+    expect(await store.statusOf([])).toEqual([]);
+  }));
+
+it('keeps mutes, and the last word on each', () =>
+  withRig({ stack, name: 'mutes' }, async ({ client }) => {
+    const store = new MuteStore(client);
+    const nowMs = Date.now();
+    const mute: Mute = {
+      id: 'm1',
+      fromMs: nowMs,
+      untilMs: nowMs + 3_600_000,
+      models: ['rank*'],
+      kinds: ['drift'],
+      dimensions: { region: "eu'-*" },
+      why: 'load test; DROP TABLE mutes',
+      who: 'ann',
+    };
+    await store.put(mute);
+    await store.put({ ...mute, id: 'm0', untilMs: nowMs + 60_000, kinds: [] });
+    expect((await store.endingAfter(nowMs)).map(({ id }) => id)).toEqual(['m0', 'm1']);
+    expect((await store.endingAfter(nowMs))[1]).toEqual(mute);
+    await store.put({ ...mute, untilMs: nowMs + 1 });
+    expect((await store.endingAfter(nowMs + 1)).map(({ id }) => id)).toEqual(['m0']);
+  }));
