@@ -55,6 +55,7 @@ const keepers: Readonly<Record<string, readonly string[]>> = {
   '@clickhouse/client': ['sink'],
   'prom-client': ['base'],
   pino: ['base'],
+  undici: ['alert'],
   yaml: ['config'],
   commander: ['cli', 'main.ts'],
 };

@@ -1,0 +1,56 @@
+import { STATUS_CODES } from 'node:http';
+import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
+import type { Answer } from '../receivers/receiver.ts';
+import type { HttpResult } from './http-sender.ts';
+
+/** Refusals of this moment: time-out, too early, too many requests. */
+const passing: ReadonlySet<number> = new Set([408, 425, 429]);
+/** Refusals of this content: it is malformed, too large, or not what the receiver understands. */
+const ofContent: ReadonlySet<number> = new Set([400, 413, 422]);
+const maxBodyCharacters = 200;
+const maxErrorCharacters = 250;
+
+/**
+ * Outcome of a delivery, by the status of the response alone.
+ *
+ * | response | outcome |
+ * |---|---|
+ * | 2xx | accepted |
+ * | none, 408, 425, 429, 5xx | failed |
+ * | 400, 413, 422 | unacceptable |
+ * | all others: redirects, wrong keys, wrong paths | rejected |
+ */
+export function answerOfHttp(result: HttpResult): Answer {
+  if ('error' in result) {
+    return { outcome: 'failed', answer: oneLine(result.error, maxErrorCharacters) };
+  }
+  const { status, text, retryAfterMs } = result;
+  const outcome = outcomeOf(status);
+  const reason = isRedirect(status)
+    ? 'it redirects, which is not followed'
+    : oneLine(text, maxBodyCharacters);
+  const answer = [`${status} ${STATUS_CODES[status] ?? ''}`.trim(), reason]
+    .filter((part) => part !== '')
+    .join(': ');
+  if (outcome !== 'failed' || retryAfterMs === undefined) return { outcome, answer };
+  return { outcome, answer, retryAfterMs };
+}
+
+const isRedirect = (status: number) => status >= 300 && status < 400;
+
+function outcomeOf(status: number): Answer['outcome'] {
+  if (status >= 200 && status < 300) return 'accepted';
+  if (status >= 500 || passing.has(status)) return 'failed';
+  return ofContent.has(status) ? 'unacceptable' : 'rejected';
+}
+
+/** Start of a text, without line breaks, control characters and secrets. */
+function oneLine(text: string, maxCharacters: number): string {
+  // Secrets are hidden twice: some contain line breaks; others were split by control characters.
+  const line = knownSecrets
+    .hide(text)
+    .replaceAll(/\s+/g, ' ')
+    .replaceAll(/[\p{Cc}\p{Cf}\p{Cs}]/gu, '')
+    .trim();
+  return [...knownSecrets.hide(line)].slice(0, maxCharacters).join('');
+}
