@@ -1,3 +1,4 @@
+import { matchesPattern } from '../../../alert/routing/matches.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import { compareVersions } from '../../../compare/compare-versions.ts';
 import type { Comparison } from '../../../compare/comparison.ts';
@@ -96,7 +97,7 @@ function quantileOf(tails: StageTails, q: number): number | undefined {
 
 function objectiveOf({ detect }: Config, model: string): number | undefined {
   const thresholds = detect.slos
-    .filter((slo) => slo.request_type === undefined && isOfModel(slo.model, model))
+    .filter((slo) => slo.request_type === undefined && matchesPattern(slo.model, model))
     .map(({ threshold }) => threshold);
   return thresholds.length === 0 ? undefined : Math.min(...thresholds);
 }
