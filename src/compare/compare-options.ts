@@ -8,8 +8,6 @@ export interface CompareOptions {
   readonly minEffectMs: number;
   /** Difference of the shares of failed requests below which a ratio does not matter. */
   readonly minEffectShare: number;
-  /** Ratio of durations up to which two versions count as equal: no evidence for `fail`. */
-  readonly equalRatio: number;
   /** Largest probability that a verdict is ever wrong, of `fail` and of `pass` each. */
   readonly errorShare: number;
   /** Requests of each version in compared minutes below which there is no verdict. */
@@ -18,23 +16,27 @@ export interface CompareOptions {
 
 /**
  * | number         | unit     | why                                              | held by
- * |----------------|----------|--------------------------------------------------|---------------------
- * | minEffectRatio | ratio    | as `detect.min_effect_ratio`: what pages         | docs/explained/verdict.md
+ * |----------------|----------|--------------------------------------------------|----------------------------
+ * | minEffectRatio | ratio    | as `detect.min_effect_ratio`: what pages         | test/compare/version-test
  * | minEffectMs    | ms       | as `detect.min_effect_ms`                        | the same
  * | minEffectShare | share    | one request in 200: less is seen as noise        | the same
- * | equalRatio     | ratio    | a third of the margin: ten percent slower is not | npm run eval -- verdict,
- * |                |          | failed, and ×1.5 is found in ten minutes         | "a tenth slower"
  * | errorShare     | share    | one release in 50, however often it is asked     | npm run eval -- verdict
- * | minRequests    | requests | five beyond p99                                  | compare-versions.test.ts
+ * | minRequests    | requests | five beyond p99                                  | test/compare/version-test
  */
 export const compareDefaults: CompareOptions = {
   minEffectRatio: 1.3,
   minEffectMs: 5,
   minEffectShare: 0.005,
-  equalRatio: 1.1,
   errorShare: 0.02,
   minRequests: 500,
 };
+
+/**
+ * Part of the margin up to which two versions count as equal, so that there is no evidence for `fail`: ten
+ * percent slower at a margin of thirty. More would be slower to find what is worse; less would fail more of
+ * what is within the margin. Held by `npm run eval -- verdict`, "a tenth slower" and "all × 1.5".
+ */
+export const equalPart = 1 / 3;
 
 /** Quantiles that decide: the typical request and two depths of the tail. */
 export const decidingQuantiles = [0.5, 0.95, 0.99] as const;

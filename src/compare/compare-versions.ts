@@ -28,8 +28,8 @@ const blamedQuantile = 0.99;
 
 /**
  * Compares two versions of a model over the same minutes. The verdict may be asked after every minute: `fail`
- * of a version that is no slower than `equalRatio`, and `pass` of one that is worse than the margin, each
- * ever occur with a probability of at most `errorShare`. The range must begin at the same minute each time.
+ * of a version that is slower by less than `equalPart` of the margin, and `pass` of one that is worse than the
+ * margin, each ever occur with a probability of at most `errorShare`. The range must begin at the same minute each time.
  * What this rests on: docs/explained/verdict.md.
  *
  * Cost: about a millisecond per minute and stage.

@@ -1,5 +1,5 @@
 import { totalStage } from '../base/dimensions.ts';
-import { type CompareOptions, decidingQuantiles } from './compare-options.ts';
+import { type CompareOptions, decidingQuantiles, equalPart } from './compare-options.ts';
 import { type ComparedMinute, paired, type VersionMinute } from './compared-minute.ts';
 import { logMean, PairEvidence } from './pair-evidence.ts';
 import { slowCounts, TailMinutes } from './tail-minutes.ts';
@@ -32,7 +32,7 @@ interface EndpointEvidence {
  * with the first minute whose evidence suffices, so it does not matter when it is asked.
  *
  * - fail: the mean evidence of all endpoints, and that of one of them, reaches 1 / errorShare, and there the
- *   measured difference is beyond the margin. The evidence is for "slower by more than `equalRatio`".
+ *   measured difference is beyond the margin. The evidence is for "slower by more than `equalPart` of the margin".
  * - pass: at every endpoint, the evidence for "within the margin" reaches 1 / errorShare, and still does.
  *
  * Cost: some 0.1 ms a minute. Memory: the digests of all minutes.
@@ -139,7 +139,8 @@ export class VersionTest {
     this.#baseline = sumOf(this.#baseline, baseline);
     this.#observeFailures(candidate, baseline);
     if (!this.#observeTail(candidate, baseline)) return;
-    const { equalRatio, minEffectRatio, minEffectMs } = this.#options;
+    const { minEffectRatio, minEffectMs } = this.#options;
+    const equalRatio = 1 + equalPart * (minEffectRatio - 1);
     const minute = this.tail.minutes.at(-1);
     if (minute === undefined) return;
     for (const q of decidingQuantiles) {

@@ -33,7 +33,7 @@ export function runVerdict(each: VerdictCase, table: DurationTable, seed: number
   return { failedAfter: undefined, passedAfter };
 }
 
-class PairTraffic {
+export class PairTraffic {
   readonly #case: VerdictCase;
   readonly #table: DurationTable;
   readonly #random: Random;
