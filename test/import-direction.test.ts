@@ -17,6 +17,7 @@ const layers: readonly string[] = [
   'window',
   'baseline',
   'detect',
+  'compare',
   'sink',
   'ingest',
   'alert',
@@ -40,6 +41,7 @@ const pureLayers = new Set([
   'window',
   'baseline',
   'detect',
+  'compare',
   'generate',
 ]);
 const pureModules = new Set(['node:buffer', 'node:crypto', 'zod']);

@@ -15,6 +15,8 @@ export interface Command {
    * @default {false}
    */
   readonly endsInOrder?: boolean;
+  /** Whether `--version` is an option of its own, not the one that prints tailmark's. @default {false} */
+  readonly ownsVersion?: boolean;
   /** Declares arguments and further options. */
   configure?(command: Commander): void;
   /** @throws {OperatorError} for problems that the operator can fix */

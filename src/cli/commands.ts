@@ -53,6 +53,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./commands/tails.ts')).tails,
   },
   {
+    name: 'compare',
+    summary: 'compare two versions of a model, with a verdict for a release',
+    load: async () => (await import('./commands/compare.ts')).compare,
+  },
+  {
     name: 'anomalies',
     summary: 'list anomalies, the newest first, with the stage to blame',
     load: async () => (await import('./commands/anomalies.ts')).anomalies,

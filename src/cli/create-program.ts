@@ -18,16 +18,17 @@ const levels = ['trace', 'debug', 'info', 'warn', 'error', 'fatal'];
 
 /** Builds the command line for commander. Only the called command is loaded. */
 export async function createProgram(argv: readonly string[], io: Io): Promise<Program> {
-  const commander = bare(io);
+  const called = commandOf(argv, io);
+  const calledCommand = await commands.find(({ name }) => name === called)?.load();
+  const commander = bare(io, calledCommand?.ownsVersion !== true);
   let exitCode: ExitCode | undefined;
   let target = commander;
-  const called = commandOf(argv, io);
   for (const listed of commands) {
     const command = commander.command(listed.name).summary(listed.summary);
     command.description(`${listed.summary[0]?.toUpperCase()}${listed.summary.slice(1)}.`);
-    if (listed.name !== called) continue;
+    if (listed.name !== called || calledCommand === undefined) continue;
     target = command;
-    const loaded = await listed.load();
+    const loaded = calledCommand;
     addConfigFlags(command, loaded.flags ?? []);
     loaded.configure?.(command);
     command.addHelpText('after', loaded.help);
@@ -51,11 +52,14 @@ async function interruptedBy({ signal }: Io): Promise<ExitCode> {
   return exitCodes.interrupted;
 }
 
-function bare(io: Io): Commander {
+/** @param hasVersion false if `--version` is an option of the called command */
+function bare(io: Io, hasVersion: boolean): Commander {
   const width = io.columnCount ?? 100;
-  const commander = new Commander('tailmark')
-    .description('Latency tails of ML inference, from Kafka to the pager.')
-    .version(version(), '--version', 'print the version')
+  const commander = new Commander('tailmark').description(
+    'Latency tails of ML inference, from Kafka to the pager.',
+  );
+  if (hasVersion) commander.version(version(), '--version', 'print the version');
+  commander
     .helpOption('-h, --help', 'print help; -h omits the examples')
     .helpCommand('help [command]', 'print help for a command')
     .addOption(new Option('--config <FILE>', 'configuration file (or TAILMARK_CONFIG)'))
@@ -92,6 +96,6 @@ Exit codes: 0 success, 1 failed, 2 anomalies or a failed verdict, 64 usage, 69 u
 
 /** Finds the command in argv, past global options; in `help X` it is X. */
 function commandOf(argv: readonly string[], io: Io): string | undefined {
-  const { operands } = bare(io).parseOptions([...argv]);
+  const { operands } = bare(io, false).parseOptions([...argv]);
   return operands[0] === 'help' ? operands[1] : operands[0];
 }

@@ -155,6 +155,7 @@ describe('queries', () => {
         anyStart: false,
         baselineFromSeconds: 0,
         baselineToSeconds: 1,
+        versions: ['7'],
         baselineVersions: ['7'],
         baselineRegions: ['eu-west-1'],
         baselineHosts: [''],

@@ -16,6 +16,7 @@ kinds            a fleet in which everything goes wrong: --count N, --calm N, --
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
 releases         versions that are slow from their first request, and that are not: --count N, --case NAME
+verdict          two versions, and a verdict asked every minute: --count N, --case TEXT
 real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR
 
@@ -33,7 +34,7 @@ const modes = {
   'false-pages': { script: '.', given: ['--faulty', '0'] },
   faults: { script: '.', given: ['--weeks', '0'] },
   ...Object.fromEntries(
-    ['kinds', 'drift', 'incidents', 'releases', 'real', 'nab'].map((name) => [
+    ['kinds', 'drift', 'incidents', 'releases', 'verdict', 'real', 'nab'].map((name) => [
       name,
       { script: name, given: [] },
     ]),

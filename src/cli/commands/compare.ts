@@ -1,0 +1,97 @@
+import { appendFileSync } from 'node:fs';
+import { Option } from 'commander';
+import { exitCodes } from '../../base/exit-codes.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { compareVersions } from '../../compare/compare-versions.ts';
+import { readComparison } from '../../sink/read-comparison.ts';
+import type { Command } from '../command.ts';
+import { timeRange } from '../flag-values.ts';
+import type { Io } from '../io.ts';
+import { clickHouseFlags, loadSettings } from '../load.ts';
+import {
+  type Compared,
+  comparisonAnnotation,
+  comparisonMarkdown,
+  renderComparison,
+} from '../text/render-comparison.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+
+export const compare: Command = {
+  flags: clickHouseFlags,
+  ownsVersion: true,
+  help: `
+Examples:
+  tailmark compare --model ranker --version v2 --baseline v1
+  tailmark compare --model ranker --version v2 --baseline v1 --since 2026-11-01T12:00:00Z --json
+  tailmark compare --model ranker --version v2 --baseline v1 --format github
+
+The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
+ever fails. For that --since must stay the same time, such as that of the release: a range that moves
+begins anew. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
+starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms.
+docs/explained/verdict.md says how it is found, and where it fails.
+
+--format github prints an annotation, and appends a summary to the file in GITHUB_STEP_SUMMARY.
+
+Exit codes: 0 pass or inconclusive, 2 fail.`,
+  configure(command) {
+    command
+      .requiredOption('--model <NAME>', 'the model')
+      .requiredOption('--version <NAME>', 'the version that is judged')
+      .requiredOption('--baseline <NAME>', 'the version that it is compared with')
+      .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '1h')
+      .option('--until <TIME>', 'end of the range', 'now')
+      .option('--region <NAME>', 'only this region')
+      .option('--request-type <NAME>', 'only this request type')
+      .option('--cold', 'cold starts, and nothing else')
+      .addOption(
+        new Option('--format <FORMAT>', 'how results are printed')
+          .choices(['table', 'github'])
+          .default('table'),
+      );
+  },
+  async run(_args, options, io) {
+    const { config } = await loadSettings(options, io);
+    const range = timeRange(text(options.since), text(options.until), Date.now());
+    const [model, version, baseline] = [options.model, options.version, options.baseline].map(text);
+    const names = { model: model ?? '', version: version ?? '', baseline: baseline ?? '' };
+    const input = await withClickHouse(config, 'compare versions', (client) =>
+      readComparison(client, config, {
+        ...{ ...range, model: names.model, candidate: names.version, baseline: names.baseline },
+        region: text(options.region),
+        requestType: text(options.requestType),
+        coldStart: options.cold === true ? 'true' : 'false',
+      }),
+    );
+    const { min_effect_ratio, min_effect_ms } = config.detect;
+    const margin = { minEffectRatio: min_effect_ratio, minEffectMs: min_effect_ms };
+    const compared: Compared = { ...names, ...compareVersions(input, margin) };
+    print(compared, options, io);
+    return compared.verdict === 'fail' ? exitCodes.found : exitCodes.ok;
+  },
+};
+
+function print(compared: Compared, options: Readonly<Record<string, unknown>>, io: Io): void {
+  if (options.format === 'github') {
+    const path = io.env.GITHUB_STEP_SUMMARY ?? '';
+    if (path !== '') append(path, comparisonMarkdown(compared));
+    io.out(comparisonAnnotation(compared));
+  } else if (options.json === true) io.out(`${JSON.stringify(compared)}\n`);
+  else io.out(renderComparison(compared, io));
+}
+
+function append(path: string, markdown: string): void {
+  try {
+    appendFileSync(path, markdown);
+  } catch (error) {
+    throw new OperatorError(
+      'TAILMARK_PATH_UNWRITABLE',
+      `Cannot append the summary as GITHUB_STEP_SUMMARY must name a file that can be written: it is ${path}`,
+      { cause: error },
+    );
+  }
+}
+
+function text(option: unknown): string {
+  return typeof option === 'string' ? option : '';
+}

@@ -1,0 +1,131 @@
+import type {
+  Comparison,
+  QuantileComparison,
+  StageComparison,
+  Verdict,
+} from '../../compare/comparison.ts';
+import type { Io } from '../io.ts';
+import { colorsOf } from './colors.ts';
+import { formatMs, quantileName, visible } from './format.ts';
+import { annotation, markdownText } from './github-output.ts';
+import { renderTable, right, type TableCell } from './table.ts';
+
+/** A comparison, and what was compared. */
+export interface Compared extends Comparison {
+  readonly model: string;
+  readonly version: string;
+  readonly baseline: string;
+}
+
+/** Quantile by which stages are shown. */
+const stageQuantile = 0.99;
+
+/** Renders a comparison for a terminal: a table of quantiles, one of stages, and the verdict. */
+export function renderComparison(
+  compared: Compared,
+  io: Pick<Io, 'color' | 'columnCount'>,
+): string {
+  const { bold, dim, green, red, yellow } = colorsOf(io);
+  const { version, baseline, verdict, reason, minutes, requests } = compared;
+  const paint = { pass: green, fail: red, inconclusive: yellow }[verdict];
+  const table = (columns: Parameters<typeof renderTable>[0]['columns'], rows: TableCell[][]) =>
+    renderTable({ columns, rows, color: io.color, maxWidth: io.columnCount });
+  const count = (n: number) => n.toLocaleString('en-US');
+  const quantiles = compared.quantiles.map((at) => [
+    ...[quantileName(at.q), ms(at.candidate_ms), ms(at.baseline_ms)],
+    ...[{ text: ratioText(at.ratio), style: bold }, intervalText(at)],
+  ]);
+  const failures = [
+    ...['failed', shareText(compared.failures.candidate_share)],
+    shareText(compared.failures.baseline_share),
+  ];
+  const stages = compared.stages.map((stage) => {
+    const at = atQuantile(stage);
+    const share = stage.share_of_excess;
+    return [
+      ...[visible(stage.stage), ms(at?.candidate_ms ?? null), ms(at?.baseline_ms ?? null)],
+      ...[{ text: ratioText(at?.ratio ?? null), style: bold }, at ? intervalText(at) : '–'],
+      share === null ? '–' : `${Math.round(share * 100)} %`,
+    ];
+  });
+  const columns = [version, baseline, 'ratio', 'interval'];
+  const whole = `${count(requests.candidate)} and ${count(requests.baseline)} requests in ${count(minutes)} minutes of both`;
+  return [
+    table(['total', ...right(...columns.map(visible))], [...quantiles, failures]),
+    ...(stages.length === 0
+      ? []
+      : [
+          '\n',
+          table(['p99 of stage', ...right(...columns.map(visible), 'of the excess')], stages),
+        ]),
+    dim(`${whole}\n`),
+    `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,
+  ].join('');
+}
+
+const levels = { pass: 'notice', fail: 'error', inconclusive: 'warning' } as const;
+
+/** The verdict as an annotation of a GitHub workflow. */
+export function comparisonAnnotation({ model, version, verdict, reason }: Compared): string {
+  return annotation(levels[verdict], `${titles[verdict]}: ${model} ${version}`, reason);
+}
+
+const titles: Readonly<Record<Verdict, string>> = {
+  pass: 'Release passes',
+  fail: 'Release fails',
+  inconclusive: 'No verdict yet',
+};
+
+/** The comparison in Markdown, for the summary of a workflow. Names are shown as text. */
+export function comparisonMarkdown(compared: Compared): string {
+  const { model, version, baseline, verdict, reason, failures } = compared;
+  const [now, before] = [markdownText(version), markdownText(baseline)];
+  const quantiles = compared.quantiles.map((at) => [
+    ...[quantileName(at.q), ms(at.candidate_ms), ms(at.baseline_ms)],
+    ...[ratioText(at.ratio), intervalText(at)],
+  ]);
+  const failed = [shareText(failures.candidate_share), shareText(failures.baseline_share)];
+  const stages = compared.stages.map((stage) => {
+    const at = atQuantile(stage);
+    return [
+      ...[`p99 of ${markdownText(stage.stage)}`, ms(at?.candidate_ms ?? null)],
+      ...[ms(at?.baseline_ms ?? null), ratioText(at?.ratio ?? null), at ? intervalText(at) : '–'],
+    ];
+  });
+  const rows = [...quantiles, ['failed', ...failed, '', ''], ...stages];
+  return [
+    `### ${titles[verdict]}: ${markdownText(model)}, version ${now} against ${before}`,
+    '',
+    `${markdownText(reason)}`,
+    '',
+    `| | ${now} | ${before} | ratio | interval |`,
+    '|---|---:|---:|---:|---:|',
+    ...rows.map((cells) => `| ${cells.join(' | ')} |`),
+    '',
+    '',
+  ].join('\n');
+}
+
+function atQuantile({ quantiles }: StageComparison): QuantileComparison | undefined {
+  return quantiles.find(({ q }) => q === stageQuantile);
+}
+
+function ms(value: number | null): string {
+  return value === null ? '–' : formatMs(value);
+}
+
+function ratioText(ratio: number | null): string {
+  return ratio === null ? '–' : `× ${ratio.toFixed(2)}`;
+}
+
+/** "0.92 to 1.31"; "–" where nothing is excluded. */
+function intervalText({ ratio_low, ratio_high }: QuantileComparison): string {
+  if (ratio_low === null && ratio_high === null) return '–';
+  if (ratio_high === null) return `${ratio_low?.toFixed(2)} or more`;
+  if (ratio_low === null) return `up to ${ratio_high.toFixed(2)}`;
+  return `${ratio_low.toFixed(2)} to ${ratio_high.toFixed(2)}`;
+}
+
+function shareText(share: number): string {
+  return `${(share * 100).toFixed(2)} %`;
+}

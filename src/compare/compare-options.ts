@@ -1,0 +1,58 @@
+import { storedQuantiles } from '../base/stored-quantiles.ts';
+
+/** What counts as worse, and how sure a verdict is. */
+export interface CompareOptions {
+  /** Ratio of durations, or of shares of failures, from which on a difference matters. */
+  readonly minEffectRatio: number;
+  /** Difference of durations below which a ratio does not matter, in milliseconds. */
+  readonly minEffectMs: number;
+  /** Difference of the shares of failed requests below which a ratio does not matter. */
+  readonly minEffectShare: number;
+  /** Largest probability that a verdict is ever wrong, of `fail` and of `pass` each. */
+  readonly errorShare: number;
+  /** Requests of each version in compared minutes below which there is no verdict. */
+  readonly minRequests: number;
+}
+
+/**
+ * | number         | unit     | why                                              | held by
+ * |----------------|----------|--------------------------------------------------|----------------------------
+ * | minEffectRatio | ratio    | as `detect.min_effect_ratio`: what pages         | test/compare/version-test
+ * | minEffectMs    | ms       | as `detect.min_effect_ms`                        | the same
+ * | minEffectShare | share    | one request in 200: less is seen as noise        | the same
+ * | errorShare     | share    | one release in 50, however often it is asked     | npm run eval -- verdict
+ * | minRequests    | requests | five beyond p99                                  | test/compare/version-test
+ */
+export const compareDefaults: CompareOptions = {
+  minEffectRatio: 1.3,
+  minEffectMs: 5,
+  minEffectShare: 0.005,
+  errorShare: 0.02,
+  minRequests: 500,
+};
+
+/**
+ * Part of the margin up to which two versions count as equal, so that there is no evidence for `fail`: ten
+ * percent slower at a margin of thirty. More would be slower to find what is worse; less would fail more of
+ * what is within the margin. Held by `npm run eval -- verdict`, "a tenth slower" and "all × 1.5".
+ */
+export const equalPart = 1 / 3;
+
+/** Quantiles that decide: the typical request and two depths of the tail. */
+export const decidingQuantiles = [0.5, 0.95, 0.99] as const;
+
+/** Quantiles that are shown: stored ones with enough requests beyond them in some minutes. */
+export const shownQuantiles = storedQuantiles.filter((q) => q <= 0.99);
+
+/**
+ * Evidence is a mixture of bets on a shift of the log odds, of these sizes. Few and far apart: a shift
+ * between two of them costs little. `deviation` is that of a version's log odds from minute to minute which
+ * the bets expect. A wrong one costs minutes, never validity.
+ */
+export const bets = { shifts: [0.25, 0.7, 2], deviation: 0.4 } as const;
+
+/** Requests of the baseline from which on its earlier minutes alone set the thresholds. */
+export const thresholdRequests = 1_000;
+
+/** Centroids of the merged digests. */
+export const mergedCentroids = 200;

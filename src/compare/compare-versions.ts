@@ -1,0 +1,148 @@
+import { totalStage } from '../base/dimensions.ts';
+import type { StageBands } from '../baseline/series-reference.ts';
+import { blame } from '../detect/event/blame.ts';
+import { type CompareOptions, compareDefaults, shownQuantiles } from './compare-options.ts';
+import { type ComparedMinute, orderedMinutes, paired } from './compared-minute.ts';
+import type { Comparison, QuantileComparison, StageComparison, Verdict } from './comparison.ts';
+import { missingRequests } from './missing-requests.ts';
+import { ratioInterval } from './ratio-interval.ts';
+import { TailMinutes } from './tail-minutes.ts';
+import { reasonOf } from './verdict-reason.ts';
+import { shareOf, type VersionSums, VersionTest } from './version-test.ts';
+
+/** What a verdict is asked of. */
+export interface CompareInput {
+  readonly candidate: string;
+  readonly baseline: string;
+  /** Complete minutes of one range, in any order; each of them once. */
+  readonly minutes: readonly ComparedMinute[];
+  /** What requests of each size were made of, by stage, in the same range. @default no blame */
+  readonly bands?: {
+    readonly candidate: ReadonlyMap<string, StageBands>;
+    readonly baseline: ReadonlyMap<string, StageBands>;
+  };
+}
+
+/** Quantile whose excess is blamed on stages. */
+const blamedQuantile = 0.99;
+
+/**
+ * Compares two versions of a model over the same minutes. The verdict may be asked after every minute: `fail`
+ * of a version that is slower by less than `equalPart` of the margin, and `pass` of one that is worse than the
+ * margin, each ever occur with a probability of at most `errorShare`. The range must begin at the same minute each time.
+ * What this rests on: docs/explained/verdict.md.
+ *
+ * Cost: about a millisecond per minute and stage.
+ */
+export function compareVersions(
+  input: CompareInput,
+  given: Partial<CompareOptions> = {},
+): Comparison {
+  const options = { ...compareDefaults, ...given };
+  const minutes = orderedMinutes(input.minutes);
+  const whole = wholeStage(minutes);
+  const test = new VersionTest(options, whole);
+  for (const minute of minutes) test.observe(minute);
+  const verdict = verdictOf(test);
+  const quantiles = quantilesOf(test.tail, options);
+  const stages = stagesOf(minutes, whole, input.bands, options);
+  const { failed, candidate, baseline } = test;
+  const missing_requests = verdict === 'inconclusive' ? missingRequests(test, options) : 0;
+  return {
+    verdict,
+    reason: reasonOf({ ...input, verdict, test, quantiles, stages, missing_requests, options }),
+    missing_requests,
+    minutes: test.minutes,
+    requests: { candidate: candidate.requests, baseline: baseline.requests },
+    failures: failuresOf(candidate, baseline),
+    failed_at: failed === undefined ? null : new Date(failed.startMs).toISOString(),
+    failed_by: failed?.endpoint ?? null,
+    quantiles,
+    stages,
+  };
+}
+
+function verdictOf(test: VersionTest): Verdict {
+  if (test.failed !== undefined) return 'fail';
+  return test.passes ? 'pass' : 'inconclusive';
+}
+
+/** `total`, otherwise the stage with most requests. */
+function wholeStage(minutes: readonly ComparedMinute[]): string {
+  const requests = new Map<string, number>();
+  for (const { candidate, baseline } of minutes) {
+    for (const [stage, { count }] of [...(candidate?.stages ?? []), ...(baseline?.stages ?? [])]) {
+      requests.set(stage, (requests.get(stage) ?? 0) + count);
+    }
+  }
+  if (requests.has(totalStage)) return totalStage;
+  return [...requests].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? totalStage;
+}
+
+function failuresOf(candidate: VersionSums, baseline: VersionSums): Comparison['failures'] {
+  return {
+    candidate: candidate.failed,
+    baseline: baseline.failed,
+    candidate_share: shareOf(candidate),
+    baseline_share: shareOf(baseline),
+  };
+}
+
+function quantilesOf(
+  { candidate, baseline, minutes }: TailMinutes,
+  { errorShare }: CompareOptions,
+): QuantileComparison[] {
+  return shownQuantiles.map((q) => {
+    const candidateMs = candidate.quantile(q);
+    const baselineMs = baseline.quantile(q);
+    const [low, high] = ratioInterval(minutes, q, errorShare);
+    return {
+      q,
+      candidate_ms: finite(candidateMs),
+      baseline_ms: finite(baselineMs),
+      ratio: finite(candidateMs / baselineMs),
+      ratio_low: low === 0 ? null : low,
+      ratio_high: finite(high),
+    };
+  });
+}
+
+function finite(value: number): number | null {
+  return Number.isFinite(value) ? value : null;
+}
+
+function stagesOf(
+  minutes: readonly ComparedMinute[],
+  whole: string,
+  bands: CompareInput['bands'],
+  options: CompareOptions,
+): StageComparison[] {
+  const names = new Set<string>();
+  for (const { candidate, baseline } of minutes) {
+    for (const stage of candidate?.stages.keys() ?? []) names.add(stage);
+    for (const stage of baseline?.stages.keys() ?? []) names.add(stage);
+  }
+  names.delete(whole);
+  const parts = bands && blame(bands.candidate, bands.baseline, blamedQuantile);
+  return [...names]
+    .map((stage) => {
+      const part = parts?.find((each) => each.stage === stage);
+      return {
+        stage,
+        quantiles: quantilesOf(tailOf(minutes, stage), options),
+        excess_ms: part?.excess_ms ?? null,
+        share_of_excess: part?.share ?? null,
+      };
+    })
+    .toSorted((a, b) => (b.excess_ms ?? 0) - (a.excess_ms ?? 0) || (a.stage < b.stage ? -1 : 1));
+}
+
+function tailOf(minutes: readonly ComparedMinute[], stage: string): TailMinutes {
+  const tail = new TailMinutes();
+  for (const minute of minutes) {
+    const before = minute.baseline?.stages.get(stage);
+    if (before === undefined) continue;
+    tail.observe(paired(minute)?.candidate.stages.get(stage), before);
+  }
+  return tail;
+}

@@ -1,0 +1,47 @@
+import type { Endpoint } from './version-test.ts';
+
+/** One quantile of both versions; null where there is no duration, or no bound. */
+export interface QuantileComparison {
+  readonly q: number;
+  readonly candidate_ms: number | null;
+  readonly baseline_ms: number | null;
+  /** Of the candidate's to the baseline's. */
+  readonly ratio: number | null;
+  /** Interval of the ratio that holds however often it is asked. */
+  readonly ratio_low: number | null;
+  readonly ratio_high: number | null;
+}
+
+/** One stage of both versions. */
+export interface StageComparison {
+  readonly stage: string;
+  readonly quantiles: readonly QuantileComparison[];
+  /** Part of the excess of the slowest 1 % of whole requests; null where there is none. */
+  readonly excess_ms: number | null;
+  readonly share_of_excess: number | null;
+}
+
+export type Verdict = 'pass' | 'fail' | 'inconclusive';
+
+/** Two versions of a model over the same minutes. */
+export interface Comparison {
+  readonly verdict: Verdict;
+  readonly reason: string;
+  /** Estimate of the requests of the candidate until there is a verdict; 0 with one. */
+  readonly missing_requests: number;
+  /** Minutes in which both versions have requests: only these are compared. */
+  readonly minutes: number;
+  readonly requests: { readonly candidate: number; readonly baseline: number };
+  readonly failures: {
+    readonly candidate: number;
+    readonly baseline: number;
+    readonly candidate_share: number;
+    readonly baseline_share: number;
+  };
+  /** The minute that made it fail, and where it was worst then; null otherwise. */
+  readonly failed_at: string | null;
+  readonly failed_by: Endpoint | null;
+  readonly quantiles: readonly QuantileComparison[];
+  /** The largest excess first. */
+  readonly stages: readonly StageComparison[];
+}

@@ -1,0 +1,72 @@
+import { formatShare } from '../detect/event/format.ts';
+import type { CompareOptions } from './compare-options.ts';
+import type { QuantileComparison, StageComparison, Verdict } from './comparison.ts';
+import { shareOf, type VersionTest } from './version-test.ts';
+
+/** Share of the excess from which on a stage is named. */
+const namedShare = 0.3;
+
+export interface Reasoned {
+  readonly candidate: string;
+  readonly baseline: string;
+  readonly verdict: Verdict;
+  readonly test: VersionTest;
+  readonly quantiles: readonly QuantileComparison[];
+  readonly stages: readonly StageComparison[];
+  readonly missing_requests: number;
+  readonly options: CompareOptions;
+}
+
+/** Says why, in a sentence. Names of versions are as they came: escape them where they are shown. */
+export function reasonOf(of: Reasoned): string {
+  if (of.verdict === 'fail') return failReason(of);
+  return of.verdict === 'pass' ? passReason(of) : inconclusiveReason(of);
+}
+
+function failReason({ test, baseline, quantiles, stages }: Reasoned): string {
+  const endpoint = test.failed?.endpoint;
+  if (endpoint === 'failures') {
+    const now = formatShare(shareOf(test.candidate));
+    return `${now} of requests fail, against ${formatShare(shareOf(test.baseline))} of version ${baseline}`;
+  }
+  const at = quantiles.find(({ q }) => q === endpoint);
+  const [stage] = stages;
+  const share = stage?.share_of_excess ?? 0;
+  const blamed =
+    stage === undefined || share < namedShare
+      ? ''
+      : `; ${stage.stage} explains ${formatShare(Math.min(1, share))} of it`;
+  return `${ratioText(at, baseline)}${blamed}`;
+}
+
+function passReason({ baseline, quantiles, options }: Reasoned): string {
+  const { minEffectRatio, minEffectMs } = options;
+  const at = quantiles.at(-1);
+  return `${ratioText(at, baseline)}; at most ${minEffectRatio} times or ${minEffectMs} ms more at every quantile that counts`;
+}
+
+function inconclusiveReason({ candidate, baseline, test, missing_requests }: Reasoned): string {
+  if (test.minutes === 0)
+    return `no minute has requests of both version ${candidate} and version ${baseline}`;
+  const about = roughly(missing_requests).toLocaleString('en-US');
+  return `needs about ${about} more requests of version ${candidate}`;
+}
+
+/** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */
+function ratioText(at: QuantileComparison | undefined, baseline: string): string {
+  if (at === undefined || at.candidate_ms === null || at.baseline_ms === null)
+    return 'no durations';
+  const { q, ratio, candidate_ms, baseline_ms } = at;
+  const times = ratio === null ? 'above' : `${Number(ratio.toPrecision(3))} times`;
+  const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}`;
+  return `p${Number((q * 100).toPrecision(6))} is ${times} that of version ${baseline} (${ms})`;
+}
+
+function milliseconds(ms: number): string {
+  return `${Number(ms.toPrecision(3)).toLocaleString('en-US')} ms`;
+}
+
+/** Two significant digits. */
+function roughly(requests: number): number {
+  return Number(requests.toPrecision(2));
+}

@@ -1,0 +1,148 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import { totalStage } from '../base/dimensions.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { StageBands } from '../baseline/series-reference.ts';
+import type { CompareInput } from '../compare/compare-versions.ts';
+import { type ComparedMinute, paired, type VersionMinute } from '../compare/compared-minute.ts';
+import type { Config } from '../config/schema.ts';
+import type { Bands } from '../series/series-window.ts';
+import { decodeState } from '../sketch/clickhouse-state.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import { readRows } from './read-query.ts';
+import { rowBinaryOf } from './row-binary/row-binary-of.ts';
+import { RowBinaryReader } from './row-binary/row-binary-reader.ts';
+import { readWindowStates } from './windows/read-window-states.ts';
+
+/** Selects what to compare; '' matches any value. */
+export interface ComparisonQuery {
+  readonly fromMs: number;
+  readonly toMs: number;
+  readonly model: string;
+  /** Version that is judged. */
+  readonly candidate: string;
+  /** Version that it is compared with. */
+  readonly baseline: string;
+  readonly region: string;
+  readonly requestType: string;
+  readonly coldStart: '' | 'true' | 'false';
+}
+
+const minuteMs = 60_000;
+
+/** Longest range: 1,440 minutes of two versions, some 25 MB with ten stages. */
+export const longestComparisonMs = 24 * 60 * minuteMs;
+
+/**
+ * Reads the minutes of two versions of a model, and what their requests were made of. Only minutes that are
+ * complete by the ledger of `kafka.group_id`: a minute counts once, when no more is to come. The range is
+ * widened to a whole minute at its start.
+ *
+ * @throws OperatorError if the versions are the same, or the range is longer than a day.
+ */
+export async function readComparison(
+  client: ClickHouseClient,
+  config: Config,
+  query: ComparisonQuery,
+): Promise<CompareInput> {
+  const { candidate, baseline, model, region, requestType, coldStart } = query;
+  const { fromMs, toMs } = await completeRange(client, config, query);
+  const versions = [candidate, baseline];
+  const of = { model, region, requestType, coldStart, versions };
+  const inRange = { fromSeconds: fromMs / 1000, toSeconds: toMs / 1000 };
+  const bytes = await rowBinaryOf(client, 'comparison', { ...of, ...inRange });
+  const minutes = decodeMinutes(bytes, query);
+  const both = minutes.filter((minute) => paired(minute) !== undefined);
+  const [first, last] = [both[0], both.at(-1)];
+  if (first === undefined || last === undefined) return { candidate, baseline, minutes };
+  type Amounts = Readonly<Record<string, number>>;
+  const rows = await readRows<{
+    version: string;
+    stage: string;
+    bands: Amounts;
+    bands_ms: Amounts;
+  }>(client, 'comparison_bands', {
+    ...of,
+    fromSeconds: first.startMs / 1000,
+    toSeconds: (last.startMs + minuteMs) / 1000,
+  });
+  const bandsOf = (version: string) =>
+    new Map<string, StageBands>(
+      rows
+        .filter((row) => row.version === version)
+        .map(({ stage, bands, bands_ms }) => [
+          stage,
+          { bands: sortedBands(bands), bandsMs: sortedBands(bands_ms) },
+        ]),
+    );
+  const bands = { candidate: bandsOf(candidate), baseline: bandsOf(baseline) };
+  return { candidate, baseline, minutes, bands };
+}
+
+async function completeRange(client: ClickHouseClient, config: Config, query: ComparisonQuery) {
+  const { candidate, baseline } = query;
+  if (candidate === baseline) {
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot compare as the version must differ from its baseline: both are ${JSON.stringify(baseline)}`,
+    );
+  }
+  const fromMs = Math.floor(Math.max(0, query.fromMs) / minuteMs) * minuteMs;
+  if (query.toMs - fromMs > longestComparisonMs + minuteMs) {
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot compare as a range must be at most 24h: it is ${Math.ceil((query.toMs - fromMs) / 3_600_000)}h`,
+      { hint: 'Begin the range at the release.' },
+    );
+  }
+  const range = { fromMs, toMs: query.toMs, resolution: '1m' } as const;
+  const states = await readWindowStates(client, config, range);
+  const completeMs =
+    states === undefined ? query.toMs : Date.parse(states.complete_until) - config.windows.grace;
+  const toMs = Math.floor(Math.min(query.toMs, completeMs) / minuteMs) * minuteMs;
+  return { fromMs, toMs: Math.max(fromMs, toMs) };
+}
+
+/** Decodes rows of sql/queries/comparison.sql, ordered by minute, version and stage. */
+export function decodeMinutes(
+  bytes: Buffer,
+  { candidate, baseline }: Pick<ComparisonQuery, 'candidate' | 'baseline'>,
+): ComparedMinute[] {
+  type Read = { requests: number; failed: number; stages: Map<string, TDigest> };
+  const minutes = new Map<number, Map<string, Read>>();
+  const reader = new RowBinaryReader(bytes);
+  while (!reader.atEnd) {
+    const startMs = reader.uint32() * 1000;
+    const version = reader.string();
+    const stage = reader.string();
+    const requests = reader.uint64();
+    const failed = reader.uint64();
+    const { digest, next } = decodeState(reader.bytes, reader.at);
+    reader.at = next;
+    const versions = minutes.get(startMs) ?? new Map<string, Read>();
+    minutes.set(startMs, versions);
+    const read = versions.get(version) ?? { requests: 0, failed: 0, stages: new Map() };
+    versions.set(version, read);
+    read.stages.set(stage, digest);
+    // Every request has a total. Without one, the stage with most requests stands for it.
+    if (stage === totalStage || (requests > read.requests && !read.stages.has(totalStage))) {
+      read.requests = requests;
+      read.failed = failed;
+    }
+  }
+  return [...minutes].map(([startMs, versions]) => {
+    const of = (version: string): VersionMinute | undefined => versions.get(version);
+    const [now, before] = [of(candidate), of(baseline)];
+    return {
+      startMs,
+      ...(now === undefined ? {} : { candidate: now }),
+      ...(before === undefined ? {} : { baseline: before }),
+    };
+  });
+}
+
+function sortedBands(amounts: Readonly<Record<string, number>>): Bands {
+  const sorted = Object.entries(amounts)
+    .map(([band, amount]) => [Number(band), Number(amount)] as const)
+    .toSorted(([a], [b]) => a - b);
+  return { bands: sorted.map(([band]) => band), amounts: sorted.map(([, amount]) => amount) };
+}

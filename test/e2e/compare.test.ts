@@ -1,0 +1,152 @@
+import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it } from 'vitest';
+import type { Compared } from '../../src/cli/text/render-comparison.ts';
+import { Random } from '../../src/generate/random.ts';
+import { useStack } from '../containers/stack.ts';
+import type { Rig } from './kit/rig.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const minuteMs = 60_000;
+const minutes = 20;
+const requestsPerMinute = 300;
+/** Names are text, whatever they hold. */
+const slowVersion = 'v2, <b>50%</b>|:x';
+
+interface Sent {
+  readonly version: string;
+  readonly queueFactor: number;
+  readonly failing: number;
+  readonly cold?: boolean;
+}
+
+/** Requests of one version that end in one of the minutes, evenly spread over each. */
+function* events(startMs: number, { version, queueFactor, failing, cold = false }: Sent) {
+  const random = new Random(`compare ${version} ${cold}`);
+  for (let n = 0; n < minutes * requestsPerMinute; n++) {
+    const queue = random.lognormal(40, 0.5) * queueFactor;
+    const forward = random.lognormal(20, 0.2);
+    const endMs = startMs + Math.floor(((n + 0.5) * minuteMs) / requestsPerMinute);
+    yield {
+      ts: Math.floor(endMs - queue - forward),
+      ...{ model: 'ranker', version, region: 'eu-west-1', cold_start: cold },
+      status: (n * 7919) % 1000 < failing * 1000 ? 'error' : 'ok',
+      stages_ms: { queue, forward },
+    };
+  }
+}
+
+async function ingest(rig: Rig, startMs: number, sent: readonly Sent[]): Promise<void> {
+  const last = {
+    ts: startMs + (minutes + 1) * minuteMs,
+    model: 'other',
+    stages_ms: { forward: 1 },
+  };
+  const all = [...sent.flatMap((each) => [...events(startMs, each)])];
+  const ordered = all.toSorted((a, b) => a.ts - b.ts);
+  await rig.publish([...ordered, last].map((event) => ({ value: JSON.stringify(event) })));
+  const pipeline = await rig.start(['ingest']);
+  await rig.untilConsumed(ordered.length + 1);
+  await pipeline.stop();
+}
+
+describe('tailmark compare', () => {
+  it('fails what is slower, names the stage, passes what is equal, and leaves cold starts out', () =>
+    withRig({ stack, name: 'compare' }, async (rig) => {
+      const startMs = Math.floor(Date.now() / minuteMs - minutes - 5) * minuteMs;
+      await ingest(rig, startMs, [
+        { version: 'v1', queueFactor: 1, failing: 0.005 },
+        { version: 'v1', queueFactor: 9, failing: 0, cold: true },
+        { version: 'same', queueFactor: 1, failing: 0.005 },
+        { version: slowVersion, queueFactor: 2, failing: 0.005 },
+        { version: 'broken', queueFactor: 1, failing: 0.1 },
+      ]);
+      const compare = async (version: string, ...more: readonly string[]) => {
+        const names = ['--model', 'ranker', '--version', version, '--baseline', 'v1'];
+        const since = ['--since', new Date(startMs).toISOString()];
+        return rig.cli(['compare', ...names, ...since, ...more]);
+      };
+      const parsed = async (version: string, ...more: readonly string[]) => {
+        const { exitCode, err, out } = await compare(version, '--json', ...more);
+        expect(err).toBe('');
+        return { exitCode, ...(JSON.parse(out) as Compared) };
+      };
+
+      const slow = await parsed(slowVersion);
+      expect(slow).toMatchObject({
+        ...{ exitCode: 2, verdict: 'fail', missing_requests: 0, minutes, version: slowVersion },
+        requests: { candidate: 6_000, baseline: 6_000 },
+        failures: { candidate: 30, baseline: 30, candidate_share: 0.005, baseline_share: 0.005 },
+      });
+      expect(slow.stages.map(({ stage }) => stage)).toEqual(['queue', 'forward']);
+      expect(slow.stages[0]?.share_of_excess).toBeGreaterThan(0.9);
+      expect(slow.reason).toMatch(
+        / times that of version v1 \(.* ms against .* ms\); queue explains \d+ % of it$/,
+      );
+      const [tables] = await rig.rows<{ p99: number }>(
+        `SELECT quantilesTDigestMerge(0.99)(latency)[1] AS p99 FROM latency_1m
+         WHERE version = {version:String} AND stage = 'total'`,
+        { version: slowVersion },
+      );
+      const p99 = slow.quantiles.find(({ q }) => q === 0.99);
+      expect((p99?.candidate_ms ?? 0) / (tables?.p99 ?? 0)).toBeCloseTo(1, 1);
+
+      expect(await parsed('same')).toMatchObject({ exitCode: 0, verdict: 'pass', minutes });
+      const broken = await parsed('broken');
+      expect(broken).toMatchObject({ exitCode: 2, verdict: 'fail', failed_by: 'failures' });
+      expect(broken.reason).toBe('10 % of requests fail, against 0.5 % of version v1');
+
+      const early = await parsed(
+        slowVersion,
+        '--until',
+        new Date(startMs + 2 * minuteMs).toISOString(),
+      );
+      expect(early).toMatchObject({ exitCode: 0, verdict: 'inconclusive', minutes: 2 });
+      expect(early.missing_requests).toBeGreaterThan(600);
+      expect(await parsed('never')).toMatchObject({
+        exitCode: 0,
+        verdict: 'inconclusive',
+        minutes: 0,
+      });
+      expect(await parsed(slowVersion, '--cold')).toMatchObject({
+        verdict: 'inconclusive',
+        minutes: 0,
+      });
+
+      const shown = await compare(slowVersion);
+      expect(shown.exitCode).toBe(2);
+      expect(shown.out).toMatch(/^p99 +\d.* ms +\d.* ms +× \d/m);
+      expect(shown.out).toMatch(/^queue +\d/m);
+      expect(shown.out).toMatch(/^fail {2}ranker: /m);
+    }));
+
+  it('prints an annotation for a workflow, and appends its summary', () =>
+    withRig({ stack, name: 'compare-github' }, async (rig) => {
+      const startMs = Math.floor(Date.now() / minuteMs - minutes - 5) * minuteMs;
+      await ingest(rig, startMs, [
+        { version: 'v1', queueFactor: 1, failing: 0 },
+        { version: slowVersion, queueFactor: 3, failing: 0 },
+      ]);
+      const folder = mkdtempSync(join(tmpdir(), 'tailmark-summary-'));
+      rig.atEnd(async () => rmSync(folder, { recursive: true }));
+      const summary = join(folder, 'summary.md');
+      const { exitCode, out, err } = await rig.cli(
+        [
+          ...['compare', '--model', 'ranker', '--version', slowVersion, '--baseline', 'v1'],
+          ...['--since', new Date(startMs).toISOString(), '--format', 'github'],
+        ],
+        { env: { ...rig.env, GITHUB_STEP_SUMMARY: summary } },
+      );
+      expect([exitCode, err]).toEqual([2, '']);
+      expect(out).toMatch(
+        /^::error title=Release fails%3A ranker v2%2C <b>50%25<\/b>\|%3Ax::p(50|95|99) is [^\n]*\n$/,
+      );
+      const markdown = readFileSync(summary, 'utf8');
+      expect(markdown).toContain('### Release fails');
+      expect(markdown).toContain('v2, &lt;b&gt;50%&lt;/b&gt;&#124;&#58;x');
+      expect(markdown).not.toContain('<b>');
+      expect(markdown).toMatch(/^\| p99 of queue \| /m);
+    }));
+});
