@@ -1,11 +1,16 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { systemClock } from '../../base/clock.ts';
 import { hostPort } from '../../base/host-port.ts';
 import { invariant } from '../../base/invariant.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { type Metrics, readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
+import { createApi } from './api/api.ts';
+import { openSources } from './api/sources.ts';
+import { Freshness } from './freshness.ts';
 
 /** Prometheus' text format, version 0.0.4. */
 const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
@@ -17,25 +22,32 @@ export interface HttpServer {
 }
 
 /**
- * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then notes) and /metrics
- * (Prometheus text) at `http.listen`; port 0 means any free one.
+ * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then notes), /metrics (Prometheus
+ * text) and the API below /v1 at `http.listen`; port 0 means any free one.
  *
  * @param others the roles to report on; more may be added later.
  * @param ownProblems of the process itself.
  * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
  */
 export async function startServe(
-  { config, metrics }: Pick<RoleContext, 'config' | 'metrics'>,
+  context: Pick<RoleContext, 'config' | 'client' | 'groupId' | 'log' | 'metrics'>,
   others: readonly RunningRole[],
   ownProblems: () => readonly string[],
 ): Promise<HttpServer> {
+  const { config, client, log, metrics } = context;
+  const freshness = new Freshness(context);
+  const { nowMs } = systemClock;
+  const completeness = () => freshness.read();
+  const sources = openSources({ config, client, log, nowMs, completeness });
+  const api = getRequestListener(createApi(sources, config.http.operator_token).fetch);
   const server = createServer((request, response) => {
     const path = (request.url ?? '/').split('?', 1)[0];
     const respond = (status: number, body: string, type = 'text/plain') => {
       response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
       response.end(request.method === 'HEAD' ? undefined : knownSecrets.hide(body));
     };
-    if (request.method !== 'GET' && request.method !== 'HEAD') respond(405, 'GET only\n');
+    if (path?.startsWith('/v1/') === true) void api(request, response);
+    else if (request.method !== 'GET' && request.method !== 'HEAD') respond(405, 'GET only\n');
     else if (path === '/healthz') respond(200, 'ok\n');
     else if (path === '/readyz') {
       const problems = [...ownProblems(), ...others.flatMap((role) => role.problems())];
@@ -48,7 +60,7 @@ export async function startServe(
         (text) => respond(200, text, METRICS_TYPE),
         (error: unknown) => respond(500, `${String(error)}\n`),
       );
-    } else respond(404, 'see /healthz, /readyz and /metrics\n');
+    } else respond(404, 'see /healthz, /readyz, /metrics and /v1\n');
   });
   const { listen } = config.http;
   const address = hostPort(listen);
@@ -71,6 +83,7 @@ export async function startServe(
     url: `http://${listen.slice(0, listen.lastIndexOf(':'))}:${port}`,
     close: () =>
       new Promise((resolve) => {
+        freshness.stop();
         server.close(() => resolve());
         server.closeAllConnections();
       }),

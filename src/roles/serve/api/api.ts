@@ -24,7 +24,11 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
   app.use('*', bodyLimit({ maxSize: maxBodyBytes, onError: () => tooLarge() }));
   app.onError((error, context) => respondProblem(context, error, sources));
   app.notFound((context) =>
-    respondProblem(context, new Problem(404, `${context.req.path} is no address of this API.`), sources),
+    respondProblem(
+      context,
+      new Problem(404, `${context.req.path} is no address of this API.`),
+      sources,
+    ),
   );
 
   app.get('/v1/verdict', async (context) => {
@@ -90,7 +94,8 @@ function autoscaleQuery(
   const { model, stage, q, objective_ms, window_seconds } = parsed.data;
   const objective = objective_ms ?? (stage === 'total' ? objectiveMs(model) : undefined);
   if (objective === undefined) {
-    const detail = 'objective_ms must be given: detect.slos has no objective of this model and stage.';
+    const detail =
+      'objective_ms must be given: detect.slos has no objective of this model and stage.';
     throw new Problem(400, detail);
   }
   return { model, stage, q, objectiveMs: objective, windowMs: window_seconds * 1000 };

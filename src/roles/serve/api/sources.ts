@@ -19,9 +19,9 @@ const weekMs = 7 * 86_400_000;
 const hourMs = 3_600_000;
 
 export interface ApiSources {
-  verdict(release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & { since?: string | undefined }): Promise<
-    Comparison & { readonly since: string }
-  >;
+  verdict(
+    release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & { since?: string | undefined },
+  ): Promise<Comparison & { readonly since: string }>;
   autoscaling(query: AutoscaleQuery & { readonly q: number }): AutoscaleSources;
   /** The strictest threshold of `detect.slos` for a model; undefined without one. */
   objectiveMs(model: string): number | undefined;
@@ -107,7 +107,8 @@ async function releaseVerdict(
   { model, version, baseline, since }: Parameters<ApiSources['verdict']>[0],
 ) {
   const now = nowMs();
-  const fromMs = since === undefined ? await releasedMs(client, model, version, now) : timeOf(since, now);
+  const fromMs =
+    since === undefined ? await releasedMs(client, model, version, now) : timeOf(since, now);
   if (fromMs >= now) throw new Problem(400, 'since must lie before now.');
   const input = await readComparison(client, config, {
     ...{ fromMs, toMs: now, model, candidate: version, baseline },

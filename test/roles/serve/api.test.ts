@@ -1,0 +1,298 @@
+import { createServer, request } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { createLog } from '../../../src/base/telemetry/log.ts';
+import type { Comparison, Verdict } from '../../../src/compare/comparison.ts';
+import { nothingWrong } from '../../../src/roles/detect/completeness/completeness.ts';
+import { createApi } from '../../../src/roles/serve/api/api.ts';
+import type { ApiSources } from '../../../src/roles/serve/api/sources.ts';
+import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
+
+const token = 'an-operator-token-of-the-test';
+const nowMs = Date.UTC(2026, 10, 1, 12);
+const reason = 'p99 is 1.5 times that of version v1 (412 ms against 275 ms)';
+
+const comparison = (verdict: Verdict): Comparison & { since: string } => ({
+  verdict,
+  reason,
+  missing_requests: verdict === 'inconclusive' ? 2_400 : 0,
+  minutes: 9,
+  requests: { candidate: 5_400, baseline: 5_400 },
+  failures: { candidate: 0, baseline: 0, candidate_share: 0, baseline_share: 0 },
+  failed_at: null,
+  failed_by: null,
+  quantiles: [],
+  stages: [],
+  since: '2026-11-01T11:50:00.000Z',
+});
+
+/** What the sources answer; an error is an outage. */
+let verdict: Verdict | Error = 'pass';
+let queueMs: number | undefined = 75;
+const asked: unknown[] = [];
+const mutes: Mute[] = [];
+
+const sources: ApiSources = {
+  log: createLog({ level: 'silent' }),
+  async verdict(release) {
+    asked.push(release);
+    if (verdict instanceof Error) throw verdict;
+    return comparison(verdict);
+  },
+  objectiveMs: (model) => (model === 'ranker' ? 200 : undefined),
+  autoscaling: () => ({
+    nowMs: () => nowMs,
+    completeness: async () => ({
+      ...nothingWrong,
+      completeMs: queueMs === undefined ? nowMs - 600_000 : nowMs - 10_000,
+      knownMs: undefined,
+      hasAllTraffic: true,
+    }),
+    load: async () => ({ requests: queueMs === 0 ? 0 : 600, quantileMs: queueMs || undefined }),
+    isKnown: async () => true,
+  }),
+  mutes: async () => mutes,
+  async putMute(mute) {
+    mutes.push(mute);
+  },
+  endMute: async (id) => mutes.find((mute) => mute.id === id),
+};
+
+const server = createServer(getRequestListener(createApi(sources, token).fetch));
+let port = 0;
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  port = (server.address() as AddressInfo).port;
+});
+afterAll(() => {
+  server.closeAllConnections();
+  server.close();
+});
+beforeEach(() => {
+  verdict = 'pass';
+  queueMs = 75;
+  asked.length = 0;
+  mutes.length = 0;
+});
+
+interface Sent {
+  readonly method: string;
+  readonly path: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+/** Sends a request with exactly these headers, as Go's client has them. */
+function send({ method, path, headers = {}, body = '' }: Sent): Promise<{
+  readonly status: number;
+  readonly type: string;
+  readonly text: string;
+  readonly retryAfter: string | undefined;
+}> {
+  return new Promise((resolve, reject) => {
+    const all = { 'User-Agent': 'Go-http-client/1.1', 'Accept-Encoding': 'gzip', ...headers };
+    const sent = request({ host: '127.0.0.1', port, method, path, headers: all }, (response) => {
+      let text = '';
+      response.setEncoding('utf8').on('data', (part: string) => {
+        text += part;
+      });
+      response.on('end', () => {
+        const { statusCode: status = 0, headers: got } = response;
+        resolve({ status, type: got['content-type'] ?? '', text, retryAfter: got['retry-after'] });
+      });
+    });
+    sent.on('error', reject);
+    sent.end(body);
+  });
+}
+
+const release = 'model=ranker&version=v2&baseline=v1';
+const outage = () => {
+  verdict = new Error('connect ECONNREFUSED 127.0.0.1:8123');
+};
+
+describe('Argo Rollouts', () => {
+  // A GET with the configured headers; any status but 2xx is an error of the measurement, not a failure.
+  const measure = () => send({ method: 'GET', path: `/v1/verdict?${release}` });
+
+  it.each(['pass', 'fail', 'inconclusive'] as const)('reads %s from the body', async (given) => {
+    verdict = given;
+    const { status, type, text } = await measure();
+    expect([status, type]).toEqual([200, 'application/json']);
+    expect(JSON.parse(text)).toMatchObject({
+      verdict: given,
+      reason,
+      missing_requests: given === 'inconclusive' ? 2_400 : 0,
+    });
+    expect(asked).toEqual([{ model: 'ranker', version: 'v2', baseline: 'v1' }]);
+  });
+
+  it('gets 503 in an outage, which it counts as an error', async () => {
+    outage();
+    const { status, type, text, retryAfter } = await measure();
+    expect([status, type, retryAfter]).toEqual([503, 'application/problem+json', '10']);
+    expect(JSON.parse(text).detail).toBe('No answer: connect ECONNREFUSED 127.0.0.1:8123');
+  });
+
+  it('gets 400 where a name is missing', async () => {
+    const { status, text } = await send({ method: 'GET', path: '/v1/verdict?model=ranker' });
+    expect(status).toBe(400);
+    expect(JSON.parse(text).detail).toBe(
+      'version, baseline must be given, as a parameter or in metadata.',
+    );
+  });
+});
+
+describe('Flagger', () => {
+  // A POST of name, namespace, phase and metadata; above 202 is a failure, with the body as its reason.
+  const ask = (gate: string, metadata: Record<string, string> | undefined, query = '') =>
+    send({
+      method: 'POST',
+      path: `/v1/gate/${gate}${query}`,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ name: 'ranker', namespace: 'ml', phase: 'Progressing', metadata }),
+    });
+  const metadata = { model: 'ranker', version: 'v2', baseline: 'v1' };
+
+  it.each([
+    ['promote', 'pass', 200],
+    ['promote', 'fail', 409],
+    ['promote', 'inconclusive', 409],
+    ['rollback', 'pass', 409],
+    ['rollback', 'fail', 200],
+    ['rollback', 'inconclusive', 409],
+  ] as const)('asks %s at %s: %i', async (gate, given, expected) => {
+    verdict = given;
+    const { status, text } = await ask(gate, metadata);
+    expect([status, text]).toEqual([expected, `${given}: ${reason}\n`]);
+    expect(asked).toEqual([metadata]);
+  });
+
+  it.each(['promote', 'rollback'])(
+    'neither promotes nor rolls back in an outage (%s)',
+    async (gate) => {
+      outage();
+      expect((await ask(gate, metadata)).status).toBe(503);
+    },
+  );
+
+  it('may name the release in the address, without metadata', async () => {
+    expect((await ask('promote', undefined, `?${release}&since=1h`)).status).toBe(200);
+    expect(asked).toEqual([{ ...metadata, since: '1h' }]);
+  });
+
+  it('gets 400 for a body that is none of its own, and for one that is too large', async () => {
+    const path = '/v1/gate/promote';
+    expect((await send({ method: 'POST', path, body: 'hello' })).status).toBe(400);
+    const large = JSON.stringify({ metadata: { model: 'x'.repeat(70_000) } });
+    expect((await send({ method: 'POST', path, body: large })).status).toBe(400);
+    expect(asked).toEqual([]);
+  });
+});
+
+describe('KEDA', () => {
+  // A GET; anything but 200 is an error, and 0 means "scale to none".
+  const scale = (query: string) => send({ method: 'GET', path: `/v1/autoscale?${query}` });
+
+  it('reads a number from `value`', async () => {
+    const { status, text } = await scale('model=ranker&stage=queue&q=0.95&objective_ms=50');
+    expect([status, JSON.parse(text).value]).toEqual([200, 1.5]);
+  });
+
+  it('takes the objective of detect.slos for whole requests', async () => {
+    expect(JSON.parse((await scale('model=ranker&q=0.99')).text).value).toBe(0.375);
+  });
+
+  it('gets 0 where nothing was asked, and 503 where that is not known', async () => {
+    queueMs = 0;
+    expect(JSON.parse((await scale('model=ranker&q=0.99')).text).value).toBe(0);
+    queueMs = undefined;
+    const stale = await scale('model=ranker&q=0.99');
+    expect([stale.status, stale.text.includes('"value"')]).toEqual([503, false]);
+  });
+
+  it.each([
+    ['q=0.95', 'model'],
+    ['model=ranker&q=0.42', 'q: must be one of 0.5, 0.9, 0.95, 0.99, 0.999'],
+    ['model=ranker&q=x', 'q'],
+    ['model=other&q=0.95', 'objective_ms must be given'],
+    ['model=ranker&q=0.95&objective_ms=0', 'objective_ms'],
+    ['model=ranker&q=0.95&objective_ms=NaN', 'objective_ms'],
+  ])('gets 400 for %s', async (query, detail) => {
+    const { status, text } = await scale(query);
+    expect([status, text]).toEqual([400, expect.stringContaining(detail)]);
+  });
+});
+
+describe('mutes', () => {
+  const body = JSON.stringify({
+    models: ['ranker'],
+    from_ms: nowMs,
+    until_ms: nowMs + 3_600_000,
+    why: 'load test',
+    who: 'ann',
+  });
+  const post = (headers: Record<string, string>, text = body) =>
+    send({ method: 'POST', path: '/v1/mutes', headers, body: text });
+  const login = { Authorization: `Bearer ${token}` };
+
+  it("need the operator's token to be changed", async () => {
+    expect((await post({})).status).toBe(401);
+    expect((await post({ Authorization: 'Bearer other-token-of-nobody' })).status).toBe(401);
+    expect((await send({ method: 'DELETE', path: '/v1/mutes/x' })).status).toBe(401);
+    expect(mutes).toEqual([]);
+    const open = createApi(sources, undefined);
+    const refused = await open.request('/v1/mutes', { method: 'POST', headers: login, body });
+    expect(refused.status).toBe(403);
+  });
+
+  it('are added, listed and ended', async () => {
+    const added = await post(login);
+    expect(added.status).toBe(201);
+    const { id } = JSON.parse(added.text).mute;
+    const listed = await send({ method: 'GET', path: '/v1/mutes' });
+    expect(JSON.parse(listed.text).mutes).toMatchObject([{ id, models: ['ranker'] }]);
+    const path = `/v1/mutes/${id}`;
+    expect((await send({ method: 'DELETE', path, headers: login })).status).toBe(200);
+    const gone = await send({ method: 'DELETE', path: '/v1/mutes/none', headers: login });
+    expect(gone.status).toBe(404);
+  });
+
+  it.each([
+    ['no JSON', '{', 'The body must be JSON.'],
+    ['no reason', JSON.stringify({ ...JSON.parse(body), why: ' ' }), 'why'],
+    [
+      'too long',
+      JSON.stringify({ ...JSON.parse(body), until_ms: nowMs + 31 * 86_400_000 }),
+      '30 days',
+    ],
+    ['of nothing', JSON.stringify({ ...JSON.parse(body), models: [] }), 'every model'],
+    ['backwards', JSON.stringify({ ...JSON.parse(body), until_ms: nowMs }), 'after the begin'],
+    ['unknown keys', JSON.stringify({ ...JSON.parse(body), url: 'http://x' }), 'url'],
+  ])('are refused with %s', async (_, text, detail) => {
+    const { status, text: answer } = await post(login, text);
+    expect([status, answer]).toEqual([400, expect.stringContaining(detail)]);
+    expect(mutes).toEqual([]);
+  });
+});
+
+it('says what is not there', async () => {
+  const { status, type } = await send({ method: 'GET', path: '/v1/nothing' });
+  expect([status, type]).toEqual([404, 'application/problem+json']);
+});
+
+it('refuses more than it can answer, rather than piling up', async () => {
+  let release: () => void = () => undefined;
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const busy = createApi({ ...sources, mutes: () => held.then(() => []) }, token);
+  const all = Array.from({ length: 40 }, () => busy.request('/v1/mutes'));
+  await new Promise((resolve) => setImmediate(resolve));
+  release();
+  const statuses = (await Promise.all(all)).map(({ status }) => status);
+  expect(statuses.filter((status) => status === 200)).toHaveLength(36);
+  expect(statuses.filter((status) => status === 503)).toHaveLength(4);
+});

@@ -1,0 +1,98 @@
+import { describe, expect, it } from 'vitest';
+import {
+  type Completeness,
+  nothingWrong,
+} from '../../../src/roles/detect/completeness/completeness.ts';
+import { type AutoscaleSources, autoscale } from '../../../src/roles/serve/api/autoscale.ts';
+import { Problem } from '../../../src/roles/serve/api/problem.ts';
+
+const nowMs = Date.UTC(2026, 10, 1, 12);
+const query = { model: 'ranker', stage: 'queue', objectiveMs: 50, windowMs: 60_000 };
+const fresh: Completeness = {
+  ...nothingWrong,
+  completeMs: nowMs - 12_000,
+  knownMs: nowMs - 1_000,
+  hasAllTraffic: true,
+};
+
+function sources(changed: Partial<AutoscaleSources>, completeness: Partial<Completeness> = {}) {
+  const ranges: string[] = [];
+  const all: AutoscaleSources = {
+    nowMs: () => nowMs,
+    completeness: async () => ({ ...fresh, ...completeness }),
+    load: async (fromMs, toMs) => {
+      ranges.push(`${(fromMs - nowMs) / 1000} ${(toMs - nowMs) / 1000}`);
+      return { requests: 600, quantileMs: 75 };
+    },
+    isKnown: async () => true,
+    ...changed,
+  };
+  return { all, ranges };
+}
+
+const nothing = { load: async () => ({ requests: 0, quantileMs: undefined }) };
+const problemOf = async (...given: Parameters<typeof sources>): Promise<Problem> => {
+  const error = await autoscale(query, sources(...given).all).catch((each: unknown) => each);
+  if (!(error instanceof Problem)) throw new Error(`no problem: ${JSON.stringify(error)}`);
+  return error;
+};
+
+describe('an autoscaler', () => {
+  it.each<[string, Parameters<typeof sources>, string]>([
+    [
+      'ClickHouse is away',
+      [{}, { storeOutage: { sinceMs: nowMs, reason: 'connect ECONNREFUSED', error: 1 } }],
+      'ClickHouse does not respond: connect ECONNREFUSED',
+    ],
+    [
+      'windows are old',
+      [
+        {},
+        {
+          completeMs: nowMs - 200_000,
+          knownMs: undefined,
+          behind: [{ name: 't/0', behindMs: 1, lagMessages: 9, isGivenUp: false }],
+        },
+      ],
+      'The load is not known for 200 s: 9 messages of t/0 wait.',
+    ],
+    [
+      'nothing was ever stored',
+      [{}, { completeMs: Number.NEGATIVE_INFINITY, knownMs: undefined }],
+      'The load is not known: no chunk was stored.',
+    ],
+    [
+      'there are no requests and part of the traffic is missing',
+      [nothing, { hasAllTraffic: false, kafkaOutage: { sinceMs: nowMs, reason: 'no broker' } }],
+      'The load is not known for 1 s: no broker.',
+    ],
+    [
+      'nobody has ever asked the model',
+      [{ ...nothing, isKnown: async () => false }],
+      'No request of model ranker has had a stage queue in the last week.',
+    ],
+  ])('gets 503, never 0, where %s', async (_, given, detail) => {
+    const problem = await problemOf(...given);
+    expect([problem.status, problem.message]).toEqual([503, detail]);
+  });
+
+  it('gets the quantile over its objective', async () => {
+    const { all, ranges } = sources({});
+    expect(await autoscale(query, all)).toEqual({
+      value: 1.5,
+      quantile_ms: 75,
+      objective_ms: 50,
+      requests: 600,
+      from: '2026-11-01T11:58:50.000Z',
+      to: '2026-11-01T11:59:50.000Z',
+    });
+    expect(ranges).toEqual(['-70 -10']);
+  });
+
+  it('gets 0 where it is known that nothing was asked, also while windows stand still', async () => {
+    const { all } = sources(nothing);
+    expect((await autoscale(query, all)).value).toBe(0);
+    const silent = sources(nothing, { completeMs: nowMs - 3_600_000 });
+    expect((await autoscale(query, silent.all)).value).toBe(0);
+  });
+});
