@@ -27,6 +27,14 @@ export type ChaosOptions =
       readonly shorter: number;
       /** Worlds, each with its own broker, database and traffic, that share the rounds. */
       readonly atOnce: number;
+    }
+  | {
+      readonly kind: 'pages';
+      readonly seed: string;
+      readonly anomalies: number;
+      readonly forMs: number;
+      readonly kills: number;
+      readonly takeovers: number;
     };
 
 /**
@@ -35,7 +43,18 @@ export type ChaosOptions =
  * @throws {OperatorError} for unknown options and values
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
-  const { seed, cycles, kinds, events, outage, rate, silence, ...ofSilence } = parsed(argv);
+  const { pages, kills, takeovers, for: given, ...others } = parsed(argv);
+  const { seed, cycles, kinds, events, outage, rate, silence, ...ofSilence } = others;
+  if (pages !== undefined) {
+    const forMs = parseDuration(given ?? '8m');
+    if (forMs === undefined) throw usage(`--for must be a duration: it is ${given}`);
+    return {
+      ...{ kind: 'pages', seed, forMs },
+      anomalies: countOption('--pages', pages, 1, 100_000),
+      kills: countOption('--kills', kills ?? '20', 0, 1_000),
+      takeovers: countOption('--takeovers', takeovers ?? '5', 0, 1_000),
+    };
+  }
   const { rounds, faults, shorter, atOnce } = ofSilence;
   if (silence === true) {
     if ((cycles ?? kinds ?? events ?? outage ?? rate) !== undefined) {
@@ -96,6 +115,10 @@ function parsed(argv: readonly string[]) {
         faults: { type: 'string' },
         shorter: { type: 'string' },
         'at-once': { type: 'string' },
+        pages: { type: 'string' },
+        for: { type: 'string' },
+        kills: { type: 'string' },
+        takeovers: { type: 'string' },
         seed: { type: 'string', default: '1' },
       },
     });

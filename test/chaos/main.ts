@@ -5,6 +5,8 @@ import { OperatorError } from '../../src/base/operator-error.ts';
 import { models } from './calm-feed.ts';
 import { type ChaosOptions, chaosOptions } from './chaos-options.ts';
 import type { ChaosSummary } from './chaos-summary.ts';
+import { isRight as isDelivered, renderPages } from './pages/render-pages.ts';
+import { runPages } from './pages/run-pages.ts';
 import { renderOutage } from './render-outage.ts';
 import { renderSummary } from './render-summary.ts';
 import { runChaos } from './run-chaos.ts';
@@ -51,6 +53,13 @@ async function run(options: ChaosOptions) {
       eventsPerSecond: 5 * models,
     });
     return { isRight: isRight(summary), text: renderSilence(summary) };
+  }
+  if (options.kind === 'pages') {
+    const { anomalies, forMs, kills, takeovers } = options;
+    const summary = await runPages({
+      ...{ ...common, seed: Number(options.seed), anomalies, forMs, kills, takeovers },
+    });
+    return { isRight: isDelivered(summary), text: renderPages(summary, anomalies) };
   }
   const { cycles, kinds, events } = options;
   const summary = await runChaos({
