@@ -57,6 +57,7 @@ const keepers: Readonly<Record<string, readonly string[]>> = {
   pino: ['base'],
   yaml: ['config'],
   commander: ['cli', 'main.ts'],
+  nodemailer: ['alert'],
 };
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));

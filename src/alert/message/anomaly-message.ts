@@ -45,11 +45,11 @@ export function anomalyMessage(notice: Notice, form: Form, settings: LinkSetting
   if (form === 'minimal') {
     return { ...common, facts: minimalFacts(event, notice), links: links.slice(0, 1), sql: '' };
   }
+  return { ...common, facts: factsOf(event, notice), links, sql: shownSql(event) };
+}
+
+function shownSql(event: AnomalyEvent): string {
+  if (event.sql.length > maxSqlChars) return '';
   const sql = cleanSql(event.sql);
-  return {
-    ...common,
-    facts: factsOf(event, notice),
-    links,
-    sql: sql.length > maxSqlChars ? '' : sql,
-  };
+  return sql.length > maxSqlChars ? '' : sql;
 }

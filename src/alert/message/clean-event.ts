@@ -4,7 +4,7 @@ import type { Series } from '../../series/series-window.ts';
 import { cleanText } from './clean-text.ts';
 
 /** Longest texts of an event in a message, in characters. Longer ones would push facts out of sight. */
-export const shownChars = {
+const shownChars = {
   /** Of a model, version, host or facet value. */
   name: 64,
   stage: 32,
@@ -17,8 +17,8 @@ const cleanName = (text: string) => cleanText(text, shownChars.name);
 const cleanStage = (text: string) => cleanText(text, shownChars.stage);
 
 /**
- * Cleans all names of an event that come from the traffic: models, stages, hosts, facet values, trace ids. They
- * are text for people from here on; keys and the query are unchanged.
+ * Cleans all names of an event that come from the traffic: models, stages, hosts, facet values, trace
+ * ids. They are text for people from here on; keys and the query are unchanged.
  */
 export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
   const { scope, members, drivers, slo, evidence } = event;

@@ -37,8 +37,8 @@ export function cutBytes(text: string, maxBytes: number): string {
 }
 
 /**
- * Shows what a query hides. Only its string literals can hold such characters, and ClickHouse reads `\xe2` in a
- * literal as that byte: the query stays the same.
+ * Shows what a query hides. Only its string literals can hold such characters, and ClickHouse reads
+ * `\xe2` in a literal as that byte: the query stays the same.
  */
 export function cleanSql(sql: string): string {
   return sql.replace(hiddenInSql, (character) =>

@@ -69,7 +69,8 @@ function severityFact(event: AnomalyEvent, notice: Notice): Fact[] {
 }
 
 /**
- * What was measured, and the detector's sentence. At the end that one is first: it alone has the present value.
+ * What was measured, and the detector's sentence. At the end that one is first: it alone has the present
+ * value.
  */
 function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[]] {
   const { measured, summaryAdds } = kindWords[event.kind];

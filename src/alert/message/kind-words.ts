@@ -197,7 +197,7 @@ function withRate({ rate, summary }: AnomalyEvent, text: (rate: Rate) => string)
 }
 
 /** "430 to 610 ms": the unit once where both have the same. */
-export function rangeText(
+function rangeText(
   [low, high]: readonly [number, number],
   format: (value: number) => string,
 ): string {

@@ -14,8 +14,9 @@ const minNameChars = 20;
 const listedValues = 5;
 
 /**
- * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The first 80
- * characters suffice; a long name of a model is cut before anything else. At most 150 characters.
+ * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The
+ * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
+ * characters.
  *
  * @param event the notice's event, its names clean.
  */
