@@ -1,12 +1,8 @@
+import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 
 /** Where links of messages lead, as configured. */
-export interface LinkSettings {
-  /** `alert.dashboard_url`. */
-  readonly dashboardUrl?: string | undefined;
-  /** `alert.trace_url`, with `{trace_id}` in it. */
-  readonly traceUrl?: string | undefined;
-}
+export type LinkSettings = Pick<Config['alert'], 'dashboard_url' | 'trace_url'>;
 
 export interface Link {
   readonly label: 'dashboard' | 'trace' | 'runbook';
@@ -30,14 +26,14 @@ export function linksOf(event: AnomalyEvent, settings: LinkSettings): readonly L
 /** Page of an anomaly; undefined without a dashboard. */
 export function dashboardLink(
   { id }: Pick<AnomalyEvent, 'id'>,
-  { dashboardUrl }: LinkSettings,
+  { dashboard_url: url }: LinkSettings,
 ): string | undefined {
-  if (dashboardUrl === undefined) return undefined;
-  return `${dashboardUrl.replace(/\/+$/, '')}/anomalies/${encoded(id)}`;
+  if (url === undefined) return undefined;
+  return `${url.replace(/\/+$/, '')}/anomalies/${encoded(id)}`;
 }
 
-function traceLink(traceId: string, { traceUrl }: LinkSettings): string | undefined {
-  return traceUrl?.replaceAll('{trace_id}', () => encoded(traceId));
+function traceLink(traceId: string, { trace_url: url }: LinkSettings): string | undefined {
+  return url?.replaceAll('{trace_id}', () => encoded(traceId));
 }
 
 /** A link only where it is an http address that every receiver accepts, in its canonical spelling. */

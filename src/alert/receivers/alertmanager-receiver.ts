@@ -29,8 +29,6 @@ export interface AlertmanagerOptions {
 
 /** Difference of the clocks from which the server's counts: `Date` has whole seconds and travels. */
 const maxClockDifferenceMs = 30_000;
-/** Alerts whose latest episode is remembered. */
-const maxEpisodes = 10_000;
 const path = 'api/v2/alerts';
 
 /**
@@ -82,8 +80,6 @@ export class AlertmanagerReceiver implements Receiver {
   readonly #headers: Readonly<Record<string, string>>;
   readonly #secrets: readonly string[];
   readonly #startedMs: number;
-  /** Latest episode sent of each alert, the longest unchanged first. */
-  readonly #episodes = new Map<string, Pick<Notice['event'], 'id' | 'started_at'>>();
   #offsetMs = 0;
 
   constructor(name: string, url: string, options: AlertmanagerOptions) {
@@ -105,9 +101,8 @@ export class AlertmanagerReceiver implements Receiver {
 
   send(notice: Notice, form: Form): Promise<Answer> {
     return this.#attempt(async () => {
-      let answer: Answer = { outcome: 'accepted', answer: 'not sent: a later episode has begun' };
+      let answer: Answer = { outcome: 'accepted', answer: '' };
       for (const severity of severitiesToSend(notice)) {
-        if (this.#isSuperseded(notice, severity)) continue;
         answer = await this.#post((server) => this.#alert(notice, form, severity, server));
         if (answer.outcome !== 'accepted') break;
       }
@@ -177,24 +172,6 @@ export class AlertmanagerReceiver implements Receiver {
   #server(): ServerTime {
     const offsetMs = this.#offsetMs;
     return { nowMs: this.#options.clock.nowMs() + offsetMs, offsetMs };
-  }
-
-  /**
-   * True for the end of an episode after which another one of the same labels has begun. Both are the
-   * same alert to Alertmanager: the repeated end of the first would end the second.
-   */
-  #isSuperseded(notice: Notice, severity: Severity): boolean {
-    const { dedup_key, id, started_at } = notice.event;
-    const key = `${severity} ${dedup_key}`;
-    const latest = this.#episodes.get(key);
-    if (latest !== undefined && latest.id !== id && latest.started_at > started_at) {
-      return isOver(notice);
-    }
-    this.#episodes.delete(key);
-    this.#episodes.set(key, { id, started_at });
-    const [oldest] = this.#episodes.keys();
-    if (this.#episodes.size > maxEpisodes && oldest !== undefined) this.#episodes.delete(oldest);
-    return false;
   }
 }
 

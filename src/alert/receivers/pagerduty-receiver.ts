@@ -25,8 +25,8 @@ const accepted = 202;
 const headers = { 'content-type': 'application/json' };
 
 /**
- * Opens and closes PagerDuty alerts by the Events API v2. A rise of the severity opens a second alert, since an
- * event for an open one may page nobody. The end closes all of them. Acknowledging is left to people.
+ * Opens and closes PagerDuty alerts by the Events API v2. A rise of the severity opens a second alert, since
+ * an event for an open one may page nobody. The end closes all of them. Acknowledging is left to people.
  */
 export class PagerDutyReceiver implements Receiver {
   readonly name: string;

@@ -234,37 +234,6 @@ describe('the clock of the server', () => {
   });
 });
 
-describe('the repeated end of an episode', () => {
-  const later = {
-    ...richEvent,
-    id: 'f'.repeat(32),
-    started_at: '2026-11-21T10:30:00.000Z',
-  };
-
-  it('is not sent once another episode of the same labels has begun: it would end that one', async () => {
-    const { sender, posts } = scriptedSender(responseOf(200));
-    const receiver = receiverOf({ http: sender });
-    await receiver.send(noticeOf('opened'), 'full');
-    await receiver.send(noticeOf('resolved'), 'full');
-    await receiver.send(noticeOf('opened', { event: later }), 'full');
-    const answer = await receiver.send(noticeOf('resolved'), 'full');
-    expect(answer).toEqual({
-      outcome: 'accepted',
-      answer: 'not sent: a later episode has begun',
-    });
-    expect(posts).toHaveLength(3);
-  });
-
-  it('is sent for the severity that the later one has not', async () => {
-    const { sender, posts } = scriptedSender(responseOf(200));
-    const receiver = receiverOf({ http: sender });
-    const event = { ...later, severity: 'warning' as const };
-    await receiver.send(noticeOf('opened', { event, severities: ['warning'] }), 'full');
-    await receiver.send(noticeOf('resolved', { severities: ['warning', 'critical'] }), 'full');
-    expect(posts.map(({ body }) => alertIn(body).labels.severity)).toEqual(['warning', 'critical']);
-  });
-});
-
 describe('a cluster', () => {
   const names = (urls: readonly string[]) =>
     receiversOf({ http: scriptedSender().sender, settings: { urls } }).map(({ name }) => name);

@@ -303,6 +303,19 @@ describe('every body', () => {
     }
   });
 
+  it('shows a query as it is, or not at all', () => {
+    const textsOf = (sql: string) => {
+      const event = { ...richEvent, sql };
+      const [preview] = receiver.preview(noticeOf('opened', { event }), 'full');
+      const body = slackNewMessage.parse(JSON.parse(preview?.body ?? ''));
+      return body.attachments.flatMap(({ blocks }) => blocks.map(({ text }) => text.text));
+    };
+    expect(textsOf("SELECT '<&>'").at(-1)).toBe("```SELECT '&lt;&amp;&gt;'```");
+    for (const sql of ["SELECT '```'", `SELECT '${'x'.repeat(3_000)}'`]) {
+      expect(textsOf(sql).join()).not.toContain('SELECT');
+    }
+  });
+
   it('in the minimal form removes the blocks of an earlier state', () => {
     const [edit] = receiver.preview(noticeOf('updated', { memory }), 'minimal');
     expect(JSON.parse(edit?.body ?? '')).toMatchObject({ blocks: [], attachments: [] });

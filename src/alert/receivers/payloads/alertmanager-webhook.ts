@@ -38,7 +38,7 @@ export function alertmanagerWebhook({ notice, form, links, receiver }: Alertmana
     groupLabels,
     commonLabels: labels,
     commonAnnotations: annotations,
-    externalURL: links.dashboardUrl ?? '',
+    externalURL: links.dashboard_url ?? '',
     alerts: [
       {
         status,

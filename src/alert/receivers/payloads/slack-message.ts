@@ -25,13 +25,13 @@ const colors: Readonly<Record<Message['tone'], string>> = {
 const literal = { parse: 'none', link_names: false, unfurl_links: false, unfurl_media: false };
 
 /**
- * Escapes a text for Slack and cuts it to `maxChars` characters. `<`, `>` and `&` begin links, mentions
- * and entities; without them a text has at most a bold word.
+ * Escapes a text for Slack and cuts it to `maxChars` characters. `<`, `>` and `&` begin links, mentions and
+ * entities, and three backticks a block of code that spans lines. Without them a name has at most a bold word.
  */
 export function slackText(text: string, maxChars: number): string {
   let escaped = '';
   let beforeEllipsis = '';
-  for (const character of cutText(text, maxChars)) {
+  for (const character of cutText(text.replaceAll('```', "'''"), maxChars)) {
     escaped += entities.get(character) ?? character;
     if (escaped.length > maxChars) return `${beforeEllipsis}…`;
     if (escaped.length < maxChars) beforeEllipsis = escaped;
@@ -96,8 +96,8 @@ function sectionsOf({ facts, links, sql }: Message) {
   for (const fact of facts) add(factText(fact), '\n');
   for (const [i, link] of links.entries()) add(linkText(link), i === 0 ? '' : '  ');
   const query = slackText(sql, limits.section);
-  // Three backticks in a name would end the code.
-  if (sql !== '' && !sql.includes('```') && !query.endsWith('…')) add(`\`\`\`${query}\`\`\``, '');
+  // Three backticks in a name would end the code, and the query is not to be changed.
+  if (sql !== '' && !sql.includes('```')) add(`\`\`\`${query}\`\`\``, '');
   return sections.map((text) => ({
     type: 'section',
     text: { type: 'mrkdwn', text, verbatim: true },

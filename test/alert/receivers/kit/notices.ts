@@ -4,8 +4,8 @@ import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts
 import { anomalyFixture } from '../../../detect/anomaly-fixture.ts';
 
 export const links = {
-  dashboardUrl: 'https://tailmark.example.com/',
-  traceUrl: 'https://traces.example.com/?id={trace_id}',
+  dashboard_url: 'https://tailmark.example.com/',
+  trace_url: 'https://traces.example.com/?id={trace_id}',
 };
 
 const twelve = { affected: 12, total: 12 };

@@ -124,6 +124,12 @@ export const pagerDutyChange = z.strictObject({
   links: pagerDutyLinks,
 });
 
+/** Code is a whole text or nothing: within a text it would swallow what follows. */
+function isWholeCode(text: string): boolean {
+  const fences = text.split('```').length - 1;
+  return fences === 0 || (fences === 2 && text.startsWith('```') && text.endsWith('```'));
+}
+
 /** Text that Slack parses: angle brackets only around our links, `&` only in entities. */
 function isInert(text: string): boolean {
   const rest = text.replace(/<https?:\/\/[^<>|\s]+\|(dashboard|trace|runbook)>/g, '');
@@ -135,6 +141,7 @@ const slackText = (max: number) =>
     .min(1)
     .max(max)
     .refine(visibleLines, { error: 'has a hidden character' })
+    .refine(isWholeCode, { error: 'has code within a text' })
     .refine(isInert, { error: 'has an active "<", ">" or "&"' });
 
 const header = z.strictObject({
