@@ -60,6 +60,7 @@ const keepers: Readonly<Record<string, readonly string[]>> = {
   undici: ['alert'],
   yaml: ['config'],
   commander: ['cli', 'main.ts'],
+  nodemailer: ['alert'],
 };
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));

@@ -1,0 +1,55 @@
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { Form, Notice } from '../receivers/receiver.ts';
+import { cleanEvent } from './clean-event.ts';
+import { cleanSql } from './clean-text.ts';
+import type { Fact } from './fact.ts';
+import { factsOf, minimalFacts } from './facts.ts';
+import { type Link, type LinkSettings, linksOf } from './links.ts';
+import { titleOf } from './title.ts';
+
+/** A query beyond this is left out: nobody reads it in a message. */
+const maxSqlChars = 4000;
+
+/** What every receiver shows of a notice, in its own format. All texts are clean: one line each, bounded. */
+export interface Message {
+  /** At most 150 characters; the first 80 suffice. */
+  readonly title: string;
+  /** The detector's sentence. */
+  readonly summary: string;
+  /** The most important first. */
+  readonly facts: readonly Fact[];
+  readonly links: readonly Link[];
+  /** A query that shows the anomaly; '' where it does not fit. Has several lines. */
+  readonly sql: string;
+  /** The severity while it is open; `ended` after. */
+  readonly tone: AnomalyEvent['severity'] | 'ended';
+  /** The event with clean names. */
+  readonly event: AnomalyEvent;
+}
+
+/** True where the anomaly has ended. */
+export function isOver({ change, event }: Notice): boolean {
+  return change === 'resolved' || change === 'past' || event.state === 'resolved';
+}
+
+/** Makes the message of a notice: the same facts for every receiver. */
+export function anomalyMessage(notice: Notice, form: Form, settings: LinkSettings): Message {
+  const event = cleanEvent(notice.event);
+  const links = linksOf(event, settings);
+  const common = {
+    title: titleOf(event, notice),
+    summary: event.summary,
+    tone: isOver(notice) ? ('ended' as const) : event.severity,
+    event,
+  };
+  if (form === 'minimal') {
+    return { ...common, facts: minimalFacts(event, notice), links: links.slice(0, 1), sql: '' };
+  }
+  return { ...common, facts: factsOf(event, notice), links, sql: shownSql(event) };
+}
+
+function shownSql(event: AnomalyEvent): string {
+  if (event.sql.length > maxSqlChars) return '';
+  const sql = cleanSql(event.sql);
+  return sql.length > maxSqlChars ? '' : sql;
+}

@@ -1,0 +1,86 @@
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { seriesOf } from '../../series/series-key.ts';
+import type { Series } from '../../series/series-window.ts';
+import { cleanText } from './clean-text.ts';
+
+/** Longest texts of an event in a message, in characters. Longer ones would push facts out of sight. */
+const shownChars = {
+  /** Of a model, version, host or facet value. */
+  name: 64,
+  stage: 32,
+  /** Of the detector's sentence, after long names in it were cut. */
+  summary: 500,
+  traceId: 128,
+} as const;
+
+const cleanName = (text: string) => cleanText(text, shownChars.name);
+const cleanStage = (text: string) => cleanText(text, shownChars.stage);
+
+/**
+ * Cleans all names of an event that come from the traffic: models, stages, hosts, facet values, trace
+ * ids. They are text for people from here on; keys and the query are unchanged.
+ */
+export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
+  const { scope, members, drivers, slo, evidence } = event;
+  return {
+    ...event,
+    ...cleanSeries(event),
+    stage: cleanStage(event.stage),
+    evidence: {
+      ...evidence,
+      measured_stage: cleanStage(evidence.measured_stage),
+      ...(evidence.baseline_of && { baseline_of: evidence.baseline_of.map(cleanValue) }),
+    },
+    blame: event.blame.map((part) => ({ ...part, stage: cleanStage(part.stage) })),
+    ...(slo && { slo: { ...slo, name: cleanName(slo.name) } }),
+    ...(drivers && {
+      drivers: drivers.map((driver) => ({ ...cleanValue(driver), facet: cleanName(driver.facet) })),
+    }),
+    ...(scope && {
+      scope: {
+        ...scope,
+        common: scope.common.map(cleanValue),
+        values: scope.values.map(cleanValue),
+      },
+    }),
+    ...(members && {
+      members: members.map((member) => ({
+        ...member,
+        ...cleanSeries(member),
+        stage: cleanStage(member.stage),
+      })),
+    }),
+    exemplars: event.exemplars.map((id) => cleanText(id, shownChars.traceId)),
+    summary: cleanSummary(event),
+  };
+}
+
+function cleanSeries(series: Series): Series {
+  const { cold_start, ...names } = seriesOf(series);
+  const cleaned = Object.entries(names).map(([name, value]) => [name, cleanName(value)]);
+  return { ...(Object.fromEntries(cleaned) as typeof names), cold_start };
+}
+
+function cleanValue<T extends { readonly value: string }>(has: T): T {
+  return { ...has, value: cleanName(has.value) };
+}
+
+/** The detector's sentence with each long name in it cut, so that the numbers after it remain. */
+function cleanSummary({ summary, ...event }: AnomalyEvent): string {
+  const names = [event, ...(event.members ?? [])].flatMap((each) => [
+    ...Object.values(seriesOf(each)).filter((value) => typeof value === 'string'),
+    each.stage,
+  ]);
+  const others = [
+    event.evidence.measured_stage,
+    ...event.blame.map(({ stage }) => stage),
+    ...(event.scope?.common ?? []).map(({ value }) => value),
+    ...(event.evidence.baseline_of ?? []).map(({ value }) => value),
+  ];
+  const long = [...new Set([...names, ...others])]
+    .filter((name) => name.length > shownChars.name)
+    .sort((a, b) => b.length - a.length);
+  let text = summary;
+  for (const name of long) text = text.replaceAll(name, () => cleanName(name));
+  return cleanText(text, shownChars.summary);
+}

@@ -1,0 +1,156 @@
+import { dimensions } from '../../base/dimensions.ts';
+import type { AnomalyEvent, Scope, ScopeMember } from '../../detect/event/anomaly-event.ts';
+import { formatMs, formatRatio } from '../../detect/event/anomaly-summary.ts';
+import { formatPerSecond, formatShare, seriesLabel } from '../../detect/event/format.ts';
+import type { Notice } from '../receivers/receiver.ts';
+import { causeFacts } from './cause-facts.ts';
+import type { Fact } from './fact.ts';
+import { kindWords } from './kind-words.ts';
+import { longSpanText, timeText } from './times.ts';
+import { endOf, endText, lastedText, severityBefore, subjectOf } from './title.ts';
+
+/** Affected series that a message lists. */
+const membersShown = 3;
+
+/**
+ * Lists what is known of an anomaly, the most important first.
+ *
+ * @param event the notice's event, its names clean.
+ */
+export function factsOf(event: AnomalyEvent, notice: Notice): readonly Fact[] {
+  const { change } = notice;
+  const [what, ...more] = measuredFacts(event, notice);
+  const times = timeFacts(event, notice);
+  const severity = severityFact(event, notice);
+  const first = isOpen(change) ? [...severity, what, ...times] : [...times, what, ...severity];
+  return [
+    ...testFact(notice),
+    ...first,
+    ...more,
+    ...extentFacts(event),
+    ...causeFacts(event, { isSolved: change === 'resolved' }),
+  ];
+}
+
+function isOpen(change: Notice['change']): boolean {
+  return change !== 'resolved' && change !== 'past';
+}
+
+/** Summary and times alone: for a receiver that refused the rest. */
+export function minimalFacts(event: AnomalyEvent, notice: Notice): readonly Fact[] {
+  const summary = { label: 'Summary', text: event.summary };
+  return [...testFact(notice), ...timeFacts(event, notice), summary];
+}
+
+function testFact({ isTest }: Notice): Fact[] {
+  if (!isTest) return [];
+  return [{ label: 'Test', text: 'sent by `tailmark alert test`; nothing is wrong' }];
+}
+
+/** When it began; of one that is over, both times, how long it lasted, and how it ended. */
+function timeFacts(event: AnomalyEvent, { change }: Notice): Fact[] {
+  const { started_at: from } = event;
+  if (isOpen(change)) return [{ label: 'Since', text: timeText(from) }];
+  const lasted = `${longSpanText(from, endOf(event))}, ${lastedText(event)}`;
+  const late = { label: 'Late', text: 'it was over before this could be delivered' };
+  return [
+    ...(change === 'past' ? [late] : []),
+    { label: 'Lasted', text: lasted },
+    { label: 'End', text: endText(event) },
+  ];
+}
+
+function severityFact(event: AnomalyEvent, notice: Notice): Fact[] {
+  const before = severityBefore(notice);
+  if (before !== undefined) {
+    return [{ label: 'Severity', text: `rose from ${before} to ${event.severity}` }];
+  }
+  return isOpen(notice.change) ? [] : [{ label: 'Severity', text: `was ${event.severity}` }];
+}
+
+/**
+ * What was measured, and the detector's sentence. At the end that one is first: it alone has the present
+ * value.
+ */
+function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[]] {
+  const { measured, summaryAdds } = kindWords[event.kind];
+  const text = measured(event);
+  const latency = latencyFact(event);
+  const { summary } = event;
+  if (!isOpen(change)) {
+    const was = text === summary ? [] : [{ label: 'Was', text }];
+    return [{ label: 'Now', text: summary }, ...was, ...latency];
+  }
+  const adds = text !== summary && (summaryAdds || event.scope !== undefined);
+  const sentence = adds ? [{ label: 'Summary', text: summary }] : [];
+  return [{ label: 'What', text }, ...sentence, ...latency];
+}
+
+/** The durations of requests, for an anomaly of their rate. */
+function latencyFact({ rate, quantile, observed_ms, baseline_ms }: AnomalyEvent): Fact[] {
+  if (rate === undefined || observed_ms <= 0) return [];
+  const percentile = `p${Number((quantile * 100).toFixed(6))}`;
+  const text = `${percentile} ${formatMs(observed_ms)}, baseline ${formatMs(baseline_ms)}`;
+  return [{ label: 'Latency', text }];
+}
+
+/** Which series, and how much of the traffic. */
+function extentFacts(event: AnomalyEvent): Fact[] {
+  const { scope, members = [], affected_share: share } = event;
+  const series = seriesText(event);
+  const parts = [
+    ...(scope === undefined ? [] : [scopeText(scope)]),
+    ...(share === undefined ? [] : [`${formatShare(Math.max(0, share))} of all requests`]),
+  ];
+  const worst = members.slice(0, membersShown).map(memberText);
+  const more = (scope?.affected ?? 0) - worst.length;
+  const others = more > 0 ? `; ${more} more` : '';
+  return [
+    ...(series === ''
+      ? []
+      : [{ label: scope === undefined ? 'Series' : 'First series', text: series }]),
+    ...(parts.length === 0 ? [] : [{ label: 'How far', text: parts.join('; ') }]),
+    ...(worst.length === 0
+      ? []
+      : [{ label: 'Worst series', text: `${worst.join('; ')}${others}` }]),
+  ];
+}
+
+/** "ranker; version v2, request type search"; '' for tailmark itself. */
+function seriesText(event: AnomalyEvent): string {
+  if (event.kind === 'pipeline') return '';
+  const values = dimensions.flatMap((dimension) => {
+    const value = event[dimension];
+    if (dimension === 'model' || value === '' || value === false) return [];
+    return [value === true ? 'cold starts' : `${dimension.replace('_', ' ')} ${value}`];
+  });
+  const model = subjectOf(event);
+  return values.length === 0 ? model : `${model}; ${values.join(', ')}`;
+}
+
+/** "12 of 24 series, 3 recovered; all have version v2". */
+function scopeText({ affected, unresolved, total, common }: Scope): string {
+  const back = affected - unresolved;
+  const recovered = back <= 0 ? '' : `, ${unresolved === 0 ? 'all' : back} recovered`;
+  const shared = common.map(({ dimension, value }) => {
+    if (dimension === 'cold_start') return value === 'true' ? 'cold starts' : 'no cold starts';
+    const name = dimension.replace('_', ' ');
+    return value === '' ? `no ${name}` : `${name} ${value}`;
+  });
+  const all = shared.length === 0 ? '' : `; all have ${shared.join(', ')}`;
+  return `${affected} of ${total} series${recovered}${all}`;
+}
+
+/** "ranker (v2, search) 512 ms, 2.1x", with "recovered" where it has. */
+function memberText(member: ScopeMember): string {
+  const { rate, observed_ms, ratio, resolved_at } = member;
+  const value =
+    rate === undefined
+      ? `${formatMs(observed_ms)}, ${formatRatio(ratio)}`
+      : `${rateText(rate)}, ${formatRatio(rate.ratio)}`;
+  return `${seriesLabel(member)} ${value}${resolved_at === null ? '' : ', recovered'}`;
+}
+
+function rateText({ unit, observed }: NonNullable<ScopeMember['rate']>): string {
+  return unit === 'requests per second' ? formatPerSecond(observed) : formatShare(observed);
+}

@@ -1,0 +1,93 @@
+import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
+import { durationText } from '../../detect/event/format.ts';
+import type { Notice } from '../receivers/receiver.ts';
+import { cleanText, cutText } from './clean-text.ts';
+import { kindWords } from './kind-words.ts';
+import { clockText, spanText } from './times.ts';
+
+/** Characters of a lock screen: what is worth waking up for stands within them. */
+const lockScreenChars = 80;
+const maxTitleChars = 150;
+/** Characters of a model's name that stay, however long the rest is. */
+const minNameChars = 20;
+/** Values of a dimension that an event lists at most. */
+const listedValues = 5;
+
+/**
+ * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The
+ * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
+ * characters.
+ *
+ * @param event the notice's event, its names clean.
+ */
+export function titleOf(event: AnomalyEvent, notice: Notice): string {
+  const test = notice.isTest ? 'TEST ' : '';
+  const start = `${test}${statusText(event, notice)} `;
+  const end = `${otherModels(event)} ${changeText(event, notice)}`;
+  const room = lockScreenChars - start.length - end.length;
+  const name = cutText(subjectOf(event), Math.max(minNameChars, room));
+  return cleanText(`${start}${name}${end}${scopeText(event)}`, maxTitleChars);
+}
+
+/** Severity that an episode had before its last rise, for this receiver; undefined before any. */
+export function severityBefore({ change, severities }: Notice): Severity | undefined {
+  return change === 'risen' ? severities.at(-2) : undefined;
+}
+
+function statusText({ severity }: AnomalyEvent, notice: Notice): string {
+  if (notice.change === 'resolved') return 'RESOLVED';
+  if (notice.change === 'past') return 'ENDED';
+  const before = severityBefore(notice);
+  const was = before === undefined ? '' : ` (was ${before})`;
+  return `${severity.toUpperCase()}${was}`;
+}
+
+/** How bad it is or how it ended, and when. */
+function changeText(event: AnomalyEvent, { change }: Notice): string {
+  const words = kindWords[event.kind];
+  const { started_at: from, emitted_at: now } = event;
+  if (change === 'opened' || change === 'risen' || change === 'updated') {
+    return `${words.headline(event)}; since ${clockText(from, now)}`;
+  }
+  const to = endOf(event);
+  const when = `${spanText(from, to)} (${lastedText(event)})`;
+  const what = change === 'past' ? words.headline(event) : endText(event);
+  return `${what}; ${when}`;
+}
+
+/** How it ended, by its resolution. */
+export function endText(event: AnomalyEvent): string {
+  const words = kindWords[event.kind];
+  if (event.resolution === 'no_traffic') return 'too few requests left to evaluate';
+  if (event.resolution === 'rebaselined') return words.rebaselined(event);
+  return words.recovered(event);
+}
+
+/** When it ended; of an open one the time of the event. */
+export function endOf({ resolved_at, emitted_at }: AnomalyEvent): string {
+  return resolved_at ?? emitted_at;
+}
+
+/** "12 min". */
+export function lastedText(event: AnomalyEvent): string {
+  return durationText(Date.parse(endOf(event)) - Date.parse(event.started_at));
+}
+
+/** "; 12 of 24 series", where one cause affects several. */
+function scopeText({ scope }: AnomalyEvent): string {
+  return scope === undefined ? '' : `; ${scope.affected} of ${scope.total} series`;
+}
+
+/** "ranker", "all models"; of tailmark itself "tailmark". */
+export function subjectOf({ kind, model }: Pick<AnomalyEvent, 'kind' | 'model'>): string {
+  if (kind === 'pipeline') return 'tailmark';
+  return model === '' ? 'all models' : model;
+}
+
+/** " +2 models" of an incident over three. */
+function otherModels({ scope }: AnomalyEvent): string {
+  const models = scope?.values.filter(({ dimension }) => dimension === 'model').length ?? 0;
+  if (models < 2) return '';
+  const orMore = models === listedValues ? ' or more' : '';
+  return ` +${models - 1}${orMore} ${models === 2 ? 'model' : 'models'}`;
+}

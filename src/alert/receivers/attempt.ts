@@ -1,0 +1,61 @@
+import type { Clock } from '../../base/clock.ts';
+import { messageOf } from '../../base/failure.ts';
+import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
+import { cleanText } from '../message/clean-text.ts';
+import type { Answer } from './receiver.ts';
+
+const maxAnswerChars = 500;
+const maxMemoryChars = 2000;
+/** A shorter secret would mask parts of ordinary words. */
+const minSecretChars = 6;
+
+/** Time as receivers need it. */
+export type ReceiverClock = Pick<Clock, 'nowMs' | 'sleep'>;
+
+export interface AttemptOptions {
+  /** Bounds the whole attempt, however many requests it makes. */
+  readonly timeoutMs: number;
+  readonly clock: ReceiverClock;
+  /** Replaced by `***` in the answer: servers quote what they refuse. */
+  readonly secrets: readonly string[];
+}
+
+/**
+ * Makes one attempt within its time. Resolves for every outcome: an error of our own is `unacceptable`,
+ * so that the minimal form is tried.
+ *
+ * @param run gets a signal that ends it when the time is over.
+ */
+export async function attempt(
+  run: (signal: AbortSignal) => Promise<Answer>,
+  { timeoutMs, clock, secrets }: AttemptOptions,
+): Promise<Answer> {
+  const end = new AbortController();
+  const late = clock
+    .sleep(timeoutMs, end.signal)
+    .then((): Answer => ({ outcome: 'failed', answer: `no response within ${timeoutMs} ms` }));
+  const answer = await Promise.race([outcomeOf(run, end.signal), late]);
+  end.abort();
+  return cleanAnswer(answer, secrets);
+}
+
+async function outcomeOf(run: (signal: AbortSignal) => Promise<Answer>, signal: AbortSignal) {
+  try {
+    return await run(signal);
+  } catch (error) {
+    return { outcome: 'unacceptable', answer: `BUG: ${messageOf(error)}` } satisfies Answer;
+  }
+}
+
+function cleanAnswer({ memory, ...answer }: Answer, secrets: readonly string[]): Answer {
+  let text = answer.answer;
+  const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
+  for (const secret of longestFirst) {
+    if (secret.length >= minSecretChars) text = text.replaceAll(secret, '***');
+  }
+  const cleaned = {
+    ...answer,
+    answer: cleanText(knownSecrets.hide(text), maxAnswerChars),
+  };
+  return memory === undefined || memory.length > maxMemoryChars ? cleaned : { ...cleaned, memory };
+}

@@ -1,0 +1,42 @@
+import type { NodemailerError, SMTPSentMessageInfo } from 'nodemailer';
+import { messageOf } from '../../base/failure.ts';
+import { tlsFailure } from '../../base/tls-failure.ts';
+import type { Answer } from './receiver.ts';
+
+/** Replies about logins, rights and addresses: another mail would get them too. */
+const ofConfiguration = new Set([530, 534, 535, 550, 551, 553]);
+/** Too large for the server or the mailbox. */
+const tooLarge = 552;
+/** Errors of the mail library about settings. */
+const ofSettings = new Set(['EAUTH', 'ENOAUTH', 'ECONFIG']);
+
+/** Reads the outcome of a mail that the server accepted, for all recipients or for some. */
+export function acceptedMail({ response, rejectedErrors = [] }: SMTPSentMessageInfo): Answer {
+  const refused = rejectedErrors.map(
+    ({ recipient, response: reply }) => `${recipient ?? 'a recipient'} (${reply ?? 'no reply'})`,
+  );
+  const without = refused.length === 0 ? '' : `; refused for ${refused.join(', ')}`;
+  return { outcome: 'accepted', answer: `${response}${without}` };
+}
+
+/**
+ * Reads the outcome of a mail that was not sent. Replies 4xx pass. Of 5xx, a refused content is told from
+ * a refused login, sender or recipient by the command that it answers.
+ */
+export function refusedMail(error: unknown): Answer {
+  const { code, responseCode = 0, response, command } = error as Partial<NodemailerError>;
+  const answer = response ?? messageOf(error);
+  if (responseCode >= 400 && responseCode < 500) return { outcome: 'failed', answer };
+  const isOfConnection = code === 'ESOCKET' || code === 'ETLS';
+  const handshake = isOfConnection && responseCode === 0 ? tlsFailure(error) : undefined;
+  if (handshake !== undefined) {
+    return { outcome: 'rejected', answer: `TLS handshake failed: ${handshake}` };
+  }
+  if (code === 'ETLS') return { outcome: 'rejected', answer: `no STARTTLS: ${answer}` };
+  if (responseCode >= 500) {
+    const isOfContent = responseCode === tooLarge || command === 'DATA';
+    const isOther = ofConfiguration.has(responseCode) || !isOfContent;
+    return { outcome: isOther ? 'rejected' : 'unacceptable', answer };
+  }
+  return { outcome: ofSettings.has(String(code)) ? 'rejected' : 'failed', answer };
+}
