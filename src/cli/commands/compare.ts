@@ -5,7 +5,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { compareVersions } from '../../compare/compare-versions.ts';
 import { readComparison } from '../../sink/read-comparison.ts';
 import type { Command } from '../command.ts';
-import { timeRange } from '../flag-values.ts';
+import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import {
@@ -43,6 +43,7 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
       .option('--until <TIME>', 'end of the range', 'now')
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
+      .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
       .addOption(
         new Option('--format <FORMAT>', 'how results are printed')
@@ -64,8 +65,11 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
       }),
     );
     const { min_effect_ratio, min_effect_ms } = config.detect;
-    const margin = { minEffectRatio: min_effect_ratio, minEffectMs: min_effect_ms };
-    const compared: Compared = { ...names, ...compareVersions(input, margin) };
+    const compareOptions = {
+      ...{ minEffectRatio: min_effect_ratio, minEffectMs: min_effect_ms },
+      blockMinutes: countOption('--block', options.block, 1, 60),
+    };
+    const compared: Compared = { ...names, ...compareVersions(input, compareOptions) };
     print(compared, options, io);
     return compared.verdict === 'fail' ? exitCodes.found : exitCodes.ok;
   },

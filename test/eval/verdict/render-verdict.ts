@@ -10,14 +10,14 @@ export const verdictHeader = `| ${columns.join(' | ')} |\n|---|---|---:|---|---:
 
 /** Renders a row of the Markdown table. Medians are of all pairs; – where fewer than half came to it. */
 export function verdictRow(each: VerdictCase, outcomes: readonly VerdictOutcome[]): string {
-  const { law, variation, change, rates } = each;
+  const { law, variation, change, rates, blockMinutes = 1 } = each;
   const failed = outcomes.map(({ failedAfter }) => failedAfter);
   const passed = outcomes.map(({ passedAfter }) => passedAfter);
   const neither = outcomes.filter((of) => (of.failedAfter ?? of.passedAfter) === undefined).length;
   const pairs = outcomes.length;
   const cells = [
     law.name,
-    variation.name,
+    `${variation.name}${blockMinutes === 1 ? '' : `; blocks of ${blockMinutes} minutes`}`,
     rates[0] === rates[1]
       ? rates[0].toLocaleString('en-US')
       : `${rates[0]} of ${rates[0] + rates[1]}`,
