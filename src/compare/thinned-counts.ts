@@ -24,7 +24,7 @@ export function thinnedCounts(slow: number, requests: number, drawn: number): We
   const [least, most] = [Math.max(0, drawn - fast), Math.min(whole, drawn)];
   const next = (j: number) => ((whole - j) * (drawn - j)) / ((j + 1) * (fast - drawn + j + 1));
   return lattice(mean, variance, least, most, next).map(({ count, weight }) => ({
-    count: count + rest,
+    count: Math.min(drawn, count + rest),
     weight,
   }));
 }

@@ -27,7 +27,7 @@ export function runVerdict(each: VerdictCase, table: DurationTable, seed: number
   const test = new VersionTest(compareDefaults);
   const { blockMinutes = 1 } = each;
   let passedAfter: number | undefined;
-  for (let minute = 0; minute < askedMinutes; minute += blockMinutes) {
+  for (let minute = 0; minute + blockMinutes <= askedMinutes; minute += blockMinutes) {
     const block = Array.from({ length: blockMinutes }, (_, i) => traffic.minute(minute + i));
     for (const joined of inBlocks(block, blockMinutes)) test.observe(joined);
     if (test.failed !== undefined) return { failedAfter: minute + blockMinutes, passedAfter };

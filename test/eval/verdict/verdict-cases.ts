@@ -83,7 +83,7 @@ export const verdictCases: readonly VerdictCase[] = [
     [equal, slower].map((change) => ({ law: lognormal, variation, change, rates: even })),
   ),
   ...[equal, slower].map((change) => ({
-    ...{ law: lognormal, variation: remembersFive, change, rates: even, blockMinutes: 8 },
+    ...{ law: lognormal, variation: remembersFive, change, rates: even, blockMinutes: 6 },
   })),
   ...(
     [
