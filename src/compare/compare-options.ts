@@ -1,4 +1,5 @@
 import { storedQuantiles } from '../base/stored-quantiles.ts';
+import type { Config } from '../config/schema.ts';
 
 /** What counts as worse, and how sure a verdict is. */
 export interface CompareOptions {
@@ -34,6 +35,13 @@ export const compareDefaults: CompareOptions = {
   minRequests: 500,
   blockMinutes: 1,
 };
+
+/** The margin that is configured: what pages is also what fails a release. */
+export function configuredMargin(
+  detect: Pick<Config['detect'], 'min_effect_ratio' | 'min_effect_ms'>,
+): Pick<CompareOptions, 'minEffectRatio' | 'minEffectMs'> {
+  return { minEffectRatio: detect.min_effect_ratio, minEffectMs: detect.min_effect_ms };
+}
 
 /**
  * Part of the margin up to which two versions count as equal, so that there is no evidence for `fail`: ten

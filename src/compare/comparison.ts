@@ -45,3 +45,10 @@ export interface Comparison {
   /** The largest excess first. */
   readonly stages: readonly StageComparison[];
 }
+
+/** A comparison, and what was compared. */
+export interface NamedComparison extends Comparison {
+  readonly model: string;
+  readonly version: string;
+  readonly baseline: string;
+}

@@ -58,7 +58,7 @@ function evidenceAt(
 ): number {
   const evidence = new PairEvidence();
   for (const minute of minutes) {
-    const { candidate, baseline } = slowCounts(minute, q, { ratio });
+    const { candidate, baseline } = slowCounts(minute, q, { ratio }, isFaster ? 'slow' : 'fast');
     if (isFaster) evidence.observe(baseline, candidate);
     else evidence.observe(candidate, baseline);
   }

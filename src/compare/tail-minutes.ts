@@ -47,6 +47,9 @@ export class TailMinutes {
   }
 }
 
+/** Rounding of durations and of margins, of the value: what differs by less is a tie. */
+const rounding = 1e-6;
+
 /**
  * Slow requests of both versions in one minute: those beyond the baseline's quantile, and the candidate's
  * beyond that with a margin.
@@ -54,18 +57,23 @@ export class TailMinutes {
  * The threshold comes from the baseline's earlier minutes, never from which version of this one was slower.
  * While they are few, this minute's requests of both count too, the candidate's less the margin: that is the
  * same with the versions swapped.
+ *
+ * @param ties whether requests that take just as long as the threshold are slow, of both versions. Where all
+ * take the same time, both versions have all of them as slow ones, or none.
  */
 export function slowCounts(
   { candidate, baseline, before }: TailMinute,
   q: number,
   margin: Margin,
+  ties: 'slow' | 'fast',
 ): { readonly candidate: SlowCount; readonly baseline: SlowCount } {
   const isEnough = before.count >= thresholdRequests;
   const past = isEnough ? before : mergedOf([before, baseline, lessMargin(candidate, margin)]);
   const thresholdMs = past.quantile(q);
+  const edge = ties === 'slow' ? 1 - rounding : 1 + rounding;
   return {
-    candidate: slowOnes(candidate, withMargin(thresholdMs, margin)),
-    baseline: slowOnes(baseline, thresholdMs),
+    candidate: slowOnes(candidate, edge * withMargin(thresholdMs, margin)),
+    baseline: slowOnes(baseline, edge * thresholdMs),
   };
 }
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { compareDefaults } from '../../src/compare/compare-options.ts';
 import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
 import { VersionTest } from '../../src/compare/version-test.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
 import { DurationTable, lognormal } from '../eval/verdict/duration-law.ts';
 import { runVerdict } from '../eval/verdict/run-verdict.ts';
 import { verdictCases } from '../eval/verdict/verdict-cases.ts';
@@ -82,6 +83,25 @@ describe('a sequential test of two versions', () => {
     const options = { ...compareDefaults, minEffectMs: 0 };
     expect(states(ofShort(slower), options)).toContain('fail');
   });
+
+  it.each([
+    [20, 'pass'],
+    [21, 'pass'],
+    [40, 'fail'],
+  ])(
+    'of requests that all take 20 ms, and of the candidate %i ms, has the verdict %s',
+    (ms, verdict) => {
+      const minuteOf = (value: number) => ({
+        ...{ requests: 800, failed: 0 },
+        stages: new Map([['total', TDigest.fromValues(Array(800).fill(value))]]),
+      });
+      const minutes = Array.from({ length: 12 }, (_, i) => ({
+        startMs: i * 60_000,
+        ...{ candidate: minuteOf(ms), baseline: minuteOf(20) },
+      }));
+      expect(states(minutes).at(-1)).toBe(verdict);
+    },
+  );
 
   it('learns from minutes of the baseline alone, and ignores those of the candidate alone', () => {
     const alone = { candidate: undefined, baseline: undefined };

@@ -2,14 +2,15 @@ import { appendFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import { configuredMargin } from '../../compare/compare-options.ts';
 import { compareVersions } from '../../compare/compare-versions.ts';
+import type { NamedComparison } from '../../compare/comparison.ts';
 import { readComparison } from '../../sink/read-comparison.ts';
 import type { Command } from '../command.ts';
 import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import {
-  type Compared,
   comparisonAnnotation,
   comparisonMarkdown,
   renderComparison,
@@ -64,18 +65,21 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
         coldStart: options.cold === true ? 'true' : 'false',
       }),
     );
-    const { min_effect_ratio, min_effect_ms } = config.detect;
     const compareOptions = {
-      ...{ minEffectRatio: min_effect_ratio, minEffectMs: min_effect_ms },
+      ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
     };
-    const compared: Compared = { ...names, ...compareVersions(input, compareOptions) };
+    const compared: NamedComparison = { ...names, ...compareVersions(input, compareOptions) };
     print(compared, options, io);
     return compared.verdict === 'fail' ? exitCodes.found : exitCodes.ok;
   },
 };
 
-function print(compared: Compared, options: Readonly<Record<string, unknown>>, io: Io): void {
+function print(
+  compared: NamedComparison,
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): void {
   if (options.format === 'github') {
     const path = io.env.GITHUB_STEP_SUMMARY ?? '';
     if (path !== '') append(path, comparisonMarkdown(compared));

@@ -3,7 +3,7 @@ import type { VerdictCase } from './verdict-cases.ts';
 
 const columns = [
   ...['durations', 'minutes vary by', 'requests a minute', 'candidate', 'pairs', 'ever fail'],
-  ...['median minutes', 'ever pass', 'median minutes', 'neither'],
+  ...['minutes to fail, median', 'ever pass', 'minutes to pass, median', 'neither'],
 ];
 
 export const verdictHeader = `| ${columns.join(' | ')} |\n|---|---|---:|---|---:|---:|---:|---:|---:|---:|\n`;
