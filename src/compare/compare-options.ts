@@ -1,4 +1,5 @@
 import { storedQuantiles } from '../base/stored-quantiles.ts';
+import type { Config } from '../config/schema.ts';
 
 /** What counts as worse, and how sure a verdict is. */
 export interface CompareOptions {
@@ -12,6 +13,8 @@ export interface CompareOptions {
   readonly errorShare: number;
   /** Requests of each version in compared minutes below which there is no verdict. */
   readonly minRequests: number;
+  /** Minutes that are compared as one: some times as many as the traffic remembers. */
+  readonly blockMinutes: number;
 }
 
 /**
@@ -22,6 +25,7 @@ export interface CompareOptions {
  * | minEffectShare | share    | one request in 200: less is seen as noise        | the same
  * | errorShare     | share    | one release in 50, however often it is asked     | npm run eval -- verdict
  * | minRequests    | requests | five beyond p99                                  | test/compare/version-test
+ * | blockMinutes   | minutes  | minutes that know nothing of each other          | npm run eval -- verdict
  */
 export const compareDefaults: CompareOptions = {
   minEffectRatio: 1.3,
@@ -29,7 +33,15 @@ export const compareDefaults: CompareOptions = {
   minEffectShare: 0.005,
   errorShare: 0.02,
   minRequests: 500,
+  blockMinutes: 1,
 };
+
+/** The margin that is configured: what pages is also what fails a release. */
+export function configuredMargin(
+  detect: Pick<Config['detect'], 'min_effect_ratio' | 'min_effect_ms'>,
+): Pick<CompareOptions, 'minEffectRatio' | 'minEffectMs'> {
+  return { minEffectRatio: detect.min_effect_ratio, minEffectMs: detect.min_effect_ms };
+}
 
 /**
  * Part of the margin up to which two versions count as equal, so that there is no evidence for `fail`: ten
@@ -43,6 +55,9 @@ export const decidingQuantiles = [0.5, 0.95, 0.99] as const;
 
 /** Quantiles that are shown: stored ones with enough requests beyond them in some minutes. */
 export const shownQuantiles = storedQuantiles.filter((q) => q <= 0.99);
+
+/** Quantiles of stages that are shown: intervals of all would cost most of the time. */
+export const stageQuantiles = [0.5, 0.99] as const;
 
 /**
  * Evidence is a mixture of bets on a shift of the log odds, of these sizes. Few and far apart: a shift

@@ -1,9 +1,15 @@
 import { totalStage } from '../base/dimensions.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
 import { blame } from '../detect/event/blame.ts';
-import { type CompareOptions, compareDefaults, shownQuantiles } from './compare-options.ts';
+import {
+  type CompareOptions,
+  compareDefaults,
+  shownQuantiles,
+  stageQuantiles,
+} from './compare-options.ts';
 import { type ComparedMinute, orderedMinutes, paired } from './compared-minute.ts';
 import type { Comparison, QuantileComparison, StageComparison, Verdict } from './comparison.ts';
+import { inBlocks } from './minute-blocks.ts';
 import { missingRequests } from './missing-requests.ts';
 import { ratioInterval } from './ratio-interval.ts';
 import { TailMinutes } from './tail-minutes.ts';
@@ -39,12 +45,12 @@ export function compareVersions(
   given: Partial<CompareOptions> = {},
 ): Comparison {
   const options = { ...compareDefaults, ...given };
-  const minutes = orderedMinutes(input.minutes);
+  const minutes = inBlocks(orderedMinutes(input.minutes), options.blockMinutes);
   const whole = wholeStage(minutes);
   const test = new VersionTest(options, whole);
   for (const minute of minutes) test.observe(minute);
   const verdict = verdictOf(test);
-  const quantiles = quantilesOf(test.tail, options);
+  const quantiles = quantilesOf(test.tail, shownQuantiles, options);
   const stages = stagesOf(minutes, whole, input.bands, options);
   const { failed, candidate, baseline } = test;
   const missing_requests = verdict === 'inconclusive' ? missingRequests(test, options) : 0;
@@ -90,17 +96,19 @@ function failuresOf(candidate: VersionSums, baseline: VersionSums): Comparison['
 
 function quantilesOf(
   { candidate, baseline, minutes }: TailMinutes,
+  quantiles: readonly number[],
   { errorShare }: CompareOptions,
 ): QuantileComparison[] {
-  return shownQuantiles.map((q) => {
+  return quantiles.map((q) => {
     const candidateMs = candidate.quantile(q);
     const baselineMs = baseline.quantile(q);
-    const [low, high] = ratioInterval(minutes, q, errorShare);
+    const ratio = candidateMs / baselineMs;
+    const [low, high] = ratioInterval(minutes, q, ratio, errorShare);
     return {
       q,
       candidate_ms: finite(candidateMs),
       baseline_ms: finite(baselineMs),
-      ratio: finite(candidateMs / baselineMs),
+      ratio: finite(ratio),
       ratio_low: low === 0 ? null : low,
       ratio_high: finite(high),
     };
@@ -129,7 +137,7 @@ function stagesOf(
       const part = parts?.find((each) => each.stage === stage);
       return {
         stage,
-        quantiles: quantilesOf(tailOf(minutes, stage), options),
+        quantiles: quantilesOf(tailOf(minutes, stage), stageQuantiles, options),
         excess_ms: part?.excess_ms ?? null,
         share_of_excess: part?.share ?? null,
       };

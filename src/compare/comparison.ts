@@ -29,7 +29,7 @@ export interface Comparison {
   readonly reason: string;
   /** Estimate of the requests of the candidate until there is a verdict; 0 with one. */
   readonly missing_requests: number;
-  /** Minutes in which both versions have requests: only these are compared. */
+  /** Minutes, or blocks of them, in which both versions have requests: only these are compared. */
   readonly minutes: number;
   readonly requests: { readonly candidate: number; readonly baseline: number };
   readonly failures: {
@@ -44,4 +44,11 @@ export interface Comparison {
   readonly quantiles: readonly QuantileComparison[];
   /** The largest excess first. */
   readonly stages: readonly StageComparison[];
+}
+
+/** A comparison, and what was compared. */
+export interface NamedComparison extends Comparison {
+  readonly model: string;
+  readonly version: string;
+  readonly baseline: string;
 }

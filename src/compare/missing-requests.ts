@@ -1,8 +1,11 @@
 import type { CompareOptions } from './compare-options.ts';
 import type { VersionTest } from './version-test.ts';
 
-/** Slowest growth of the evidence that is extrapolated, in nats a minute: some hours at most. */
-const leastGrowth = 0.02;
+/**
+ * Growth of the evidence, in nats a minute: that which is expected before there is any, as if seen in so many
+ * minutes, and the slowest that is extrapolated, some hours at most.
+ */
+const growth = { expected: 0.2, minutes: 1, least: 0.02 } as const;
 
 /**
  * Requests of the candidate until there is a verdict, about: as many minutes as the evidence takes at its
@@ -28,8 +31,8 @@ function missingOf(baseline: number, candidate: number, least: number): number {
 
 function missingMinutes({ logNeeded, logWorse, logNoWorse, minutes }: VersionTest): number {
   const minutesTo = (log: number) => {
-    const growth = Math.min(Math.LN2, Math.max(leastGrowth, log / minutes));
-    return Math.max(0, logNeeded - log) / growth;
+    const mean = (log + growth.expected * growth.minutes) / (minutes + growth.minutes);
+    return Math.max(0, logNeeded - log) / Math.min(Math.LN2, Math.max(growth.least, mean));
   };
   return Math.min(minutesTo(logWorse), minutesTo(logNoWorse));
 }

@@ -7,6 +7,7 @@ export interface SlowCount {
   readonly requests: number;
 }
 
+const { shifts } = bets;
 const once: readonly WeightedCount[] = [{ count: 0, weight: 1 }];
 
 /**
@@ -25,7 +26,8 @@ const once: readonly WeightedCount[] = [{ count: 0, weight: 1 }];
  * "Admissible anytime-valid sequential inference must rely on nonnegative martingales" (2020), section 5.
  */
 export class PairEvidence {
-  readonly #logs = new Float64Array(bets.shifts.length);
+  readonly #logs = new Float64Array(shifts.length);
+  readonly #payments = new Float64Array(shifts.length);
 
   /**
    * Adds a minute. The version with more requests is thinned to as many as the other has: what is left is
@@ -38,17 +40,22 @@ export class PairEvidence {
     if (!(n > 0)) return;
     const firsts = thinnedCounts(first.slow, first.requests, n);
     const seconds = thinnedCounts(second.slow, second.requests, n);
-    for (const [i, shift] of bets.shifts.entries()) {
-      let payment = 0;
-      for (const a of firsts) {
+    const payments = this.#payments.fill(0);
+    for (const a of firsts) {
+      for (const c of credit) {
+        const slow = Math.min(n, a.count + c.count);
         for (const b of seconds) {
-          for (const c of credit) {
-            const slow = Math.min(n, a.count + c.count);
-            payment += a.weight * b.weight * c.weight * bet(slow, b.count, n, shift);
+          const score = scoreOf(slow, b.count, n);
+          const weight = a.weight * b.weight * c.weight;
+          for (let i = 0; i < shifts.length; i++) {
+            const payment = 2 / (1 + Math.exp(-(shifts[i] as number) * score));
+            payments[i] = (payments[i] as number) + weight * payment;
           }
         }
       }
-      this.#logs[i] = (this.#logs[i] as number) + Math.log(payment);
+    }
+    for (let i = 0; i < shifts.length; i++) {
+      this.#logs[i] = (this.#logs[i] as number) + Math.log(payments[i] as number);
     }
   }
 
@@ -67,10 +74,10 @@ export function logMean(logs: ArrayLike<number>): number {
   return most + Math.log(sum / logs.length);
 }
 
-/** Payment of a bet of 1 on a shift of the log odds, for `a` and `b` slow ones among `n` requests each. */
-function bet(a: number, b: number, n: number, shift: number): number {
+/** Score of `a` against `b` slow ones among `n` requests each, per shift that is bet on. */
+function scoreOf(a: number, b: number, n: number): number {
   const logOdds = Math.log(((a + 0.5) * (n - b + 0.5)) / ((b + 0.5) * (n - a + 0.5)));
   const sum = a + b;
   const variance = 2 * bets.deviation ** 2 + 4 / (sum + 1) + 4 / (2 * n - sum + 1);
-  return 2 / (1 + Math.exp((-2 * shift * logOdds) / variance));
+  return (2 * logOdds) / variance;
 }

@@ -1,44 +1,55 @@
 import { PairEvidence } from './pair-evidence.ts';
 import { slowCounts, type TailMinute } from './tail-minutes.ts';
 
-/** Ratios that are looked at, and the steps of the search: to 0.3 %. */
-const search = { least: 1 / 64, most: 64, steps: 11 } as const;
+/**
+ * The search for an end of the interval, in logarithms of the ratio: the first step, doubled until the ratio
+ * is excluded; how exactly the end is found; and how far from the measured ratio it is looked for.
+ */
+const search = { step: 0.05, exactTo: 0.005, farthest: Math.log(64) } as const;
 
 /**
  * Ratios of the candidate's quantile to the baseline's that the evidence does not exclude, however often it
  * is asked: by the same e-process as the verdict. [0, Infinity] with too few minutes.
  *
+ * @param ratio that was measured
  * @param errorShare of either end.
- * Cost: `2 * search.steps` passes over the minutes, of some microseconds a minute each.
+ * Cost: about 15 passes over the minutes, of some microseconds a minute each.
  */
 export function ratioInterval(
   minutes: readonly TailMinute[],
   q: number,
+  ratio: number,
   errorShare: number,
 ): readonly [number, number] {
   const least = Math.log(1 / errorShare);
-  // No more can come of so few.
-  if (minutes.length * Math.LN2 < least) return [0, Number.POSITIVE_INFINITY];
-  const isAbove = (ratio: number) => evidenceAt(minutes, q, ratio, false) >= least;
-  const isBelow = (ratio: number) => evidenceAt(minutes, q, ratio, true) >= least;
-  return [
-    isAbove(search.least) ? bisect((ratio) => !isAbove(ratio)) : 0,
-    isBelow(search.most) ? bisect(isBelow) : Number.POSITIVE_INFINITY,
-  ];
+  // A minute at most doubles the evidence.
+  const isDecidable = minutes.length * Math.LN2 >= least && ratio > 0 && ratio < Infinity;
+  if (!isDecidable) return [0, Number.POSITIVE_INFINITY];
+  const isExcluded = (other: number, isFaster: boolean) =>
+    evidenceAt(minutes, q, other, isFaster) >= least;
+  const below = distanceTo((distance) => isExcluded(ratio * Math.exp(-distance), false));
+  const above = distanceTo((distance) => isExcluded(ratio * Math.exp(distance), true));
+  return [ratio * Math.exp(-below), ratio * Math.exp(above)];
 }
 
-/** The ratio from which on `isBeyond` holds. */
-function bisect(isBeyond: (ratio: number) => boolean): number {
-  let low = Math.log(search.least);
-  let high = Math.log(search.most);
-  for (let step = 0; step < search.steps; step++) {
-    const middle = (low + high) / 2;
-    if (isBeyond(Math.exp(middle))) high = middle;
-    else low = middle;
+/** The distance from which on ratios are excluded; Infinity without any. */
+function distanceTo(isExcluded: (distance: number) => boolean): number {
+  let near = 0;
+  let far: number = search.step;
+  while (!isExcluded(far)) {
+    if (far > search.farthest) return Number.POSITIVE_INFINITY;
+    near = far;
+    far *= 2;
   }
-  return Math.exp((low + high) / 2);
+  while (far - near > search.exactTo) {
+    const middle = (near + far) / 2;
+    if (isExcluded(middle)) far = middle;
+    else near = middle;
+  }
+  return far;
 }
 
+/** Logarithm of the evidence that the candidate is slower, or faster, than so many times the baseline. */
 function evidenceAt(
   minutes: readonly TailMinute[],
   q: number,
@@ -46,9 +57,8 @@ function evidenceAt(
   isFaster: boolean,
 ): number {
   const evidence = new PairEvidence();
-  const margin = { ratio, addedMs: 0 };
   for (const minute of minutes) {
-    const { candidate, baseline } = slowCounts(minute, q, margin);
+    const { candidate, baseline } = slowCounts(minute, q, { ratio }, isFaster ? 'slow' : 'fast');
     if (isFaster) evidence.observe(baseline, candidate);
     else evidence.observe(candidate, baseline);
   }

@@ -1,45 +1,54 @@
-import { TDigest } from '../sketch/t-digest.ts';
-import { mergedCentroids, thresholdRequests } from './compare-options.ts';
+import type { TDigest } from '../sketch/t-digest.ts';
+import { thresholdRequests } from './compare-options.ts';
 import { lessMargin, type Margin, withMargin } from './margin.ts';
+import { MergedDigests, mergedOf } from './merged-digests.ts';
 import type { SlowCount } from './pair-evidence.ts';
 
 /** Durations of one stage in one minute, and the baseline's before it. */
 export interface TailMinute {
   readonly candidate: TDigest;
   readonly baseline: TDigest;
-  /** The baseline's earlier minutes, also those without the candidate. */
+  /** The baseline's earlier minutes, also those without the candidate; a few of the last may be missing. */
   readonly before: TDigest;
 }
 
-const none = TDigest.fromCentroids([], []);
+/** Growth of the baseline's requests after which the thresholds are renewed. */
+const renewedAfter = 1.1;
 
 /** Durations of one stage as the minutes come: what evidence is counted from. */
 export class TailMinutes {
   readonly minutes: TailMinute[] = [];
-  #before = none;
-  #candidate = none;
-  #baseline = none;
+  readonly #history = new MergedDigests();
+  readonly #candidate = new MergedDigests();
+  readonly #baseline = new MergedDigests();
+  #before = this.#history.merged;
 
   /** Adds a minute of the baseline, with one of the candidate if it has requests. */
   observe(candidate: TDigest | undefined, baseline: TDigest): void {
     if (candidate !== undefined) {
       this.minutes.push({ candidate, baseline, before: this.#before });
-      this.#candidate = merged(this.#candidate, candidate);
-      this.#baseline = merged(this.#baseline, baseline);
+      this.#candidate.add(candidate);
+      this.#baseline.add(baseline);
     }
-    this.#before = merged(this.#before, baseline);
+    this.#history.add(baseline);
+    if (this.#history.count >= renewedAfter * this.#before.count) {
+      this.#before = this.#history.merged;
+    }
   }
 
   /** The candidate's durations in all minutes of both. */
   get candidate(): TDigest {
-    return this.#candidate;
+    return this.#candidate.merged;
   }
 
   /** The baseline's durations in the same minutes. */
   get baseline(): TDigest {
-    return this.#baseline;
+    return this.#baseline.merged;
   }
 }
+
+/** Rounding of durations and of margins, of the value: what differs by less is a tie. */
+const rounding = 1e-6;
 
 /**
  * Slow requests of both versions in one minute: those beyond the baseline's quantile, and the candidate's
@@ -48,26 +57,26 @@ export class TailMinutes {
  * The threshold comes from the baseline's earlier minutes, never from which version of this one was slower.
  * While they are few, this minute's requests of both count too, the candidate's less the margin: that is the
  * same with the versions swapped.
+ *
+ * @param ties whether requests that take just as long as the threshold are slow, of both versions. Where all
+ * take the same time, both versions have all of them as slow ones, or none.
  */
 export function slowCounts(
   { candidate, baseline, before }: TailMinute,
   q: number,
   margin: Margin,
+  ties: 'slow' | 'fast',
 ): { readonly candidate: SlowCount; readonly baseline: SlowCount } {
   const isEnough = before.count >= thresholdRequests;
-  const past = isEnough ? before : merged(before, baseline, lessMargin(candidate, margin));
+  const past = isEnough ? before : mergedOf([before, baseline, lessMargin(candidate, margin)]);
   const thresholdMs = past.quantile(q);
+  const edge = ties === 'slow' ? 1 - rounding : 1 + rounding;
   return {
-    candidate: slowOnes(candidate, withMargin(thresholdMs, margin)),
-    baseline: slowOnes(baseline, thresholdMs),
+    candidate: slowOnes(candidate, edge * withMargin(thresholdMs, margin)),
+    baseline: slowOnes(baseline, edge * thresholdMs),
   };
 }
 
 function slowOnes(digest: TDigest, thresholdMs: number): SlowCount {
   return { slow: digest.count * (1 - digest.cdf(thresholdMs)), requests: digest.count };
-}
-
-function merged(...digests: readonly TDigest[]): TDigest {
-  const some = digests.filter(({ size }) => size > 0);
-  return some.length === 1 ? (some[0] as TDigest) : TDigest.merge(some, mergedCentroids);
 }

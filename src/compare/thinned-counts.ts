@@ -17,27 +17,16 @@ const negligible = 1e-6;
 export function thinnedCounts(slow: number, requests: number, drawn: number): WeightedCount[] {
   if (drawn >= requests) return [{ count: slow, weight: 1 }];
   const whole = Math.floor(slow);
+  const fast = requests - whole;
   const rest = ((slow - whole) * drawn) / requests;
   const mean = (whole * drawn) / requests;
-  const deviation = Math.sqrt((mean * (1 - whole / requests) * (requests - drawn)) / requests);
-  const stride = Math.max(1, Math.floor(deviation / 2));
-  const middle = Math.floor(mean);
-  const counts: { count: number; weight: number }[] = [{ count: middle + rest, weight: 1 }];
-  const ratio = (j: number) =>
-    ((whole - j) * (drawn - j)) / ((j + 1) * (requests - whole - drawn + j + 1));
-  let weight = 1;
-  for (let j = middle; weight > negligible && j < Math.min(whole, drawn); j++) {
-    weight *= ratio(j);
-    if ((j + 1 - middle) % stride === 0) counts.push({ count: j + 1 + rest, weight });
-  }
-  weight = 1;
-  for (let j = middle; weight > negligible && j > Math.max(0, drawn - (requests - whole)); j--) {
-    weight /= ratio(j - 1);
-    if ((middle - j + 1) % stride === 0) counts.push({ count: j - 1 + rest, weight });
-  }
-  const sum = counts.reduce((total, each) => total + each.weight, 0);
-  for (const each of counts) each.weight /= sum;
-  return counts;
+  const variance = (mean * (fast / requests) * (requests - drawn)) / requests;
+  const [least, most] = [Math.max(0, drawn - fast), Math.min(whole, drawn)];
+  const next = (j: number) => ((whole - j) * (drawn - j)) / ((j + 1) * (fast - drawn + j + 1));
+  return lattice(mean, variance, least, most, next).map(({ count, weight }) => ({
+    count: Math.min(drawn, count + rest),
+    weight,
+  }));
 }
 
 /**
@@ -45,23 +34,41 @@ export function thinnedCounts(slow: number, requests: number, drawn: number): We
  * credited with. As above, of a wide distribution every n-th count.
  */
 export function binomialCounts(trials: number, p: number): WeightedCount[] {
-  if (p <= 0) return [{ count: 0, weight: 1 }];
+  if (!(p > 0)) return [{ count: 0, weight: 1 }];
   if (p >= 1) return [{ count: trials, weight: 1 }];
-  const middle = Math.floor(trials * p);
-  const stride = Math.max(1, Math.floor(Math.sqrt(trials * p * (1 - p)) / 2));
-  const counts: { count: number; weight: number }[] = [{ count: middle, weight: 1 }];
   const odds = p / (1 - p);
+  const next = (j: number) => ((trials - j) / (j + 1)) * odds;
+  return lattice(trials * p, trials * p * (1 - p), 0, trials, next);
+}
+
+/**
+ * Counts from the middle of a distribution outwards, every half deviation at the widest.
+ *
+ * @param next probability of j + 1 over that of j
+ */
+function lattice(
+  mean: number,
+  variance: number,
+  least: number,
+  most: number,
+  next: (j: number) => number,
+): WeightedCount[] {
+  const stride = Math.max(1, Math.floor(Math.sqrt(variance) / 2));
+  // Rounding may put the mean of what is certain just below it.
+  const middle = Math.min(most, Math.max(least, Math.floor(mean)));
+  const counts = [{ count: middle, weight: 1 }];
   let weight = 1;
-  for (let j = middle; weight > negligible && j < trials; j++) {
-    weight *= ((trials - j) / (j + 1)) * odds;
+  for (let j = middle; weight > negligible && j < most; j++) {
+    weight *= next(j);
     if ((j + 1 - middle) % stride === 0) counts.push({ count: j + 1, weight });
   }
   weight = 1;
-  for (let j = middle; weight > negligible && j > 0; j--) {
-    weight /= ((trials - j + 1) / j) * odds;
+  for (let j = middle; weight > negligible && j > least; j--) {
+    weight /= next(j - 1);
     if ((middle - j + 1) % stride === 0) counts.push({ count: j - 1, weight });
   }
-  const sum = counts.reduce((total, each) => total + each.weight, 0);
+  let sum = 0;
+  for (const each of counts) sum += each.weight;
   for (const each of counts) each.weight /= sum;
   return counts;
 }

@@ -23,7 +23,14 @@ export function reasonOf(of: Reasoned): string {
   return of.verdict === 'pass' ? passReason(of) : inconclusiveReason(of);
 }
 
-function failReason({ test, baseline, quantiles, stages }: Reasoned): string {
+function failReason(of: Reasoned): string {
+  const { failed } = of.test;
+  const isOver = failed !== undefined && !of.test.isBeyondMargin(failed.endpoint);
+  const since = isOver ? `; failed at ${new Date(failed.startMs).toISOString()}` : '';
+  return `${differenceText(of)}${since}`;
+}
+
+function differenceText({ test, baseline, quantiles, stages }: Reasoned): string {
   const endpoint = test.failed?.endpoint;
   if (endpoint === 'failures') {
     const now = formatShare(shareOf(test.candidate));

@@ -145,9 +145,10 @@ export class VersionTest {
     if (minute === undefined) return;
     for (const q of decidingQuantiles) {
       const evidence = this.#evidence.get(q);
-      const equal = slowCounts(minute, q, { ratio: equalRatio, addedMs: 0 });
+      const equal = slowCounts(minute, q, { ratio: equalRatio }, 'fast');
       evidence?.isWorse.observe(equal.candidate, equal.baseline);
-      const within = slowCounts(minute, q, { ratio: minEffectRatio, addedMs: minEffectMs });
+      const margin = { ratio: minEffectRatio, addedMs: minEffectMs };
+      const within = slowCounts(minute, q, margin, 'slow');
       evidence?.isNoWorse.observe(within.baseline, within.candidate);
     }
   }

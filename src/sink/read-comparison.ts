@@ -42,15 +42,15 @@ export const longestComparisonMs = 24 * 60 * minuteMs;
 export async function readComparison(
   client: ClickHouseClient,
   config: Config,
-  query: ComparisonQuery,
+  asked: ComparisonQuery,
 ): Promise<CompareInput> {
-  const { candidate, baseline, model, region, requestType, coldStart } = query;
-  const { fromMs, toMs } = await completeRange(client, config, query);
+  const { candidate, baseline, model, region, requestType, coldStart } = asked;
+  const { fromMs, toMs } = await completeRange(client, config, asked);
   const versions = [candidate, baseline];
   const of = { model, region, requestType, coldStart, versions };
   const inRange = { fromSeconds: fromMs / 1000, toSeconds: toMs / 1000 };
   const bytes = await rowBinaryOf(client, 'comparison', { ...of, ...inRange });
-  const minutes = decodeMinutes(bytes, query);
+  const minutes = decodeMinutes(bytes, asked);
   const both = minutes.filter((minute) => paired(minute) !== undefined);
   const [first, last] = [both[0], both.at(-1)];
   if (first === undefined || last === undefined) return { candidate, baseline, minutes };
@@ -78,27 +78,27 @@ export async function readComparison(
   return { candidate, baseline, minutes, bands };
 }
 
-async function completeRange(client: ClickHouseClient, config: Config, query: ComparisonQuery) {
-  const { candidate, baseline } = query;
+async function completeRange(client: ClickHouseClient, config: Config, asked: ComparisonQuery) {
+  const { candidate, baseline } = asked;
   if (candidate === baseline) {
     throw new OperatorError(
       'TAILMARK_USAGE',
       `Cannot compare as the version must differ from its baseline: both are ${JSON.stringify(baseline)}`,
     );
   }
-  const fromMs = Math.floor(Math.max(0, query.fromMs) / minuteMs) * minuteMs;
-  if (query.toMs - fromMs > longestComparisonMs + minuteMs) {
+  const fromMs = Math.floor(Math.max(0, asked.fromMs) / minuteMs) * minuteMs;
+  if (asked.toMs - fromMs > longestComparisonMs + minuteMs) {
     throw new OperatorError(
       'TAILMARK_USAGE',
-      `Cannot compare as a range must be at most 24h: it is ${Math.ceil((query.toMs - fromMs) / 3_600_000)}h`,
+      `Cannot compare as a range must be at most 24h: it is ${Math.ceil((asked.toMs - fromMs) / 3_600_000)}h`,
       { hint: 'Begin the range at the release.' },
     );
   }
-  const range = { fromMs, toMs: query.toMs, resolution: '1m' } as const;
+  const range = { fromMs, toMs: asked.toMs, resolution: '1m' } as const;
   const states = await readWindowStates(client, config, range);
   const completeMs =
-    states === undefined ? query.toMs : Date.parse(states.complete_until) - config.windows.grace;
-  const toMs = Math.floor(Math.min(query.toMs, completeMs) / minuteMs) * minuteMs;
+    states === undefined ? asked.toMs : Date.parse(states.complete_until) - config.windows.grace;
+  const toMs = Math.floor(Math.min(asked.toMs, completeMs) / minuteMs) * minuteMs;
   return { fromMs, toMs: Math.max(fromMs, toMs) };
 }
 

@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import type { Compared } from '../../src/cli/text/render-comparison.ts';
+import type { NamedComparison } from '../../src/compare/comparison.ts';
 import { Random } from '../../src/generate/random.ts';
 import { useStack } from '../containers/stack.ts';
 import type { Rig } from './kit/rig.ts';
@@ -71,7 +71,7 @@ describe('tailmark compare', () => {
       const parsed = async (version: string, ...more: readonly string[]) => {
         const { exitCode, err, out } = await compare(version, '--json', ...more);
         expect(err).toBe('');
-        return { exitCode, ...(JSON.parse(out) as Compared) };
+        return { exitCode, ...(JSON.parse(out) as NamedComparison) };
       };
 
       const slow = await parsed(slowVersion);

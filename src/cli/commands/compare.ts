@@ -2,14 +2,15 @@ import { appendFileSync } from 'node:fs';
 import { Option } from 'commander';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import { configuredMargin } from '../../compare/compare-options.ts';
 import { compareVersions } from '../../compare/compare-versions.ts';
+import type { NamedComparison } from '../../compare/comparison.ts';
 import { readComparison } from '../../sink/read-comparison.ts';
 import type { Command } from '../command.ts';
-import { timeRange } from '../flag-values.ts';
+import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import {
-  type Compared,
   comparisonAnnotation,
   comparisonMarkdown,
   renderComparison,
@@ -43,6 +44,7 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
       .option('--until <TIME>', 'end of the range', 'now')
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
+      .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
       .addOption(
         new Option('--format <FORMAT>', 'how results are printed')
@@ -63,15 +65,21 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
         coldStart: options.cold === true ? 'true' : 'false',
       }),
     );
-    const { min_effect_ratio, min_effect_ms } = config.detect;
-    const margin = { minEffectRatio: min_effect_ratio, minEffectMs: min_effect_ms };
-    const compared: Compared = { ...names, ...compareVersions(input, margin) };
+    const compareOptions = {
+      ...configuredMargin(config.detect),
+      blockMinutes: countOption('--block', options.block, 1, 60),
+    };
+    const compared: NamedComparison = { ...names, ...compareVersions(input, compareOptions) };
     print(compared, options, io);
     return compared.verdict === 'fail' ? exitCodes.found : exitCodes.ok;
   },
 };
 
-function print(compared: Compared, options: Readonly<Record<string, unknown>>, io: Io): void {
+function print(
+  compared: NamedComparison,
+  options: Readonly<Record<string, unknown>>,
+  io: Io,
+): void {
   if (options.format === 'github') {
     const path = io.env.GITHUB_STEP_SUMMARY ?? '';
     if (path !== '') append(path, comparisonMarkdown(compared));

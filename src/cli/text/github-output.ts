@@ -21,8 +21,9 @@ function escapedProperty(text: string): string {
 /** Text that Markdown shows as it is, also in a table: no markup, links, HTML or further cells. */
 export function markdownText(text: string): string {
   return text
-    .replace(/[\\`*_{}[\]()#+\-.!|~@:]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
+    .replace(/[\\`*_{}[\]()+\-.!|~@:#]/g, (character) => `&#${character.charCodeAt(0)};`)
     .replaceAll(/\s+/g, ' ');
 }

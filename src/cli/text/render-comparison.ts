@@ -1,5 +1,5 @@
 import type {
-  Comparison,
+  NamedComparison,
   QuantileComparison,
   StageComparison,
   Verdict,
@@ -10,19 +10,12 @@ import { formatMs, quantileName, visible } from './format.ts';
 import { annotation, markdownText } from './github-output.ts';
 import { renderTable, right, type TableCell } from './table.ts';
 
-/** A comparison, and what was compared. */
-export interface Compared extends Comparison {
-  readonly model: string;
-  readonly version: string;
-  readonly baseline: string;
-}
-
 /** Quantile by which stages are shown. */
 const stageQuantile = 0.99;
 
 /** Renders a comparison for a terminal: a table of quantiles, one of stages, and the verdict. */
 export function renderComparison(
-  compared: Compared,
+  compared: NamedComparison,
   io: Pick<Io, 'color' | 'columnCount'>,
 ): string {
   const { bold, dim, green, red, yellow } = colorsOf(io);
@@ -66,7 +59,7 @@ export function renderComparison(
 const levels = { pass: 'notice', fail: 'error', inconclusive: 'warning' } as const;
 
 /** The verdict as an annotation of a GitHub workflow. */
-export function comparisonAnnotation({ model, version, verdict, reason }: Compared): string {
+export function comparisonAnnotation({ model, version, verdict, reason }: NamedComparison): string {
   return annotation(levels[verdict], `${titles[verdict]}: ${model} ${version}`, reason);
 }
 
@@ -77,7 +70,7 @@ const titles: Readonly<Record<Verdict, string>> = {
 };
 
 /** The comparison in Markdown, for the summary of a workflow. Names are shown as text. */
-export function comparisonMarkdown(compared: Compared): string {
+export function comparisonMarkdown(compared: NamedComparison): string {
   const { model, version, baseline, verdict, reason, failures } = compared;
   const [now, before] = [markdownText(version), markdownText(baseline)];
   const quantiles = compared.quantiles.map((at) => [

@@ -1,5 +1,6 @@
 import { compareDefaults } from '../../../src/compare/compare-options.ts';
 import type { VersionMinute } from '../../../src/compare/compared-minute.ts';
+import { inBlocks } from '../../../src/compare/minute-blocks.ts';
 import { VersionTest } from '../../../src/compare/version-test.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { SketchPool, stateCentroids } from '../../../src/sketch/sketch-pool.ts';
@@ -24,15 +25,18 @@ export function runVerdict(each: VerdictCase, table: DurationTable, seed: number
   );
   const traffic = new PairTraffic(each, table, random);
   const test = new VersionTest(compareDefaults);
+  const { blockMinutes = 1 } = each;
   let passedAfter: number | undefined;
-  for (let minute = 0; minute < askedMinutes; minute++) {
-    test.observe(traffic.minute(minute));
-    if (test.failed !== undefined) return { failedAfter: minute + 1, passedAfter };
-    if (test.passes) passedAfter ??= minute + 1;
+  for (let minute = 0; minute + blockMinutes <= askedMinutes; minute += blockMinutes) {
+    const block = Array.from({ length: blockMinutes }, (_, i) => traffic.minute(minute + i));
+    for (const joined of inBlocks(block, blockMinutes)) test.observe(joined);
+    if (test.failed !== undefined) return { failedAfter: minute + blockMinutes, passedAfter };
+    if (test.passes) passedAfter ??= minute + blockMinutes;
   }
   return { failedAfter: undefined, passedAfter };
 }
 
+/** Two versions of a model, minute by minute. */
 export class PairTraffic {
   readonly #case: VerdictCase;
   readonly #table: DurationTable;
@@ -106,7 +110,7 @@ class OwnVariation {
   }
 
   next(): number {
-    const { normal } = { normal: this.#random.normal() };
+    const normal = this.#random.normal();
     this.#level = this.#keep * this.#level + Math.sqrt(1 - this.#keep ** 2) * normal;
     return this.#deviation * this.#level;
   }

@@ -27,6 +27,8 @@ export interface VerdictCase {
   readonly change: Change;
   /** Requests a minute of the candidate, and of the baseline. */
   readonly rates: readonly [number, number];
+  /** Minutes that are compared as one. @default 1 */
+  readonly blockMinutes?: number;
   /** Pairs of versions, of those that are asked for. @default 1 */
   readonly part?: number;
 }
@@ -50,6 +52,8 @@ const changes: readonly Change[] = [
   { name: '3 % fail, not 0.5 %', factor: 1, failing: 0.03 },
 ];
 
+const remembersFive = { name: 'σ 0.5, remembers 5 minutes', deviation: 0.5, memoryMinutes: 5 };
+
 /** Variations that nobody tuned for. */
 const others: readonly Variation[] = [
   { name: 'σ 0', deviation: 0 },
@@ -64,7 +68,7 @@ const others: readonly Variation[] = [
     deviation: 0.5,
     shared: (_, uniform) => (uniform < 0.1 ? Math.log(5) : 0),
   },
-  { name: 'σ 0.5, remembers 5 minutes', deviation: 0.5, memoryMinutes: 5 },
+  remembersFive,
   { name: 'σ 0.5, remembers 30 minutes', deviation: 0.5, memoryMinutes: 30 },
 ];
 
@@ -78,6 +82,9 @@ export const verdictCases: readonly VerdictCase[] = [
   ...others.flatMap((variation) =>
     [equal, slower].map((change) => ({ law: lognormal, variation, change, rates: even })),
   ),
+  ...[equal, slower].map((change) => ({
+    ...{ law: lognormal, variation: remembersFive, change, rates: even, blockMinutes: 6 },
+  })),
   ...(
     [
       [30, 570],

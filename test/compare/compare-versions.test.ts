@@ -1,0 +1,178 @@
+import { describe, expect, it } from 'vitest';
+import { compareVersions } from '../../src/compare/compare-versions.ts';
+import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
+import type { Bands } from '../../src/series/series-window.ts';
+import { minutesOf, startMs, type Traffic } from './traffic.ts';
+
+const names = { candidate: 'v2', baseline: 'v1' };
+const v1: Traffic = { requests: 300 };
+const compare = (minutes: readonly ComparedMinute[]) => compareVersions({ ...names, minutes });
+const nothing = { verdict: 'inconclusive', missing_requests: 500, minutes: 0, stages: [] };
+
+describe('two versions', () => {
+  it.each([
+    ['no minute', []],
+    ['no baseline', minutesOf('a', 20, v1, undefined)],
+    ['no candidate', minutesOf('a', 20, undefined, v1)],
+    ['no requests', minutesOf('a', 20, { requests: 0 }, { requests: 0 })],
+    ['none of the baseline', minutesOf('a', 20, v1, { requests: 0 })],
+    [
+      'never both',
+      [...minutesOf('a', 1, v1, undefined), { startMs: 0, ...minutesOf('b', 1, undefined, v1)[0] }],
+    ],
+  ] as const)('with %s have no verdict', (_, minutes) => {
+    const distinct = minutes.map((minute, i) => ({ ...minute, startMs: startMs + i * 60_000 }));
+    const compared = compare(distinct);
+    expect({ ...compared, stages: [] }).toMatchObject(nothing);
+    expect(compared.reason).toBe('no minute has requests of both version v2 and version v1');
+    expect(compared.quantiles.map(({ ratio_low, ratio_high }) => [ratio_low, ratio_high])).toEqual(
+      Array(4).fill([null, null]),
+    );
+  });
+
+  it.each([
+    ['a minute of NaN requests', { requests: Number.NaN, failed: 0, stages: new Map() }],
+    ['-1 of 5 requests failed', { requests: 5, failed: -1, stages: new Map() }],
+    ['6 of 5 requests failed', { requests: 5, failed: 6, stages: new Map() }],
+    ['NaN of 5 requests failed', { requests: 5, failed: Number.NaN, stages: new Map() }],
+  ])('are refused with %s', (message, candidate) => {
+    expect(() => compare([{ startMs, candidate }])).toThrow(message);
+  });
+
+  it('are refused with a minute twice', () => {
+    const minutes = minutesOf('twice', 1, v1, v1);
+    expect(() => compare([...minutes, ...minutes])).toThrow('two minutes start at');
+  });
+
+  it('of one minute say how many requests are missing', () => {
+    const compared = compare(minutesOf('one', 1, v1, v1));
+    expect(compared).toMatchObject({ verdict: 'inconclusive', minutes: 1 });
+    expect(compared.missing_requests).toBeGreaterThanOrEqual(5 * 300);
+    expect(compared.reason).toMatch(/^needs about [\d,]+ more requests of version v2$/);
+  });
+
+  it('say why one fails: by how much, and which stage', () => {
+    const totals = [10, 90];
+    const bands = (share: number): Bands => ({
+      bands: [20, 30],
+      amounts: totals.map((n) => n * share),
+    });
+    const stagesOf = (queue: number, forward: number) =>
+      new Map([
+        ['total', { bands: bands(1), bandsMs: bands(queue + forward) }],
+        ['queue', { bands: bands(queue), bandsMs: bands(0) }],
+        ['forward', { bands: bands(forward), bandsMs: bands(0) }],
+      ]);
+    const compared = compareVersions({
+      ...names,
+      minutes: minutesOf('slow', 20, { requests: 300, factor: 2 }, v1),
+      bands: { candidate: stagesOf(80, 35), baseline: stagesOf(40, 30) },
+    });
+    expect(compared).toMatchObject({ verdict: 'fail', missing_requests: 0, minutes: 20 });
+    expect(compared.reason).toMatch(
+      /^p(50|95|99) is 1\.\d+ times that of version v1 \(\d+ ms against [\d.]+ ms\); queue explains 89 % of it$/,
+    );
+    expect(compared.stages.map(({ stage, excess_ms }) => [stage, excess_ms])).toEqual([
+      ['queue', 40],
+      ['forward', 5],
+    ]);
+    const [queue, forward] = compared.stages.map(({ quantiles }) => quantiles.at(-1));
+    expect(queue?.ratio_low).toBeGreaterThan(1.5);
+    expect(queue?.ratio_high).toBeLessThan(2.5);
+    expect(forward?.ratio_low).toBeLessThan(1);
+    expect(forward?.ratio_high).toBeGreaterThan(1);
+    expect(compared.failed_at).toBe(new Date(startMs + 6 * 60_000).toISOString());
+  });
+
+  it('say why one passes', () => {
+    const compared = compare(minutesOf('equal', 60, v1, v1));
+    expect(compared).toMatchObject({
+      verdict: 'pass',
+      missing_requests: 0,
+      failed_at: null,
+      failed_by: null,
+    });
+    expect(compared.reason).toMatch(
+      /^p99 is \d.* times that of version v1 \(.*\); at most 1.3 times or 5 ms more/,
+    );
+    const p99 = compared.quantiles.at(-1);
+    expect(p99?.ratio_low).toBeLessThan(1);
+    expect(p99?.ratio_high).toBeGreaterThan(1);
+    expect(p99?.ratio_high).toBeLessThan(1.3);
+  });
+
+  it('all of whose requests fail, fail; of both, do not', () => {
+    const failing = { requests: 300, failing: 1 };
+    const compared = compare(minutesOf('all', 20, failing, v1));
+    expect(compared).toMatchObject({ verdict: 'fail', failed_by: 'failures' });
+    expect(compared.reason).toBe('100 % of requests fail, against 0 % of version v1');
+    expect(compare(minutesOf('all', 60, failing, failing)).verdict).not.toBe('fail');
+  });
+
+  it('say when one failed that is as fast as the other by now', () => {
+    const later = minutesOf('now', 200, v1, v1).map((minute) => ({
+      ...minute,
+      startMs: minute.startMs + 10 * 60_000,
+    }));
+    const compared = compare([
+      ...minutesOf('then', 10, { requests: 300, factor: 2 }, v1),
+      ...later,
+    ]);
+    expect(compared.verdict).toBe('fail');
+    expect(compared.reason).toMatch(/; failed at 2026-11-01T12:06:00.000Z$/);
+  });
+
+  it('are compared in the order of time, whatever the order of the minutes', () => {
+    const minutes = minutesOf('order', 20, { requests: 300, factor: 1.2 }, v1);
+    expect(compare(minutes.toReversed())).toEqual(compare(minutes));
+  });
+
+  it('without a total are compared by the stage with most requests', () => {
+    const minutes = minutesOf('stage', 20, { requests: 300, factor: 2 }, v1);
+    for (const { candidate, baseline } of minutes) {
+      for (const version of [candidate, baseline]) {
+        const stages = version?.stages as Map<string, unknown> | undefined;
+        stages?.delete('total');
+        stages?.delete('forward');
+      }
+    }
+    expect(compare(minutes)).toMatchObject({ verdict: 'fail', stages: [] });
+  });
+
+  it('need fewer requests the more there are, and none without need', () => {
+    const minutes = minutesOf('missing', 20, { requests: 300, factor: 1.6 }, v1);
+    const missing = minutes.map((_, i) => compare(minutes.slice(0, i + 1)).missing_requests);
+    expect(missing[0]).toBeGreaterThan(missing[5] as number);
+    expect(missing.at(-1)).toBe(0);
+    // At least what any traffic needs: a minute at most doubles the evidence, and 1 in 50 takes 5.6 doublings.
+    for (const [i, more] of missing.slice(0, 5).entries()) {
+      expect(more).toBeGreaterThanOrEqual(300 * (Math.log2(50) - (i + 1)));
+    }
+  });
+
+  it('keep the names of versions as they are', () => {
+    const compared = compareVersions({ candidate: 'a\n<b>', baseline: '%', minutes: [] });
+    expect(compared.reason).toBe('no minute has requests of both version a\n<b> and version %');
+  });
+});
+
+describe('blocks of minutes', () => {
+  it('hold the same requests, and leave out the last one until it is complete', () => {
+    const minutes = minutesOf('blocks', 23, v1, v1);
+    const compared = compareVersions({ ...names, minutes }, { blockMinutes: 5 });
+    expect(compared).toMatchObject({ minutes: 4, requests: { candidate: 6_000, baseline: 6_000 } });
+    const whole = compareVersions({ ...names, minutes: minutes.slice(0, 20) });
+    const p99 = (of: typeof whole) => of.quantiles.at(-1)?.candidate_ms ?? 0;
+    expect(p99(compared) / p99(whole)).toBeCloseTo(1, 2);
+  });
+
+  it('of both versions leave out minutes of one', () => {
+    const minutes = minutesOf('blocks', 10, v1, v1).map((minute, i) =>
+      i % 2 === 0 ? minute : { startMs: minute.startMs, baseline: minute.baseline },
+    ) as ComparedMinute[];
+    expect(compareVersions({ ...names, minutes }, { blockMinutes: 5 })).toMatchObject({
+      minutes: 2,
+      requests: { candidate: 1_500, baseline: 1_500 },
+    });
+  });
+});

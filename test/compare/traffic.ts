@@ -1,0 +1,64 @@
+import type { ComparedMinute, VersionMinute } from '../../src/compare/compared-minute.ts';
+import { Random } from '../../src/generate/random.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+
+const minuteMs = 60_000;
+export const startMs = Date.UTC(2026, 10, 1, 12);
+
+/** One version: its requests a minute, how slow they are, and which part of them fails. */
+export interface Traffic {
+  readonly requests: number;
+  readonly factor?: number;
+  readonly failing?: number;
+}
+
+/** Minutes of both versions, of lognormal durations; a version without traffic is missing. */
+export function minutesOf(
+  seed: string,
+  count: number,
+  candidate: Traffic | undefined,
+  baseline: Traffic | undefined,
+): ComparedMinute[] {
+  const random = new Random(seed);
+  return Array.from({ length: count }, (_, i) => ({
+    startMs: startMs + i * minuteMs,
+    ...(candidate === undefined ? {} : { candidate: versionMinute(random, candidate) }),
+    ...(baseline === undefined ? {} : { baseline: versionMinute(random, baseline) }),
+  }));
+}
+
+function versionMinute(
+  random: Random,
+  { requests, factor = 1, failing = 0 }: Traffic,
+): VersionMinute {
+  const queues = Array.from({ length: requests }, () => random.lognormal(40, 0.5) * factor);
+  const forwards = queues.map(() => random.lognormal(30, 0.2));
+  const stages = {
+    total: queues.map((queue, i) => queue + (forwards[i] as number)),
+    queue: queues,
+    forward: forwards,
+  };
+  return {
+    requests,
+    failed: Math.round(requests * failing),
+    stages: new Map(
+      Object.entries(requests === 0 ? {} : stages).map(([stage, values]) => [
+        stage,
+        TDigest.fromValues(values),
+      ]),
+    ),
+  };
+}
+
+/** The same minutes with all durations of both versions times a factor. */
+export function scaled(minutes: readonly ComparedMinute[], factor: number): ComparedMinute[] {
+  const of = (version: VersionMinute): VersionMinute => ({
+    ...version,
+    stages: new Map([...version.stages].map(([name, digest]) => [name, digest.scaled(factor)])),
+  });
+  return minutes.map(({ startMs: at, candidate, baseline }) => ({
+    startMs: at,
+    ...(candidate === undefined ? {} : { candidate: of(candidate) }),
+    ...(baseline === undefined ? {} : { baseline: of(baseline) }),
+  }));
+}

@@ -1,0 +1,185 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { compareDefaults } from '../../src/compare/compare-options.ts';
+import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
+import { VersionTest } from '../../src/compare/version-test.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
+import { DurationTable, lognormal } from '../eval/verdict/duration-law.ts';
+import { runVerdict } from '../eval/verdict/run-verdict.ts';
+import { verdictCases } from '../eval/verdict/verdict-cases.ts';
+import { minutesOf, scaled, type Traffic } from './traffic.ts';
+
+const state = (test: VersionTest) =>
+  test.failed === undefined ? (test.passes ? 'pass' : 'inconclusive') : 'fail';
+
+/** The verdict after each minute. */
+function states(minutes: readonly ComparedMinute[], options = compareDefaults): string[] {
+  const test = new VersionTest(options);
+  return minutes.map((minute) => {
+    test.observe(minute);
+    return state(test);
+  });
+}
+
+const v1: Traffic = { requests: 200 };
+const slower: Traffic = { requests: 200, factor: 2 };
+
+describe('a sequential test of two versions', () => {
+  it('has no verdict before six minutes, whatever they hold', () => {
+    const verdicts = states(minutesOf('six', 8, { requests: 5_000, factor: 20, failing: 1 }, v1));
+    expect(verdicts.slice(0, 5)).toEqual(Array(5).fill('inconclusive'));
+    expect(verdicts[7]).toBe('fail');
+  });
+
+  it('has none before each version has its requests', () => {
+    const minutes = minutesOf('few', 24, { requests: 25, factor: 10 }, { requests: 1_000 });
+    const verdicts = states(minutes);
+    expect(verdicts.slice(0, 19)).toEqual(Array(19).fill('inconclusive'));
+    expect(verdicts[19]).toBe('fail');
+  });
+
+  it('passes an equal version, and keeps passing', () => {
+    const verdicts = states(minutesOf('equal', 60, v1, v1));
+    expect(verdicts.indexOf('pass')).toBe(11);
+    expect(new Set(verdicts.slice(11))).toEqual(new Set(['pass']));
+  });
+
+  it('fails for good: a version that recovers stays failed', () => {
+    const minutes = [
+      ...minutesOf('bad', 10, slower, v1),
+      ...minutesOf('good', 100, v1, v1).map((minute) => ({
+        ...minute,
+        startMs: minute.startMs + 10 * 60_000,
+      })),
+    ];
+    const verdicts = states(minutes);
+    expect(verdicts.at(9)).toBe('fail');
+    expect(verdicts.at(-1)).toBe('fail');
+  });
+
+  it('fails a version that passed, once it gets slow', () => {
+    const minutes = [
+      ...minutesOf('good', 20, v1, v1),
+      ...minutesOf('bad', 60, slower, v1).map((minute) => ({
+        ...minute,
+        startMs: minute.startMs + 20 * 60_000,
+      })),
+    ];
+    const verdicts = states(minutes);
+    expect(verdicts[19]).toBe('pass');
+    expect(verdicts[23]).toBe('inconclusive');
+    expect(verdicts.at(-1)).toBe('fail');
+  });
+
+  it('fails a version that fails more, and not one that fails half a percent more', () => {
+    const failing = (share: number) => ({ requests: 400, failing: share });
+    expect(states(minutesOf('f', 20, failing(0.03), failing(0.01))).at(-1)).toBe('fail');
+    expect(states(minutesOf('f', 200, failing(0.0125), failing(0.01)))).not.toContain('fail');
+  });
+
+  it('does not fail a ratio of less than 5 ms', () => {
+    const ofShort = (traffic: Traffic) => scaled(minutesOf('short', 60, traffic, v1), 0.02);
+    expect(states(ofShort(slower))).not.toContain('fail');
+    const options = { ...compareDefaults, minEffectMs: 0 };
+    expect(states(ofShort(slower), options)).toContain('fail');
+  });
+
+  it.each([
+    [20, 'pass'],
+    [21, 'pass'],
+    [40, 'fail'],
+  ])(
+    'of requests that all take 20 ms, and of the candidate %i ms, has the verdict %s',
+    (ms, verdict) => {
+      const minuteOf = (value: number) => ({
+        ...{ requests: 800, failed: 0 },
+        stages: new Map([['total', TDigest.fromValues(Array(800).fill(value))]]),
+      });
+      const minutes = Array.from({ length: 12 }, (_, i) => ({
+        startMs: i * 60_000,
+        ...{ candidate: minuteOf(ms), baseline: minuteOf(20) },
+      }));
+      expect(states(minutes).at(-1)).toBe(verdict);
+    },
+  );
+
+  it('learns from minutes of the baseline alone, and ignores those of the candidate alone', () => {
+    const alone = { candidate: undefined, baseline: undefined };
+    const minutes = minutesOf('alone', 30, slower, v1).map((minute, i) => {
+      if (i % 3 === 1) return { startMs: minute.startMs, baseline: minute.baseline };
+      if (i % 3 === 2) return { startMs: minute.startMs, candidate: minute.candidate };
+      return minute;
+    }) as ComparedMinute[];
+    const test = new VersionTest(compareDefaults);
+    for (const minute of minutes) test.observe(minute);
+    expect({ ...alone, minutes: test.minutes, requests: test.candidate.requests }).toEqual({
+      ...alone,
+      minutes: 10,
+      requests: 2_000,
+    });
+    expect(test.failed?.endpoint).toBeDefined();
+  });
+
+  it('is the same with all durations times a power of two, without a difference in ms', () => {
+    const options = { ...compareDefaults, minEffectMs: 0 };
+    const any = fc.record({
+      seed: fc.nat(),
+      factor: fc.constantFrom(0.7, 1, 1.15, 1.3, 2),
+      power: fc.integer({ min: -6, max: 6 }),
+    });
+    fc.assert(
+      fc.property(any, ({ seed, factor, power }) => {
+        const minutes = minutesOf(`${seed}`, 12, { requests: 80, factor }, { requests: 90 });
+        expect(states(scaled(minutes, 2 ** power), options)).toEqual(states(minutes, options));
+      }),
+      { seed: 1, numRuns: 20 },
+    );
+  });
+
+  it('never goes from fail to anything else, and never passes and fails at once', () => {
+    const any = fc.record({
+      seed: fc.nat(),
+      factors: fc.array(fc.constantFrom(0.5, 1, 1.4, 3), { minLength: 20, maxLength: 20 }),
+    });
+    fc.assert(
+      fc.property(any, ({ seed, factors }) => {
+        const minutes = factors.map((factor, i) => ({
+          ...(minutesOf(`${seed} ${i}`, 1, { requests: 100, factor }, v1)[0] as ComparedMinute),
+          startMs: i * 60_000,
+        }));
+        const verdicts = states(minutes);
+        const failed = verdicts.indexOf('fail');
+        if (failed >= 0) expect(new Set(verdicts.slice(failed))).toEqual(new Set(['fail']));
+      }),
+      { seed: 1, numRuns: 30 },
+    );
+  });
+});
+
+describe('verdicts asked every minute of an hour', () => {
+  const table = new DurationTable(lognormal);
+  const pairs = 60;
+
+  it.each([
+    ['equal', { failed: 0, passed: 60, median: 14 }],
+    ['all × 1.5', { failed: 60, passed: 0, median: 8 }],
+    ['slowest 5 % × 1.5', { failed: 60, passed: 0, median: 9 }],
+  ])('of versions that are %s are exactly these', (name, expected) => {
+    const each = verdictCases.find(({ change }) => change.name === name);
+    if (each === undefined) throw new Error(`no case ${name}`);
+    expect(each).toMatchObject({
+      law: lognormal,
+      variation: { deviation: 0.5 },
+      rates: [600, 600],
+    });
+    const outcomes = Array.from({ length: pairs }, (_, i) => runVerdict(each, table, i + 1));
+    const minutes = outcomes
+      .map(({ failedAfter, passedAfter }) => failedAfter ?? passedAfter ?? Infinity)
+      .toSorted((a, b) => a - b);
+    expect({
+      failed: outcomes.filter(({ failedAfter }) => failedAfter !== undefined).length,
+      passed: outcomes.filter(({ passedAfter }) => passedAfter !== undefined).length,
+      median: minutes[pairs / 2],
+    }).toEqual(expected);
+  });
+});
