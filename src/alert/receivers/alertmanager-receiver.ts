@@ -1,11 +1,11 @@
 import type { ReceiverConfig } from '../../config/alert.ts';
 import type { Severity } from '../../detect/event/anomaly-event.ts';
 import { severities } from '../../detect/event/severity.ts';
+import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, isOver } from '../message/anomaly-message.ts';
 import { dashboardLink, type LinkSettings } from '../message/links.ts';
 import { addressOf, basicLogin } from './address.ts';
-import { answerOf } from './answer-of.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import {
   alertAnnotations,
@@ -166,7 +166,7 @@ export class AlertmanagerReceiver implements Receiver {
       const aheadMs = result.dateMs - clock.nowMs();
       this.#offsetMs = Math.abs(aheadMs) > maxClockDifferenceMs ? aheadMs : 0;
     }
-    return answerOf(result);
+    return answerOfHttp(result);
   }
 
   #server(): ServerTime {

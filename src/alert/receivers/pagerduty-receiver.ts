@@ -1,8 +1,8 @@
 import type { ReceiverConfig } from '../../config/alert.ts';
+import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, isOver } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
-import { answerOf } from './answer-of.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import {
   changeEvent,
@@ -81,7 +81,7 @@ export class PagerDutyReceiver implements Receiver {
 
   async #post(url: string, body: string): Promise<Answer> {
     const result = await this.#options.http.post({ url, headers, body });
-    const answer = answerOf(result);
+    const answer = answerOfHttp(result);
     if ('error' in result) return answer;
     if (answer.outcome === 'accepted' && result.status !== accepted) {
       const text = `${result.status}, which is no answer of the Events API v2: check url`;

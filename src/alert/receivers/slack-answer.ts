@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpResult } from '../http/http-sender.ts';
-import { answerOf } from './answer-of.ts';
 import type { Answer } from './receiver.ts';
 
 /** A message in Slack. */
@@ -59,7 +59,7 @@ const response = z.object({
 
 /** Reads a response of Slack's Web API, which says 200 to most errors too. */
 export function slackAnswer(result: HttpResult): SlackAnswer {
-  const answer = answerOf(result);
+  const answer = answerOfHttp(result);
   if (answer.outcome !== 'accepted' || !('text' in result)) return { answer };
   const body = bodyOf(result.text);
   if (body === undefined) {

@@ -1,9 +1,9 @@
 import type { ReceiverConfig } from '../../config/alert.ts';
+import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, isOver, type Message } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
 import { type Address, addressOf } from './address.ts';
-import { answerOf } from './answer-of.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import { slackMessage, slackReply } from './payloads/slack-message.ts';
 import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
@@ -165,7 +165,7 @@ class SlackWebhookReceiver implements Receiver {
       ...(authorization !== undefined && { authorization }),
     };
     const post = async () =>
-      answerOf(await http.post({ url, headers, body: this.#body(notice, form) }));
+      answerOfHttp(await http.post({ url, headers, body: this.#body(notice, form) }));
     return attempt(post, { timeoutMs: config.timeout, clock, secrets });
   }
 

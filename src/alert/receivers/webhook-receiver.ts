@@ -1,10 +1,10 @@
 import type { ReceiverConfig } from '../../config/alert.ts';
 import { cloudEvent, cloudEventContentType } from '../cloud-event.ts';
+import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import type { LinkSettings } from '../message/links.ts';
 import { webhookSignature } from '../webhook-signature.ts';
 import { type Address, addressOf } from './address.ts';
-import { answerOf } from './answer-of.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import { alertmanagerWebhook } from './payloads/alertmanager-webhook.ts';
 import { deliveredEvent } from './payloads/delivered-event.ts';
@@ -66,7 +66,7 @@ export class WebhookReceiver implements Receiver {
     const post = async () => {
       const request = this.#render(notice, form, this.#options);
       const headers = { ...request.headers, ...this.#login(), ...this.#signature(request) };
-      return answerOf(await http.post({ url: this.#address.url, headers, body: request.body }));
+      return answerOfHttp(await http.post({ url: this.#address.url, headers, body: request.body }));
     };
     const secrets = [token, secret, ...this.#address.secrets].filter((text) => text !== undefined);
     return attempt(post, { timeoutMs: timeout, clock, secrets });
