@@ -146,6 +146,8 @@ export function smtpOptions({ config, ca }: Pick<EmailOptions, 'config' | 'ca'>,
     requireTLS: tls && !secure,
     ignoreTLS: !tls,
     tls: {
+      // Explicit, as NODE_TLS_REJECT_UNAUTHORIZED=0 would turn it off.
+      rejectUnauthorized: true,
       ...(isIP(host) === 0 && { servername: host }),
       ...(ca !== undefined && { ca }),
     },

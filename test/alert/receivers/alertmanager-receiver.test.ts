@@ -69,7 +69,8 @@ describe('Alertmanager’s responses', () => {
     const { sender } = scriptedSender(responseOf(401, 'wrong password: CANARY-pass'));
     const settings = { username: 'ann', password: 'CANARY-pass' };
     const answer = await receiverOf({ http: sender, settings }).send(noticeOf('opened'), 'full');
-    expect(answer).toEqual({ outcome: 'rejected', answer: '401: wrong password: ***' });
+    expect(answer.outcome).toBe('rejected');
+    expect(answer.answer).toMatch(/^401.*: wrong password: \*\*\*$/);
   });
 
   it('that do not come end with the timeout', async () => {

@@ -68,7 +68,7 @@ describe('PagerDuty’s responses', () => {
   it('that quote the key do not show it', async () => {
     const { sender } = scriptedSender(responseOf(400, `no routing_key ${routingKey} here`));
     const { answer } = await receiverOf(sender).send(noticeOf('opened'), 'full');
-    expect(answer).toBe('400: no routing_key *** here');
+    expect(answer).toMatch(/^400.*: no routing_key \*\*\* here$/);
   });
 });
 
