@@ -205,10 +205,10 @@ export const alert = z
     receivers: z
       .array(receiver)
       .max(64)
-      .prefault([])
       .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
         error: 'must have a name of its own each',
       })
+      .prefault([])
       .describe('Who is notified: pagers, chats, mail, webhooks.'),
     give_up_after: duration('24h', minute, 30 * day).describe(
       'A delivery that is not accepted for this long is given up.',

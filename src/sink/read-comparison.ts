@@ -103,7 +103,7 @@ async function completeRange(client: ClickHouseClient, config: Config, asked: Co
 }
 
 /** Decodes rows of sql/queries/comparison.sql, ordered by minute, version and stage. */
-export function decodeMinutes(
+function decodeMinutes(
   bytes: Buffer,
   { candidate, baseline }: Pick<ComparisonQuery, 'candidate' | 'baseline'>,
 ): ComparedMinute[] {

@@ -144,7 +144,7 @@ describe('two versions', () => {
     const missing = minutes.map((_, i) => compare(minutes.slice(0, i + 1)).missing_requests);
     expect(missing[0]).toBeGreaterThan(missing[5] as number);
     expect(missing.at(-1)).toBe(0);
-    // At least what any traffic needs: a minute at most doubles the evidence, and 1 in 50 takes 5.6 doublings.
+    // At least what any traffic needs: a minute at most doubles the evidence, and 1 in 50 takes 5.6 of them.
     for (const [i, more] of missing.slice(0, 5).entries()) {
       expect(more).toBeGreaterThanOrEqual(300 * (Math.log2(50) - (i + 1)));
     }

@@ -5,12 +5,24 @@ import { loadConfig } from '../../src/config/load-config.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { documents } from './documents.ts';
 
+/** First lines of secret files, by the key that they fill. */
+const contents = {
+  url: 'https://hooks.example.com/T0/B0/token-of-a-hook',
+  routing_key: '0123456789abcdef0123456789abcdef',
+};
+/** What the file at a path holds: of the kind that its key asks for. */
+const contentOf = (text: string, path: string) => {
+  const line = text.split('\n').find((each) => each.includes(`_file: ${path}`)) ?? '';
+  const key = /(\w+)_file:/.exec(line)?.[1];
+  return contents[key as keyof typeof contents] ?? 'first line of the file';
+};
+
 /** Loads a text as the configuration file; every secret file it names can be read. */
 const load = (text: string) =>
   loadConfig({
     path: 'tailmark.yaml',
     env: {},
-    readFile: (path) => (path === 'tailmark.yaml' ? text : 'first line\n'),
+    readFile: (path) => (path === 'tailmark.yaml' ? text : `${contentOf(text, path)}\n`),
   });
 
 /** Top-level keys by which YAML for another program is told apart. */

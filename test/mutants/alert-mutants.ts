@@ -1,57 +1,88 @@
 import type { PlantedMutant } from './planted-mutant.ts';
 
-const webhook = 'src/alert/webhook-target.ts';
-const webhookTests = ['test/alert/webhook-target.test.ts'];
+const lane = 'src/alert/outbox/lane.ts';
+const feed = 'src/alert/outbox/feed.ts';
+const outboxTests = [
+  'test/alert/outbox/outbox.test.ts',
+  'test/alert/outbox/outbox-retries.test.ts',
+  'test/alert/outbox/outbox-storm.test.ts',
+];
+const http = 'src/alert/http/answer-of-http.ts';
+const httpTests = ['test/alert/http/answer-of-http.test.ts'];
 
 /** Bugs on the way to pagers. */
 export const alertMutants: readonly PlantedMutant[] = [
   {
     name: 'resolved-before-opened',
-    bug: 'events of one incident overtake each other: the page is resolved, then opened, and stays',
-    file: 'src/alert/alert-dispatcher.ts',
-    find: '({ event }) => !this.#busyKeys.has(event.dedup_key)',
-    replace: "({ event }) => !this.#busyKeys.has('') || event.id === ''",
-    tests: ['test/alert/alert-dispatcher.test.ts'],
+    bug: 'anomalies of one key overtake each other: the page is resolved, then opened, and stays',
+    file: lane,
+    find: 'return this.#byKey.get(item.dedupKey)?.[0] === id;',
+    replace: 'return this.#byKey.has(item.dedupKey) || id === item.dedupKey;',
+    tests: outboxTests,
   },
   {
-    name: 'slow-target-holds-all',
-    bug: 'one event at a time: a receiver that answers slowly holds up every page behind it',
-    file: 'src/alert/alert-dispatcher.ts',
-    find: 'const maxConcurrent = 8;',
-    replace: 'const maxConcurrent = 1;',
-    tests: ['test/alert/alert-dispatcher.test.ts'],
+    name: 'one-bad-anomaly-holds-all',
+    bug: 'an anomaly that always fails closes the lane: every page behind it waits',
+    file: lane,
+    find: 'const failuresToClose = 2;',
+    replace: 'const failuresToClose = 1;',
+    tests: outboxTests,
+  },
+  {
+    name: 'hammered-receiver',
+    bug: 'a receiver that is away is asked for all anomalies at once, again and again',
+    file: lane,
+    find: 'const failuresToClose = 2;',
+    replace: 'const failuresToClose = 100_000;',
+    tests: outboxTests,
+  },
+  {
+    name: 'slow-return',
+    bug: 'after half an hour away a receiver waits for minutes until it is tried again',
+    file: 'src/alert/outbox/retry-policy.ts',
+    find: 'shareOfOutage: 1 / 180,',
+    replace: 'shareOfOutage: 1 / 5,',
+    tests: outboxTests,
+  },
+  {
+    name: 'night-for-nothing',
+    bug: 'a pager rings for what was over long before it could ring',
+    file: feed,
+    find: 'return this.#receiver.wantsPast',
+    replace: 'return this.#receiver.wantsPast || isEnd',
+    tests: outboxTests,
+  },
+  {
+    name: 'muted-end',
+    bug: 'a mute holds back the end of what was delivered before: the page stays open',
+    file: feed,
+    find: "if (isEnd) return { kind: 'deliver', event, change: 'resolved' };",
+    replace: "if (isEnd && !isMuted) return { kind: 'deliver', event, change: 'resolved' };",
+    tests: outboxTests,
+  },
+  {
+    name: 'endless-renewal',
+    bug: 'the end of an alert is sent again for ever',
+    file: lane,
+    find: 'if (item.renewAtMs > item.renewUntilMs) item.renewAtMs = undefined;',
+    replace: 'if (item.renewAtMs < 0) item.renewAtMs = undefined;',
+    tests: outboxTests,
+  },
+  {
+    name: 'forgotten-history',
+    bug: 'a new receiver gets what was over before it was configured',
+    file: 'src/alert/outbox/outbox.ts',
+    find: 'if (isOver && end !== undefined && end.writtenMs < registeredMs) continue;',
+    replace: 'if (isOver && end !== undefined && end.writtenMs < 0) continue;',
+    tests: outboxTests,
   },
   {
     name: 'no-retry-when-it-restarts',
-    bug: 'a receiver that restarts loses the page: 5xx is not tried again',
-    file: webhook,
-    find: 'if (status < 500 && status !== tooManyRequests) return',
-    replace: 'if (status !== tooManyRequests) return',
-    tests: webhookTests,
-  },
-  {
-    name: 'retry-of-a-refusal',
-    bug: 'a request that will never be taken is sent again and again',
-    file: webhook,
-    find: 'if (status < 500 && status !== tooManyRequests) return',
-    replace: 'if (status < 400 && status !== tooManyRequests) return',
-    tests: webhookTests,
-  },
-  {
-    name: 'retry-after-in-milliseconds',
-    bug: 'Retry-After: 2 is taken for two milliseconds',
-    file: webhook,
-    find: 'retryAfterMs: seconds * 1000',
-    replace: 'retryAfterMs: seconds',
-    tests: webhookTests,
-  },
-  {
-    name: 'keyed-by-the-id',
-    bug: 'events of one incident lie in several partitions, and are read in any order',
-    file: 'src/alert/kafka-target.ts',
-    find: 'key: event.dedup_key',
-    replace: 'key: `${event.id}-${event.revision}`',
-    tests: ['test/alert/kafka-target.test.ts'],
+    bug: 'a receiver that restarts loses the page: 5xx is not tried again soon',
+    file: http,
+    find: 'if (status >= 500 || passing.has(status))',
+    replace: 'if (passing.has(status))',
+    tests: httpTests,
   },
   {
     name: 'one-id-for-all-revisions',

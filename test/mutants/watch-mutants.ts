@@ -32,14 +32,6 @@ export const watchMutants: readonly PlantedMutant[] = [
     tests: ['test/sink/windows/window-progress.test.ts'],
   },
   {
-    name: 'on-record-before-delivered',
-    bug: 'windows are on record as evaluated while their events are still on the way: a crash loses a page',
-    file: evaluator,
-    find: 'if (this.#undelivered.size === 0) await this.#recordProgress();',
-    replace: 'await this.#recordProgress();',
-    tests: evaluatorTests,
-  },
-  {
     name: 'emitted-without-the-lead',
     bug: 'who has lost the lead while it waited for a query goes on to emit: two processes page',
     file: evaluator,

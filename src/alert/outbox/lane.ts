@@ -20,8 +20,8 @@ export interface LaneOptions {
 const maxConcurrent = 4;
 /** Anomalies that fail without a success between, after which one attempt at a time is made. */
 const failuresToClose = 2;
-/** Openings of the lane after which a failure is the anomaly's own. */
-const openingsToBlame = 3;
+/** Times that the lane opened again after which a failure is the anomaly's own. */
+const reopeningsToBlame = 3;
 /** Interval of looking for what is given up. */
 const expireEveryMs = 1_000;
 /** Anomalies that one lane holds. */
@@ -39,7 +39,7 @@ interface Item {
   failures: number;
   firstFailedMs: number | undefined;
   /** Times that it was due again because the receiver came back. */
-  openings: number;
+  reopenings: number;
   lastAttemptMs: number;
   nextAtMs: number;
   /** When the accepted state is to be repeated; undefined for never. */
@@ -54,9 +54,9 @@ interface Item {
  *
  * - Attempts of one dedup key follow each other: an anomaly waits until the one before it is settled.
  * - While the receiver accepts, up to four attempts are under way, the longest due first.
- * - After failures of two anomalies in a row one attempt at a time is made, of the one that was tried the longest
- *   ago. The first success opens the lane again, and all is due at once.
- * - What fails while others are accepted, or after three such openings, waits for its own, growing delay.
+ * - After failures of two anomalies in a row one attempt at a time is made, of the one whose last attempt is
+ *   the oldest. The first success opens the lane again, and all is due at once.
+ * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing delay.
  */
 export class Lane {
   readonly receiver: Receiver;
@@ -185,7 +185,7 @@ export class Lane {
       form: 'full',
       attempts: 0,
       failures: 0,
-      openings: 0,
+      reopenings: 0,
       firstFailedMs: undefined,
       lastAttemptMs: Number.NEGATIVE_INFINITY,
       nextAtMs: Number.NEGATIVE_INFINITY,
@@ -273,7 +273,7 @@ export class Lane {
       item.nextAtMs = nowMs;
       item.failures = 0;
       item.firstFailedMs = undefined;
-      item.openings++;
+      item.reopenings++;
     }
   }
 
@@ -304,8 +304,8 @@ export class Lane {
   }
 
   /** True for what fails while others are accepted, or each time that the lane opens. */
-  #isOwnFault({ firstFailedMs, openings }: Item): boolean {
-    if (openings >= openingsToBlame) return true;
+  #isOwnFault({ firstFailedMs, reopenings }: Item): boolean {
+    if (reopenings >= reopeningsToBlame) return true;
     return firstFailedMs !== undefined && this.#lastSuccessMs > firstFailedMs;
   }
 
@@ -346,7 +346,7 @@ export class Lane {
     item.form = 'full';
     item.attempts = 0;
     item.failures = 0;
-    item.openings = 0;
+    item.reopenings = 0;
     item.firstFailedMs = undefined;
     item.nextAtMs = Number.NEGATIVE_INFINITY;
     item.dueSinceMs = undefined;

@@ -5,12 +5,12 @@ import type { Answer } from '../receivers/receiver.ts';
  *
  * | value | unit | why |
  * |---|---|---|
- * | 1/180 of the outage | share | a receiver that was away for half an hour is tried again within 10 s of its return |
+ * | 1/180 of the outage | share | after half an hour away a receiver is tried within 10 s of its return |
  * | 1 s to 5 min | ms | a short outage costs seconds, a long one few requests |
  * | 5 min | ms | a mistake in the configuration is mended by people |
  * | 15 min | ms | longest `Retry-After` that is obeyed; see `HttpSender` |
  */
-export const retryTuned = {
+const retryTuned = {
   shareOfOutage: 1 / 180,
   leastMs: 1_000,
   mostMs: 5 * 60_000,

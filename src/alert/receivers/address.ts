@@ -21,7 +21,8 @@ export function addressOf(text: string): Address {
   const secrets = [text, url.href, `${pathname}${search}`, pathname, search, secret];
   const address = { url: url.href, host, secrets };
   if (!hasLogin) return address;
-  return { ...address, authorization: basicLogin(decoded(username), secret) };
+  const authorization = basicLogin(decoded(username), secret);
+  return { ...address, authorization, secrets: [...secrets, authorization] };
 }
 
 /** A part of an address in plain text; as it is where its `%` encode nothing. */

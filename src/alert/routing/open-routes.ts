@@ -46,7 +46,7 @@ export function openRoutes(
 }
 
 /** `alert.webhooks` as receivers, named by their host: `webhook example.com`, `webhook example.com 2`. */
-export function namedWebhooks({ webhooks }: Config['alert']): ReceiverConfig[] {
+function namedWebhooks({ webhooks }: Config['alert']): ReceiverConfig[] {
   const seen = new Map<string, number>();
   return webhooks.map((webhook) => {
     const { host } = new URL(webhook.url);

@@ -1,4 +1,4 @@
-import type { SchemaNode } from '../input-schema.ts';
+import { isMapNode, type SchemaNode } from '../input-schema.ts';
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
@@ -9,7 +9,7 @@ const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 export function valueFromText(text: string, node: SchemaNode): unknown {
   if (node.type === 'array') {
     const items = node.items ?? {};
-    if (items.type === 'object') return fromJson(text);
+    if (isMapNode(items)) return fromJson(text);
     return text.split(',').map((item) => valueFromText(item.trim(), items));
   }
   if (node.type === 'number' || node.type === 'integer') {

@@ -14,8 +14,8 @@ import { openClickHouse } from '../../../src/sink/clickhouse.ts';
 import { type PagePlanOptions, pagePlan } from './page-plan.ts';
 
 /**
- * A detector's leader without its detection: decides the events of a plan at their time, stores each, and hands
- * it to the outbox that ships. Prints `leads` when it leads. Ends when it is killed.
+ * A detector's leader without its detection: decides the events of a plan at their time, stores each, and
+ * hands it to the outbox that ships. Prints `leads` when it leads. Ends when it is killed.
  */
 interface Order extends PagePlanOptions {
   readonly startMs: number;

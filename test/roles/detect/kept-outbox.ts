@@ -3,8 +3,8 @@ import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import type { FakeTables } from './fake-tables.ts';
 
 /**
- * An outbox whose one receiver accepts all at once. Like the real one it begins with what is stored and was not
- * delivered, and ignores what it knows.
+ * An outbox whose one receiver accepts all at once. Like the real one it begins with what is stored and was
+ * not delivered, and ignores what it knows.
  */
 export function keptOutbox(
   tables: FakeTables,

@@ -7,7 +7,7 @@ import { messageOf } from '../../../base/failure.ts';
 import { storedQuantiles } from '../../../base/stored-quantiles.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
 import { type AutoscaleAnswer, type AutoscaleQuery, autoscale } from './autoscale.ts';
-import { type Gate, gateStatus, releaseOf } from './gate.ts';
+import { type Gate, gateStatus, type Parameters, releaseOf } from './gate.ts';
 import { Problem, problemBody } from './problem.ts';
 import type { ApiSources } from './sources.ts';
 import { Turnstile } from './turnstile.ts';
@@ -15,8 +15,8 @@ import { Turnstile } from './turnstile.ts';
 const maxBodyBytes = 64 * 1024;
 
 /**
- * The API for rollouts, autoscalers and mutes. Reads need no login; what changes something needs the operator's
- * token. Errors are `application/problem+json` (RFC 9457).
+ * The API for rollouts, autoscalers and mutes. Reads need no login; what changes something needs the token of
+ * the operator. Errors are `application/problem+json` (RFC 9457).
  */
 export function createApi(sources: ApiSources, operatorToken: string | undefined): Hono {
   const app = new Hono();
@@ -86,10 +86,10 @@ const autoscaleSchema = z.object({
 
 /** An autoscaler's question: with the objective of `detect.slos` where it names none. */
 function autoscaleQuery(
-  query: Readonly<Record<string, string>>,
+  parameters: Parameters,
   { objectiveMs }: Pick<ApiSources, 'objectiveMs'>,
 ): AutoscaleQuery & { readonly q: number } {
-  const parsed = autoscaleSchema.safeParse(query);
+  const parsed = autoscaleSchema.safeParse(parameters);
   if (!parsed.success) throw new Problem(400, issuesOf(parsed.error));
   const { model, stage, q, objective_ms, window_seconds } = parsed.data;
   const objective = objective_ms ?? (stage === 'total' ? objectiveMs(model) : undefined);

@@ -14,12 +14,15 @@ export interface ReleaseQuery {
 const name = z.string().min(1).max(4096);
 
 /** Fields of a release, as query parameters or as Flagger's `metadata`. */
-export const releaseSchema = z.object({
+const releaseSchema = z.object({
   model: name,
   version: name,
   baseline: name,
   since: z.string().max(64).optional(),
 });
+
+/** Query parameters, by name. */
+export type Parameters = Readonly<Record<string, string>>;
 
 /** The body that Flagger posts: name, namespace, phase, and `metadata` as it was configured. */
 const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).optional() });
@@ -30,11 +33,8 @@ const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).opti
  * @param body as it came; '' for none.
  * @throws Problem 400
  */
-export function releaseOf(
-  query: Readonly<Record<string, string>>,
-  body: string,
-): z.output<typeof releaseSchema> {
-  const parsed = releaseSchema.safeParse({ ...metadataOf(body), ...query });
+export function releaseOf(parameters: Parameters, body: string): z.output<typeof releaseSchema> {
+  const parsed = releaseSchema.safeParse({ ...metadataOf(body), ...parameters });
   if (parsed.success) return parsed.data;
   const names = parsed.error.issues.map(({ path }) => path.join('.'));
   throw new Problem(400, `${names.join(', ')} must be given, as a parameter or in metadata.`);
