@@ -53,6 +53,9 @@ export const equalPart = 1 / 3;
 /** Quantiles that decide: the typical request and two depths of the tail. */
 export const decidingQuantiles = [0.5, 0.95, 0.99] as const;
 
+/** Quantile whose excess is blamed on stages. */
+export const blamedQuantile = 0.99;
+
 /** Quantiles that are shown: stored ones with enough requests beyond them in some minutes. */
 export const shownQuantiles = storedQuantiles.filter((q) => q <= 0.99);
 

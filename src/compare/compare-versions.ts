@@ -2,6 +2,7 @@ import { totalStage } from '../base/dimensions.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
 import { blame } from '../detect/event/blame.ts';
 import {
+  blamedQuantile,
   type CompareOptions,
   compareDefaults,
   shownQuantiles,
@@ -28,9 +29,6 @@ export interface CompareInput {
     readonly baseline: ReadonlyMap<string, StageBands>;
   };
 }
-
-/** Quantile whose excess is blamed on stages. */
-const blamedQuantile = 0.99;
 
 /**
  * Compares two versions of a model over the same minutes. The verdict may be asked after every minute: `fail`

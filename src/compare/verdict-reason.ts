@@ -1,5 +1,5 @@
 import { formatShare } from '../detect/event/format.ts';
-import type { CompareOptions } from './compare-options.ts';
+import { blamedQuantile, type CompareOptions, decidingQuantiles } from './compare-options.ts';
 import type { QuantileComparison, StageComparison, Verdict } from './comparison.ts';
 import { shareOf, type VersionTest } from './version-test.ts';
 
@@ -36,20 +36,23 @@ function differenceText({ test, baseline, quantiles, stages }: Reasoned): string
     const now = formatShare(shareOf(test.candidate));
     return `${now} of requests fail, against ${formatShare(shareOf(test.baseline))} of version ${baseline}`;
   }
-  const at = quantiles.find(({ q }) => q === endpoint);
+  // The deepest tail says most, and is what is blamed on stages.
+  const worst = decidingQuantiles.findLast((q) => test.isBeyondMargin(q)) ?? endpoint;
+  const text = ratioText(
+    quantiles.find(({ q }) => q === worst),
+    baseline,
+  );
   const [stage] = stages;
   const share = stage?.share_of_excess ?? 0;
-  const blamed =
-    stage === undefined || share < namedShare
-      ? ''
-      : `; ${stage.stage} explains ${formatShare(Math.min(1, share))} of it`;
-  return `${ratioText(at, baseline)}${blamed}`;
+  if (stage === undefined || share < namedShare || worst !== blamedQuantile) return text;
+  return `${text}; ${stage.stage} explains ${formatShare(Math.min(1, share))} of it`;
 }
 
 function passReason({ baseline, quantiles, options }: Reasoned): string {
   const { minEffectRatio, minEffectMs } = options;
-  const at = quantiles.at(-1);
-  return `${ratioText(at, baseline)}; at most ${minEffectRatio} times or ${minEffectMs} ms more at every quantile that counts`;
+  const names = decidingQuantiles.map(quantileName);
+  const bound = `within ${minEffectRatio} times or ${minEffectMs} ms at ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
+  return `${ratioText(quantiles.at(-1), baseline)}; ${bound}`;
 }
 
 function inconclusiveReason({ candidate, baseline, test, missing_requests }: Reasoned): string {
@@ -64,9 +67,13 @@ function ratioText(at: QuantileComparison | undefined, baseline: string): string
   if (at === undefined || at.candidate_ms === null || at.baseline_ms === null)
     return 'no durations';
   const { q, ratio, candidate_ms, baseline_ms } = at;
-  const times = ratio === null ? 'above' : `${Number(ratio.toPrecision(3))} times`;
+  const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
   const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}`;
-  return `p${Number((q * 100).toPrecision(6))} is ${times} that of version ${baseline} (${ms})`;
+  return `${quantileName(q)} is ${times} that of version ${baseline} (${ms})`;
+}
+
+function quantileName(q: number): string {
+  return `p${Number((q * 100).toPrecision(6))}`;
 }
 
 function milliseconds(ms: number): string {

@@ -24,6 +24,6 @@ export function markdownText(text: string): string {
     .replaceAll('&', '&amp;')
     .replaceAll('<', '&lt;')
     .replaceAll('>', '&gt;')
-    .replace(/[\\`*_{}[\]()+\-.!|~@:#]/g, (character) => `&#${character.charCodeAt(0)};`)
+    .replace(/[\\`*_{}[\]|~@:#]|\.(?=[a-z])/gi, (character) => `&#${character.charCodeAt(0)};`)
     .replaceAll(/\s+/g, ' ');
 }

@@ -13,12 +13,13 @@ describe('an annotation', () => {
 describe('text in Markdown', () => {
   it.each([
     ['v1', 'v1'],
-    ['2026-11-01', '2026&#45;11&#45;01'],
+    ['2026-11-01, 1.5 ms (p99)', '2026-11-01, 1.5 ms (p99)'],
     ['a|b', 'a&#124;b'],
     ['<img src=x>', '&lt;img src=x&gt;'],
     ['a\n# b\t', 'a &#35; b '],
-    ['[x](https://y)', '&#91;x&#93;&#40;https&#58;//y&#41;'],
+    ['[x](https://y)', '&#91;x&#93;(https&#58;//y)'],
     ['&amp; @team', '&amp;amp; &#64;team'],
+    ['www.example.com', 'www&#46;example&#46;com'],
     ['`code`', '&#96;code&#96;'],
   ])('of %j is %j', (text, escaped) => {
     expect(markdownText(text)).toBe(escaped);
