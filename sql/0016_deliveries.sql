@@ -17,10 +17,10 @@ CREATE TABLE deliveries
     answer   String,
     -- What the next delivery of this anomaly needs to know, such as the message to edit.
     memory   String,
-    at       DateTime64(3, 'UTC') DEFAULT now64(3)
+    at       DateTime64(3, 'UTC')
 )
-ENGINE = MergeTree
-ORDER BY (receiver, id, revision, at);
+ENGINE = ReplacingMergeTree
+ORDER BY (receiver, id, revision, at, attempt, outcome);
 
 -- Receivers, and since when each has been configured: what was over before then is not due at it.
 CREATE TABLE receivers

@@ -4,8 +4,8 @@ SELECT
     receiver,
     revision,
     any(d.state) AS state,
-    argMax(d.outcome, (d.at, d.attempt)) AS last_outcome,
-    argMax(d.answer, (d.at, d.attempt)) AS last_answer,
+    argMax(d.outcome, (d.at, d.attempt, d.outcome IN ('refused', 'expired', 'skipped'))) AS last_outcome,
+    argMax(d.answer, (d.at, d.attempt, d.outcome IN ('refused', 'expired', 'skipped'))) AS last_answer,
     countIf(d.outcome NOT IN ('refused', 'expired', 'skipped')) AS attempts,
     toUnixTimestamp64Milli(max(d.at)) AS last_ms
 FROM deliveries AS d

@@ -21,6 +21,7 @@ const rowOf = (changed: Partial<DeliveryRow>): DeliveryRow => ({
   severity: 'warning',
   answer: '202 Accepted',
   memory: '',
+  atMs: Date.UTC(2026, 10, 1, 12, 1),
   ...changed,
 });
 

@@ -1,8 +1,12 @@
 import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
+import type { DeliveryRow } from '../../sink/anomalies/delivery-store.ts';
 import type { Answer, Form, Notice } from '../receivers/receiver.ts';
 
 /** What became of an attempt; the last three settle a revision without delivering it. */
 export type Outcome = Answer['outcome'] | 'refused' | 'expired' | 'skipped';
+
+/** A row of the table `deliveries` before it has a time. */
+export type UntimedRow = Omit<DeliveryRow, 'atMs'>;
 
 /** One attempt that is to be made. */
 export interface Delivery {

@@ -1,7 +1,6 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import type { DeliveryRow } from '../../sink/anomalies/delivery-store.ts';
 import type { Answer, Form, Receiver } from '../receivers/receiver.ts';
-import type { DeliveredBefore, Delivery, Outcome } from './delivery.ts';
+import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { createFeed, type Feed, type NextStep } from './feed.ts';
 import { ownDelayMs, retryDelayMs } from './retry-policy.ts';
 
@@ -11,7 +10,7 @@ export interface LaneOptions {
   readonly matches: (event: AnomalyEvent) => boolean;
   readonly giveUpAfterMs: number;
   /** Called with each attempt's outcome, and with each revision that is settled without one. */
-  readonly onRow: (row: DeliveryRow, isRenewal: boolean) => void;
+  readonly onRow: (row: UntimedRow, isRenewal: boolean) => void;
   /** In [0, 1). */
   readonly random: () => number;
 }
@@ -389,10 +388,10 @@ function rowOf(
   {
     memory = '',
     ...attempt
-  }: Pick<DeliveryRow, 'form' | 'attempt' | 'outcome' | 'answer'> & {
+  }: Pick<UntimedRow, 'form' | 'attempt' | 'outcome' | 'answer'> & {
     memory?: string;
   },
-): DeliveryRow {
+): UntimedRow {
   const { id, revision, state, severity } = event;
   return { receiver: name, id, revision, state, severity, memory, ...attempt };
 }

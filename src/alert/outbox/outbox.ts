@@ -3,16 +3,12 @@ import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import type {
-  DeliveryRow,
-  DeliveryStore,
-  OutboxState,
-} from '../../sink/anomalies/delivery-store.ts';
+import type { DeliveryStore, OutboxState } from '../../sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
-import type { Answer } from '../receivers/receiver.ts';
+import type { Answer, Receiver } from '../receivers/receiver.ts';
 import { isMutedBy } from '../routing/muted.ts';
 import type { Route } from '../routing/route.ts';
-import type { Delivery } from './delivery.ts';
+import type { Delivery, UntimedRow } from './delivery.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lane } from './lane.ts';
 
@@ -57,6 +53,8 @@ export class Outbox {
   readonly #away = new Set<string>();
   #mutes: readonly Mute[] = [];
   #muteReadMs = Number.NEGATIVE_INFINITY;
+  /** When each heartbeat is sent next. */
+  readonly #heartbeatsAtMs = new Map<Receiver, number>();
   #stopTicks: () => void = () => undefined;
   #isStopped = false;
   #isReloading = false;
@@ -152,8 +150,23 @@ export class Outbox {
     for (const lane of this.#lanes) {
       this.#pump(lane);
       this.#export(lane);
+      this.#beat(lane.receiver);
     }
     if (this.#lanes.some((lane) => lane.hasRoomAgain)) void this.#reload();
+  }
+
+  /** Sends a heartbeat that is due. One that fails is late by an interval, which its receiver notices. */
+  #beat(receiver: Receiver): void {
+    const { clock, isLeading, metrics } = this.#options;
+    const { heartbeat, name } = receiver;
+    const nowMs = clock.elapsedMs();
+    if (heartbeat === undefined || this.#isStopped || !isLeading()) return;
+    if (nowMs < (this.#heartbeatsAtMs.get(receiver) ?? 0)) return;
+    this.#heartbeatsAtMs.set(receiver, nowMs + heartbeat.everyMs);
+    void heartbeat
+      .send()
+      .catch(() => ({ outcome: 'failed' }) as const)
+      .then(({ outcome }) => metrics.alertHeartbeats.inc({ receiver: name, outcome }));
   }
 
   /** Reads again what found a lane full. */
@@ -213,11 +226,11 @@ export class Outbox {
     this.#pump(lane);
   }
 
-  #onRow(row: DeliveryRow, isRenewal: boolean): void {
+  #onRow(row: UntimedRow, isRenewal: boolean): void {
     const { receiver, outcome } = row;
     this.#options.metrics.alertAttempts.inc({ receiver, outcome });
     // A day of renewals would be 1,440 rows that say nothing new.
-    if (!isRenewal) this.#log.add(row);
+    if (!isRenewal) this.#log.add({ ...row, atMs: this.#options.clock.nowMs() });
     if (outcome !== 'refused' && outcome !== 'expired') return;
     const fields = { receiver, anomaly: row.id, revision: row.revision, answer: row.answer };
     this.#options.log.error(fields, `delivery ${outcome}; it is not tried again`);

@@ -75,6 +75,7 @@ export class AlertmanagerReceiver implements Receiver {
   readonly wantsUpdates = false;
   readonly wantsPast = false;
   readonly renewal = { everyMs: 60_000, afterEndMs: 15 * 60_000 };
+  readonly heartbeat = { everyMs: 60_000, send: () => this.sendWatchdog() };
   readonly #options: AlertmanagerOptions;
   readonly #url: string;
   readonly #headers: Readonly<Record<string, string>>;

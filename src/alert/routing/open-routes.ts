@@ -39,7 +39,9 @@ export function openRoutes(
   for (const settings of [...namedWebhooks(config), ...config.receivers]) {
     for (const receiver of openReceivers(settings, config, env)) {
       const unmet: Route['unmet'] = (event) => unmetCondition(settings.match, event);
-      routes.push({ receiver, name: settings.name, unmet, ignoresMutes: false });
+      const { name } = settings;
+      const sendChange = changesOf(receiver, settings);
+      routes.push({ receiver, name, unmet, ignoresMutes: false, sendChange });
     }
   }
   return routes;
@@ -60,6 +62,12 @@ function namedWebhooks({ webhooks }: Config['alert']): ReceiverConfig[] {
       ...webhook,
     };
   });
+}
+
+function changesOf(receiver: Receiver, settings: ReceiverConfig): Route['sendChange'] {
+  const isWanted = settings.type === 'pagerduty' && settings.change_events;
+  if (!isWanted || !(receiver instanceof PagerDutyReceiver)) return undefined;
+  return (version) => receiver.sendChange(version);
 }
 
 function openReceivers(

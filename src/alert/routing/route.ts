@@ -1,5 +1,6 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import type { Receiver } from '../receivers/receiver.ts';
+import type { NewVersion } from '../receivers/payloads/pagerduty-event.ts';
+import type { Answer, Receiver } from '../receivers/receiver.ts';
 
 /** A receiver, and which anomalies it gets. */
 export interface Route {
@@ -10,4 +11,6 @@ export interface Route {
   readonly unmet: (event: AnomalyEvent) => string | undefined;
   /** True for the topic: it gets what is muted too. */
   readonly ignoresMutes: boolean;
+  /** Says that a version of a model is new; undefined where the receiver is not to learn of that. */
+  readonly sendChange?: ((version: NewVersion) => Promise<Answer>) | undefined;
 }

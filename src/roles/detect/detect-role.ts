@@ -13,6 +13,7 @@ import { LastingError } from '../../sink/lasting-error.ts';
 import type { RoleContext } from '../role.ts';
 import { openArrivals, openCompleteness } from './completeness/open-completeness.ts';
 import { LeaderLoop } from './leader-loop.ts';
+import { VersionWatch } from './version-watch.ts';
 import { WindowEvaluator } from './window-evaluator.ts';
 
 /**
@@ -47,6 +48,11 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
       ...{ outbox, drainsAtEnd, nowMs, isLeading, completeness },
     });
   };
+  const versions = new VersionWatch({
+    ...{ routes, client, log, clock: systemClock, store: new DeliveryStore(client) },
+    isLeading: () => leadership.isLeading(),
+  });
+  versions.start();
   const lasting = new LastingError(config.clickhouse, 'detect');
   const loop = new LeaderLoop(makeEvaluator, {
     intervalMs: config.detect.interval,
@@ -58,6 +64,7 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     metrics,
     onStop: () => {
       arrivals?.stop();
+      versions.stop();
       for (const { receiver } of routes) void receiver.close();
     },
   });
@@ -65,6 +72,7 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     await loop.start();
   } catch (error) {
     arrivals?.stop();
+    versions.stop();
     await leadership.stop();
     throw lasting.reason(error) ?? error;
   }

@@ -7,7 +7,7 @@ import {
 import { severities } from '../../detect/event/severity.ts';
 import { readRows } from '../read-query.ts';
 
-/** A row of the table `deliveries`, without its time. */
+/** A row of the table `deliveries`. */
 export interface DeliveryRow {
   readonly receiver: string;
   readonly id: string;
@@ -19,6 +19,7 @@ export interface DeliveryRow {
   readonly severity: Severity;
   readonly answer: string;
   readonly memory: string;
+  readonly atMs: number;
 }
 
 /** An event, and when it was stored, by ClickHouse's clock. */
@@ -98,7 +99,8 @@ export class DeliveryStore {
 
   /** Adds rows in one block. A row that is added twice changes nothing that is read. */
   async add(rows: readonly DeliveryRow[]): Promise<void> {
-    await this.#insert('deliveries', rows);
+    const values = rows.map(({ atMs, ...row }) => ({ ...row, at: new Date(atMs).toISOString() }));
+    await this.#insert('deliveries', values);
   }
 
   /**
@@ -147,6 +149,12 @@ export class DeliveryStore {
       attempts: Number(numbers.attempts),
       at_ms: Number(numbers.last_ms),
     }));
+  }
+
+  /** Ids with this start that a receiver has accepted. */
+  async acceptedIds(receiver: string, start: string): Promise<ReadonlySet<string>> {
+    const rows = await readRows<{ id: string }>(this.#client, 'accepted_ids', { receiver, start });
+    return new Set(rows.map(({ id }) => id));
   }
 
   async #receivers(receivers: readonly string[]): Promise<Map<string, number>> {

@@ -18,7 +18,7 @@ const hourMs = 3_600_000;
 /** The tables `anomalies`, `deliveries`, `receivers` and `mutes`, which outlive a process. */
 class Tables {
   readonly events: { event: AnomalyEvent; writtenMs: number }[] = [];
-  readonly rows: (DeliveryRow & { atMs: number })[] = [];
+  readonly rows: DeliveryRow[] = [];
   readonly since = new Map<string, number>();
   mutes: Mute[] = [];
   isAway = false;
@@ -30,7 +30,7 @@ class Tables {
 
   async add(rows: readonly DeliveryRow[]): Promise<void> {
     if (this.isAway) throw new Error('ClickHouse is away');
-    this.rows.push(...rows.map((row) => ({ ...row, atMs: this.#clock.nowMs() })));
+    this.rows.push(...rows);
   }
 
   async load(names: readonly string[], sinceMs: number): Promise<OutboxState> {

@@ -1,5 +1,6 @@
 import { matchesPattern } from '../../../alert/routing/matches.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
+import { configuredMargin } from '../../../compare/compare-options.ts';
 import { compareVersions } from '../../../compare/compare-versions.ts';
 import type { Comparison } from '../../../compare/comparison.ts';
 import { parseDuration } from '../../../config/duration.ts';
@@ -114,9 +115,11 @@ async function releaseVerdict(
     ...{ fromMs, toMs: now, model, candidate: version, baseline },
     ...{ region: '', requestType: '', coldStart: 'false' as const },
   });
-  const { min_effect_ratio, min_effect_ms } = config.detect;
-  const margin = { minEffectRatio: min_effect_ratio, minEffectMs: min_effect_ms };
-  return { ...compareVersions(input, margin), since: new Date(fromMs).toISOString() };
+
+  return {
+    ...compareVersions(input, configuredMargin(config.detect)),
+    since: new Date(fromMs).toISOString(),
+  };
 }
 
 /**
