@@ -15,11 +15,16 @@ const resultsOf = (name) => {
 };
 const directory = builtCopy('docs');
 const { generatedFiles } = await import(`${directory}/scripts/docs/generated-files.js`);
+const { renderAlertMessages } = await import(`${directory}/scripts/docs/render-alert-messages.js`);
 const { renderCliReference } = await import(`${directory}/scripts/docs/render-cli-reference.js`);
 
 for (const { path, text } of [
   ...generatedFiles(),
   { path: 'docs/reference/cli.md', text: await renderCliReference() },
+  {
+    path: 'docs/reference/alert-messages.md',
+    text: renderAlertMessages(JSON.parse(read('test/fixtures/demo-incident.json'))),
+  },
   {
     path: 'docs/explained/performance.md',
     text: withPipelineTables(

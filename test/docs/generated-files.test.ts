@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { generatedFiles } from '../../scripts/docs/generated-files.ts';
+import { renderAlertMessages } from '../../scripts/docs/render-alert-messages.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { listSettings } from '../../src/config/read/list-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -68,5 +69,12 @@ describe('files made from the schema', () => {
       expect(reference).toContain(`| \`${key}\` |`);
       expect(reference).toContain(`\`${environment}\``);
     }
+  });
+});
+
+describe('docs/reference/alert-messages.md', () => {
+  it('is current: else run npm run generate:docs', () => {
+    const incident = JSON.parse(read('test/fixtures/demo-incident.json'));
+    expect(read('docs/reference/alert-messages.md')).toBe(renderAlertMessages(incident));
   });
 });

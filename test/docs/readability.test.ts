@@ -5,8 +5,13 @@ import { measure, pagePaths, syllablesOf } from '../../scripts/readability.js';
 const MAX_WORDS = 2_500;
 const MAX_COLUMNS = 120;
 const MIN_EASE = 55;
-/** Words of pages that are to be read in one go, and of one in which commands are looked up. */
-const limits = { 'README.md': 900, 'docs/detection.md': 1_500, 'docs/reference/cli.md': 3_500 };
+/** Words of pages that are to be read in one go, and of those in which something is looked up. */
+const limits = {
+  'README.md': 900,
+  'docs/detection.md': 1_500,
+  'docs/reference/cli.md': 3_500,
+  'docs/reference/alert-messages.md': 6_000,
+};
 
 const pages = pagePaths().map((path) => ({
   path,

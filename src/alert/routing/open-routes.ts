@@ -6,6 +6,7 @@ import type { Publisher } from '../../kafka/client/publisher.ts';
 import { hostRefusal } from '../http/address-guard.ts';
 import { UndiciSender } from '../http/undici-sender.ts';
 import { alertmanagerReceivers } from '../receivers/alertmanager-receiver.ts';
+import type { ReceiverClock } from '../receivers/attempt.ts';
 import { EmailReceiver } from '../receivers/email-receiver.ts';
 import { PagerDutyReceiver } from '../receivers/pagerduty-receiver.ts';
 import type { Receiver } from '../receivers/receiver.ts';
@@ -14,6 +15,8 @@ import { TopicReceiver } from '../receivers/topic-receiver.ts';
 import { WebhookReceiver } from '../receivers/webhook-receiver.ts';
 import { unmetCondition } from './matches.ts';
 import type { Route } from './route.ts';
+
+type Environment = Readonly<Record<string, string | undefined>>;
 
 /** Longest wait for Kafka in one attempt. */
 const topicTimeoutMs = 10_000;
@@ -27,17 +30,18 @@ const topicTimeoutMs = 10_000;
 export function openRoutes(
   config: Config['alert'],
   publisher: Publisher | undefined,
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
+  clock: ReceiverClock = systemClock,
 ): Route[] {
   const routes: Route[] = [];
   if (publisher !== undefined) {
     const { topic } = config;
-    const options = { topic, publisher, clock: systemClock, timeoutMs: topicTimeoutMs };
+    const options = { topic, publisher, clock, timeoutMs: topicTimeoutMs };
     const receiver = new TopicReceiver(options);
     routes.push({ receiver, name: receiver.name, unmet: () => undefined, ignoresMutes: true });
   }
   for (const settings of [...namedWebhooks(config), ...config.receivers]) {
-    for (const receiver of openReceivers(settings, config, env)) {
+    for (const receiver of openReceivers(settings, config, env, clock)) {
       const unmet: Route['unmet'] = (event) => unmetCondition(settings.match, event);
       const { name } = settings;
       const sendChange = changesOf(receiver, settings);
@@ -73,10 +77,10 @@ function changesOf(receiver: Receiver, settings: ReceiverConfig): Route['sendCha
 function openReceivers(
   config: ReceiverConfig,
   links: Config['alert'],
-  env: Readonly<Record<string, string | undefined>>,
+  env: Environment,
+  clock: ReceiverClock,
 ): Receiver[] {
   const ca = config.ca_file === undefined ? undefined : readFileSync(config.ca_file, 'utf8');
-  const clock = systemClock;
   const openHttp = () =>
     new UndiciSender({ timeoutMs: config.timeout, ca, env, nowMs: clock.nowMs });
   switch (config.type) {

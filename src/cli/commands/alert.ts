@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import type { Command as Commander } from 'commander';
-import type { Notice, Receiver } from '../../alert/receivers/receiver.ts';
+import type { Notice, Preview } from '../../alert/receivers/receiver.ts';
+import { incidentNotices } from '../../alert/routing/incident-notices.ts';
 import { isMutedBy } from '../../alert/routing/muted.ts';
 import { openRoutes } from '../../alert/routing/open-routes.ts';
 import type { Route } from '../../alert/routing/route.ts';
@@ -108,26 +109,24 @@ function noticeOf(
 
 async function preview(config: Config, id: string, options: Options, io: Io): Promise<ExitCode> {
   const nowMs = Date.now();
-  const { event, severities, mutes } = await withClickHouse(
-    config,
-    'preview deliveries',
-    async (client) => {
-      const found = await findAnomaly(client, id);
-      const held = await new MuteStore(client).endingAfter(nowMs);
-      if ('ids' in found) throw ambiguous(id, found.ids.length);
-      const newest = found.events.at(-1);
-      if (newest === undefined && id !== '') throw unknownAnomaly(id);
-      return {
-        event: newest ?? sampleEvent('sample', nowMs, config.alert.runbook_url ?? null),
-        severities: [...new Set(found.events.map(({ severity }) => severity))],
-        mutes: held,
-      };
-    },
-  );
+  const { events, mutes } = await withClickHouse(config, 'preview deliveries', async (client) => {
+    const found = await findAnomaly(client, id);
+    const held = await new MuteStore(client).endingAfter(nowMs);
+    if ('ids' in found) throw ambiguous(id, found.ids.length);
+    const newest = found.events.at(-1);
+    if (newest === undefined && id !== '') throw unknownAnomaly(id);
+    return {
+      events:
+        newest === undefined
+          ? [sampleEvent('sample', nowMs, config.alert.runbook_url ?? null)]
+          : found.events,
+      mutes: held,
+    };
+  });
   const routes = openRoutes(config.alert, undefined, io.env);
-  const rendered = routes.map((route) => previewOf(route, event, severities, mutes, nowMs));
+  const rendered = routes.map((route) => previewOf(route, events, mutes, nowMs));
   if (options.json === true)
-    io.out(`${JSON.stringify({ anomaly: event.id, receivers: rendered })}\n`);
+    io.out(`${JSON.stringify({ anomaly: events[0]?.id, receivers: rendered })}\n`);
   else for (const each of rendered) printPreview(each, io);
   if (routes.length === 0 && options.json !== true) {
     io.err(`No receivers: every event goes to the topic ${config.alert.topic} alone.\n`);
@@ -141,23 +140,26 @@ interface RenderedPreview {
   /** Why it gets the anomaly, or why not. */
   readonly why: string;
   readonly isSent: boolean;
-  readonly requests: ReturnType<Receiver['preview']>;
+  readonly requests: readonly (Preview & { readonly change: string })[];
 }
 
 function previewOf(
   { receiver, unmet }: Route,
-  event: AnomalyEvent,
-  severities: readonly Severity[],
+  events: readonly AnomalyEvent[],
   mutes: readonly Mute[],
   nowMs: number,
 ): RenderedPreview {
-  const reason = unmet(event);
+  const event = events.at(-1) as AnomalyEvent;
+  const first = events.findIndex((each) => unmet(each) === undefined);
+  const reason = first < 0 ? unmet(event) : undefined;
   const mute = mutes.find((each) => isMutedBy(each, event, nowMs));
   const isSent = reason === undefined && mute === undefined;
   const why =
     reason ?? (mute === undefined ? 'it meets match' : `muted by ${mute.id}: ${mute.why}`);
-  const known = severities.length === 0 ? [event.severity] : severities;
-  const requests = isSent ? receiver.preview(noticeOf(event, known), 'full') : [];
+  const notices = isSent ? incidentNotices(events.slice(first)) : [];
+  const requests = notices.flatMap((notice) =>
+    receiver.preview(notice, 'full').map((request) => ({ ...request, change: notice.change })),
+  );
   return { receiver: receiver.name, why, isSent, requests };
 }
 
@@ -165,7 +167,9 @@ function printPreview({ receiver, why, isSent, requests }: RenderedPreview, io: 
   const { bold, dim, green, yellow } = colorsOf(io);
   const sent = isSent ? green('sent') : yellow('not sent');
   io.out(`${bold(receiver)}: ${sent}, ${why}\n`);
-  for (const { target, body } of requests) io.out(`  ${dim(target)}\n${indented(body)}\n`);
+  for (const { change, target, body } of requests) {
+    io.out(`  ${dim(`${change}: ${target}`)}\n${indented(body)}\n`);
+  }
 }
 
 function indented(body: string): string {
