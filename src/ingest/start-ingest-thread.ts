@@ -42,7 +42,8 @@ export async function startIngestThread(
 ): Promise<RunningIngest> {
   const { client, log, metrics } = options;
   const maxFutureMs = config.windows.max_future;
-  const clockWatch = new ClockWatch({ maxFutureMs, clock: systemClock, log, metrics });
+  const watched = { role: 'ingest', maxFutureMs, clock: systemClock, log, metrics } as const;
+  const clockWatch = new ClockWatch(watched);
   const guard = await openStoreGuard(config.clickhouse, {
     ...{ client, log, holder: instanceName() },
     onServer: ({ clockAheadMs }) => clockWatch.observe(clockAheadMs),

@@ -9,9 +9,13 @@ import { KafkaLeadership } from '../../kafka/leadership/kafka-leadership.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
 import { alwaysLeading } from '../../kafka/leadership/leadership.ts';
 import { LagProbe } from '../../kafka/liveness/lag-probe.ts';
+import { clickHouseError } from '../../sink/clickhouse.ts';
+import { ClockWatch } from '../../sink/guard/clock-watch.ts';
+import { findServer, storeIdOf } from '../../sink/guard/one-server.ts';
 import { LastingError } from '../../sink/lasting-error.ts';
 import { idleAfterMs, normalLagMs, readProgress } from '../../sink/windows/window-progress.ts';
 import type { RoleContext } from '../role.ts';
+import { ClockChecks } from './clock-checks.ts';
 import { ArrivalCompleteness } from './completeness/arrival-completeness.ts';
 import { ArrivalLog } from './completeness/arrival-log.ts';
 import type { CompletenessProbe } from './completeness/completeness.ts';
@@ -36,7 +40,18 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
       log.error(fields, 'an event was not delivered');
     },
   });
-  const leadership = await openLeadership(config, log);
+  const clocks = new ClockChecks({
+    find: () => findServer(config.clickhouse, 1),
+    watch: new ClockWatch({ role: 'detect', clock: systemClock, log, metrics }),
+    clock: systemClock,
+  });
+  const server = await clocks.start().catch((error: unknown) => {
+    throw clickHouseError(error, 'compare the clocks', config.clickhouse);
+  });
+  const leadership = await openLeadership(config, storeIdOf(server), log).catch((error) => {
+    clocks.stop();
+    throw error;
+  });
   const arrivals = openArrivals(context);
   await arrivals?.start();
   const makeEvaluator = (isLeading: () => boolean) => {
@@ -45,6 +60,10 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     return new WindowEvaluator({ ...context, dispatcher, nowMs, isLeading, completeness });
   };
   const lasting = new LastingError(config.clickhouse, 'detect');
+  const onStop = () => {
+    clocks.stop();
+    arrivals?.stop();
+  };
   const loop = new LeaderLoop(makeEvaluator, {
     intervalMs: config.detect.interval,
     evaluateAtEnd: config.source.type !== 'kafka',
@@ -53,12 +72,13 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     signal,
     log,
     metrics,
-    onStop: () => arrivals?.stop(),
+    alsoProblems: () => clocks.problems(),
+    onStop,
   });
   try {
     await loop.start();
   } catch (error) {
-    arrivals?.stop();
+    onStop();
     await leadership.stop();
     throw lasting.reason(error) ?? error;
   }
@@ -95,13 +115,14 @@ function completenessBy(
 }
 
 /** One of the processes that read from Kafka leads. A process that reads a file is alone. */
-async function openLeadership(config: Config, log: Logger): Promise<Leadership> {
+async function openLeadership(config: Config, storeId: string, log: Logger): Promise<Leadership> {
   if (config.source.type !== 'kafka') return alwaysLeading;
   return KafkaLeadership.open({
     kafka: createKafkaClient(config.kafka, { log }),
     config: config.kafka,
     groupId: `${config.kafka.group_id}-detect`,
     topic: config.alert.topic,
+    storeId,
     sessionTimeoutMs: config.detect.session_timeout,
     clock: systemClock,
     log,
