@@ -1,7 +1,9 @@
 import type { Admin } from 'kafkajs';
+import { systemClock } from '../../base/clock.ts';
 import type { Config } from '../../config/schema.ts';
+import { brokerErrorType } from '../broker-error-type.ts';
 import { clusterAdminOf } from '../client/cluster-admin.ts';
-import { createKafkaClient, kafkaError } from '../client/kafka-client.ts';
+import { createKafkaClient, kafkaError, rootOf } from '../client/kafka-client.ts';
 import { logIdsOf } from '../partition-lookup.ts';
 import { decodeMember, type GroupMember } from './member-data.ts';
 
@@ -34,17 +36,41 @@ export async function findGroup(config: Config['kafka']): Promise<FoundGroup> {
   try {
     await admin.connect();
     const logIds = await logIdsOf(cluster, topics);
-    const committed = await admin.fetchOffsets({ groupId, topics });
+    const [committed, members] = await fromCoordinator(() =>
+      Promise.all([admin.fetchOffsets({ groupId, topics }), findMembers(admin, groupId)]),
+    );
     const commits = committed.flatMap(({ topic, partitions }) =>
       partitions.map(({ partition, offset, metadata }) => {
         return { topic, partition, offset: Number(offset), metadata: metadata ?? '' };
       }),
     );
-    return { logIds, commits, members: (await findMembers(admin, groupId)) ?? [] };
+    return { logIds, commits, members: members ?? [] };
   } catch (error) {
     throw kafkaError(error, `look up consumer group ${groupId}`, config);
   } finally {
     await admin.disconnect().catch(() => undefined);
+  }
+}
+
+/** Errors of brokers while a group moves to another one, or while the first group of a cluster begins. */
+const moving: ReadonlySet<string> = new Set([
+  'GROUP_LOAD_IN_PROGRESS',
+  'GROUP_COORDINATOR_NOT_AVAILABLE',
+  'NOT_COORDINATOR_FOR_GROUP',
+]);
+const ATTEMPTS = 60;
+const BETWEEN_ATTEMPTS_MS = 250;
+
+/** Asks the coordinator of a group, for some 15 s while there is none. */
+async function fromCoordinator<T>(ask: () => Promise<T>): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await ask();
+    } catch (error) {
+      const isMoving = moving.has(brokerErrorType(rootOf(error)) ?? '');
+      if (!isMoving || attempt === ATTEMPTS) throw error;
+    }
+    await systemClock.sleep(BETWEEN_ATTEMPTS_MS);
   }
 }
 
