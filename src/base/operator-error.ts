@@ -23,6 +23,7 @@ export const errorCodes = {
   TAILMARK_SCHEMA_NEWER: exitCodes.config,
   TAILMARK_SCHEMA_LOCKED: exitCodes.unavailable,
   TAILMARK_GROUP_CONFLICT: exitCodes.config,
+  TAILMARK_GROUP_SHARED: exitCodes.config,
   TAILMARK_LOCAL_IN_USE: exitCodes.unavailable,
   TAILMARK_LOCAL_START_FAILED: exitCodes.unavailable,
   TAILMARK_LOCAL_JAVA_MISSING: exitCodes.unavailable,

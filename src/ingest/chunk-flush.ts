@@ -10,6 +10,8 @@ import { type PersistContext, persist } from './persist.ts';
 
 export interface FlushContext extends LetterContext, PersistContext {
   readonly store: ChunkStore;
+  /** The database of the store, for commits. Absent where nothing else could be meant. */
+  readonly storeId?: string | undefined;
   /** Resolves when the store may be written to. Absent where nothing guards it. */
   readonly permit?: (() => Promise<void>) | undefined;
   /** So long after the broker last confirmed the claim, another reader may have it. */
@@ -147,7 +149,8 @@ export class ChunkFlush {
   }
 
   #commitEnd(): Promise<void> {
-    const { endOffset, ...reached } = this.#chunk;
+    const { endOffset, ...chunk } = this.#chunk;
+    const reached = { ...chunk, storeId: this.#context.storeId };
     return this.#claim.commit(endOffset, encodeMetadata(reached));
   }
 
@@ -178,7 +181,8 @@ export class ChunkFlush {
   }
 
   #metadataOf(intent: Intent): string {
-    return encodeMetadata({ ...this.#start.before, logId: this.#chunk.logId, intent });
+    const { storeId } = this.#context;
+    return encodeMetadata({ ...this.#start.before, logId: this.#chunk.logId, storeId, intent });
   }
 
   /**

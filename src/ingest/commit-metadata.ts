@@ -30,6 +30,8 @@ export interface Intent {
 export interface CommitMetadata {
   /** The log that the offset is of. */
   readonly logId: string;
+  /** The database that has what is before the offset; undefined where the version did not say so. */
+  readonly storeId?: string | undefined;
   /** Leader epoch of the record before the offset; -1 where it is not known. */
   readonly leaderEpoch: number;
   /** Event time that the partition had reached at the offset; undefined before its first event. */
@@ -74,6 +76,7 @@ const intentSchema: z.ZodType<Intent> = z.object({
 const metadataSchema = z.object({
   v: z.string(),
   logId: z.string().default(''),
+  storeId: z.string().optional(),
   leaderEpoch: z.int().default(-1),
   watermarkMs: z.number().optional(),
   intent: intentSchema.optional(),
@@ -88,9 +91,10 @@ export function countsOf(chunk: Chunk): ChunkCounts {
 
 /** Serializes the metadata. A watermark before the first event is left out, because JSON has no infinity. */
 export function encodeMetadata(metadata: CommitMetadata): string {
-  const { logId, leaderEpoch, watermarkMs, intent } = metadata;
+  const { logId, storeId, leaderEpoch, watermarkMs, intent } = metadata;
   const reachedMs = Number.isFinite(watermarkMs) ? watermarkMs : undefined;
-  return JSON.stringify({ v: MAGIC, logId, leaderEpoch, watermarkMs: reachedMs, intent });
+  const rest = { leaderEpoch, watermarkMs: reachedMs, intent };
+  return JSON.stringify({ v: MAGIC, logId, storeId, ...rest });
 }
 
 /**
@@ -109,9 +113,9 @@ export function decodeMetadata(metadata: string): CommitMetadata | undefined {
   }
   const { success, data } = metadataSchema.safeParse(parsed);
   if (!success) throw unreadable(metadata);
-  const { v, logId, leaderEpoch, watermarkMs, intent } = data;
+  const { v, logId, storeId, leaderEpoch, watermarkMs, intent } = data;
   if (v !== MAGIC && !(v === BEFORE && intent === undefined)) throw unreadable(metadata);
-  return { logId, leaderEpoch, watermarkMs, intent };
+  return { logId, storeId, leaderEpoch, watermarkMs, intent };
 }
 
 function unreadable(metadata: string): OperatorError {

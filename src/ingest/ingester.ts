@@ -36,6 +36,7 @@ export interface IngesterOptions {
   readonly metrics: Metrics;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  readonly storeId?: PartitionContext['storeId'];
   readonly permit?: PartitionContext['permit'];
   readonly clockAheadMs?: PartitionContext['clockAheadMs'];
 }
@@ -157,11 +158,12 @@ export class Ingester implements SourceHandler {
    * retry does not mend (`LastingError`).
    */
   async #startPositionOf(claim: Claim, found: FoundPartition): Promise<StartPosition> {
-    const { clock, config, groupId, store, log } = this.#context;
+    const { clock, config, groupId, store, storeId, log } = this.#context;
     const startFrom = config.kafka.start_from;
+    const options = { groupId, storeId, startFrom, store };
     let position: StartPosition;
     try {
-      position = await resolveStartPosition(claim, found, { groupId, startFrom, store });
+      position = await resolveStartPosition(claim, found, options);
     } catch (error) {
       const isOurs = error instanceof OperatorError;
       const last = isOurs ? error : this.#lasting.failed(error, clock.elapsedMs());
@@ -170,19 +172,22 @@ export class Ingester implements SourceHandler {
     }
     this.#lasting.succeeded();
     const { topic, partition } = claim;
-    const { reason, logId, startOffset, intent, lostOffsets } = position;
+    const { reason, logId, knownLogId, startOffset, intent, lostOffsets } = position;
     const loss = lossOf(position);
-    log[loss === undefined ? 'info' : 'error'](
+    const isNewLog = knownLogId !== undefined;
+    const level = isNewLog ? 'warn' : 'info';
+    log[loss === undefined ? level : 'error'](
       {
         topic,
         partition,
         log_id: logId,
+        ...(isNewLog ? { known_log_id: knownLogId } : {}),
         reason,
         offset: startOffset,
         ...(intent === undefined ? {} : { pending_until: intent.endOffset }),
         ...(lostOffsets > 0 ? { lost_offsets: lostOffsets } : {}),
       },
-      `partition assigned${loss === undefined ? '' : `; ${loss}`}`,
+      `partition assigned${loss === undefined ? '' : `; ${loss}`}${isNewLog ? anotherLog : ''}`,
     );
     if (!hasTopicId(found.logId) && !this.#lacksTopicIds) {
       this.#lacksTopicIds = true;
@@ -209,6 +214,10 @@ export class Ingester implements SourceHandler {
     lateShare.show(clock.nowMs());
   }
 }
+
+const anotherLog =
+  '; the ledger has it from another log (another cluster, or a topic that was recreated): this one is ' +
+  'counted by itself';
 
 /** Records that are gone from the log, in words; undefined where there are none. */
 function lossOf({ reason, lostOffsets }: StartPosition): string | undefined {

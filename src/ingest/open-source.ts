@@ -15,6 +15,8 @@ export interface SourceOptions {
   readonly startedMs: number;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** The database that events go to. */
+  readonly storeId?: string | undefined;
 }
 
 /** A client whose consumers read records in place, as KafkaSource needs. */
@@ -33,7 +35,7 @@ export const probing = { retries: 1, requestTimeoutMs: 4_000 };
  */
 export function openSource(
   config: Config,
-  { stdin, startedMs, log, metrics }: SourceOptions,
+  { stdin, startedMs, log, metrics, storeId }: SourceOptions,
   storeWaitMs: (topic: string, partition: number) => number,
 ): Source {
   if (config.source.type === 'kafka') {
@@ -41,7 +43,7 @@ export function openSource(
     const probeKafka = createKafkaClient(config.kafka, probing);
     return new WatchedSource(
       { config, kafka, probeKafka, clock: systemClock, storeWaitMs, log, metrics },
-      (observed) => new KafkaSource(config.kafka, { log, kafka: observed }),
+      (observed) => new KafkaSource(config.kafka, { log, kafka: observed, storeId }),
     );
   }
   const path = config.source.type === 'file' ? config.source.path : undefined;

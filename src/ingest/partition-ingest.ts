@@ -303,7 +303,8 @@ export class PartitionIngest {
   /** Commits the start position, so that a successor begins there as well. */
   async #commitStart(): Promise<void> {
     const { startOffset } = this.#start;
-    const metadata = encodeMetadata({ ...this.#start, intent: undefined });
+    const { storeId } = this.#context;
+    const metadata = encodeMetadata({ ...this.#start, storeId, intent: undefined });
     const range = { startOffset, endOffset: startOffset };
     const commit = () => this.claim.commit(startOffset, metadata);
     await persist('commit the start', this.claim, range, commit, this.#context);

@@ -42,7 +42,8 @@ export async function startIngestThread(
 ): Promise<RunningIngest> {
   const { client, log, metrics } = options;
   const maxFutureMs = config.windows.max_future;
-  const clockWatch = new ClockWatch({ maxFutureMs, clock: systemClock, log, metrics });
+  const watched = { role: 'ingest', maxFutureMs, clock: systemClock, log, metrics } as const;
+  const clockWatch = new ClockWatch(watched);
   const guard = await openStoreGuard(config.clickhouse, {
     ...{ client, log, holder: instanceName() },
     onServer: ({ clockAheadMs }) => clockWatch.observe(clockAheadMs),
@@ -61,19 +62,20 @@ async function startGuarded(
   guard: StoreGuard,
   clockWatch: ClockWatch,
 ): Promise<RunningIngest> {
+  const { storeId } = guard;
   const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
   const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(new GuardedStore(chunkStore, guard), systemClock, longestCallMs);
   const waitMs = (topic: string, partition: number) =>
     Math.max(store.waitMs(topic, partition), clockWatch.heldMs());
   const source = new HeldSource(
-    openSource(config, options, waitMs),
+    openSource(config, { ...options, storeId }, waitMs),
     () => clockWatch.holdsReading,
     systemClock,
   );
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({
-    ...{ config, source, store, publisher, log, metrics },
+    ...{ config, source, store, storeId, publisher, log, metrics },
     permit: () => guard.permit(),
     clockAheadMs: () => guard.clockAheadMs(),
   });

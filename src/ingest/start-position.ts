@@ -8,6 +8,7 @@ import {
 } from '../source/log-id.ts';
 import { type Claim, type EpochEnd, type FoundPartition, remainingEnd } from '../source/source.ts';
 import { type CommitMetadata, decodeMetadata, type Intent } from './commit-metadata.ts';
+import { isOfOtherStore, otherStore } from './own-store.ts';
 
 /** Why a partition is read from its start position. */
 export type StartReason =
@@ -49,10 +50,14 @@ export interface StartPosition {
   readonly lostOffsets: number;
   /** The group does not have this position: it must be committed first. */
   readonly mustCommit: boolean;
+  /** The log that the ledger knew last, where it knows others and not this one. */
+  readonly knownLogId?: string | undefined;
 }
 
 export interface StartOptions {
   readonly groupId: string;
+  /** The database; undefined where a commit of another one is not to be expected. */
+  readonly storeId?: string | undefined;
   readonly startFrom: 'earliest' | 'latest';
   readonly store: Pick<ChunkStore, 'ledgerEnds' | 'groupBeginMs'>;
 }
@@ -63,7 +68,7 @@ export interface StartOptions {
  * expired, or of another log of the same name. Otherwise the configuration decides. Pure except for its
  * queries.
  *
- * @throws OperatorError when a commit of another version cannot be read.
+ * @throws OperatorError when a commit of another version cannot be read, or is of another database.
  */
 export async function resolveStartPosition(
   claim: Pick<Claim, 'topic' | 'partition'>,
@@ -72,9 +77,18 @@ export async function resolveStartPosition(
 ): Promise<StartPosition> {
   const { topic, partition } = claim;
   const metadata = decodeMetadata(found.committed.metadata);
+  if (isOfOtherStore(metadata, found.logId, options.storeId)) {
+    const { offset = 0 } = found.committed;
+    throw otherStore(options.groupId, { topic, partition, offset });
+  }
   const ends = await options.store.ledgerEnds(options.groupId, topic, partition);
   const generation = latestGeneration(found.logId, metadata, ends);
-  if (generation === 0) return unknownLog(topic, found, { metadata, ends }, options);
+  if (generation === 0) {
+    const position = await unknownLog(topic, found, { metadata, ends }, options);
+    const known = ends.filter((end) => end.logId !== '');
+    const latest = known.sort((a, b) => b.watermarkMs - a.watermarkMs)[0];
+    return latest === undefined ? position : { ...position, knownLogId: latest.logId };
+  }
   const logId = withGeneration(found.logId, generation);
   const end = ends.find((entry) => entry.logId === logId);
   // A commit without metadata is an operator's: it is of the log that is there.

@@ -16,6 +16,7 @@ import { BatchQueue } from './batch-queue.ts';
 import { type ClusterAdmin, clusterAdminOf } from './client/cluster-admin.ts';
 import { kafkaError } from './client/kafka-client.ts';
 import { otherTopics } from './client/other-topics.ts';
+import { StoreMembership } from './group/store-membership.ts';
 import { KafkaClaim } from './kafka-claim.ts';
 import { withOnJoin } from './on-join.ts';
 import { findPartitions } from './partition-lookup.ts';
@@ -38,6 +39,8 @@ export interface KafkaSourceOptions {
   readonly kafka: Pick<Kafka, 'admin' | 'consumer'>;
   /** @default {systemClock} */
   readonly clock?: Clock;
+  /** The database that events go to: a group must have one for each topic. @default not examined */
+  readonly storeId?: string | undefined;
 }
 
 /**
@@ -63,6 +66,7 @@ export class KafkaSource implements Source {
   readonly #clock: Clock;
   readonly #consumer: Consumer;
   readonly #cluster: ClusterAdmin;
+  readonly #membership: StoreMembership | undefined;
   readonly #claims = new Map<string, KafkaClaim>();
   /** Time of each broker's last fetch response. */
   readonly #fetchedMs = new Map<number, number>();
@@ -72,15 +76,21 @@ export class KafkaSource implements Source {
   readonly done: Promise<void> = this.#failure.promise;
 
   constructor(config: Config['kafka'], options: KafkaSourceOptions) {
-    const { log, kafka, clock = systemClock } = options;
+    const { log, kafka, clock = systemClock, storeId } = options;
     this.#config = config;
     this.#log = log;
     this.#clock = clock;
     this.groupId = config.group_id;
     this.#cluster = clusterAdminOf(kafka);
-    const assigner = subscribedRoundRobin((topics) =>
-      otherTopics(this.#cluster.admin, config.group_id, topics, log),
-    );
+    const { admin } = this.#cluster;
+    const { group_id: groupId, topics } = config;
+    if (storeId !== undefined) {
+      this.#membership = new StoreMembership({ groupId, topics, storeId, admin, clock, log });
+    }
+    const assigner = subscribedRoundRobin((other) => otherTopics(admin, groupId, other, log), {
+      userData: this.#membership?.userData,
+      onLeftOut: (members) => this.#membership?.leftOut(members),
+    });
     this.#consumer = kafka.consumer({
       groupId: config.group_id,
       sessionTimeout: config.session_timeout,
@@ -131,6 +141,7 @@ export class KafkaSource implements Source {
 
   async stop(): Promise<void> {
     this.#isQuiesced = true;
+    this.#membership?.stop();
     this.#loseAll();
     await this.#consumer.disconnect().catch(() => undefined);
     await this.#cluster.admin.disconnect().catch(() => undefined);
@@ -145,6 +156,9 @@ export class KafkaSource implements Source {
     );
     this.#consumer.pause(claims.map(partitionOf));
     void this.#startReading(claims);
+    void this.#membership?.joined().then((refusal) => {
+      if (refusal !== undefined) this.#failure.reject(refusal);
+    });
   }
 
   /** Looks claims up, asks the handler for start positions, and starts reading. */

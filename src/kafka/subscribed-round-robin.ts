@@ -1,17 +1,27 @@
 import kafkajs, { type Cluster, type PartitionAssigner } from 'kafkajs';
+import { withOwnTopics } from './group/group-stores.ts';
+import { decodeMember, type GroupMember } from './group/member-data.ts';
 
 const { AssignerProtocol } = kafkajs;
+
+export interface SubscribedRoundRobinOptions {
+  /** What the other members learn of this one. @default none */
+  readonly userData?: Buffer | undefined;
+  /** Receives members that get nothing of some topic, as it belongs to another database than theirs. */
+  readonly onLeftOut?: (memberIds: readonly string[]) => void;
+}
 
 /**
  * Assigns partitions in turn, each topic to the members that subscribe to it, as Kafka's own
  * RoundRobinAssignor does. That of kafkajs gives the topics of the member that assigns to all members, which
  * drop those that they do not subscribe to. Where all subscribe to the same topics the result is the same,
- * and so is its name: both may be in one group.
+ * and so is its name: both may be in one group. A topic goes to members of one database only.
  *
  * @param partitionsOf partitions of topics that this member does not subscribe to; [] for one it cannot see.
  */
 export function subscribedRoundRobin(
   partitionsOf: (topics: readonly string[]) => Promise<ReadonlyMap<string, readonly number[]>>,
+  { userData = Buffer.alloc(0), onLeftOut = () => undefined }: SubscribedRoundRobinOptions = {},
 ): PartitionAssigner {
   const [name, version] = ['RoundRobinAssigner', 0];
   return ({ cluster }) => ({
@@ -19,27 +29,22 @@ export function subscribedRoundRobin(
     version,
     protocol: ({ topics }) => ({
       name,
-      metadata: AssignerProtocol.MemberMetadata.encode({
-        version,
-        topics,
-        userData: Buffer.alloc(0),
-      }),
+      metadata: AssignerProtocol.MemberMetadata.encode({ version, topics, userData }),
     }),
     async assign({ members, topics }) {
-      const subscribers = members
-        .map(({ memberId, memberMetadata }) => {
-          const decoded = AssignerProtocol.MemberMetadata.decode(memberMetadata);
-          return { memberId, topics: new Set(decoded?.topics ?? topics) };
-        })
+      const all = members.map((each) => decodeMember(each.memberId, each.memberMetadata));
+      const subscribers = withOwnTopics(all)
+        .map((each) => ({ memberId: each.memberId, topics: new Set(each.topics) }))
         .sort((a, b) => (a.memberId < b.memberId ? -1 : 1));
-      const all = new Set([...topics, ...subscribers.flatMap((member) => [...member.topics])]);
-      const others = [...all].filter((topic) => !topics.includes(topic));
+      reportLeftOut(all, subscribers, onLeftOut);
+      const subscribed = new Set([...topics, ...subscribers.flatMap((each) => [...each.topics])]);
+      const others = [...subscribed].filter((topic) => !topics.includes(topic));
       const seen = others.length === 0 ? new Map<string, number[]>() : await partitionsOf(others);
       const shares = new Map(
         subscribers.map(({ memberId }): [string, Record<string, number[]>] => [memberId, {}]),
       );
       let turn = 0;
-      for (const topic of all) {
+      for (const topic of subscribed) {
         if (!subscribers.some((member) => member.topics.has(topic))) continue;
         for (const partition of seen.get(topic) ?? ownPartitions(cluster, topic)) {
           while (!at(subscribers, turn).topics.has(topic)) turn++;
@@ -58,6 +63,16 @@ export function subscribedRoundRobin(
       }));
     },
   });
+}
+
+function reportLeftOut(
+  all: readonly GroupMember[],
+  subscribers: readonly { readonly memberId: string; readonly topics: ReadonlySet<string> }[],
+  report: (memberIds: readonly string[]) => void,
+): void {
+  const counts = new Map(subscribers.map(({ memberId, topics }) => [memberId, topics.size]));
+  const leftOut = all.filter(({ memberId, topics }) => counts.get(memberId) !== topics.length);
+  if (leftOut.length > 0) report(leftOut.map(({ memberId }) => memberId));
 }
 
 function ownPartitions(cluster: Cluster, topic: string): number[] {

@@ -109,6 +109,17 @@ describe.runIf(stack.kind === 'local')('a topic that moved to another cluster', 
       await rig.start(['ingest'], config);
       await rig.untilConsumed(before.events + after.events);
       await rig.expectStages(both(before.truth, after.truth));
+      const assigned = rig.logLines.filter((line) => line.includes('partition assigned'));
+      const [here, there] = await Promise.all([rig.config, config].map(clusterId));
+      expect(assigned.map((line) => JSON.parse(line))).toMatchObject([
+        { level: 30, log_id: expect.stringMatching(`^${here}/`) },
+        {
+          ...{ level: 40, reason: 'start_from' },
+          log_id: expect.stringMatching(`^${there}/`),
+          known_log_id: expect.stringMatching(`^${here}/`),
+          msg: expect.stringContaining('the ledger has it from another log'),
+        },
+      ]);
     }));
 
   it('is read from the offset that was copied with its metadata', () =>

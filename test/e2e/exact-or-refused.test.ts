@@ -3,6 +3,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
+import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { startClickHouse } from '../../src/local/clickhouse/clickhouse-server.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
 import { migrate, readMigrations } from '../../src/sink/migrate.ts';
@@ -191,7 +193,7 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
   try {
     const { messages } = benchMessages('second_group', 50, 1);
     await rig.publish(messages.map((value) => ({ value })));
-    const first = await rig.start(['ingest']);
+    const first = await rig.start(['ingest', 'serve']);
     await rig.untilConsumed(50);
     const own = rig.config.kafka.group_id;
     const group_id = `${own}_again`;
@@ -199,6 +201,19 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
     const conflict = refused(78, 'TAILMARK_GROUP_CONFLICT', `topic ${rig.topic}`, `group ${own} `);
     expect(outcome(await rig.cli(['run', '--roles', 'ingest'], { env }))).toEqual(conflict);
     expect(await rig.consumed()).toBe(50);
+    // So do the commands that examine; of the group that stores, they are content.
+    const check = await rig.cli(['check', '--connect', '--json'], { env });
+    const { findings } = JSON.parse(check.out) as { findings: { ok: boolean }[] };
+    expect([check.exitCode, findings.filter(({ ok }) => !ok)]).toMatchObject([
+      78,
+      [{ what: `consumer group ${group_id}`, code: 'TAILMARK_GROUP_CONFLICT' }],
+    ]);
+    const alone = `ok    consumer group ${own}: stores its topics into database`;
+    const fine = await rig.cli(['check', '--connect', '--roles', 'ingest']);
+    expect(fine).toMatchObject({ exitCode: 0, out: expect.stringContaining(alone) });
+    const examined = await rig.cli(['doctor'], { env });
+    const refusal = new RegExp(`fail {2}consumer group ${group_id}: Cannot ingest .*group ${own} `);
+    expect(examined).toMatchObject({ exitCode: 1, out: expect.stringMatching(refusal) });
 
     const metrics = createMetrics();
     const config = {
@@ -206,8 +221,18 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
       kafka: { ...rig.config.kafka, group_id },
       ingest: { ...rig.config.ingest, allow_other_groups: true },
     };
-    const second = await rig.start(['ingest'], config, metrics);
+    const second = await rig.start(['ingest', 'serve'], config, metrics);
     await rig.untilConsumed(100);
+    // The rightful one says what goes wrong; the other one was allowed to, and notes it.
+    const doubled = (other: string) =>
+      `ingest: group ${other} stores topic ${rig.topic} into the same database: every event counts twice`;
+    const says = (url: string | undefined, text: string) =>
+      poll(text, async () => {
+        const ready = await fetch(`${url}/readyz`);
+        return (await ready.text()).split('\n').includes(text) ? ready.status : undefined;
+      });
+    expect(await says(first.url, doubled(group_id))).toBe(503);
+    expect(await says(second.url, doubled(own))).toBe(200);
     const groups = () =>
       poll('two groups', async () => {
         const [value] = (await metrics.topicGroups.get()).values;
@@ -218,7 +243,7 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
     await first.stop();
     // The first one finds the second group by now.
     expect(outcome(await rig.cli(['run', '--roles', 'ingest']))).toEqual(
-      refused(78, 'TAILMARK_GROUP_CONFLICT', `group ${group_id} `),
+      refused(78, 'TAILMARK_GROUP_CONFLICT', `group ${group_id} (`, ' s ago, at 20'),
     );
     // A group that has stored nothing for a day does not count, nor does the import of a file.
     await rig.client.command({
@@ -239,3 +264,28 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
     await rig.close();
   }
 });
+
+it('a topic that was deleted and recreated is another one: a group that stored the old one does not matter', () =>
+  withRig({ stack, name: 'recreated_group' }, async (rig) => {
+    const { messages } = benchMessages('recreated_group', 100, 1);
+    await rig.publish(messages.slice(0, 50).map((value) => ({ value })));
+    const first = await rig.start(['ingest']);
+    await rig.untilConsumed(50);
+    await first.stop();
+    const admin = createKafkaClient(rig.config.kafka).admin();
+    rig.atEnd(() => admin.disconnect());
+    await admin.connect();
+    await admin.deleteTopics({ topics: [rig.topic] });
+    await poll('the topic is gone', async () =>
+      (await admin.listTopics()).includes(rig.topic) ? undefined : true,
+    );
+    await ensureTopics(rig.config.kafka, [{ topic: rig.topic }]);
+    await rig.publish(messages.slice(50).map((value) => ({ value })));
+    const kafka = { ...rig.config.kafka, group_id: `${rig.config.kafka.group_id}_next` };
+    await rig.start(['ingest'], { ...rig.config, kafka });
+    await rig.untilConsumed(100);
+    // The old group is refused now: it would count the new topic twice.
+    expect(outcome(await rig.cli(['run', '--roles', 'ingest']))).toEqual(
+      refused(78, 'TAILMARK_GROUP_CONFLICT', `group ${kafka.group_id} `),
+    );
+  }));

@@ -10,11 +10,11 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const sessionTimeoutMs = 3_000;
 
-async function join(rig: Rig, clock = systemClock): Promise<KafkaLeadership> {
+async function join(rig: Rig, clock = systemClock, storeId = 'a'): Promise<KafkaLeadership> {
   const { config, log } = rig;
   const leadership = await KafkaLeadership.open({
     ...{ kafka: createKafkaClient(config.kafka, { log }), config: config.kafka, topic: rig.topic },
-    ...{ groupId: `${config.kafka.group_id}-detect`, sessionTimeoutMs, clock, log },
+    ...{ groupId: `${config.kafka.group_id}-detect`, sessionTimeoutMs, storeId, clock, log },
   });
   rig.atEnd(() => leadership.stop());
   return leadership;
@@ -50,6 +50,19 @@ describe('the lead of a group', () => {
       expect(first.isLeading()).toBe(false);
       expect(await leaderAmong([first, third])).toBe(third);
       expect(third.problems()).toEqual([]);
+    }));
+
+  it('is one for each database that shares the group', () =>
+    withRig({ stack, name: 'two_leads' }, async (rig) => {
+      const first = await join(rig);
+      expect(await leaderAmong([first])).toBe(first);
+      const others = [await join(rig, systemClock, 'b'), await join(rig, systemClock, 'b')];
+      const theirs = await leaderAmong(others);
+      expect(await leaderAmong([first])).toBe(first);
+      await theirs.stop();
+      const successor = await leaderAmong(others);
+      expect(successor).not.toBe(theirs);
+      expect(await leaderAmong([first])).toBe(first);
     }));
 
   it('lasts no longer than a session after the last heartbeat that was sent', () =>

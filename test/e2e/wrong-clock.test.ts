@@ -64,6 +64,39 @@ it('an ingester whose clock is six minutes slow reads nothing and is not ready; 
     expect([Number(counts?.good), Number(counts?.bad)]).toEqual([events, 0]);
   }));
 
+it('a detector whose clock is six minutes slow is not ready and says so; corrected, it is', () =>
+  withRig({ stack, name: 'slow_detector' }, async (rig) => {
+    const dir = mkdtempSync(join(tmpdir(), 'tailmark-clock-'));
+    rig.atEnd(async () => rmSync(dir, { recursive: true, force: true }));
+    const script = join(dir, 'shift.mjs');
+    const shift = join(dir, 'shift');
+    // Its minutes are shorter, so that it looks again soon.
+    const hurried = `const every = setInterval;
+      globalThis.setInterval = (action, ms, ...rest) => every(action, ms === 60_000 ? 500 : ms, ...rest);`;
+    writeFileSync(script, `${shifting}${hurried}`);
+    writeFileSync(shift, '-360000');
+    const child = rig.spawn(['run', '--roles', 'detect,serve'], {
+      NODE_OPTIONS: `--import=${pathToFileURL(script).href}`,
+      CLOCK_SHIFT_FILE: shift,
+    });
+    await child.logged('running; health and metrics at');
+    const url = /health and metrics at (http:[^"\s]+)/.exec(child.err())?.[1];
+    const ready = await fetch(`${url}/readyz`);
+    expect([ready.status, await ready.text()]).toEqual([
+      503,
+      expect.stringMatching(
+        /^detect: the clock of this machine is 3[56]\d\.\d s behind that of ClickHouse; pages come as much later$/m,
+      ),
+    ]);
+    const metrics = await (await fetch(`${url}/metrics`)).text();
+    expect(metrics).toMatch(/^tailmark_clock_ahead_seconds -3[56]\d/m);
+    // Only who reads events measures that.
+    expect(metrics).not.toMatch(/^tailmark_clock_holds_reading /m);
+    writeFileSync(shift, '0');
+    await child.logged('the clock agrees with that of ClickHouse');
+    await poll('ready', async () => (await fetch(`${url}/readyz`)).ok || undefined);
+  }));
+
 it('a partition whose events would all be rejected as future is paused, the other is not; it goes on when they are not', () =>
   withRig({ stack, name: 'paused', partitions: 2 }, async (rig) => {
     // The clock of the ingester alone is slow, as no other is there to show it.

@@ -29,6 +29,7 @@ const counts = fc.record({
 });
 const note = fc.record({
   logId: fc.constantFrom('', 'abc/', 'MkU3OEVBNTcwNTJENDM2Qk/uq0Y5v2fTkC2ZzQm1yk0Lg', 'a/b#12'),
+  storeId: fc.constantFrom(undefined, '0123456789ab'),
   leaderEpoch: fc.integer({ min: -1, max: 2 ** 31 - 1 }),
   watermarkMs: time,
   intent: fc.option(
@@ -80,6 +81,10 @@ describe('commit metadata', () => {
     );
     expect(encodeMetadata({ logId: '', leaderEpoch: -1, watermarkMs: undefined })).toBe(
       '{"v":"tailmark/2","logId":"","leaderEpoch":-1}',
+    );
+    const given = { logId: 'c/t', storeId: 'ab12', leaderEpoch: 4, watermarkMs: 5 };
+    expect(encodeMetadata(given)).toBe(
+      '{"v":"tailmark/2","logId":"c/t","storeId":"ab12","leaderEpoch":4,"watermarkMs":5}',
     );
   });
 

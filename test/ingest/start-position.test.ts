@@ -20,6 +20,7 @@ interface Found {
   readonly ledger?: readonly LedgerEnd[];
   readonly groupBeginMs?: number;
   readonly startFrom?: 'earliest' | 'latest';
+  readonly storeId?: string;
 }
 
 function positionOf(given: Found): Promise<StartPosition> {
@@ -39,6 +40,7 @@ function positionOf(given: Found): Promise<StartPosition> {
     },
     {
       groupId: 'g',
+      storeId: given.storeId,
       startFrom,
       store: {
         ledgerEnds: async () => [...(given.ledger ?? [])],
@@ -79,6 +81,32 @@ describe('a partition with a commit', () => {
       reason: 'committed',
       startOffset: committed,
     });
+  });
+
+  it('of another database is refused: what is before it is not here', async () => {
+    const metadata = encodeMetadata({ logId: 'c/t', storeId: 'a', leaderEpoch: 3, watermarkMs: 5 });
+    const found = { committed: 4, metadata, low: 0, high: 20 };
+    expect(await positionOf({ ...found, storeId: 'a' })).toMatchObject({ startOffset: 4 });
+    const refusal = {
+      code: 'TAILMARK_GROUP_SHARED',
+      exitCode: 78,
+      message:
+        'Cannot ingest as consumer group g must store topic t into one database: its offset 4 of ' +
+        'partition 0 says how far another database has come',
+    };
+    await expect(positionOf({ ...found, storeId: 'b' })).rejects.toMatchObject(refusal);
+    // A ledger that is further does not mend the hole before it.
+    const ledger = [ledgerAt(9)];
+    await expect(positionOf({ ...found, storeId: 'b', ledger })).rejects.toMatchObject(refusal);
+  });
+
+  it.each([
+    ['by hand', ''],
+    ['by a version that named no database', noteOf()],
+    ['by one without log ids', '{"v":"tailmark/1","watermarkMs":5}'],
+  ])('that was made %s is continued by any database', async (_, metadata) => {
+    const found = { committed: 4, metadata, low: 0, high: 20, storeId: 'b' };
+    expect(await positionOf(found)).toMatchObject({ reason: 'committed', startOffset: 4 });
   });
 
   it('has no intent that ends where it begins', async () => {
@@ -157,6 +185,28 @@ describe('another log of the same name', () => {
       startOffset: 0,
       intent: { endOffset: 16 },
     });
+  });
+
+  it('says which log the ledger has, for the operator', async () => {
+    const ledger = [{ ...ledgerAt(9, 'c/old'), watermarkMs: 78 }, ledgerAt(50, 'other/t')];
+    const recreated = { ...log, storeId: 'b', ledger };
+    expect(await positionOf(recreated)).toMatchObject({ logId: 'c/t', knownLogId: 'c/old' });
+    const elsewhere = await positionOf({ ...log, ledger: [ledgerAt(50, 'other/t')] });
+    expect(elsewhere).toMatchObject({ reason: 'start_from', knownLogId: 'other/t' });
+    for (const known of [[], [ledgerAt(4, '')], [...ledger, ledgerAt(4)]]) {
+      expect((await positionOf({ ...log, ledger: known })).knownLogId).toBeUndefined();
+    }
+  });
+
+  it('takes no commit of the topic before from another database either, and does not mind it', async () => {
+    const metadata = encodeMetadata({
+      logId: 'c/old',
+      storeId: 'a',
+      leaderEpoch: 3,
+      watermarkMs: 5,
+    });
+    const found = { ...log, committed: 4, metadata, storeId: 'b' };
+    expect(await positionOf(found)).toMatchObject({ reason: 'recreated', startOffset: 0 });
   });
 
   it('in another cluster starts as configured, and knows nothing of the ledger', async () => {

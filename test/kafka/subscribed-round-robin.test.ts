@@ -1,6 +1,7 @@
 import kafkajs, { type Cluster } from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { otherTopics } from '../../src/kafka/client/other-topics.ts';
+import { encodeMemberData, type MemberData } from '../../src/kafka/group/member-data.ts';
 import { subscribedRoundRobin } from '../../src/kafka/subscribed-round-robin.ts';
 
 const { AssignerProtocol, PartitionAssigners } = kafkajs;
@@ -15,17 +16,24 @@ const cluster = {
 const seen = async (topics: readonly string[]) =>
   new Map(topics.map((topic) => [topic, partitionsOf(topic)]));
 
-/** Assigns as the member `by` does; members by id with their topics. */
+/** Assigns as the member `by` does; members by id with their topics, and what they say. */
 async function assigned(
   assigner: typeof PartitionAssigners.roundRobin,
   members: Readonly<Record<string, readonly string[]>>,
   by: string,
+  data: Readonly<Record<string, MemberData>> = {},
 ) {
   const { assign, protocol } = assigner({ cluster } as Parameters<typeof assigner>[0]);
   const shares = await assign({
     members: Object.entries(members).map(([memberId, topics]) => ({
       memberId,
-      memberMetadata: protocol({ topics: [...topics] }).metadata,
+      memberMetadata:
+        data[memberId] === undefined
+          ? protocol({ topics: [...topics] }).metadata
+          : AssignerProtocol.MemberMetadata.encode({
+              ...{ version: 0, topics: [...topics] },
+              userData: encodeMemberData(data[memberId]),
+            }),
     })),
     topics: [...(members[by] ?? [])],
   });
@@ -84,6 +92,28 @@ describe('subscribedRoundRobin', () => {
     expect(ours(config).protocol({ topics: ['a'] }).name).toBe(
       PartitionAssigners.roundRobin(config).protocol({ topics: ['a'] }).name,
     );
+  });
+
+  it('gives a topic to one database alone, and says who gets nothing of it', async () => {
+    const leftOut: unknown[] = [];
+    const strict = subscribedRoundRobin(seen, { onLeftOut: (ids) => leftOut.push(ids) });
+    const members = { one: ['a'], two: ['a', 'b'], three: ['a'], four: ['a'] };
+    const data = {
+      one: { storeId: 'new', sinceMs: 2 },
+      two: { storeId: 'new', sinceMs: 3 },
+      three: { storeId: 'old', sinceMs: 1 },
+    };
+    // `four` is of a version that does not say which database it has.
+    for (const by of Object.keys(members)) {
+      expect(await assigned(strict, members, by, data)).toEqual({
+        ...{ one: {}, two: { b: [0, 1, 2] } },
+        ...{ three: { a: [1, 3] }, four: { a: [0, 2] } },
+      });
+    }
+    expect(leftOut).toEqual(Array(4).fill(['one', 'two']));
+    const disjoint = await assigned(strict, { one: ['a'], three: ['b'] }, 'one', data);
+    expect(disjoint).toEqual({ one: { a: [0, 1, 2, 3] }, three: { b: [0, 1, 2] } });
+    expect(leftOut).toHaveLength(4);
   });
 
   it('leaves out a topic that this member cannot see, and says so', async () => {

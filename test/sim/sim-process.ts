@@ -107,6 +107,7 @@ export class SimProcess implements Owner {
     const publisher = letters.publisherOf(this.endpoint);
     const ingester = new Ingester({
       ...{ config, source, store, publisher, log, metrics, clock },
+      storeId: guard.storeId,
       permit: () => guard.permit(),
       clockAheadMs: () => guard.clockAheadMs(),
     });

@@ -114,3 +114,15 @@ describe('readMigrations', () => {
     expect(landing[0]).not.toContain('PARTITION BY');
   });
 });
+
+describe('the table flushes', () => {
+  it('is made once: its id names the store in commits, and groups would be refused with another', () => {
+    const remakes =
+      /\b(?:CREATE OR REPLACE|DROP|RENAME|EXCHANGE|DETACH)\b[^;]*\bTABLES?\b[^;]*\bflushes\b/;
+    const statements = readMigrations().flatMap((migration) => migration.statements);
+    const bare = statements.map((statement) => statement.replace(/--[^\n]*/g, ''));
+    expect(bare.filter((statement) => /CREATE TABLE flushes\b/.test(statement))).toHaveLength(1);
+    expect(bare.filter((statement) => remakes.test(statement))).toEqual([]);
+    expect('EXCHANGE TABLES flushes AND flushes_next').toMatch(remakes);
+  });
+});

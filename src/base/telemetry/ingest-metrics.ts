@@ -80,16 +80,14 @@ export function ingestMetrics(make: MetricFactory) {
 
 export function clockMetrics(make: MetricFactory) {
   return {
-    clockAheadSeconds: make.gauge(
+    clockAheadSeconds: make.measurement(
       'clock_ahead_seconds',
       'How far the clock of this machine is ahead of that of ClickHouse; negative when it is behind.',
-      [],
       'max',
     ),
-    clockHoldsReading: make.gauge(
+    clockHoldsReading: make.measurement(
       'clock_holds_reading',
       '1 while no events are read, as the clocks differ too much.',
-      [],
       'max',
     ),
   };

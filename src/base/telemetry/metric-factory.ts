@@ -32,6 +32,13 @@ export class MetricFactory {
     return gauge;
   }
 
+  /** A gauge of one measurement: it has no value before the first. */
+  measurement(name: string, help: string, aggregator: 'sum' | 'max'): Gauge {
+    const gauge = this.gauge(name, help, [], aggregator);
+    gauge.remove();
+    return gauge;
+  }
+
   histogram<L extends string>(
     name: string,
     help: string,

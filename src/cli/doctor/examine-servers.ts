@@ -32,9 +32,11 @@ export async function examineServers(
   const isConfigured = isGiven('kafka.brokers') || isGiven('clickhouse.url');
   return [
     { level: 'ok', what: 'Configuration', detail: file ?? 'no file; defaults apply' },
-    ...findings.map(({ ok, isWarning, what, detail, hint }): ReportLine => {
+    ...findings.map(({ ok, isWarning, what, detail, hint, error }): ReportLine => {
       if (ok) return { level: isWarning === true ? 'warn' : 'ok', what, detail, hint };
-      if (isConfigured) return { level: 'fail', what, detail, hint };
+      // Both servers run where a group is refused.
+      const isOfGroup = error?.code.startsWith('TAILMARK_GROUP_') === true;
+      if (isConfigured || isOfGroup) return { level: 'fail', what, detail, hint };
       // On a fresh machine no server runs, and none is configured.
       const fresh = 'No server is configured: `tailmark up` starts both here.';
       return { level: 'warn', what, detail, hint: fresh };

@@ -12,6 +12,9 @@ export const probes = {
   },
   clickhouse: async (config: Config, roles: readonly Role[]) =>
     (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
+  /** Needs both servers. */
+  group: async (config: Config) =>
+    (await import('../../ingest/require-own-group.ts')).probeGroup(config),
 };
 
 /** A parameter of the commands, so that tests can inject any result. */
@@ -21,7 +24,8 @@ export type Probes = Readonly<typeof probes>;
 const deadlineMs = 15_000;
 
 /**
- * Runs the probes of both servers concurrently; a probe that hangs or throws is a finding.
+ * Runs the probes of both servers concurrently, and where both are well, that of the group which ingests. A
+ * probe that hangs or throws is a finding.
  *
  * @param roles whose writes are tried. @default none
  */
@@ -35,7 +39,10 @@ export async function runProbes(
     bounded('Kafka', probes.kafka(config, roles), signal),
     bounded('ClickHouse', probes.clickhouse(config, roles), signal),
   ];
-  return (await Promise.all(both)).flat();
+  const findings = (await Promise.all(both)).flat();
+  const ingests = roles.length === 0 || roles.includes('ingest');
+  if (!ingests || findings.some(({ ok }) => !ok)) return findings;
+  return [...findings, ...(await bounded('consumer group', probes.group(config), signal))];
 }
 
 async function bounded(

@@ -85,15 +85,6 @@ function isTransient(error: unknown): boolean {
   return transientErrors.has(brokerErrorType(error) ?? '') || isTransient(error.cause);
 }
 
-/** The id of the cluster behind the brokers. @throws OperatorError when they do not respond. */
-export function clusterIdOf(config: Config['kafka']): Promise<string> {
-  return withAdmin(
-    config,
-    'read from Kafka',
-    async (admin) => (await admin.describeCluster()).clusterId,
-  );
-}
-
 /**
  * Checks that the topics exist.
  *

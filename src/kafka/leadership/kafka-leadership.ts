@@ -4,6 +4,7 @@ import { Failure } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
 import { kafkaError } from '../client/kafka-client.ts';
+import { decodeMember, encodeMemberData } from '../group/member-data.ts';
 import type { Leadership } from './leadership.ts';
 
 const { AssignerProtocol } = kafkajs;
@@ -14,6 +15,8 @@ export interface KafkaLeadershipOptions {
   readonly groupId: string;
   /** Its first partition stands for the leadership; nothing is read from it. */
   readonly topic: string;
+  /** The database: each has a leader of its own. */
+  readonly storeId: string;
   /** Time without heartbeats after which another leader is elected. */
   readonly sessionTimeoutMs: number;
   readonly clock: Clock;
@@ -27,19 +30,20 @@ const HEARTBEATS_A_SESSION = 6;
 const SESSIONS_TOLERATED = 3;
 /** Requests that renew the session. */
 const renewing: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
-const leads = Buffer.of(1);
 
 /** A member of the group; `leads` is its own claim to lead. */
 interface Candidate {
   readonly memberId: string;
-  /** Topic that it would lead: detectors of other topics are others' detectors. */
+  /** What it would lead: detectors of other topics or databases are others' detectors. */
   readonly topic: string;
+  readonly storeId: string | undefined;
   readonly leads: boolean;
 }
 
 /**
  * Leader election by a consumer group: the member that is assigned the first partition of a topic leads. The
- * other members stand by. The broker reassigns the partition when the leader leaves or misses a session
+ * other members stand by. Where databases share a group, each has a leader: nothing is read or committed, so
+ * several members may be assigned that partition. The broker reassigns the partition when the leader leaves or misses a session
  * timeout.
  *
  * A suspended leader notices the loss only at its next heartbeat. So leadership is a lease: it lasts for less
@@ -145,7 +149,7 @@ export class KafkaLeadership implements Leadership {
 
   /** Assigns the one partition that stands for leadership to one member. */
   #assigner(): PartitionAssigner {
-    const { topic } = this.#options;
+    const { topic, storeId } = this.#options;
     const [name, version] = ['tailmark-leader', 1];
     return () => ({
       name,
@@ -155,14 +159,14 @@ export class KafkaLeadership implements Leadership {
         metadata: AssignerProtocol.MemberMetadata.encode({
           version,
           topics,
-          userData: this.isLeading() ? leads : Buffer.alloc(0),
+          userData: encodeMemberData({ storeId, leads: this.isLeading() }),
         }),
       }),
       assign: async ({ members }) => {
         const candidates = members.map(({ memberId, memberMetadata }): Candidate => {
-          const decoded = AssignerProtocol.MemberMetadata.decode(memberMetadata);
-          const { userData, topics = [topic] } = decoded ?? {};
-          return { memberId, topic: topics[0] ?? topic, leads: userData?.equals(leads) === true };
+          const { topics, data } = decodeMember(memberId, memberMetadata);
+          const isLeading = data.leads === true;
+          return { memberId, topic: topics[0] ?? topic, storeId: data.storeId, leads: isLeading };
         });
         return candidates.map((candidate) => ({
           memberId: candidate.memberId,
@@ -188,8 +192,10 @@ export class KafkaLeadership implements Leadership {
   }
 }
 
-function isElected(candidate: Candidate, all: readonly Candidate[]): boolean {
-  const rivals = all.filter(({ topic }) => topic === candidate.topic);
+/** Whether a candidate leads among those for the same topic and database. */
+export function isElected(candidate: Candidate, all: readonly Candidate[]): boolean {
+  const { topic, storeId } = candidate;
+  const rivals = all.filter((each) => each.topic === topic && each.storeId === storeId);
   return electLeader(rivals) === candidate.memberId;
 }
 

@@ -14,6 +14,8 @@ export interface LeaderLoopOptions extends Pick<RoleContext, 'log' | 'metrics' |
   readonly lasting?: LastingError;
   /** Ends an evaluator's start. @default never */
   readonly signal?: AbortSignal | undefined;
+  /** Further reasons why the role is not ready. @default none */
+  readonly alsoProblems?: () => readonly string[];
   /** Called when the loop has ended. @default nothing */
   readonly onStop?: () => void;
 }
@@ -66,7 +68,8 @@ export class LeaderLoop {
 
   /** Reasons why the detector is behind, or cannot stand by. */
   problems(): string[] {
-    const problems = [...this.#options.leadership.problems()];
+    const { leadership, alsoProblems } = this.#options;
+    const problems = [...leadership.problems(), ...(alsoProblems?.() ?? [])];
     if (this.#isStarting) problems.push('detect: it still loads its state or learns the past');
     if (this.#failures >= FAILURES_TOLERATED) {
       problems.push(`detect: ${this.#failures} consecutive steps failed: ${this.#lastError}`);

@@ -1,8 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import { LedgerWatch } from '../../ingest/ledger-watch.ts';
+import { requireOwnGroup } from '../../ingest/require-own-group.ts';
 import { startIngestThread } from '../../ingest/start-ingest-thread.ts';
-import { clusterIdOf } from '../../kafka/client/kafka-topics.ts';
-import { clickHouseError } from '../../sink/clickhouse.ts';
 import { TopicGroups } from '../../sink/guard/topic-groups.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
@@ -11,15 +10,9 @@ import type { RoleContext, RunningRole } from '../role.ts';
 export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const { config, client, groupId, log, metrics } = context;
   const topics = config.source.type === 'kafka' ? config.kafka.topics : [];
-  const groups = new TopicGroups({
-    ...{ client, groupId, topics, log, metrics },
-    clusterId: () => clusterIdOf(config.kafka),
-  });
-  if (!config.ingest.allow_other_groups) {
-    await groups.requireNoOther().catch((error: unknown) => {
-      throw clickHouseError(error, 'look for other groups', config.clickhouse);
-    });
-  }
+  if (topics.length > 0) await requireOwnGroup(config, client);
+  const isAllowed = config.ingest.allow_other_groups;
+  const groups = new TopicGroups({ client, groupId, topics, isAllowed, log, metrics });
   const intervalMs = config.ingest.verify_interval;
   const ledger = new LedgerWatch({
     ...{ client, groupId, intervalMs, clock: systemClock, log, metrics },
@@ -33,6 +26,8 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
         : await startWorkers(config, context.profile);
     return {
       ...ingest,
+      problems: () => [...ingest.problems(), ...groups.problems()],
+      notes: () => [...(ingest.notes?.() ?? []), ...groups.notes()],
       stop: async () => {
         await ingest.stop();
         // After the drain, because a slow check must not delay it.

@@ -3,8 +3,9 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 
 export interface ClockWatchOptions {
-  /** `windows.max_future`: events that seem further ahead are rejected. */
-  readonly maxFutureMs: number;
+  readonly role: 'ingest' | 'detect';
+  /** `windows.max_future` where events are read: those that seem further ahead are rejected. @default none */
+  readonly maxFutureMs?: number;
   readonly clock: Pick<Clock, 'elapsedMs'>;
   readonly log: Logger;
   readonly metrics: Metrics;
@@ -18,7 +19,8 @@ const TOLERATED_MS = 5_000;
 
 /**
  * Compares the local clock with ClickHouse's. A clock that is slow by more than `windows.max_future` would
- * reject every event as ahead of time. So from half of it on, events are not read until the clocks agree.
+ * reject every event as ahead of time. So from half of it on, events are not read until the clocks agree. A
+ * detector by a slow clock evaluates each window as much later.
  */
 export class ClockWatch {
   readonly #options: ClockWatchOptions;
@@ -29,16 +31,17 @@ export class ClockWatch {
 
   constructor(options: ClockWatchOptions) {
     this.#options = options;
-    this.#holdsFromMs = options.maxFutureMs / 2;
+    const { maxFutureMs = Number.POSITIVE_INFINITY } = options;
+    this.#holdsFromMs = maxFutureMs / 2;
   }
 
   /** @param aheadMs the local clock against the server's; negative when it is behind. */
   observe(aheadMs: number): void {
-    const { clock, metrics } = this.#options;
+    const { role, clock, metrics } = this.#options;
     this.#aheadMs = aheadMs;
     metrics.clockAheadSeconds.set(aheadMs / 1000);
     const state = this.#stateOf(Math.abs(aheadMs));
-    metrics.clockHoldsReading.set(state === 'holds' ? 1 : 0);
+    if (role === 'ingest') metrics.clockHoldsReading.set(state === 'holds' ? 1 : 0);
     if (state === this.#state) return;
     if (state === 'holds') this.#heldSinceMs = clock.elapsedMs();
     this.#log(state);
@@ -55,7 +58,7 @@ export class ClockWatch {
   }
 
   problems(): string[] {
-    return this.#state === 'agrees' ? [] : [`ingest: ${this.#text(this.#state)}`];
+    return this.#state === 'agrees' ? [] : [`${this.#options.role}: ${this.#text(this.#state)}`];
   }
 
   #stateOf(differenceMs: number): ClockState {
@@ -74,10 +77,14 @@ export class ClockWatch {
   #text(state: 'differs' | 'holds'): string {
     const seconds = (Math.abs(this.#aheadMs) / 1000).toFixed(1);
     const side = this.#aheadMs > 0 ? 'ahead of' : 'behind';
-    const consequence =
-      state === 'differs'
-        ? ''
-        : `; no events are read until they are less than ${this.#holdsFromMs / 1000} s apart`;
-    return `the clock of this machine is ${seconds} s ${side} that of ClickHouse${consequence}`;
+    return `the clock of this machine is ${seconds} s ${side} that of ClickHouse${this.#consequence(state)}`;
+  }
+
+  #consequence(state: 'differs' | 'holds'): string {
+    if (state === 'holds') {
+      return `; no events are read until they are less than ${this.#holdsFromMs / 1000} s apart`;
+    }
+    const isLate = this.#options.role === 'detect' && this.#aheadMs < 0;
+    return isLate ? '; pages come as much later' : '';
   }
 }

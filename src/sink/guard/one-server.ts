@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
@@ -11,6 +12,14 @@ export interface FoundServer {
   readonly identity: string;
   /** The local clock against the server's. */
   readonly clockAheadMs: number;
+}
+
+/**
+ * Short id of a store, for commits and among the members of a group. A database that is restored from a backup
+ * has another one: the group may have come further than the backup has.
+ */
+export function storeIdOf({ identity }: Pick<FoundServer, 'identity'>): string {
+  return createHash('sha256').update(identity).digest('hex').slice(0, 12);
 }
 
 /** How to ask; by default as configured. */

@@ -1,8 +1,9 @@
 import type { Clock } from '../../base/clock.ts';
 import { Failure, messageOf } from '../../base/failure.ts';
+import { invariant } from '../../base/invariant.ts';
 import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
-import { changingServer, type FoundServer } from './one-server.ts';
+import { changingServer, type FoundServer, storeIdOf } from './one-server.ts';
 
 /** The database as the guard sees it. */
 export interface GuardedDatabase {
@@ -84,6 +85,12 @@ export class StoreGuard {
     }
     guard.#stopTicking = clock.every(CHECK_MS, () => void guard.check().catch(() => undefined));
     return guard;
+  }
+
+  /** Id of the store that was found at the start. */
+  get storeId(): string {
+    invariant(this.#identity !== undefined, 'a guard is open when its server is known');
+    return storeIdOf({ identity: this.#identity });
   }
 
   get hasFailed(): boolean {

@@ -20,13 +20,14 @@ const refused: ProbeFinding = {
 
 async function check(
   options: Readonly<Record<string, unknown>>,
-  findings: { kafka?: ProbeFinding[]; clickhouse?: ProbeFinding[] } = {},
+  findings: Partial<Record<'kafka' | 'clickhouse' | 'group', ProbeFinding[]>> = {},
   signal?: AbortSignal,
 ) {
   const { io, out } = capturedIo(signal === undefined ? {} : { signal });
   const asked: string[] = [];
   const command = createCheck({
     kafka: async () => findings.kafka ?? [],
+    group: async () => findings.group ?? [],
     clickhouse: async (_config, roles) => {
       asked.push(...roles);
       return findings.clickhouse ?? [];
@@ -117,6 +118,18 @@ describe('tailmark check', () => {
     });
   });
 
+  it('--connect says that the group of role ingest would be refused, when both servers are well', async () => {
+    const error = new OperatorError('TAILMARK_GROUP_CONFLICT', 'Cannot ingest');
+    const group = [{ ok: false, what: 'consumer group g', detail: 'Cannot ingest', error }];
+    const conflict = await check({ connect: true, roles: 'ingest' }, { kafka: [reachable], group });
+    expect(conflict.exitCode).toBe(78);
+    expect(conflict.out).toContain('fail  consumer group g: Cannot ingest\n');
+    const detector = await check({ connect: true, roles: 'detect' }, { kafka: [reachable], group });
+    expect(detector.exitCode).toBe(0);
+    const away = await check({ connect: true }, { clickhouse: [refused], group });
+    expect([away.exitCode, away.out.includes('consumer group')]).toEqual([69, false]);
+  });
+
   it('--connect --json gives findings with their codes', async () => {
     const { out } = await check({ connect: true, json: true }, { clickhouse: [refused] });
     expect(JSON.parse(out)).toEqual({
@@ -139,6 +152,7 @@ describe('tailmark check', () => {
     const command = createCheck({
       kafka: () => new Promise(() => {}),
       clickhouse: () => Promise.reject(new Error('odd')),
+      group: () => Promise.reject(new Error('not to be asked')),
     });
     expect(await command.run([], { connect: true }, io)).toBe(1);
     expect(out()).toContain('fail  Kafka: interrupted\n');

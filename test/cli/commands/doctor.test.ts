@@ -26,11 +26,14 @@ interface Case {
   readonly machine?: Partial<Machine>;
   readonly env?: Readonly<Record<string, string>>;
   readonly findings?: ProbeFinding[];
+  /** Of the consumer group. */
+  readonly group?: ProbeFinding[];
 }
 
-async function examine({ machine = {}, env = {}, findings = [] }: Case = {}) {
+async function examine({ machine = {}, env = {}, findings = [], group = [] }: Case = {}) {
   const { io, out } = capturedIo({ env });
-  const probes = { kafka: async () => findings, clickhouse: async () => [] };
+  const none = async () => [];
+  const probes = { kafka: async () => findings, clickhouse: none, group: async () => group };
   const command = createDoctor({ ...healthy, ...machine }, probes);
   const exitCode = await command.run([], { json: true }, io);
   const { ok, lines } = JSON.parse(out()) as { ok: boolean; lines: ReportLine[] };
@@ -121,6 +124,14 @@ describe('tailmark doctor', () => {
     expect(set.of('Kafka')?.hint).toBe('Start it.');
   });
 
+  it('fails for a group that `run` refuses, also with servers by default', async () => {
+    const error = new OperatorError('TAILMARK_GROUP_SHARED', 'Cannot', { hint: 'Another one.' });
+    const { message: detail, hint } = error;
+    const what = 'consumer group g';
+    const { exitCode, of } = await examine({ group: [{ ok: false, what, detail, hint, error }] });
+    expect([exitCode, of(what)]).toEqual([1, { level: 'fail', what, detail, hint }]);
+  });
+
   it('warns of findings that work and need attention, with the hint, and exits 0', async () => {
     const advice = {
       ok: true,
@@ -155,7 +166,8 @@ describe('tailmark doctor', () => {
 
   it('prints a line each, with the fix below', async () => {
     const { io, out } = capturedIo();
-    const probes = { kafka: async () => [], clickhouse: async () => [] };
+    const none = async () => [];
+    const probes = { kafka: none, clickhouse: none, group: none };
     await createDoctor({ ...healthy, nodeVersion: 'v20.20.2' }, probes).run([], {}, io);
     expect(out()).toMatch(
       /^warn {2}Node: v20\.20\.2 gets no security fixes since 2026-04-30\n {6}Node 24/,

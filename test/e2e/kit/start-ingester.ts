@@ -18,12 +18,15 @@ export interface IngesterParts {
   readonly sealsOnlyFull?: boolean;
   /** Clock of the ingester. */
   readonly clock?: Clock;
+  /** Database that it says to have. @default none */
+  readonly storeId?: string;
 }
 
 /** The ingest role alone, with wrappers. */
 export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promise<Ingester> {
   const { config = rig.config, wrapStore = (store) => store } = parts;
   const { wrapSource = (source) => source, sealsOnlyFull = false, clock = systemClock } = parts;
+  const { storeId } = parts;
   const neverTicks = { ...clock, every: () => () => undefined };
   const ingester = new Ingester({
     config,
@@ -31,9 +34,11 @@ export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promis
       new KafkaSource(config.kafka, {
         log: rig.log,
         kafka: ingestClient(config, rig.log),
+        storeId,
       }),
     ),
     store: wrapStore(new ClickHouseChunkStore(rig.client, 'test')),
+    ...(storeId === undefined ? {} : { storeId }),
     publisher: rig.publisher,
     log: rig.log,
     metrics: createMetrics(),

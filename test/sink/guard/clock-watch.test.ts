@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/telemetry/log.ts';
-import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { createMetrics, readMetrics, renderMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { ClockWatch } from '../../../src/sink/guard/clock-watch.ts';
 
 function watched(maxFutureMs = 300_000) {
@@ -9,7 +9,7 @@ function watched(maxFutureMs = 300_000) {
   const clock = { nowMs: 0, elapsedMs: () => clock.nowMs };
   const metrics = createMetrics();
   const log = { info: note('info'), warn: note('warn'), error: note('error') } as unknown as Logger;
-  const watch = new ClockWatch({ maxFutureMs, clock, log, metrics });
+  const watch = new ClockWatch({ role: 'ingest', maxFutureMs, clock, log, metrics });
   const gauges = async () =>
     Promise.all(
       [metrics.clockAheadSeconds, metrics.clockHoldsReading].map(
@@ -63,4 +63,42 @@ it('holds events before 5 s where max_future is as small', () => {
   expect(watch.holdsReading).toBe(false);
   watch.observe(-2_000);
   expect(watch.holdsReading).toBe(true);
+});
+
+it('of a detector says that pages come late by a slow clock, and never holds anything', async () => {
+  const lines: string[] = [];
+  const log = { warn: (_: unknown, text: string) => lines.push(text) } as unknown as Logger;
+  const metrics = createMetrics();
+  const values = async () => [
+    (await metrics.clockAheadSeconds.get()).values.map(({ value }) => value),
+    (await metrics.clockHoldsReading.get()).values.map(({ value }) => value),
+  ];
+  const watch = new ClockWatch({ role: 'detect', clock: { elapsedMs: () => 0 }, log, metrics });
+  // Nothing is exported that was not measured.
+  expect(await values()).toEqual([[], []]);
+  expect(await renderMetrics([await readMetrics(metrics)])).not.toMatch(/^tailmark_clock_/m);
+  watch.observe(-360_000);
+  const text =
+    'the clock of this machine is 360.0 s behind that of ClickHouse; pages come as much later';
+  expect([watch.problems(), lines, watch.holdsReading]).toEqual([
+    [`detect: ${text}`],
+    [text],
+    false,
+  ]);
+  expect(await values()).toEqual([[-360], []]);
+  watch.observe(360_000);
+  expect(watch.problems()).toEqual([
+    'detect: the clock of this machine is 360.0 s ahead of that of ClickHouse',
+  ]);
+});
+
+it('shows a slow clock of a thread, although the main thread has measured none', async () => {
+  const thread = createMetrics();
+  const log = { error: () => undefined } as unknown as Logger;
+  const clock = { elapsedMs: () => 0 };
+  new ClockWatch({ role: 'ingest', maxFutureMs: 4_000, clock, log, metrics: thread }).observe(
+    -9_000,
+  );
+  const text = await renderMetrics([await readMetrics(createMetrics()), await readMetrics(thread)]);
+  expect(text).toMatch(/^tailmark_clock_ahead_seconds -9$/m);
 });
