@@ -16,6 +16,8 @@ export interface LedgerWatchOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** A check before each one of the ledger. */
+  readonly checkFirst?: () => Promise<void>;
   /** A further check, after each one of the ledger. */
   readonly alsoCheck?: () => Promise<void>;
 }
@@ -91,6 +93,7 @@ export class LedgerWatch {
     const { clock, metrics } = this.#options;
     const nowMs = clock.nowMs();
     try {
+      await this.#options.checkFirst?.();
       const [ledger, chunks] = await this.#read(nowMs);
       this.#compare(ledger, ['gap', 'overlap', 'conservation', 'empty_range'], nowMs - LEDGER_MS);
       this.#compare(chunks, ['loss', 'duplicate', 'unrecorded'], nowMs - CHUNKS_MS);

@@ -7,7 +7,9 @@ import {
   type LedgerProblemKind,
   readProblems,
 } from './ledger-problems.ts';
+import { objectsOfSchema } from './migrate.ts';
 import { readRows } from './read-query.ts';
+import { missingNow, namesOf, type SchemaObject } from './schema-objects.ts';
 
 export interface PartitionLedger {
   readonly group_id: string;
@@ -40,7 +42,10 @@ export interface UnequalDay {
 const totalled = ['consumed', 'aggregated', 'rejected', 'late', 'overflow', 'samples'] as const;
 
 export interface Verification {
+  /** Every check passes, and there is something to check. */
   readonly ok: boolean;
+  /** Nothing is stored: a new database, or a wrong one. */
+  readonly empty: boolean;
   readonly totals: Readonly<Record<(typeof totalled)[number], number>>;
   /** Aggregated and overflowed events that arrived after their window could be evaluated. */
   readonly late_merged: number;
@@ -75,10 +80,11 @@ export async function verify(
   client: ClickHouseClient,
   options: VerifyOptions,
 ): Promise<Verification> {
+  const missing = await missingNow(client, objectsOfSchema());
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === ATTEMPTS;
-    const verification = await verifyOnce(client, options, isLast);
-    if (verification.ok || isLast) return verification;
+    const verification = await verifyOnce(client, options, missing, isLast);
+    if (verification.ok || verification.empty || isLast) return verification;
     await options.sleep(BETWEEN_ATTEMPTS_MS);
   }
 }
@@ -86,6 +92,7 @@ export async function verify(
 async function verifyOnce(
   client: ClickHouseClient,
   options: VerifyOptions,
+  missing: readonly SchemaObject[],
   isLast: boolean,
 ): Promise<Verification> {
   const ledger = await readLedger(client);
@@ -97,6 +104,11 @@ async function verifyOnce(
   const untiled = countOf(tiling, ['gap', 'overlap', 'empty_range']);
   const unaccounted = countOf(tiling, ['conservation']);
   const checks: Check[] = [
+    {
+      name: 'every table and view is there',
+      ok: missing.length === 0,
+      detail: missing.length === 0 ? 'as the migrations made them' : `missing: ${namesOf(missing)}`,
+    },
     {
       name: 'no gap or overlap of offsets',
       ok: untiled === 0,
@@ -116,8 +128,11 @@ async function verifyOnce(
     ...tables.checks,
   ];
   const found = [tiling, twice, chunks];
+  const passes = checks.every(({ ok }) => ok);
+  const empty = passes && ledger.chunkCount === 0 && tables.stored === 0;
   return {
-    ok: checks.every(({ ok }) => ok),
+    ok: passes && !empty,
+    empty,
     totals,
     late_merged: ledger.lateMerged,
     checks,
@@ -246,7 +261,7 @@ async function tableChecks(
         `${kept.length} days compared over 10 s, 1 min, 1 h and 1 day`,
     },
   ];
-  return { checks, unequalDays };
+  return { checks, unequalDays, stored };
 }
 
 type DaySamples = Record<'day' | 'in_10s' | 'in_1m' | 'in_1h' | 'in_1d', string>;

@@ -141,11 +141,9 @@ describe('a ClickHouse that takes connections and never responds', () => {
           seen.add((await readiness()).replaceAll(/\d+ s\b/g, 'N s').replaceAll(rig.topic, 't'));
           await pause(1_000);
         }
-        expect({ ended, seen: [...seen] }).toEqual({
-          ended: undefined,
-          seen: [expect.stringMatching(/^503 clickhouse: t\/\d has waited for it for N s/)],
-        });
-        expect([...seen].join()).not.toContain('kafka:');
+        const namesFirst = /^503 clickhouse: t\/\d has waited for it for N s/;
+        const others = [...seen].filter((text) => !namesFirst.test(text) || /kafka:/.test(text));
+        expect({ ended, others }).toEqual({ ended: undefined, others: [] });
       } finally {
         process.kill(pid, 'SIGCONT');
       }

@@ -36,7 +36,7 @@ describe('tailmark migrate', () => {
       const first = await migrate();
       expect(first).toMatchObject({ database, applied: all, present: [] });
       expect(first.retentionChanged).toContain('latency_10s');
-      const nothing = { database, applied: [], present: all, retentionChanged: [] };
+      const nothing = { database, applied: [], present: all, recreated: [], retentionChanged: [] };
       expect(await migrate()).toEqual(nothing);
 
       const shorter = { TAILMARK_CLICKHOUSE_RETENTION_LATENCY_10S: '2d' };

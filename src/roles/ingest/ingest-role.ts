@@ -3,11 +3,13 @@ import { LedgerWatch } from '../../ingest/ledger-watch.ts';
 import { startIngestThread } from '../../ingest/start-ingest-thread.ts';
 import { clusterIdOf } from '../../kafka/client/kafka-topics.ts';
 import { clickHouseError } from '../../sink/clickhouse.ts';
+import { SchemaWatch } from '../../sink/guard/schema-watch.ts';
 import { TopicGroups } from '../../sink/guard/topic-groups.ts';
+import { objectsOfSchema } from '../../sink/migrate.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 
-/** Starts the ingest role, in this thread or in several, and the checks of its ledger. */
+/** Starts the ingest role, in this thread or in several, and the checks of its ledger and tables. */
 export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const { config, client, groupId, log, metrics } = context;
   const topics = config.source.type === 'kafka' ? config.kafka.topics : [];
@@ -20,9 +22,14 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
       throw clickHouseError(error, 'look for other groups', config.clickhouse);
     });
   }
+  const { database } = config.clickhouse;
+  const schema = new SchemaWatch({
+    ...{ client, database, objects: objectsOfSchema(), log, metrics },
+  });
   const intervalMs = config.ingest.verify_interval;
   const ledger = new LedgerWatch({
     ...{ client, groupId, intervalMs, clock: systemClock, log, metrics },
+    checkFirst: () => schema.observe(),
     alsoCheck: () => groups.observe(),
   });
   ledger.start();
@@ -33,6 +40,7 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
         : await startWorkers(config, context.profile);
     return {
       ...ingest,
+      problems: () => [...schema.problems(), ...ingest.problems()],
       stop: async () => {
         await ingest.stop();
         // After the drain, because a slow check must not delay it.
