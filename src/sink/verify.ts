@@ -99,7 +99,8 @@ async function verifyOnce(
   const tiling = await readProblems(client, 'ledger_problems', { groupId: '', sinceMs: 0 });
   const twice = await readProblems(client, 'counted_twice', {});
   const chunks = await readProblems(client, 'chunk_problems', chunkScope(options));
-  const tables = await tableChecks(client, ledger, options, isLast);
+  const abandoned = await readProblems(client, 'abandoned_chunks', { groupId: '' });
+  const tables = await tableChecks(client, ledger, abandoned, options, isLast);
   const { totals } = ledger;
   const untiled = countOf(tiling, ['gap', 'overlap', 'empty_range']);
   const unaccounted = countOf(tiling, ['conservation']);
@@ -119,7 +120,7 @@ async function verifyOnce(
       ok: unaccounted === 0,
       detail: `${totals.consumed} consumed = ${totals.aggregated} aggregated + ${totals.rejected} rejected + ${totals.late} late + ${totals.overflow} overflow`,
     },
-    chunkCheck(chunks),
+    chunkCheck(chunks, abandoned),
     {
       name: 'no offset counted by two groups',
       ok: countOf(twice) === 0,
@@ -127,7 +128,7 @@ async function verifyOnce(
     },
     ...tables.checks,
   ];
-  const found = [tiling, twice, chunks];
+  const found = [tiling, twice, chunks, abandoned];
   const passes = checks.every(({ ok }) => ok);
   const empty = passes && ledger.chunkCount === 0 && tables.stored === 0;
   return {
@@ -145,8 +146,9 @@ async function verifyOnce(
   };
 }
 
-function chunkCheck(chunks: FoundProblems): Check {
-  const counts = [...chunks.kinds].map(([kind, { found, total }]) => {
+function chunkCheck(...results: readonly FoundProblems[]): Check {
+  const kinds = results.flatMap((result) => [...result.kinds]);
+  const counts = kinds.map(([kind, { found, total }]) => {
     return `${found} of kind ${kind} (${total} samples)`;
   });
   return {
@@ -223,6 +225,7 @@ async function readLedger(client: ClickHouseClient) {
 async function tableChecks(
   client: ClickHouseClient,
   ledger: Ledger,
+  abandoned: FoundProblems,
   options: VerifyOptions,
   isLast: boolean,
 ) {
@@ -231,6 +234,7 @@ async function tableChecks(
   const days = await readRows<DaySamples>(client, 'samples_by_day');
   const [pending] = await readRows<{ samples: string }>(client, 'chunks_in_flight');
   const inFlight = Number(pending?.samples ?? 0);
+  const given = abandoned.kinds.get('abandoned')?.total ?? 0;
   const { latency_10s, latency_1m, latency_1h, latency_1d } = retention;
   const finest = Math.min(latency_10s, latency_1m, latency_1h, latency_1d);
   const kept = days.filter(({ day }) => Date.parse(day) > nowMs - finest + DAY_MS);
@@ -244,6 +248,8 @@ async function tableChecks(
   const expired =
     ledger.firstWindowMs < nowMs - latency_1d + DAY_MS ||
     ledger.firstFlushedMs < nowMs - retention.flushes + DAY_MS;
+  const waiting =
+    given === 0 ? `${inFlight} in flight` : `${inFlight - given} in flight, ${given} abandoned`;
   const moved = after === samples ? '' : ` (${after} at the end)`;
   const checks: Check[] = [
     {
@@ -251,7 +257,7 @@ async function tableChecks(
       ok: expired || stored === samples + inFlight || (after > samples && isBetween),
       detail: expired
         ? 'not compared: the oldest rows are past clickhouse.retention.latency_1d or flushes'
-        : `${stored} samples stored, ${samples} in the ledger${moved}, ${inFlight} in flight`,
+        : `${stored} samples stored, ${samples} in the ledger${moved}, ${waiting}`,
     },
     {
       name: 'all resolutions match',

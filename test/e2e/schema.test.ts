@@ -182,7 +182,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, and no chunk has this mark.
         const isSilent =
-          /_problems\.sql$|^(stored|detector)_|^(counted_twice|live_leases|short_token_windows|chunk_places)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|chunk_places)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

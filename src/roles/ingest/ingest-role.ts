@@ -29,6 +29,7 @@ export async function startIngest(context: RoleContext): Promise<RunningRole> {
   const intervalMs = config.ingest.verify_interval;
   const ledger = new LedgerWatch({
     ...{ client, groupId, intervalMs, clock: systemClock, log, metrics },
+    landingsMs: config.clickhouse.retention.chunk_landings,
     checkFirst: () => schema.observe(),
     alsoCheck: () => groups.observe(),
   });
