@@ -53,6 +53,17 @@ export async function loadSettings(options: Options, io: Pick<Io, 'env'>): Promi
   });
 }
 
+/** Counts the settings by where they come from: `no file, 2 from the environment, …`. */
+export function settingsText({ file, settings }: Pick<LoadedConfig, 'file' | 'settings'>): string {
+  const count = (origin: string) => settings.filter((each) => each.origin === origin).length;
+  return [
+    file === undefined ? 'no file' : `${count('file')} from ${file}`,
+    `${count('environment')} from the environment`,
+    `${count('flag')} from flags`,
+    `${count('default')} by default`,
+  ].join(', ');
+}
+
 function camelCase(option: string): string {
   return option.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
 }

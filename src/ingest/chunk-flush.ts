@@ -12,8 +12,8 @@ export interface FlushContext extends LetterContext, PersistContext {
   readonly store: ChunkStore;
   /** The database of the store, for commits. Absent where nothing else could be meant. */
   readonly storeId?: string | undefined;
-  /** Resolves when the store may be written to. Absent where nothing guards it. */
-  readonly permit?: (() => Promise<void>) | undefined;
+  /** Resolves when a partition's chunk may be written to the store. Absent where nothing guards it. */
+  readonly permit?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<void>) | undefined;
   /** So long after the broker last confirmed the claim, another reader may have it. */
   readonly guardMs: number;
 }
@@ -160,10 +160,10 @@ export class ChunkFlush {
    */
   async #confirm(): Promise<void> {
     const { clock, guardMs, permit } = this.#context;
-    await permit?.();
+    await permit?.(this.#claim);
     while (clock.elapsedMs() - this.#confirmedMs > guardMs) {
       await this.#commitIntent();
-      await permit?.();
+      await permit?.(this.#claim);
     }
     if (this.#claim.isLost) {
       throw new ClaimLostError(`${this.#claim.topic}/${this.#claim.partition}`);

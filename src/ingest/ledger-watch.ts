@@ -13,9 +13,13 @@ export interface LedgerWatchOptions {
   readonly client: ClickHouseClient;
   readonly groupId: string;
   readonly intervalMs: number;
+  /** How long landings are kept (`clickhouse.retention.chunk_landings`). */
+  readonly landingsMs: number;
   readonly clock: Clock;
   readonly log: Logger;
   readonly metrics: Metrics;
+  /** A check before each one of the ledger. */
+  readonly checkFirst?: () => Promise<void>;
   /** A further check, after each one of the ledger. */
   readonly alsoCheck?: () => Promise<void>;
 }
@@ -28,12 +32,15 @@ interface Known {
   sightings: number;
 }
 
+const HOUR_MS = 3_600_000;
 /** The ledger is checked this far back. */
-const LEDGER_MS = 3_600_000;
+const LEDGER_MS = HOUR_MS;
 /** Chunks are compared with their rows this far back. */
 const CHUNKS_MS = 600_000;
 /** Rows are read from this much earlier, because they land before the ledger row. */
 const LANDED_SLACK_MS = 60_000;
+/** Chunks that nobody finishes are looked for so often. */
+const ABANDONED_EVERY_MS = 300_000;
 /** Consecutive checks that must find a problem: replicas and clocks may lag during one. */
 const SIGHTINGS = 2;
 /** Limit of remembered problems; metrics still count the others while they are found. */
@@ -47,6 +54,7 @@ const metricOf = {
   loss: 'ledgerSampleDifference',
   duplicate: 'ledgerSampleDifference',
   unrecorded: 'ledgerSampleDifference',
+  abandoned: 'ledgerSampleDifference',
   counted_twice: undefined,
 } as const satisfies Record<LedgerProblemKind, keyof Metrics | undefined>;
 
@@ -63,6 +71,8 @@ export class LedgerWatch {
   readonly #known = new Map<string, Known>();
   #cancel: (() => void) | undefined;
   #checking: Promise<void> | undefined;
+  /** When chunks that nobody finishes were looked for. */
+  #abandonedMs = Number.NEGATIVE_INFINITY;
   /** The last failure; a repeated one is not logged again. */
   #failure = '';
 
@@ -91,10 +101,12 @@ export class LedgerWatch {
     const { clock, metrics } = this.#options;
     const nowMs = clock.nowMs();
     try {
+      if (this.#options.checkFirst !== undefined) await this.#options.checkFirst();
       const [ledger, chunks] = await this.#read(nowMs);
       this.#compare(ledger, ['gap', 'overlap', 'conservation', 'empty_range'], nowMs - LEDGER_MS);
       this.#compare(chunks, ['loss', 'duplicate', 'unrecorded'], nowMs - CHUNKS_MS);
-      this.#report(ledger, chunks);
+      const abandoned = await this.#lookForAbandoned(nowMs);
+      this.#report(ledger, chunks, ...abandoned);
       await this.#options.alsoCheck?.();
       metrics.ledgerCheckedSeconds.set(nowMs / 1000);
       this.#failure = '';
@@ -118,6 +130,17 @@ export class LedgerWatch {
         firstsToo: false,
       }),
     ]);
+  }
+
+  /** Reads all landings that are kept, so more seldom; what it finds is older than that. */
+  async #lookForAbandoned(nowMs: number): Promise<FoundProblems[]> {
+    if (Math.abs(nowMs - this.#abandonedMs) < ABANDONED_EVERY_MS) return [];
+    const { client, groupId, landingsMs } = this.#options;
+    const found = await readProblems(client, 'abandoned_chunks', { groupId });
+    this.#abandonedMs = nowMs;
+    // Merges drop landings somewhat later than they expire.
+    this.#compare(found, ['abandoned'], nowMs - landingsMs + Math.min(HOUR_MS, landingsMs / 4));
+    return [found];
   }
 
   /** Merges the findings of these kinds. A known problem is resolved when it is in range and not found. */

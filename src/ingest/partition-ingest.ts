@@ -19,7 +19,7 @@ export interface PartitionContext extends ChunkContext, FlushContext {
   readonly lateShare: Pick<LateShare, 'count'>;
   readonly paused: Pick<PausedPartitions, 'pause' | 'tryAgain' | 'goesOn'>;
   /** Asks how far the local clock is ahead of ClickHouse's. Absent where clocks do not matter. */
-  readonly clockAheadMs?: (() => Promise<number>) | undefined;
+  readonly clockAheadMs?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<number>) | undefined;
 }
 
 /**
@@ -230,7 +230,7 @@ export class PartitionIngest {
     const setByMs = () => clock.nowMs() - clock.elapsedMs() - clockMs;
     const compare = async () => {
       const beforeMs = setByMs();
-      const aheadMs = await clockAheadMs();
+      const aheadMs = await clockAheadMs(this.claim);
       behindMs = Math.max(beforeMs, setByMs()) - aheadMs;
     };
     await persist('compare the clocks', this.claim, chunk, compare, this.#context);

@@ -35,6 +35,8 @@ export interface RunningIngest {
 
 /** ClickHouse's client times out by itself; a call that lasts this much longer is lost. */
 const CALL_GRACE_MS = 10_000;
+/** Requests of one call at most, each of which may take all its time: a permit asks for server, lease, schema. */
+const REQUESTS_PER_CALL = 6;
 
 export async function startIngestThread(
   config: Config,
@@ -64,7 +66,7 @@ async function startGuarded(
 ): Promise<RunningIngest> {
   const { storeId } = guard;
   const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
-  const longestCallMs = config.clickhouse.request_timeout + CALL_GRACE_MS;
+  const longestCallMs = REQUESTS_PER_CALL * config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(new GuardedStore(chunkStore, guard), systemClock, longestCallMs);
   const waitMs = (topic: string, partition: number) =>
     Math.max(store.waitMs(topic, partition), clockWatch.heldMs());
@@ -76,8 +78,8 @@ async function startGuarded(
   const { publisher, log, metrics } = options;
   const ingester = new Ingester({
     ...{ config, source, store, storeId, publisher, log, metrics },
-    permit: () => guard.permit(),
-    clockAheadMs: () => guard.clockAheadMs(),
+    permit: (of) => store.waiting(of, () => guard.permit()),
+    clockAheadMs: (of) => store.waiting(of, () => guard.clockAheadMs()),
   });
   await ingester.start();
   let drained: Promise<void> | undefined;
@@ -94,7 +96,13 @@ async function startGuarded(
   done.catch(() => undefined);
   return {
     done,
-    problems: () => [...clockWatch.problems(), ...source.problems(), ...ingester.problems()],
+    // A cause before what it causes.
+    problems: () => [
+      ...store.problems(),
+      ...clockWatch.problems(),
+      ...source.problems(),
+      ...ingester.problems(),
+    ],
     stop: async () => {
       await drain();
       await guard.close();

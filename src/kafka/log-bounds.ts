@@ -54,6 +54,12 @@ export class LogBounds {
     return new Map(commits.filter(([, offset]) => offset >= 0));
   }
 
+  /** Ids of the cluster's groups that this user may see. */
+  async groupIds(): Promise<string[]> {
+    const { groups } = await this.#both.admin.listGroups();
+    return groups.map(({ groupId }) => groupId);
+  }
+
   close(): Promise<void> {
     return this.#both.admin.disconnect();
   }

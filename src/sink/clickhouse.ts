@@ -131,11 +131,16 @@ export function clickHouseError(
     );
   }
   if (missingCodes.has(code) || missingColumnCodes.has(code)) {
+    // ClickHouse calls the landing table a view here.
+    const target = /^Target table '(?:[^'.]*\.)?([^'.]+)' of view/.exec(detail)?.[1];
     const what = missingCodes.has(code) ? 'tables' : 'columns';
+    const found = target === undefined ? `tailmark's ${what}: ${detail}` : `table ${target}`;
     return failure(
       'TAILMARK_SCHEMA_MISSING',
-      `: database ${config.database} lacks tailmark's ${what}: ${detail}`,
-      'Run `tailmark migrate`.',
+      `: database ${config.database} lacks ${found}`,
+      missingCodes.has(code)
+        ? 'Run `tailmark migrate`.'
+        : 'Run `tailmark migrate`. If that changes nothing, somebody has dropped a column: restore it as sql/ has it.',
     );
   }
   if (!(error instanceof ClickHouseError)) {

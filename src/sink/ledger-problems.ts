@@ -48,6 +48,8 @@ const details = {
   duplicate: (f) => `chunk ${chunk(f)} has ${f.amount} samples too many`,
   unrecorded: (f) =>
     `the ${f.amount} samples of the chunk at offset ${f.from_offset} are stored, its ledger row is not`,
+  abandoned: (f) =>
+    `the ${f.amount} samples of the chunk at offset ${f.from_offset} are stored, its ledger row is not, and nobody finishes it: is its log still consumed?`,
   counted_twice: (f) => `offsets ${range(f)} are counted by group ${f.other_group_id} as well`,
 } as const satisfies Record<string, (facts: Facts) => string>;
 
@@ -78,7 +80,7 @@ export interface FoundProblems {
 /** Runs a query for problems. Their number is bounded, so memory does not grow with the ledger. */
 export async function readProblems(
   client: ClickHouseClient,
-  query: 'ledger_problems' | 'chunk_problems' | 'counted_twice',
+  query: 'ledger_problems' | 'chunk_problems' | 'abandoned_chunks' | 'counted_twice',
   params: Readonly<Record<string, string | number | boolean>>,
 ): Promise<FoundProblems> {
   const rows = await readRows<Record<string, string | number>>(client, query, {

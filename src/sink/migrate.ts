@@ -8,6 +8,13 @@ import type { Config } from '../config/schema.ts';
 import { clickHouseError, isMissing, openClickHouse } from './clickhouse.ts';
 import { Lease, requireNoLease } from './guard/lease.ts';
 import { rowsOf } from './read-query.ts';
+import {
+  missingObjects,
+  namesOf,
+  type SchemaObject,
+  schemaIncomplete,
+  schemaObjects,
+} from './schema-objects.ts';
 
 export interface Migration {
   /** `0001_latency`. */
@@ -20,6 +27,8 @@ export interface MigrationReport {
   readonly database: string;
   readonly applied: readonly string[];
   readonly present: readonly string[];
+  /** What somebody had dropped, and is there again: without its rows. */
+  readonly recreated: readonly Pick<SchemaObject, 'name' | 'kind' | 'keepsRows'>[];
   /** Tables whose retention was changed to the configured one. */
   readonly retentionChanged: readonly string[];
 }
@@ -50,11 +59,12 @@ export function statementsOf(text: string): string[] {
 }
 
 /**
- * Migrates the database to this version: creates it, applies missing migrations in order, sets the configured
- * retention. Safe to repeat. Concurrent runs are safe on one server only.
+ * Migrates the database to this version: creates it, creates again what was dropped by hand, applies missing
+ * migrations in order, sets the configured retention. Safe to repeat. Concurrent runs are safe on one server
+ * only.
  *
  * @throws OperatorError if the server cannot be reached, an applied file has changed since, the schema is
- *   newer, or migrations are missing while ingesters run.
+ *   newer, or there is something to create while ingesters run.
  */
 export async function migrate(config: Config['clickhouse']): Promise<MigrationReport> {
   try {
@@ -112,19 +122,27 @@ export function compareSchema(
   return { missing, newer: new OperatorError('TAILMARK_SCHEMA_NEWER', message, { hint }) };
 }
 
+/** Tables and views that all migrations of this version make. */
+export function objectsOfSchema(): SchemaObject[] {
+  return schemaObjects([recordTable, ...readMigrations().flatMap(({ statements }) => statements)]);
+}
+
 /** @throws OperatorError when ClickHouse cannot be reached, lacks tables of this version, or has newer ones. */
 export async function requireSchema(
   client: ClickHouseClient,
   config: Config['clickhouse'],
 ): Promise<void> {
   let schema: SchemaState;
+  let dropped: SchemaObject[] = [];
   try {
     schema = await readSchema(client, config);
+    if (schema.missing.length === 0) dropped = await missingObjects(client, objectsOfSchema());
   } catch (error) {
     throw clickHouseError(error, 'read the schema', config);
   }
   const { missing, newer } = schema;
   if (newer !== undefined) throw newer;
+  if (dropped.length > 0) throw schemaIncomplete('run', config.database, dropped);
   if (missing.length === 0) return;
   throw new OperatorError(
     'TAILMARK_SCHEMA_MISSING',
@@ -133,12 +151,13 @@ export async function requireSchema(
   );
 }
 
+/** The record of what was applied. */
+const recordTable = `CREATE TABLE IF NOT EXISTS schema_migrations
+(name String, checksum String, applied_at DateTime('UTC') DEFAULT now())
+ENGINE = MergeTree ORDER BY name`;
+
 async function applyMissing(client: ClickHouseClient, config: Config['clickhouse']) {
-  await client.command({
-    query: `CREATE TABLE IF NOT EXISTS schema_migrations
-            (name String, checksum String, applied_at DateTime('UTC') DEFAULT now())
-            ENGINE = MergeTree ORDER BY name`,
-  });
+  await client.command({ query: recordTable });
   const recorded = await recordedMigrations(client);
   const all = readMigrations();
   const { missing: applied, newer } = compareSchema(recorded, all, config.database);
@@ -152,16 +171,77 @@ async function applyMissing(client: ClickHouseClient, config: Config['clickhouse
       { hint: 'Restore the file and put the change into a new, higher-numbered one.' },
     );
   }
+  if (recorded.size === 0) await requireNew(client, config, all);
   const missing = all.filter(({ name }) => applied.includes(name));
-  // An empty database has no leases yet, and no ingester.
-  const apply = () => applyAll(client, missing);
-  if (applied.includes(leases)) await apply();
-  else if (missing.length > 0) await withLease(client, config, apply);
-  return { applied, present };
+  // A migration that was interrupted may have dropped what it creates at its end.
+  const isInterrupted = missing.some(({ name }) => recorded.has(name));
+  const earlier = isInterrupted ? [] : all.filter(({ name }) => present.includes(name));
+  const recreated = await recreate(client, config, earlier);
+  if (missing.length > 0) await alone(client, config, () => applyAll(client, missing));
+  if (isInterrupted) recreated.push(...(await recreate(client, config, all)));
+  return { applied, present, recreated };
 }
 
-/** The migration that creates the table of leases. */
-const leases = '0013_leases';
+/**
+ * Without a record, migrations would change tables that they have changed before.
+ *
+ * @throws OperatorError where the database has tables, and the record of its migrations is gone.
+ */
+async function requireNew(
+  client: ClickHouseClient,
+  { database }: Config['clickhouse'],
+  all: readonly Migration[],
+): Promise<void> {
+  if (!(await hasTable(client, 'flushes'))) return;
+  const values = all.map(({ name, checksum }) => `('${name}', '${checksum}')`).join(', ');
+  throw new OperatorError(
+    'TAILMARK_SCHEMA_MISSING',
+    `Cannot migrate as database ${database} must have a record of its migrations: it has tables, and schema_migrations is empty`,
+    {
+      hint: `Restore that table from a backup. If this version was the last one to migrate: INSERT INTO ${database}.schema_migrations (name, checksum) VALUES ${values}`,
+    },
+  );
+}
+
+async function hasTable(client: ClickHouseClient, name: string): Promise<boolean> {
+  const query = 'EXISTS TABLE {name:Identifier}';
+  const [row] = await rowsOf<{ result: number }>(client, query, { name });
+  return Number(row?.result) === 1;
+}
+
+/**
+ * Creates what applied migrations made and the database lacks, as empty as they did: by the same statements,
+ * from the last CREATE of each on.
+ *
+ * @throws OperatorError while ingesters run, or where something cannot be created.
+ */
+async function recreate(
+  client: ClickHouseClient,
+  config: Config['clickhouse'],
+  applied: readonly Migration[],
+): Promise<MigrationReport['recreated'][number][]> {
+  const objects = schemaObjects(applied.flatMap(({ statements }) => statements));
+  const missing = await missingObjects(client, objects);
+  if (missing.length === 0) return [];
+  const create = async (some: readonly SchemaObject[]) => {
+    const statements = some.flatMap((object) => object.statements);
+    for (const statement of statements) await client.command({ query: idempotent(statement) });
+  };
+  // Without that table no ingester can be kept away, nor store for long.
+  await create(missing.filter(({ name }) => name === 'leases'));
+  await alone(client, config, () => create(missing));
+  const still = await missingObjects(client, objects);
+  if (still.length === 0) {
+    return missing.map(({ name, kind, keepsRows }) => ({ name, kind, keepsRows }));
+  }
+  throw new OperatorError(
+    'TAILMARK_SCHEMA_MISSING',
+    `Cannot migrate as database ${config.database} must have every table and view that its migrations made: it lacks ${namesOf(still)}, also after they were created`,
+    {
+      hint: 'A view that exists and gets no rows: DROP VIEW … SYNC, and run `tailmark migrate` again.',
+    },
+  );
+}
 
 async function applyAll(client: ClickHouseClient, missing: readonly Migration[]): Promise<void> {
   // First, so that no older version starts from here on, even if this one does not come to its end.
@@ -188,11 +268,13 @@ async function record(
 }
 
 /** Holds the lease of a migration during an action. @throws OperatorError while ingesters have theirs. */
-async function withLease(
+async function alone(
   client: ClickHouseClient,
   { request_timeout }: Config['clickhouse'],
   action: () => Promise<void>,
 ): Promise<void> {
+  // An empty database has no leases yet, and no ingester.
+  if (!(await hasTable(client, 'leases'))) return action();
   const seconds = Math.ceil((RENEW_MS + request_timeout) / 1000) + 15;
   const lease = new Lease(client, 'migrate', `${hostname()}/${process.pid}`, seconds);
   await lease.renew();

@@ -4,8 +4,9 @@ import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { findServer } from './guard/one-server.ts';
 import { CONNECTIONS_AT_START } from './guard/store-guard.ts';
 import { requireEngines } from './guard/table-engines.ts';
-import { readSchema } from './migrate.ts';
+import { objectsOfSchema, readSchema } from './migrate.ts';
 import { readRows, rowsOf } from './read-query.ts';
+import { missingObjects, schemaIncomplete } from './schema-objects.ts';
 
 /** Tables that each role writes to. */
 const writtenTables = {
@@ -135,6 +136,10 @@ async function probeSchema(config: Config['clickhouse']): Promise<ProbeFinding> 
         detail: `${pending.length} migration(s) not applied: ${pending.join(', ')}`,
         hint: 'Run `tailmark migrate`.',
       };
+    }
+    const dropped = await missingObjects(client, objectsOfSchema());
+    if (dropped.length > 0) {
+      return failedProbe(what, schemaIncomplete('use this database', config.database, dropped));
     }
     await requireEngines(client);
     const tables = await readRows<{ table_name: string; tokens_kept: string | number }>(

@@ -7,7 +7,9 @@ import {
   type LedgerProblemKind,
   readProblems,
 } from './ledger-problems.ts';
+import { objectsOfSchema } from './migrate.ts';
 import { readRows } from './read-query.ts';
+import { missingNow, namesOf, type SchemaObject } from './schema-objects.ts';
 
 export interface PartitionLedger {
   readonly group_id: string;
@@ -40,7 +42,10 @@ export interface UnequalDay {
 const totalled = ['consumed', 'aggregated', 'rejected', 'late', 'overflow', 'samples'] as const;
 
 export interface Verification {
+  /** Every check passes, and there is something to check. */
   readonly ok: boolean;
+  /** Nothing is stored: a new database, or a wrong one. */
+  readonly empty: boolean;
   readonly totals: Readonly<Record<(typeof totalled)[number], number>>;
   /** Aggregated and overflowed events that arrived after their window could be evaluated. */
   readonly late_merged: number;
@@ -75,10 +80,11 @@ export async function verify(
   client: ClickHouseClient,
   options: VerifyOptions,
 ): Promise<Verification> {
+  const missing = await missingNow(client, objectsOfSchema());
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === ATTEMPTS;
-    const verification = await verifyOnce(client, options, isLast);
-    if (verification.ok || isLast) return verification;
+    const verification = await verifyOnce(client, options, missing, isLast);
+    if (verification.ok || verification.empty || isLast) return verification;
     await options.sleep(BETWEEN_ATTEMPTS_MS);
   }
 }
@@ -86,17 +92,24 @@ export async function verify(
 async function verifyOnce(
   client: ClickHouseClient,
   options: VerifyOptions,
+  missing: readonly SchemaObject[],
   isLast: boolean,
 ): Promise<Verification> {
   const ledger = await readLedger(client);
   const tiling = await readProblems(client, 'ledger_problems', { groupId: '', sinceMs: 0 });
   const twice = await readProblems(client, 'counted_twice', {});
   const chunks = await readProblems(client, 'chunk_problems', chunkScope(options));
-  const tables = await tableChecks(client, ledger, options, isLast);
+  const abandoned = await readProblems(client, 'abandoned_chunks', { groupId: '' });
+  const tables = await tableChecks(client, ledger, abandoned, options, isLast);
   const { totals } = ledger;
   const untiled = countOf(tiling, ['gap', 'overlap', 'empty_range']);
   const unaccounted = countOf(tiling, ['conservation']);
   const checks: Check[] = [
+    {
+      name: 'every table and view is there',
+      ok: missing.length === 0,
+      detail: missing.length === 0 ? 'as the migrations made them' : `missing: ${namesOf(missing)}`,
+    },
     {
       name: 'no gap or overlap of offsets',
       ok: untiled === 0,
@@ -107,7 +120,7 @@ async function verifyOnce(
       ok: unaccounted === 0,
       detail: `${totals.consumed} consumed = ${totals.aggregated} aggregated + ${totals.rejected} rejected + ${totals.late} late + ${totals.overflow} overflow`,
     },
-    chunkCheck(chunks),
+    chunkCheck(chunks, abandoned),
     {
       name: 'no offset counted by two groups',
       ok: countOf(twice) === 0,
@@ -115,9 +128,12 @@ async function verifyOnce(
     },
     ...tables.checks,
   ];
-  const found = [tiling, twice, chunks];
+  const found = [tiling, twice, chunks, abandoned];
+  const passes = checks.every(({ ok }) => ok);
+  const empty = passes && ledger.chunkCount === 0 && tables.stored === 0;
   return {
-    ok: checks.every(({ ok }) => ok),
+    ok: passes && !empty,
+    empty,
     totals,
     late_merged: ledger.lateMerged,
     checks,
@@ -130,8 +146,9 @@ async function verifyOnce(
   };
 }
 
-function chunkCheck(chunks: FoundProblems): Check {
-  const counts = [...chunks.kinds].map(([kind, { found, total }]) => {
+function chunkCheck(...results: readonly FoundProblems[]): Check {
+  const kinds = results.flatMap((result) => [...result.kinds]);
+  const counts = kinds.map(([kind, { found, total }]) => {
     return `${found} of kind ${kind} (${total} samples)`;
   });
   return {
@@ -208,6 +225,7 @@ async function readLedger(client: ClickHouseClient) {
 async function tableChecks(
   client: ClickHouseClient,
   ledger: Ledger,
+  abandoned: FoundProblems,
   options: VerifyOptions,
   isLast: boolean,
 ) {
@@ -216,6 +234,7 @@ async function tableChecks(
   const days = await readRows<DaySamples>(client, 'samples_by_day');
   const [pending] = await readRows<{ samples: string }>(client, 'chunks_in_flight');
   const inFlight = Number(pending?.samples ?? 0);
+  const given = abandoned.kinds.get('abandoned')?.total ?? 0;
   const { latency_10s, latency_1m, latency_1h, latency_1d } = retention;
   const finest = Math.min(latency_10s, latency_1m, latency_1h, latency_1d);
   const kept = days.filter(({ day }) => Date.parse(day) > nowMs - finest + DAY_MS);
@@ -229,6 +248,8 @@ async function tableChecks(
   const expired =
     ledger.firstWindowMs < nowMs - latency_1d + DAY_MS ||
     ledger.firstFlushedMs < nowMs - retention.flushes + DAY_MS;
+  const waiting =
+    given === 0 ? `${inFlight} in flight` : `${inFlight - given} in flight, ${given} abandoned`;
   const moved = after === samples ? '' : ` (${after} at the end)`;
   const checks: Check[] = [
     {
@@ -236,7 +257,7 @@ async function tableChecks(
       ok: expired || stored === samples + inFlight || (after > samples && isBetween),
       detail: expired
         ? 'not compared: the oldest rows are past clickhouse.retention.latency_1d or flushes'
-        : `${stored} samples stored, ${samples} in the ledger${moved}, ${inFlight} in flight`,
+        : `${stored} samples stored, ${samples} in the ledger${moved}, ${waiting}`,
     },
     {
       name: 'all resolutions match',
@@ -246,7 +267,7 @@ async function tableChecks(
         `${kept.length} days compared over 10 s, 1 min, 1 h and 1 day`,
     },
   ];
-  return { checks, unequalDays };
+  return { checks, unequalDays, stored };
 }
 
 type DaySamples = Record<'day' | 'in_10s' | 'in_1m' | 'in_1h' | 'in_1d', string>;

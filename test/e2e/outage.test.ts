@@ -1,13 +1,15 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, it } from 'vitest';
+import { setTimeout as pause } from 'node:timers/promises';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import {
   type ClickHouseServer,
   startClickHouse,
 } from '../../src/local/clickhouse/clickhouse-server.ts';
 import { type KafkaBroker, startKafka } from '../../src/local/kafka/kafka-broker.ts';
+import type { StackEndpoints } from '../containers/global-setup.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';
@@ -56,15 +58,18 @@ async function kill(server: KafkaBroker | ClickHouseServer | undefined): Promise
   await server?.exited;
 }
 
-/** Ingests while `outage` happens in the middle; at the end every event counts exactly once. */
-function through(name: string, outage: (rig: Rig) => Promise<void>) {
-  const endpoints = {
-    kind: 'local' as const,
+function endpoints(): StackEndpoints {
+  return {
+    kind: 'local',
     brokers: kafka?.brokers ?? [],
     clickhouseUrl: clickhouse?.url ?? '',
   };
+}
+
+/** Ingests while `outage` happens in the middle; at the end every event counts exactly once. */
+function through(name: string, outage: (rig: Rig) => Promise<void>) {
   const settings = { INGEST_FLUSH_INTERVAL: '100ms', INGEST_FLUSH_MAX_EVENTS: '500' };
-  return withRig({ stack: endpoints, name, partitions, settings }, async (rig) => {
+  return withRig({ stack: endpoints(), name, partitions, settings }, async (rig) => {
     const { messages, events, truth } = benchMessages(name, 30_000, 10);
     await rig.publish(messages.map((value, n) => ({ value, partition: n % partitions })));
     const pipeline = await rig.start(['ingest', 'serve']);
@@ -101,4 +106,53 @@ describe('kill -9 of', () => {
       );
       kafka = await runKafka(portIn(kafka?.brokers[0] ?? ''));
     }));
+});
+
+describe('a ClickHouse that takes connections and never responds', () => {
+  it('makes the process unready, which names it first, does not end it, and costs nothing', () => {
+    const settings = { INGEST_FLUSH_INTERVAL: '1s' };
+    return withRig({ stack: endpoints(), name: 'hang', partitions, settings }, async (rig) => {
+      const { messages, events, truth } = benchMessages('hang', 30_000, 10);
+      const half = messages.length / 2;
+      const spread = (some: readonly Buffer[]) =>
+        rig.publish(some.map((value, n) => ({ value, partition: n % partitions })));
+      await spread(messages.slice(0, half));
+      const pipeline = await rig.start(['ingest', 'serve']);
+      let ended: unknown;
+      pipeline.done.catch((error: unknown) => {
+        ended = error;
+      });
+      const readiness = async () => {
+        const response = await fetch(`${pipeline.url}/readyz`);
+        return `${response.status} ${await response.text()}`;
+      };
+      await rig.untilConsumed(events / 2);
+      // From then on a write first asks which server there is: this request hangs, not the insert.
+      await pause(2_000);
+      const { pid = 0 } = clickhouse ?? {};
+      process.kill(pid, 'SIGSTOP');
+      try {
+        await spread(messages.slice(half));
+        const unready = async () => (/^503/.test(await readiness()) ? true : undefined);
+        await poll('it is not ready', unready, { deadlineMs: 40_000 });
+        // The first request of a chunk fails after clickhouse.request_timeout: 60 s.
+        const seen = new Set<string>();
+        for (let second = 0; second < 75 && ended === undefined; second++) {
+          seen.add((await readiness()).replaceAll(/\d+ s\b/g, 'N s').replaceAll(rig.topic, 't'));
+          await pause(1_000);
+        }
+        const namesFirst = /^503 clickhouse: t\/\d has waited for it for N s/;
+        const others = [...seen].filter((text) => !namesFirst.test(text) || /kafka:/.test(text));
+        expect({ ended, others }).toEqual({ ended: undefined, others: [] });
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+      await rig.untilConsumed(events, 90_000);
+      await poll('it is ready again', async () =>
+        (await readiness()) === '200 ready\n' ? true : undefined,
+      );
+      expect(ended).toBeUndefined();
+      await rig.expectStages(truth);
+    });
+  });
 });

@@ -27,7 +27,8 @@ async function ingest(rig: Rig, events: number, maxFutureMs?: number): Promise<v
 async function replay(rig: Rig, ...flags: string[]): Promise<Record<string, unknown>> {
   const { out, err, exitCode } = await rig.cli(['replay', '--dead-letters', '--json', ...flags]);
   expect({ err, exitCode }).toEqual({ err: '', exitCode: 0 });
-  return JSON.parse(out) as Record<string, unknown>;
+  const { group: _, ...counts } = JSON.parse(out) as Record<string, unknown>;
+  return counts;
 }
 
 const none = { other_reason: 0, gone: 0, other_log: 0, without_letter: 0, left: 0 };
@@ -71,6 +72,32 @@ describe('tailmark replay --dead-letters', () => {
         by_reason: { missing_ts: 1 },
       });
       expect(await replay(rig, '--reason', 'missing_ts')).toMatchObject({ replayed: 0 });
+    }));
+
+  it('keeps its place by group: another one is refused where letters were replayed', () =>
+    withRig({ stack, name: 'replay_groups', settings }, async (rig) => {
+      await rig.publish([{ value: event(soon()) }, { value: event(soon()) }]);
+      await ingest(rig, 2);
+      const own = rig.config.kafka.group_id;
+      // Without an earlier replay any group may begin: it sends each event once.
+      const began = await rig.cli(['replay', '--dead-letters', '--group', `${own}.a`]);
+      expect([began.exitCode, began.out]).toEqual([
+        0,
+        expect.stringContaining(`Its place in the dead letters is that of group ${own}.a.\n`),
+      ]);
+      expect(began.out).toContain('Replayed 2 rejected events');
+      for (const dryRun of [[], ['--dry-run']]) {
+        const refused = await rig.cli(['replay', '--dead-letters', ...dryRun]);
+        expect([refused.exitCode, refused.out]).toEqual([78, '']);
+        expect(refused.err).toContain('TAILMARK_GROUP_CONFLICT');
+        expect(refused.err).toContain(
+          `it is ${own}, which has never replayed ${rig.topic}.dlq; group ${own}.a has`,
+        );
+        expect(refused.err).toContain(`--group ${own}.a goes on where that one ended`);
+      }
+      const json = await rig.cli(['replay', '--dead-letters', '--json', '--group', `${own}.a`]);
+      expect(JSON.parse(json.out)).toMatchObject({ group: `${own}.a`, replayed: 0 });
+      expect(await replay(rig, '--new-group', '--dry-run')).toMatchObject({ replayed: 2 });
     }));
 
   it('of two at a time, the first sends nothing more', () =>

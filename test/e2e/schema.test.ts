@@ -36,7 +36,7 @@ describe('tailmark migrate', () => {
       const first = await migrate();
       expect(first).toMatchObject({ database, applied: all, present: [] });
       expect(first.retentionChanged).toContain('latency_10s');
-      const nothing = { database, applied: [], present: all, retentionChanged: [] };
+      const nothing = { database, applied: [], present: all, recreated: [], retentionChanged: [] };
       expect(await migrate()).toEqual(nothing);
 
       const shorter = { TAILMARK_CLICKHOUSE_RETENTION_LATENCY_10S: '2d' };
@@ -188,7 +188,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, no chunk has this mark, and no receiver is configured.
         const isSilent =
-          /_problems\.sql$|^(stored|detector|new)_|^(counted_twice|live_leases|short_token_windows|chunk_places|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|chunk_places|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

@@ -197,6 +197,76 @@ describe('verify, of a chunk', () => {
     }));
 });
 
+describe('verify, of a chunk that nobody finishes', () => {
+  /** Rows of a chunk of a log, landed so many seconds ago, without a ledger row. */
+  const land = async (rig: Rig, logMark: number, group: string, secondsAgo: number) => {
+    const insert = `INSERT INTO chunk_rows
+      (kind, window_start, model, stage, requests, group_id, topic, partition, log_mark, start_offset)
+      VALUES ('stage', now(), 'm', 'forward', 30, {group:String}, {topic:String}, 1, {logMark:UInt64}, 77)`;
+    await meddle(rig, insert, { group, topic: rig.topic, logMark });
+    const older = `ALTER TABLE chunk_landings UPDATE inserted_at = inserted_at - {secondsAgo:UInt32}
+                   WHERE log_mark = {logMark:UInt64}`;
+    await meddle(rig, older, { secondsAgo, logMark });
+  };
+
+  it('names it once the partition goes on in another log, as after a move to another cluster', () =>
+    withStored('verify_moved', async (rig) => {
+      const { group_id } = rig.config.kafka;
+      // The other log, of this cluster, was stored just now.
+      await land(rig, 1, group_id, 200);
+      expect(failed(await look(rig))).toEqual([]);
+      await land(rig, 2, group_id, 400);
+      const found = await look(rig);
+      expect(failed(found)).toEqual(['every chunk has its rows']);
+      const where = { group_id, topic: rig.topic, partition: 1, from_offset: 77, amount: 30 };
+      expect(found.problems).toMatchObject([{ kind: 'abandoned', ...where }]);
+      const { detail } = found.checks.find(({ name }) => name.startsWith('tables match')) ?? {};
+      expect(detail).toContain('30 in flight, 30 abandoned');
+      const { exitCode, out } = await rig.cli(['verify']);
+      expect(exitCode).toBe(2);
+      expect(out).toContain(`abandoned in ${rig.topic}/1 (group ${group_id}): the 30 samples`);
+    }));
+
+  it('names it after an hour in which nobody has come', () =>
+    withStored('verify_gone', async (rig) => {
+      await land(rig, 1, 'gone', 3_000);
+      expect(failed(await look(rig))).toEqual([]);
+      await land(rig, 2, 'gone', 4_000);
+      expect((await look(rig)).problems).toMatchObject([{ kind: 'abandoned', group_id: 'gone' }]);
+    }));
+
+  it('leaves chunks alone that are in the ledger, however old', () =>
+    withStored('verify_old', async (rig) => {
+      await meddle(
+        rig,
+        'ALTER TABLE chunk_landings UPDATE inserted_at = inserted_at - 9000 WHERE 1',
+        {},
+      );
+      expect((await look(rig)).problems).toEqual([]);
+    }));
+});
+
+describe('verify, of a database without a chunk', () => {
+  it('says that there is nothing to verify, and exits with 1: it may be the wrong one', async () => {
+    const rig = await Rig.open({ stack, name: 'verify_empty' });
+    try {
+      const { exitCode, out } = await rig.cli(['verify']);
+      const { database } = rig.config.clickhouse;
+      expect([exitCode, out]).toEqual([
+        1,
+        expect.stringContaining(`nothing is stored in ${database}: nothing to verify\n`),
+      ]);
+      expect(JSON.parse((await rig.cli(['verify', '--json'])).out)).toMatchObject({
+        ok: false,
+        empty: true,
+        problems: [],
+      });
+    } finally {
+      await rig.close();
+    }
+  });
+});
+
 describe('verify, of tables', () => {
   it('that differ on a day names the day, the table and the difference', () =>
     withStored('verify_days', async (rig) => {

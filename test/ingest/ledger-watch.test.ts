@@ -27,6 +27,7 @@ class Watched {
   nowMs = startMs;
   ledger: readonly Row[] = [];
   chunks: readonly Row[] = [];
+  pending: readonly Row[] = [];
   failure: Error | undefined;
   readonly asked: Readonly<Record<string, unknown>>[] = [];
   readonly lines: { level: string; fields: Record<string, unknown>; text: string }[] = [];
@@ -44,6 +45,7 @@ class Watched {
       query: async (given: { query: string; query_params: Readonly<Record<string, unknown>> }) => {
         this.asked.push(given.query_params);
         if (this.failure !== undefined) throw this.failure;
+        if (given.query.includes("'abandoned'")) return { json: async () => this.pending };
         const isChunks = given.query.includes('FROM chunk_landings');
         return { json: async () => (isChunks ? this.chunks : this.ledger) };
       },
@@ -52,6 +54,7 @@ class Watched {
       client: client as unknown as ClickHouseClient,
       groupId: 'g',
       intervalMs,
+      landingsMs: 48 * hourMs,
       clock: {
         nowMs: () => this.nowMs,
         every: (ms: number, action: () => void) => {
@@ -119,6 +122,7 @@ describe('a check of the ledger', () => {
         ledgerSinceMs: watched.nowMs - hourMs,
         firstsToo: false,
       },
+      { groupId: 'g' },
     ]);
   });
 
@@ -136,9 +140,10 @@ describe('a check of the ledger', () => {
       row('duplicate', 80, 90, { amount: '20' }),
       row('unrecorded', 90, 90, { amount: '4' }),
     ];
-    await watched.look(2);
-    expect(await watched.gauges()).toEqual([6, 7, 3, 124]);
-    expect(watched.lines).toHaveLength(8);
+    watched.pending = [row('abandoned', 95, 95, { amount: '1000' })];
+    await watched.look(11);
+    expect(await watched.gauges()).toEqual([6, 7, 3, 1124]);
+    expect(watched.lines).toHaveLength(9);
   });
 });
 
@@ -211,6 +216,33 @@ describe('a problem', () => {
     await watched.look();
     expect(await watched.gauges()).toEqual([4502, 0, 0, 0]);
     expect(watched.lines.map(({ level }) => level)).toEqual(['error']);
+  });
+});
+
+describe('a chunk that nobody finishes', () => {
+  const landedMs = startMs - 5 * hourMs;
+  const chunk = row('abandoned', 95, 95, { amount: '7', oldest_ms: String(landedMs) });
+
+  it('is looked for every five minutes', async () => {
+    const watched = new Watched();
+    await watched.look(21);
+    const groupsAlone = watched.asked.filter(({ sinceMs }) => sinceMs === undefined);
+    expect(groupsAlone).toHaveLength(3);
+  });
+
+  it('is resolved when it is finished, however late, and not when its landing has expired', async () => {
+    const watched = new Watched();
+    watched.pending = [chunk];
+    await watched.look(11);
+    expect(await watched.gauges()).toEqual([0, 0, 0, 7]);
+    watched.pending = [];
+    watched.nowMs = landedMs + 48 * hourMs;
+    await watched.look();
+    expect(await watched.gauges()).toEqual([0, 0, 0, 7]);
+    watched.nowMs = startMs + hourMs;
+    await watched.look();
+    expect(await watched.gauges()).toEqual([0, 0, 0, 0]);
+    expect(watched.lines.map(({ level }) => level)).toEqual(['error', 'info']);
   });
 });
 

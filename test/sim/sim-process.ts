@@ -108,8 +108,8 @@ export class SimProcess implements Owner {
     const ingester = new Ingester({
       ...{ config, source, store, publisher, log, metrics, clock },
       storeId: guard.storeId,
-      permit: () => guard.permit(),
-      clockAheadMs: () => guard.clockAheadMs(),
+      permit: (of) => store.waiting(of, () => guard.permit()),
+      clockAheadMs: (of) => store.waiting(of, () => guard.clockAheadMs()),
     });
     this.#ingester = ingester;
     const fail = (error: unknown) => this.#fail(error);

@@ -58,6 +58,15 @@ describe('clickHouseError', () => {
     });
   });
 
+  it('names the table that a view fills, which ClickHouse calls the target of a view', () => {
+    const message =
+      "Target table 'tailmark.exemplars' of view 'tailmark.chunk_rows' doesn't exists. ";
+    const error = new ClickHouseError({ message, code: '60', type: 'UNKNOWN_TABLE' });
+    expect(clickHouseError(error, 'store', config.clickhouse).message).toBe(
+      'Cannot store: database tailmark lacks table exemplars',
+    );
+  });
+
   it.each(['60', '81'])('reports error %s as a missing schema', (code) => {
     const error = clickHouseError(response(code), 'read', clickhouse);
     expect(error).toMatchObject({ code: 'TAILMARK_SCHEMA_MISSING', exitCode: 78 });

@@ -111,6 +111,10 @@ export function ledgerMetrics(make: MetricFactory) {
       ['topic'],
       'max',
     ),
+    schemaMissingObjects: make.gauge(
+      'schema_missing_objects',
+      'Tables and views that the migrations made and the database lacks; rows may be lost meanwhile.',
+    ),
     ledgerCheckedSeconds: make.gauge(
       'ledger_checked_timestamp_seconds',
       'When the ledger was last looked at; 0 before the first time.',

@@ -8,7 +8,7 @@ import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
 import { rolesOf } from '../flag-values.ts';
 import type { Io } from '../io.ts';
-import { connectionFlags, loadSettings } from '../load.ts';
+import { connectionFlags, loadSettings, settingsText } from '../load.ts';
 import { printReportLine } from '../text/report-line.ts';
 import { renderTable } from '../text/table.ts';
 
@@ -89,20 +89,14 @@ function printJson(
 }
 
 function printText(
-  { file, settings: all }: LoadedConfig,
+  loaded: LoadedConfig,
   settings: readonly EffectiveSetting[] | undefined,
   findings: readonly ProbeFinding[],
   io: Io,
 ): void {
   if (settings !== undefined) io.out(`${settingsTable(settings, io)}\n`);
-  const count = (origin: string) => all.filter((setting) => setting.origin === origin).length;
-  const detail = [
-    file === undefined ? 'no file' : `${count('file')} from ${file}`,
-    `${count('environment')} from the environment`,
-    `${count('flag')} from flags`,
-    `${count('default')} by default`,
-  ];
-  printReportLine({ level: 'ok', what: 'Configuration', detail: detail.join(', ') }, io);
+  const detail = settingsText(loaded);
+  printReportLine({ level: 'ok', what: 'Configuration', detail }, io);
   for (const { ok, isWarning = false, what, detail, hint } of findings) {
     const level = ok ? (isWarning ? 'warn' : 'ok') : 'fail';
     printReportLine({ level, what, detail, hint }, io);

@@ -24,7 +24,7 @@ import { openKafka, openTopic } from '../traffic/traffic-target.ts';
  */
 export function createReplayCommand(parts: TrafficCommandParts): Command {
   return {
-    flags: ['brokers', 'topic'],
+    flags: ['brokers', 'topic', 'group'],
     endsInOrder: true,
     help: `
 Only --rebase changes anything, and only ts. Lines that are not events are sent unchanged; the decoder
@@ -32,7 +32,8 @@ writes them to the dead letters with a reason. Empty lines are skipped.
 
 --dead-letters reads rejected events again from Kafka, and sends each once more to its partition: those
 since the last such replay that were rejected as undecodable_batch, late, future or too_many_windows.
-First correct what made them be rejected.
+First correct what made them be rejected. The place reached is that of --group (kafka.group_id): use the
+group that ingests. Where another group has replayed the letters, a new one is refused.
 
 Examples:
   tailmark replay trace.ndjson.gz --rebase now
@@ -47,7 +48,8 @@ Examples:
         .option('--per-message <N>', 'events in one message', '1')
         .option('--dead-letters', 'send rejected events once more, instead of a file')
         .option('--reason <R,…>', 'with --dead-letters: events rejected for these reasons')
-        .option('--dry-run', 'with --dead-letters: count, and send nothing');
+        .option('--dry-run', 'with --dead-letters: count, and send nothing')
+        .option('--new-group', 'with --dead-letters: also send what another group has replayed');
     },
     run: ([file], options, io) => {
       requireOne(file, options);
@@ -59,14 +61,16 @@ Examples:
 export const replayCommand: Command = createReplayCommand({ openKafka });
 
 /** A replay is of a file or of dead letters. */
-function requireOne(file: string | undefined, { deadLetters, reason, dryRun }: Options): void {
+function requireOne(file: string | undefined, options: Options): void {
+  const { deadLetters, reason, dryRun, group, newGroup } = options;
   if (file === undefined && deadLetters === true) return;
   const isFile = file !== undefined && deadLetters === undefined;
-  if (isFile && reason === undefined && dryRun === undefined) return;
+  const isPlain = [reason, dryRun, group, newGroup].every((given) => given === undefined);
+  if (isFile && isPlain) return;
   throw new OperatorError(
     'TAILMARK_USAGE',
     isFile
-      ? 'Cannot replay: --reason and --dry-run must stand with --dead-letters'
+      ? 'Cannot replay: --reason, --dry-run, --group and --new-group must stand with --dead-letters'
       : 'Cannot replay: either a file or --dead-letters must be given',
     { hint: 'See `tailmark replay --help`.' },
   );

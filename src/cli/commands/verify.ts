@@ -18,6 +18,7 @@ Examples:
   tailmark verify --json | jq .ok
 
 Checks that
+  - every table and view that the migrations made is there
   - the offset ranges of every partition have no gap and no overlap
   - consumed = aggregated + rejected + late + overflow in every chunk
   - every chunk has the samples recorded in the ledger, within clickhouse.retention.chunk_landings (2 days)
@@ -25,19 +26,20 @@ Checks that
   - the tables hold the samples recorded in the ledger
 and names the partition and offsets of each problem. Safe to run at any time, also under load.
 
-Exit codes: 0 all checks pass, 2 at least one fails.`,
+Exit codes: 0 all checks pass, 1 nothing is stored (a new database, or a wrong one), 2 at least one fails.`,
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
     const verification = await withClickHouse(config, 'verify the ledger', (client) =>
       runVerify(client, { retention: config.clickhouse.retention, ...systemClock }),
     );
     if (options.json === true) io.out(`${JSON.stringify(verification)}\n`);
-    else print(verification, io);
+    else print(verification, config.clickhouse.database, io);
+    if (verification.empty) return exitCodes.failed;
     return verification.ok ? exitCodes.ok : exitCodes.found;
   },
 };
 
-function print(verification: Verification, io: Io): void {
+function print(verification: Verification, database: string, io: Io): void {
   const { green, red, bold } = colorsOf(io);
   for (const { ok, name, detail } of verification.checks) {
     io.out(`${ok ? green('ok  ') : red('FAIL')} ${name}: ${detail}\n`);
@@ -48,5 +50,6 @@ function print(verification: Verification, io: Io): void {
   }
   const more = verification.problem_count - MAX_PROBLEMS_PRINTED;
   if (more > 0) io.out(`     and ${more} more; --json lists up to 100\n`);
-  io.out(bold(verification.ok ? 'exactly once: verified\n' : 'exactly once: VIOLATED\n'));
+  if (verification.empty) io.out(bold(`nothing is stored in ${database}: nothing to verify\n`));
+  else io.out(bold(verification.ok ? 'exactly once: verified\n' : 'exactly once: VIOLATED\n'));
 }

@@ -2,7 +2,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
 import type { LoadedConfig } from '../../config/load-config.ts';
 import type { Io } from '../io.ts';
-import { loadSettings } from '../load.ts';
+import { loadSettings, settingsText } from '../load.ts';
 import type { Machine } from '../machine.ts';
 import type { ReportLine } from '../text/report-line.ts';
 import { type Probes, runProbes } from './probes.ts';
@@ -23,7 +23,7 @@ export async function examineServers(
   } catch (error) {
     return configurationLines(error);
   }
-  const { config, origins, file } = loaded;
+  const { config, origins } = loaded;
   const [findings, skew] = await Promise.all([
     runProbes(probes, config, io.signal),
     clockSkew(config.clickhouse.url, machine, io.signal),
@@ -31,12 +31,11 @@ export async function examineServers(
   const isGiven = (key: string) => (origins.get(key) ?? 'default') !== 'default';
   const isConfigured = isGiven('kafka.brokers') || isGiven('clickhouse.url');
   return [
-    { level: 'ok', what: 'Configuration', detail: file ?? 'no file; defaults apply' },
+    { level: 'ok', what: 'Configuration', detail: settingsText(loaded) },
     ...findings.map(({ ok, isWarning, what, detail, hint, error }): ReportLine => {
       if (ok) return { level: isWarning === true ? 'warn' : 'ok', what, detail, hint };
-      // Both servers run where a group is refused.
-      const isOfGroup = error?.code.startsWith('TAILMARK_GROUP_') === true;
-      if (isConfigured || isOfGroup) return { level: 'fail', what, detail, hint };
+      const responds = error !== undefined && !error.code.endsWith('_UNREACHABLE');
+      if (isConfigured || responds) return { level: 'fail', what, detail, hint };
       // On a fresh machine no server runs, and none is configured.
       const fresh = 'No server is configured: `tailmark up` starts both here.';
       return { level: 'warn', what, detail, hint: fresh };

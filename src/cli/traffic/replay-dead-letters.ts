@@ -20,10 +20,14 @@ export async function replayDeadLetters(options: Options, io: Io): Promise<ExitC
   const { config } = await loadSettings(options, io);
   // Other commands do not load the client.
   const { replayLetters } = await import('../../ingest/letters/replay-letters.ts');
-  const done = await replayLetters({ config, reasons, isDryRun });
-  const { topics, dead_letter_suffix: suffix } = config.kafka;
-  if (options.json === true) io.out(`${JSON.stringify(asJson(done))}\n`);
-  else io.out(asText(done, topics.map((topic) => `${topic}${suffix}`).join(', '), isDryRun));
+  const isNewGroup = options.newGroup === true;
+  const done = await replayLetters({ config, reasons, isDryRun, isNewGroup });
+  const { topics, dead_letter_suffix: suffix, group_id: group } = config.kafka;
+  if (options.json === true) io.out(`${JSON.stringify({ group, ...asJson(done) })}\n`);
+  else {
+    io.out(asText(done, topics.map((topic) => `${topic}${suffix}`).join(', '), isDryRun));
+    io.out(`Its place in the dead letters is that of group ${group}.\n`);
+  }
   return exitCodes.ok;
 }
 

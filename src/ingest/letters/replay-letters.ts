@@ -1,5 +1,6 @@
+import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
-import type { RejectReason } from '../../decode/reject-reasons.ts';
+import { type RejectReason, rejectReasons } from '../../decode/reject-reasons.ts';
 import { kafkaError } from '../../kafka/client/kafka-client.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 import { TransactionalPublisher } from '../../kafka/client/transactional-publisher.ts';
@@ -15,6 +16,8 @@ export interface ReplayLettersOptions {
   readonly reasons: ReadonlySet<RejectReason>;
   /** Counts, and sends nothing. */
   readonly isDryRun: boolean;
+  /** Replays letters that another group has replayed. */
+  readonly isNewGroup: boolean;
 }
 
 /** What became of the dead letters since the last replay. */
@@ -45,7 +48,7 @@ const LETTERS_AT_ONCE = 500;
  * A truncated log keeps its ids: a letter of a record that was lost with the end of the log may bring back
  * the record that took its place.
  *
- * @throws OperatorError when Kafka does not respond, or refuses.
+ * @throws OperatorError when Kafka does not respond, or refuses; when another group has replayed the letters.
  */
 export async function replayLetters(options: ReplayLettersOptions): Promise<ReplayedLetters> {
   const { kafka, limits } = options.config;
@@ -57,11 +60,12 @@ export async function replayLetters(options: ReplayLettersOptions): Promise<Repl
     return opened;
   };
   try {
+    const bounds = keep(await LogBounds.open(kafka));
+    if (!options.isNewGroup) await requireOwnPlace(bounds, kafka);
     // Before the place is read: an earlier replay can commit nothing after it.
     const publisher = options.isDryRun
       ? undefined
       : keep(await TransactionalPublisher.open(kafka, name));
-    const bounds = keep(await LogBounds.open(kafka));
     const { letters, left } = await readLetters(kafka, bounds, groupIds);
     const done = { replayed: {}, otherReason: 0, gone: 0, otherLog: 0, withoutLetter: 0, left };
     if (letters.length === 0) return done;
@@ -76,6 +80,34 @@ export async function replayLetters(options: ReplayLettersOptions): Promise<Repl
     throw kafkaError(error, 'replay dead letters', kafka);
   } finally {
     await Promise.allSettled(open.map((opened) => opened.close()));
+  }
+}
+
+/** @throws OperatorError where another group has a place in the letters of a topic, and this one has none. */
+async function requireOwnPlace(bounds: LogBounds, kafka: Config['kafka']): Promise<void> {
+  const named = new RegExp(`^(.*)\\.replay\\.(?:${rejectReasons.join('|')})$`, 's');
+  const places = (await bounds.groupIds()).flatMap((id) => {
+    const groupId = named.exec(id)?.[1];
+    return groupId === undefined ? [] : [{ id, groupId }];
+  });
+  for (const source of kafka.topics) {
+    const topic = `${source}${kafka.dead_letter_suffix}`;
+    const groups = new Set<string>();
+    for (const { id, groupId } of places) {
+      if (groups.has(groupId)) continue;
+      if ((await bounds.committed(id, topic)).size > 0) groups.add(groupId);
+    }
+    if (groups.size === 0 || groups.has(kafka.group_id)) continue;
+    const others = [...groups].sort().join(', ');
+    throw new OperatorError(
+      'TAILMARK_GROUP_CONFLICT',
+      `Cannot replay dead letters as kafka.group_id must be the group of the last replay: it is ${kafka.group_id}, which has never replayed ${topic}; group ${others} has`,
+      {
+        hint:
+          `--group ${others.split(',')[0]} goes on where that one ended. --new-group sends all letters again: ` +
+          'events that were replayed then count twice.',
+      },
+    );
   }
 }
 

@@ -5,6 +5,14 @@ import type { ChunkState, ChunkStore, LedgerEnd, MissingParts } from './chunk-st
 
 /** A failed call is retried within this time; otherwise it was given up. */
 const AGAIN_WITHIN_MS = 10_000;
+/** Longest wait before the process is not ready. A chunk has a little more: the cause is named first. */
+const TOLERATED_MS = 19_000;
+
+/** A partition of a topic. */
+interface Place {
+  readonly topic: string;
+  readonly partition: number;
+}
 
 interface Wait {
   readonly sinceMs: number;
@@ -16,7 +24,8 @@ interface Wait {
 
 /**
  * A store that measures waits, so that a slow ClickHouse is not mistaken for a stuck consumer. A wait lasts
- * from a call to the next success for the same partition, pauses between attempts included.
+ * from a call to the next success for the same partition, pauses between attempts included. All that a
+ * partition asks ClickHouse for must go through it: a call of the store, or one passed to `waiting`.
  */
 export class ObservedStore implements ChunkStore {
   readonly #store: ChunkStore;
@@ -34,6 +43,24 @@ export class ObservedStore implements ChunkStore {
   /** How long a partition has waited, in milliseconds; 0 if it does not. */
   waitMs(topic: string, partition: number): number {
     return Math.max(this.#waitMs(topic), this.#waitMs(nameOf({ topic, partition })));
+  }
+
+  /** Names the longest wait, if it is long; empty otherwise. */
+  problems(): string[] {
+    const waits = [...this.#waits.keys()]
+      .map((name) => ({ name, ms: this.#waitMs(name) }))
+      .filter(({ ms }) => ms > TOLERATED_MS)
+      .sort((a, b) => b.ms - a.ms);
+    const [longest, ...others] = waits;
+    if (longest === undefined) return [];
+    const more = others.length === 0 ? '' : `, ${others.length} more as well`;
+    const seconds = Math.round(longest.ms / 1000);
+    return [`clickhouse: ${longest.name} has waited for it for ${seconds} s${more}`];
+  }
+
+  /** Makes a call to ClickHouse that is none of the store, as a partition that waits for it. */
+  waiting<T>(place: Place, call: () => Promise<T>): Promise<T> {
+    return this.#watch(nameOf(place), call);
   }
 
   insert(chunk: Chunk): Promise<void> {
@@ -97,6 +124,6 @@ export class ObservedStore implements ChunkStore {
   }
 }
 
-function nameOf({ topic, partition }: { topic: string; partition: number }): string {
+function nameOf({ topic, partition }: Place): string {
   return `${topic}/${partition}`;
 }

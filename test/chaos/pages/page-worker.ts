@@ -32,6 +32,7 @@ const leadership = await KafkaLeadership.open({
   config: config.kafka,
   groupId: `${config.kafka.group_id}-detect`,
   topic: config.alert.topic,
+  storeId: 'pages',
   sessionTimeoutMs: config.detect.session_timeout,
   clock: systemClock,
   log,

@@ -114,6 +114,23 @@ describe('tailmark doctor', () => {
     expect(of('Configuration')?.detail).toContain('ENOENT');
   });
 
+  it('counts the settings by where they come from, as check does', async () => {
+    const { of } = await examine({
+      env: { TAILMARK_KAFKA_BROKERS: 'a:1', TAILMARK_CLICKHOUSE_DATABASE: 'd' },
+    });
+    expect(of('Configuration')?.detail).toMatch(
+      /^no file, 2 from the environment, 0 from flags, \d+ by default$/,
+    );
+  });
+
+  it('fails for a server of a default address that responds, and lacks something', async () => {
+    const error = new OperatorError('TAILMARK_SCHEMA_MISSING', 'a view is missing');
+    const { exitCode, of } = await examine({
+      findings: [{ ok: false, what: 'database', detail: error.message, hint: 'Migrate.', error }],
+    });
+    expect([exitCode, of('database')]).toMatchObject([1, { level: 'fail', hint: 'Migrate.' }]);
+  });
+
   it('fails for a configured server that does not respond, and warns of a default one', async () => {
     const findings = [{ ok: false, what: 'Kafka', detail: 'refused', hint: 'Start it.' }];
     const fresh = await examine({ findings });

@@ -36,7 +36,8 @@ describe('tailmark replay', () => {
     [['-', '--per-message', 'x'], 'TAILMARK_USAGE', '--per-message must be a whole number'],
     [[], 'TAILMARK_USAGE', 'either a file or --dead-letters must be given'],
     [['-', '--dead-letters'], 'TAILMARK_USAGE', 'either a file or --dead-letters must be given'],
-    [['-', '--dry-run'], 'TAILMARK_USAGE', '--reason and --dry-run must stand with --dead-letters'],
+    [['-', '--dry-run'], 'TAILMARK_USAGE', 'must stand with --dead-letters'],
+    [['-', '--group', 'g'], 'TAILMARK_USAGE', '--group and --new-group must stand with'],
     [['--dead-letters', '--reason', 'late,odd'], 'TAILMARK_USAGE', 'it is "odd"'],
   ])('refuses %j before it connects', async (argv, code, message) => {
     const error = await replay(argv).catch((thrown) => thrown);

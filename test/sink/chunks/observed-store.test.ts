@@ -75,4 +75,34 @@ describe('a partition waits for the store', () => {
     now.ms += 40;
     expect([store.waitMs('t', 7), store.waitMs('u', 7)]).toEqual([40, 0]);
   });
+
+  it('while it waits for a call of another kind, as for the permit to write', async () => {
+    const { now, store, pending, settled } = rig();
+    const permitted = store.waiting({ topic: 't', partition: 3 }, () => {
+      return new Promise<void>((resolve) => {
+        pending.push({ succeed: resolve, fail: () => undefined });
+      });
+    });
+    now.ms += 30_000;
+    expect([store.waitMs('t', 3), store.waitMs('t', 0)]).toEqual([30_000, 0]);
+    pending.at(-1)?.succeed();
+    await permitted;
+    await settled();
+    expect(store.waitMs('t', 3)).toBe(0);
+  });
+
+  it('too long after 19 s: the longest wait is named, and how many there are', () => {
+    const { now, store, ask } = rig();
+    ask(4);
+    now.ms += 10_000;
+    ask(5);
+    now.ms += 9_000;
+    expect(store.problems()).toEqual([]);
+    now.ms += 6_000;
+    expect(store.problems()).toEqual(['clickhouse: t/4 has waited for it for 25 s']);
+    now.ms += 10_000;
+    expect(store.problems()).toEqual([
+      'clickhouse: t/4 has waited for it for 35 s, 1 more as well',
+    ]);
+  });
 });
