@@ -41,8 +41,9 @@ export async function probeGroup(config: Config): Promise<ProbeFinding[]> {
   const client = openClickHouse(config.clickhouse);
   try {
     await requireOwnGroup(config, client);
-    const detail = `stores its topics into database ${config.clickhouse.database} alone`;
-    return [{ ok: true, what, detail }];
+    const { database } = config.clickhouse;
+    const others = config.ingest.allow_other_groups ? '; other groups are allowed to' : ' alone';
+    return [{ ok: true, what, detail: `stores its topics into database ${database}${others}` }];
   } catch (error) {
     if (error instanceof OperatorError) return [failedProbe(what, error)];
     throw error;

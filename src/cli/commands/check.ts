@@ -29,7 +29,7 @@ does not respond or a topic is missing, 1 another check failed.`,
       command
         .option(
           '--connect',
-          'also check Kafka and ClickHouse: connection, credentials, topics, schema, rights to write',
+          'also check Kafka and ClickHouse: connection, credentials, topics, consumer group, schema, rights to write',
         )
         .option(
           '--roles <LIST>',
