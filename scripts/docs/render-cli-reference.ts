@@ -6,7 +6,8 @@ import type { Io } from '../../src/cli/io.ts';
 
 const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Fine. Also when the reader of standard output has gone (`tailmark tails | head`).',
-  failed: 'The command did not complete, or `check` or `doctor` found something wrong.',
+  failed:
+    'The command did not complete, `check` or `doctor` found something wrong, or `verify` nothing stored.',
   found:
     '`anomalies`, `explain`, `backtest` or `verify` found something, or `compare` failed: for scripts that ask.',
   usage: 'The command line is wrong: an unknown command or option, a missing argument.',
