@@ -46,7 +46,7 @@ const examples = documents().flatMap((document): Example[] => {
   }));
 });
 const timings = examples.filter(({ value }) => 'ts' in value && 'model' in value);
-const anomalies = examples.filter(({ value }) => 'dedup_key' in value);
+const anomalies = examples.filter(({ value }) => 'dedup_key' in value && 'kind' in value);
 
 describe('events in the documentation', () => {
   it('are found', () => {

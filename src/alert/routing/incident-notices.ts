@@ -3,7 +3,7 @@ import { severities as ranks } from '../../detect/event/severity.ts';
 import type { Notice } from '../receivers/receiver.ts';
 
 /**
- * What a receiver that is never away would get of an anomaly: its opening, a rise and its end, each as it was.
+ * What a receiver that is never away gets of an anomaly: its opening, a rise and its end, each as it was.
  *
  * @param events of one anomaly, in order.
  */

@@ -101,10 +101,11 @@ describe('what a receiver gets', () => {
     const manager = new FakeReceiver('am', 'renewed');
     const world = await World.started(pager, manager);
     await world.emit({ id: 'a1', dedup_key: 'k' });
-    pager.answer = away;
+    pager.answer = ({ event }) => (event.id === 'a1' ? away() : fine());
     await world.emit({ id: 'a1', dedup_key: 'k', revision: 2, ...resolved });
     await world.emit({ id: 'a2', dedup_key: 'k' });
     await world.clock.advance(minuteMs);
+    expect(pager.accepted).toEqual(['a1/1 opened']);
     pager.answer = fine;
     await world.clock.advance(minuteMs);
     expect(pager.accepted).toEqual(['a1/1 opened', 'a1/2 resolved', 'a2/1 opened']);
@@ -156,6 +157,9 @@ describe('a restart', () => {
     await world.emit({ id: 'over', revision: 2, ...resolved });
     await world.emit({ id: 'open' });
     await world.clock.advance(40 * hourMs);
+    await world.emit({ id: 'recent' });
+    await world.emit({ id: 'recent', revision: 2, ...resolved });
+    await world.clock.advance(minuteMs);
     const chat = new FakeReceiver('chat', 'chat');
     const hook = new FakeReceiver('hook', 'revisions');
     (world.receivers as FakeReceiver[]).push(chat, hook);

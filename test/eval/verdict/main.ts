@@ -5,8 +5,8 @@ import { verdictHeader, verdictRow } from './render-verdict.ts';
 import { runVerdict } from './run-verdict.ts';
 import { verdictCases } from './verdict-cases.ts';
 
-// npm run eval -- verdict [--seeds tuning|reporting] [--from N] [--count N] [--case TEXT …], run by ../run.js:
-// two versions of a model, and a verdict that is asked after every minute of an hour. Prints each row as it ends.
+// npm run eval -- verdict [--seeds tuning|reporting] [--from N] [--count N] [--case TEXT …], by ../run.js:
+// two versions of a model, and a verdict that is asked after every minute of an hour. Prints each row.
 
 const { values } = parseArgs({
   options: {
