@@ -33,7 +33,8 @@ GRANT INSERT, SELECT ON tailmark.anomalies TO tailmark_detector;
 GRANT SELECT ON tailmark.anomalies_current TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.deliveries TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.receivers TO tailmark_detector;
-GRANT SELECT ON tailmark.mutes TO tailmark_detector;
+-- INSERT for `tailmark mute` and POST /v1/mutes: leave it out where nobody is to mute by this user.
+GRANT INSERT, SELECT ON tailmark.mutes TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.baselines TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.detector_progress TO tailmark_detector;
 GRANT INSERT, SELECT ON tailmark.detector_state TO tailmark_detector;
