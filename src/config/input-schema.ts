@@ -34,13 +34,27 @@ export function inputSchema(): SchemaNode {
   return known;
 }
 
-/** Lists the properties of a block; those of every variant where `type:` chooses one. */
+/**
+ * Lists the properties of a block; those of every variant where `type:` chooses one. Of a key that several variants
+ * have, a secret one counts: its value must not be shown.
+ */
 export function propertiesOf(node: SchemaNode): Readonly<Record<string, SchemaNode>> {
   if (node.oneOf === undefined) return node.properties ?? {};
-  return Object.assign({}, ...node.oneOf.toReversed().map(propertiesOf)) as Record<
-    string,
-    SchemaNode
-  >;
+  const merged: Record<string, SchemaNode> = {};
+  for (const [name, property] of node.oneOf.flatMap((each) => Object.entries(propertiesOf(each)))) {
+    if (merged[name] === undefined || property.secret === true) merged[name] = property;
+  }
+  return merged;
+}
+
+/** Lists the properties of a block with this value: those of the variant that its `type` chooses, if it does. */
+export function propertiesFor(
+  node: SchemaNode,
+  value: object,
+): Readonly<Record<string, SchemaNode>> {
+  const { type } = value as { readonly type?: unknown };
+  const chosen = node.oneOf?.find((variant) => variant.properties?.type?.const === type);
+  return propertiesOf(chosen ?? node);
 }
 
 /** Returns the schema at a path, undefined where no setting exists. */
@@ -87,7 +101,7 @@ export function* leavesOf(
     return;
   }
   const isList = Array.isArray(value);
-  const properties = propertiesOf(node);
+  const properties = propertiesFor(node, value);
   for (const [name, child] of Object.entries(value)) {
     const below = isList ? (node.items ?? {}) : Object.hasOwn(properties, name) && properties[name];
     if (below) yield* leavesOf(child, below, [...path, isList ? Number(name) : name]);

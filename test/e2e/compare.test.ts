@@ -52,6 +52,35 @@ async function ingest(rig: Rig, startMs: number, sent: readonly Sent[]): Promise
   await pipeline.stop();
 }
 
+/** The same answers over HTTP, from the version's first minute on. */
+async function askOverHttp(rig: Rig): Promise<void> {
+  const { url } = await rig.start(['serve']);
+  const ask = async (path: string, version: string, method = 'GET') => {
+    const names = new URLSearchParams({ model: 'ranker', version, baseline: 'v1' });
+    const response = await fetch(`${url}${path}?${names}`, { method });
+    return { status: response.status, text: await response.text() };
+  };
+  const slow = await ask('/v1/verdict', slowVersion);
+  expect([slow.status, JSON.parse(slow.text)]).toMatchObject([200, { verdict: 'fail', minutes }]);
+  const gate = async (name: string, version: string) =>
+    (await ask(`/v1/gate/${name}`, version, 'POST')).status;
+  expect([await gate('promote', slowVersion), await gate('rollback', slowVersion)]).toEqual([
+    409, 200,
+  ]);
+  expect([await gate('promote', 'same'), await gate('rollback', 'same')]).toEqual([200, 409]);
+  const never = await ask('/v1/verdict', 'never');
+  expect([never.status, JSON.parse(never.text).detail]).toEqual([
+    503,
+    'No request of version never of model ranker is stored yet.',
+  ]);
+  // The traffic ended minutes ago, and nobody knows whether there is more.
+  const load = await fetch(`${url}/v1/autoscale?model=ranker&stage=queue&q=0.95&objective_ms=50`);
+  expect([load.status, load.headers.get('content-type')]).toEqual([
+    503,
+    'application/problem+json',
+  ]);
+}
+
 describe('tailmark compare', () => {
   it('fails what is slower, names the stage, passes what is equal, and leaves cold starts out', () =>
     withRig({ stack, name: 'compare' }, async (rig) => {
@@ -120,6 +149,7 @@ describe('tailmark compare', () => {
       expect(shown.out).toMatch(/^p99 +\d.* ms +\d.* ms +× \d/m);
       expect(shown.out).toMatch(/^queue +\d/m);
       expect(shown.out).toMatch(/^fail {2}ranker: /m);
+      await askOverHttp(rig);
     }));
 
   it('prints an annotation for a workflow, and appends its summary', () =>

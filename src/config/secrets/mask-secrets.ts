@@ -1,4 +1,4 @@
-import { propertiesOf, type SchemaNode } from '../input-schema.ts';
+import { propertiesFor, type SchemaNode } from '../input-schema.ts';
 
 /** Masks a setting's value: every secret, and logins and queries of URLs, become `***`. */
 export function maskSecrets(value: unknown, node: SchemaNode): unknown {
@@ -7,7 +7,7 @@ export function maskSecrets(value: unknown, node: SchemaNode): unknown {
   if (typeof value === 'string') return maskLogin(value);
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, node.items ?? {}));
   if (typeof value !== 'object') return value;
-  const properties = propertiesOf(node);
+  const properties = propertiesFor(node, value);
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [key, maskSecrets(child, properties[key] ?? {})]),
   );

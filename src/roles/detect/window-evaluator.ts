@@ -118,6 +118,18 @@ export class WindowEvaluator {
    * without emitting events. A first start learns from all past windows and evaluates new ones.
    */
   async start(): Promise<void> {
+    const { outbox } = this.#options;
+    // First: what a predecessor left is due now, and loading a detector may take minutes.
+    await outbox.start();
+    try {
+      await this.#resumeDetector();
+    } catch (error) {
+      await outbox.stop(LAST_ATTEMPTS_MS);
+      throw error;
+    }
+  }
+
+  async #resumeDetector(): Promise<void> {
     const { config, groupId, log } = this.#options;
     const { window: windowMs } = config.detect;
     const completeness = await this.#completeness.probe();
@@ -136,7 +148,6 @@ export class WindowEvaluator {
       storedMs !== undefined && evaluatedUntilMs !== undefined && storedMs >= evaluatedUntilMs;
     this.#emittedUntilMs = isAhead ? storedMs : undefined;
     const fields = { judged_until: isoOf(evaluatedUntilMs), ...this.#stateFields(asOfMs) };
-    await this.#options.outbox.start();
     log.info(fields, 'detector ready');
   }
 
