@@ -26,6 +26,9 @@ const expireEveryMs = 1_000;
 /** Anomalies that one lane holds. */
 const maxHeld = 20_000;
 
+/** Of a revision that is settled without an attempt. */
+const unattempted = { form: 'full', attempt: 0, isRenewal: false } as const;
+
 /** One anomaly at this receiver. */
 interface Item {
   readonly feed: Feed;
@@ -334,10 +337,11 @@ export class Lane {
     event: AnomalyEvent,
     outcome: Outcome,
     answer: string,
-    { form, attempt }: Pick<Delivery, 'form' | 'attempt'> = { form: 'full', attempt: 0 },
+    { form, attempt, isRenewal }: Pick<Delivery, 'form' | 'attempt' | 'isRenewal'> = unattempted,
   ): void {
     item.feed.settle(event, undefined);
-    this.#options.onRow(rowOf(this.receiver, event, { form, attempt, outcome, answer }), false);
+    const row = rowOf(this.receiver, event, { form, attempt, outcome, answer });
+    this.#options.onRow(row, isRenewal);
     this.#reset(item);
   }
 

@@ -230,7 +230,8 @@ export class Outbox {
     const { receiver, outcome } = row;
     this.#options.metrics.alertAttempts.inc({ receiver, outcome });
     // A day of renewals would be 1,440 rows that say nothing new.
-    if (!isRenewal) this.#log.add({ ...row, atMs: this.#options.clock.nowMs() });
+    if (isRenewal) return;
+    this.#log.add({ ...row, atMs: this.#options.clock.nowMs() });
     if (outcome !== 'refused' && outcome !== 'expired') return;
     const fields = { receiver, anomaly: row.id, revision: row.revision, answer: row.answer };
     this.#options.log.error(fields, `delivery ${outcome}; it is not tried again`);
@@ -265,19 +266,22 @@ function restore(lane: Lane, state: OutboxState, elapsedMs: number, nowMs: numbe
   const settled = new Map(
     state.settled.filter(({ receiver }) => receiver === name).map((each) => [each.id, each]),
   );
-  const last = new Map(state.events.map((stored) => [stored.event.id, stored]));
-  const skipped = new Map<string, number>();
+  const ends = new Map(state.events.map((stored) => [stored.event.id, stored]));
+  /** Last revision from before the receiver was configured, where it would get all of them. */
+  const earlier = new Map(
+    state.events
+      .filter(({ writtenMs }) => feed === 'revisions' && writtenMs < registeredMs)
+      .map(({ event }) => [event.id, event.revision]),
+  );
   for (const { event, writtenMs } of state.events) {
     const before = settled.get(event.id);
-    const end = last.get(event.id);
-    const isOver = end?.event.state === 'resolved';
-    if (isOver && end !== undefined && end.writtenMs < registeredMs) continue;
-    if (isOver && before?.accepted?.state === 'resolved') {
-      if (nowMs - before.accepted.atMs > renewedMs) continue;
+    const end = ends.get(event.id);
+    if (end?.event.state === 'resolved') {
+      if (end.writtenMs < registeredMs) continue;
+      const { accepted } = before ?? {};
+      if (accepted?.state === 'resolved' && nowMs - accepted.atMs > renewedMs) continue;
     }
-    // A receiver of all revisions gets those since it was configured.
-    if (feed === 'revisions' && writtenMs < registeredMs) skipped.set(event.id, event.revision);
-    const settledRevision = Math.max(before?.settledRevision ?? 0, skipped.get(event.id) ?? 0);
+    const settledRevision = Math.max(before?.settledRevision ?? 0, earlier.get(event.id) ?? 0);
     const ageMs = Math.max(0, nowMs - Math.max(writtenMs, registeredMs));
     lane.add(event, elapsedMs - ageMs, { settledRevision, accepted: before?.accepted });
   }

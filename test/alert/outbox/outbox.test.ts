@@ -156,6 +156,7 @@ describe('a restart', () => {
     await world.emit({ id: 'over' });
     await world.emit({ id: 'over', revision: 2, ...resolved });
     await world.emit({ id: 'open' });
+    await world.emit({ id: 'open', revision: 2, state: 'updated' });
     await world.clock.advance(40 * hourMs);
     await world.emit({ id: 'recent' });
     await world.emit({ id: 'recent', revision: 2, ...resolved });
@@ -164,10 +165,10 @@ describe('a restart', () => {
     const hook = new FakeReceiver('hook', 'revisions');
     (world.receivers as FakeReceiver[]).push(chat, hook);
     await world.restart();
-    expect(chat.accepted).toEqual(['open/1 opened']);
-    await world.emit({ id: 'open', revision: 2, ...resolved });
-    expect(chat.accepted).toEqual(['open/1 opened', 'open/2 resolved']);
-    expect(hook.accepted).toEqual(['open/2 resolved']);
+    expect(chat.accepted).toEqual(['open/2 opened']);
+    await world.emit({ id: 'open', revision: 3, ...resolved });
+    expect(chat.accepted).toEqual(['open/2 opened', 'open/3 resolved']);
+    expect(hook.accepted).toEqual(['open/3 resolved']);
   });
 
   it('does not deliver twice what could not be recorded while ClickHouse was away for a while', async () => {
