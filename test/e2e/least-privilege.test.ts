@@ -272,7 +272,12 @@ describe('users of sql/users.sql', () => {
 
   it.each([
     ['writer', 'ingest', 0, 'chunk_rows, flushes'],
-    ['detector', 'detect', 0, 'anomalies, baselines, detector_progress, detector_state'],
+    [
+      'detector',
+      'detect',
+      0,
+      'anomalies, deliveries, receivers, baselines, detector_progress, detector_state',
+    ],
     ['writer', 'detect', 78, 'the grant INSERT ON tailmark.anomalies'],
     ['reader', 'ingest', 78, 'the grant INSERT('],
   ])('as %s, check --connect --roles %s exits with %i', async (user, roles, exitCode, says) => {
