@@ -41,6 +41,8 @@ export class KafkaClaim implements Claim {
   knownTo = 0;
   /** Leader epoch of that record; -1 while unknown. */
   leaderEpoch = -1;
+  /** Leader epoch of the log in which skipped offsets before the position were skipped; -1 for none. */
+  gapEpoch = -1;
   /** Batches that its handler has not processed; undefined before the first. */
   queue: BatchQueue | undefined;
   /** The log may have changed unnoticed: no fetch was in flight, or another broker leads it. */

@@ -229,6 +229,7 @@ export class KafkaSource implements Source {
     const records = recordsFrom(batch, fetchOffset);
     // Another leader may have lacked some of the records that were read.
     if (isOfOtherLeader(records, claim)) claim.isInDoubt = true;
+    if (fetchOffset > claim.position && this.#isGapInDoubt(claim, records)) return;
     if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
     claim.queue ??= queueOf(claim, handler);
     const { queue } = claim;
@@ -277,6 +278,20 @@ export class KafkaSource implements Source {
       'offset out of range; resolving a new start position',
     );
     this.#replaceClaim(claim).succeed(claim);
+    return true;
+  }
+
+  /**
+   * Reads again from the claim's start where offsets were skipped that another leader may have filled. kafkajs skips
+   * aborted transactions without a word, so they may have been skipped in a log that was truncated since.
+   */
+  #isGapInDoubt(claim: KafkaClaim, { current }: FetchedRecords): boolean {
+    const epoch = current?.leaderEpoch ?? -1;
+    // No leader came before the first one.
+    if (epoch <= 0 || epoch === claim.leaderEpoch || epoch === claim.gapEpoch) return false;
+    const next = this.#replaceClaim(claim);
+    next.succeed(claim);
+    next.gapEpoch = epoch;
     return true;
   }
 
