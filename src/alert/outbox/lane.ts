@@ -15,8 +15,8 @@ export interface LaneOptions {
   readonly random: () => number;
 }
 
-/** Attempts at one receiver that may be under way. */
-const maxConcurrent = 4;
+/** Attempts at one receiver that may be under way. So many may be accepted twice where the process is killed. */
+const maxConcurrent = 2;
 /** Anomalies that fail without a success between, after which one attempt at a time is made. */
 const failuresToClose = 2;
 /** Times that the lane opened again after which a failure is the anomaly's own. */
@@ -55,7 +55,7 @@ interface Item {
  * milliseconds, so a clock that jumps changes nothing.
  *
  * - Attempts of one dedup key follow each other: an anomaly waits until the one before it is settled.
- * - While the receiver accepts, up to four attempts are under way, the longest due first.
+ * - While the receiver accepts, up to two attempts are under way, the longest due first.
  * - After failures of two anomalies in a row one attempt at a time is made, of the one whose last attempt is
  *   the oldest. The first success opens the lane again, and all is due at once.
  * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing delay.

@@ -68,7 +68,7 @@ export function stormReceivers(): StormReceiver[] {
       }),
       hookOf,
     ),
-    revisions('events', new BadReceiver(204)),
+    revisions('events', new BadReceiver(200)),
     revisions('audit', new BadReceiver(200)),
   ];
 }
@@ -113,12 +113,16 @@ function revisions(name: string, server: BadReceiver): StormReceiver {
 /** A trigger names its model, a resolve only the key: that of the last trigger with it. */
 function pagerDutyOf({ body }: AcceptedPost, seen: Map<string, string>) {
   const { event_action, dedup_key, payload } = pager.parse(JSON.parse(body));
-  const isRise = dedup_key.endsWith('/critical');
+  const base = dedup_key.replace(/\/critical$/, '');
   if (event_action === 'trigger') {
-    seen.set(dedup_key, payload?.component ?? '');
-    return { what: isRise ? 'risen' : 'opened', model: payload?.component ?? '' };
+    const model = payload?.component ?? '';
+    // A rise has a key of its own, also where it is the first that could be delivered.
+    const isRise = dedup_key !== base && seen.get(base) === model;
+    seen.set(dedup_key, model);
+    if (!isRise) seen.set(base, model);
+    return { what: isRise ? 'risen' : 'opened', model };
   }
-  return isRise ? undefined : { what: 'resolved', model: seen.get(dedup_key) ?? '' };
+  return dedup_key === base ? { what: 'resolved', model: seen.get(base) ?? '' } : undefined;
 }
 
 function slackOf({ body }: AcceptedPost) {
@@ -150,7 +154,8 @@ function hookOf({ body }: AcceptedPost, seen: Map<string, string>) {
 }
 
 function changeIn(body: string): string {
-  if (/RESOLVED|[Rr]esolved/.test(body))
-    return /past|was over|already over/i.test(body) ? 'past' : 'resolved';
-  return /[Rr]isen|[Rr]ose|rises|raised/.test(body) ? 'risen' : 'opened';
+  const first = /"text":"([A-Z]+)/.exec(body)?.[1] ?? '';
+  if (first === 'ENDED') return 'past';
+  if (first === 'RESOLVED') return 'resolved';
+  return /[Rr]isen|[Rr]ose|was warning/.test(body) ? 'risen' : 'opened';
 }

@@ -33,8 +33,8 @@ export interface PagesSummary {
 }
 
 const worker = fileURLToPath(new URL('page-worker.js', import.meta.url));
-/** Longest wait for the rest, once all receivers are well again. */
-const settleMs = 120_000;
+/** Longest wait for the rest, once all receivers are well again: after a 401 the next attempt is 5 minutes away. */
+const settleMs = 6 * 60_000;
 
 /** Anomalies for receivers in trouble, while the process that delivers them is killed again and again. */
 export async function runPages(options: PagesOptions): Promise<PagesSummary> {
@@ -79,6 +79,7 @@ export async function runPages(options: PagesOptions): Promise<PagesSummary> {
     // What is delivered twice comes late.
     await sleep(5_000);
     receiverSummaries = await last();
+    for (const { name, lost } of receiverSummaries) await explain(client, name, lost, say);
     await client.close();
     return {
       receivers: receiverSummaries,
@@ -141,6 +142,25 @@ function delaysOf(receivers: readonly StormReceiver[]): number[] {
     const { emitted_at } = JSON.parse(body) as { emitted_at: string };
     return atMs - Date.parse(emitted_at);
   });
+}
+
+/** Says how far what is missing came. */
+async function explain(
+  client: ReturnType<typeof openClickHouse>,
+  receiver: string,
+  lost: readonly string[],
+  say: (line: string) => void,
+): Promise<void> {
+  for (const each of lost.slice(0, 3)) {
+    const rows = await rowsOf(
+      client,
+      `SELECT revision, attempt, outcome, state, severity, answer, toString(at) AS at FROM deliveries
+       WHERE receiver = {receiver:String} AND id IN (SELECT id FROM anomalies WHERE model = {model:String})
+       ORDER BY at`,
+      { receiver, model: each.split(':')[0] },
+    );
+    say(`${receiver} lost ${each}: ${JSON.stringify(rows)}`);
+  }
 }
 
 async function summaries(
