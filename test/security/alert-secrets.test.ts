@@ -131,7 +131,7 @@ describe('a receiver with a mistake', () => {
     ['an address without a scheme', { type: 'slack', name: 'a', url: 'CANARY.example/x' }],
     ['a key of another length', { type: 'pagerduty', name: 'a', routing_key: 'CANARY-short' }],
     ['a token without its channel', { type: 'slack', name: 'a', token: 'xoxb-CANARY' }],
-    ['an unknown type', { type: 'pager', name: 'a', routing_key: 'CANARY-key', token: 'CANARY' }],
+    ['an unknown type', { type: 'pager', name: 'a', routing_key: 'CANARY-key-of-a-pager' }],
     ['two of one name', { type: 'webhook', name: 'a', url: 'https://x.example/CANARY', b: 1 }],
   ])('shows no secret: %s', (_, receiver) => {
     const env = { TAILMARK_ALERT_RECEIVERS: JSON.stringify([receiver]) };

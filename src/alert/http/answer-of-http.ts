@@ -17,12 +17,15 @@ const maxErrorCharacters = 250;
  * |---|---|
  * | 2xx | accepted |
  * | none, 408, 425, 429, 5xx | failed |
+ * | none, as the address is refused | rejected |
  * | 400, 413, 422 | unacceptable |
  * | all others: redirects, wrong keys, wrong paths | rejected |
  */
 export function answerOfHttp(result: HttpResult): Answer {
   if ('error' in result) {
-    return { outcome: 'failed', answer: oneLine(result.error, maxErrorCharacters) };
+    // An address that is never connected to is a mistake of the configuration.
+    const outcome = result.error.endsWith(': refused') ? 'rejected' : 'failed';
+    return { outcome, answer: oneLine(result.error, maxErrorCharacters) };
   }
   const { status, text, retryAfterMs } = result;
   const outcome = outcomeOf(status);

@@ -51,8 +51,8 @@ interface Item {
 }
 
 /**
- * What is due at one receiver, and when the next attempt is to be made. Pure: time is a parameter, in monotonic
- * milliseconds, so a clock that jumps changes nothing.
+ * What is due at one receiver, and when the next attempt is to be made. Pure: time is a parameter, in
+ * monotonic milliseconds, so a clock that jumps changes nothing.
  *
  * - Attempts of one dedup key follow each other: an anomaly waits until the one before it is settled.
  * - While the receiver accepts, up to two attempts are under way, the longest due first.
@@ -147,7 +147,7 @@ export class Lane {
   /** Gives an attempt's slot back: its outcome is recorded. */
   release({ notice: { event } }: Delivery, nowMs: number): void {
     this.#busy.delete(event.id);
-    this.#dropSettled(event.id, nowMs);
+    this.#refresh(event.id, nowMs);
   }
 
   /** Anomalies with something to deliver, renewals apart, and since when the first of them has had it. */
@@ -206,7 +206,8 @@ export class Lane {
     let step: NextStep | undefined;
     while (true) {
       step = item.feed.next(this.#isMuted(item.feed.newest));
-      if (step?.kind !== 'skip') break;
+      // What is under way may be accepted, and then its end is due.
+      if (step?.kind !== 'skip' || this.#busy.has(id)) break;
       this.#settle(item, step.event, 'skipped', step.reason);
     }
     item.dueSinceMs = step === undefined ? undefined : (item.dueSinceMs ?? nowMs);

@@ -6,16 +6,17 @@ import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { DeliveryStore, OutboxState } from '../../sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
 import type { Answer, Receiver } from '../receivers/receiver.ts';
-import { isMutedBy } from '../routing/muted.ts';
+import { covers, isMutedBy } from '../routing/muted.ts';
 import type { Route } from '../routing/route.ts';
-import type { Delivery, UntimedRow } from './delivery.ts';
+import type { Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lane } from './lane.ts';
 
 export interface OutboxOptions {
   readonly routes: readonly Route[];
   readonly store: Pick<DeliveryStore, 'add' | 'load'>;
-  readonly readMutes: () => Promise<readonly Mute[]>;
+  /** Reads mutes that end after this time. */
+  readonly readMutes: (afterMs: number) => Promise<readonly Mute[]>;
   readonly giveUpAfterMs: number;
   readonly clock: Clock;
   readonly random: () => number;
@@ -27,6 +28,11 @@ export interface OutboxOptions {
 
 /** Interval of looking for attempts that have become due. */
 const tickMs = 500;
+/** All that a delivery may come to. */
+const outcomes: readonly Outcome[] = [
+  ...(['accepted', 'failed', 'rejected', 'unacceptable'] as const),
+  ...(['refused', 'expired', 'skipped'] as const),
+];
 /** Interval of reading mutes. */
 const muteMs = 5_000;
 /** Longest time that an accepted delivery keeps its place while its row is being stored. */
@@ -82,6 +88,12 @@ export class Outbox {
 
   /** Reads what is due, and begins to deliver it. */
   async start(): Promise<void> {
+    const { routes, metrics } = this.#options;
+    // A series that begins with its first increase shows no increase.
+    for (const { receiver } of routes) {
+      for (const outcome of outcomes)
+        metrics.alertAttempts.inc({ receiver: receiver.name, outcome }, 0);
+    }
     await this.#load();
     await this.#readMutes();
     this.#stopTicks = this.#options.clock.every(tickMs, () => this.#tick());
@@ -137,11 +149,13 @@ export class Outbox {
   }
 
   async #load(): Promise<void> {
-    const { store, clock, giveUpAfterMs } = this.#options;
+    const { store, readMutes, clock, giveUpAfterMs } = this.#options;
     const names = this.#lanes.map(({ receiver }) => receiver.name);
     const sinceMs = clock.nowMs() - giveUpAfterMs - slackMs;
-    const state = await store.load(names, Math.max(0, Math.round(sinceMs)));
-    for (const lane of this.#lanes) restore(lane, state, clock.elapsedMs(), clock.nowMs());
+    const fromMs = Math.max(0, Math.round(sinceMs));
+    const [state, mutes] = await Promise.all([store.load(names, fromMs), readMutes(fromMs)]);
+    const time = { elapsedMs: clock.elapsedMs(), nowMs: clock.nowMs() };
+    for (const lane of this.#lanes) restore(lane, state, mutes, time);
   }
 
   #tick(): void {
@@ -185,7 +199,7 @@ export class Outbox {
     const { readMutes, clock, log, routes } = this.#options;
     this.#muteReadMs = clock.elapsedMs();
     try {
-      this.#mutes = await readMutes();
+      this.#mutes = await readMutes(clock.nowMs());
     } catch (error) {
       log.warn({ err: messageOf(error) }, 'mutes cannot be read; the last known ones hold');
     }
@@ -259,8 +273,16 @@ export class Outbox {
   }
 }
 
-/** Fills a lane with what may be due. Ages are kept: what was due an hour ago is an hour old. */
-function restore(lane: Lane, state: OutboxState, elapsedMs: number, nowMs: number): void {
+/**
+ * Fills a lane with what may be due. Ages are kept: what was due an hour ago is an hour old. Time in which it was
+ * muted does not count.
+ */
+function restore(
+  lane: Lane,
+  state: OutboxState,
+  mutes: readonly Mute[],
+  { elapsedMs, nowMs }: { readonly elapsedMs: number; readonly nowMs: number },
+): void {
   const { name, feed } = lane.receiver;
   const registeredMs = state.sinceMs.get(name) ?? 0;
   const settled = new Map(
@@ -282,7 +304,10 @@ function restore(lane: Lane, state: OutboxState, elapsedMs: number, nowMs: numbe
       if (accepted?.state === 'resolved' && nowMs - accepted.atMs > renewedMs) continue;
     }
     const settledRevision = Math.max(before?.settledRevision ?? 0, earlier.get(event.id) ?? 0);
-    const ageMs = Math.max(0, nowMs - Math.max(writtenMs, registeredMs));
+    const unmutedMs = mutes
+      .filter((mute) => mute.untilMs <= nowMs && covers(mute, event))
+      .map(({ untilMs }) => untilMs);
+    const ageMs = Math.max(0, nowMs - Math.max(writtenMs, registeredMs, ...unmutedMs));
     lane.add(event, elapsedMs - ageMs, { settledRevision, accepted: before?.accepted });
   }
 }

@@ -3,9 +3,18 @@ import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
 import { matchesPattern, valuesOf } from './matches.ts';
 
-/** Whether nobody is notified of an anomaly now. All series that the event names must be muted. */
+/**
+ * Whether nobody is notified of an anomaly now. All series that the event names must be muted. What is over,
+ * and was detected before the mute began, is not muted.
+ */
 export function isMutedBy(mute: Mute, event: AnomalyEvent, nowMs: number): boolean {
   if (nowMs < mute.fromMs || nowMs >= mute.untilMs) return false;
+  if (event.state === 'resolved' && Date.parse(event.detected_at) < mute.fromMs) return false;
+  return covers(mute, event);
+}
+
+/** Whether a mute is of this anomaly, whenever it holds. */
+export function covers(mute: Mute, event: AnomalyEvent): boolean {
   if (mute.kinds.length > 0 && !mute.kinds.includes(event.kind)) return false;
   const areAll = (patterns: readonly string[], values: readonly string[]) =>
     values.every((value) => patterns.some((pattern) => matchesPattern(pattern, value)));

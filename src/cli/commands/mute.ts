@@ -4,6 +4,7 @@ import { dimensions } from '../../base/dimensions.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { parseDuration } from '../../config/duration.ts';
+import type { Config } from '../../config/schema.ts';
 import { epochMsOf } from '../../decode/epoch-ms-of.ts';
 import { durationText } from '../../detect/event/format.ts';
 import { type Mute, MuteStore } from '../../sink/anomalies/mute-store.ts';
@@ -45,7 +46,7 @@ Exit codes: 0 done.`,
     return withClickHouse(config, 'read and write mutes', async (client) => {
       const store = new MuteStore(client);
       if (options.end !== undefined) await endMute(store, String(options.end), nowMs, io, options);
-      else if (isRequest(options)) await addMute(store, options, nowMs, io);
+      else if (isRequest(options)) await addMute(store, options, config, nowMs, io);
       else listMutes(await store.endingAfter(nowMs), nowMs, io, options);
       return exitCodes.ok;
     });
@@ -56,17 +57,33 @@ function isRequest(options: Options): boolean {
   return ['model', 'kind', 'where', 'for', 'why'].some((name) => options[name] !== undefined);
 }
 
-async function addMute(store: MuteStore, options: Options, nowMs: number, io: Io): Promise<void> {
+async function addMute(
+  store: MuteStore,
+  options: Options,
+  { windows }: Pick<Config, 'windows'>,
+  nowMs: number,
+  io: Io,
+): Promise<void> {
   const fromMs = timeOf(String(options.at), nowMs);
   const forMs = options.for === undefined ? undefined : parseDuration(String(options.for));
   if (forMs === undefined) {
     throw usage('--for must be a duration such as 2h', options.for);
   }
   if (forMs > mostMutedMs) throw usage('--for must be at most 30d', options.for);
+  if (forMs === 0) throw usage('--for must be above 0', options.for);
+  if (fromMs + forMs <= nowMs) throw usage('--at and --for must end ahead of now', options.at);
+  const conditions = listOf(options.where).map(conditionOf);
+  const unkept = conditions.find(([name]) => !windows.dimensions.some((kept) => kept === name));
+  if (unkept !== undefined) {
+    throw usage(
+      `--where must name one of windows.dimensions, which ${unkept[0]} is not`,
+      options.where,
+    );
+  }
   const parsed = muteRequestSchema.safeParse({
     models: options.model ?? [],
     kinds: options.kind ?? [],
-    dimensions: Object.fromEntries(listOf(options.where).map(conditionOf)),
+    dimensions: Object.fromEntries(conditions),
     from_ms: fromMs,
     until_ms: fromMs + forMs,
     why: options.why ?? '',

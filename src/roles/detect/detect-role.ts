@@ -95,7 +95,7 @@ function openOutbox(
   return new Outbox({
     routes,
     store: new DeliveryStore(client),
-    readMutes: () => mutes.endingAfter(systemClock.nowMs()),
+    readMutes: (afterMs) => mutes.endingAfter(afterMs),
     giveUpAfterMs: config.alert.give_up_after,
     clock: systemClock,
     random: Math.random,

@@ -247,3 +247,43 @@ describe('a mute', () => {
     expect(topic.accepted).toEqual(['a/1 opened', 'a/2 updated', 'a/3 resolved']);
   });
 });
+
+describe('what was due before a mute began', () => {
+  const muteOf = (fromMs: number, untilMs: number): Mute => ({
+    ...{ id: 'm', fromMs, untilMs, models: ['ranker'], kinds: [], dimensions: {} },
+    ...{ why: 'deploy', who: 'ann' },
+  });
+
+  it('and is over is not the business of the mute', async () => {
+    const chat = new FakeReceiver('chat', 'chat');
+    const hook = new FakeReceiver('hook', 'revisions');
+    const world = await World.started(chat, hook);
+    for (const receiver of [chat, hook]) receiver.answer = away;
+    const detected = new Date(world.clock.nowMs()).toISOString();
+    await world.emit({ id: 'a', detected_at: detected });
+    await world.emit({ id: 'a', revision: 2, detected_at: detected, ...resolved });
+    await world.clock.advance(minuteMs);
+    world.tables.mutes = [muteOf(world.clock.nowMs(), world.clock.nowMs() + hourMs)];
+    await world.clock.advance(10_000);
+    for (const receiver of [chat, hook]) receiver.answer = fine;
+    await world.clock.advance(minuteMs);
+    expect(chat.accepted).toEqual(['a/2 past']);
+    expect(hook.accepted).toEqual(['a/1 opened', 'a/2 resolved']);
+  });
+
+  it('is not given up for the time in which it was muted, also by a successor', async () => {
+    const pager = new FakeReceiver('pager', 'pager');
+    const world = await World.started(pager);
+    world.tables.mutes = [muteOf(world.clock.nowMs(), world.clock.nowMs() + 30 * hourMs)];
+    await world.clock.advance(5_000);
+    await world.emit({ id: 'a' });
+    pager.answer = away;
+    await world.clock.advance(30 * hourMs);
+    await world.restart();
+    await world.clock.advance(hourMs);
+    expect(world.rowsOf('pager').filter((row) => row.includes('expired'))).toEqual([]);
+    pager.answer = fine;
+    await world.clock.advance(10 * minuteMs);
+    expect(pager.accepted).toEqual(['a/1 opened']);
+  });
+});

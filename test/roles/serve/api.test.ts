@@ -35,6 +35,7 @@ const mutes: Mute[] = [];
 
 const sources: ApiSources = {
   log: createLog({ level: 'silent' }),
+  nowMs: () => nowMs,
   async verdict(release) {
     asked.push(release);
     if (verdict instanceof Error) throw verdict;
@@ -134,6 +135,13 @@ describe('Argo Rollouts', () => {
     const { status, type, text, retryAfter } = await measure();
     expect([status, type, retryAfter]).toEqual([503, 'application/problem+json', '10']);
     expect(JSON.parse(text).detail).toBe('No answer: connect ECONNREFUSED 127.0.0.1:8123');
+  });
+
+  it('gets 400 for a parameter that is none, instead of another answer', async () => {
+    const path = `/v1/verdict?${release}&region=mars`;
+    const { status, text } = await send({ method: 'GET', path });
+    expect([status, JSON.parse(text).detail]).toEqual([400, 'region is no parameter here.']);
+    expect(asked).toEqual([]);
   });
 
   it('gets 400 where a name is missing', async () => {
@@ -270,6 +278,7 @@ describe('mutes', () => {
     ],
     ['of nothing', JSON.stringify({ ...JSON.parse(body), models: [] }), 'every model'],
     ['backwards', JSON.stringify({ ...JSON.parse(body), until_ms: nowMs }), 'after the begin'],
+    ['over already', JSON.stringify({ ...JSON.parse(body), from_ms: 1, until_ms: 2 }), 'ahead'],
     ['unknown keys', JSON.stringify({ ...JSON.parse(body), url: 'http://x' }), 'url'],
   ])('are refused with %s', async (_, text, detail) => {
     const { status, text: answer } = await post(login, text);

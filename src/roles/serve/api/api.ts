@@ -60,6 +60,9 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
     requireOperator(context, operatorToken);
     const request = muteRequestSchema.safeParse(await bodyOf(context));
     if (!request.success) throw new Problem(400, issuesOf(request.error));
+    if (request.data.until_ms <= sources.nowMs()) {
+      throw new Problem(400, 'until_ms: must lie ahead, in epoch milliseconds.');
+    }
     const mute = muteOf(request.data);
     await turnstile.run(() => sources.putMute(mute));
     return json(context, { mute }, 201);
@@ -74,7 +77,7 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
   return app;
 }
 
-const autoscaleSchema = z.object({
+const autoscaleSchema = z.strictObject({
   model: z.string().min(1).max(4096),
   stage: z.string().min(1).max(4096).default('total'),
   q: z.coerce.number().refine((q) => storedQuantiles.some((stored) => stored === q), {

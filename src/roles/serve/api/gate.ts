@@ -14,7 +14,7 @@ export interface ReleaseQuery {
 const name = z.string().min(1).max(4096);
 
 /** Fields of a release, as query parameters or as Flagger's `metadata`. */
-const releaseSchema = z.object({
+const releaseSchema = z.strictObject({
   model: name,
   version: name,
   baseline: name,
@@ -36,6 +36,10 @@ const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).opti
 export function releaseOf(parameters: Parameters, body: string): z.output<typeof releaseSchema> {
   const parsed = releaseSchema.safeParse({ ...metadataOf(body), ...parameters });
   if (parsed.success) return parsed.data;
+  const unknown = parsed.error.issues.flatMap((issue) =>
+    issue.code === 'unrecognized_keys' ? issue.keys : [],
+  );
+  if (unknown.length > 0) throw new Problem(400, `${unknown.join(', ')} is no parameter here.`);
   const names = parsed.error.issues.map(({ path }) => path.join('.'));
   throw new Problem(400, `${names.join(', ')} must be given, as a parameter or in metadata.`);
 }
@@ -43,7 +47,10 @@ export function releaseOf(parameters: Parameters, body: string): z.output<typeof
 function metadataOf(body: string): Record<string, string> {
   if (body.trim() === '') return {};
   try {
-    return webhookSchema.parse(JSON.parse(body)).metadata ?? {};
+    const { metadata = {} } = webhookSchema.parse(JSON.parse(body));
+    // Flagger's users keep other things there too.
+    const ours = Object.keys(releaseSchema.shape);
+    return Object.fromEntries(Object.entries(metadata).filter(([key]) => ours.includes(key)));
   } catch {
     throw new Problem(400, 'The body must be JSON with metadata of texts, as Flagger posts it.');
   }

@@ -30,6 +30,7 @@ export interface ApiSources {
   putMute(mute: Mute): Promise<void>;
   /** Ends a mute now; undefined where there is none. */
   endMute(id: string): Promise<Mute | undefined>;
+  readonly nowMs: () => number;
   readonly log: Logger;
 }
 
@@ -47,6 +48,7 @@ export function openSources(options: SourceOptions): ApiSources {
   const mutes = new MuteStore(client);
   return {
     log,
+    nowMs,
     verdict: (release) => releaseVerdict(options, release),
     objectiveMs: (model) => objectiveOf(config, model),
     autoscaling: (query) => ({
