@@ -147,7 +147,7 @@ export class Lane {
   /** Gives an attempt's slot back: its outcome is recorded. */
   release({ notice: { event } }: Delivery, nowMs: number): void {
     this.#busy.delete(event.id);
-    this.#refresh(event.id, nowMs);
+    this.#dropSettled(event.id, nowMs);
   }
 
   /** Anomalies with something to deliver, renewals apart, and since when the first of them has had it. */
@@ -206,8 +206,7 @@ export class Lane {
     let step: NextStep | undefined;
     while (true) {
       step = item.feed.next(this.#isMuted(item.feed.newest));
-      // What is under way may be accepted, and then its end is due.
-      if (step?.kind !== 'skip' || this.#busy.has(id)) break;
+      if (step?.kind !== 'skip') break;
       this.#settle(item, step.event, 'skipped', step.reason);
     }
     item.dueSinceMs = step === undefined ? undefined : (item.dueSinceMs ?? nowMs);
