@@ -69,6 +69,8 @@ export class Lane {
   readonly #byKey = new Map<string, string[]>();
   readonly #due = new Set<string>();
   readonly #busy = new Set<string>();
+  /** Anomalies that changed while an attempt was under way. */
+  readonly #changedWhileBusy = new Set<string>();
   #isMuted: (event: AnomalyEvent) => boolean = () => false;
   /** Anomalies that failed since the last success, without those whose own fault it is. */
   readonly #failing = new Set<string>();
@@ -91,7 +93,9 @@ export class Lane {
     if (item !== undefined) item.feed.add(event, isMatched);
     else if (this.#items.size >= maxHeld) this.#hasOverflowed = true;
     else this.#insert(event, isMatched, before);
-    this.#refresh(event.id, nowMs);
+    // What is under way may be accepted, and then the end is due: its outcome comes first.
+    if (this.#busy.has(event.id)) this.#changedWhileBusy.add(event.id);
+    else this.#refresh(event.id, nowMs);
   }
 
   /** Called before all that may be due is read again. */
@@ -147,6 +151,7 @@ export class Lane {
   /** Gives an attempt's slot back: its outcome is recorded. */
   release({ notice: { event } }: Delivery, nowMs: number): void {
     this.#busy.delete(event.id);
+    if (this.#changedWhileBusy.delete(event.id)) this.#refresh(event.id, nowMs);
     this.#dropSettled(event.id, nowMs);
   }
 

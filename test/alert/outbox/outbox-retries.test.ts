@@ -161,3 +161,22 @@ describe('what is retried', () => {
     expect(pager.accepted).toHaveLength(6);
   });
 });
+
+describe('an attempt that is under way', () => {
+  it('when the anomaly ends, and is accepted, has its end delivered', async () => {
+    const pager = new FakeReceiver('pager', 'pager');
+    const world = await World.started(pager);
+    let answer: () => void = () => undefined;
+    pager.answer = () =>
+      new Promise((resolve) => {
+        answer = () => resolve(fine());
+      });
+    await world.emit({ id: 'a' });
+    await world.emit({ id: 'a', revision: 2, ...resolved });
+    pager.answer = fine;
+    answer();
+    await world.clock.advance(minuteMs);
+    expect(pager.accepted).toEqual(['a/1 opened', 'a/2 resolved']);
+    expect(world.rowsOf('pager').filter((row) => row.includes('skipped'))).toEqual([]);
+  });
+});
