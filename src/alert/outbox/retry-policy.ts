@@ -7,7 +7,7 @@ import type { Answer } from '../receivers/receiver.ts';
  * |---|---|---|
  * | 1/180 of the outage | share | after half an hour away a receiver is tried within 10 s of its return |
  * | 1 s to 5 min | ms | a short outage costs seconds, a long one few requests |
- * | 5 min | ms | a mistake in the configuration is mended by people |
+ * | 5 min | ms | a mistake in the configuration is corrected by people |
  * | 15 min | ms | longest `Retry-After` that is obeyed; see `HttpSender` |
  */
 const retryTuned = {

@@ -85,7 +85,7 @@ export function slackAnswer(result: HttpResult): SlackAnswer {
   };
 }
 
-/** True for an error after which the message must be posted anew. */
+/** True for an error after which the message must be posted again. */
 export function isGone(error: string | undefined): boolean {
   return error !== undefined && gone.has(error);
 }

@@ -39,7 +39,7 @@ export function slackReceiver(options: SlackOptions): Receiver {
 /**
  * Posts one message an incident and edits it at each change. A rise and the end are also replies in its
  * thread, because an edit notifies nobody; a rise is shown in the channel too. A message that is gone is
- * posted anew.
+ * posted again.
  */
 class SlackBotReceiver implements Receiver {
   readonly name: string;

@@ -20,7 +20,7 @@ export function acceptedMail({ response, rejectedErrors = [] }: SMTPSentMessageI
 }
 
 /**
- * Reads the outcome of a mail that was not sent. Replies 4xx pass. Of 5xx, a refused content is told from
+ * Reads the outcome of a mail that was not sent. Replies 4xx pass. Of 5xx, a refused content differs from
  * a refused login, sender or recipient by the command that it answers.
  */
 export function refusedMail(error: unknown): Answer {

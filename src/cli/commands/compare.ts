@@ -28,7 +28,7 @@ Examples:
 
 The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
 ever fails. For that --since must stay the same time, such as that of the release: a range that moves
-begins anew. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
+starts over. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
 starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms.
 docs/explained/verdict.md says how it is found, and where it fails.
 

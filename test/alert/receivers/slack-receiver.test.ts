@@ -136,7 +136,7 @@ describe('with a bot token', () => {
   });
 
   it.each(['message_not_found', 'cant_update_message', 'edit_window_closed', 'channel_not_found'])(
-    'a message that cannot be edited (%s) is posted anew, once',
+    'a message that cannot be edited (%s) is posted again, once',
     async (error) => {
       const { sender, posts } = scriptedSender(refused(error), posted);
       const answer = await receiverOf(sender).send(

@@ -4,6 +4,7 @@ import { isMutedBy } from '../../../src/alert/routing/muted.ts';
 import { neverMatches } from '../../../src/alert/routing/never-matches.ts';
 import type { ReceiverMatch } from '../../../src/config/alert.ts';
 import { configSchema } from '../../../src/config/schema.ts';
+import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
 import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 
@@ -110,4 +111,16 @@ describe('a mute', () => {
     expect(isMutedBy(mute, both, 150)).toBe(false);
     expect(isMutedBy({ ...mute, models: ['ranker', 'search'] }, both, 150)).toBe(true);
   });
+});
+
+it('has every kind and severity of anomalies, and no other', () => {
+  const { kind, severity } = anomalyEventSchema.shape;
+  const receiver = (match: object) => ({
+    alert: { receivers: [{ type: 'webhook', name: 'a', url: 'https://a.example', match }] },
+  });
+  const accepts = (match: object) => configSchema.safeParse(receiver(match)).success;
+  for (const each of kind.options) expect([each, accepts({ kinds: [each] })]).toEqual([each, true]);
+  for (const each of severity.options)
+    expect([each, accepts({ severity: each })]).toEqual([each, true]);
+  expect([accepts({ kinds: ['other'] }), accepts({ severity: 'other' })]).toEqual([false, false]);
 });

@@ -16,8 +16,8 @@ export interface PlannedEvent {
 }
 
 /**
- * Anomalies that open, change, rise and resolve, in order of time. Each has a model of its own, so that it can be
- * told from the others in any message. Every fifth repeats the dedup key of the one before it.
+ * Anomalies that open, change, rise and resolve, in order of time. Each has a model of its own, by which any
+ * message shows whose it is. Every fifth repeats the dedup key of the one before it.
  */
 export function pagePlan({ seed, anomalies, forMs }: PagePlanOptions): PlannedEvent[] {
   const random = new SeededRandom(seed);
