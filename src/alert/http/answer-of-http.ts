@@ -25,7 +25,8 @@ export function answerOfHttp(result: HttpResult): Answer {
   if ('error' in result) {
     // An address that is never connected to is a mistake of the configuration.
     const outcome = result.error.endsWith(': refused') ? 'rejected' : 'failed';
-    return { outcome, answer: oneLine(result.error, maxErrorCharacters) };
+    const answer = oneLine(result.error, maxErrorCharacters);
+    return result.wasSent ? { outcome, answer, mayHaveArrived: true } : { outcome, answer };
   }
   const { status, text, retryAfterMs } = result;
   const outcome = outcomeOf(status);

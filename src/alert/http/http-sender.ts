@@ -16,8 +16,13 @@ export type HttpResult =
       /** The server's own clock, by its header `Date`. */
       readonly dateMs: number | undefined;
     }
-  /** No response: no connection, time-out, refused address, TLS. Holds no path, query or login of the address. */
-  | { readonly error: string };
+  /** No response: no connection, time-out, refused address, TLS. */
+  | {
+      /** Holds no path, query or login of the address. */
+      readonly error: string;
+      /** True where the request may have arrived: there was a connection. */
+      readonly wasSent?: true;
+    };
 
 /** Posts to one receiver. Never follows redirects, never connects to link-local or metadata addresses. */
 export interface HttpSender {

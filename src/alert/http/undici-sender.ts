@@ -25,6 +25,8 @@ export interface UndiciSenderOptions {
 
 /** A response as far as it has arrived. */
 interface Arriving {
+  /** True where there was a connection. Behind a proxy that is unknown, and taken to be so at the time-out. */
+  wasSent: boolean;
   status?: number;
   headers: Dispatcher.ResponseData['headers'];
   readonly chunks: Uint8Array[];
@@ -88,13 +90,19 @@ export class UndiciSender implements HttpSender {
 
   async #postOnce(url: URL, request: HttpPost): Promise<HttpResult> {
     const { timeoutMs } = this.#options;
-    const arriving: Arriving = { headers: {}, chunks: [] };
     const dispatcher = this.#dispatcherFor(url);
+    const arriving: Arriving = { wasSent: false, headers: {}, chunks: [] };
+    dispatcher.once('connect', () => {
+      arriving.wasSent = true;
+    });
     let end: (reason: string) => void = () => undefined;
     const ended = new Promise<string>((resolve) => {
       end = resolve;
     });
-    const timer = setTimeout(end, timeoutMs, `no response within ${timeoutMs} ms`);
+    const timer = setTimeout(() => {
+      arriving.wasSent ||= !(dispatcher instanceof Agent);
+      end(`no response within ${timeoutMs} ms`);
+    }, timeoutMs);
     this.#ends.add(end);
     try {
       const exchanged = exchange(dispatcher, url, request, arriving).then(
@@ -132,8 +140,9 @@ export class UndiciSender implements HttpSender {
     });
   }
 
-  #resultOf({ status, headers, chunks }: Arriving, error = 'connection failed'): HttpResult {
-    if (status === undefined) return { error };
+  #resultOf(arriving: Arriving, error = 'connection failed'): HttpResult {
+    const { status, headers, chunks, wasSent } = arriving;
+    if (status === undefined) return wasSent ? { error, wasSent } : { error };
     const dateMs = httpDateMs(firstOf(headers.date));
     const bytes = Buffer.concat(chunks).subarray(0, maxTextBytes);
     return {

@@ -1,3 +1,5 @@
+import { escapedBytes } from '../../detect/event/sql.ts';
+
 /** Control characters and line breaks: a name with them could forge a line. */
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;
 /** Format characters: they show nothing, or turn the direction of the text around them. */
@@ -42,10 +44,6 @@ export function cutBytes(text: string, maxBytes: number): string {
  */
 export function cleanSql(sql: string): string {
   return sql.replace(hiddenInSql, (character) =>
-    character === '\n'
-      ? character
-      : [...Buffer.from(character, 'utf8')]
-          .map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`)
-          .join(''),
+    character === '\n' ? character : escapedBytes(character),
   );
 }

@@ -40,6 +40,8 @@ interface Item {
   /** Failures in a row, without those that an outage of the receiver explains. */
   failures: number;
   firstFailedMs: number | undefined;
+  /** Attempts after which people may see it, though none was answered. */
+  unanswered: number;
   /** Times that it was due again because the receiver came back. */
   reopenings: number;
   lastAttemptMs: number;
@@ -59,6 +61,7 @@ interface Item {
  * - After failures of two anomalies in a row one attempt at a time is made, of the one whose last attempt is
  *   the oldest. The first success opens the lane again, and all is due at once.
  * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing delay.
+ *   So does what people may see though it was not answered, where they would see it again.
  */
 export class Lane {
   readonly receiver: Receiver;
@@ -193,6 +196,7 @@ export class Lane {
       attempts: 0,
       failures: 0,
       reopenings: 0,
+      unanswered: 0,
       firstFailedMs: undefined,
       lastAttemptMs: Number.NEGATIVE_INFINITY,
       nextAtMs: Number.NEGATIVE_INFINITY,
@@ -303,8 +307,10 @@ export class Lane {
     item.failures++;
     item.firstFailedMs ??= nowMs;
     const delayMs = retryDelayMs(answer, nowMs - this.#awaySinceMs, this.#options.random());
-    const ownMs = ownDelayMs(item.failures - 1, this.#options.random());
-    item.nextAtMs = nowMs + (this.#isOwnFault(item) ? Math.max(delayMs, ownMs) : delayMs);
+    if (answer.mayHaveArrived && this.receiver.showsRepeats) item.unanswered++;
+    const ownFailures = Math.max(item.unanswered, this.#isOwnFault(item) ? item.failures : 0);
+    const ownMs = ownFailures === 0 ? 0 : ownDelayMs(ownFailures - 1, this.#options.random());
+    item.nextAtMs = nowMs + Math.max(delayMs, ownMs);
     // One failure says little of the others, unless the receiver itself asks for a pause.
     const pauses = answer.retryAfterMs !== undefined || this.#isClosed;
     if (pauses) this.#nextProbeMs = nowMs + delayMs;
@@ -355,6 +361,7 @@ export class Lane {
     item.attempts = 0;
     item.failures = 0;
     item.reopenings = 0;
+    item.unanswered = 0;
     item.firstFailedMs = undefined;
     item.nextAtMs = Number.NEGATIVE_INFINITY;
     item.dueSinceMs = undefined;

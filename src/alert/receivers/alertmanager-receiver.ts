@@ -73,6 +73,7 @@ export class AlertmanagerReceiver implements Receiver {
   readonly name: string;
   readonly feed = 'state';
   readonly wantsUpdates = false;
+  readonly showsRepeats = false;
   readonly wantsPast = false;
   readonly renewal = { everyMs: 60_000, afterEndMs: 15 * 60_000 };
   readonly heartbeat = { everyMs: 60_000, send: () => this.sendWatchdog() };

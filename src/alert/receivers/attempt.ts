@@ -4,6 +4,8 @@ import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { cleanText } from '../message/clean-text.ts';
 import type { Answer } from './receiver.ts';
 
+/** A request that ends in time by itself knows more of its end, such as a status whose body hangs. */
+const graceMs = 500;
 const maxAnswerChars = 500;
 const maxMemoryChars = 2000;
 /** A shorter secret would mask parts of ordinary words. */
@@ -13,7 +15,7 @@ const minSecretChars = 6;
 export type ReceiverClock = Pick<Clock, 'nowMs' | 'sleep'>;
 
 export interface AttemptOptions {
-  /** Bounds the whole attempt, however many requests it makes. */
+  /** Bounds the whole attempt, however many requests it makes, but for half a second. */
   readonly timeoutMs: number;
   readonly clock: ReceiverClock;
   /** Replaced by `***` in the answer: servers quote what they refuse. */
@@ -31,9 +33,10 @@ export async function attempt(
   { timeoutMs, clock, secrets }: AttemptOptions,
 ): Promise<Answer> {
   const end = new AbortController();
-  const late = clock
-    .sleep(timeoutMs, end.signal)
-    .then((): Answer => ({ outcome: 'failed', answer: `no response within ${timeoutMs} ms` }));
+  const late = clock.sleep(timeoutMs + graceMs, end.signal).then((): Answer => {
+    const answer = `no response within ${timeoutMs} ms`;
+    return { outcome: 'failed', answer, mayHaveArrived: true };
+  });
   const answer = await Promise.race([outcomeOf(run, end.signal), late]);
   end.abort();
   return cleanAnswer(answer, secrets);

@@ -40,6 +40,7 @@ export class EmailReceiver implements Receiver {
   readonly name: string;
   readonly feed = 'state';
   readonly wantsUpdates = false;
+  readonly showsRepeats = true;
   readonly wantsPast = true;
   readonly #options: EmailOptions;
 

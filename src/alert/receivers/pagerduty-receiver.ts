@@ -32,6 +32,7 @@ export class PagerDutyReceiver implements Receiver {
   readonly name: string;
   readonly feed = 'state';
   readonly wantsUpdates = false;
+  readonly showsRepeats = false;
   readonly wantsPast = false;
   readonly #options: PagerDutyOptions;
   readonly #routingKey: string;

@@ -33,6 +33,8 @@ export interface Answer {
   readonly answer: string;
   /** Least wait before the next attempt, as the receiver asked for it. */
   readonly retryAfterMs?: number;
+  /** True for a failure after which the receiver may have it: it was sent and not answered. */
+  readonly mayHaveArrived?: true;
   /** What to remember of this anomaly for the next delivery, at most 2,000 characters. */
   readonly memory?: string;
 }
@@ -55,6 +57,11 @@ export interface Receiver {
   readonly wantsUpdates: boolean;
   /** For `state`: delivers what was over before it could be delivered. */
   readonly wantsPast: boolean;
+  /**
+   * True where people see a repeated delivery as a second message. After one that was not answered, the wait grows
+   * from 1 s to 5 minutes. Others know a repeated one by its key.
+   */
+  readonly showsRepeats: boolean;
   /** For `state`: repeats the current state at an interval while it is open, and for a time after its end. */
   readonly renewal?: { readonly everyMs: number; readonly afterEndMs: number };
   /** Shows at an interval that alerts arrive at all. */

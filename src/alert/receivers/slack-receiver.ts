@@ -45,6 +45,7 @@ class SlackBotReceiver implements Receiver {
   readonly name: string;
   readonly feed = 'state';
   readonly wantsUpdates = true;
+  readonly showsRepeats = true;
   readonly wantsPast = true;
   readonly #options: SlackOptions;
   readonly #api: string;
@@ -147,6 +148,7 @@ class SlackWebhookReceiver implements Receiver {
   readonly name: string;
   readonly feed = 'state';
   readonly wantsUpdates = false;
+  readonly showsRepeats = true;
   readonly wantsPast = true;
   readonly #options: SlackOptions;
   readonly #address: Address;

@@ -10,6 +10,9 @@ const tooLarge = 552;
 /** Errors of the mail library about settings. */
 const ofSettings = new Set(['EAUTH', 'ENOAUTH', 'ECONFIG']);
 
+/** The mail library's errors of a connection that the server had greeted on: the mail may be sent. */
+const endsAfterGreeting = /^(Timeout|Connection closed.*)$/;
+
 /** Reads the outcome of a mail that the server accepted, for all recipients or for some. */
 export function acceptedMail({ response, rejectedErrors = [] }: SMTPSentMessageInfo): Answer {
   const refused = rejectedErrors.map(
@@ -38,5 +41,8 @@ export function refusedMail(error: unknown): Answer {
     const isOther = ofConfiguration.has(responseCode) || !isOfContent;
     return { outcome: isOther ? 'rejected' : 'unacceptable', answer };
   }
-  return { outcome: ofSettings.has(String(code)) ? 'rejected' : 'failed', answer };
+  if (ofSettings.has(String(code))) return { outcome: 'rejected', answer };
+  return endsAfterGreeting.test(answer)
+    ? { outcome: 'failed', answer, mayHaveArrived: true }
+    : { outcome: 'failed', answer };
 }

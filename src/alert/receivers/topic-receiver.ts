@@ -32,6 +32,7 @@ export class TopicReceiver implements Receiver {
   readonly name: string;
   readonly feed = 'revisions';
   readonly wantsUpdates = true;
+  readonly showsRepeats = false;
   readonly wantsPast = true;
   readonly #options: TopicReceiverOptions;
 

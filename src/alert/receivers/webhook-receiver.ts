@@ -46,6 +46,7 @@ export class WebhookReceiver implements Receiver {
   readonly name: string;
   readonly feed: Receiver['feed'];
   readonly wantsUpdates = false;
+  readonly showsRepeats = false;
   readonly wantsPast = false;
   readonly #options: WebhookReceiverOptions;
   readonly #address: Address;

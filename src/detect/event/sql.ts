@@ -3,9 +3,22 @@ import { storedQuantiles } from '../../base/stored-quantiles.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 
-/** A ClickHouse string literal. Backslash and quote are the only characters it must escape. */
+/**
+ * A ClickHouse string literal on one line. ClickHouse needs only backslash and quote escaped. Control characters
+ * are as well: a line break in a name would look like a line of the query, or of the message around it.
+ */
 export function quoteSql(text: string): string {
-  return `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+  const escaped = text
+    .replaceAll(/[\\']/g, (character) => `\\${character}`)
+    .replaceAll(/[\p{Cc}\p{Zl}\p{Zp}]/gu, escapedBytes);
+  return `'${escaped}'`;
+}
+
+/** The UTF-8 bytes of a text as `\xe2` each, as ClickHouse reads them within a literal. */
+export function escapedBytes(text: string): string {
+  return [...Buffer.from(text, 'utf8')]
+    .map((byte) => `\\x${byte.toString(16).padStart(2, '0')}`)
+    .join('');
 }
 
 /** Condition on a dimension, such as "region = 'eu-west-1'". */

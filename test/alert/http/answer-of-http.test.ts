@@ -24,6 +24,8 @@ describe('answerOfHttp', () => {
   it('is failed without a response, with the reason', () => {
     const error = 'no response within 5000 ms';
     expect(answerOfHttp({ error })).toEqual({ outcome: 'failed', answer: error });
+    const sent = { outcome: 'failed', answer: error, mayHaveArrived: true };
+    expect(answerOfHttp({ error, wasSent: true })).toEqual(sent);
   });
 
   it.each([

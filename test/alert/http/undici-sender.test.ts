@@ -36,10 +36,19 @@ describe('UndiciSender, where no response comes', () => {
   it('waits for the time-out at most', async () => {
     const server = await servers.http(() => undefined);
     const result = await post(`http://127.0.0.1:${server.port}/CANARY`, 100);
-    expect(result).toEqual({ error: 'no response within 100 ms' });
     // A slow machine may not get as far as the request; never are there two.
+    expect(result).toMatchObject({ error: 'no response within 100 ms' });
     expect(server.requests.length).toBeLessThanOrEqual(1);
     await server.idle();
+  });
+
+  it('says that a request may have arrived where it was sent', async () => {
+    const server = await servers.http(() => void sender.close());
+    const sender = new UndiciSender({ timeoutMs: patientMs, env: {}, nowMs: () => nowMs });
+    const url = `http://127.0.0.1:${server.port}/`;
+    const result = await sender.post({ url, headers: {}, body: '' });
+    expect(server.requests).toHaveLength(1);
+    expect(result).toEqual({ error: 'the sender is closed', wasSent: true });
   });
 
   it('waits no longer for a name that is never resolved', async () => {
@@ -64,7 +73,7 @@ describe('UndiciSender, where no response comes', () => {
       socket.resume();
     });
     const result = await post(`http://127.0.0.1:${server.port}/`, 200);
-    expect(result).toEqual({ error: 'no response within 200 ms' });
+    expect(result).toMatchObject({ error: 'no response within 200 ms' });
     await server.idle();
   });
 
@@ -80,14 +89,14 @@ describe('UndiciSender, where no response comes', () => {
       socket.once('data', () => socket.resetAndDestroy()),
     );
     const result = await post(`http://ann:CANARY@127.0.0.1:${server.port}/CANARY`);
-    expect(result).toEqual({ error: 'connection failed: ECONNRESET' });
+    expect(result).toEqual({ error: 'connection failed: ECONNRESET', wasSent: true });
     expect(server.connectionCount()).toBe(1);
   });
 
   it('posts once: a server that hangs up is not tried again', async () => {
     const server = await servers.raw((socket) => socket.once('data', () => socket.end()));
     const result = await post(`http://127.0.0.1:${server.port}/CANARY`);
-    expect(result).toEqual({ error: 'connection closed before a response' });
+    expect(result).toEqual({ error: 'connection closed before a response', wasSent: true });
     expect(server.connectionCount()).toBe(1);
   });
 
@@ -102,6 +111,7 @@ describe('UndiciSender, where no response comes', () => {
   ])('refuses what is not a response: %j', async (bytes, error) => {
     expect(await postToBytes({ bytes, end: false })).toEqual({
       error: expect.stringMatching(error),
+      wasSent: true,
     });
   });
 
@@ -121,7 +131,7 @@ describe('UndiciSender, where no response comes', () => {
     const sender = new UndiciSender({ timeoutMs: patientMs, env: {}, nowMs: () => nowMs });
     const server = await servers.http(() => void sender.close());
     const request = { url: `http://127.0.0.1:${server.port}/`, headers: {}, body: '' };
-    expect(await sender.post(request)).toEqual({ error: 'the sender is closed' });
+    expect(await sender.post(request)).toMatchObject({ error: 'the sender is closed' });
     expect(await sender.post(request)).toEqual({ error: 'the sender is closed' });
     expect(server.connectionCount()).toBe(1);
     await server.idle();
@@ -266,6 +276,6 @@ describe('UndiciSender', () => {
     const hanging = sender.post({ ...to('/hang'), body: '' });
     expect(await sender.post({ ...to('/'), body: '' })).toMatchObject({ status: 200 });
     await sender.close();
-    expect(await hanging).toEqual({ error: 'the sender is closed' });
+    expect(await hanging).toMatchObject({ error: 'the sender is closed' });
   });
 });

@@ -58,7 +58,7 @@ describe('cleanSql', () => {
   it('shows what a literal hides, as the bytes that ClickHouse reads', () => {
     const name = "a\u202eb\u0000'c\n";
     expect(cleanSql(`SELECT ${quoteSql(name)}\nFROM t`)).toBe(
-      "SELECT 'a\\xe2\\x80\\xaeb\\x00\\'c\n'\nFROM t",
+      "SELECT 'a\\xe2\\x80\\xaeb\\x00\\'c\\x0a'\nFROM t",
     );
   });
 

@@ -1,15 +1,16 @@
 import type { Answer, Form, Notice, Receiver } from '../../../src/alert/receivers/receiver.ts';
 
-type Shape = Pick<Receiver, 'feed' | 'wantsPast' | 'wantsUpdates' | 'renewal'>;
+type Shape = Pick<Receiver, 'feed' | 'wantsPast' | 'wantsUpdates' | 'showsRepeats' | 'renewal'>;
 
 const shapes = {
-  revisions: { feed: 'revisions', wantsPast: false, wantsUpdates: false },
-  pager: { feed: 'state', wantsPast: false, wantsUpdates: false },
-  chat: { feed: 'state', wantsPast: true, wantsUpdates: true },
+  revisions: { feed: 'revisions', wantsPast: false, wantsUpdates: false, showsRepeats: false },
+  pager: { feed: 'state', wantsPast: false, wantsUpdates: false, showsRepeats: false },
+  chat: { feed: 'state', wantsPast: true, wantsUpdates: true, showsRepeats: true },
   renewed: {
     feed: 'state',
     wantsPast: false,
     wantsUpdates: false,
+    showsRepeats: false,
     renewal: { everyMs: 60_000, afterEndMs: 15 * 60_000 },
   },
 } as const satisfies Record<string, Shape>;
@@ -20,6 +21,7 @@ export class FakeReceiver implements Receiver {
   readonly feed: Receiver['feed'];
   readonly wantsPast: boolean;
   readonly wantsUpdates: boolean;
+  readonly showsRepeats: boolean;
   readonly renewal?: { readonly everyMs: number; readonly afterEndMs: number };
   /** All attempts, as `id/revision change` and outcome. */
   readonly attempts: string[] = [];
@@ -33,10 +35,11 @@ export class FakeReceiver implements Receiver {
   constructor(name: string, shape: keyof typeof shapes) {
     this.name = name;
     Object.assign(this, shapes[shape]);
-    const { feed, wantsPast, wantsUpdates } = shapes[shape];
+    const { feed, wantsPast, wantsUpdates, showsRepeats } = shapes[shape];
     this.feed = feed;
     this.wantsPast = wantsPast;
     this.wantsUpdates = wantsUpdates;
+    this.showsRepeats = showsRepeats;
   }
 
   async send(notice: Notice, form: Form): Promise<Answer> {

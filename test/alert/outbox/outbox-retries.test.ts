@@ -117,6 +117,31 @@ describe('what is retried', () => {
     ]);
   });
 
+  it('repeats what people may have seen less and less, and delivers it soon after others are accepted', async () => {
+    const chat = new FakeReceiver('chat', 'chat');
+    const world = await World.started(chat);
+    chat.answer = () => ({ outcome: 'failed', answer: 'no response', mayHaveArrived: true });
+    await world.emit({ id: 'a' });
+    await world.clock.advance(hourMs);
+    // At once, after 1, 2, 4 … 256 s, then every 5 minutes.
+    expect(chat.attempts).toHaveLength(20);
+    chat.answer = fine;
+    await world.emit({ id: 'b' });
+    await world.clock.advance(5 * minuteMs);
+    expect(chat.accepted).toEqual(['b/1 opened', 'a/1 opened']);
+  });
+
+  it('repeats what a pager knows by its key as if it had not arrived', async () => {
+    const pager = new FakeReceiver('pager', 'pager');
+    const world = await World.started(pager);
+    pager.answer = () => ({ outcome: 'failed', answer: 'no response', mayHaveArrived: true });
+    await world.emit({ id: 'a' });
+    await world.clock.advance(30 * minuteMs);
+    pager.answer = fine;
+    await world.clock.advance(11_000);
+    expect(pager.accepted).toEqual(['a/1 opened']);
+  });
+
   it('gives up after a day, also where a process began later', async () => {
     const hook = new FakeReceiver('hook', 'revisions');
     const world = await World.started(hook);

@@ -82,7 +82,7 @@ describe('Alertmanager’s responses', () => {
       noticeOf('opened'),
       'full',
     );
-    expect(answer).toEqual({ outcome: 'failed', answer: 'no response within 700 ms' });
+    expect(answer).toMatchObject({ outcome: 'failed', answer: 'no response within 700 ms' });
   });
 
   it('of a bug of ours are unacceptable, so that the minimal form is tried', async () => {

@@ -147,7 +147,7 @@ describe('a mail that is not sent', () => {
       noticeOf('opened'),
       'full',
     );
-    expect(got).toEqual({ outcome: 'failed', answer: 'no response within 900 ms' });
+    expect(got).toMatchObject({ outcome: 'failed', answer: 'no response within 900 ms' });
   });
 
   it('for a server that is not there', async () => {

@@ -171,7 +171,7 @@ describe('with a bot token', () => {
     const clock = { nowMs: () => 0, sleep: async () => undefined };
     const receiver = receiverOf(http, bot, clock);
     const answer = await receiver.send(noticeOf('risen', { memory }), 'full');
-    expect(answer).toEqual({ outcome: 'failed', answer: 'no response within 5000 ms' });
+    expect(answer).toMatchObject({ outcome: 'failed', answer: 'no response within 5000 ms' });
     edited?.();
     await new Promise((done) => setImmediate(done));
     expect(posts).toHaveLength(1);
@@ -311,9 +311,9 @@ describe('every body', () => {
       return body.attachments.flatMap(({ blocks }) => blocks.map(({ text }) => text.text));
     };
     expect(textsOf("SELECT '<&>'").at(-1)).toBe("```SELECT '&lt;&amp;&gt;'```");
-    for (const sql of ["SELECT '```'", `SELECT '${'x'.repeat(3_000)}'`]) {
-      expect(textsOf(sql).join()).not.toContain('SELECT');
-    }
+    // Three backticks would end the code: ClickHouse reads these bytes as the same literal.
+    expect(textsOf("SELECT '```'").at(-1)).toBe("```SELECT '\\x60\\x60\\x60'```");
+    expect(textsOf(`SELECT '${'x'.repeat(3_000)}'`).join()).not.toContain('SELECT');
   });
 
   it('in the minimal form removes the blocks of an earlier state', () => {

@@ -1,3 +1,4 @@
+import { escapedBytes } from '../../../detect/event/sql.ts';
 import type { Message } from '../../message/anomaly-message.ts';
 import { cutText } from '../../message/clean-text.ts';
 import type { Fact } from '../../message/fact.ts';
@@ -95,9 +96,9 @@ function sectionsOf({ facts, links, sql }: Message) {
   };
   for (const fact of facts) add(factText(fact), '\n');
   for (const [i, link] of links.entries()) add(linkText(link), i === 0 ? '' : '  ');
-  const query = slackText(sql, limits.section);
-  // Three backticks in a name would end the code, and the query is not to be changed.
-  if (sql !== '' && !sql.includes('```')) add(`\`\`\`${query}\`\`\``, '');
+  // Three backticks would end the code. They can only stand in a literal, which ClickHouse reads as before.
+  const query = slackText(sql.replaceAll('```', escapedBytes), limits.section);
+  if (sql !== '') add(`\`\`\`${query}\`\`\``, '');
   return sections.map((text) => ({
     type: 'section',
     text: { type: 'mrkdwn', text, verbatim: true },
