@@ -1,12 +1,19 @@
+import { z } from 'zod';
+import { anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { renderExample } from './render-example.ts';
 import { renderJsonSchema } from './render-json-schema.ts';
 import { renderReference } from './render-reference.ts';
 
-/** Files of the repository that are made from the schema, with what they must hold. */
+/** Files of the repository that are made from the schemas, with what they must hold. */
 export function generatedFiles(): readonly { readonly path: string; readonly text: string }[] {
   return [
     { path: 'config/example.yaml', text: renderExample() },
     { path: 'config/schema.json', text: renderJsonSchema() },
+    { path: 'config/anomaly-event.schema.json', text: renderEventSchema() },
     { path: 'docs/reference/configuration.md', text: renderReference() },
   ];
+}
+
+function renderEventSchema(): string {
+  return `${JSON.stringify(z.toJSONSchema(anomalyEventSchema), null, 2)}\n`;
 }

@@ -48,6 +48,7 @@ export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
         ...member,
         ...cleanSeries(member),
         stage: cleanStage(member.stage),
+        ...(member.measured_stage && { measured_stage: cleanStage(member.measured_stage) }),
       })),
     }),
     exemplars: event.exemplars.map((id) => cleanText(id, shownChars.traceId)),

@@ -77,11 +77,15 @@ function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[
   const text = measured(event);
   const latency = latencyFact(event);
   const { summary } = event;
+  // What was measured is of one series: its line has it.
+  if (event.scope !== undefined) {
+    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, ...latency];
+  }
   if (!isOpen(change)) {
     const was = text === summary ? [] : [{ label: 'Was', text }];
     return [{ label: 'Now', text: summary }, ...was, ...latency];
   }
-  const adds = text !== summary && (summaryAdds || event.scope !== undefined);
+  const adds = text !== summary && summaryAdds;
   const sentence = adds ? [{ label: 'Summary', text: summary }] : [];
   return [{ label: 'What', text }, ...sentence, ...latency];
 }
@@ -105,10 +109,13 @@ function extentFacts(event: AnomalyEvent): Fact[] {
   const worst = members.slice(0, membersShown).map(memberText);
   const more = (scope?.affected ?? 0) - worst.length;
   const others = more > 0 ? `; ${more} more` : '';
+  const first = `${series}; ${kindWords[event.kind].measured(event)}`;
+  const ofSeries =
+    scope === undefined
+      ? { label: 'Series', text: series }
+      : { label: 'First series', text: first };
   return [
-    ...(series === ''
-      ? []
-      : [{ label: scope === undefined ? 'Series' : 'First series', text: series }]),
+    ...(series === '' ? [] : [ofSeries]),
     ...(parts.length === 0 ? [] : [{ label: 'How far', text: parts.join('; ') }]),
     ...(worst.length === 0
       ? []

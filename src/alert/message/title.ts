@@ -4,6 +4,7 @@ import type { Notice } from '../receivers/receiver.ts';
 import { cleanText, cutText } from './clean-text.ts';
 import { kindWords } from './kind-words.ts';
 import { clockText, spanText } from './times.ts';
+import { ofWorstSeries } from './worst-series.ts';
 
 /** Characters of a lock screen: what is worth waking up for stands within them. */
 const lockScreenChars = 80;
@@ -16,11 +17,15 @@ const listedValues = 5;
 /**
  * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The
  * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
- * characters.
+ * characters. Of an incident it has the numbers of the worst series.
  *
  * @param event the notice's event, its names clean.
  */
 export function titleOf(event: AnomalyEvent, notice: Notice): string {
+  return titleOfSeries(notice.change === 'resolved' ? event : ofWorstSeries(event), notice);
+}
+
+function titleOfSeries(event: AnomalyEvent, notice: Notice): string {
   const test = notice.isTest ? 'TEST ' : '';
   const start = `${test}${statusText(event, notice)} `;
   const end = `${otherModels(event)} ${changeText(event, notice)}`;

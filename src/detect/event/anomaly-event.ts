@@ -120,6 +120,10 @@ const member = z.strictObject({
   id: z.string().describe("The series' own anomaly, in the table."),
   ...seriesFields('Dimension.'),
   stage: z.string().describe('Stage to blame in this series.'),
+  measured_stage: z
+    .string()
+    .optional()
+    .describe('Stage whose quantile observed_ms is; absent from older events.'),
   severity: z.enum(['critical', 'warning', 'info']).describe('Severity of this series alone.'),
   observed_ms: milliseconds.describe('As of the event, for this series.'),
   baseline_ms: milliseconds.describe('As of the event, for this series.'),

@@ -298,7 +298,8 @@ export class Incident {
     const { stage, severity, observed_ms, baseline_ms, ratio, started_at, resolved_at } = event;
     const measured = { stage, severity, observed_ms, baseline_ms, ratio, rate: event.rate };
     const id = this.#rowIdOf(event.id);
-    return { id, ...seriesOf(event), ...measured, started_at, resolved_at };
+    const { measured_stage } = event.evidence;
+    return { id, ...seriesOf(event), ...measured, measured_stage, started_at, resolved_at };
   }
 
   #rowIdOf(memberId: string): string {

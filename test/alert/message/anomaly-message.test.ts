@@ -17,10 +17,9 @@ describe('the message', () => {
     expect(textOf(noticeOf('opened'))).toMatchInlineSnapshot(`
       "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
-      What: p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
       Since: 2026-11-21 10:17:30 UTC
-      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -43,10 +42,9 @@ describe('the message', () => {
       "CRITICAL (was warning) ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Severity: rose from warning to critical
-      What: p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
       Since: 2026-11-21 10:17:30 UTC
-      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -72,8 +70,7 @@ describe('the message', () => {
       End: p99 back at its baseline
       Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
-      Was: p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -99,8 +96,7 @@ describe('the message', () => {
       End: p99 back at its baseline
       Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
-      Was: p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -358,10 +354,28 @@ describe('the title', () => {
   });
 
   it('cuts a long model name before anything that matters', () => {
-    const event = { ...richEvent, model: 'm'.repeat(4096) };
+    const model = 'm'.repeat(4096);
+    const members = richEvent.members?.map((member) => ({ ...member, model }));
+    const event = { ...richEvent, model, members };
     expect(titleOf(noticeOf('opened', { event }))).toBe(
       'CRITICAL mmmmmmmmmmmmmmmmmmm… p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
     );
+  });
+
+  it('of an incident has the numbers of its worst series', () => {
+    const [first] = richEvent.members ?? [];
+    if (first === undefined) throw new Error('no members');
+    const measured = { observed_ms: 900, baseline_ms: 210, ratio: 4.3, stage: 'forward' };
+    const worst = { ...first, ...measured, model: 'embedder', measured_stage: 'forward' };
+    const event = { ...richEvent, members: [worst, first] };
+    const titles = (['opened', 'risen', 'resolved'] as const).map((change) =>
+      titleOf(noticeOf(change, { event })),
+    );
+    expect(titles).toEqual([
+      'CRITICAL embedder p99 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL (was warning) embedder p99 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
+    ]);
   });
 
   it('has the state and the size in its first 80 characters, whatever the names are', () => {

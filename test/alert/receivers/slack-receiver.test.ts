@@ -345,7 +345,7 @@ describe('every body', () => {
     const [preview] = receiver.preview(noticeOf('opened', { event }), 'full');
     const { attachments } = slackNewMessage.parse(JSON.parse(preview?.body ?? ''));
     const texts = attachments[0]?.blocks.map(({ text }) => text.text) ?? [];
-    expect(texts.join('\n')).toContain('*What* p99');
+    expect(texts.join('\n')).toContain('*What* &amp;');
     expect(texts.join('\n')).not.toContain('```');
   });
 });
