@@ -9,6 +9,7 @@ import {
   startClickHouse,
 } from '../../src/local/clickhouse/clickhouse-server.ts';
 import { type KafkaBroker, startKafka } from '../../src/local/kafka/kafka-broker.ts';
+import { BadReceiver } from '../chaos/pages/bad-receiver.ts';
 import type { StackEndpoints } from '../containers/global-setup.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';
@@ -154,5 +155,48 @@ describe('a ClickHouse that takes connections and never responds', () => {
       expect(ended).toBeUndefined();
       await rig.expectStages(truth);
     });
+  });
+});
+
+describe('the page of an outage', () => {
+  it('ends though the process that sent it was killed with -9 before it could be stored', async () => {
+    const pager = new BadReceiver(202);
+    await pager.start();
+    const receiver = { type: 'pagerduty', name: 'on-call', url: `${pager.url}/v2/enqueue` };
+    const settings = {
+      DETECT_PIPELINE_AFTER: '2s',
+      DETECT_INTERVAL: '250ms',
+      DETECT_SESSION_TIMEOUT: '6s',
+      ALERT_RECEIVERS: JSON.stringify([
+        { ...receiver, routing_key: '0123456789abcdef0123456789abcdef' },
+      ]),
+    };
+    const stories = () =>
+      pager.accepted.map(({ body }) => {
+        const { event_action, dedup_key } = JSON.parse(body) as Record<string, string>;
+        return `${event_action} ${dedup_key}`;
+      });
+    await withRig({ stack: endpoints(), name: 'page', settings }, async (rig) => {
+      const first = rig.spawn(['run', '--roles', 'detect']);
+      await first.logged('detector ready');
+      await kill(clickhouse);
+      await poll('the page', () => (stories().length > 0 ? true : undefined));
+      first.signal('SIGKILL');
+      await first.exited;
+      clickhouse = await runClickHouse(portIn(clickhouse?.url ?? ''));
+      rig.spawn(['run', '--roles', 'detect']);
+      const [page = ''] = stories();
+      const end = page.replace('trigger', 'resolve');
+      expect(page).toMatch(/^trigger pipeline\/behind\//);
+      await poll('its end', () => (stories().includes(end) ? true : undefined), { seen: stories });
+      // The opening may come again, under its key. Nothing follows the end.
+      expect(new Set(stories())).toEqual(new Set([page, end]));
+      expect(stories().at(-1)).toBe(end);
+      const rows = async () => rig.rows('SELECT revision, state FROM anomalies ORDER BY revision');
+      expect(await rows()).toEqual([
+        { revision: 1, state: 'opened' },
+        { revision: 2, state: 'resolved' },
+      ]);
+    }).finally(() => pager.stop());
   });
 });

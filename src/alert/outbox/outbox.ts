@@ -8,7 +8,7 @@ import type { Mute } from '../../sink/anomalies/mute-store.ts';
 import type { Answer, Receiver } from '../receivers/receiver.ts';
 import { covers, isMutedBy } from '../routing/muted.ts';
 import type { Route } from '../routing/route.ts';
-import type { Delivery, Outcome, UntimedRow } from './delivery.ts';
+import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lane } from './lane.ts';
 
@@ -100,11 +100,15 @@ export class Outbox {
     this.#tick();
   }
 
-  /** Delivers an event that is stored. One that is known already changes nothing. */
-  add(event: AnomalyEvent): void {
+  /**
+   * Delivers an event that is stored. One that is known already changes nothing.
+   *
+   * @param before what may have been delivered of it, where no row says so.
+   */
+  add(event: AnomalyEvent, before?: DeliveredBefore): void {
     const nowMs = this.#options.clock.elapsedMs();
     for (const lane of this.#lanes) {
-      lane.add(event, nowMs);
+      lane.add(event, nowMs, before);
       this.#pump(lane);
     }
   }

@@ -5,12 +5,13 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
 import { kafkaError } from '../client/kafka-client.ts';
 import { decodeMember, encodeMemberData } from '../group/member-data.ts';
-import type { Leadership } from './leadership.ts';
+import { KafkaHandover } from './kafka-handover.ts';
+import type { Handover, Leadership } from './leadership.ts';
 
 const { AssignerProtocol } = kafkajs;
 
 export interface KafkaLeadershipOptions {
-  readonly kafka: Pick<Kafka, 'consumer'>;
+  readonly kafka: Pick<Kafka, 'consumer' | 'admin'>;
   readonly config: Config['kafka'];
   readonly groupId: string;
   /** Its first partition stands for the leadership; nothing is read from it. */
@@ -42,8 +43,8 @@ interface Candidate {
 
 /**
  * Leader election by a consumer group: the member that is assigned the first partition of a topic leads. The
- * other members stand by. Where databases share a group, each has a leader: nothing is read or committed, so
- * several members may be assigned that partition. The broker reassigns the partition when the leader leaves or misses a session
+ * other members stand by. Where databases share a group, each has a leader: nothing is read, so several members
+ * may be assigned that partition. The broker reassigns the partition when the leader leaves or misses a session
  * timeout.
  *
  * A suspended leader notices the loss only at its next heartbeat. So leadership is a lease: it lasts for less
@@ -53,6 +54,7 @@ interface Candidate {
 export class KafkaLeadership implements Leadership {
   readonly #failure = new Failure();
   readonly done = this.#failure.promise;
+  readonly handover: Handover;
   readonly #options: KafkaLeadershipOptions;
   readonly #consumer: Consumer;
   #isHolder = false;
@@ -73,6 +75,7 @@ export class KafkaLeadership implements Leadership {
       allowAutoTopicCreation: false,
       partitionAssigners: [this.#assigner()],
     });
+    this.handover = new KafkaHandover({ ...options, consumer: this.#consumer });
   }
 
   /**

@@ -50,7 +50,7 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
     const drainsAtEnd = config.source.type !== 'kafka';
     return new WindowEvaluator({
       ...context,
-      ...{ outbox, drainsAtEnd, nowMs, isLeading, completeness },
+      ...{ outbox, drainsAtEnd, nowMs, isLeading, completeness, handover: leadership.handover },
     });
   };
   const versions = new VersionWatch({

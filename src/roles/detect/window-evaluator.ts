@@ -1,7 +1,9 @@
 import type { Outbox } from '../../alert/outbox/outbox.ts';
+import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Detector } from '../../detect/detector.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { alwaysLeading, type Handover } from '../../kafka/leadership/leadership.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { StateStore } from '../../sink/anomalies/state-store.ts';
@@ -21,6 +23,7 @@ import { DetectorReplay } from './detector-replay.ts';
 import { LateRequests } from './late-requests.ts';
 import { LeadershipLost } from './leadership-lost.ts';
 import { LimitWatch } from './limit-watch.ts';
+import { PipelineHandover } from './pipeline-handover.ts';
 import { PipelineHealth } from './pipeline-health.ts';
 
 export interface WindowEvaluatorOptions
@@ -33,6 +36,8 @@ export interface WindowEvaluatorOptions
   readonly completeness?: CompletenessProbe | undefined;
   /** Checked before anything is written or emitted. @default always */
   readonly isLeading?: () => boolean;
+  /** Keeps events that are handed on before they can be stored. @default nowhere */
+  readonly handover?: Handover;
 }
 
 /** Windows per record of progress. */
@@ -68,6 +73,7 @@ export class WindowEvaluator {
   readonly #limits: LimitWatch;
   readonly #completeness: CompletenessProbe;
   readonly #health: PipelineHealth;
+  readonly #handover: PipelineHandover;
   readonly #replay: DetectorReplay;
   #detector: Detector;
   /** Events that are not stored yet, in order; the detector emits each only once. */
@@ -96,6 +102,10 @@ export class WindowEvaluator {
       afterMs: config.detect.pipeline_after,
       quantile: Math.max(...config.detect.quantiles),
       runbookUrl: config.alert.runbook_url,
+    });
+    const { handover = alwaysLeading.handover, outbox, log } = options;
+    this.#handover = new PipelineHandover({
+      ...{ handover, outbox, log, store: this.#store, clock: systemClock },
     });
     this.#replay = new DetectorReplay({
       ...{ config, client, log: options.log, store: this.#store, states: this.#states },
@@ -141,6 +151,7 @@ export class WindowEvaluator {
     const asOfMs = await this.#resume(evaluatedUntilMs, stored);
     if (evaluatedUntilMs !== undefined) this.#setEvaluatedUntil(evaluatedUntilMs);
     this.#limits.observe(this.#detector.stats);
+    await this.#handover.take((evaluatedUntilMs ?? 0) - windowMs);
     this.#health.restore(await this.#store.open());
     const storedMs = await this.#store.lastStoredMs();
     this.#requireLead();
@@ -187,10 +198,11 @@ export class WindowEvaluator {
     const completeness = await this.#completeness.probe();
     this.#requireLead();
     const completeMs = floor(completeness.completeMs - config.windows.grace, windowMs);
-    this.#observePipeline(completeness, completeMs);
+    await this.#observePipeline(completeness, completeMs);
     const { storeOutage, hasAllTraffic, knownMs, behind } = completeness;
     if (storeOutage !== undefined) throw storeOutage.error;
     await this.#publishAll();
+    await this.#handover.clear();
     await this.#reevaluateLate(completeness);
     if (!Number.isFinite(completeMs)) return;
     const isPart = behind.some(({ isGivenUp }) => isGivenUp);
@@ -238,10 +250,10 @@ export class WindowEvaluator {
   }
 
   /**
-   * Exports lag and health. Events of the pipeline are handed on at once and stored later, because ClickHouse
-   * may be down.
+   * Exports lag and health. Events of the pipeline are left in Kafka, handed on at once and stored later, because
+   * ClickHouse may be down.
    */
-  #observePipeline(completeness: Completeness, completeMs: number): void {
+  async #observePipeline(completeness: Completeness, completeMs: number): Promise<void> {
     const { config, metrics, nowMs } = this.#options;
     const windowMs = config.detect.window;
     const atMs = nowMs();
@@ -249,7 +261,10 @@ export class WindowEvaluator {
     const pendingFromMs = completeMs > (untilMs ?? completeMs) ? untilMs : undefined;
     measureCompleteness(metrics, completeness, atMs, pendingFromMs);
     const startMs = (untilMs ?? floor(atMs, windowMs)) - windowMs;
-    for (const event of this.#health.observe(atMs, completeness)) {
+    const events = this.#health.observe(atMs, completeness);
+    if (events.length > 0) await this.#handover.leave(events);
+    this.#requireLead();
+    for (const event of events) {
       this.#emit(event);
       this.#unstored.push({ event, startMs, isEmitted: true });
     }

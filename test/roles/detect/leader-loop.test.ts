@@ -22,6 +22,7 @@ function loopOf(
 
 /** Leadership that a test grants and revokes. */
 class GivenLead implements Leadership {
+  readonly handover = alwaysLeading.handover;
   leads = false;
   stopped = false;
   away: string[] = [];
