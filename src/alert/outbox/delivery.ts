@@ -24,6 +24,8 @@ export interface DeliveredBefore {
   /** Last revision that was accepted, refused, expired or skipped. */
   readonly settledRevision: number;
   readonly accepted: Accepted | undefined;
+  /** True where it may have been accepted though no row says so: its process was killed, or got no answer. */
+  readonly mayHaveArrived: boolean;
 }
 
 /** The last accepted delivery of an anomaly. */

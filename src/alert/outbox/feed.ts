@@ -15,6 +15,8 @@ export interface Feed {
   add(event: AnomalyEvent, isMatched: boolean): void;
   /** What is next; undefined for nothing. A mute holds back all but the end of what was delivered. */
   next(isMuted: boolean): NextStep | undefined;
+  /** Records that an attempt was not answered: the receiver may have it. */
+  doubt(): void;
   /** Records that a revision was delivered, or that it never will be. */
   settle(event: AnomalyEvent, memory: string | undefined): void;
   readonly newest: AnomalyEvent;
@@ -45,11 +47,13 @@ abstract class BaseFeed {
   accepted: Accepted | undefined;
   readonly severities: Severity[] = [];
   protected settledRevision: number;
+  protected mayHaveArrived: boolean;
 
   constructor(first: AnomalyEvent, isMatched: boolean, before: DeliveredBefore | undefined) {
     this.newest = first;
     this.accepted = before?.accepted;
     this.settledRevision = before?.settledRevision ?? 0;
+    this.mayHaveArrived = before?.mayHaveArrived ?? false;
     if (isMatched) this.severities.push(first.severity);
   }
 
@@ -60,6 +64,10 @@ abstract class BaseFeed {
       this.severities.push(event.severity);
     }
     return true;
+  }
+
+  doubt(): void {
+    this.mayHaveArrived = true;
   }
 
   settle(event: AnomalyEvent, memory: string | undefined): void {
@@ -88,13 +96,16 @@ class StateFeed extends BaseFeed implements Feed {
 
   next(isMuted: boolean): NextStep | undefined {
     const { newest: event, accepted } = this;
+    const { wantsPast } = this.#receiver;
     const current = this.severities.at(-1);
     if (event.revision <= this.settledRevision || current === undefined) return undefined;
     const isEnd = event.state === 'resolved';
     if (accepted === undefined) {
       if (!isEnd) return isMuted ? undefined : { kind: 'deliver', event, change: 'opened' };
+      // The end of what a pager may have opened wakes nobody, and without it the page would stay open.
+      if (this.mayHaveArrived && !wantsPast) return { kind: 'deliver', event, change: 'resolved' };
       if (isMuted) return { kind: 'skip', event, reason: overMuted };
-      return this.#receiver.wantsPast
+      return wantsPast
         ? { kind: 'deliver', event, change: 'past' }
         : { kind: 'skip', event, reason: overBefore };
     }

@@ -307,6 +307,7 @@ export class Lane {
     item.failures++;
     item.firstFailedMs ??= nowMs;
     const delayMs = retryDelayMs(answer, nowMs - this.#awaySinceMs, this.#options.random());
+    if (answer.mayHaveArrived) item.feed.doubt();
     if (answer.mayHaveArrived && this.receiver.showsRepeats) item.unanswered++;
     const ownFailures = Math.max(item.unanswered, this.#isOwnFault(item) ? item.failures : 0);
     const ownMs = ownFailures === 0 ? 0 : ownDelayMs(ownFailures - 1, this.#options.random());

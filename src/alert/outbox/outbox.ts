@@ -312,6 +312,9 @@ function restore(
       .filter((mute) => mute.untilMs <= nowMs && covers(mute, event))
       .map(({ untilMs }) => untilMs);
     const ageMs = Math.max(0, nowMs - Math.max(writtenMs, registeredMs, ...unmutedMs));
-    lane.add(event, elapsedMs - ageMs, { settledRevision, accepted: before?.accepted });
+    // An attempt of a process that was killed has no row.
+    const mayHaveArrived = true;
+    const { accepted } = before ?? {};
+    lane.add(event, elapsedMs - ageMs, { settledRevision, accepted, mayHaveArrived });
   }
 }

@@ -20,13 +20,11 @@ export interface PipelineHandoverOptions {
 const leaveMs = 2_000;
 const events = z.array(anomalyEventSchema);
 
-/**
- * It may have been delivered, and no row says so. Pagers get the opening again under its key, which opens nothing,
- * and the end in any case; chat and mail may show the opening twice.
- */
+/** Pagers get the opening again under its key, which opens nothing; chat and mail may show it twice. */
 const perhapsDelivered: DeliveredBefore = {
   settledRevision: 0,
-  accepted: { state: 'opened', severity: 'info', memory: '' },
+  accepted: undefined,
+  mayHaveArrived: true,
 };
 
 /**

@@ -188,6 +188,27 @@ describe('what is retried', () => {
 });
 
 describe('an attempt that is under way', () => {
+  it('and is never answered may have opened a page: its end is delivered, in any process', async () => {
+    const pager = new FakeReceiver('pager', 'pager');
+    const chat = new FakeReceiver('chat', 'chat');
+    const world = await World.started(pager, chat);
+    pager.answer = () => ({ outcome: 'failed', answer: 'no response', mayHaveArrived: true });
+    chat.answer = pager.answer;
+    await world.emit({ id: 'a' });
+    await world.emit({ id: 'a', revision: 2, ...resolved });
+    pager.answer = () => new Promise(() => undefined);
+    chat.answer = pager.answer;
+    await world.emit({ id: 'b' });
+    await world.clock.advance(minuteMs);
+    pager.answer = fine;
+    chat.answer = fine;
+    await world.restart();
+    await world.emit({ id: 'b', revision: 2, ...resolved });
+    await world.clock.advance(minuteMs);
+    expect(pager.accepted).toEqual(['a/2 resolved', 'b/1 opened', 'b/2 resolved']);
+    expect(chat.accepted).toEqual(['a/2 past', 'b/1 opened', 'b/2 resolved']);
+  });
+
   it('when the anomaly ends, and is accepted, has its end delivered', async () => {
     const pager = new FakeReceiver('pager', 'pager');
     const world = await World.started(pager);

@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/alert/receivers/receiver.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { fine, resolved, World } from './world.ts';
 
 const hourMs = 3_600_000;
 
 describe('many anomalies, bad receivers and kills, by seed', () => {
-  it.each(Array.from({ length: 12 }, (_, i) => i + 1))(
+  it.each(Array.from({ length: 60 }, (_, i) => i + 1))(
     'lose nothing and keep the order of each key (seed %i)',
     async (seed) => {
       await runStorm(seed);
@@ -13,7 +14,10 @@ describe('many anomalies, bad receivers and kills, by seed', () => {
   );
 });
 
-/** Emits anomalies while receivers fail at random and the process is killed; then all is repaired. */
+/**
+ * Emits anomalies while receivers fail at random, take up to two seconds, or keep their answer to themselves, and
+ * the process is killed; then all is repaired.
+ */
 async function runStorm(seed: number): Promise<void> {
   let state = seed * 2_654_435_761;
   const random = () => {
@@ -23,11 +27,17 @@ async function runStorm(seed: number): Promise<void> {
   const hook = new FakeReceiver('hook', 'revisions');
   const pager = new FakeReceiver('pager', 'pager');
   const world = await World.started(hook, pager);
-  const outcomes = ['failed', 'rejected', 'accepted', 'accepted'] as const;
+  const answers: readonly Answer[] = [
+    { outcome: 'failed', answer: '500' },
+    { outcome: 'failed', answer: 'no response', mayHaveArrived: true },
+    { outcome: 'rejected', answer: '401' },
+    ...[fine(), fine(), fine()],
+  ];
   for (const receiver of [hook, pager]) {
-    receiver.answer = () => {
-      const outcome = outcomes[Math.floor(random() * outcomes.length)] ?? 'accepted';
-      return { outcome, answer: outcome };
+    receiver.arrives = () => random() < 0.5;
+    receiver.answer = async () => {
+      await world.clock.sleep(random() * 2_000);
+      return answers[Math.floor(random() * answers.length)] ?? fine();
     };
   }
   const ids = Array.from({ length: 25 }, (_, i) => `a${i}`);
@@ -47,15 +57,18 @@ async function runStorm(seed: number): Promise<void> {
   }
   for (const receiver of [hook, pager]) receiver.answer = fine;
   await world.clock.advance(hourMs);
+  // What was accepted without a record of it comes again.
+  const once = (all: readonly string[], id: string) => [
+    ...new Set(all.filter((each) => each.startsWith(`${id}/`))),
+  ];
   const revisions = (id: string) =>
-    hook.accepted
-      .filter((each) => each.startsWith(`${id}/`))
-      .map((each) => Number(each.split(/[/ ]/)[1]));
+    once(hook.accepted, id).map((each) => Number(each.split(/[/ ]/)[1]));
   for (const [id, revision] of last) {
     expect(revisions(id)).toEqual(Array.from({ length: revision }, (_, i) => i + 1));
-    const pages = pager.accepted.filter((each) => each.startsWith(`${id}/`));
-    const changes = pages.map((each) => each.split(' ')[1]);
-    expect(changes.join(' ')).toMatch(/^(opened( risen)?( resolved)?)?$/);
+    const pages = once(pager.accepted, id);
+    const changes = [...new Set(pages.map((each) => each.split(' ')[1]))];
+    // The end alone opens nothing: the opening may have been accepted by then, for all that tailmark knows.
+    expect(changes.join(' ')).toMatch(/^(opened)?( risen)?( ?resolved)?$/);
     if (revision < 4) expect(changes[0]).toBe('opened');
     if (changes.length > 0 && revision === 4) expect(changes.at(-1)).toBe('resolved');
   }

@@ -132,7 +132,13 @@ export class World {
         unmet: ({ model }) => (model === 'nobody' ? 'nobody' : undefined),
         ignoresMutes: receiver.name === 'topic',
       })),
-      store: tables,
+      store: {
+        load: (names, sinceMs) => tables.load(names, sinceMs),
+        add: async (rows) => {
+          if (!isAlive) throw new Error('the process was killed');
+          await tables.add(rows);
+        },
+      },
       readMutes: async () => tables.mutes,
       giveUpAfterMs: 24 * hourMs,
       clock,

@@ -43,7 +43,9 @@ export function summarizeRevisions(
 }
 
 /**
- * Pagers must have an opening and then an end, or nothing of what was over before it could be delivered.
+ * Pagers must have an opening and then an end, or nothing of what was over before it could be delivered. An opening
+ * whose acceptance is not on record, as the process was killed, is followed by the end that stands alone: `past` in
+ * a chat. That end comes to a pager as well, where it opens nothing, though the opening had not arrived.
  *
  * @param skipped models of which that is on record.
  */
@@ -68,9 +70,9 @@ export function summarizeStates(
 }
 
 const isWhole = (changes: readonly string[]) =>
-  (changes.includes('opened') && changes.includes('resolved')) || changes.join() === 'past';
+  changes.includes('resolved') || changes.includes('past');
 const isInOrder = (changes: readonly string[]) =>
-  /^(past|opened(,risen)?(,resolved)?)$/.test(changes.join());
+  /^(past|resolved|opened(,risen)?(,resolved|,past)?)$/.test(changes.join());
 
 function summarize(
   name: string,
