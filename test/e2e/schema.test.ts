@@ -170,6 +170,7 @@ describe('queries', () => {
         start: '',
         afterMs: 0,
         sinceSeconds: 0,
+        dimension: 'version',
       };
       for (const file of files) {
         const query = readFileSync(new URL(file, folder), 'utf8');
