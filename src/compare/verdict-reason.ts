@@ -60,10 +60,10 @@ function passReason({ baseline, quantiles, options }: Reasoned): string {
 }
 
 function inconclusiveReason(of: Reasoned): string {
-  const { candidate, test, missing_requests } = of;
+  const { candidate, baseline, test, missing_requests } = of;
   if (test.minutes === 0) return absentReason(of);
   const about = roughly(missing_requests).toLocaleString('en-US');
-  return `needs about ${about} more requests of version ${candidate}`;
+  return `needs about ${about} more requests of version ${candidate} while version ${baseline} serves too`;
 }
 
 /** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */

@@ -56,17 +56,17 @@ describe('an autoscaler', () => {
           behind: [{ name: 't/0', behindMs: 1, lagMessages: 9, isGivenUp: false }],
         },
       ],
-      'The load is not known for 200 s: 9 messages of t/0 wait.',
+      'The load of the last 200 s is not known: 9 messages of t/0 wait to be stored.',
     ],
     [
       'nothing was ever stored',
       [{}, { completeMs: Number.NEGATIVE_INFINITY, knownMs: undefined }],
-      'The load is not known: no chunk was stored.',
+      'The load is not known: no event is stored.',
     ],
     [
       'there are no requests and part of the traffic is missing',
       [nothing, { hasAllTraffic: false, kafkaOutage: { sinceMs: nowMs, reason: 'no broker' } }],
-      'The load is not known for 1 s: no broker.',
+      'The load of the last 1 s is not known: no broker.',
     ],
     [
       'nobody has ever asked the model',

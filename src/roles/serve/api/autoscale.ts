@@ -103,11 +103,14 @@ async function requireKnownSilence(
 
 function stale(known: Completeness, nowMs: number, endMs: number): Problem {
   const [first] = known.behind;
-  const age = Number.isFinite(endMs) ? ` for ${Math.round((nowMs - endMs) / 1000)} s` : '';
+  const isEver = Number.isFinite(endMs);
+  const what = isEver
+    ? `The load of the last ${Math.round((nowMs - endMs) / 1000)} s is not known`
+    : 'The load is not known';
   const why =
     known.kafkaOutage?.reason ??
     (first === undefined
-      ? 'no chunk was stored'
-      : `${first.lagMessages} messages of ${first.name} wait`);
-  return new Problem(503, `The load is not known${age}: ${why}.`, 10);
+      ? `no event ${isEver ? 'of that time ' : ''}is stored`
+      : `${first.lagMessages} messages of ${first.name} wait to be stored`);
+  return new Problem(503, `${what}: ${why}.`, 10);
 }
