@@ -1,6 +1,7 @@
 import { totalStage } from '../base/dimensions.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
 import { blame } from '../detect/event/blame.ts';
+import type { KnownNames } from './absent-reason.ts';
 import {
   blamedQuantile,
   type CompareOptions,
@@ -28,6 +29,8 @@ export interface CompareInput {
     readonly candidate: ReadonlyMap<string, StageBands>;
     readonly baseline: ReadonlyMap<string, StageBands>;
   };
+  /** Read where no minute has requests of both versions. @default not known */
+  readonly known?: KnownNames;
 }
 
 /**

@@ -1,5 +1,7 @@
 import { formatShare } from '../detect/event/format.ts';
+import { absentReason, type KnownNames } from './absent-reason.ts';
 import { blamedQuantile, type CompareOptions, decidingQuantiles } from './compare-options.ts';
+import type { ComparedMinute } from './compared-minute.ts';
 import type { QuantileComparison, StageComparison, Verdict } from './comparison.ts';
 import { shareOf, type VersionTest } from './version-test.ts';
 
@@ -9,6 +11,8 @@ const namedShare = 0.3;
 export interface Reasoned {
   readonly candidate: string;
   readonly baseline: string;
+  readonly minutes: readonly ComparedMinute[];
+  readonly known?: KnownNames;
   readonly verdict: Verdict;
   readonly test: VersionTest;
   readonly quantiles: readonly QuantileComparison[];
@@ -55,11 +59,11 @@ function passReason({ baseline, quantiles, options }: Reasoned): string {
   return `${ratioText(quantiles.at(-1), baseline)}; ${bound}`;
 }
 
-function inconclusiveReason({ candidate, baseline, test, missing_requests }: Reasoned): string {
-  if (test.minutes === 0)
-    return `no minute has requests of both version ${candidate} and version ${baseline}`;
+function inconclusiveReason(of: Reasoned): string {
+  const { candidate, baseline, test, missing_requests } = of;
+  if (test.minutes === 0) return absentReason(of);
   const about = roughly(missing_requests).toLocaleString('en-US');
-  return `needs about ${about} more requests of version ${candidate}`;
+  return `needs about ${about} more requests of version ${candidate} while version ${baseline} serves too`;
 }
 
 /** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */

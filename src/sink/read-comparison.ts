@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { totalStage } from '../base/dimensions.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
+import type { KnownNames } from '../compare/absent-reason.ts';
 import type { CompareInput } from '../compare/compare-versions.ts';
 import { type ComparedMinute, paired, type VersionMinute } from '../compare/compared-minute.ts';
 import type { Config } from '../config/schema.ts';
@@ -9,6 +10,7 @@ import type { Bands } from '../series/series-window.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import { readRows } from './read-query.ts';
+import { readSeenValues } from './read-seen-values.ts';
 import { rowBinaryOf } from './row-binary/row-binary-of.ts';
 import { RowBinaryReader } from './row-binary/row-binary-reader.ts';
 import { readWindowStates } from './windows/read-window-states.ts';
@@ -28,6 +30,9 @@ export interface ComparisonQuery {
 }
 
 const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** How far back names are looked for, in days. */
+const knownDays = 30;
 
 /** Longest range: 1,440 minutes of two versions, some 25 MB with ten stages. */
 export const longestComparisonMs = 24 * 60 * minuteMs;
@@ -45,6 +50,7 @@ export async function readComparison(
   asked: ComparisonQuery,
 ): Promise<CompareInput> {
   const { candidate, baseline, model, region, requestType, coldStart } = asked;
+  requireComparable(asked);
   const { fromMs, toMs } = await completeRange(client, config, asked);
   const versions = [candidate, baseline];
   const of = { model, region, requestType, coldStart, versions };
@@ -53,7 +59,9 @@ export async function readComparison(
   const minutes = decodeMinutes(bytes, asked);
   const both = minutes.filter((minute) => paired(minute) !== undefined);
   const [first, last] = [both[0], both.at(-1)];
-  if (first === undefined || last === undefined) return { candidate, baseline, minutes };
+  if (first === undefined || last === undefined) {
+    return { candidate, baseline, minutes, known: await knownNames(client, asked) };
+  }
   type Amounts = Readonly<Record<string, number>>;
   const rows = await readRows<{
     version: string;
@@ -78,28 +86,54 @@ export async function readComparison(
   return { candidate, baseline, minutes, bands };
 }
 
-async function completeRange(client: ClickHouseClient, config: Config, asked: ComparisonQuery) {
-  const { candidate, baseline } = asked;
+/** Which names there are, for the reason why there is nothing to compare. */
+async function knownNames(
+  client: ClickHouseClient,
+  { model, toMs }: ComparisonQuery,
+): Promise<KnownNames> {
+  const fromMs = toMs - knownDays * dayMs;
+  const versions = await readSeenValues(client, { dimension: 'version', model, fromMs });
+  const isSeen = versions.length > 0;
+  const models = isSeen
+    ? []
+    : await readSeenValues(client, { dimension: 'model', model: '', fromMs });
+  return { model, versions, models, days: knownDays };
+}
+
+/** @throws OperatorError if the versions are the same, or the range is longer than a day. */
+export function requireComparable({
+  candidate,
+  baseline,
+  ...range
+}: Pick<ComparisonQuery, 'candidate' | 'baseline' | 'fromMs' | 'toMs'>): void {
   if (candidate === baseline) {
     throw new OperatorError(
       'TAILMARK_USAGE',
       `Cannot compare as the version must differ from its baseline: both are ${JSON.stringify(baseline)}`,
     );
   }
-  const fromMs = Math.floor(Math.max(0, asked.fromMs) / minuteMs) * minuteMs;
-  if (asked.toMs - fromMs > longestComparisonMs + minuteMs) {
+  const rangeMs = range.toMs - wholeMinute(range.fromMs);
+  if (rangeMs > longestComparisonMs + minuteMs) {
     throw new OperatorError(
       'TAILMARK_USAGE',
-      `Cannot compare as a range must be at most 24h: it is ${Math.ceil((asked.toMs - fromMs) / 3_600_000)}h`,
+      `Cannot compare as a range must be at most 24h: it is ${Math.ceil(rangeMs / 3_600_000)}h`,
       { hint: 'Begin the range at the release.' },
     );
   }
+}
+
+async function completeRange(client: ClickHouseClient, config: Config, asked: ComparisonQuery) {
+  const fromMs = wholeMinute(asked.fromMs);
   const range = { fromMs, toMs: asked.toMs, resolution: '1m' } as const;
   const states = await readWindowStates(client, config, range);
   const completeMs =
     states === undefined ? asked.toMs : Date.parse(states.complete_until) - config.windows.grace;
   const toMs = Math.floor(Math.min(asked.toMs, completeMs) / minuteMs) * minuteMs;
   return { fromMs, toMs: Math.max(fromMs, toMs) };
+}
+
+function wholeMinute(ms: number): number {
+  return Math.floor(Math.max(0, ms) / minuteMs) * minuteMs;
 }
 
 /** Decodes rows of sql/queries/comparison.sql, ordered by minute, version and stage. */

@@ -10,24 +10,68 @@ const compare = (minutes: readonly ComparedMinute[]) => compareVersions({ ...nam
 const nothing = { verdict: 'inconclusive', missing_requests: 500, minutes: 0, stages: [] };
 
 describe('two versions', () => {
+  const neverBoth = 'no minute has requests of both version v2 and version v1';
+  const notInRange = (version: string) => `no request of version ${version} in the compared range`;
   it.each([
-    ['no minute', []],
-    ['no baseline', minutesOf('a', 20, v1, undefined)],
-    ['no candidate', minutesOf('a', 20, undefined, v1)],
-    ['no requests', minutesOf('a', 20, { requests: 0 }, { requests: 0 })],
-    ['none of the baseline', minutesOf('a', 20, v1, { requests: 0 })],
+    ['no minute', neverBoth, []],
+    ['no baseline', notInRange('v1'), minutesOf('a', 20, v1, undefined)],
+    ['no candidate', notInRange('v2'), minutesOf('a', 20, undefined, v1)],
+    ['no requests', neverBoth, minutesOf('a', 20, { requests: 0 }, { requests: 0 })],
+    ['none of the baseline', notInRange('v1'), minutesOf('a', 20, v1, { requests: 0 })],
     [
       'never both',
+      neverBoth,
       [...minutesOf('a', 1, v1, undefined), { startMs: 0, ...minutesOf('b', 1, undefined, v1)[0] }],
     ],
-  ] as const)('with %s have no verdict', (_, minutes) => {
+  ] as const)('with %s have no verdict', (_, reason, minutes) => {
     const distinct = minutes.map((minute, i) => ({ ...minute, startMs: startMs + i * 60_000 }));
     const compared = compare(distinct);
     expect({ ...compared, stages: [] }).toMatchObject(nothing);
-    expect(compared.reason).toBe('no minute has requests of both version v2 and version v1');
+    expect(compared.reason).toBe(reason);
     expect(compared.quantiles.map(({ ratio_low, ratio_high }) => [ratio_low, ratio_high])).toEqual(
       Array(4).fill([null, null]),
     );
+  });
+
+  const seen = (...versions: readonly string[]) => ({ versions, models: [] });
+  it.each([
+    [
+      'an unknown baseline',
+      seen('v2', 'v11', 'canary'),
+      'no request of version v1 of model ranker in the last 30 d; known versions: v11, canary',
+    ],
+    [
+      'an unknown version of many',
+      seen('v1', 'a', 'b', 'v22', 'd', 'e', 'f', 'g'),
+      'no request of version v2 of model ranker in the last 30 d; known versions: v22, a, b, d, e and 2 more',
+    ],
+    [
+      'both unknown, and requests without a version',
+      seen(''),
+      'no request of versions v2 and v1 of model ranker in the last 30 d; known versions: (none)',
+    ],
+    [
+      'no version but its own',
+      seen('v2'),
+      'no request of version v1 of model ranker in the last 30 d; known versions: v2',
+    ],
+    [
+      'an unknown model',
+      { versions: [], models: ['search', 'rankers'] },
+      'no request of model ranker in the last 30 d; known models: rankers, search',
+    ],
+    [
+      'nothing stored at all',
+      { versions: [], models: [] },
+      'no request of model ranker in the last 30 d',
+    ],
+    ['versions of another time', seen('v1', 'v2'), neverBoth],
+  ])('with %s say so, and what is known', (_, known, reason) => {
+    const compared = compareVersions({
+      ...{ ...names, minutes: [] },
+      known: { model: 'ranker', days: 30, ...known },
+    });
+    expect(compared).toMatchObject({ verdict: 'inconclusive', reason });
   });
 
   it.each([
@@ -48,7 +92,9 @@ describe('two versions', () => {
     const compared = compare(minutesOf('one', 1, v1, v1));
     expect(compared).toMatchObject({ verdict: 'inconclusive', minutes: 1 });
     expect(compared.missing_requests).toBeGreaterThanOrEqual(5 * 300);
-    expect(compared.reason).toMatch(/^needs about [\d,]+ more requests of version v2$/);
+    expect(compared.reason).toMatch(
+      /^needs about [\d,]+ more requests of version v2 while version v1 serves too$/,
+    );
   });
 
   it('say why one fails: by how much, and which stage', () => {

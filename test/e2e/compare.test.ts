@@ -52,6 +52,12 @@ async function ingest(rig: Rig, startMs: number, sent: readonly Sent[]): Promise
   await pipeline.stop();
 }
 
+/** The latest hour is the same for all: they stand in order. */
+function unseenReason(version: string): string {
+  const known = `broken, same, ${slowVersion}`;
+  return `no request of version ${version} of model ranker in the last 30 d; known versions: ${known}`;
+}
+
 /** The same answers over HTTP, from the version's first minute on. */
 async function askOverHttp(rig: Rig): Promise<void> {
   const { url } = await rig.start(['serve']);
@@ -68,10 +74,28 @@ async function askOverHttp(rig: Rig): Promise<void> {
     409, 200,
   ]);
   expect([await gate('promote', 'same'), await gate('rollback', 'same')]).toEqual([200, 409]);
+  // Argo shows the body of a 200 only, and Flagger that of any answer.
+  const reason = unseenReason('never');
   const never = await ask('/v1/verdict', 'never');
-  expect([never.status, JSON.parse(never.text).detail]).toEqual([
-    503,
-    'No request of version never of model ranker is stored yet.',
+  expect([never.status, JSON.parse(never.text)]).toMatchObject([
+    200,
+    { verdict: 'inconclusive', reason, since: null, missing_requests: 500 },
+  ]);
+  expect(await ask('/v1/gate/promote', 'never', 'POST')).toEqual({
+    status: 409,
+    text: `inconclusive: ${reason}\n`,
+  });
+  expect(await gate('rollback', 'never')).toBe(409);
+  const noBaseline = await fetch(
+    `${url}/v1/verdict?model=ranker&version=broken&baseline=sane&since=1h`,
+  );
+  expect(await noBaseline.json()).toMatchObject({
+    ...{ verdict: 'inconclusive', reason: expect.stringMatching(/: same, v/) },
+  });
+  const itself = await ask('/v1/verdict', 'v1');
+  expect([itself.status, JSON.parse(itself.text).detail]).toEqual([
+    400,
+    'version and baseline must be two versions: both are "v1".',
   ]);
   // The traffic ended minutes ago, and nobody knows whether there is more.
   const load = await fetch(`${url}/v1/autoscale?model=ranker&stage=queue&q=0.95&objective_ms=50`);
@@ -135,10 +159,13 @@ describe('tailmark compare', () => {
       expect(early).toMatchObject({ exitCode: 0, verdict: 'inconclusive', minutes: 2 });
       expect(early.missing_requests).toBeGreaterThan(600);
       expect(await parsed('never')).toMatchObject({
-        exitCode: 0,
-        verdict: 'inconclusive',
-        minutes: 0,
+        ...{ exitCode: 0, verdict: 'inconclusive', minutes: 0, reason: unseenReason('never') },
       });
+      const itself = await compare('v1');
+      expect([itself.exitCode, itself.err]).toEqual([
+        64,
+        'error: Cannot compare as the version must differ from its baseline: both are "v1"\n',
+      ]);
       expect(await parsed(slowVersion, '--cold')).toMatchObject({
         verdict: 'inconclusive',
         minutes: 0,

@@ -102,3 +102,58 @@ it('keeps mutes, and the last word on each', () =>
     await store.put({ ...mute, untilMs: nowMs + 1 });
     expect((await store.endingAfter(nowMs + 1)).map(({ id }) => id)).toEqual(['m0']);
   }));
+
+it('mutes what was never seen too, and says so; the words are the same in every answer', () =>
+  withRig({ stack, name: 'muting' }, async (rig) => {
+    const token = 'the-operator-token-of-the-test';
+    const event = { ts: Date.now(), model: 'ranker', region: 'eu-west-1', stages_ms: { queue: 1 } };
+    await rig.publish([{ value: JSON.stringify(event) }]);
+    const pipeline = await rig.start(['ingest']);
+    await rig.untilConsumed(1);
+    await pipeline.stop();
+    const mute = async (...argv: readonly string[]) => {
+      const more = ['--for', '2h', '--why', 'load test', '--json'];
+      const { exitCode, err, out } = await rig.cli(['mute', ...argv, ...more]);
+      expect([exitCode, err]).toEqual([0, '']);
+      return JSON.parse(out) as { mute: Record<string, unknown>; notes: string[] };
+    };
+    const seen = await mute('--model', 'rank*', '--where', 'region=eu-*');
+    expect(seen.notes).toEqual([]);
+    const unseen = await mute('--model', 'rankr', '--model', 'ranker', '--where', 'region=mars');
+    expect(unseen.notes).toEqual([
+      'No event of model rankr in the last 24 h; seen: ranker.',
+      'No event of region mars in the last 24 h; seen: eu-west-1.',
+    ]);
+    const shown = await rig.cli(['mute', '--model', 'rankr', '--for', '1h', '--why', 'x']);
+    expect([shown.exitCode, shown.err]).toEqual([
+      0,
+      'note: No event of model rankr in the last 24 h; seen: ranker. The mute holds all the same.\n',
+    ]);
+
+    const { url } = await rig.start(['serve'], {
+      ...rig.config,
+      http: { ...rig.config.http, operator_token: token },
+    });
+    const until_ms = Date.now() + 7_200_000;
+    const posted = await fetch(`${url}/v1/mutes`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}` },
+      body: JSON.stringify({
+        ...{ models: ['rankr'], from_ms: Date.now(), until_ms, why: 'load test', who: 'ann' },
+      }),
+    });
+    const answer = (await posted.json()) as typeof unseen;
+    expect([posted.status, answer.notes]).toEqual([
+      201,
+      ['No event of model rankr in the last 24 h; seen: ranker.'],
+    ]);
+    const listed = (await (await fetch(`${url}/v1/mutes`)).json()) as { mutes: object[] };
+    expect(listed.mutes).toHaveLength(4);
+    expect(listed.mutes).toEqual(expect.arrayContaining([seen.mute, unseen.mute, answer.mute]));
+    const listedByCommand = await rig.cli(['mute', '--json']);
+    expect(JSON.parse(listedByCommand.out)).toEqual(listed);
+    const ended = await rig.cli(['mute', '--end', String(seen.mute.id)]);
+    expect(ended.out).toBe(
+      'Ended: model rank*, region eu-*. What is still open is delivered within 5 seconds.\n',
+    );
+  }));

@@ -170,6 +170,7 @@ describe('queries', () => {
         start: '',
         afterMs: 0,
         sinceSeconds: 0,
+        dimension: 'version',
       };
       for (const file of files) {
         const query = readFileSync(new URL(file, folder), 'utf8');
@@ -188,7 +189,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, no chunk has this mark, and no receiver is configured.
         const isSilent =
-          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|chunk_places|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|chunk_places|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

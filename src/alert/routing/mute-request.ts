@@ -26,11 +26,11 @@ export const muteRequestSchema = z
   })
   .refine(({ from_ms, until_ms }) => until_ms > from_ms, {
     path: ['until_ms'],
-    error: 'must lie after the begin',
+    error: 'must lie after from_ms',
   })
   .refine(({ from_ms, until_ms }) => until_ms - from_ms <= mostMutedMs, {
     path: ['until_ms'],
-    error: 'must be at most 30 days after the begin',
+    error: 'must be at most 30 days after from_ms',
   })
   .refine(
     ({ models, kinds, dimensions: named }) =>
@@ -48,4 +48,10 @@ export function muteOf(request: z.output<typeof muteRequestSchema>): Mute {
     dimensions: named as Record<string, string>,
     ...rest,
   };
+}
+
+/** A mute as the API and `--json` show it, in the words of the request that added it. */
+export function muteJson({ id, models, kinds, dimensions: named, ...rest }: Mute) {
+  const { fromMs: from_ms, untilMs: until_ms, why, who } = rest;
+  return { id, models, kinds, dimensions: named, from_ms, until_ms, why, who };
 }

@@ -2,13 +2,14 @@ import { Option } from 'commander';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
-import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
+import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
 import type { Command } from '../command.ts';
-import { timeRange } from '../flag-values.ts';
+import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
 import { formatMs, quantileName, visible } from '../text/format.ts';
+import { renderDeliveries } from '../text/render-deliveries.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 type EventDriver = NonNullable<AnomalyEvent['drivers']>[number];
@@ -43,12 +44,13 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
     const { fromMs } = timeRange(String(options.since), 'now', Date.now());
+    const limit = countOption('--limit', options.limit, 1, 10_000);
     const found = await withClickHouse(config, 'read anomalies', async (client) => {
-      const { model, state, limit } = options;
+      const { model, state } = options;
       const events = await new AnomalyStore(client).since(fromMs, {
         model: typeof model === 'string' ? model : '',
         state: state === 'open' || state === 'resolved' ? state : '',
-        limit: Math.max(1, Math.min(10_000, Number(limit) || 50)),
+        limit,
       });
       const ids = options.deliveries === true ? events.map(({ id }) => id) : [];
       return { events, deliveries: await new DeliveryStore(client).statusOf(ids) };
@@ -61,12 +63,9 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
     else {
       for (const event of events) {
         io.out(anomalyText(event, io));
-        io.out(
-          deliveriesText(
-            deliveries.filter(({ id }) => id === event.id),
-            io,
-          ),
-        );
+        if (options.deliveries !== true) continue;
+        const own = deliveries.filter(({ id }) => id === event.id);
+        io.out(`${renderDeliveries(own, io)}\n`);
       }
     }
     return events.some(({ state }) => state !== 'resolved') ? exitCodes.found : exitCodes.ok;
@@ -101,24 +100,6 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     `  ${dim('id:    ')} ${event.id}`,
     '',
   ].join('\n');
-}
-
-/** A line for each revision and receiver: `sent:   pager  opened accepted at 12:00:22, 1 attempt`. */
-function deliveriesText(rows: readonly DeliveryStatus[], io: Pick<Io, 'color'>): string {
-  const { dim, green, red, yellow } = colorsOf(io);
-  const paintOf = (outcome: string) => {
-    if (outcome === 'accepted') return green;
-    return outcome === 'refused' || outcome === 'expired' ? red : yellow;
-  };
-  const width = Math.max(0, ...rows.map(({ receiver }) => receiver.length));
-  const lines = rows.map(({ receiver, state, outcome, attempts, at_ms, answer }, i) => {
-    const at = new Date(at_ms).toISOString().slice(0, 19).replace('T', ' ');
-    const tries = attempts === 1 ? '1 attempt' : `${attempts} attempts`;
-    const why = outcome === 'accepted' || answer === '' ? '' : `: ${visible(answer)}`;
-    const label = i === 0 ? 'sent:  ' : '       ';
-    return `  ${dim(label)} ${visible(receiver).padEnd(width)}  ${state} ${paintOf(outcome)(outcome)} ${at}, ${tries}${why}\n`;
-  });
-  return lines.join('');
 }
 
 /** `host pod-7: 71 % of slow requests, 8 % of all`; with the baseline where that share has grown. */

@@ -5,7 +5,11 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { configuredMargin } from '../../compare/compare-options.ts';
 import { compareVersions } from '../../compare/compare-versions.ts';
 import type { NamedComparison } from '../../compare/comparison.ts';
-import { readComparison } from '../../sink/read-comparison.ts';
+import {
+  type ComparisonQuery,
+  readComparison,
+  requireComparable,
+} from '../../sink/read-comparison.ts';
 import type { Command } from '../command.ts';
 import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
@@ -57,13 +61,15 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
     const range = timeRange(text(options.since), text(options.until), Date.now());
     const [model, version, baseline] = [options.model, options.version, options.baseline].map(text);
     const names = { model: model ?? '', version: version ?? '', baseline: baseline ?? '' };
+    const asked: ComparisonQuery = {
+      ...{ ...range, model: names.model, candidate: names.version, baseline: names.baseline },
+      region: text(options.region),
+      requestType: text(options.requestType),
+      coldStart: options.cold === true ? 'true' : 'false',
+    };
+    requireComparable(asked);
     const input = await withClickHouse(config, 'compare versions', (client) =>
-      readComparison(client, config, {
-        ...{ ...range, model: names.model, candidate: names.version, baseline: names.baseline },
-        region: text(options.region),
-        requestType: text(options.requestType),
-        coldStart: options.cold === true ? 'true' : 'false',
-      }),
+      readComparison(client, config, asked),
     );
     const compareOptions = {
       ...configuredMargin(config.detect),

@@ -1,13 +1,22 @@
 import { userInfo } from 'node:os';
-import { mostMutedMs, muteOf, muteRequestSchema } from '../../alert/routing/mute-request.ts';
+import {
+  mostMutedMs,
+  muteJson,
+  muteOf,
+  muteRequestSchema,
+} from '../../alert/routing/mute-request.ts';
+import { unseenValues } from '../../alert/routing/unseen-values.ts';
 import { dimensions } from '../../base/dimensions.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import { closest } from '../../config/closest.ts';
 import { parseDuration } from '../../config/duration.ts';
 import type { Config } from '../../config/schema.ts';
 import { epochMsOf } from '../../decode/epoch-ms-of.ts';
+import { anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import { durationText } from '../../detect/event/format.ts';
 import { type Mute, MuteStore } from '../../sink/anomalies/mute-store.ts';
+import { seenValuesOf } from '../../sink/read-seen-values.ts';
 import type { Command } from '../command.ts';
 import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
@@ -24,11 +33,13 @@ Examples:
   tailmark mute                        list those that hold now or later
   tailmark mute --end 3f1c2a90         end one now
 
-Muted anomalies are evaluated, recorded and published to alert.topic as always; no other receiver gets
-them. One that is still open when the mute ends is delivered then. One that was delivered before has its
-end delivered all the same. A mute takes effect within 5 seconds.
+All of --model, --kind and --where must hold; of several models or kinds one suffices. A model or a value
+that no event of the last day has is muted too, with a note. Muted anomalies are evaluated, recorded and
+published to alert.topic as always; no other receiver gets them. One that is still open when the mute ends
+is delivered then. One that was delivered before has its end delivered all the same. A mute takes effect
+within 5 seconds.
 
-Exit codes: 0 done.`,
+Exit codes: 0 done, 1 no such mute.`,
   configure(command) {
     const collect = (value: string, before: string[] = []) => [...before, value];
     command
@@ -43,42 +54,54 @@ Exit codes: 0 done.`,
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
     const nowMs = Date.now();
+    const isNew = isRequest(options);
+    if (isNew && options.end !== undefined) {
+      throw usage(
+        '--end must stand alone: it ends a mute, and the other options add one',
+        options.end,
+      );
+    }
+    const request = isNew ? requestOf(options, config, nowMs) : undefined;
     return withClickHouse(config, 'read and write mutes', async (client) => {
       const store = new MuteStore(client);
       if (options.end !== undefined) await endMute(store, String(options.end), nowMs, io, options);
-      else if (isRequest(options)) await addMute(store, options, config, nowMs, io);
-      else listMutes(await store.endingAfter(nowMs), nowMs, io, options);
+      else if (request !== undefined) {
+        const added = muteOf(request);
+        await store.put(added);
+        const notes = await unseenValues(added, nowMs, seenValuesOf(client));
+        showAdded(added, notes, nowMs, io, options);
+      } else listMutes(await store.endingAfter(nowMs), nowMs, io, options);
       return exitCodes.ok;
     });
   },
 };
 
 function isRequest(options: Options): boolean {
-  return ['model', 'kind', 'where', 'for', 'why'].some((name) => options[name] !== undefined);
+  const names = ['model', 'kind', 'where', 'for', 'why'];
+  return options.at !== 'now' || names.some((name) => options[name] !== undefined);
 }
 
-async function addMute(
-  store: MuteStore,
-  options: Options,
-  { windows }: Pick<Config, 'windows'>,
-  nowMs: number,
-  io: Io,
-): Promise<void> {
+function requestOf(options: Options, { windows }: Pick<Config, 'windows'>, nowMs: number) {
   const fromMs = timeOf(String(options.at), nowMs);
-  const forMs = options.for === undefined ? undefined : parseDuration(String(options.for));
-  if (forMs === undefined) {
-    throw usage('--for must be a duration such as 2h', options.for);
-  }
+  if (options.for === undefined) throw usage('--for must say how long, such as 2h', undefined);
+  const forMs = parseDuration(String(options.for));
+  if (forMs === undefined) throw usage('--for must be a duration such as 2h', options.for);
   if (forMs > mostMutedMs) throw usage('--for must be at most 30d', options.for);
   if (forMs === 0) throw usage('--for must be above 0', options.for);
   if (fromMs + forMs <= nowMs) throw usage('--at and --for must end ahead of now', options.at);
   const conditions = listOf(options.where).map(conditionOf);
-  const unkept = conditions.find(([name]) => !windows.dimensions.some((kept) => kept === name));
+  const kept: readonly string[] = windows.dimensions;
+  const unkept = conditions.find(([name]) => !kept.includes(name));
   if (unkept !== undefined) {
-    throw usage(
-      `--where must name one of windows.dimensions, which ${unkept[0]} is not`,
-      options.where,
-    );
+    const rule = `--where must name one of windows.dimensions (${kept.join(', ')})`;
+    throw usage(rule, unkept.join('='));
+  }
+  const names = conditions.map(([name]) => name);
+  const twice = names.find((name, i) => names.indexOf(name) !== i);
+  if (twice !== undefined) {
+    throw usage(`--where must name each dimension once, and names ${twice} twice`, options.where, {
+      hint: 'Add a mute for each value, or use * in one pattern.',
+    });
   }
   const parsed = muteRequestSchema.safeParse({
     models: options.model ?? [],
@@ -87,21 +110,41 @@ async function addMute(
     from_ms: fromMs,
     until_ms: fromMs + forMs,
     why: options.why ?? '',
-    who: userInfo().username,
+    who: userName(),
   });
-  if (!parsed.success) {
-    const [issue] = parsed.error.issues;
-    if (issue?.path[0] === 'why') throw usage('--why must say the reason', options.why);
-    if (issue?.path[0] === 'kinds') throw usage('--kind must be a kind of anomaly', options.kind);
-    throw usage('--model, --kind or --where must say what to mute', undefined);
+  if (parsed.success) return parsed.data;
+  const [issue] = parsed.error.issues;
+  const [field, index] = issue?.path ?? [];
+  if (field === 'why')
+    throw usage('--why must say the reason, in at most 500 characters', options.why);
+  if (field === 'kinds') throw wrongKind(String(listOf(options.kind)[Number(index)]));
+  if (field === 'models' && typeof index === 'number') {
+    throw usage('--model must have 1 to 256 characters', listOf(options.model)[index]);
   }
-  const added = muteOf(parsed.data);
-  await store.put(added);
-  if (options.json === true) io.out(`${JSON.stringify({ mute: jsonOf(added) })}\n`);
-  else
-    io.out(
-      `Muted ${whatOf(added)} ${whenOf(added, nowMs)}. End it: tailmark mute --end ${added.id}\n`,
-    );
+  throw usage('--model, --kind or --where must say what to mute', undefined);
+}
+
+function wrongKind(kind: string): OperatorError {
+  const kinds = anomalyEventSchema.shape.kind.options;
+  const near = closest(kind, kinds);
+  const rule = `--kind must be one of ${kinds.join(', ')}`;
+  return usage(rule, kind, near === undefined ? {} : { hint: `Did you mean ${near}?` });
+}
+
+function showAdded(
+  added: Mute,
+  notes: readonly string[],
+  nowMs: number,
+  io: Io,
+  options: Options,
+): void {
+  if (options.json === true) {
+    io.out(`${JSON.stringify({ mute: muteJson(added), notes })}\n`);
+    return;
+  }
+  const when = whenOf(added, nowMs);
+  io.out(`Muted ${whatOf(added)} ${when}. End it: tailmark mute --end ${added.id}\n`);
+  for (const note of notes) io.err(`note: ${visible(note)} The mute holds all the same.\n`);
 }
 
 async function endMute(
@@ -121,13 +164,16 @@ async function endMute(
   }
   const ended = { ...found, fromMs: Math.min(found.fromMs, nowMs), untilMs: nowMs };
   await store.put(ended);
-  if (options.json === true) io.out(`${JSON.stringify({ mute: jsonOf(ended) })}\n`);
-  else io.out(`Ended: ${whatOf(ended)}. What is still open is delivered now.\n`);
+  if (options.json === true) io.out(`${JSON.stringify({ mute: muteJson(ended) })}\n`);
+  else if (found.fromMs > nowMs) io.out(`Ended before it began: ${whatOf(ended)}.\n`);
+  else {
+    io.out(`Ended: ${whatOf(ended)}. What is still open is delivered within 5 seconds.\n`);
+  }
 }
 
 function listMutes(mutes: readonly Mute[], nowMs: number, io: Io, options: Options): void {
   if (options.json === true) {
-    io.out(`${JSON.stringify({ mutes: mutes.map(jsonOf) })}\n`);
+    io.out(`${JSON.stringify({ mutes: mutes.map(muteJson) })}\n`);
     return;
   }
   if (mutes.length === 0) {
@@ -166,11 +212,6 @@ function whenOf({ fromMs, untilMs }: Mute, nowMs: number): string {
   return `for ${durationText(untilMs - nowMs)}, until ${iso(untilMs)}`;
 }
 
-function jsonOf({ fromMs, untilMs, ...rest }: Mute) {
-  const from = new Date(fromMs).toISOString();
-  return { ...rest, from, until: new Date(untilMs).toISOString() };
-}
-
 function listOf(value: unknown): string[] {
   return Array.isArray(value) ? value.map(String) : [];
 }
@@ -189,9 +230,22 @@ function timeOf(text: string, nowMs: number): number {
   return ms;
 }
 
-function usage(rule: string, value: unknown): OperatorError {
+/** A container's user may have no name. */
+function userName(): string {
+  try {
+    return userInfo().username;
+  } catch {
+    return `user ${process.getuid?.() ?? 'unknown'}`;
+  }
+}
+
+const example = "For example: tailmark mute --model ranker --for 2h --why 'load test'";
+
+function usage(
+  rule: string,
+  value: unknown,
+  { hint = example }: { readonly hint?: string } = {},
+): OperatorError {
   const shown = value === undefined ? '' : `: it is ${JSON.stringify(value)}`;
-  return new OperatorError('TAILMARK_USAGE', `Cannot mute as ${rule}${shown}`, {
-    hint: "For example: tailmark mute --model ranker --for 2h --why 'load test'",
-  });
+  return new OperatorError('TAILMARK_USAGE', `Cannot mute as ${rule}${shown}`, { hint });
 }

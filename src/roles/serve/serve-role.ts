@@ -22,7 +22,7 @@ export interface HttpServer {
 }
 
 /**
- * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then notes), /metrics (Prometheus
+ * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then warnings), /metrics (Prometheus
  * text) and the API below /v1 at `http.listen`; port 0 means any free one.
  *
  * @param others the roles to report on; more may be added later.

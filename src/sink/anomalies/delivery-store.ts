@@ -86,6 +86,16 @@ export interface DeliveryStatus {
   readonly at_ms: number;
 }
 
+/** A delivery that was given up. */
+export interface GivenUp {
+  readonly receiver: string;
+  readonly id: string;
+  readonly revision: number;
+  readonly outcome: 'refused' | 'expired';
+  readonly answer: string;
+  readonly atMs: number;
+}
+
 /** Statuses read at once. */
 const statusLimit = 10_000;
 
@@ -149,6 +159,28 @@ export class DeliveryStore {
       attempts: Number(numbers.attempts),
       at_ms: Number(numbers.last_ms),
     }));
+  }
+
+  /** First failures since the last acceptance, by receiver, of those that have accepted nothing since. */
+  async outages(receivers: readonly string[], sinceMs: number): Promise<Map<string, number>> {
+    const rows = await readRows<{ receiver: string; failed_since_ms: string }>(
+      this.#client,
+      'receiver_outages',
+      { receivers, sinceMs: Math.round(sinceMs) },
+    );
+    return new Map(
+      rows.map(({ receiver, failed_since_ms }) => [receiver, Number(failed_since_ms)]),
+    );
+  }
+
+  /** Deliveries that were given up since a time, the latest first. */
+  async givenUp(receivers: readonly string[], sinceMs: number, limit: number): Promise<GivenUp[]> {
+    const rows = await readRows<
+      Omit<GivenUp, 'revision' | 'atMs'> & Record<'revision' | 'at_ms', string>
+    >(this.#client, 'given_up_deliveries', { receivers, sinceMs: Math.round(sinceMs), limit });
+    return rows.map(({ revision, at_ms, ...rest }) => {
+      return { ...rest, revision: Number(revision), atMs: Number(at_ms) };
+    });
   }
 
   /** Ids with this start that a receiver has accepted. */

@@ -2,8 +2,10 @@ import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../../src/base/operator-error.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import type { Comparison, Verdict } from '../../../src/compare/comparison.ts';
+import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
 import { nothingWrong } from '../../../src/roles/detect/completeness/completeness.ts';
 import { createApi } from '../../../src/roles/serve/api/api.ts';
 import type { ApiSources } from '../../../src/roles/serve/api/sources.ts';
@@ -52,10 +54,13 @@ const sources: ApiSources = {
     }),
     load: async () => ({ requests: queueMs === 0 ? 0 : 600, quantileMs: queueMs || undefined }),
     isKnown: async () => true,
+    hasEvents: async () => true,
+    silence: async () => undefined,
   }),
   mutes: async () => mutes,
   async putMute(mute) {
     mutes.push(mute);
+    return mute.models.includes('rankr') ? ['No event of model rankr.'] : [];
   },
   endMute: async (id) => mutes.find((mute) => mute.id === id),
 };
@@ -140,16 +145,46 @@ describe('Argo Rollouts', () => {
   it('gets 400 for a parameter that is none, instead of another answer', async () => {
     const path = `/v1/verdict?${release}&region=mars`;
     const { status, text } = await send({ method: 'GET', path });
-    expect([status, JSON.parse(text).detail]).toEqual([400, 'region is no parameter here.']);
+    expect([status, JSON.parse(text).detail]).toEqual([
+      400,
+      'region is no parameter of this request. Known: model, version, baseline, since.',
+    ]);
     expect(asked).toEqual([]);
   });
 
-  it('gets 400 where a name is missing', async () => {
-    const { status, text } = await send({ method: 'GET', path: '/v1/verdict?model=ranker' });
-    expect(status).toBe(400);
-    expect(JSON.parse(text).detail).toBe(
-      'version, baseline must be given, as a parameter or in metadata.',
-    );
+  it.each([
+    ['a name is missing', 'model=ranker&version=v2', 'baseline must be given.'],
+    ['a name is empty', 'model=&version=v2&baseline=v1', 'model must not be empty; it is "".'],
+    [
+      'a name is too long',
+      `model=${'m'.repeat(5_000)}&version=v2&baseline=v1`,
+      `model must have at most 4096 characters; it is "${'m'.repeat(79)}….`,
+    ],
+    [
+      'a name is given twice',
+      `${release}&version=v3`,
+      'version must be given once; it is given 2 times.',
+    ],
+    [
+      'it is compared with itself',
+      'model=ranker&version=v1&baseline=v1',
+      'version and baseline must be two versions: both are "v1".',
+    ],
+  ])('gets 400 where %s', async (_, query, detail) => {
+    const { status, text } = await send({ method: 'GET', path: `/v1/verdict?${query}` });
+    expect([status, JSON.parse(text).detail]).toEqual([400, detail]);
+    expect(asked).toEqual([]);
+  });
+
+  it('gets 400 for what only the comparison finds wrong', async () => {
+    verdict = new OperatorError('TAILMARK_USAGE', 'Cannot compare as a range must be at most 24h', {
+      hint: 'Begin the range at the release.',
+    });
+    const { status, text } = await measure();
+    expect([status, JSON.parse(text).detail]).toEqual([
+      400,
+      'Cannot compare as a range must be at most 24h. Begin the range at the release.',
+    ]);
   });
 });
 
@@ -191,6 +226,19 @@ describe('Flagger', () => {
     expect(asked).toEqual([{ ...metadata, since: '1h' }]);
   });
 
+  it.each(['promote', 'rollback'])('gets 400 for a version against itself (%s)', async (gate) => {
+    const { status, text } = await ask(gate, { ...metadata, baseline: 'v2' });
+    expect([status, JSON.parse(text).detail]).toEqual([
+      400,
+      'version and baseline must be two versions: both are "v2".',
+    ]);
+    const missing = await ask(gate, { model: 'ranker' });
+    expect(JSON.parse(missing.text).detail).toBe(
+      'version must be given, as a parameter or in metadata. baseline must be given, as a parameter or in metadata.',
+    );
+    expect(asked).toEqual([]);
+  });
+
   it('gets 400 for a body that is none of its own, and for one that is too large', async () => {
     const path = '/v1/gate/promote';
     expect((await send({ method: 'POST', path, body: 'hello' })).status).toBe(400);
@@ -221,16 +269,28 @@ describe('KEDA', () => {
     expect([stale.status, stale.text.includes('"value"')]).toEqual([503, false]);
   });
 
+  const q = 'q must be one of 0.5, 0.9, 0.95, 0.99, 0.999; it is';
+  const objective = 'objective_ms must be a number above 0 and up to 86400000; it is';
+  const seconds = 'window_seconds must be a whole number from 10 to 3600; it is';
   it.each([
-    ['q=0.95', 'model'],
-    ['model=ranker&q=0.42', 'q: must be one of 0.5, 0.9, 0.95, 0.99, 0.999'],
-    ['model=ranker&q=x', 'q'],
-    ['model=other&q=0.95', 'objective_ms must be given'],
-    ['model=ranker&q=0.95&objective_ms=0', 'objective_ms'],
-    ['model=ranker&q=0.95&objective_ms=NaN', 'objective_ms'],
+    ['q=0.95', 'model must be given.'],
+    ['model=ranker', 'q must be given: one of 0.5, 0.9, 0.95, 0.99, 0.999.'],
+    ['model=ranker&q=0.42', `${q} "0.42".`],
+    ['model=ranker&q=x&window_seconds=1', `${q} "x". ${seconds} "1".`],
+    [
+      'model=other&q=0.95',
+      'objective_ms must be given: detect.slos has no objective for stage total of model other.',
+    ],
+    ['model=ranker&q=0.95&objective_ms=0', `${objective} "0".`],
+    ['model=ranker&q=0.95&objective_ms=NaN', `${objective} "NaN".`],
+    ['model=ranker&q=0.95&window_seconds=1.5', `${seconds} "1.5".`],
+    [
+      'model=ranker&quantile=0.95',
+      'q must be given: one of 0.5, 0.9, 0.95, 0.99, 0.999. quantile is no parameter of this request. Known: model, stage, q, objective_ms, window_seconds.',
+    ],
   ])('gets 400 for %s', async (query, detail) => {
     const { status, text } = await scale(query);
-    expect([status, text]).toEqual([400, expect.stringContaining(detail)]);
+    expect([status, JSON.parse(text).detail]).toEqual([400, detail]);
   });
 });
 
@@ -261,35 +321,101 @@ describe('mutes', () => {
     expect(added.status).toBe(201);
     const { id } = JSON.parse(added.text).mute;
     const listed = await send({ method: 'GET', path: '/v1/mutes' });
-    expect(JSON.parse(listed.text).mutes).toMatchObject([{ id, models: ['ranker'] }]);
+    // The words of the request, in every answer.
+    const shown = { id, ...JSON.parse(body), kinds: [], dimensions: {} };
+    expect([JSON.parse(added.text), JSON.parse(listed.text)]).toEqual([
+      { mute: shown, notes: [] },
+      { mutes: [shown] },
+    ]);
     const path = `/v1/mutes/${id}`;
-    expect((await send({ method: 'DELETE', path, headers: login })).status).toBe(200);
+    const ended = await send({ method: 'DELETE', path, headers: login });
+    expect([ended.status, JSON.parse(ended.text)]).toEqual([200, { mute: shown }]);
     const gone = await send({ method: 'DELETE', path: '/v1/mutes/none', headers: login });
-    expect(gone.status).toBe(404);
+    expect([gone.status, JSON.parse(gone.text).detail]).toEqual([
+      404,
+      'No mute that holds now or later has the id none.',
+    ]);
   });
 
-  it.each([
-    ['no JSON', '{', 'The body must be JSON.'],
-    ['no reason', JSON.stringify({ ...JSON.parse(body), why: ' ' }), 'why'],
+  it('of what was never seen are added, and say so', async () => {
+    const { status, text } = await post(
+      login,
+      JSON.stringify({ ...JSON.parse(body), models: ['rankr'] }),
+    );
+    expect([status, JSON.parse(text).notes]).toEqual([201, ['No event of model rankr.']]);
+  });
+
+  it('are all listed or none: a parameter would be ignored', async () => {
+    const { status, text } = await send({ method: 'GET', path: '/v1/mutes?model=ranker' });
+    expect([status, JSON.parse(text).detail]).toEqual([
+      400,
+      'model is no parameter of this request, which takes none.',
+    ]);
+  });
+
+  const days31 = nowMs + 31 * 86_400_000;
+  const kinds = anomalyEventSchema.shape.kind.options.join(', ');
+  it.each<[string, unknown, string]>([
+    ['no JSON', undefined, 'The body must be JSON.'],
+    ['a list', [], 'The body must be a map; it is an empty list.'],
+    ['no reason', { why: ' ' }, 'why must not be empty; it is " ".'],
     [
       'too long',
-      JSON.stringify({ ...JSON.parse(body), until_ms: nowMs + 31 * 86_400_000 }),
-      '30 days',
+      { until_ms: days31 },
+      `until_ms must be at most 30 days after from_ms; it is ${days31}.`,
     ],
-    ['of nothing', JSON.stringify({ ...JSON.parse(body), models: [] }), 'every model'],
-    ['backwards', JSON.stringify({ ...JSON.parse(body), until_ms: nowMs }), 'after the begin'],
-    ['over already', JSON.stringify({ ...JSON.parse(body), from_ms: 1, until_ms: 2 }), 'ahead'],
-    ['unknown keys', JSON.stringify({ ...JSON.parse(body), url: 'http://x' }), 'url'],
-  ])('are refused with %s', async (_, text, detail) => {
-    const { status, text: answer } = await post(login, text);
-    expect([status, answer]).toEqual([400, expect.stringContaining(detail)]);
+    [
+      'of nothing',
+      { models: [] },
+      'models must be given, or kinds or dimensions; "*" is every model; it is an empty list.',
+    ],
+    ['backwards', { until_ms: nowMs }, `until_ms must lie after from_ms; it is ${nowMs}.`],
+    [
+      'over already',
+      { from_ms: 1, until_ms: 2 },
+      `until_ms must lie ahead of now, in epoch milliseconds; it is 2, and now is ${nowMs}.`,
+    ],
+    [
+      'unknown fields',
+      { url: 'http://x', fromMs: 1 },
+      'url is no field of this request. Known: models, kinds, dimensions, from_ms, until_ms, why, who. fromMs is no field of this request. Did you mean from_ms?',
+    ],
+    [
+      'a wrong kind',
+      { kinds: ['drift', 'tail_shfit'] },
+      `kinds[1] must be one of ${kinds}; it is "tail_shfit". Did you mean tail_shift?`,
+    ],
+    [
+      'an unknown dimension',
+      { dimensions: { rgion: 'eu' } },
+      'dimensions.rgion is no field of this request. Did you mean region?',
+    ],
+    [
+      'a text for a list',
+      { models: 'ranker' },
+      'models must be a list, each entry text; it is "ranker".',
+    ],
+    [
+      'a time as text',
+      { until_ms: '2h' },
+      'until_ms must be a whole number of at least 0; it is "2h".',
+    ],
+    ['no time', { from_ms: undefined }, 'from_ms must be given: a whole number of at least 0.'],
+  ])('are refused with %s', async (_, changed, detail) => {
+    const whole = Array.isArray(changed) ? changed : { ...JSON.parse(body), ...(changed ?? {}) };
+    const sent = changed === undefined ? '{' : JSON.stringify(whole);
+    const { status, text: answer } = await post(login, sent);
+    expect([status, JSON.parse(answer).detail]).toEqual([400, detail]);
     expect(mutes).toEqual([]);
   });
 });
 
 it('says what is not there', async () => {
-  const { status, type } = await send({ method: 'GET', path: '/v1/nothing' });
+  const { status, type, text } = await send({ method: 'PUT', path: '/v1/verdict' });
   expect([status, type]).toEqual([404, 'application/problem+json']);
+  expect(JSON.parse(text).detail).toBe(
+    'PUT /v1/verdict is no request of this API. There are GET /v1/verdict, POST /v1/gate/promote, POST /v1/gate/rollback, GET /v1/autoscale, GET /v1/mutes, POST /v1/mutes, DELETE /v1/mutes/ID.',
+  );
 });
 
 it('refuses more than it can answer, rather than piling up', async () => {

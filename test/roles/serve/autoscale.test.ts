@@ -25,6 +25,8 @@ function sources(changed: Partial<AutoscaleSources>, completeness: Partial<Compl
       return { requests: 600, quantileMs: 75 };
     },
     isKnown: async () => true,
+    hasEvents: async () => true,
+    silence: async () => undefined,
     ...changed,
   };
   return { all, ranges };
@@ -54,22 +56,37 @@ describe('an autoscaler', () => {
           behind: [{ name: 't/0', behindMs: 1, lagMessages: 9, isGivenUp: false }],
         },
       ],
-      'The load is not known for 200 s: 9 messages of t/0 wait.',
+      'The load of the last 200 s is not known: 9 messages of t/0 wait to be stored.',
     ],
     [
       'nothing was ever stored',
       [{}, { completeMs: Number.NEGATIVE_INFINITY, knownMs: undefined }],
-      'The load is not known: no chunk was stored.',
+      'The load is not known: no event is stored.',
     ],
     [
       'there are no requests and part of the traffic is missing',
       [nothing, { hasAllTraffic: false, kafkaOutage: { sinceMs: nowMs, reason: 'no broker' } }],
-      'The load is not known for 1 s: no broker.',
+      'The load of the last 1 s is not known: no broker.',
     ],
     [
       'nobody has ever asked the model',
       [{ ...nothing, isKnown: async () => false }],
       'No request of model ranker has had a stage queue in the last week.',
+    ],
+    [
+      'no event of any model arrives: producers may be dead',
+      [{ ...nothing, hasEvents: async () => false }, { completeMs: nowMs - 3_600_000 }],
+      'The load is not known: no event of any model arrived from 2026-11-01T11:58:50.000Z to 2026-11-01T11:59:50.000Z. Either nothing was asked, or the producers do not run.',
+    ],
+    [
+      'the detector holds the silence for abnormal',
+      [
+        {
+          ...nothing,
+          silence: async () => ({ id: 'a1', started_at: '2026-11-01T11:50:00.000Z' }),
+        },
+      ],
+      'The load is not known: the detector expects requests of model ranker, and has had none since 2026-11-01T11:50:00.000Z (anomaly a1).',
     ],
   ])('gets 503, never 0, where %s', async (_, given, detail) => {
     const problem = await problemOf(...given);
@@ -89,10 +106,17 @@ describe('an autoscaler', () => {
     expect(ranges).toEqual(['-70 -10']);
   });
 
-  it('gets 0 where it is known that nothing was asked, also while windows stand still', async () => {
-    const { all } = sources(nothing);
+  it('gets 0 where nothing was asked and events of others arrive', async () => {
+    const asked: string[] = [];
+    const { all } = sources({
+      ...nothing,
+      hasEvents: async (fromMs, toMs) => {
+        asked.push(`${(fromMs - nowMs) / 1000} ${(toMs - nowMs) / 1000}`);
+        return true;
+      },
+    });
     expect((await autoscale(query, all)).value).toBe(0);
-    const silent = sources(nothing, { completeMs: nowMs - 3_600_000 });
-    expect((await autoscale(query, silent.all)).value).toBe(0);
+    // Events of another time prove nothing of this one.
+    expect(asked).toEqual(['-70 -10']);
   });
 });

@@ -2,17 +2,23 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
-import { muteOf, muteRequestSchema } from '../../../alert/routing/mute-request.ts';
+import { muteJson, muteOf, muteRequestSchema } from '../../../alert/routing/mute-request.ts';
 import { messageOf } from '../../../base/failure.ts';
+import { OperatorError } from '../../../base/operator-error.ts';
 import { storedQuantiles } from '../../../base/stored-quantiles.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
 import { type AutoscaleAnswer, type AutoscaleQuery, autoscale } from './autoscale.ts';
+import { checked } from './explain-request.ts';
 import { type Gate, gateStatus, type Parameters, releaseOf } from './gate.ts';
 import { Problem, problemBody } from './problem.ts';
 import type { ApiSources } from './sources.ts';
 import { Turnstile } from './turnstile.ts';
 
 const maxBodyBytes = 64 * 1024;
+const requests = [
+  ...['GET /v1/verdict', 'POST /v1/gate/promote', 'POST /v1/gate/rollback', 'GET /v1/autoscale'],
+  ...['GET /v1/mutes', 'POST /v1/mutes', 'DELETE /v1/mutes/ID'],
+] as const;
 
 /**
  * The API for rollouts, autoscalers and mutes. Reads need no login; what changes something needs the token of
@@ -26,19 +32,22 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
   app.notFound((context) =>
     respondProblem(
       context,
-      new Problem(404, `${context.req.path} is no address of this API.`),
+      new Problem(
+        404,
+        `${context.req.method} ${context.req.path} is no request of this API. There are ${requests.join(', ')}.`,
+      ),
       sources,
     ),
   );
 
   app.get('/v1/verdict', async (context) => {
-    const release = releaseOf(context.req.query(), '');
+    const release = releaseOf(parametersOf(context));
     return json(context, await turnstile.run(() => sources.verdict(release)));
   });
 
   for (const gate of ['promote', 'rollback'] as const satisfies readonly Gate[]) {
     app.post(`/v1/gate/${gate}`, async (context) => {
-      const release = releaseOf(context.req.query(), await context.req.text());
+      const release = releaseOf(parametersOf(context), await context.req.text());
       const { verdict, reason } = await turnstile.run(() => sources.verdict(release));
       context.header('cache-control', 'no-store');
       return context.text(hidden(`${verdict}: ${reason}\n`), gateStatus(gate, verdict));
@@ -46,33 +55,38 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
   }
 
   app.get('/v1/autoscale', async (context) => {
-    const query = autoscaleQuery(context.req.query(), sources);
+    const query = autoscaleQuery(parametersOf(context), sources);
     const answer: AutoscaleAnswer = await turnstile.run(() =>
       autoscale(query, sources.autoscaling(query)),
     );
     return json(context, answer);
   });
 
-  app.get('/v1/mutes', async (context) =>
-    json(context, { mutes: await turnstile.run(() => sources.mutes()) }),
-  );
+  app.get('/v1/mutes', async (context) => {
+    checked(z.strictObject({}), parametersOf(context), { what: 'parameter' });
+    const mutes = await turnstile.run(() => sources.mutes());
+    return json(context, { mutes: mutes.map(muteJson) });
+  });
   app.post('/v1/mutes', async (context) => {
     requireOperator(context, operatorToken);
-    const request = muteRequestSchema.safeParse(await bodyOf(context));
-    if (!request.success) throw new Problem(400, issuesOf(request.error));
-    if (request.data.until_ms <= sources.nowMs()) {
-      throw new Problem(400, 'until_ms: must lie ahead, in epoch milliseconds.');
+    const request = checked(muteRequestSchema, await bodyOf(context), { what: 'field' });
+    const { until_ms } = request;
+    const nowMs = sources.nowMs();
+    if (until_ms <= nowMs) {
+      const detail = `until_ms must lie ahead of now, in epoch milliseconds; it is ${until_ms}, and now is ${nowMs}.`;
+      throw new Problem(400, detail);
     }
-    const mute = muteOf(request.data);
-    await turnstile.run(() => sources.putMute(mute));
-    return json(context, { mute }, 201);
+    const mute = muteOf(request);
+    const notes = await turnstile.run(() => sources.putMute(mute));
+    return json(context, { mute: muteJson(mute), notes }, 201);
   });
   app.delete('/v1/mutes/:id', async (context) => {
     requireOperator(context, operatorToken);
     const id = context.req.param('id');
     const ended = await turnstile.run(() => sources.endMute(id));
-    if (ended === undefined) throw new Problem(404, `No mute that holds now or later is ${id}.`);
-    return json(context, { mute: ended });
+    if (ended === undefined)
+      throw new Problem(404, `No mute that holds now or later has the id ${id}.`);
+    return json(context, { mute: muteJson(ended) });
   });
   return app;
 }
@@ -80,9 +94,7 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
 const autoscaleSchema = z.strictObject({
   model: z.string().min(1).max(4096),
   stage: z.string().min(1).max(4096).default('total'),
-  q: z.coerce.number().refine((q) => storedQuantiles.some((stored) => stored === q), {
-    error: `must be one of ${storedQuantiles.join(', ')}`,
-  }),
+  q: z.enum(storedQuantiles.map(String)).transform(Number),
   objective_ms: z.coerce.number().gt(0).max(86_400_000).optional(),
   window_seconds: z.coerce.number().int().min(10).max(3_600).default(60),
 });
@@ -92,13 +104,12 @@ function autoscaleQuery(
   parameters: Parameters,
   { objectiveMs }: Pick<ApiSources, 'objectiveMs'>,
 ): AutoscaleQuery & { readonly q: number } {
-  const parsed = autoscaleSchema.safeParse(parameters);
-  if (!parsed.success) throw new Problem(400, issuesOf(parsed.error));
-  const { model, stage, q, objective_ms, window_seconds } = parsed.data;
+  const { model, stage, q, objective_ms, window_seconds } = checked(autoscaleSchema, parameters, {
+    what: 'parameter',
+  });
   const objective = objective_ms ?? (stage === 'total' ? objectiveMs(model) : undefined);
   if (objective === undefined) {
-    const detail =
-      'objective_ms must be given: detect.slos has no objective of this model and stage.';
+    const detail = `objective_ms must be given: detect.slos has no objective for stage ${stage} of model ${model}.`;
     throw new Problem(400, detail);
   }
   return { model, stage, q, objectiveMs: objective, windowMs: window_seconds * 1000 };
@@ -122,8 +133,12 @@ async function bodyOf(context: Context): Promise<unknown> {
   }
 }
 
-function issuesOf({ issues }: z.ZodError): string {
-  return `${issues.map(({ path, message }) => `${path.join('.')}: ${message}`).join('; ')}.`;
+/** Query parameters, each of them given once. */
+function parametersOf({ req }: Context): Parameters {
+  const given = Object.entries(req.queries());
+  const twice = given.find(([, values]) => values.length > 1);
+  if (twice === undefined) return req.query();
+  throw new Problem(400, `${twice[0]} must be given once; it is given ${twice[1].length} times.`);
 }
 
 function json(context: Context, body: object, status: 200 | 201 = 200): Response {
@@ -141,10 +156,19 @@ function tooLarge(): never {
   throw new Problem(400, `The body must be at most ${maxBodyBytes} bytes.`);
 }
 
+/** A mistake of the caller is a 400; all else means that there is no answer. */
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof OperatorError && error.code === 'TAILMARK_USAGE') {
+    return new Problem(400, [`${error.message}.`, error.hint].filter(Boolean).join(' '));
+  }
+  return new Problem(503, `No answer: ${messageOf(error)}`, 10);
+}
+
 function respondProblem(context: Context, error: unknown, { log }: ApiSources): Response {
-  const problem =
-    error instanceof Problem ? error : new Problem(503, `No answer: ${messageOf(error)}`, 10);
-  if (!(error instanceof Problem)) log.warn({ err: messageOf(error) }, 'a request failed');
+  const problem = problemOf(error);
+  if (problem.status === 503 && problem !== error)
+    log.warn({ err: messageOf(error) }, 'a request failed');
   if (problem.retryAfterSeconds !== undefined) {
     context.header('retry-after', String(problem.retryAfterSeconds));
   }

@@ -1,3 +1,4 @@
+import type { AnomalyEvent } from '../../../detect/event/anomaly-event.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import { Problem } from './problem.ts';
 
@@ -20,6 +21,10 @@ export interface AutoscaleSources {
   readonly load: (fromMs: number, toMs: number) => Promise<StageLoad>;
   /** Whether the model has had requests of this stage in the last week. */
   readonly isKnown: () => Promise<boolean>;
+  /** Whether any model has had a request in a range. */
+  readonly hasEvents: (fromMs: number, toMs: number) => Promise<boolean>;
+  /** The open anomaly that says that requests of the model have stopped; undefined without one. */
+  readonly silence: () => Promise<Pick<AnomalyEvent, 'id' | 'started_at'> | undefined>;
 }
 
 /** Oldest end of complete windows that an autoscaler may act on. */
@@ -39,14 +44,18 @@ export interface AutoscaleAnswer {
 
 /**
  * The load of a stage for an autoscaler. 0 only where it is known that nothing was asked: 0 means "scale to none"
- * to KEDA, and an outage must never do that.
+ * to KEDA, and an outage must never do that. Producers that are dead look like no traffic. So 0 takes events of
+ * other models or stages in the same range, which show that events arrive, and a detector that does not hold
+ * the silence for abnormal.
  *
  * @throws Problem 503 where the load is stale or unknown.
  */
 export async function autoscale(
-  { model, stage, objectiveMs, windowMs }: AutoscaleQuery,
-  { nowMs, completeness, load, isKnown }: AutoscaleSources,
+  query: AutoscaleQuery,
+  sources: AutoscaleSources,
 ): Promise<AutoscaleAnswer> {
+  const { objectiveMs, windowMs } = query;
+  const { nowMs, completeness, load } = sources;
   const now = nowMs();
   const known = await completeness();
   if (known.storeOutage !== undefined) {
@@ -60,12 +69,7 @@ export async function autoscale(
   const { requests, quantileMs } = await load(fromMs, toMs);
   const isEmpty = quantileMs === undefined || requests === 0;
   if (isEmpty && !known.hasAllTraffic) throw stale(known, now, endMs);
-  if (isEmpty && !(await isKnown())) {
-    throw new Problem(
-      503,
-      `No request of model ${model} has had a stage ${stage} in the last week.`,
-    );
-  }
+  if (isEmpty) await requireKnownSilence(query, sources, { fromMs, toMs });
   const ms = isEmpty ? 0 : quantileMs;
   return {
     value: Number((ms / objectiveMs).toPrecision(6)),
@@ -77,13 +81,36 @@ export async function autoscale(
   };
 }
 
+async function requireKnownSilence(
+  { model, stage }: AutoscaleQuery,
+  { isKnown, hasEvents, silence }: AutoscaleSources,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+): Promise<void> {
+  if (!(await isKnown())) {
+    const detail = `No request of model ${model} has had a stage ${stage} in the last week.`;
+    throw new Problem(503, detail);
+  }
+  if (!(await hasEvents(fromMs, toMs))) {
+    const range = `${new Date(fromMs).toISOString()} to ${new Date(toMs).toISOString()}`;
+    const detail = `The load is not known: no event of any model arrived from ${range}. Either nothing was asked, or the producers do not run.`;
+    throw new Problem(503, detail, 10);
+  }
+  const open = await silence();
+  if (open === undefined) return;
+  const detail = `The load is not known: the detector expects requests of model ${model}, and has had none since ${open.started_at} (anomaly ${open.id}).`;
+  throw new Problem(503, detail, 10);
+}
+
 function stale(known: Completeness, nowMs: number, endMs: number): Problem {
   const [first] = known.behind;
-  const age = Number.isFinite(endMs) ? ` for ${Math.round((nowMs - endMs) / 1000)} s` : '';
+  const isEver = Number.isFinite(endMs);
+  const what = isEver
+    ? `The load of the last ${Math.round((nowMs - endMs) / 1000)} s is not known`
+    : 'The load is not known';
   const why =
     known.kafkaOutage?.reason ??
     (first === undefined
-      ? 'no chunk was stored'
-      : `${first.lagMessages} messages of ${first.name} wait`);
-  return new Problem(503, `The load is not known${age}: ${why}.`, 10);
+      ? `no event ${isEver ? 'of that time ' : ''}is stored`
+      : `${first.lagMessages} messages of ${first.name} wait to be stored`);
+  return new Problem(503, `${what}: ${why}.`, 10);
 }

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { Verdict } from '../../../compare/comparison.ts';
+import { checked } from './explain-request.ts';
 import { Problem } from './problem.ts';
 
 /** Names of a model, a version and the version that it is compared with, and since when. */
@@ -28,23 +29,25 @@ export type Parameters = Readonly<Record<string, string>>;
 const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).optional() });
 
 /**
- * What a gate is asked of: query parameters, completed by `metadata` of the body.
+ * What a verdict or a gate is asked of: query parameters, completed by `metadata` of a gate's body.
  *
- * @param body as it came; '' for none.
+ * @param body as it came; undefined where none is read.
  * @throws Problem 400
  */
-export function releaseOf(parameters: Parameters, body: string): z.output<typeof releaseSchema> {
-  const parsed = releaseSchema.safeParse({ ...metadataOf(body), ...parameters });
-  if (parsed.success) return parsed.data;
-  const unknown = parsed.error.issues.flatMap((issue) =>
-    issue.code === 'unrecognized_keys' ? issue.keys : [],
-  );
-  if (unknown.length > 0) throw new Problem(400, `${unknown.join(', ')} is no parameter here.`);
-  const names = parsed.error.issues.map(({ path }) => path.join('.'));
-  throw new Problem(400, `${names.join(', ')} must be given, as a parameter or in metadata.`);
+export function releaseOf(parameters: Parameters, body?: string): z.output<typeof releaseSchema> {
+  const isGate = body !== undefined;
+  const given = { ...metadataOf(body), ...parameters };
+  const where = ', as a parameter or in metadata';
+  const release = checked(releaseSchema, given, {
+    what: 'parameter',
+    ...(isGate ? { where } : {}),
+  });
+  if (release.version !== release.baseline) return release;
+  const detail = `version and baseline must be two versions: both are ${JSON.stringify(release.version)}.`;
+  throw new Problem(400, detail);
 }
 
-function metadataOf(body: string): Record<string, string> {
+function metadataOf(body = ''): Record<string, string> {
   if (body.trim() === '') return {};
   try {
     const { metadata = {} } = webhookSchema.parse(JSON.parse(body));

@@ -1,4 +1,5 @@
-import { matchesPattern } from '../../../alert/routing/matches.ts';
+import { matchesPattern, valuesOf } from '../../../alert/routing/matches.ts';
+import { unseenValues } from '../../../alert/routing/unseen-values.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
 import { compareVersions } from '../../../compare/compare-versions.ts';
@@ -6,11 +7,15 @@ import type { Comparison } from '../../../compare/comparison.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import type { Config } from '../../../config/schema.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
+import type { AnomalyEvent } from '../../../detect/event/anomaly-event.ts';
+import { AnomalyStore } from '../../../sink/anomalies/anomaly-store.ts';
 import { type Mute, MuteStore } from '../../../sink/anomalies/mute-store.ts';
 import type { ClickHouseClient } from '../../../sink/clickhouse.ts';
 import { longestComparisonMs, readComparison } from '../../../sink/read-comparison.ts';
+import { seenValuesOf } from '../../../sink/read-seen-values.ts';
 import { readTails, type StageTails } from '../../../sink/read-tails.ts';
 import { readFirstMinute } from '../../../sink/windows/read-first-minute.ts';
+import { readWindowRequests } from '../../../sink/windows/read-window-requests.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
@@ -20,14 +25,16 @@ const weekMs = 7 * 86_400_000;
 const hourMs = 3_600_000;
 
 export interface ApiSources {
+  /** Its `since` is null for a version without a request in the last day. */
   verdict(
     release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & { since?: string | undefined },
-  ): Promise<Comparison & { readonly since: string }>;
+  ): Promise<Comparison & { readonly since: string | null }>;
   autoscaling(query: AutoscaleQuery & { readonly q: number }): AutoscaleSources;
   /** The strictest threshold of `detect.slos` for a model; undefined without one. */
   objectiveMs(model: string): number | undefined;
   mutes(): Promise<readonly Mute[]>;
-  putMute(mute: Mute): Promise<void>;
+  /** Stores a mute; returns sentences on what it names and no recent event has. */
+  putMute(mute: Mute): Promise<readonly string[]>;
   /** Ends a mute now; undefined where there is none. */
   endMute(id: string): Promise<Mute | undefined>;
   readonly nowMs: () => number;
@@ -63,9 +70,18 @@ export function openSources(options: SourceOptions): ApiSources {
         const found = await stageTails(client, query, nowMs() - weekMs, nowMs());
         return found.some(({ requests }) => requests > 0);
       },
+      hasEvents: async (fromMs, toMs) => {
+        const range = { fromMs, toMs, windowMs: toMs - fromMs };
+        const requests = await readWindowRequests(client, range);
+        return [...requests.values()].some((n) => n > 0);
+      },
+      silence: async () => silenceOf(await new AnomalyStore(client).open(), query.model),
     }),
     mutes: () => mutes.endingAfter(nowMs()),
-    putMute: (mute) => mutes.put(mute),
+    putMute: async (mute) => {
+      await mutes.put(mute);
+      return unseenValues(mute, nowMs(), seenValuesOf(client));
+    },
     endMute: async (id) => {
       const now = nowMs();
       const found = (await mutes.endingAfter(now)).find((mute) => mute.id === id);
@@ -110,42 +126,58 @@ async function releaseVerdict(
   { model, version, baseline, since }: Parameters<ApiSources['verdict']>[0],
 ) {
   const now = nowMs();
-  const fromMs =
+  const sinceMs =
     since === undefined ? await releasedMs(client, model, version, now) : timeOf(since, now);
-  if (fromMs >= now) throw new Problem(400, 'since must lie before now.');
+  if (sinceMs !== undefined && sinceMs >= now) {
+    throw new Problem(400, `since must lie before now; it is ${JSON.stringify(since)}.`);
+  }
   const input = await readComparison(client, config, {
-    ...{ fromMs, toMs: now, model, candidate: version, baseline },
+    ...{ fromMs: sinceMs ?? oldestMs(now), toMs: now, model, candidate: version, baseline },
     ...{ region: '', requestType: '', coldStart: 'false' as const },
   });
 
   return {
     ...compareVersions(input, configuredMargin(config.detect)),
-    since: new Date(fromMs).toISOString(),
+    since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
   };
 }
 
 /**
  * Start of the comparison: the version's first minute, which stays the same however often it is asked. Of an older
- * version the last whole hours that may be compared.
+ * version the last whole hours that may be compared; undefined without a request in them.
  */
-async function releasedMs(
+function releasedMs(
   client: ClickHouseClient,
   model: string,
   version: string,
   now: number,
-): Promise<number> {
-  const oldestMs = Math.ceil((now - longestComparisonMs) / hourMs) * hourMs;
-  const firstMs = await readFirstMinute(client, { model, version, fromMs: oldestMs });
-  if (firstMs === undefined) {
-    throw new Problem(503, `No request of version ${version} of model ${model} is stored yet.`, 30);
-  }
-  return firstMs;
+): Promise<number | undefined> {
+  return readFirstMinute(client, { model, version, fromMs: oldestMs(now) });
+}
+
+function oldestMs(now: number): number {
+  return Math.ceil((now - longestComparisonMs) / hourMs) * hourMs;
+}
+
+/** The open anomaly that says that requests of a model, or of all, have stopped. */
+function silenceOf(open: readonly AnomalyEvent[], model: string): AnomalyEvent | undefined {
+  return open.find(
+    (event) =>
+      event.kind === 'no_data' &&
+      event.state !== 'resolved' &&
+      (event.model === '' || valuesOf(event, 'model').includes(model)),
+  );
 }
 
 function timeOf(text: string, now: number): number {
   const agoMs = parseDuration(text);
   const ms = agoMs === undefined ? epochMsOf(text) : now - agoMs;
-  if (Number.isNaN(ms)) throw new Problem(400, 'since must be a duration such as 1h, or RFC 3339.');
-  if (now - ms > longestComparisonMs) throw new Problem(400, 'since must be at most 24h ago.');
+  const is = `it is ${JSON.stringify(text)}`;
+  if (Number.isNaN(ms)) {
+    throw new Problem(400, `since must be a duration such as 1h or an RFC 3339 time; ${is}.`);
+  }
+  if (now - ms > longestComparisonMs) {
+    throw new Problem(400, `since must be at most 24h ago; ${is}.`);
+  }
   return ms;
 }

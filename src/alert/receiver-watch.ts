@@ -1,0 +1,175 @@
+import type { WallClock } from '../base/clock.ts';
+import { messageOf } from '../base/failure.ts';
+import { durationText } from '../detect/event/format.ts';
+import type { DeliveryRow, DeliveryStore, GivenUp } from '../sink/anomalies/delivery-store.ts';
+import type { Answer, Form, Notice, Receiver } from './receivers/receiver.ts';
+import type { Route } from './routing/route.ts';
+
+export interface ReceiverWatchOptions extends WallClock {
+  readonly routes: readonly Route[];
+  readonly store: Pick<DeliveryStore, 'add' | 'load' | 'outages' | 'givenUp'>;
+}
+
+/** How far back an outage may have begun. */
+const longestOutageMs = 30 * 86_400_000;
+/** How long what was given up is shown. */
+const shownMs = 24 * 3_600_000;
+/** Deliveries that were given up and are held; the oldest is forgotten. */
+const mostHeld = 1_000;
+
+const remedy = 'see `tailmark anomalies --deliveries`';
+
+/**
+ * Watches what receivers answer, for `/readyz`: who accepts nothing, since when, and what was given up. The
+ * table `deliveries` has what predecessors saw, so a restart does not make an outage younger.
+ *
+ * Renewals and heartbeats count too. They have no rows in the table.
+ */
+export class ReceiverWatch {
+  readonly #options: ReceiverWatchOptions;
+  /** The routes, with receivers whose answers are seen. */
+  readonly routes: readonly Route[];
+  /** The store, with rows that are seen. */
+  readonly store: Pick<DeliveryStore, 'add' | 'load'>;
+  /** First failures since the last acceptance, from before this process. */
+  #failedBefore: ReadonlyMap<string, number> = new Map();
+  readonly #accepting = new Set<string>();
+  readonly #outages = new Map<string, { readonly sinceMs: number; readonly answer: string }>();
+  readonly #givenUp = new Map<string, GivenUp>();
+
+  constructor(options: ReceiverWatchOptions) {
+    this.#options = options;
+    const { routes, store } = options;
+    this.routes = routes.map((route) => ({
+      ...route,
+      receiver: new WatchedReceiver(route.receiver, (answer) => {
+        this.#observe(route.receiver.name, answer);
+      }),
+    }));
+    this.store = {
+      add: (rows) => {
+        for (const row of rows) this.#observeRow(row);
+        return store.add(rows);
+      },
+      load: (receivers, sinceMs) => store.load(receivers, sinceMs),
+    };
+  }
+
+  /** Reads what predecessors saw. */
+  async start(): Promise<void> {
+    const { routes, store, nowMs } = this.#options;
+    const names = routes.map(({ receiver }) => receiver.name);
+    const [outages, givenUp] = await Promise.all([
+      store.outages(names, nowMs() - longestOutageMs),
+      store.givenUp(names, nowMs() - shownMs, mostHeld),
+    ]);
+    this.#failedBefore = outages;
+    for (const each of givenUp.toReversed()) this.#give(each);
+  }
+
+  /** A line for each receiver that accepts nothing, and for each to whom something was not delivered. */
+  notes(): string[] {
+    const nowMs = this.#options.nowMs();
+    return this.#options.routes.flatMap(({ receiver: { name } }) => {
+      const outage = this.#outages.get(name);
+      const givenUp = [...this.#givenUp.values()].filter(
+        ({ receiver, atMs }) => receiver === name && nowMs - atMs < shownMs,
+      );
+      const last = givenUp.at(-1);
+      return [
+        ...(outage === undefined ? [] : [outageText(name, outage, nowMs)]),
+        ...(last === undefined ? [] : [givenUpText(name, givenUp.length, last)]),
+      ];
+    });
+  }
+
+  #observe(name: string, { outcome, answer }: Answer): void {
+    if (outcome === 'accepted') {
+      this.#outages.delete(name);
+      this.#accepting.add(name);
+    } else if (outcome !== 'unacceptable') {
+      const before = this.#accepting.has(name) ? undefined : this.#failedBefore.get(name);
+      const sinceMs = this.#outages.get(name)?.sinceMs ?? before ?? this.#options.nowMs();
+      this.#outages.set(name, { sinceMs, answer });
+    }
+  }
+
+  #observeRow({ receiver, id, revision, outcome, answer, atMs }: DeliveryRow): void {
+    if (outcome !== 'refused' && outcome !== 'expired') return;
+    this.#give({ receiver, id, revision, outcome, answer, atMs });
+  }
+
+  #give(given: GivenUp): void {
+    const { receiver, id, revision } = given;
+    this.#givenUp.set(JSON.stringify([receiver, id, revision]), given);
+    const [oldest] = this.#givenUp.keys();
+    if (this.#givenUp.size > mostHeld && oldest !== undefined) this.#givenUp.delete(oldest);
+  }
+}
+
+/** A receiver whose answers somebody sees. */
+class WatchedReceiver implements Receiver {
+  readonly #receiver: Receiver;
+  readonly #onAnswer: (answer: Answer) => void;
+  readonly name: string;
+  readonly feed: Receiver['feed'];
+  readonly wantsUpdates: boolean;
+  readonly wantsPast: boolean;
+  readonly renewal?: NonNullable<Receiver['renewal']>;
+  readonly heartbeat?: NonNullable<Receiver['heartbeat']>;
+
+  constructor(receiver: Receiver, onAnswer: (answer: Answer) => void) {
+    this.#receiver = receiver;
+    this.#onAnswer = onAnswer;
+    this.name = receiver.name;
+    this.feed = receiver.feed;
+    this.wantsUpdates = receiver.wantsUpdates;
+    this.wantsPast = receiver.wantsPast;
+    const { renewal, heartbeat } = receiver;
+    if (renewal !== undefined) this.renewal = renewal;
+    if (heartbeat === undefined) return;
+    this.heartbeat = { ...heartbeat, send: () => this.#seen(heartbeat.send()) };
+  }
+
+  send(notice: Notice, form: Form): Promise<Answer> {
+    return this.#seen(this.#receiver.send(notice, form));
+  }
+
+  preview(notice: Notice, form: Form) {
+    return this.#receiver.preview(notice, form);
+  }
+
+  close(): Promise<void> {
+    return this.#receiver.close();
+  }
+
+  async #seen(answer: Promise<Answer>): Promise<Answer> {
+    try {
+      const given = await answer;
+      this.#onAnswer(given);
+      return given;
+    } catch (error) {
+      this.#onAnswer({ outcome: 'failed', answer: messageOf(error) });
+      throw error;
+    }
+  }
+}
+
+function outageText(
+  name: string,
+  { sinceMs, answer }: { readonly sinceMs: number; readonly answer: string },
+  nowMs: number,
+): string {
+  const since = `${durationText(nowMs - sinceMs)}, since ${timeOf(sinceMs)}`;
+  return `alert: ${name} has accepted nothing for ${since}; it is tried again. Its last answer: ${answer}`;
+}
+
+function givenUpText(name: string, count: number, { id, outcome, answer, atMs }: GivenUp): string {
+  const what = count === 1 ? 'an event' : `${count} events`;
+  const last = `anomaly ${id}, ${outcome} at ${timeOf(atMs)}: ${answer}`;
+  return `alert: ${name} did not get ${what} in the last 24 h (${remedy}); the last: ${last}`;
+}
+
+function timeOf(ms: number): string {
+  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
+}

@@ -1,0 +1,46 @@
+import type { Dimension } from '../../base/dimensions.ts';
+import { closestNames } from '../../series/closest-names.ts';
+import type { Mute } from '../../sink/anomalies/mute-store.ts';
+import { matchesPattern } from './matches.ts';
+
+/** How far back values are looked for, in hours. */
+const hours = 24;
+
+export interface SeenValues {
+  /** Values of a dimension since a time, the latest first. */
+  readonly read: (dimension: Dimension, fromMs: number) => Promise<readonly string[]>;
+  /** So many values may be part of more: then none is said to be unseen. */
+  readonly most: number;
+}
+
+/**
+ * Sentences on what a mute names and no event of the last day has: a typing mistake, or a model that is to
+ * come. The mute holds all the same. Where the values cannot be read, that is what the sentence says.
+ */
+export async function unseenValues(
+  { models, dimensions }: Pick<Mute, 'models' | 'dimensions'>,
+  nowMs: number,
+  { read, most }: SeenValues,
+): Promise<string[]> {
+  const named: [Dimension, readonly string[]][] = [];
+  if (models.length > 0) named.push(['model', models]);
+  for (const [dimension, pattern] of Object.entries(dimensions)) {
+    named.push([dimension as Dimension, [pattern]]);
+  }
+  const sentences: string[] = [];
+  for (const [dimension, patterns] of named) {
+    let seen: readonly string[];
+    try {
+      seen = await read(dimension, nowMs - hours * 3_600_000);
+    } catch {
+      return ['Whether there are such events is not known: ClickHouse did not say.'];
+    }
+    if (seen.length >= most) continue;
+    const isUnseen = (pattern: string) => !seen.some((value) => matchesPattern(pattern, value));
+    for (const pattern of patterns.filter(isUnseen)) {
+      const known = seen.length === 0 ? 'no event at all' : closestNames(pattern, seen);
+      sentences.push(`No event of ${dimension} ${pattern} in the last ${hours} h; seen: ${known}.`);
+    }
+  }
+  return sentences;
+}

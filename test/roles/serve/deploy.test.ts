@@ -1,0 +1,57 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
+import { parse } from 'yaml';
+import { createLog } from '../../../src/base/telemetry/log.ts';
+import { createApi } from '../../../src/roles/serve/api/api.ts';
+import type { ApiSources } from '../../../src/roles/serve/api/sources.ts';
+
+const read = (name: string) =>
+  parse(readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8'));
+
+/** Answers nothing: a request that is understood gets 503. */
+const away = () => {
+  throw new Error('away');
+};
+const sources: ApiSources = {
+  log: createLog({ level: 'silent' }),
+  nowMs: () => 0,
+  verdict: away,
+  autoscaling: away,
+  objectiveMs: away,
+  mutes: away,
+  putMute: away,
+  endMute: away,
+};
+const api = createApi(sources, undefined);
+const status = async (url: string, init: RequestInit = {}) => {
+  const { pathname, search } = new URL(url);
+  return (await api.request(pathname + search, init)).status;
+};
+
+describe('the files for other tools', () => {
+  it('of Argo ask what the API takes, and promote nothing that stayed inconclusive', async () => {
+    const [metric] = read('argo-analysis-template.yaml').spec.metrics;
+    const names: Record<string, string> = { model: 'ranker', version: 'v2', baseline: 'v1' };
+    const url = metric.provider.web.url.replace(
+      /\{\{args\.(\w+)\}\}/g,
+      (_: string, name: string) => names[name],
+    );
+    expect(await status(url)).toBe(503);
+    // A metric is inconclusive beyond the limit; at `count` all others count as successful.
+    expect(metric.inconclusiveLimit).toBe(metric.count - 1);
+  });
+
+  it('of Flagger ask what the API takes', async () => {
+    for (const { url, metadata } of read('flagger-webhooks.yaml').spec.analysis.webhooks) {
+      const body = JSON.stringify({ name: 'ranker', namespace: 'ml', phase: 'Waiting', metadata });
+      expect(await status(url, { method: 'POST', body })).toBe(503);
+    }
+  });
+
+  it('of KEDA ask what the API takes, and take no replica away while the load is not known', async () => {
+    const { spec } = read('keda-scaledobject.yaml');
+    expect(await status(spec.triggers[0].metadata.url)).toBe(503);
+    expect(spec.fallback.behavior).toBe('currentReplicasIfHigher');
+    expect(spec.minReplicaCount).toBeGreaterThan(0);
+  });
+});
