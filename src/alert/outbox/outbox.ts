@@ -11,6 +11,7 @@ import type { Route } from '../routing/route.ts';
 import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lane } from './lane.ts';
+import type { ReceiverWatch } from './receiver-watch.ts';
 
 export interface OutboxOptions {
   readonly routes: readonly Route[];
@@ -18,6 +19,8 @@ export interface OutboxOptions {
   /** Reads mutes that end after this time. */
   readonly readMutes: (afterMs: number) => Promise<readonly Mute[]>;
   readonly giveUpAfterMs: number;
+  /** Sees all answers. @default nobody */
+  readonly watch?: ReceiverWatch;
   readonly clock: Clock;
   readonly random: () => number;
   /** Checked before each attempt. */
@@ -94,6 +97,7 @@ export class Outbox {
       for (const outcome of outcomes)
         metrics.alertAttempts.inc({ receiver: receiver.name, outcome }, 0);
     }
+    await this.#options.watch?.start();
     await this.#load();
     await this.#readMutes();
     this.#stopTicks = this.#options.clock.every(tickMs, () => this.#tick());
@@ -113,18 +117,9 @@ export class Outbox {
     }
   }
 
-  /** Receivers that accept nothing, for `/readyz`. */
+  /** Receivers that accept nothing, and what was given up, for `/readyz`. */
   notes(): string[] {
-    const nowMs = this.#options.clock.elapsedMs();
-    return this.#lanes.flatMap((lane) => {
-      const outage = lane.outage();
-      if (outage === undefined) return [];
-      const seconds = Math.round((nowMs - outage.sinceMs) / 1000);
-      const { due } = lane.backlog();
-      return [
-        `alert: ${lane.receiver.name} has accepted nothing for ${seconds} s, ${due} due: ${outage.answer}`,
-      ];
-    });
+    return this.#options.watch?.notes() ?? [];
   }
 
   /** Resolves when nothing is due any more, or after this time; returns how many deliveries are due. */
@@ -175,7 +170,7 @@ export class Outbox {
 
   /** Sends a heartbeat that is due. One that fails is late by an interval, which its receiver notices. */
   #beat(receiver: Receiver): void {
-    const { clock, isLeading, metrics } = this.#options;
+    const { clock, isLeading, metrics, watch } = this.#options;
     const { heartbeat, name } = receiver;
     const nowMs = clock.elapsedMs();
     if (heartbeat === undefined || this.#isStopped || !isLeading()) return;
@@ -183,8 +178,11 @@ export class Outbox {
     this.#heartbeatsAtMs.set(receiver, nowMs + heartbeat.everyMs);
     void heartbeat
       .send()
-      .catch(() => ({ outcome: 'failed' }) as const)
-      .then(({ outcome }) => metrics.alertHeartbeats.inc({ receiver: name, outcome }));
+      .catch((error: unknown): Answer => ({ outcome: 'failed', answer: messageOf(error) }))
+      .then((answer) => {
+        watch?.answered(name, answer);
+        metrics.alertHeartbeats.inc({ receiver: name, outcome: answer.outcome });
+      });
   }
 
   /** Reads again what found a lane full. */
@@ -233,6 +231,7 @@ export class Outbox {
     const answer = await lane.receiver
       .send(delivery.notice, delivery.form)
       .catch((error: unknown): Answer => ({ outcome: 'failed', answer: messageOf(error) }));
+    this.#options.watch?.answered(receiver, answer);
     lane.finish(delivery, answer, clock.elapsedMs());
     if (answer.outcome === 'accepted' && !delivery.isRenewal) {
       const tookMs = clock.elapsedMs() - delivery.dueSinceMs;
@@ -249,6 +248,7 @@ export class Outbox {
     this.#options.metrics.alertAttempts.inc({ receiver, outcome });
     // A day of renewals would be 1,440 rows that say nothing new.
     if (isRenewal) return;
+    this.#options.watch?.recorded(row);
     this.#log.add({ ...row, atMs: this.#options.clock.nowMs() });
     if (outcome !== 'refused' && outcome !== 'expired') return;
     const fields = { receiver, anomaly: row.id, revision: row.revision, answer: row.answer };

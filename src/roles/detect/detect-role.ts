@@ -1,5 +1,5 @@
 import { Outbox } from '../../alert/outbox/outbox.ts';
-import { ReceiverWatch } from '../../alert/receiver-watch.ts';
+import { ReceiverWatch } from '../../alert/outbox/receiver-watch.ts';
 import { openRoutes } from '../../alert/routing/open-routes.ts';
 import type { Route } from '../../alert/routing/route.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -20,7 +20,7 @@ import { ClockChecks } from './clock-checks.ts';
 import { openArrivals, openCompleteness } from './completeness/open-completeness.ts';
 import { LeaderLoop } from './leader-loop.ts';
 import { VersionWatch } from './version-watch.ts';
-import { WindowEvaluator, type WindowEvaluatorOptions } from './window-evaluator.ts';
+import { WindowEvaluator } from './window-evaluator.ts';
 
 /**
  * Starts the detect role with the configured receivers, as leader or on standby.
@@ -87,36 +87,26 @@ export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
   return loop;
 }
 
-/** An outbox of one leadership. What its receivers answer is watched for `/readyz`. */
 function openOutbox(
   { config, client, log, metrics }: RoleContext,
   routes: readonly Route[],
   isLeading: () => boolean,
-): WindowEvaluatorOptions['outbox'] {
+): Outbox {
   const mutes = new MuteStore(client);
   const store = new DeliveryStore(client);
-  const watch = new ReceiverWatch({ routes, store, nowMs: systemClock.nowMs });
-  const outbox = new Outbox({
-    routes: watch.routes,
-    store: watch.store,
+  const receivers = routes.map(({ receiver }) => receiver.name);
+  return new Outbox({
+    routes,
+    store,
     readMutes: (afterMs) => mutes.endingAfter(afterMs),
     giveUpAfterMs: config.alert.give_up_after,
+    watch: new ReceiverWatch({ receivers, store, nowMs: systemClock.nowMs }),
     clock: systemClock,
     random: Math.random,
     isLeading,
     log,
     metrics,
   });
-  return {
-    start: async () => {
-      await watch.start();
-      await outbox.start();
-    },
-    add: (event) => outbox.add(event),
-    drained: (maxMs) => outbox.drained(maxMs),
-    stop: (maxMs) => outbox.stop(maxMs),
-    notes: () => watch.notes(),
-  };
 }
 
 /** One of the processes that read from Kafka leads. A process that reads a file is alone. */

@@ -1,4 +1,5 @@
 import { Outbox } from '../../../src/alert/outbox/outbox.ts';
+import { ReceiverWatch } from '../../../src/alert/outbox/receiver-watch.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
@@ -125,7 +126,13 @@ export class World {
     };
     this.#killLast();
     this.#killLast = kill;
+
     return new Outbox({
+      watch: new ReceiverWatch({
+        receivers: this.receivers.map(({ name }) => name),
+        store: { outages: async () => new Map(), givenUp: async () => [] },
+        nowMs: () => clock.nowMs(),
+      }),
       routes: this.receivers.map((receiver) => ({
         receiver,
         name: receiver.name,

@@ -1,13 +1,13 @@
-import type { WallClock } from '../base/clock.ts';
-import { messageOf } from '../base/failure.ts';
-import { durationText } from '../detect/event/format.ts';
-import type { DeliveryRow, DeliveryStore, GivenUp } from '../sink/anomalies/delivery-store.ts';
-import type { Answer, Form, Notice, Receiver } from './receivers/receiver.ts';
-import type { Route } from './routing/route.ts';
+import type { WallClock } from '../../base/clock.ts';
+import { durationText } from '../../detect/event/format.ts';
+import type { DeliveryStore, GivenUp } from '../../sink/anomalies/delivery-store.ts';
+import type { Answer } from '../receivers/receiver.ts';
+import type { UntimedRow } from './delivery.ts';
 
 export interface ReceiverWatchOptions extends WallClock {
-  readonly routes: readonly Route[];
-  readonly store: Pick<DeliveryStore, 'add' | 'load' | 'outages' | 'givenUp'>;
+  /** Names of the receivers. */
+  readonly receivers: readonly string[];
+  readonly store: Pick<DeliveryStore, 'outages' | 'givenUp'>;
 }
 
 /** How far back an outage may have begun. */
@@ -27,10 +27,6 @@ const remedy = 'see `tailmark anomalies --deliveries`';
  */
 export class ReceiverWatch {
   readonly #options: ReceiverWatchOptions;
-  /** The routes, with receivers whose answers are seen. */
-  readonly routes: readonly Route[];
-  /** The store, with rows that are seen. */
-  readonly store: Pick<DeliveryStore, 'add' | 'load'>;
   /** First failures since the last acceptance, from before this process. */
   #failedBefore: ReadonlyMap<string, number> = new Map();
   readonly #accepting = new Set<string>();
@@ -39,29 +35,14 @@ export class ReceiverWatch {
 
   constructor(options: ReceiverWatchOptions) {
     this.#options = options;
-    const { routes, store } = options;
-    this.routes = routes.map((route) => ({
-      ...route,
-      receiver: new WatchedReceiver(route.receiver, (answer) => {
-        this.#observe(route.receiver.name, answer);
-      }),
-    }));
-    this.store = {
-      add: (rows) => {
-        for (const row of rows) this.#observeRow(row);
-        return store.add(rows);
-      },
-      load: (receivers, sinceMs) => store.load(receivers, sinceMs),
-    };
   }
 
   /** Reads what predecessors saw. */
   async start(): Promise<void> {
-    const { routes, store, nowMs } = this.#options;
-    const names = routes.map(({ receiver }) => receiver.name);
+    const { receivers, store, nowMs } = this.#options;
     const [outages, givenUp] = await Promise.all([
-      store.outages(names, nowMs() - longestOutageMs),
-      store.givenUp(names, nowMs() - shownMs, mostHeld),
+      store.outages(receivers, nowMs() - longestOutageMs),
+      store.givenUp(receivers, nowMs() - shownMs, mostHeld),
     ]);
     this.#failedBefore = outages;
     for (const each of givenUp.toReversed()) this.#give(each);
@@ -70,7 +51,7 @@ export class ReceiverWatch {
   /** A line for each receiver that accepts nothing, and for each to whom something was not delivered. */
   notes(): string[] {
     const nowMs = this.#options.nowMs();
-    return this.#options.routes.flatMap(({ receiver: { name } }) => {
+    return this.#options.receivers.flatMap((name) => {
       const outage = this.#outages.get(name);
       const givenUp = [...this.#givenUp.values()].filter(
         ({ receiver, atMs }) => receiver === name && nowMs - atMs < shownMs,
@@ -83,7 +64,8 @@ export class ReceiverWatch {
     });
   }
 
-  #observe(name: string, { outcome, answer }: Answer): void {
+  /** Called with what a receiver answered: to a delivery, a renewal or a heartbeat. */
+  answered(name: string, { outcome, answer }: Answer): void {
     if (outcome === 'accepted') {
       this.#outages.delete(name);
       this.#accepting.add(name);
@@ -94,9 +76,10 @@ export class ReceiverWatch {
     }
   }
 
-  #observeRow({ receiver, id, revision, outcome, answer, atMs }: DeliveryRow): void {
+  /** Called with each outcome that is recorded. */
+  recorded({ receiver, id, revision, outcome, answer }: UntimedRow): void {
     if (outcome !== 'refused' && outcome !== 'expired') return;
-    this.#give({ receiver, id, revision, outcome, answer, atMs });
+    this.#give({ receiver, id, revision, outcome, answer, atMs: this.#options.nowMs() });
   }
 
   #give(given: GivenUp): void {
@@ -104,54 +87,6 @@ export class ReceiverWatch {
     this.#givenUp.set(JSON.stringify([receiver, id, revision]), given);
     const [oldest] = this.#givenUp.keys();
     if (this.#givenUp.size > mostHeld && oldest !== undefined) this.#givenUp.delete(oldest);
-  }
-}
-
-/** A receiver whose answers somebody sees. */
-class WatchedReceiver implements Receiver {
-  readonly #receiver: Receiver;
-  readonly #onAnswer: (answer: Answer) => void;
-  readonly name: string;
-  readonly feed: Receiver['feed'];
-  readonly wantsUpdates: boolean;
-  readonly wantsPast: boolean;
-  readonly renewal?: NonNullable<Receiver['renewal']>;
-  readonly heartbeat?: NonNullable<Receiver['heartbeat']>;
-
-  constructor(receiver: Receiver, onAnswer: (answer: Answer) => void) {
-    this.#receiver = receiver;
-    this.#onAnswer = onAnswer;
-    this.name = receiver.name;
-    this.feed = receiver.feed;
-    this.wantsUpdates = receiver.wantsUpdates;
-    this.wantsPast = receiver.wantsPast;
-    const { renewal, heartbeat } = receiver;
-    if (renewal !== undefined) this.renewal = renewal;
-    if (heartbeat === undefined) return;
-    this.heartbeat = { ...heartbeat, send: () => this.#seen(heartbeat.send()) };
-  }
-
-  send(notice: Notice, form: Form): Promise<Answer> {
-    return this.#seen(this.#receiver.send(notice, form));
-  }
-
-  preview(notice: Notice, form: Form) {
-    return this.#receiver.preview(notice, form);
-  }
-
-  close(): Promise<void> {
-    return this.#receiver.close();
-  }
-
-  async #seen(answer: Promise<Answer>): Promise<Answer> {
-    try {
-      const given = await answer;
-      this.#onAnswer(given);
-      return given;
-    } catch (error) {
-      this.#onAnswer({ outcome: 'failed', answer: messageOf(error) });
-      throw error;
-    }
   }
 }
 
