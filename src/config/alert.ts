@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { type Dimension, dimensions } from '../base/dimensions.ts';
-import { day, duration, hostAndPort, httpUrl, minute, topicName } from './setting-types.ts';
+import {
+  day,
+  duration,
+  httpUrl,
+  mailAddress,
+  mailServer,
+  minute,
+  receiverUrl,
+  topicName,
+} from './setting-types.ts';
 
 const severities = ['info', 'warning', 'critical'] as const;
 const kinds = [
@@ -50,7 +59,19 @@ const common = {
 };
 const caFile = z.string().optional().describe('PEM file of the authority that signed the server.');
 const secretText = z.string().optional().meta({ secret: true });
-const secretUrl = httpUrl.optional().meta({ secret: true, inFile: true });
+const secretUrl = receiverUrl.optional().meta({ secret: true, inFile: true });
+
+/** Base address. The path of the API is refused and not stripped, so that an address has one spelling. */
+const alertmanagerUrl = receiverUrl
+  .superRefine((text, context) => {
+    const refuse = (message: string, hint: string) =>
+      context.addIssue({ code: 'custom', message, params: { hint } });
+    if (/[?#]/.test(text)) refuse('must have no query and no fragment', 'Keep what is before it.');
+    if (/\/api\/v\d+(\/alerts)?\/*$/.test(text)) {
+      refuse('must be the base address', 'Leave /api/v2/alerts out: tailmark adds it.');
+    }
+  })
+  .meta({ form: 'an http or https URL' });
 
 const alertmanager = z.strictObject({
   type: z
@@ -58,7 +79,7 @@ const alertmanager = z.strictObject({
     .describe('alertmanager: Prometheus Alertmanager 0.25 or later, API v2.'),
   ...common,
   urls: z
-    .array(httpUrl)
+    .array(alertmanagerUrl)
     .min(1)
     .max(16)
     .describe('Base addresses; each Alertmanager of a cluster is sent every alert.'),
@@ -73,7 +94,7 @@ const alertmanager = z.strictObject({
 const pagerduty = z.strictObject({
   type: z.literal('pagerduty').describe('pagerduty: PagerDuty, Events API v2.'),
   ...common,
-  url: httpUrl
+  url: receiverUrl
     .default('https://events.pagerduty.com/v2/enqueue')
     .describe('Address of the Events API; https://events.eu.pagerduty.com/v2/enqueue in the EU.'),
   routing_key: z
@@ -105,12 +126,10 @@ const slack = z.strictObject({
   ca_file: caFile,
 });
 
-const address = z.email({ error: 'must be an e-mail address' }).meta({ form: 'an e-mail address' });
-
 const email = z.strictObject({
   type: z.literal('email').describe('email: SMTP, one thread an incident.'),
   ...common,
-  server: hostAndPort.describe('SMTP server, host:port. Port 465 begins with TLS.'),
+  server: mailServer.describe('SMTP server, host:port. Port 465 begins with TLS.'),
   tls: z
     .boolean()
     .default(true)
@@ -118,8 +137,8 @@ const email = z.strictObject({
   username: z.string().min(1).optional().describe('User name.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
-  from: address.describe('Sender.'),
-  to: z.array(address).min(1).max(50).describe('Recipients.'),
+  from: mailAddress.describe('Sender.'),
+  to: z.array(mailAddress).min(1).max(50).describe('Recipients.'),
   ca_file: caFile,
 });
 
@@ -156,6 +175,9 @@ const receiver = z
       if (!isGiven('token') && !isGiven('url')) {
         problem('token_file', 'must be set, or url_file for an incoming webhook');
       }
+      if (isGiven('token') && /\/(chat|conversations)\.\w+\/*$/.test(value.url ?? '')) {
+        problem('url', 'must be the base address of the Web API, such as https://slack.com/api');
+      }
       if (isGiven('token') && value.channel === undefined) {
         problem('channel', 'must be set with a bot token');
       }
@@ -176,7 +198,7 @@ const receiver = z
 const webhooks = z
   .array(
     z.strictObject({
-      url: httpUrl
+      url: receiverUrl
         .meta({ secret: true, inFile: true })
         .describe('Receives a POST per event. Never shown, because it may contain a token.'),
       url_file: z
@@ -205,8 +227,13 @@ export const alert = z
     receivers: z
       .array(receiver)
       .max(64)
-      .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
-        error: 'must have a name of its own each',
+      .superRefine((all, context) => {
+        all.forEach(({ name }, i) => {
+          const first = all.findIndex((other) => other.name === name);
+          if (first === i) return;
+          const message = `must differ from alert.receivers[${first}].name`;
+          context.addIssue({ code: 'custom', path: [i, 'name'], message });
+        });
       })
       .prefault([])
       .describe('Who is notified: pagers, chats, mail, webhooks.'),

@@ -80,7 +80,7 @@ const sasl = z
 const kafka = z
   .strictObject({
     brokers: z
-      .array(hostAndPort)
+      .array(hostAndPort(9092))
       .min(1)
       .default(['127.0.0.1:9092'])
       .describe('Bootstrap brokers, host:port.'),
@@ -284,7 +284,7 @@ const limits = z
 
 const http = z
   .strictObject({
-    listen: hostAndPort
+    listen: hostAndPort(9464)
       .default('127.0.0.1:9464')
       .describe('Address of /healthz, /readyz, /metrics and /v1. Port 0 chooses a free one.'),
     operator_token: z
