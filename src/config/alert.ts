@@ -83,7 +83,11 @@ const alertmanager = z.strictObject({
     .min(1)
     .max(16)
     .describe('Base addresses; each Alertmanager of a cluster is sent every alert.'),
-  username: z.string().min(1).optional().describe('User name, for basic authentication.'),
+  username: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('User name, for basic authentication; together with a password.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
   token: secretText.describe('Bearer token, from the environment.'),
@@ -103,7 +107,10 @@ const pagerduty = z.strictObject({
     .optional()
     .meta({ secret: true, form: '32 letters and digits' })
     .describe('Integration key of the service, from the environment.'),
-  routing_key_file: z.string().optional().describe('File whose first line is the routing key.'),
+  routing_key_file: z
+    .string()
+    .optional()
+    .describe('File whose first line is the routing key. One of the two must be set.'),
   change_events: z
     .boolean()
     .default(false)
@@ -118,9 +125,14 @@ const slack = z.strictObject({
   ...common,
   token: secretText.describe('Bot token (xoxb-…) with chat:write, from the environment.'),
   token_file: z.string().optional().describe('File whose first line is the bot token.'),
-  channel: z.string().min(1).max(80).optional().describe('Channel id or name; with a bot token.'),
+  channel: z
+    .string()
+    .min(1)
+    .max(80)
+    .optional()
+    .describe('Channel id or name; must be set with a bot token.'),
   url: secretUrl.describe(
-    'Address of an incoming webhook; beside a bot token, that of the Web API. Never shown.',
+    'Address of an incoming webhook, where there is no bot token; beside one, that of the Web API. Never shown.',
   ),
   url_file: z.string().optional().describe('File whose first line is the url.'),
   ca_file: caFile,
@@ -134,7 +146,7 @@ const email = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether TLS is required; false sends in the clear where the server allows it.'),
-  username: z.string().min(1).optional().describe('User name.'),
+  username: z.string().min(1).optional().describe('User name; together with a password.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
   from: mailAddress.describe('Sender.'),
@@ -146,7 +158,10 @@ const webhook = z.strictObject({
   type: z.literal('webhook').describe('webhook: an HTTP POST.'),
   ...common,
   url: secretUrl.describe('Receives the POST. Never shown, because it may contain a token.'),
-  url_file: z.string().optional().describe('File whose first line is the url.'),
+  url_file: z
+    .string()
+    .optional()
+    .describe('File whose first line is the url. One of the two must be set.'),
   format: z
     .enum(['cloudevents', 'alertmanager'])
     .default('cloudevents')
