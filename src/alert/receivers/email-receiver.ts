@@ -137,6 +137,8 @@ export function smtpOptions({ config, ca }: Pick<EmailOptions, 'config' | 'ca'>,
   const { timeout, tls, username, password } = config;
   const { host, port } = placeOf(config.server);
   const secure = port === smtpsPort;
+  // After the attempt's own end, which says how long it waited.
+  const timeoutMs = timeout + 1_000;
   return {
     host: address,
     port,
@@ -150,9 +152,9 @@ export function smtpOptions({ config, ca }: Pick<EmailOptions, 'config' | 'ca'>,
       ...(ca !== undefined && { ca }),
     },
     ...(username !== undefined && { auth: { user: username, pass: password ?? '' } }),
-    connectionTimeout: timeout,
-    greetingTimeout: timeout,
-    socketTimeout: timeout,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   };
