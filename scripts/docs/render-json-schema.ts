@@ -2,7 +2,7 @@ import { inputSchema, type SchemaNode } from '../../src/config/input-schema.ts';
 
 /** What only this project's own messages and documents use. */
 const ownKeywords: ReadonlySet<string> = new Set([
-  ...['duration', 'form', 'examplePort', 'mail'],
+  ...['duration', 'form', 'examplePort', 'holdsNoLogin'],
   ...['secret', 'inFile'],
 ]);
 

@@ -87,6 +87,7 @@ const alertmanager = z.strictObject({
     .string()
     .min(1)
     .optional()
+    .meta({ holdsNoLogin: true })
     .describe('User name, for basic authentication; together with a password.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
@@ -146,7 +147,12 @@ const email = z.strictObject({
     .boolean()
     .default(true)
     .describe('Whether TLS is required; false sends in the clear where the server allows it.'),
-  username: z.string().min(1).optional().describe('User name; together with a password.'),
+  username: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ holdsNoLogin: true })
+    .describe('User name; together with a password.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
   from: mailAddress.describe('Sender.'),

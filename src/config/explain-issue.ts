@@ -12,6 +12,7 @@ import {
 } from './input-schema.ts';
 import type { SettingTree } from './read/setting-tree.ts';
 import { maskText } from './secrets/mask-secrets.ts';
+import { mailForm } from './setting-types.ts';
 
 const longestShown = 80;
 
@@ -126,7 +127,7 @@ function hintFor(
   if (node?.type === 'array' && isScalar) return `Write a list: ${name}: [${value}].`;
   if (node !== undefined && isMapNode(node)) return mapHint(name, value, node);
   if (node?.examplePort !== undefined) return placeHint(value, path, node.examplePort);
-  if (node?.mail === true && typeof value === 'string') return mailHint(value);
+  if (node?.form === mailForm && typeof value === 'string') return mailHint(value);
   if ((node?.type === 'number' || node?.type === 'integer') && typeof value === 'string') {
     return /^\d+(\.\d+)?$/.test(value) ? `Take the quotes away: ${name}: ${value}.` : undefined;
   }

@@ -22,8 +22,8 @@ export interface SchemaNode {
   readonly form?: string;
   /** Port of an example of `host:port`. */
   readonly examplePort?: number;
-  /** A mail address: what is before its @ is no login. */
-  readonly mail?: boolean;
+  /** A mail address or a user name: what is before an @ in it is shown. */
+  readonly holdsNoLogin?: boolean;
   /** Never shown, and refused in the configuration file. */
   readonly secret?: boolean;
   /** A secret that the file may hold nevertheless; see literal-secrets.ts. */

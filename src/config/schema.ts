@@ -47,7 +47,12 @@ const sasl = z
     mechanism: z
       .enum(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'])
       .describe('SASL mechanism.'),
-    username: z.string().min(1).optional().describe('User name; none with oauthbearer.'),
+    username: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ holdsNoLogin: true })
+      .describe('User name; none with oauthbearer.'),
     password: z
       .string()
       .optional()
@@ -148,7 +153,7 @@ const clickhouse = z
       .meta({ form: 'a name of letters, digits and "_"' })
       .default('tailmark')
       .describe('Database of all tables.'),
-    username: z.string().default('default').describe('User.'),
+    username: z.string().meta({ holdsNoLogin: true }).default('default').describe('User.'),
     password: z
       .string()
       .default('')

@@ -90,6 +90,8 @@ export const mailServer = hostAndPort(587)
   .superRefine((text, context) => refuseHost(hostPort(text)?.host, context))
   .meta({ form: 'host:port', examplePort: 587 });
 
+/** What a mail address must be, in words. */
+export const mailForm = 'an e-mail address';
 /** Words of a name: what neither RFC 5322 nor the list of recipients gives a meaning of its own. */
 const atoms = String.raw`[^\s@<>()[\]\\,;:".]+(?:\.[^\s@<>()[\]\\,;:".]+)*`;
 const quoted = String.raw`"(?:[^"\\]|\\.)*"`;
@@ -103,6 +105,6 @@ const mailPattern = new RegExp(`^(?:${atoms}|${quoted})@(?:${atoms}|${literal})$
 export const mailAddress = z
   .string()
   .max(254)
-  .regex(mailPattern, { error: 'must be an e-mail address' })
+  .regex(mailPattern, { error: `must be ${mailForm}` })
   .refine((text) => !/\p{Cc}/u.test(text), 'must have no control characters')
-  .meta({ form: 'an e-mail address', mail: true });
+  .meta({ form: mailForm, holdsNoLogin: true });

@@ -55,7 +55,7 @@ describe('files made from the schema', () => {
 
   it('schema.json holds no keyword of ours, and no secret', () => {
     const text = read('config/schema.json');
-    expect(text).not.toMatch(/"(form|duration|inFile|secret|examplePort|mail)": /);
+    expect(text).not.toMatch(/"(form|duration|inFile|secret|examplePort|holdsNoLogin)": /);
     expect(text).not.toMatch(/"password": /);
     expect(text).toContain('"secret_file": {');
   });

@@ -13,9 +13,9 @@ export function maskSecrets(value: unknown, node: SchemaNode): unknown {
   );
 }
 
-/** Masks a text for display. Before the @ of a mail address is a name; with a colon in it, it may be a login. */
+/** Masks a text for display. A mail address or a user name with a colon before its @ may be a login. */
 export function maskText(text: string, node: SchemaNode): string {
-  return node.mail === true && !/[:/].*@/s.test(text) ? text : maskLogin(text);
+  return node.holdsNoLogin === true && !/[:/].*@/s.test(text) ? text : maskLogin(text);
 }
 
 /** Masks a value for display: a login in it, and the query of a URL, become `***`. */

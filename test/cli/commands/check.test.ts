@@ -229,11 +229,17 @@ describe('tailmark check of receivers', () => {
 
   it('shows mail addresses, which are no secrets', async () => {
     const mail = { server: 'mail:25', from: 'tailmark@mailhost', to: ['root@localhost'] };
-    const receivers = JSON.stringify([{ type: 'email', name: 'b', ...mail }]);
+    const login = { username: 'ann@mailhost', password: 'CANARY-password' };
+    const receivers = JSON.stringify([{ type: 'email', name: 'b', ...mail, ...login }]);
     const { out } = await run(['check', '--show', '--json'], {
-      env: { TAILMARK_ALERT_RECEIVERS: receivers },
+      env: {
+        TAILMARK_ALERT_RECEIVERS: receivers,
+        TAILMARK_CLICKHOUSE_USERNAME: 'ann@example.com',
+      },
     });
     expect(out).toContain('"from":"tailmark@mailhost","to":["root@localhost"]');
+    expect(out).toContain('"username":"ann@mailhost","password":"***"');
+    expect(out).toContain('"value":"ann@example.com"');
   });
 });
 
