@@ -58,7 +58,7 @@ join, and it recovers. \`tailmark alert preview\` shows the same of your own ano
 [alerts.md](../how-to/alerts.md) says how to configure receivers.`;
 
 function sectionOf(receiver: Receiver, events: readonly AnomalyEvent[]): string {
-  const parts = incidentNotices(events).flatMap((notice) => {
+  const parts = incidentNotices(events, receiver).flatMap((notice) => {
     const previews = receiver.preview(notice, 'full');
     return [`**${news[notice.change] ?? notice.change}.**`, ...previews.map(blockOf)];
   });

@@ -1,7 +1,10 @@
 import { inputSchema, type SchemaNode } from '../../src/config/input-schema.ts';
 
 /** What only this project's own messages and documents use. */
-const ownKeywords: ReadonlySet<string> = new Set(['duration', 'form', 'secret', 'inFile']);
+const ownKeywords: ReadonlySet<string> = new Set([
+  ...['duration', 'form', 'examplePort', 'holdsNoLogin'],
+  ...['secret', 'inFile'],
+]);
 
 /**
  * config/schema.json: JSON Schema (2020-12) of the file, for editors and pipelines. Without secrets,

@@ -2,6 +2,7 @@ import { describeType } from '../../src/config/describe-type.ts';
 import { inputSchema, propertiesOf } from '../../src/config/input-schema.ts';
 import { listSettings, type Setting } from '../../src/config/read/list-settings.ts';
 import { otherVariables } from '../../src/config/read/read-environment.ts';
+import { entryTables } from './render-entries.ts';
 
 const intro = `<!-- Made from src/config/schema.ts by \`npm run generate:docs\`: change it there. -->
 # Configuration
@@ -40,7 +41,8 @@ export function renderReference(): string {
   const others = Object.entries(otherVariables);
   const sections = Object.entries(propertiesOf(inputSchema())).map(([name, block]) => {
     const rows = listSettings().filter(({ path }) => path[0] === name);
-    return [`## ${name}`, '', `${block.description}`, '', ...table(rows)].join('\n');
+    const head = [`## ${name}`, '', `${block.description}`, ''];
+    return [...head, ...table(rows), ...entryTables(rows)].join('\n');
   });
   const variables = [
     '## Other variables',
@@ -60,8 +62,7 @@ function table(settings: readonly Setting[]): string[] {
       const { key, node, environment, isBlock } = setting;
       const must = isBlock ? 'a map, optional' : describeType(node);
       const text = defaultText(node.default);
-      const what = `${node.description}${isBlock ? '' : webhookKeys(setting)}`;
-      return `| \`${key}\` | ${must} | ${text} | \`${environment}\` | ${what} |`;
+      return `| \`${key}\` | ${must} | ${text} | \`${environment}\` | ${node.description} |`;
     }),
   ];
 }
@@ -70,19 +71,4 @@ function defaultText(value: unknown): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return `\`[${value.join(', ')}]\``;
   return value === '' ? '`""`' : `\`${String(value)}\``;
-}
-
-/** What the maps of a list hold, as they have no rows of their own. */
-function webhookKeys({ node }: Setting): string {
-  const { items } = node;
-  if (items?.type !== 'object') return '';
-  const keys = Object.entries(propertiesOf(items)).map(([name, child]) => {
-    const isRequired = items.required?.includes(name) === true;
-    const orFile = Object.hasOwn(propertiesOf(items), `${name}_file`)
-      ? `, or \`${name}_file\``
-      : '';
-    const more = child.default === undefined ? '' : ` (default \`${String(child.default)}\`)`;
-    return `\`${name}\`${isRequired ? ` (required${orFile})` : more}: ${child.description}`;
-  });
-  return ` ${keys.join(' ')}`;
 }

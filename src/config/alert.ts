@@ -1,6 +1,15 @@
 import { z } from 'zod';
 import { type Dimension, dimensions } from '../base/dimensions.ts';
-import { day, duration, hostAndPort, httpUrl, minute, topicName } from './setting-types.ts';
+import {
+  day,
+  duration,
+  httpUrl,
+  mailAddress,
+  mailServer,
+  minute,
+  receiverUrl,
+  topicName,
+} from './setting-types.ts';
 
 const severities = ['info', 'warning', 'critical'] as const;
 const kinds = [
@@ -50,7 +59,19 @@ const common = {
 };
 const caFile = z.string().optional().describe('PEM file of the authority that signed the server.');
 const secretText = z.string().optional().meta({ secret: true });
-const secretUrl = httpUrl.optional().meta({ secret: true, inFile: true });
+const secretUrl = receiverUrl.optional().meta({ secret: true, inFile: true });
+
+/** Base address. The path of the API is refused and not stripped, so that an address has one spelling. */
+const alertmanagerUrl = receiverUrl
+  .superRefine((text, context) => {
+    const refuse = (message: string, hint: string) =>
+      context.addIssue({ code: 'custom', message, params: { hint } });
+    if (/[?#]/.test(text)) refuse('must have no query and no fragment', 'Keep what is before it.');
+    if (/\/api\/v\d+(\/alerts)?\/*$/.test(text)) {
+      refuse('must be the base address', 'Leave /api/v2/alerts out: tailmark adds it.');
+    }
+  })
+  .meta({ form: 'an http or https URL' });
 
 const alertmanager = z.strictObject({
   type: z
@@ -58,11 +79,16 @@ const alertmanager = z.strictObject({
     .describe('alertmanager: Prometheus Alertmanager 0.25 or later, API v2.'),
   ...common,
   urls: z
-    .array(httpUrl)
+    .array(alertmanagerUrl)
     .min(1)
     .max(16)
     .describe('Base addresses; each Alertmanager of a cluster is sent every alert.'),
-  username: z.string().min(1).optional().describe('User name, for basic authentication.'),
+  username: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ holdsNoLogin: true })
+    .describe('User name, for basic authentication; together with a password.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
   token: secretText.describe('Bearer token, from the environment.'),
@@ -73,7 +99,7 @@ const alertmanager = z.strictObject({
 const pagerduty = z.strictObject({
   type: z.literal('pagerduty').describe('pagerduty: PagerDuty, Events API v2.'),
   ...common,
-  url: httpUrl
+  url: receiverUrl
     .default('https://events.pagerduty.com/v2/enqueue')
     .describe('Address of the Events API; https://events.eu.pagerduty.com/v2/enqueue in the EU.'),
   routing_key: z
@@ -82,7 +108,10 @@ const pagerduty = z.strictObject({
     .optional()
     .meta({ secret: true, form: '32 letters and digits' })
     .describe('Integration key of the service, from the environment.'),
-  routing_key_file: z.string().optional().describe('File whose first line is the routing key.'),
+  routing_key_file: z
+    .string()
+    .optional()
+    .describe('File whose first line is the routing key. One of the two must be set.'),
   change_events: z
     .boolean()
     .default(false)
@@ -97,29 +126,37 @@ const slack = z.strictObject({
   ...common,
   token: secretText.describe('Bot token (xoxb-…) with chat:write, from the environment.'),
   token_file: z.string().optional().describe('File whose first line is the bot token.'),
-  channel: z.string().min(1).max(80).optional().describe('Channel id or name; with a bot token.'),
+  channel: z
+    .string()
+    .min(1)
+    .max(80)
+    .optional()
+    .describe('Channel id or name; must be set with a bot token.'),
   url: secretUrl.describe(
-    'Address of an incoming webhook; beside a bot token, that of the Web API. Never shown.',
+    'Address of an incoming webhook, where there is no bot token; beside one, that of the Web API. Never shown.',
   ),
   url_file: z.string().optional().describe('File whose first line is the url.'),
   ca_file: caFile,
 });
 
-const address = z.email({ error: 'must be an e-mail address' }).meta({ form: 'an e-mail address' });
-
 const email = z.strictObject({
   type: z.literal('email').describe('email: SMTP, one thread an incident.'),
   ...common,
-  server: hostAndPort.describe('SMTP server, host:port. Port 465 begins with TLS.'),
+  server: mailServer.describe('SMTP server, host:port. Port 465 begins with TLS.'),
   tls: z
     .boolean()
     .default(true)
     .describe('Whether TLS is required; false sends in the clear where the server allows it.'),
-  username: z.string().min(1).optional().describe('User name.'),
+  username: z
+    .string()
+    .min(1)
+    .optional()
+    .meta({ holdsNoLogin: true })
+    .describe('User name; together with a password.'),
   password: secretText.describe('Password, from the environment.'),
   password_file: z.string().optional().describe('File whose first line is the password.'),
-  from: address.describe('Sender.'),
-  to: z.array(address).min(1).max(50).describe('Recipients.'),
+  from: mailAddress.describe('Sender.'),
+  to: z.array(mailAddress).min(1).max(50).describe('Recipients.'),
   ca_file: caFile,
 });
 
@@ -127,7 +164,10 @@ const webhook = z.strictObject({
   type: z.literal('webhook').describe('webhook: an HTTP POST.'),
   ...common,
   url: secretUrl.describe('Receives the POST. Never shown, because it may contain a token.'),
-  url_file: z.string().optional().describe('File whose first line is the url.'),
+  url_file: z
+    .string()
+    .optional()
+    .describe('File whose first line is the url. One of the two must be set.'),
   format: z
     .enum(['cloudevents', 'alertmanager'])
     .default('cloudevents')
@@ -156,6 +196,9 @@ const receiver = z
       if (!isGiven('token') && !isGiven('url')) {
         problem('token_file', 'must be set, or url_file for an incoming webhook');
       }
+      if (isGiven('token') && /\/(chat|conversations)\.\w+\/*$/.test(value.url ?? '')) {
+        problem('url', 'must be the base address of the Web API, such as https://slack.com/api');
+      }
       if (isGiven('token') && value.channel === undefined) {
         problem('channel', 'must be set with a bot token');
       }
@@ -176,7 +219,7 @@ const receiver = z
 const webhooks = z
   .array(
     z.strictObject({
-      url: httpUrl
+      url: receiverUrl
         .meta({ secret: true, inFile: true })
         .describe('Receives a POST per event. Never shown, because it may contain a token.'),
       url_file: z
@@ -205,8 +248,13 @@ export const alert = z
     receivers: z
       .array(receiver)
       .max(64)
-      .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
-        error: 'must have a name of its own each',
+      .superRefine((all, context) => {
+        all.forEach(({ name }, i) => {
+          const first = all.findIndex((other) => other.name === name);
+          if (first === i) return;
+          const message = `must differ from alert.receivers[${first}].name`;
+          context.addIssue({ code: 'custom', path: [i, 'name'], message });
+        });
       })
       .prefault([])
       .describe('Who is notified: pagers, chats, mail, webhooks.'),

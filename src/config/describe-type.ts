@@ -29,7 +29,7 @@ export function describeType(node: SchemaNode): string {
 
 function describeList(items: SchemaNode): string {
   if (items.enum !== undefined) return `a list of ${items.enum.join(', ')}`;
-  if (items.type === 'object') return 'a list of maps';
+  if (isMapNode(items)) return 'a list of maps';
   return `a list, each entry ${describeType(items)}`;
 }
 

@@ -11,7 +11,8 @@ import {
   type SchemaNode,
 } from './input-schema.ts';
 import type { SettingTree } from './read/setting-tree.ts';
-import { maskLogin } from './secrets/mask-secrets.ts';
+import { maskText } from './secrets/mask-secrets.ts';
+import { mailForm } from './setting-types.ts';
 
 const longestShown = 80;
 
@@ -25,17 +26,39 @@ export function explainIssue(issue: Issue, tree: SettingTree): readonly ConfigPr
   }
   const path = issue.path;
   const key = keyOf(path);
+  const subject = `${key}${ofReceiver(path, tree)}`;
   const value = tree.at(path);
   const node = nodeAt(path);
   if (value === undefined && issue.code !== 'custom') {
     const what = node === undefined ? '' : ` (${describeType(node)})`;
-    return [
-      { where: tree.where(path, 'key'), key, message: `${key} must be set${what}: it is missing` },
-    ];
+    const message = `${subject} must be set${what}: it is missing`;
+    return [{ where: tree.where(path, 'key'), key, message }];
   }
-  const shown = showValue(value === undefined ? node?.default : value, path);
-  const message = `${key} must ${rule(issue, path, node)}: it is ${shown}`;
+  const { found = `it is ${showValue(value === undefined ? node?.default : value, path)}` } =
+    detailsOf(issue);
+  const message = `${subject} must ${rule(issue, path, node)}: ${found}`;
   return [{ where: tree.where(path), key, message, hint: hintFor(issue, tree, value, node) }];
+}
+
+/** Details of a rule of our own. */
+interface Details {
+  /** What is wrong, instead of the value: "address 169.254.0.1 is link-local". */
+  readonly found?: string;
+  readonly hint?: string;
+}
+
+function detailsOf(issue: Issue): Details {
+  return issue.code === 'custom' ? ((issue.params ?? {}) as Details) : {};
+}
+
+/** " of receiver on-call": nobody counts the entries of a list. */
+function ofReceiver(path: Path, tree: SettingTree): string {
+  const [block, list, index, setting] = path;
+  if (block !== 'alert' || list !== 'receivers' || setting === undefined || setting === 'name') {
+    return '';
+  }
+  const name = tree.at([block, list, index as number, 'name']);
+  return typeof name === 'string' && /^[\w-]{1,63}$/.test(name) ? ` of receiver ${name}` : '';
 }
 
 function rule(issue: Issue, path: Path, node: SchemaNode | undefined): string {
@@ -90,7 +113,7 @@ function hintFor(
 ): string | undefined {
   const { path } = issue;
   const name = String(path.findLast((step) => typeof step !== 'number'));
-  if (issue.code === 'custom') return undefined;
+  if (issue.code === 'custom') return detailsOf(issue).hint;
   if (typeof value === 'string') {
     const near = closest(value, node?.enum?.map(String) ?? variantsAt(path));
     if (near !== undefined) return `Did you mean ${near}?`;
@@ -103,7 +126,8 @@ function hintFor(
   const isScalar = typeof value === 'string' || typeof value === 'number';
   if (node?.type === 'array' && isScalar) return `Write a list: ${name}: [${value}].`;
   if (node !== undefined && isMapNode(node)) return mapHint(name, value, node);
-  if (node?.form === 'host:port') return brokerHint(value);
+  if (node?.examplePort !== undefined) return placeHint(value, path, node.examplePort);
+  if (node?.form === mailForm && typeof value === 'string') return mailHint(value);
   if ((node?.type === 'number' || node?.type === 'integer') && typeof value === 'string') {
     return /^\d+(\.\d+)?$/.test(value) ? `Take the quotes away: ${name}: ${value}.` : undefined;
   }
@@ -120,14 +144,33 @@ function mapHint(name: string, value: unknown, node: SchemaNode): string {
   return `Write its keys, indented, below \`${name}:\`: ${Object.keys(propertiesOf(node)).join(', ')}.`;
 }
 
-function brokerHint(value: unknown): string | undefined {
-  if (typeof value !== 'string') return 'Write both: 127.0.0.1:9092.';
-  if (value.includes('@')) return 'Logins have keys of their own, below kafka.sasl.';
+/** What a `host:port` lacks. */
+function placeHint(value: unknown, path: Path, port: number): string | undefined {
+  if (typeof value !== 'string') return `Write both: 127.0.0.1:${port}.`;
+  if (value.includes('@')) return loginHint(path);
   if (value.includes(',')) return 'Make each one an entry of its own.';
-  if (/^[\da-f]*:[\da-f:.]*$/i.test(value)) return 'Put an IPv6 address in brackets: [::1]:9092.';
-  const host = value.replace(/^[a-z_+]+:\/\//i, '').replace(/[:/].*$/, '');
-  if (value.includes('://')) return `Leave out the scheme: ${host}:9092.`;
-  return /^[^\s:]+$/.test(value) ? `Add the port: ${value}:9092.` : undefined;
+  if (/^[\da-f]*:[\da-f:.]*$/i.test(value)) {
+    return `Put an IPv6 address in brackets: [::1]:${port}.`;
+  }
+  const place = value.replace(/^[a-z_+]+:\/\//i, '').replace(/\/.*$/, '');
+  const whole = /:\d+$/.test(place) ? place : `${place.replace(/:.*$/, '')}:${port}`;
+  if (value.includes('://')) return `Leave out the scheme: ${whole}.`;
+  return /^[^\s:]+$/.test(value) ? `Add the port: ${value}:${port}.` : undefined;
+}
+
+function loginHint(path: Path): string | undefined {
+  if (path[0] === 'kafka') return 'Logins have keys of their own, below kafka.sasl.';
+  const beside = nodeAt(path.slice(0, -1));
+  return beside !== undefined && Object.hasOwn(propertiesOf(beside), 'username')
+    ? 'A login has keys of its own: username and password_file.'
+    : undefined;
+}
+
+function mailHint(value: string): string | undefined {
+  const named = /<([^<>\s]+@[^<>\s]+)>/.exec(value)?.[1];
+  if (named !== undefined) return `Leave the name out: ${named}.`;
+  if (/^[^\s@]+$/.test(value)) return `Add the host: ${value}@localhost.`;
+  return /[,;]/.test(value) ? 'Make each one an entry of its own.' : undefined;
 }
 
 /** Formats a value for messages: one short line, secrets masked. */
@@ -143,7 +186,7 @@ function showValue(value: unknown, path: readonly PropertyKey[]): string {
   const node = nodeAt(path);
   if (node === undefined || holdsSecret(node)) return '(hidden)';
   if (typeof value !== 'string') return String(value);
-  const text = JSON.stringify(maskLogin(value));
+  const text = JSON.stringify(maskText(value, node));
   return text.length > longestShown ? `${text.slice(0, longestShown)}…"` : text;
 }
 

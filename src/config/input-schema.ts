@@ -20,6 +20,10 @@ export interface SchemaNode {
   readonly duration?: { readonly minMs: number; readonly maxMs: number };
   /** Required form of the text, in words. */
   readonly form?: string;
+  /** Port of an example of `host:port`. */
+  readonly examplePort?: number;
+  /** A mail address or a user name: what is before an @ in it is shown. */
+  readonly holdsNoLogin?: boolean;
   /** Never shown, and refused in the configuration file. */
   readonly secret?: boolean;
   /** A secret that the file may hold nevertheless; see literal-secrets.ts. */

@@ -47,7 +47,12 @@ const sasl = z
     mechanism: z
       .enum(['plain', 'scram-sha-256', 'scram-sha-512', 'oauthbearer'])
       .describe('SASL mechanism.'),
-    username: z.string().min(1).optional().describe('User name; none with oauthbearer.'),
+    username: z
+      .string()
+      .min(1)
+      .optional()
+      .meta({ holdsNoLogin: true })
+      .describe('User name; none with oauthbearer.'),
     password: z
       .string()
       .optional()
@@ -80,7 +85,7 @@ const sasl = z
 const kafka = z
   .strictObject({
     brokers: z
-      .array(hostAndPort)
+      .array(hostAndPort(9092))
       .min(1)
       .default(['127.0.0.1:9092'])
       .describe('Bootstrap brokers, host:port.'),
@@ -148,7 +153,7 @@ const clickhouse = z
       .meta({ form: 'a name of letters, digits and "_"' })
       .default('tailmark')
       .describe('Database of all tables.'),
-    username: z.string().default('default').describe('User.'),
+    username: z.string().meta({ holdsNoLogin: true }).default('default').describe('User.'),
     password: z
       .string()
       .default('')
@@ -284,7 +289,7 @@ const limits = z
 
 const http = z
   .strictObject({
-    listen: hostAndPort
+    listen: hostAndPort(9464)
       .default('127.0.0.1:9464')
       .describe('Address of /healthz, /readyz, /metrics and /v1. Port 0 chooses a free one.'),
     operator_token: z

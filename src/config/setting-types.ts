@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { hostPort, hostPortPattern } from '../base/host-port.ts';
+import { hostRefusal } from '../base/network/address-guard.ts';
 import { durationPattern, formatDuration, parseDuration } from './duration.ts';
 
 export const second = 1_000;
@@ -44,15 +45,66 @@ export const topicName = z
   .string()
   .regex(/^[a-zA-Z0-9._-]{1,249}$/, 'must be a Kafka topic name: letters, digits, ".", "_", "-"')
   .meta({ form: 'a Kafka topic name of letters, digits, ".", "_" and "-"' });
-/** `host:port`. */
-export const hostAndPort = z
-  .string()
-  .regex(hostPortPattern, { error: 'must be host:port', abort: true })
-  .refine((text) => hostPort(text) !== undefined, {
-    error: 'must be host:port, with a port up to 65535; an IPv6 address stands in brackets',
-  })
-  .meta({ form: 'host:port' });
+/**
+ * `host:port`.
+ *
+ * @param examplePort stands in hints.
+ */
+export function hostAndPort(examplePort: number) {
+  return z
+    .string()
+    .regex(hostPortPattern, { error: 'must be host:port', abort: true })
+    .refine((text) => hostPort(text) !== undefined, {
+      error: 'must be host:port, with a port up to 65535; an IPv6 address stands in brackets',
+    })
+    .meta({ form: 'host:port', examplePort });
+}
 /** An http or https URL. */
 export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .meta({ form: 'an http or https URL' });
+
+/** Refuses what must not be connected to: the guard of deliveries, for the hosts that the configuration names. */
+function refuseHost(host: string | undefined, context: z.RefinementCtx): void {
+  const refusal = host === undefined ? undefined : hostRefusal(host);
+  if (refusal === undefined) return;
+  context.addIssue({
+    code: 'custom',
+    message: 'must not lead to a link-local or cloud metadata address',
+    params: {
+      found: refusal.replace(/: refused$/, ''),
+      hint: 'Such addresses give away credentials of the machine. Private and loopback ones are allowed.',
+    },
+  });
+}
+
+/** Address of a receiver: any http or https URL but link-local and metadata ones. */
+export const receiverUrl = httpUrl
+  .superRefine((text, context) =>
+    refuseHost(URL.canParse(text) ? new URL(text).hostname : undefined, context),
+  )
+  .meta({ form: 'an http or https URL' });
+
+/** Mail server: any host and port but link-local and metadata ones. */
+export const mailServer = hostAndPort(587)
+  .superRefine((text, context) => refuseHost(hostPort(text)?.host, context))
+  .meta({ form: 'host:port', examplePort: 587 });
+
+/** What a mail address must be, in words. */
+export const mailForm = 'an e-mail address';
+/** Words of a name: what neither RFC 5322 nor the list of recipients gives a meaning of its own. */
+const atoms = String.raw`[^\s@<>()[\]\\,;:".]+(?:\.[^\s@<>()[\]\\,;:".]+)*`;
+const quoted = String.raw`"(?:[^"\\]|\\.)*"`;
+const literal = String.raw`\[[\da-zA-Z:.]+\]`;
+const mailPattern = new RegExp(`^(?:${atoms}|${quoted})@(?:${atoms}|${literal})$`);
+
+/**
+ * A mail address as SMTP takes it (RFC 5321): `z.email` refuses those of an intranet, such as `root@localhost` and
+ * `ops@[10.0.0.5]`.
+ */
+export const mailAddress = z
+  .string()
+  .max(254)
+  .regex(mailPattern, { error: `must be ${mailForm}` })
+  .refine((text) => !/\p{Cc}/u.test(text), 'must have no control characters')
+  .meta({ form: mailForm, holdsNoLogin: true });

@@ -7,9 +7,9 @@ import {
   ClickHouseLogLevel,
   createClient,
 } from '@clickhouse/client';
+import { tlsFailure } from '../base/network/tls-failure.ts';
 import { type ErrorCode, OperatorError } from '../base/operator-error.ts';
 import { knownSecrets } from '../base/telemetry/known-secrets.ts';
-import { tlsFailure } from '../base/tls-failure.ts';
 import type { Config } from '../config/schema.ts';
 import { reliedSettings } from './query-settings.ts';
 

@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { generatedFiles } from '../../scripts/docs/generated-files.ts';
 import { renderAlertMessages } from '../../scripts/docs/render-alert-messages.ts';
+import { isMapNode, propertiesOf } from '../../src/config/input-schema.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { listSettings } from '../../src/config/read/list-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
@@ -54,7 +55,7 @@ describe('files made from the schema', () => {
 
   it('schema.json holds no keyword of ours, and no secret', () => {
     const text = read('config/schema.json');
-    expect(text).not.toMatch(/"(form|duration|inFile|secret)": /);
+    expect(text).not.toMatch(/"(form|duration|inFile|secret|examplePort|holdsNoLogin)": /);
     expect(text).not.toMatch(/"password": /);
     expect(text).toContain('"secret_file": {');
   });
@@ -68,6 +69,34 @@ describe('files made from the schema', () => {
     for (const { key, environment } of listSettings()) {
       expect(reference).toContain(`| \`${key}\` |`);
       expect(reference).toContain(`\`${environment}\``);
+    }
+  });
+
+  it('configuration.md has every key of the entries of lists, by their type', () => {
+    const reference = read('docs/reference/configuration.md');
+    const lists = listSettings().filter(({ node }) => node.items && isMapNode(node.items));
+    expect(lists.map(({ key }) => key)).toEqual([
+      ...['detect.slos', 'alert.webhooks', 'alert.receivers'],
+    ]);
+    for (const { key, node } of lists) {
+      const chapter =
+        reference.split('\n## ').find((text) => text.includes(`| \`${key}\` |`)) ?? '';
+      const sections = chapter.split('\n### ').filter((text) => text.includes(`\`${key}\``));
+      const general = sections.filter((text) => !text.includes('with `type:')).join('\n');
+      for (const variant of node.items?.oneOf ?? [node.items ?? {}]) {
+        const { type, ...properties } = propertiesOf(variant);
+        const own = sections.find((text) => text.includes(`\`type: ${String(type?.const)}\``));
+        expect([key, type?.const, type === undefined || own !== undefined]).toEqual([
+          key,
+          type?.const,
+          true,
+        ]);
+        const shown = `${general}\n${own ?? ''}`;
+        for (const name of Object.keys(properties)) expect(shown).toContain(`| \`${name}\` |`);
+      }
+    }
+    for (const name of ['severity', 'kinds', 'models', 'region', 'tenant']) {
+      expect(reference).toContain(`\`match.${name}\``);
     }
   });
 });

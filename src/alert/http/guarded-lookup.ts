@@ -1,6 +1,6 @@
 import type { LookupAddress, LookupOptions } from 'node:dns';
 import type { LookupFunction } from 'node:net';
-import { hostRefusal } from './address-guard.ts';
+import { hostRefusal } from '../../base/network/address-guard.ts';
 
 /** Resolves a name to all of its addresses; `lookup` of `node:dns/promises` does. */
 export type Resolve = (

@@ -1,4 +1,4 @@
-import { tlsFailure } from '../../base/tls-failure.ts';
+import { tlsFailure } from '../../base/network/tls-failure.ts';
 import { RefusedHostError } from './guarded-lookup.ts';
 
 /**

@@ -1,5 +1,5 @@
+import { hostRefusal } from '../../base/network/address-guard.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { hostRefusal } from './address-guard.ts';
 
 export type Env = Readonly<Record<string, string | undefined>>;
 
@@ -30,23 +30,30 @@ function proxyOf(env: Env, name: string): string {
   if (value === '') return '';
   const text = value.includes('://') ? value : `http://${value}`;
   const problem = problemOf(text);
-  if (problem === undefined) return text;
-  throw new OperatorError(
+  if (problem !== undefined) throw refused(name, `must be an http or https URL: ${problem}`);
+  const refusal = hostRefusal(new URL(text).hostname);
+  if (refusal === undefined) return text;
+  const found = refusal.replace(/: refused$/, '');
+  throw refused(name, `must not lead to a link-local or cloud metadata address: ${found}`);
+}
+
+function refused(name: string, rule: string): OperatorError {
+  return new OperatorError(
     'TAILMARK_CONFIG_INVALID',
-    `Cannot send to receivers as ${name} must be an http or https URL: ${problem}`,
+    `Cannot send to receivers as ${name} ${rule}`,
     { hint: `Correct ${name} or unset it; NO_PROXY names hosts that need no proxy.` },
   );
 }
 
-/** A text without the value, which may hold a password. */
+/** What is wrong with the form, as a text without the value, which may hold a password. */
 function problemOf(text: string): string | undefined {
   if (!URL.canParse(text)) return 'it cannot be read as one';
-  const { protocol, hostname, username, password } = new URL(text);
+  const { protocol, username, password } = new URL(text);
   if (protocol !== 'http:' && protocol !== 'https:') return `it begins with ${protocol}`;
   try {
     decodeURIComponent(username + password);
   } catch {
     return 'its login has a "%" that no two digits follow';
   }
-  return hostRefusal(hostname);
+  return undefined;
 }

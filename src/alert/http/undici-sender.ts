@@ -1,8 +1,8 @@
 import { X509Certificate } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { Agent, type buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici';
+import { hostRefusal } from '../../base/network/address-guard.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { hostRefusal } from './address-guard.ts';
 import { guardedLookup, type Resolve } from './guarded-lookup.ts';
 import { httpFailure } from './http-failure.ts';
 import type { HttpPost, HttpResult, HttpSender } from './http-sender.ts';
@@ -53,7 +53,7 @@ export class UndiciSender implements HttpSender {
 
   /** @throws {OperatorError} if `ca` is not PEM, or a proxy of `env` cannot be used */
   constructor(options: UndiciSenderOptions) {
-    if (options.ca !== undefined) verifyPem(options.ca);
+    if (options.ca !== undefined) verifyPem(options.ca, 'a receiver');
     this.#options = options;
     this.#proxies = proxiesOf(options.env);
     const { timeoutMs, resolve = lookup } = options;
@@ -206,14 +206,18 @@ function decoded(text: string): string {
   }
 }
 
-/** Node ignores an authority that it cannot read, and then trusts no server. */
-function verifyPem(ca: string): void {
+/**
+ * Node ignores an authority that it cannot read, and then trusts no server.
+ *
+ * @throws {OperatorError} if it is not PEM
+ */
+export function verifyPem(ca: string, whose: string): void {
   try {
     new X509Certificate(ca);
   } catch (cause) {
     throw new OperatorError(
       'TAILMARK_CONFIG_INVALID',
-      'Cannot send to a receiver as ca_file must hold a certificate in PEM',
+      `Cannot send to ${whose} as ca_file must hold a certificate in PEM: it does not`,
       { hint: 'It begins with -----BEGIN CERTIFICATE-----.', cause },
     );
   }

@@ -2,8 +2,8 @@ import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
 
 /**
- * The event with the numbers of its worst series, open ones first: an incident's own are those of the series that
- * opened it. Fields that a member does not list, such as the interval, stay those of that series.
+ * The event with the numbers of its worst series, open ones first: an incident's own are those of the series
+ * that opened it. Fields that a member does not list, such as the interval, stay those of that series.
  */
 export function ofWorstSeries(event: AnomalyEvent): AnomalyEvent {
   const [worst] = event.members ?? [];

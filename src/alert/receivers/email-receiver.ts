@@ -8,12 +8,7 @@ import type { ReceiverConfig } from '../../config/alert.ts';
 import { anomalyMessage } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
-import {
-  type EmailMessage,
-  type EmailThread,
-  emailMessage,
-  emailThread,
-} from './payloads/email-message.ts';
+import { type EmailMessage, emailMessage } from './payloads/email-message.ts';
 import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 import { acceptedMail, refusedMail } from './smtp-answer.ts';
 
@@ -27,6 +22,12 @@ export interface EmailOptions {
   readonly resolve?: (host: string) => Promise<string>;
   /** Says why a host or an address must not be connected to. @default {none is refused} */
   readonly refusal?: (host: string) => string | undefined;
+}
+
+/** A mail with its sender and recipients. */
+interface Mail extends EmailMessage {
+  readonly from: { readonly name: string; readonly address: string };
+  readonly to: { readonly name: string; readonly address: string }[];
 }
 
 /** Port on which TLS begins with the connection. */
@@ -56,35 +57,41 @@ export class EmailReceiver implements Receiver {
       async (signal) => {
         const mail = this.#mail(notice, form);
         const address = await this.#address();
-        return 'outcome' in address ? address : this.#submit(mail, address.address, notice, signal);
+        return 'outcome' in address ? address : this.#submit(mail, address.address, signal);
       },
       { timeoutMs: config.timeout, clock, secrets },
     );
   }
 
-  /** The plain text; the mail has the same as HTML. */
+  /** The headers, and the plain text; the mail has the same as HTML. */
   preview(notice: Notice, form: Form): readonly Preview[] {
-    const { to, from } = this.#options.config;
-    const { subject, messageId, references, headers, text } = this.#mail(notice, form);
+    const mail = this.#mail(notice, form);
+    const recipients = mail.to.map(({ address }) => address).join(', ');
     const lines = Object.entries({
-      From: from,
-      To: to.join(', '),
-      Subject: subject,
-      'Message-ID': messageId,
-      'In-Reply-To': references,
-      ...headers,
+      From: `${mail.from.name} <${mail.from.address}>`,
+      To: recipients,
+      Subject: mail.subject,
+      'Message-ID': mail.messageId,
+      'In-Reply-To': mail.inReplyTo,
+      References: mail.references,
+      ...mail.headers,
     }).map(([name, value]) => `${name}: ${value}`);
-    return [{ target: `MAIL to ${to.join(', ')}`, body: `${lines.join('\n')}\n\n${text}` }];
+    return [{ target: `MAIL to ${recipients}`, body: `${lines.join('\n')}\n\n${mail.text}` }];
   }
 
   close(): Promise<void> {
     return Promise.resolve();
   }
 
-  #mail(notice: Notice, form: Form): EmailMessage {
+  /** What is handed to the mail library, and what a preview shows. */
+  #mail(notice: Notice, form: Form): Mail {
     const { config, links } = this.#options;
-    const message = anomalyMessage(notice, form, links);
-    return emailMessage({ notice, message, from: config.from, thread: threadOf(notice) });
+    const { from, to } = config;
+    return {
+      ...emailMessage({ notice, message: anomalyMessage(notice, form, links), from }),
+      from: { name: 'tailmark', address: from },
+      to: to.map((address) => ({ name: '', address })),
+    };
   }
 
   /** The server's address, or why there is none. The address that was checked is the one to connect to. */
@@ -102,26 +109,17 @@ export class EmailReceiver implements Receiver {
     }
   }
 
-  async #submit(
-    mail: EmailMessage,
-    address: string,
-    notice: Notice,
-    signal: AbortSignal,
-  ): Promise<Answer> {
-    const { config, clock } = this.#options;
+  async #submit(mail: Mail, address: string, signal: AbortSignal): Promise<Answer> {
+    const { clock } = this.#options;
     const transport = createTransport(smtpOptions(this.#options, address));
     try {
       const info = await transport.sendMail({
         ...mail,
-        inReplyTo: mail.references,
-        from: { name: 'tailmark', address: config.from },
-        to: config.to.map((to) => ({ name: '', address: to })),
         date: new Date(clock.nowMs()),
         xMailer: false,
         signal,
       });
-      const thread = threadOf(notice) ?? { subject: mail.subject };
-      return { ...acceptedMail(info), memory: JSON.stringify(thread) };
+      return acceptedMail(info);
     } catch (error) {
       return refusedMail(error);
     } finally {
@@ -140,6 +138,8 @@ export function smtpOptions({ config, ca }: Pick<EmailOptions, 'config' | 'ca'>,
   const { timeout, tls, username, password } = config;
   const { host, port } = placeOf(config.server);
   const secure = port === smtpsPort;
+  // After the attempt's own end, which says how long it waited.
+  const timeoutMs = timeout + 1_000;
   return {
     host: address,
     port,
@@ -153,9 +153,9 @@ export function smtpOptions({ config, ca }: Pick<EmailOptions, 'config' | 'ca'>,
       ...(ca !== undefined && { ca }),
     },
     ...(username !== undefined && { auth: { user: username, pass: password ?? '' } }),
-    connectionTimeout: timeout,
-    greetingTimeout: timeout,
-    socketTimeout: timeout,
+    connectionTimeout: timeoutMs,
+    greetingTimeout: timeoutMs,
+    socketTimeout: timeoutMs,
     disableFileAccess: true,
     disableUrlAccess: true,
   };
@@ -169,14 +169,4 @@ function placeOf(server: string): { readonly host: string; readonly port: number
 
 async function resolveHost(host: string): Promise<string> {
   return (await lookup(host)).address;
-}
-
-/** What the first mail of an incident left to remember. */
-function threadOf({ memory }: Notice): EmailThread | undefined {
-  if (memory === '') return undefined;
-  try {
-    return emailThread.safeParse(JSON.parse(memory)).data;
-  } catch {
-    return undefined;
-  }
 }

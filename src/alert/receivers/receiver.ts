@@ -64,6 +64,8 @@ export interface Receiver {
   readonly showsRepeats: boolean;
   /** For `state`: repeats the current state at an interval while it is open, and for a time after its end. */
   readonly renewal?: { readonly everyMs: number; readonly afterEndMs: number };
+  /** What an accepted delivery may have it remember, for previews; no real message is named by it. */
+  readonly exampleMemory?: string;
   /** Shows at an interval that alerts arrive at all. */
   readonly heartbeat?: { readonly everyMs: number; send(): Promise<Answer> };
   /** Makes one attempt. Resolves for every outcome and never takes longer than the receiver's timeout. */

@@ -47,6 +47,7 @@ class SlackBotReceiver implements Receiver {
   readonly wantsUpdates = true;
   readonly showsRepeats = true;
   readonly wantsPast = true;
+  readonly exampleMemory = JSON.stringify({ channel: 'C0EXAMPLE', ts: '1700000000.000100' });
   readonly #options: SlackOptions;
   readonly #api: string;
   readonly #shownApi: string;

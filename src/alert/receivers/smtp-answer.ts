@@ -1,6 +1,6 @@
 import type { NodemailerError, SMTPSentMessageInfo } from 'nodemailer';
 import { messageOf } from '../../base/failure.ts';
-import { tlsFailure } from '../../base/tls-failure.ts';
+import { tlsFailure } from '../../base/network/tls-failure.ts';
 import type { Answer } from './receiver.ts';
 
 /** Replies about logins, rights and addresses: another mail would get them too. */

@@ -1,21 +1,26 @@
 import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
 import { severities as ranks } from '../../detect/event/severity.ts';
-import type { Notice } from '../receivers/receiver.ts';
+import type { Notice, Receiver } from '../receivers/receiver.ts';
 
 /**
- * What a receiver that is never away gets of an anomaly: its opening, a rise and its end, each as it was.
+ * What a receiver gets of an anomaly that is never away, has no mute and accepts all: every revision, or the
+ * opening, a rise and the end. Edits of a message at each update are left out.
  *
- * @param events of one anomaly, in order.
+ * @param events of one anomaly, in order, from the first that the receiver matches.
  */
-export function incidentNotices(events: readonly AnomalyEvent[]): Notice[] {
+export function incidentNotices(
+  events: readonly AnomalyEvent[],
+  { feed, exampleMemory = '' }: Pick<Receiver, 'feed' | 'exampleMemory'>,
+): Notice[] {
   const severities: Severity[] = [];
-  return events.flatMap((event): Notice[] => {
+  return events.flatMap((event, i): Notice[] => {
     const last = severities.at(-1);
     const isRise = last === undefined || ranks.indexOf(event.severity) > ranks.indexOf(last);
     if (isRise) severities.push(event.severity);
-    if (!isRise && event.state !== 'resolved') return [];
-    const risen = last === undefined ? 'opened' : 'risen';
-    const change = event.state === 'resolved' ? 'resolved' : risen;
-    return [{ event, change, severities: [...severities], memory: '', isTest: false }];
+    const memory = i === 0 ? '' : exampleMemory;
+    const notice = { event, severities: [...severities], memory, isTest: false };
+    if (feed === 'revisions') return [{ ...notice, change: event.state }];
+    if (event.state === 'resolved') return [{ ...notice, change: 'resolved' }];
+    return isRise ? [{ ...notice, change: last === undefined ? 'opened' : 'risen' }] : [];
   });
 }

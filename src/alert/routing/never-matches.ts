@@ -1,28 +1,99 @@
+import { type Dimension, overflowValue } from '../../base/dimensions.ts';
 import type { ReceiverMatch } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import { matchedDimensions, matchesPattern } from './matches.ts';
 
+type Kind = AnomalyEvent['kind'];
+type Settings = Pick<Config, 'windows' | 'detect' | 'limits'>;
+
+/** What anomalies of one kind can be. */
+interface KindFacts {
+  /** Dimensions of its anomalies; in all others they have no value. */
+  readonly has: (dimension: Dimension) => boolean;
+  readonly mayBeCritical: boolean;
+}
+
+const anySeries: KindFacts = { has: () => true, mayBeCritical: true };
+const anyModel: KindFacts = { has: (dimension) => dimension === 'model', mayBeCritical: true };
+
+const kindFacts: Readonly<Record<Kind, KindFacts>> = {
+  tail_shift: anySeries,
+  error_rate: anySeries,
+  cold_starts: anySeries,
+  throughput_drop: anyModel,
+  no_data: anyModel,
+  slo_burn: {
+    has: (dimension) => dimension === 'model' || dimension === 'request_type',
+    mayBeCritical: true,
+  },
+  // It compares all versions with the week before, and at most warns.
+  drift: { has: (dimension) => dimension !== 'version', mayBeCritical: false },
+  // It is tailmark's own.
+  pipeline: { has: () => false, mayBeCritical: false },
+};
+
 /** Why a receiver can never get anything with this configuration; undefined where it can. */
-export function neverMatches(
-  match: ReceiverMatch,
-  { windows, detect }: Pick<Config, 'windows' | 'detect'>,
-): string | undefined {
-  for (const dimension of matchedDimensions) {
-    const wanted = match[dimension];
-    if (wanted === undefined || windows.dimensions.includes(dimension)) continue;
-    // Of a dimension that is not kept, every value is empty.
-    if (wanted.some((pattern) => matchesPattern(pattern, ''))) continue;
-    return `${dimension} is not one of windows.dimensions, so no series has a value of it`;
+export function neverMatches(match: ReceiverMatch, settings: Settings): string | undefined {
+  const kinds = match.kinds ?? anomalyEventSchema.shape.kind.options;
+  const reasons = kinds.map((kind) => obstacleOf(kind, match, settings));
+  if (reasons.includes(undefined)) return undefined;
+  return [...new Set(reasons)].join('; ');
+}
+
+/** Why it never gets some of the kinds that it names, of a receiver that can get others. */
+export function neverGets(match: ReceiverMatch, settings: Settings): string[] {
+  if (neverMatches(match, settings) !== undefined) return [];
+  const reasons = (match.kinds ?? []).map((kind) => obstacleOf(kind, match, settings));
+  return [...new Set(reasons)].filter((reason) => reason !== undefined);
+}
+
+/** Why anomalies of a kind never match. What holds for every kind is found first. */
+function obstacleOf(kind: Kind, match: ReceiverMatch, settings: Settings): string | undefined {
+  const { windows, limits, detect } = settings;
+  const named = ([['model', match.models]] as [Dimension, readonly string[] | undefined][])
+    .concat(matchedDimensions.map((dimension) => [dimension, match[dimension]]))
+    .flatMap(([dimension, wanted]) => (wanted === undefined ? [] : [{ dimension, wanted }]));
+  for (const { dimension, wanted } of named) {
+    const isEmptyWanted = wanted.some((pattern) => matchesPattern(pattern, ''));
+    if (!windows.dimensions.includes(dimension) && !isEmptyWanted) {
+      return `${dimension} is not one of windows.dimensions, so no series has a value of it`;
+    }
+    const most = limits.max_dimension_bytes;
+    if (wanted.every((pattern) => !fits(pattern, most))) {
+      return `a value of ${dimension} has at most ${most} bytes (limits.max_dimension_bytes)`;
+    }
   }
-  const kinds = match.kinds ?? [];
-  const isOnly = (kind: (typeof kinds)[number]) =>
-    kinds.length > 0 && kinds.every((each) => each === kind);
-  if (isOnly('slo_burn') && detect.slos.length === 0) {
+  const { has, mayBeCritical } = kindFacts[kind];
+  if (match.severity === 'critical' && !mayBeCritical) return `kind ${kind} is never critical`;
+  if (kind === 'slo_burn' && detect.slos.length === 0) {
     return 'kind slo_burn needs detect.slos, which has none';
   }
-  const models = match.models ?? ['*'];
-  if (isOnly('pipeline') && !models.some((pattern) => matchesPattern(pattern, ''))) {
-    return 'kind pipeline is of no model, and models names some';
+  const alien = named.find(
+    ({ dimension, wanted }) =>
+      !has(dimension) && !wanted.some((pattern) => matchesPattern(pattern, '')),
+  );
+  if (alien !== undefined) return `kind ${kind} has no ${alien.dimension}`;
+  if (kind === 'slo_burn' && !detect.slos.some((slo) => mayMatch(match, slo))) {
+    return 'no objective of detect.slos has such a model and request_type';
   }
   return undefined;
+}
+
+function fits(pattern: string, maxBytes: number): boolean {
+  const literal = pattern.replaceAll('*', '');
+  return literal === overflowValue || Buffer.byteLength(literal) <= maxBytes;
+}
+
+/** Whether anomalies of an objective may match; two patterns with `*` are taken to. */
+function mayMatch(
+  { models = ['*'], request_type: types = ['*'] }: ReceiverMatch,
+  { model, request_type: type = '' }: Config['detect']['slos'][number],
+): boolean {
+  const isOfModel = models.some((pattern) =>
+    model.includes('*')
+      ? pattern.includes('*') || matchesPattern(model, pattern)
+      : matchesPattern(pattern, model),
+  );
+  return isOfModel && types.some((pattern) => matchesPattern(pattern, type));
 }

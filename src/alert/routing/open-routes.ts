@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { systemClock } from '../../base/clock.ts';
+import { hostRefusal } from '../../base/network/address-guard.ts';
 import type { ReceiverConfig } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Publisher } from '../../kafka/client/publisher.ts';
-import { hostRefusal } from '../http/address-guard.ts';
-import { UndiciSender } from '../http/undici-sender.ts';
+import { UndiciSender, verifyPem } from '../http/undici-sender.ts';
 import { alertmanagerReceivers } from '../receivers/alertmanager-receiver.ts';
 import type { ReceiverClock } from '../receivers/attempt.ts';
 import { EmailReceiver } from '../receivers/email-receiver.ts';
@@ -81,6 +81,7 @@ function openReceivers(
   clock: ReceiverClock,
 ): Receiver[] {
   const ca = config.ca_file === undefined ? undefined : readFileSync(config.ca_file, 'utf8');
+  if (ca !== undefined) verifyPem(ca, `receiver ${config.name}`);
   const openHttp = () =>
     new UndiciSender({ timeoutMs: config.timeout, ca, env, nowMs: clock.nowMs });
   switch (config.type) {

@@ -1,8 +1,7 @@
-import { neverMatches } from '../../alert/routing/never-matches.ts';
+import { examineReceivers } from '../../alert/routing/examine-receivers.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
-import type { Config } from '../../config/schema.ts';
 import { roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
@@ -23,8 +22,8 @@ Examples:
   tailmark check --connect --json | jq .findings
   tailmark check --connect --roles ingest      as the user that only ingests
 
-Exit codes: 0 all checks pass, 78 the configuration is invalid or a login is refused, 69 a server
-does not respond or a topic is missing, 1 another check failed.`,
+Exit codes: 0 all checks pass, 78 the configuration is invalid, a receiver can never match or a login is
+refused, 69 a server does not respond or a topic is missing, 1 another check failed.`,
     configure(command) {
       command
         .option(
@@ -43,7 +42,7 @@ does not respond or a topic is missing, 1 another check failed.`,
       const chosen = rolesOf(String(options.roles ?? roles));
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
-      const findings = [...unreachableReceivers(loaded.config), ...probed];
+      const findings = [...(await examineReceivers(loaded.config, io.env)), ...probed];
       const settings = options.show === true ? loaded.settings : undefined;
       if (options.json === true) printJson(loaded, settings, findings, io);
       else printText(loaded, settings, findings, io);
@@ -53,16 +52,6 @@ does not respond or a topic is missing, 1 another check failed.`,
 }
 
 export const check: Command = createCheck(realProbes);
-
-/** Receivers that can never get anything. */
-function unreachableReceivers(config: Config): ProbeFinding[] {
-  return config.alert.receivers.flatMap(({ name, match }) => {
-    const reason = neverMatches(match, config);
-    if (reason === undefined) return [];
-    const detail = `can never match: ${reason}`;
-    return [{ ok: true, isWarning: true, what: `receiver ${name}`, detail }];
-  });
-}
 
 function verdict(findings: readonly ProbeFinding[]): ExitCode {
   const failed = findings.find(({ ok }) => !ok);
@@ -81,8 +70,8 @@ function printJson(
     settings: settings?.map(({ key, shown, origin, where }) => {
       return { key, value: shown ?? null, origin, where };
     }),
-    findings: findings.map(({ ok, what, detail, hint, error }) => {
-      return { ok, what, detail, hint, code: error?.code };
+    findings: findings.map(({ ok, isWarning, what, detail, hint, error }) => {
+      return { ok, warning: isWarning, what, detail, hint, code: error?.code };
     }),
   };
   io.out(`${JSON.stringify(result)}\n`);

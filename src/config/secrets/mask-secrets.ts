@@ -4,13 +4,18 @@ import { propertiesFor, type SchemaNode } from '../input-schema.ts';
 export function maskSecrets(value: unknown, node: SchemaNode): unknown {
   if (value === undefined || value === null || value === '') return value;
   if (node.secret === true) return '***';
-  if (typeof value === 'string') return maskLogin(value);
+  if (typeof value === 'string') return maskText(value, node);
   if (Array.isArray(value)) return value.map((item) => maskSecrets(item, node.items ?? {}));
   if (typeof value !== 'object') return value;
   const properties = propertiesFor(node, value);
   return Object.fromEntries(
     Object.entries(value).map(([key, child]) => [key, maskSecrets(child, properties[key] ?? {})]),
   );
+}
+
+/** Masks a text for display. A mail address or a user name with a colon before its @ may be a login. */
+export function maskText(text: string, node: SchemaNode): string {
+  return node.holdsNoLogin === true && !/[:/].*@/s.test(text) ? text : maskLogin(text);
 }
 
 /** Masks a value for display: a login in it, and the query of a URL, become `***`. */

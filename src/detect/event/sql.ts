@@ -4,8 +4,8 @@ import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 
 /**
- * A ClickHouse string literal on one line. ClickHouse needs only backslash and quote escaped. Control characters
- * are as well: a line break in a name would look like a line of the query, or of the message around it.
+ * A ClickHouse string literal on one line. ClickHouse needs only backslash and quote escaped. Control
+ * characters are as well: a line break in a name would look like a line of the query or of a message.
  */
 export function quoteSql(text: string): string {
   const escaped = text

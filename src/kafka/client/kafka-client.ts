@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import kafkajs, { type KafkaConfig, type Mechanism, type SASLOptions } from 'kafkajs';
 import { invariant } from '../../base/invariant.ts';
+import { tlsFailure } from '../../base/network/tls-failure.ts';
 import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
-import { tlsFailure } from '../../base/tls-failure.ts';
 import type { Config } from '../../config/schema.ts';
 import { brokerErrorType } from '../broker-error-type.ts';
 import { registerCompressionCodecs } from '../compression/compression.ts';

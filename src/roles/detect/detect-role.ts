@@ -1,5 +1,6 @@
 import { Outbox } from '../../alert/outbox/outbox.ts';
 import { ReceiverWatch } from '../../alert/outbox/receiver-watch.ts';
+import { neverMatches } from '../../alert/routing/never-matches.ts';
 import { openRoutes } from '../../alert/routing/open-routes.ts';
 import type { Route } from '../../alert/routing/route.ts';
 import { systemClock } from '../../base/clock.ts';
@@ -30,6 +31,10 @@ import { WindowEvaluator } from './window-evaluator.ts';
 export async function startDetect(context: RoleContext): Promise<LeaderLoop> {
   const { config, client, publisher, log, metrics, signal } = context;
   const routes = openRoutes(config.alert, publisher, process.env);
+  for (const { name, match } of config.alert.receivers) {
+    const reason = neverMatches(match, config);
+    if (reason !== undefined) log.error({ receiver: name, reason }, 'a receiver can never match');
+  }
   const clocks = new ClockChecks({
     find: () => findServer(config.clickhouse, 1),
     watch: new ClockWatch({ role: 'detect', clock: systemClock, log, metrics }),

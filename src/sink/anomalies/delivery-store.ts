@@ -127,6 +127,11 @@ export class DeliveryStore {
         unknown.map((receiver) => ({ receiver })),
       );
     }
+    return this.peek(receivers, sinceMs);
+  }
+
+  /** Reads the same, and registers nobody: a receiver that no process has run with has no time in `sinceMs`. */
+  async peek(receivers: readonly string[], sinceMs: number): Promise<OutboxState> {
     const [events, settled, since] = await Promise.all([
       readRows<{ body: string; written_ms: string }>(this.#client, 'outbox_events', { sinceMs }),
       readRows<SettledRow>(this.#client, 'outbox_settled', { receivers, sinceMs }),

@@ -4,6 +4,7 @@ import { afterEach, describe, expect, it } from 'vitest';
 import type { Resolve } from '../../../src/alert/http/guarded-lookup.ts';
 import type { HttpResult } from '../../../src/alert/http/http-sender.ts';
 import { UndiciSender } from '../../../src/alert/http/undici-sender.ts';
+import { literals } from './refused-literals.ts';
 import { attemptsDuring, TestServers } from './test-servers.ts';
 
 const servers = new TestServers();
@@ -24,78 +25,6 @@ function senderWith(resolve: Resolve): UndiciSender {
 
 const body = { headers: {}, body: '{}' };
 const refused = /^(\S+: )?address \S+ is (link-local|a cloud metadata service): refused$/;
-
-/** Spellings of one host each, as they may stand in a configuration. */
-const literals = [
-  '169.254.169.254',
-  '169.254.169.254.',
-  '169.254.169.254:8080',
-  'user:password@169.254.169.254',
-  '169.254.170.2',
-  '169.254.170.23',
-  '169.254.0.23',
-  '169.254.42.42',
-  '2852039166',
-  '2852039166.',
-  '0xa9fea9fe',
-  '0xA9FEA9FE',
-  '0xa9fea9fe.',
-  '025177524776',
-  '0xa9.0xfe.0xa9.0xfe',
-  '0xa9.254.0xa9.254',
-  '0251.0376.0251.0376',
-  '00000251.0376.0251.0376',
-  '0251.254.169.254',
-  '169.254.43518',
-  '169.16689662',
-  '169.0xfea9fe',
-  '169.254.0xa9fe',
-  '１６９.２５４.１６９.２５４',
-  '169。254。169。254',
-  '169．254．169．254',
-  '①⑥⑨.②⑤④.①⑥⑨.②⑤④',
-  '%31%36%39.254.169.254',
-  '169%2E254%2E169%2E254',
-  '169.254.169.2%C2%AD54',
-  '0x%61%39fea9fe',
-  '[fe80::1]',
-  '[FE80::A9FE:A9FE]',
-  '[febf::1]',
-  '[::ffff:169.254.169.254]',
-  '[::ffff:a9fe:a9fe]',
-  '[::FFFF:A9FE:A9FE]',
-  '[0:0:0:0:0:ffff:169.254.169.254]',
-  '[0000:0000:0000:0000:0000:ffff:a9fe:a9fe]',
-  '[::ffff:0:a9fe:a9fe]',
-  '[::169.254.169.254]',
-  '[::a9fe:a9fe]',
-  '[64:ff9b::169.254.169.254]',
-  '[64:ff9b::a9fe:a9fe]',
-  '[0064:ff9b:0:0:0:0:a9fe:a9fe]',
-  '[64:ff9b:1::a9fe:a9fe]',
-  '[64:ff9b:1:a9fe:a9:fe00::]',
-  '[2002:a9fe:a9fe::]',
-  '[2002:a9fe:a9fe::a9fe:a9fe]',
-  '[2001:0:a9fe:a9fe::1]',
-  '[2001::5601:5601]',
-  '100.100.100.200',
-  '1684301000',
-  '0144.0144.0144.0310',
-  '[::ffff:100.100.100.200]',
-  '[fd00:100::100:200]',
-  '168.63.129.16',
-  '0xa83f8110',
-  '[::ffff:a83f:8110]',
-  '192.0.0.192',
-  '192.192',
-  '[64:ff9b::c000:c0]',
-  '[fd00:c1::a9fe:a9fe]',
-  '[fd00:ec2::254]',
-  '[fd00:0ec2:0:0:0:0:0:254]',
-  '[FD00:EC2::23]',
-  '[fd20:ce::254]',
-  '[fd00:42::42]',
-];
 
 const badAddresses = [
   '169.254.169.254',

@@ -15,8 +15,8 @@ describe('many anomalies, bad receivers and kills, by seed', () => {
 });
 
 /**
- * Emits anomalies while receivers fail at random, take up to two seconds, or keep their answer to themselves, and
- * the process is killed; then all is repaired.
+ * Emits anomalies while receivers fail at random, take up to two seconds, or keep their answer to themselves,
+ * and the process is killed; then all is repaired.
  */
 async function runStorm(seed: number): Promise<void> {
   let state = seed * 2_654_435_761;

@@ -224,6 +224,40 @@ describe('a mail', () => {
     expect(server.mails[0]?.isTls).toBe(false);
   });
 
+  it.each([
+    'root@localhost',
+    'ops@mailhost',
+    'ops@[10.0.0.5]',
+    'ops@[IPv6:fd00::5]',
+    '"on:call"@example.com',
+    "o'neill+pages@example.com",
+    'a_b@mail-host.internal',
+    'bj\u00f6rn@example.com',
+  ])('reaches %s, from and to an intranet', async (address) => {
+    const server = await serve();
+    const got = await receiverOf(server.port, { from: address, to: [address] }).send(
+      noticeOf('opened'),
+      'full',
+    );
+    expect(got.outcome).toBe('accepted');
+    expect(server.mails).toMatchObject([{ from: address, to: [address] }]);
+    const { fields } = headersOf(server.mails[0]?.raw ?? '');
+    expect(fields.get('message-id')).toBe(
+      `<${richEvent.id}.1.opened@${address.slice(address.lastIndexOf('@') + 1)}>`,
+    );
+  });
+
+  it('to a domain that is not ASCII goes to its ASCII form', async () => {
+    const server = await serve();
+    const address = 'ops@b\u00fccher.example';
+    await receiverOf(server.port, { from: address, to: [address] }).send(
+      noticeOf('opened'),
+      'full',
+    );
+    const { fields } = headersOf(server.mails[0]?.raw ?? '');
+    expect(fields.get('message-id')).toBe(`<${richEvent.id}.1.opened@xn--bcher-kva.example>`);
+  });
+
   it('that some recipients refuse is accepted, and the answer names them', async () => {
     const server = await serve({
       onRcptTo: ({ address }, _session, done) =>
@@ -238,7 +272,13 @@ describe('a mail', () => {
 });
 
 describe('the mails of an incident', () => {
-  it('are one thread: one subject, and one reference, whatever ids the server gives', async () => {
+  const titles = [
+    'CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+    'CRITICAL (was warning) ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+    'RESOLVED ranker p99 back at its baseline; 10:17 to 10:29 UTC (12 min); 12 of 24 series',
+  ];
+
+  it('are one thread by one reference, whatever ids the server gives, each with a title of its own', async () => {
     const server = await serve();
     const receiver = receiverOf(server.port);
     let memory = '';
@@ -247,14 +287,7 @@ describe('the mails of an incident', () => {
       memory = answer.memory ?? '';
     }
     const heads = server.mails.map(({ raw }) => headersOf(raw).fields);
-    const subject =
-      'CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series';
-    expect(memory).toBe(JSON.stringify({ subject }));
-    expect(heads.map((head) => head.get('subject'))).toEqual([
-      subject,
-      `Re: ${subject}`,
-      `Re: ${subject}`,
-    ]);
+    expect(heads.map((head) => head.get('subject'))).toEqual(titles);
     const root = `<${richEvent.id}@example.com>`;
     expect(heads.map((head) => head.get('in-reply-to'))).toEqual([root, root, root]);
     expect(heads.map((head) => head.get('references'))).toEqual([root, root, root]);
@@ -265,13 +298,36 @@ describe('the mails of an incident', () => {
     expect(heads[2]?.get('x-tailmark-severity')).toBe('ended');
   });
 
-  it.each(['', 'no json', '{"subject":7}'])(
-    'begin with a title of their own after %j',
-    (memory) => {
-      const [preview] = receiverOf(25).preview(noticeOf('risen', { memory }), 'full');
-      expect(preview?.body).toContain('\nSubject: CRITICAL (was warning) ranker p99 512 ms');
-    },
-  );
+  it.each([
+    ['resolved', 'RESOLVED '],
+    ['past', 'ENDED '],
+  ] as const)('that say %s begin with %s, whatever was sent before', async (change, start) => {
+    const server = await serve();
+    const memory = JSON.stringify({ subject: 'CRITICAL of an older version' });
+    await receiverOf(server.port).send(noticeOf(change, { memory }), 'full');
+    const { fields } = headersOf(server.mails[0]?.raw ?? '');
+    expect(fields.get('subject')?.startsWith(start)).toBe(true);
+  });
+
+  it.each(changes)('are sent as a preview shows them: %s', async (change) => {
+    const server = await serve();
+    const receiver = receiverOf(server.port, { to: ['a@example.com', 'root@localhost'] });
+    for (const form of ['full', 'minimal'] as const) {
+      const notice = noticeOf(change);
+      await receiver.send(notice, form);
+      const [preview] = receiver.preview(notice, form);
+      const [head = '', ...rest] = (preview?.body ?? '').split('\n\n');
+      const raw = server.mails.at(-1)?.raw ?? '';
+      const { fields } = headersOf(raw);
+      for (const line of head.split('\n')) {
+        const colon = line.indexOf(':');
+        const name = line.slice(0, colon).toLowerCase();
+        expect([name, fields.get(name)]).toEqual([name, line.slice(colon + 2)]);
+      }
+      const text = partOf(raw, 'text/plain').replaceAll('\r\n', '\n');
+      expect(rest.join('\n\n').trim()).toBe(text.trim());
+    }
+  });
 
   it('are not sent for updates, and are for what is past', () => {
     const { feed, wantsUpdates, wantsPast } = receiverOf(25);
@@ -325,8 +381,8 @@ describe('names from events', () => {
           const [preview] = receiver.preview(notice, form);
           const [head = ''] = (preview?.body ?? '').split('\n\n');
           expect(head.split('\n').map((line) => line.split(':')[0])).toEqual([
-            ...['From', 'To', 'Subject', 'Message-ID', 'In-Reply-To', 'Auto-Submitted'],
-            ...['X-Auto-Response-Suppress', 'X-Tailmark-Severity'],
+            ...['From', 'To', 'Subject', 'Message-ID', 'In-Reply-To', 'References'],
+            ...['Auto-Submitted', 'X-Auto-Response-Suppress', 'X-Tailmark-Severity'],
           ]);
         },
       ),

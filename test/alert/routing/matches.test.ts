@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { matchesPattern, unmetCondition } from '../../../src/alert/routing/matches.ts';
 import { isMutedBy } from '../../../src/alert/routing/muted.ts';
-import { neverMatches } from '../../../src/alert/routing/never-matches.ts';
 import type { ReceiverMatch } from '../../../src/config/alert.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
@@ -58,25 +57,6 @@ describe('a receiver matches', () => {
     expect(unmetCondition({ ...all, region: ['ap-*'] }, event)).toBe(
       'region eu-west-1, us-east-1 is not one of ap-*',
     );
-  });
-});
-
-describe('a receiver that can never match', () => {
-  const config = configSchema.parse({});
-
-  it.each<[Partial<ReceiverMatch>, string | undefined]>([
-    [{ host: ['pod-*'] }, 'host is not one of windows.dimensions, so no series has a value of it'],
-    [{ host: ['*'] }, undefined],
-    [{ kinds: ['slo_burn'] }, 'kind slo_burn needs detect.slos, which has none'],
-    [{ kinds: ['slo_burn', 'drift'] }, undefined],
-    [
-      { kinds: ['pipeline'], models: ['ranker'] },
-      'kind pipeline is of no model, and models names some',
-    ],
-    [{ kinds: ['pipeline'] }, undefined],
-    [{ region: ['eu'] }, undefined],
-  ])('%j: %s', (match, reason) => {
-    expect(neverMatches({ ...all, ...match }, config)).toBe(reason);
   });
 });
 

@@ -43,9 +43,9 @@ export function summarizeRevisions(
 }
 
 /**
- * Pagers must have an opening and then an end, or nothing of what was over before it could be delivered. An opening
- * whose acceptance is not on record, as the process was killed, is followed by the end that stands alone: `past` in
- * a chat. That end comes to a pager as well, where it opens nothing, though the opening had not arrived.
+ * Pagers must have an opening and then an end, or nothing of what was over before it could be delivered. An
+ * opening whose acceptance is not on record, as the process was killed, is followed by the end that stands alone:
+ * `past` in a chat. That end comes to a pager as well, where it opens nothing, though the opening had not arrived.
  *
  * @param skipped models of which that is on record.
  */

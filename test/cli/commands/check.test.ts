@@ -159,6 +159,90 @@ describe('tailmark check', () => {
   });
 });
 
+describe('tailmark check of receivers', () => {
+  const webhook = (name: string, more: object = {}) => {
+    return { type: 'webhook', name, url: 'http://10.0.0.7/in', ...more };
+  };
+  const checkOf = (receivers: readonly object[], env: Record<string, string> = {}) =>
+    run(['check'], { env: { TAILMARK_ALERT_RECEIVERS: JSON.stringify(receivers), ...env } });
+
+  it('fails where one can never match: nobody would be notified', async () => {
+    const { exitCode, out } = await checkOf([
+      webhook('on-call', { match: { host: ['gpu-*'] } }),
+      webhook('chat'),
+    ]);
+    expect(exitCode).toBe(78);
+    expect(out).toContain(
+      'fail  receiver on-call: can never match: host is not one of windows.dimensions, so no series has a value of it\n',
+    );
+    expect(out).not.toContain('chat');
+  });
+
+  it('warns where one gets some of its kinds only, and where a model is not there yet says nothing', async () => {
+    const kinds = ['tail_shift', 'slo_burn'];
+    const { exitCode, out } = await checkOf([
+      webhook('on-call', { match: { kinds } }),
+      webhook('later', { match: { models: ['not-there-yet'] } }),
+    ]);
+    expect(exitCode).toBe(0);
+    expect(out).toContain(
+      'warn  receiver on-call: gets only a part: kind slo_burn needs detect.slos, which has none\n',
+    );
+    expect(out).not.toContain('later');
+  });
+
+  it('refuses a link-local address of each type, in the words of a delivery', async () => {
+    const { exitCode, err } = await checkOf([webhook('a', { url: 'http://0xa9fea9fe/CANARY' })]);
+    expect(exitCode).toBe(78);
+    expect(err).toContain('url of receiver a must not lead to a link-local or cloud metadata');
+    expect(err).toContain(': address 169.254.169.254 is link-local\n');
+    expect(err).not.toContain('CANARY');
+  });
+
+  it.each(['HTTP_PROXY', 'https_proxy'])('refuses such a proxy in %s', async (name) => {
+    const env = { [name]: 'http://ann:CANARY@169.254.169.254:3128' };
+    const refusedProxy = await checkOf([webhook('a'), webhook('b')], env);
+    expect(refusedProxy.exitCode).toBe(78);
+    expect(refusedProxy.out).toContain(
+      `fail  proxy: Cannot send to receivers as ${name.toUpperCase()} must not lead to a link-local or cloud`,
+    );
+    expect(refusedProxy.out.match(/^fail/gm)).toHaveLength(1);
+    expect(refusedProxy.out).not.toContain('CANARY');
+    // Nothing is sent through it.
+    expect((await checkOf([], env)).exitCode).toBe(0);
+  });
+
+  it('names the receiver whose ca_file is no certificate', async () => {
+    const caFile = fixture('webhook.good.yaml');
+    const mail = { server: 'mail:25', from: 'a@b', to: ['c@d'] };
+    const { exitCode, out } = await checkOf([
+      webhook('a', { ca_file: caFile }),
+      { type: 'email', name: 'b', ca_file: caFile, ...mail },
+    ]);
+    expect(exitCode).toBe(78);
+    for (const name of ['a', 'b']) {
+      expect(out).toContain(
+        `fail  receiver ${name}: Cannot send to receiver ${name} as ca_file must hold a certificate in PEM`,
+      );
+    }
+  });
+
+  it('shows mail addresses, which are no secrets', async () => {
+    const mail = { server: 'mail:25', from: 'tailmark@mailhost', to: ['root@localhost'] };
+    const login = { username: 'ann@mailhost', password: 'CANARY-password' };
+    const receivers = JSON.stringify([{ type: 'email', name: 'b', ...mail, ...login }]);
+    const { out } = await run(['check', '--show', '--json'], {
+      env: {
+        TAILMARK_ALERT_RECEIVERS: receivers,
+        TAILMARK_CLICKHOUSE_USERNAME: 'ann@example.com',
+      },
+    });
+    expect(out).toContain('"from":"tailmark@mailhost","to":["root@localhost"]');
+    expect(out).toContain('"username":"ann@mailhost","password":"***"');
+    expect(out).toContain('"value":"ann@example.com"');
+  });
+});
+
 describe('addConfigFlags', () => {
   it('adds flags that set their keys over the environment', async () => {
     const command = new Commander();

@@ -1,5 +1,5 @@
-// The outbox that ships, as built in dist/, in a process of its own. Each line of standard input is an event: it
-// is stored and handed on, as the detector does, and "stored ID/REVISION" is said. Ends when it is killed.
+// The outbox that ships, as built in dist/, in a process of its own. Each line of standard input is an event:
+// it is stored and handed on, as the detector does, and "stored ID/REVISION" is said. Ends when it is killed.
 
 import { createInterface } from 'node:readline';
 import { Outbox } from '../../../dist/alert/outbox/outbox.js';

@@ -1,20 +1,17 @@
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import { domainToASCII } from 'node:url';
 import { isOver, type Message } from '../../message/anomaly-message.ts';
 import type { Fact } from '../../message/fact.ts';
 import type { Link } from '../../message/links.ts';
 import { messageText } from '../../message/message-text.ts';
 import type { Notice } from '../receiver.ts';
 
-/** What later mails of an incident need of its first. */
-export const emailThread = z.object({ subject: z.string().min(1) });
-export type EmailThread = z.output<typeof emailThread>;
-
 /** The mail of a notice: what a mail library needs to compose it. */
 export interface EmailMessage {
   readonly subject: string;
   readonly messageId: string;
   /** Stands for the incident: no mail has this id, and all mails of the incident refer to it. */
+  readonly inReplyTo: string;
   readonly references: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly priority: 'high' | 'normal';
@@ -27,8 +24,6 @@ export interface EmailInput {
   readonly message: Message;
   /** Sender's address: message ids are of its domain. */
   readonly from: string;
-  /** Undefined for the first mail of an incident. */
-  readonly thread: EmailThread | undefined;
 }
 
 const borders: Readonly<Record<Message['tone'], string>> = {
@@ -39,21 +34,27 @@ const borders: Readonly<Record<Message['tone'], string>> = {
 };
 
 /**
- * Makes the mail of a notice. All mails of an incident have the subject of its first, after "Re:", and
- * one common reference: Gmail wants both to thread them. The reference is no mail's id, because some
- * servers replace ids. The text begins with the title of the notice itself, so a preview shows it. Ids
- * depend on the notice alone: a mail that comes twice is the same mail.
+ * Makes the mail of a notice. Its subject is the title of the notice itself: a lock screen shows the subject
+ * first, and an end must not begin with CRITICAL there. The mails of an incident are one thread by
+ * `In-Reply-To` and `References` (RFC 5322), which suffices for Thunderbird, Apple Mail and mutt. Gmail, Outlook
+ * and servers that follow RFC 8621, 3 want an equal subject too: there the end is a conversation of its own. That
+ * is the price. With the subject of the first mail on each, people get up for what is over.
+ *
+ * The reference is no mail's id, because some servers replace ids. Ids depend on the notice alone: a mail that
+ * comes twice is the same mail.
  */
-export function emailMessage({ notice, message, from, thread }: EmailInput): EmailMessage {
+export function emailMessage({ notice, message, from }: EmailInput): EmailMessage {
   const { event, change } = notice;
-  const domain = from.slice(from.lastIndexOf('@') + 1);
+  const domain = domainOf(from);
   const id = /^[\w-]{1,64}$/.test(event.id)
     ? event.id
     : createHash('sha256').update(event.id).digest('hex');
+  const incident = `<${id}@${domain}>`;
   return {
-    subject: thread === undefined ? message.title : `Re: ${thread.subject}`,
+    subject: message.title,
     messageId: `<${id}.${event.revision}.${change}@${domain}>`,
-    references: `<${id}@${domain}>`,
+    inReplyTo: incident,
+    references: incident,
     headers: {
       'Auto-Submitted': 'auto-generated',
       'X-Auto-Response-Suppress': 'All',
@@ -63,6 +64,12 @@ export function emailMessage({ notice, message, from, thread }: EmailInput): Ema
     text: `${messageText(message)}\n`,
     html: htmlOf(message),
   };
+}
+
+/** Domain of message ids, which are ASCII. */
+function domainOf(address: string): string {
+  const domain = address.slice(address.lastIndexOf('@') + 1);
+  return /^[\x21-\x7e]+$/.test(domain) ? domain : domainToASCII(domain) || 'tailmark';
 }
 
 /** A page without colours of its own for text and ground, so that dark modes can choose theirs; no images. */

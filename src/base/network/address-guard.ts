@@ -59,10 +59,11 @@ const embeddings: readonly Embedding[] = [
  * it may be: private and loopback addresses may, since receivers live there. A name is only compared with
  * those of metadata services; its addresses have to be checked too, once they are resolved.
  *
- * @param host the `hostname` of a URL, or an address as a resolver returns it, with or without a zone
+ * @param host the `hostname` of a URL, the host of a `host:port`, or an address as a resolver returns it, with or
+ *   without a zone
  */
 export function hostRefusal(host: string): string | undefined {
-  const bare = host.replace(/^\[|\]$|\.+$/g, '').toLowerCase();
+  const bare = canonical(host.replace(/^\[|\]$|\.+$/g, '').toLowerCase());
   const address = bare.split('%')[0] ?? '';
   if (isIP(address) === 0) {
     return metadataNames.has(bare) ? `${bare} is a cloud metadata service: refused` : undefined;
@@ -73,6 +74,17 @@ export function hostRefusal(host: string): string | undefined {
     if (metadata.check(form, family)) return `address ${bare} is a cloud metadata service: refused`;
   }
   return undefined;
+}
+
+/**
+ * The IPv4 address that resolvers read out of a host such as `2852039166`, `0xa9.254.43518` or `169。254。169。254`,
+ * as URL parsers do; every other host as it is.
+ */
+function canonical(host: string): string {
+  const url = `http://${host}`;
+  if (isIP(host.split('%')[0] ?? '') !== 0 || !URL.canParse(url)) return host;
+  const { hostname } = new URL(url);
+  return isIP(hostname) === 4 ? hostname : host;
 }
 
 /** IPv4 addresses that an IPv6 address leads to. */

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { hostRefusal } from '../../../src/alert/http/address-guard.ts';
+import { hostRefusal } from '../../../src/base/network/address-guard.ts';
 
 const linkLocal = [
   '169.254.0.0',
@@ -81,12 +81,29 @@ const allowed = [
   '2001:0:4136:e378:8000:63bf:3fff:fdd2',
   '2606:4700::1',
   '93.184.216.34',
+  '2130706433', // 127.0.0.1
+  '10.1',
 ];
 
 describe('hostRefusal', () => {
   it.each(linkLocal)('refuses %s as link-local', (address) => {
     const shown = address.replace(/^\[|\]$|\.+$/g, '');
     expect(hostRefusal(address)).toBe(`address ${shown} is link-local: refused`);
+  });
+
+  it.each([
+    '2852039166',
+    '0xa9fea9fe',
+    '025177524776',
+    '0xa9.0xfe.0xa9.0xfe',
+    '0251.0376.0251.0376',
+    '169.254.43518',
+    '169.16689662.',
+    '１６９.２５４.１６９.２５４',
+    '169。254。169。254',
+    '%31%36%39.254.169.254',
+  ])('refuses %s, which is no address until a resolver reads it', (host) => {
+    expect(hostRefusal(host)).toBe('address 169.254.169.254 is link-local: refused');
   });
 
   it.each(metadata)('refuses %s as a metadata service', (address) => {

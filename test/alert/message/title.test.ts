@@ -1,0 +1,82 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { anomalyMessage } from '../../../src/alert/message/anomaly-message.ts';
+import type { Notice } from '../../../src/alert/receivers/receiver.ts';
+import { anyNotice } from '../receivers/kit/any-notice.ts';
+import { links, noticeOf, richEvent } from '../receivers/kit/notices.ts';
+
+const titleOf = (notice: Notice) => anomalyMessage(notice, 'full', links).title;
+
+describe('the title', () => {
+  const modelOf = (count: number) =>
+    Array.from({ length: count }, (_, i) => ({
+      dimension: 'model' as const,
+      value: `m${i}`,
+      affected: 1,
+      total: 1,
+    }));
+  const scope = { affected: 4, unresolved: 4, total: 9, common: [] };
+
+  it.each([
+    [2, 'ranker +1 model '],
+    [3, 'ranker +2 models '],
+    [5, 'ranker +4 or more models '],
+  ])('of an incident over %i models counts the others', (count, name) => {
+    const event = { ...richEvent, scope: { ...scope, values: modelOf(count) } };
+    expect(titleOf(noticeOf('opened', { event }))).toContain(`CRITICAL ${name}p99`);
+  });
+
+  it('names a stage that is slow itself once, and one that is to blame', () => {
+    const evidence = { ...richEvent.evidence, measured_stage: 'queue' };
+    expect(titleOf(noticeOf('opened', { event: { ...richEvent, evidence } }))).toBe(
+      'CRITICAL ranker p99 of queue 512 ms, 2.1x its baseline; since 10:17 UTC; 12 of 24 series',
+    );
+    const blame = [{ stage: 'unaccounted', excess_ms: 5, share: 1 }];
+    expect(titleOf(noticeOf('opened', { event: { ...richEvent, blame } }))).toContain(
+      ', blame unaccounted time; ',
+    );
+  });
+
+  it('cuts a long model name before anything that matters', () => {
+    const model = 'm'.repeat(4096);
+    const members = richEvent.members?.map((member) => ({ ...member, model }));
+    const event = { ...richEvent, model, members };
+    expect(titleOf(noticeOf('opened', { event }))).toBe(
+      'CRITICAL mmmmmmmmmmmmmmmmmmm… p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+    );
+  });
+
+  it('of an incident has the numbers of its worst series', () => {
+    const [first] = richEvent.members ?? [];
+    if (first === undefined) throw new Error('no members');
+    const measured = { observed_ms: 900, baseline_ms: 210, ratio: 4.3, stage: 'forward' };
+    const worst = { ...first, ...measured, model: 'embedder', measured_stage: 'forward' };
+    const event = { ...richEvent, members: [worst, first] };
+    const titles = (['opened', 'risen', 'resolved'] as const).map((change) =>
+      titleOf(noticeOf(change, { event })),
+    );
+    expect(titles).toEqual([
+      'CRITICAL embedder p99 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL (was warning) embedder p99 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
+    ]);
+  });
+
+  it('has the state and the size in its first 80 characters, whatever the names are', () => {
+    fc.assert(
+      fc.property(anyNotice, (notice) => {
+        const title = titleOf(notice);
+        expect([...title].length).toBeLessThanOrEqual(150);
+        const start = [...title].slice(0, 80).join('');
+        expect(start).toMatch(/^(TEST )?(CRITICAL|WARNING|INFO|RESOLVED|ENDED) /);
+        expect(start.startsWith('TEST ')).toBe(notice.isTest);
+      }),
+    );
+    const long = { model: 'm'.repeat(99), stage: 's'.repeat(99) };
+    const evidence = { ...richEvent.evidence, measured_stage: 's'.repeat(99) };
+    for (const change of ['opened', 'risen', 'past'] as const) {
+      const event = { ...richEvent, ...long, evidence };
+      expect(titleOf(noticeOf(change, { event, isTest: true })).slice(0, 80)).toContain('p99 of s');
+    }
+  });
+});
