@@ -1,6 +1,7 @@
 -- What is stored of one chunk: its ledger row (then every table has it), how many rows of it have landed
 -- since the time given and the samples in them, the chunks that were stored since, and how many tokens the
 -- server remembers. A chunk whose landing was sent again may have been sent any time since it was begun.
+-- And which server says so (server_identity.sql).
 WITH
     fromUnixTimestamp64Milli({sinceMs:Int64}) AS since,
     landed AS
@@ -28,4 +29,9 @@ SELECT
         SELECT toUInt64OrZero(extract(engine_full, 'deduplication_window = (\\d+)'))
         FROM system.tables
         WHERE database = currentDatabase() AND name = 'chunk_landings'
-    ) AS tokens_kept
+    ) AS tokens_kept,
+    (
+        SELECT concat(toString(serverUUID()), '/', any(if(empty(uuid), database, toString(uuid))))
+        FROM system.tables
+        WHERE database = currentDatabase() AND name = 'flushes'
+    ) AS server

@@ -1,8 +1,7 @@
 -- Which server and which tables an address leads to, and the server's time. Servers restored from one copy
 -- may share their own id; their tables have others. Tables of an old database (engine Ordinary) have none.
 SELECT
-    toString(serverUUID()) AS server,
-    any(if(empty(uuid), database, toString(uuid))) AS tables,
+    concat(toString(serverUUID()), '/', any(if(empty(uuid), database, toString(uuid)))) AS server,
     count() AS found,
     toUnixTimestamp64Milli(now64(3)) AS now_ms
 FROM system.tables

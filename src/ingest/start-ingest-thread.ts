@@ -6,7 +6,6 @@ import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { ClockWatch } from '../sink/guard/clock-watch.ts';
-import { GuardedStore } from '../sink/guard/guarded-store.ts';
 import { openStoreGuard } from '../sink/guard/open-store-guard.ts';
 import type { StoreGuard } from '../sink/guard/store-guard.ts';
 import { withoutEvents } from '../source/event-text.ts';
@@ -65,9 +64,10 @@ async function startGuarded(
   clockWatch: ClockWatch,
 ): Promise<RunningIngest> {
   const { storeId } = guard;
-  const chunkStore = new ClickHouseChunkStore(options.client, instanceName());
+  const requireServer = (identity: string) => guard.requireServer(identity);
+  const chunkStore = new ClickHouseChunkStore(options.client, instanceName(), requireServer);
   const longestCallMs = REQUESTS_PER_CALL * config.clickhouse.request_timeout + CALL_GRACE_MS;
-  const store = new ObservedStore(new GuardedStore(chunkStore, guard), systemClock, longestCallMs);
+  const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
   const waitMs = (topic: string, partition: number) =>
     Math.max(store.waitMs(topic, partition), clockWatch.heldMs());
   const source = new HeldSource(

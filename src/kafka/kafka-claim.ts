@@ -37,6 +37,8 @@ export class KafkaClaim implements Claim {
   position: number | undefined;
   /** The log that the position is of. */
   logId = '';
+  /** When that log was asked for. */
+  foundMs = 0;
   /** Offset after the last record that was read, now or before: at or after the position. */
   knownTo = 0;
   /** Leader epoch of that record; -1 while unknown. */

@@ -28,7 +28,10 @@ import { subscribedRoundRobin } from './subscribed-round-robin.ts';
 const MAX_CONCURRENT_PARTITIONS = 64;
 const FIRST_RETRY_MS = 100;
 const LAST_RETRY_MS = 5_000;
-/** A fetch in flight reports a deleted topic. After a longer gap between fetches, the log is checked. */
+/**
+ * A fetch in flight reports a deleted topic. After a longer gap, between fetches or from the look-up to the
+ * first records, the log is checked.
+ */
 const FETCH_GAP_MS = 5_000;
 /** Interval of heartbeats while a batch waits for the previous one. */
 const KEEP_ALIVE_MS = 500;
@@ -168,6 +171,7 @@ export class KafkaSource implements Source {
       waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
       if (waiting.length === 0 || this.#isQuiesced) return;
       try {
+        const askedMs = this.#clock.elapsedMs();
         const found = await findPartitions(this.#cluster, this.groupId, waiting);
         // All claims have an outcome before any of them is looked up again.
         const outcomes = await Promise.allSettled(
@@ -177,6 +181,7 @@ export class KafkaSource implements Source {
             const committed = claim.known(here.committed);
             const position = await this.#handler.onClaimed(claim, { ...here, committed });
             claim.logId = here.logId;
+            claim.foundMs = askedMs;
             this.#readFrom(claim, position);
           }),
         );
@@ -227,6 +232,9 @@ export class KafkaSource implements Source {
     const fetchOffset = Number(requested ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
     const records = recordsFrom(batch, fetchOffset);
+    // The store may have been slow to say where to begin, and no fetch was in flight meanwhile.
+    const isFirst = claim.queue === undefined;
+    if (isFirst && this.#clock.elapsedMs() - claim.foundMs > FETCH_GAP_MS) claim.isInDoubt = true;
     // Another leader may have lacked some of the records that were read.
     if (isOfOtherLeader(records, claim)) claim.isInDoubt = true;
     if (fetchOffset > claim.position && this.#isGapInDoubt(claim, records)) return;

@@ -6,7 +6,9 @@ import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { startClickHouse } from '../../src/local/clickhouse/clickhouse-server.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
+import { findServer } from '../../src/sink/guard/one-server.ts';
 import { migrate, readMigrations } from '../../src/sink/migrate.ts';
 import { useStack } from '../containers/stack.ts';
 import { startBalancer } from './kit/balancer.ts';
@@ -125,6 +127,29 @@ it('refuses a URL behind which servers change: at the start, and before the next
     await rig.start(['ingest']);
     await rig.untilConsumed(200);
     expect(await rig.consumed()).toBe(200);
+  }));
+
+it('a read names the server that it is of, where its connection is older than the URL’s last change', () =>
+  withRig({ stack, name: 'kept_connection' }, async (rig) => {
+    const other = await startClustered();
+    rig.atEnd(other.stop);
+    const { clickhouse } = rig.config;
+    const elsewhere = { ...clickhouse, url: other.url };
+    await migrate(elsewhere);
+    const balancer = await startBalancer(other.url);
+    rig.atEnd(() => balancer.close());
+    const client = openClickHouse({ ...clickhouse, url: balancer.url });
+    rig.atEnd(() => client.close());
+    const servers: string[] = [];
+    const store = new ClickHouseChunkStore(client, 'test', (identity) => servers.push(identity));
+    await store.ledgerEnds('g', 't', 0);
+    balancer.leadNew(clickhouse.url);
+    await store.ledgerEnds('g', 't', 0);
+    const asked = await findServer({ ...clickhouse, url: balancer.url }, 2);
+    const [here, there] = await Promise.all([findServer(clickhouse, 1), findServer(elsewhere, 1)]);
+    // A question on a new connection says nothing of the read.
+    expect(asked.identity).toBe(here.identity);
+    expect(servers).toEqual([there.identity, there.identity]);
   }));
 
 it('refuses a schema that is newer, with both numbers, in every role and in migrate', () =>

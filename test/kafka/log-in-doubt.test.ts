@@ -86,6 +86,36 @@ describe('after a time without a fetch', () => {
   });
 });
 
+describe('a start position that was long in coming', () => {
+  /** A run that is told where to begin after so long, while the topic is recreated; how often it is told. */
+  async function placedAfter(ms: number, change: Partial<FakeKafka>) {
+    const kafka = new FakeKafka();
+    kafka.append(0, 10);
+    const run = new WatchedRun(kafka);
+    let claims = 0;
+    run.onClaim = async () => {
+      if (++claims > 1) return;
+      await new Promise((resolve) => setTimeout(resolve, ms));
+      Object.assign(kafka, change);
+    };
+    await run.begin();
+    await run.pass(10);
+    return { handled: run.handled, claims };
+  }
+
+  it('is resolved again before anything is read, where the topic was recreated meanwhile', async () => {
+    const { handled, claims } = await placedAfter(6_000, { topicId: 'other' });
+    expect(handled).toEqual(offsets(0, 10));
+    expect(claims).toBe(2);
+  });
+
+  it('is kept where the topic is the same', async () => {
+    const { handled, claims } = await placedAfter(6_000, {});
+    expect(handled).toEqual(offsets(0, 10));
+    expect(claims).toBe(1);
+  });
+});
+
 describe('where another leader wrote the next records', () => {
   it.each([
     ['alone', 0],

@@ -34,7 +34,7 @@ export class WatchedRun implements SourceHandler {
   readonly metrics = createMetrics();
   readonly source: WatchedSource;
   /** Action of the test on a batch before it is handled and committed. */
-  onClaim: () => void = () => undefined;
+  onClaim: () => Promise<void> | void = () => undefined;
   meddle: OnBatch = () => undefined;
   storeWaitMs = 0;
   /** How many records before the committed offset reading begins. */
@@ -96,7 +96,7 @@ export class WatchedRun implements SourceHandler {
   }
 
   async onClaimed(claim: Claim) {
-    this.onClaim();
+    await this.onClaim();
     const knownTo = this.#kafka.committed.get(claim.partition) ?? 0;
     return { offset: knownTo - this.readBack, knownTo, leaderEpoch: 0 };
   }

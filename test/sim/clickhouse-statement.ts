@@ -8,7 +8,7 @@ import {
 } from './sim-clickhouse.ts';
 
 type Params = Readonly<Record<string, unknown>>;
-type Rows = Record<string, string | number>[];
+type Row = Record<string, unknown>;
 
 const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT RowBinary$/;
 const INSERT_AGAIN =
@@ -47,25 +47,26 @@ export const clickhouseStatement = {
     params: Params,
     database: SimDatabase,
     { nowMs, replicaLagMs }: { readonly nowMs: number; readonly replicaLagMs: number | undefined },
-  ): Rows {
+  ): Row[] {
     const isReplica = replicaLagMs !== undefined;
     const view = isReplica ? database.asOf(nowMs - replicaLagMs) : database;
+    const server = isReplica ? 'replica' : 's';
     switch (query) {
       case readQuery('chunk_state'):
         noteLook(params, database, nowMs);
-        return chunkState(params, view, database.tokensKept);
+        return [{ ...chunkState(params, view, database.tokensKept), server }];
       case readQuery('chunk_places'):
-        return chunkPlaces(params, view);
+        return [{ places: chunkPlaces(params, view), server }];
       case readQuery('ledger_ends'):
-        return ledgerEnds(params, view);
+        return [{ ends: ledgerEnds(params, view), server }];
       case readQuery('server_identity'):
-        return [{ server: isReplica ? 'replica' : 's', tables: 't', found: 1, now_ms: nowMs }];
+        return [{ server, found: 1, now_ms: nowMs }];
       case readQuery('table_engines'): {
         const engine = isReplica ? 'ReplicatedMergeTree' : 'MergeTree';
         return [...tableNames, 'flushes'].map((table_name) => ({ table_name, engine }));
       }
       case readQuery('group_begin'):
-        return groupBegin(params, view);
+        return [{ ...groupBegin(params, view), server }];
       default:
         throw new Error(`the simulator knows no ${query}`);
     }
@@ -77,7 +78,7 @@ function noteLook(params: Params, database: SimDatabase, nowMs: number): void {
   database.noteLook(`${groupId}/${topic}/${partition}/${logMark}/${startOffset}`, nowMs);
 }
 
-function chunkState(params: Params, database: DatabaseView, tokensKept: number): Rows {
+function chunkState(params: Params, database: DatabaseView, tokensKept: number): Row {
   const { groupId, topic, partition, logId, startOffset, endOffset } = params;
   const since = Math.floor(Number(params.sinceMs) / 1000);
   const prefix = `${groupId}/${topic}/${partition}/${logId}/${startOffset}-`;
@@ -97,25 +98,23 @@ function chunkState(params: Params, database: DatabaseView, tokensKept: number):
     row.log_id === logId &&
     row.start_offset === startOffset &&
     row.end_offset === endOffset;
-  return [
-    {
-      ledger_rows: database.ledger.filter(isRow).length,
-      landed_rows: landed.length,
-      landed_samples: landed
-        .flatMap(({ bytes }) => stageCountsOf(bytes))
-        .reduce((sum, { requests }) => sum + requests, 0),
-      chunks_since: database.ledger.filter(({ flushed_ms }) => flushed_ms >= sentAt).length,
-      tokens_kept: tokensKept,
-    },
-  ];
+  return {
+    ledger_rows: database.ledger.filter(isRow).length,
+    landed_rows: landed.length,
+    landed_samples: landed
+      .flatMap(({ bytes }) => stageCountsOf(bytes))
+      .reduce((sum, { requests }) => sum + requests, 0),
+    chunks_since: database.ledger.filter(({ flushed_ms }) => flushed_ms >= sentAt).length,
+    tokens_kept: tokensKept,
+  };
 }
 
-function chunkPlaces({ mark }: Params, database: DatabaseView): Rows {
-  const places: Rows = [];
+function chunkPlaces({ mark }: Params, database: DatabaseView): string[] {
+  const places: string[] = [];
   for (const { name, blocks } of database.tables) {
     const days = blocks.map(({ bytes }) => markOf(bytes)).filter((found) => found.mark === mark);
     for (const dayS of new Set(days.map((found) => found.dayS))) {
-      places.push({ place: name, part: beginningOf(name, dayS) });
+      places.push(`${name} ${beginningOf(name, dayS)}`);
     }
   }
   return places;
@@ -130,7 +129,10 @@ function beginningOf(table: string, dayS: number): number {
   return table === 'latency_1d' ? Date.UTC(year, 0) / 1000 : dayS;
 }
 
-function ledgerEnds({ groupId, topic, partition }: Params, database: DatabaseView): Rows {
+function ledgerEnds(
+  { groupId, topic, partition }: Params,
+  database: DatabaseView,
+): (readonly string[])[] {
   const rows = database.ledger.filter(
     (row) => row.group_id === groupId && row.topic === topic && row.partition === partition,
   );
@@ -138,20 +140,18 @@ function ledgerEnds({ groupId, topic, partition }: Params, database: DatabaseVie
   return logIds.map((log_id) => {
     const ofLog = rows.filter((row) => row.log_id === log_id);
     const [last] = ofLog.toSorted((a, b) => b.end_offset - a.end_offset);
-    return {
-      log_id,
-      end_offset: last?.end_offset ?? 0,
-      watermark_ms: Math.max(...ofLog.map(({ watermark_ms }) => watermark_ms)),
-      leader_epoch: last?.leader_epoch ?? -1,
-    };
+    const watermarkMs = Math.max(...ofLog.map(({ watermark_ms }) => watermark_ms));
+    const { end_offset = 0, leader_epoch = -1 } = last ?? {};
+    return [log_id, ...[end_offset, watermarkMs, leader_epoch].map(String)];
   });
 }
 
-function groupBegin({ groupId, topic, clusterId }: Params, database: DatabaseView): Rows {
-  const rows = database.ledger.filter(
-    (row) =>
-      row.group_id === groupId && row.topic === topic && row.log_id.startsWith(`${clusterId}/`),
-  );
-  if (rows.length === 0) return [];
-  return [{ first_ms: Math.min(...rows.map(({ flushed_ms }) => flushed_ms)) }];
+function groupBegin({ groupId, topic, clusterId }: Params, database: DatabaseView): Row {
+  const times = database.ledger
+    .filter(
+      (row) =>
+        row.group_id === groupId && row.topic === topic && row.log_id.startsWith(`${clusterId}/`),
+    )
+    .map(({ flushed_ms }) => flushed_ms);
+  return { chunks: times.length, first_ms: times.length === 0 ? 0 : Math.min(...times) };
 }

@@ -8,7 +8,6 @@ import { KafkaSource } from '../../src/kafka/kafka-source.ts';
 import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../../src/sink/chunks/observed-store.ts';
-import { GuardedStore } from '../../src/sink/guard/guarded-store.ts';
 import { findServer } from '../../src/sink/guard/one-server.ts';
 import { StoreGuard } from '../../src/sink/guard/store-guard.ts';
 import { requireEngines } from '../../src/sink/guard/table-engines.ts';
@@ -101,8 +100,9 @@ export class SimProcess implements Owner {
     });
     if (this.#isEnding) return;
     this.#guard = guard;
-    const chunkStore = new ClickHouseChunkStore(clickhouseClient, this.name);
-    const store = new ObservedStore(new GuardedStore(chunkStore, guard), clock, LONGEST_CALL_MS);
+    const requireServer = (identity: string) => guard.requireServer(identity);
+    const chunkStore = new ClickHouseChunkStore(clickhouseClient, this.name, requireServer);
+    const store = new ObservedStore(chunkStore, clock, LONGEST_CALL_MS);
     const source = this.#source(clock, store);
     const publisher = letters.publisherOf(this.endpoint);
     const ingester = new Ingester({

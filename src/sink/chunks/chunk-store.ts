@@ -73,11 +73,21 @@ const CLOCK_SKEW_MS = 600_000;
 export class ClickHouseChunkStore {
   readonly #client: ClickHouseClient;
   readonly #instance: string;
+  readonly #requireServer: (identity: string) => void;
 
-  /** @param instance name of this process in the ledger. */
-  constructor(client: ClickHouseClient, instance: string) {
+  /**
+   * @param instance name of this process in the ledger.
+   * @param requireServer receives the identity of the server that each read is of, before the read counts, and
+   *   throws where it is another: what is read decides what is written, and a replica may be behind.
+   */
+  constructor(
+    client: ClickHouseClient,
+    instance: string,
+    requireServer: (identity: string) => void = () => undefined,
+  ) {
     this.#client = client;
     this.#instance = instance;
+    this.#requireServer = requireServer;
   }
 
   /** Stores a chunk's rows. Sending the same chunk again changes nothing while its token is remembered. */
@@ -94,13 +104,13 @@ export class ClickHouseChunkStore {
     const { mark, days, rowCount } = chunk.rows;
     if (rowCount === 0) return { parts: [], isNowhere: true };
     const all = [...days.stage, ...days.driver, ...days.exemplar];
-    const found = await this.#rows('chunk_places', {
+    const { places } = await this.#read<{ places: string[] }>('chunk_places', {
       mark,
       fromS: Math.min(...all) * DAY_S,
       toS: (Math.max(...all) + 1) * DAY_S,
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
-    const known = new Set(found.map(({ place, part }) => `${place} ${part}`));
+    const known = new Set(places);
     const parts = chunkParts(days).filter(({ table, fromS }) => !known.has(`${table} ${fromS}`));
     return { parts, isNowhere: known.size === 0 };
   }
@@ -159,7 +169,7 @@ export class ClickHouseChunkStore {
   /** Reads the state of a chunk that was begun at `sinceMs` or later. */
   async inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
     const { groupId, topic, partition, logId, startOffset, endOffset, rows } = chunk;
-    const [row] = await this.#rows('chunk_state', {
+    const state = await this.#read<Record<string, string>>('chunk_state', {
       groupId,
       topic,
       partition,
@@ -171,22 +181,23 @@ export class ClickHouseChunkStore {
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
     return {
-      isRecorded: Number(row?.ledger_rows) > 0,
-      isLanded: Number(row?.landed_rows) > 0,
-      landedSamples: Number(row?.landed_samples),
+      isRecorded: Number(state.ledger_rows) > 0,
+      isLanded: Number(state.landed_rows) > 0,
+      landedSamples: Number(state.landed_samples),
       // Half of the deduplication window, because pending chunks are not in the ledger yet.
-      isRemembered: Number(row?.chunks_since) * 2 < Number(row?.tokens_kept),
+      isRemembered: Number(state.chunks_since) * 2 < Number(state.tokens_kept),
     };
   }
 
   /** Ends of all logs that the partition has had; empty without stored chunks. */
   async ledgerEnds(groupId: string, topic: string, partition: number): Promise<LedgerEnd[]> {
-    const rows = await this.#rows('ledger_ends', { groupId, topic, partition });
-    return rows.map((row) => ({
-      logId: String(row.log_id),
-      endOffset: Number(row.end_offset),
-      watermarkMs: Number(row.watermark_ms),
-      leaderEpoch: Number(row.leader_epoch),
+    const params = { groupId, topic, partition };
+    const { ends } = await this.#read<{ ends: string[][] }>('ledger_ends', params);
+    return ends.map(([logId = '', endOffset, watermarkMs, leaderEpoch]) => ({
+      logId,
+      endOffset: Number(endOffset),
+      watermarkMs: Number(watermarkMs),
+      leaderEpoch: Number(leaderEpoch),
     }));
   }
 
@@ -196,8 +207,9 @@ export class ClickHouseChunkStore {
     topic: string,
     clusterId: string,
   ): Promise<number | undefined> {
-    const [row] = await this.#rows('group_begin', { groupId, topic, clusterId });
-    return row === undefined ? undefined : Number(row.first_ms);
+    const params = { groupId, topic, clusterId };
+    const begin = await this.#read<Record<string, string>>('group_begin', params);
+    return Number(begin.chunks) === 0 ? undefined : Number(begin.first_ms);
   }
 
   async #send(
@@ -212,8 +224,15 @@ export class ClickHouseChunkStore {
     });
   }
 
-  #rows(query: string, params: Record<string, unknown>) {
-    return readRows<Record<string, string | number>>(this.#client, query, params);
+  /**
+   * Reads a row that says itself which server it is of. Another connection may lead to another server, and so
+   * may the next request.
+   */
+  async #read<Row>(query: string, params: Record<string, unknown>): Promise<Row> {
+    const [row] = await readRows<Row & { readonly server: string }>(this.#client, query, params);
+    if (row === undefined) throw new Error(`ClickHouse returned nothing for ${query}`);
+    this.#requireServer(row.server);
+    return row;
   }
 }
 

@@ -69,7 +69,7 @@ async function ask(database: string, { open, clock }: ServerLookup): Promise<Fou
   const client = open();
   try {
     const requestMs = clock.nowMs();
-    const [row] = await readRows<Record<'server' | 'tables' | 'found' | 'now_ms', string>>(
+    const [row] = await readRows<Record<'server' | 'found' | 'now_ms', string>>(
       client,
       'server_identity',
     );
@@ -78,7 +78,7 @@ async function ask(database: string, { open, clock }: ServerLookup): Promise<Fou
       throw new Error(`database ${database} has no table flushes`);
     }
     return {
-      identity: `${row.server}/${row.tables}`,
+      identity: row.server,
       clockAheadMs: clockAheadMs(requestMs, Number(row.now_ms), responseMs),
     };
   } finally {

@@ -49,7 +49,7 @@ const fatalCodes: ReadonlySet<ErrorCode> = new Set<ErrorCode>([
  * Permits writes of chunks while the server, its tables and its schema are those of the start, and a lease
  * keeps migrations away. It checks at an interval, and before a write where its knowledge is old: the server
  * after a second, the lease after most of its time. So a process that was suspended writes nothing before it
- * knows. After a read that decides what is written, it asks again.
+ * knows. A read that decides what is written says itself which server it is of (`requireServer`).
  */
 export class StoreGuard {
   readonly #options: StoreGuardOptions;
@@ -104,16 +104,12 @@ export class StoreGuard {
     else if (this.#options.clock.elapsedMs() - this.#identifiedMs > KNOWN_MS) await this.#ask();
   }
 
-  /** Reads, and then asks which server there is. @throws where it is another than at the start. */
-  async reading<T>(read: () => Promise<T>): Promise<T> {
-    const { clock } = this.#options;
+  /** @throws OperatorError where a response is of another server than at the start: no write is permitted any more. */
+  requireServer(identity: string): void {
+    if (this.#fatal === undefined && identity !== this.#identity) {
+      this.#refuse(changingServer(`${identity}, and led to ${this.#identity} at the start`));
+    }
     if (this.#fatal !== undefined) throw this.#fatal;
-    const found = await read();
-    const readMs = clock.elapsedMs();
-    // A question that is under way was asked before.
-    do await this.#ask();
-    while (this.#identifiedMs < readMs);
-    return found;
   }
 
   /** Asks how far the local clock is ahead of the server's; negative when it is behind. */
@@ -159,9 +155,7 @@ export class StoreGuard {
     await this.#noting(async () => {
       const found = await database.find(connections);
       this.#identity ??= found.identity;
-      if (found.identity !== this.#identity) {
-        throw changingServer(`${found.identity}, and led to ${this.#identity} at the start`);
-      }
+      this.requireServer(found.identity);
       this.#identifiedMs = startedMs;
       this.#clockAheadMs = found.clockAheadMs;
       onServer?.(found);
@@ -186,13 +180,17 @@ export class StoreGuard {
       await step();
     } catch (error) {
       if (error instanceof OperatorError && fatalCodes.has(error.code)) {
-        this.#fatal = error;
-        this.#failure.reject(error);
+        this.#refuse(error);
       } else if (messageOf(error) !== this.#warned) {
         this.#warned = messageOf(error);
         this.#options.log.warn({ err: this.#warned }, 'check of the database failed');
       }
       throw error;
     }
+  }
+  /** Ends all writes. */
+  #refuse(error: OperatorError): void {
+    this.#fatal = error;
+    this.#failure.reject(error);
   }
 }

@@ -6,6 +6,8 @@ export interface Balancer {
   readonly url: string;
   /** Ends every connection, and sends new ones to these servers. */
   lead(...urls: string[]): void;
+  /** Sends new connections to these servers, and keeps the others. */
+  leadNew(...urls: string[]): void;
   close(): Promise<void>;
 }
 
@@ -37,6 +39,9 @@ export async function startBalancer(...urls: string[]): Promise<Balancer> {
     lead: (...others) => {
       servers = others;
       cut();
+    },
+    leadNew: (...others) => {
+      servers = others;
     },
     close: async () => {
       cut();

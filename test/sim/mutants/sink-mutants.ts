@@ -38,17 +38,17 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'replica-read-trusted',
     bug: 'what a replica that is behind says of a chunk decides what is sent (ClickHouse: select_sequential_consistency)',
-    file: 'src/sink/guard/store-guard.ts',
-    find: '    do await this.#ask();\n    while (this.#identifiedMs < readMs);',
-    replace: '    if (readMs < 0) await this.#ask();',
+    file: 'src/sink/chunks/chunk-store.ts',
+    find: 'this.#requireServer(row.server);',
+    replace: 'void this.#requireServer;',
     needs: ['lagging_replica'],
   },
   {
     name: 'replica-not-noticed',
     bug: 'another server behind the same name passes for the one of the start',
     file: 'src/sink/guard/store-guard.ts',
-    find: 'if (found.identity !== this.#identity) {',
-    replace: "if (found.identity === '') {",
+    find: 'if (this.#fatal === undefined && identity !== this.#identity) {',
+    replace: "if (this.#fatal === undefined && identity === '') {",
     needs: ['lagging_replica'],
   },
   {

@@ -6,6 +6,7 @@ import { type Chunk, chunkToken } from '../../../src/sink/chunks/chunk.ts';
 import { chunkColumns } from '../../../src/sink/chunks/chunk-columns.ts';
 import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { ClickHouseChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
+import { readQuery } from '../../../src/sink/read-query.ts';
 
 const bytes = Buffer.from('rows');
 const chunk: Chunk = {
@@ -46,7 +47,10 @@ interface Asked {
 }
 
 /** A client that records its calls, and returns the given row. */
-function listeningStore(found: Readonly<Record<string, string>> = {}) {
+function listeningStore(
+  found: Readonly<Record<string, unknown>> = {},
+  requireServer?: (identity: string) => void,
+) {
   const asked: Asked[] = [];
   const client = {
     exec: async (given: Asked) => {
@@ -61,7 +65,8 @@ function listeningStore(found: Readonly<Record<string, string>> = {}) {
       return { json: async () => [found] };
     },
   };
-  const store = new ClickHouseChunkStore(client as unknown as ClickHouseClient, 'host/1');
+  const opened = client as unknown as ClickHouseClient;
+  const store = new ClickHouseChunkStore(opened, 'host/1', requireServer);
   return { store, asked };
 }
 
@@ -176,5 +181,57 @@ describe('inspect', () => {
         },
       },
     ]);
+  });
+});
+
+describe('a read', () => {
+  const row = { server: 'uuid/table', places: [], ends: [], chunks: '0' };
+  const reads: readonly (readonly [string, (store: ClickHouseChunkStore) => Promise<unknown>])[] = [
+    ['of a chunk’s state', (store) => store.inspect(chunk, 0)],
+    ['of where a chunk is', (store) => store.missing(chunk, 0)],
+    ['of where the ledger ends', (store) => store.ledgerEnds('g', 't', 1)],
+    ['of when a group began', (store) => store.groupBeginMs('g', 't', 'c')],
+  ];
+
+  it.each(reads)('%s says itself which server it is of, and counts only then', async (_, read) => {
+    const servers: string[] = [];
+    const { store, asked } = listeningStore(row, (identity) => servers.push(identity));
+    await read(store);
+    expect(servers).toEqual(['uuid/table']);
+    expect(asked).toHaveLength(1);
+    const replica = listeningStore(row, () => {
+      throw new Error('a replica');
+    });
+    await expect(read(replica.store)).rejects.toThrow('a replica');
+  });
+
+  it('names the server as the guard asks for it', () => {
+    const [, identity] = /(concat\(.+) AS server/.exec(readQuery('server_identity')) ?? [];
+    const queries = ['chunk_state', 'chunk_places', 'ledger_ends', 'group_begin'].map(readQuery);
+    for (const query of queries) {
+      expect(query).toContain(
+        `(\n        SELECT ${identity}\n        FROM system.tables\n` +
+          "        WHERE database = currentDatabase() AND name = 'flushes'\n    ) AS server",
+      );
+    }
+  });
+
+  it('gives the places and ends that ClickHouse lists as texts', async () => {
+    const { store } = listeningStore({
+      server: '',
+      places: [`latency_10s ${20717 * 86_400}`, 'chunk_landings 0'],
+      ends: [['c/t', '30', '1790000000999', '-1']],
+      ...{ chunks: '2', first_ms: '1790000000000' },
+    });
+    const { parts, isNowhere } = await store.missing(chunk, 0);
+    expect(isNowhere).toBe(false);
+    const lacking = parts.filter(({ table }) => /^(latency_10s|chunk_landings)$/.test(table));
+    expect(lacking.map(({ table, fromS }) => [table, fromS])).toEqual([
+      ['latency_10s', 20718 * 86_400],
+    ]);
+    expect(await store.ledgerEnds('g', 't', 1)).toEqual([
+      { logId: 'c/t', endOffset: 30, watermarkMs: 1_790_000_000_999, leaderEpoch: -1 },
+    ]);
+    expect(await store.groupBeginMs('g', 't', 'c')).toBe(1_790_000_000_000);
   });
 });

@@ -11,8 +11,6 @@ class World {
   elapsedMs = 0;
   server = 'a';
   failure: Error | undefined;
-  /** What the next answers wait for. */
-  held: Promise<void> | undefined;
   schema: OperatorError | undefined;
   engines: OperatorError | undefined;
   readonly calls: string[] = [];
@@ -36,7 +34,7 @@ class World {
       database: {
         find: async (connections) => {
           this.calls.push(`find ${connections}`);
-          await this.held;
+          await Promise.resolve();
           if (this.failure !== undefined) throw this.failure;
           return { identity: this.server, clockAheadMs: 0 };
         },
@@ -104,46 +102,17 @@ describe('StoreGuard', () => {
     expect(world.drain()).toEqual(['find 1']);
   });
 
-  it('asks for the server after a read, however lately it did before', async () => {
+  it('refuses a response of another server, although questions before and after lead to the first', async () => {
     const world = new World();
     const guard = await world.open();
+    guard.requireServer('a');
+    expect(() => guard.requireServer('b')).toThrow('it leads to b, and led to a at the start');
     world.drain();
-    const readings = [1, 2].map((amount) =>
-      guard.reading(async () => {
-        world.calls.push('read');
-        world.elapsedMs += 10;
-        return amount;
-      }),
-    );
-    expect(await Promise.all(readings)).toEqual([1, 2]);
-    expect(world.drain()).toEqual(['read', 'read', 'find 1']);
-    world.server = 'b';
-    await expect(guard.reading(async () => 3)).rejects.toMatchObject({
-      code: 'TAILMARK_CLICKHOUSE_UNSUPPORTED',
-    });
-    world.drain();
-    const read = guard.reading(async () => world.calls.push('read'));
-    await expect(read).rejects.toMatchObject({ code: 'TAILMARK_CLICKHOUSE_UNSUPPORTED' });
+    for (const refused of [guard.permit(), guard.check(), guard.failed]) {
+      await expect(refused).rejects.toMatchObject({ code: 'TAILMARK_CLICKHOUSE_UNSUPPORTED' });
+    }
+    expect(() => guard.requireServer('a')).toThrow('it leads to b, and led to a at the start');
     expect(world.drain()).toEqual([]);
-  });
-
-  it('asks again where a question was on its way before a read ended', async () => {
-    const world = new World();
-    const guard = await world.open();
-    world.elapsedMs = 2_000;
-    let answer = () => {};
-    world.held = new Promise<void>((resolve) => {
-      answer = resolve;
-    });
-    const permit = guard.permit();
-    world.elapsedMs = 2_010;
-    const reading = guard.reading(async () => 1);
-    await Promise.resolve();
-    world.drain();
-    world.held = undefined;
-    answer();
-    await Promise.all([permit, reading]);
-    expect(world.drain()).toEqual(['find 1']);
   });
 
   it('looks for a migration before it writes, where the lease may have ended', async () => {
