@@ -51,10 +51,10 @@ export interface AutoscaleAnswer {
  * @throws Problem 503 where the load is stale or unknown.
  */
 export async function autoscale(
-  query: AutoscaleQuery,
+  asked: AutoscaleQuery,
   sources: AutoscaleSources,
 ): Promise<AutoscaleAnswer> {
-  const { objectiveMs, windowMs } = query;
+  const { objectiveMs, windowMs } = asked;
   const { nowMs, completeness, load } = sources;
   const now = nowMs();
   const known = await completeness();
@@ -69,7 +69,7 @@ export async function autoscale(
   const { requests, quantileMs } = await load(fromMs, toMs);
   const isEmpty = quantileMs === undefined || requests === 0;
   if (isEmpty && !known.hasAllTraffic) throw stale(known, now, endMs);
-  if (isEmpty) await requireKnownSilence(query, sources, { fromMs, toMs });
+  if (isEmpty) await requireKnownSilence(asked, sources, { fromMs, toMs });
   const ms = isEmpty ? 0 : quantileMs;
   return {
     value: Number((ms / objectiveMs).toPrecision(6)),
