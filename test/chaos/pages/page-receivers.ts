@@ -110,7 +110,10 @@ function revisions(name: string, server: BadReceiver): StormReceiver {
   };
 }
 
-/** A trigger names its model, a resolve only the key: that of the last trigger with it. */
+/**
+ * A trigger names its model, a resolve only the key: that of the last trigger with it. One without a trigger does
+ * nothing.
+ */
 function pagerDutyOf({ body }: AcceptedPost, seen: Map<string, string>) {
   const { event_action, dedup_key, payload } = pager.parse(JSON.parse(body));
   const base = dedup_key.replace(/\/critical$/, '');
@@ -122,7 +125,8 @@ function pagerDutyOf({ body }: AcceptedPost, seen: Map<string, string>) {
     if (!isRise) seen.set(base, model);
     return { what: isRise ? 'risen' : 'opened', model };
   }
-  return dedup_key === base ? { what: 'resolved', model: seen.get(base) ?? '' } : undefined;
+  const model = seen.get(base);
+  return dedup_key === base && model !== undefined ? { what: 'resolved', model } : undefined;
 }
 
 function slackOf({ body }: AcceptedPost) {

@@ -47,7 +47,7 @@ export function summarizeRevisions(
  * opening whose acceptance is not on record, as the process was killed, is followed by the end that stands alone:
  * `past` in a chat. That end comes to a pager as well, where it opens nothing, though the opening had not arrived.
  *
- * @param skipped models of which that is on record.
+ * @param skipped models of which the latter is on record.
  */
 export function summarizeStates(
   name: string,

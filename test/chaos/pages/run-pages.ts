@@ -168,10 +168,14 @@ async function summaries(
   options: PagePlanOptions,
   client: ReturnType<typeof openClickHouse>,
 ): Promise<ReceiverSummary[]> {
+  // Over before it could be delivered: of it there is nothing on record, or its end alone.
   const skipped = await rowsOf<{ receiver: string; model: string }>(
     client,
-    `SELECT DISTINCT receiver, model FROM deliveries AS d
-     INNER JOIN anomalies AS a ON a.id = d.id WHERE d.outcome = 'skipped'`,
+    `SELECT receiver, model FROM deliveries AS d
+     INNER JOIN (SELECT DISTINCT id, model FROM anomalies) AS a ON a.id = d.id
+     GROUP BY receiver, model
+     HAVING countIf(d.state = 'resolved' AND d.outcome IN ('skipped', 'accepted')) > 0
+       AND countIf(d.state != 'resolved' AND d.outcome = 'accepted') = 0`,
   );
   return receivers.map(({ name, summary }) => {
     const models = skipped.filter(({ receiver }) => receiver === name).map(({ model }) => model);
