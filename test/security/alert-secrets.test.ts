@@ -73,7 +73,7 @@ describe('secrets of receivers', () => {
       const env = { TAILMARK_ALERT_RECEIVERS: JSON.stringify(receivers()) };
       const { config, settings } = loadConfig({ env, readFile: () => '' });
       const planted = JSON.stringify(receivers()).match(/CANARY[\w-]*/g) ?? [];
-      expect(new Set(planted).size).toBeGreaterThanOrEqual(45);
+      expect(new Set(planted).size).toBeGreaterThanOrEqual(50);
       const logged: string[] = [];
       const rows: DeliveryRow[] = [];
       const metrics = createMetrics();

@@ -1,5 +1,6 @@
 import { Outbox } from '../../../src/alert/outbox/outbox.ts';
 import { ReceiverWatch } from '../../../src/alert/outbox/receiver-watch.ts';
+import type { Receiver } from '../../../src/alert/receivers/receiver.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
@@ -11,7 +12,6 @@ import type {
 } from '../../../src/sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
-import type { FakeReceiver } from './fake-receiver.ts';
 import { VirtualClock } from './virtual-clock.ts';
 
 const hourMs = 3_600_000;
@@ -76,17 +76,17 @@ const started: AnomalyEvent['started_at'] = '2026-11-01T12:00:00.000Z';
 export class World {
   readonly clock = new VirtualClock();
   readonly tables = new Tables(this.clock);
-  readonly receivers: readonly FakeReceiver[];
+  readonly receivers: readonly Receiver[];
   readonly metrics = createMetrics();
   isLeading = true;
   outbox: Outbox;
 
-  constructor(receivers: readonly FakeReceiver[]) {
+  constructor(receivers: readonly Receiver[]) {
     this.receivers = receivers;
     this.outbox = this.#open();
   }
 
-  static async started(...receivers: FakeReceiver[]): Promise<World> {
+  static async started(...receivers: Receiver[]): Promise<World> {
     const world = new World(receivers);
     await world.outbox.start();
     return world;
