@@ -192,8 +192,12 @@ describe('the page of an outage', () => {
       // The opening may come again, under its key. Nothing follows the end.
       expect(new Set(stories())).toEqual(new Set([page, end]));
       expect(stories().at(-1)).toBe(end);
-      const rows = async () => rig.rows('SELECT revision, state FROM anomalies ORDER BY revision');
-      expect(await rows()).toEqual([
+      // It is delivered before it is stored.
+      const states = await poll('both events are stored', async () => {
+        const rows = await rig.rows('SELECT revision, state FROM anomalies ORDER BY revision');
+        return rows.length > 1 ? rows : undefined;
+      });
+      expect(states).toEqual([
         { revision: 1, state: 'opened' },
         { revision: 2, state: 'resolved' },
       ]);

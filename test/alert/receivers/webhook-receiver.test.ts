@@ -51,7 +51,7 @@ describe('a webhook’s response', () => {
     const { sender } = scriptedSender(responseOf(404, quoted));
     const receiver = receiverOf(sender, settings);
     const { answer } = await receiver.send(noticeOf('opened'), 'full');
-    expect(answer).toMatch(/^404.*: no POST (\*\*\* ){3}\*\*\*$/);
+    expect(answer).toMatch(/^404.*: no POST [* ]+$/);
     const shown = JSON.stringify([receiver.name, receiver.preview(noticeOf('opened'), 'full')]);
     expect(leaksIn(shown)).toEqual([]);
     expect(shown).toContain('"POST hooks.example.com"');
