@@ -36,6 +36,15 @@ it('gets 0 while others ask, and 503 where silence may be an outage', () =>
     const othersAsk = () => rig.publish([event('search', 0)]);
 
     await rig.publish([event('ranker', 300_000)]);
+    // On its first day nobody knows when a model has requests.
+    const early = await untilAnswer('between a week and a day ago', othersAsk);
+    expect(early).toMatch(/^503 /);
+    for (const table of ['latency_1h', 'latency_1d']) {
+      await rig.client.command({
+        query: `INSERT INTO ${table} SELECT * REPLACE (window_start - INTERVAL 2 DAY AS window_start)
+                FROM ${table} WHERE model = 'ranker'`,
+      });
+    }
     await untilAnswer('200 {"value":0,', othersAsk);
 
     const store = new AnomalyStore(rig.client);

@@ -59,7 +59,7 @@ it('stays ready with a dead receiver, and says since when and what it did not ge
       );
     };
     const iso = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-    const refused = `alert: pager did not get an event in the last 24 h (see \`tailmark anomalies --deliveries\`); the last: anomaly bad, refused at ${iso(nowMs - hourMs)}: 400 no such key`;
+    const refused = `alert: an event to pager was given up in the last 24 h (see \`tailmark anomalies --deliveries\`); the last: anomaly bad, refused at ${iso(nowMs - hourMs)}: 400 no such key`;
     const away = await untilReady((body) => body.includes('accepted nothing'));
     expect(away).toEqual([
       'ready',

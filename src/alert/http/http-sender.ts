@@ -11,6 +11,8 @@ export type HttpResult =
       readonly status: number;
       /** At most the first 4 kB of the body, as text. */
       readonly text: string;
+      /** True where the body broke off, or did not end in time. */
+      readonly isCut?: true;
       /** `Retry-After`, in seconds or as a date, at most 15 minutes. */
       readonly retryAfterMs: number | undefined;
       /** The server's own clock, by its header `Date`. */

@@ -140,8 +140,9 @@ export class UndiciSender implements HttpSender {
     });
   }
 
-  #resultOf(arriving: Arriving, error = 'connection failed'): HttpResult {
+  #resultOf(arriving: Arriving, failure: string | undefined): HttpResult {
     const { status, headers, chunks, wasSent } = arriving;
+    const error = failure ?? 'connection failed';
     if (status === undefined) return wasSent ? { error, wasSent } : { error };
     const dateMs = httpDateMs(firstOf(headers.date));
     const bytes = Buffer.concat(chunks).subarray(0, maxTextBytes);
@@ -151,6 +152,7 @@ export class UndiciSender implements HttpSender {
       text: new TextDecoder().decode(bytes, { stream: true }),
       retryAfterMs: retryAfterMs(firstOf(headers['retry-after']), dateMs ?? this.#options.nowMs()),
       dateMs,
+      ...(failure !== undefined && { isCut: true }),
     };
   }
 }

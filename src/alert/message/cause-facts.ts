@@ -3,6 +3,7 @@ import { formatMs } from '../../detect/event/anomaly-summary.ts';
 import { formatShare } from '../../detect/event/format.ts';
 import type { Fact } from './fact.ts';
 import { kindWords, stageText } from './kind-words.ts';
+import { ofWorstSeries } from './worst-series.ts';
 
 /** Share of the excess from which a stage is listed. */
 const shownShare = 0.05;
@@ -34,16 +35,21 @@ const lookFirst: Readonly<Record<Exclude<Bottleneck, 'unknown'>, string>> = {
 export function causeFacts(event: AnomalyEvent, { isSolved }: { isSolved: boolean }): Fact[] {
   const { bottleneck, kind } = event;
   const where = bottleneck === 'unknown' ? kindWords[kind].lookFirst : lookFirst[bottleneck];
+  const worst = ofWorstSeries(event).stage;
+  const look =
+    worst === event.stage
+      ? where
+      : `the series blame different stages (${stageText(worst)}, ${stageText(event.stage)}): tailmark explain ${event.id}`;
   return [
     ...blameFact(event),
     ...driverFacts(event),
-    ...(isSolved ? [] : [{ label: 'Look first', text: where }]),
+    ...(isSolved ? [] : [{ label: 'Look first', text: look }]),
     ...traceFact(event),
   ];
 }
 
 /** "slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), rest +18 ms (7 %)". */
-function blameFact({ blame, kind, quantile }: AnomalyEvent): Fact[] {
+function blameFact({ blame, kind, quantile, scope }: AnomalyEvent): Fact[] {
   if (blame.length === 0) return [];
   const shown = blame.filter(({ share }) => Math.abs(share) >= shownShare).slice(0, stagesShown);
   const rest = blame.filter((part) => !shown.includes(part));
@@ -54,7 +60,8 @@ function blameFact({ blame, kind, quantile }: AnomalyEvent): Fact[] {
   // A drift compares the mean of all requests, hour by hour.
   const whose =
     kind === 'drift' ? 'mean request' : `slowest ${formatShare(1 - quantile)} of requests`;
-  return [{ label: 'Blame', text: `${whose}: ${parts.join(', ')}` }];
+  const of = scope === undefined ? whose : `first series, ${whose}`;
+  return [{ label: 'Blame', text: `${of}: ${parts.join(', ')}` }];
 }
 
 function partText(name: string, { excess_ms, share }: Pick<Blamed, 'excess_ms' | 'share'>): string {

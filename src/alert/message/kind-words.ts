@@ -108,7 +108,8 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
     lookFirst: 'open anomalies of this model: they name the stage',
   },
   pipeline: {
-    headline: ({ summary }) => cutText(summary, 110),
+    // Its first clause: the others say what follows from it.
+    headline: ({ summary }) => cutText(summary.split(/; |\. /)[0] ?? '', 110),
     recovered: () => 'keeps up again',
     rebaselined: () => 'keeps up again',
     measured: ({ summary }) => summary,

@@ -9,10 +9,11 @@ export function ofWorstSeries(event: AnomalyEvent): AnomalyEvent {
   const [worst] = event.members ?? [];
   if (worst === undefined || seriesKey(worst) === seriesKey(event)) return event;
   const { stage, observed_ms, baseline_ms, ratio, rate, measured_stage } = worst;
+  const { quantile = event.quantile } = worst;
   return {
     ...event,
     ...seriesOf(worst),
-    ...{ stage, observed_ms, baseline_ms, ratio },
+    ...{ stage, quantile, observed_ms, baseline_ms, ratio },
     ...(rate && { rate }),
     blame: [{ stage, excess_ms: observed_ms - baseline_ms, share: 1 }],
     evidence: {

@@ -2,7 +2,7 @@ import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { Answer, Form, Receiver } from '../receivers/receiver.ts';
 import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { createFeed, type Feed, type NextStep } from './feed.ts';
-import { ownDelayMs, retryDelayMs } from './retry-policy.ts';
+import { ownDelayMs, retryDelayMs, unansweredDelayMs } from './retry-policy.ts';
 
 export interface LaneOptions {
   readonly receiver: Receiver;
@@ -309,9 +309,10 @@ export class Lane {
     const delayMs = retryDelayMs(answer, nowMs - this.#awaySinceMs, this.#options.random());
     if (answer.mayHaveArrived) item.feed.doubt();
     if (answer.mayHaveArrived && this.receiver.showsRepeats) item.unanswered++;
-    const ownFailures = Math.max(item.unanswered, this.#isOwnFault(item) ? item.failures : 0);
-    const ownMs = ownFailures === 0 ? 0 : ownDelayMs(ownFailures - 1, this.#options.random());
-    item.nextAtMs = nowMs + Math.max(delayMs, ownMs);
+    const random = this.#options.random();
+    const ownMs = this.#isOwnFault(item) ? ownDelayMs(item.failures - 1, random) : 0;
+    const unansweredMs = unansweredDelayMs(item.unanswered, random);
+    item.nextAtMs = nowMs + Math.max(delayMs, ownMs, unansweredMs);
     // One failure says little of the others, unless the receiver itself asks for a pause.
     const pauses = answer.retryAfterMs !== undefined || this.#isClosed;
     if (pauses) this.#nextProbeMs = nowMs + delayMs;

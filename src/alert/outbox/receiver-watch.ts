@@ -102,7 +102,7 @@ function outageText(
 function givenUpText(name: string, count: number, { id, outcome, answer, atMs }: GivenUp): string {
   const what = count === 1 ? 'an event' : `${count} events`;
   const last = `anomaly ${id}, ${outcome} at ${timeOf(atMs)}: ${answer}`;
-  return `alert: ${name} did not get ${what} in the last 24 h (${remedy}); the last: ${last}`;
+  return `alert: ${what} to ${name} ${count === 1 ? 'was' : 'were'} given up in the last 24 h (${remedy}); the last: ${last}`;
 }
 
 function timeOf(ms: number): string {

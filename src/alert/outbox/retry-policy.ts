@@ -38,6 +38,11 @@ export function retryDelayMs(
   return Math.max(retryAfterMs, wholeMs * (jitterFrom + (1 - jitterFrom) * random));
 }
 
+/** Wait after an attempt that people may see though nobody answered: 16, 32, 64 s … 5 min. */
+export function unansweredDelayMs(unanswered: number, random: number): number {
+  return unanswered === 0 ? 0 : ownDelayMs(unanswered + 3, random);
+}
+
 /** Wait before the next attempt of one delivery that fails while others are accepted: 1, 2, 4 s … 5 min. */
 export function ownDelayMs(attempts: number, random: number): number {
   const { leastMs, mostMs, jitterFrom } = retryTuned;

@@ -84,6 +84,9 @@ export class PagerDutyReceiver implements Receiver {
     const result = await this.#options.http.post({ url, headers, body });
     const answer = answerOfHttp(result);
     if ('error' in result) return answer;
+    if (answer.outcome === 'accepted' && result.status !== accepted && result.isCut) {
+      return { outcome: 'failed', answer: 'the response broke off', mayHaveArrived: true };
+    }
     if (answer.outcome === 'accepted' && result.status !== accepted) {
       const text = `${result.status}, which is no answer of the Events API v2: check url`;
       return { outcome: 'rejected', answer: text };

@@ -59,7 +59,7 @@ export interface Receiver {
   readonly wantsPast: boolean;
   /**
    * True where people see a repeated delivery as a second message. After one that was not answered, the wait grows
-   * from 1 s to 5 minutes. Others know a repeated one by its key.
+   * from 16 s to 5 minutes. Others know a repeated one by its key.
    */
   readonly showsRepeats: boolean;
   /** For `state`: repeats the current state at an interval while it is open, and for a time after its end. */

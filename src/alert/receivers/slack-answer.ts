@@ -50,6 +50,12 @@ const gone = new Set([
   'thread_not_found',
 ]);
 
+const cutAnswer: Answer = {
+  outcome: 'failed',
+  answer: 'the response broke off',
+  mayHaveArrived: true,
+};
+
 const response = z.object({
   ok: z.boolean(),
   error: z.string().optional(),
@@ -62,6 +68,7 @@ export function slackAnswer(result: HttpResult): SlackAnswer {
   const answer = answerOfHttp(result);
   if (answer.outcome !== 'accepted' || !('text' in result)) return { answer };
   const body = bodyOf(result.text);
+  if (body === undefined && result.isCut) return { answer: cutAnswer };
   if (body === undefined) {
     const text = `${result.status}, which is no answer of Slack's Web API: check url`;
     return { answer: { outcome: 'rejected', answer: text } };
@@ -82,6 +89,19 @@ export function slackAnswer(result: HttpResult): SlackAnswer {
       ...(retryAfterMs !== undefined && { retryAfterMs }),
     },
     error,
+  };
+}
+
+/** Reads a response of an incoming webhook, which is the word "ok". */
+export function hookAnswer(result: HttpResult): Answer {
+  const answer = answerOfHttp(result);
+  if (answer.outcome !== 'accepted' || !('text' in result)) return answer;
+  const text = result.text.trim();
+  // A body that breaks off or hangs says nothing; the status counts.
+  if (text === 'ok' || (text === '' && result.isCut)) return answer;
+  return {
+    outcome: 'rejected',
+    answer: `${answer.answer}, which is no answer of Slack's incoming webhooks: check url`,
   };
 }
 

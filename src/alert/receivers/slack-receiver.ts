@@ -1,5 +1,4 @@
 import type { ReceiverConfig } from '../../config/alert.ts';
-import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, isOver, type Message } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
@@ -8,6 +7,7 @@ import { attempt, type ReceiverClock } from './attempt.ts';
 import { slackMessage, slackReply } from './payloads/slack-message.ts';
 import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 import {
+  hookAnswer,
   isGone,
   type SlackAnswer,
   type SlackPlace,
@@ -168,7 +168,7 @@ class SlackWebhookReceiver implements Receiver {
       ...(authorization !== undefined && { authorization }),
     };
     const post = async () =>
-      answerOfHttp(await http.post({ url, headers, body: this.#body(notice, form) }));
+      hookAnswer(await http.post({ url, headers, body: this.#body(notice, form) }));
     return attempt(post, { timeoutMs: config.timeout, clock, secrets });
   }
 

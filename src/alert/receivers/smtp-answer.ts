@@ -5,6 +5,8 @@ import type { Answer } from './receiver.ts';
 
 /** Replies about logins, rights and addresses: another mail would get them too. */
 const ofConfiguration = new Set([530, 534, 535, 550, 551, 553]);
+/** Wait after a reply 4xx. */
+const replyRetryMs = 30_000;
 /** Too large for the server or the mailbox. */
 const tooLarge = 552;
 /** Errors of the mail library about settings. */
@@ -29,7 +31,10 @@ export function acceptedMail({ response, rejectedErrors = [] }: SMTPSentMessageI
 export function refusedMail(error: unknown): Answer {
   const { code, responseCode = 0, response, command } = error as Partial<NodemailerError>;
   const answer = response ?? messageOf(error);
-  if (responseCode >= 400 && responseCode < 500) return { outcome: 'failed', answer };
+  // Greylisting takes minutes, and each attempt sends the whole mail.
+  if (responseCode >= 400 && responseCode < 500) {
+    return { outcome: 'failed', answer, retryAfterMs: replyRetryMs };
+  }
   const isOfConnection = code === 'ESOCKET' || code === 'ETLS';
   const handshake = isOfConnection && responseCode === 0 ? tlsFailure(error) : undefined;
   if (handshake !== undefined) {

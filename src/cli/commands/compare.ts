@@ -38,7 +38,8 @@ docs/explained/verdict.md says how it is found, and where it fails.
 
 --format github prints an annotation, and appends a summary to the file in GITHUB_STEP_SUMMARY.
 
-Exit codes: 0 pass or inconclusive, 2 fail.`,
+Exit codes: 0 pass or inconclusive, 2 fail. With --require-pass also 2 inconclusive: a mistyped name, or
+producers that are down, must not let a job go on.`,
   configure(command) {
     command
       .requiredOption('--model <NAME>', 'the model')
@@ -50,6 +51,7 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
       .option('--request-type <NAME>', 'only this request type')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
+      .option('--require-pass', 'exit with 2 unless the verdict is pass')
       .addOption(
         new Option('--format <FORMAT>', 'how results are printed')
           .choices(['table', 'github'])
@@ -77,7 +79,9 @@ Exit codes: 0 pass or inconclusive, 2 fail.`,
     };
     const compared: NamedComparison = { ...names, ...compareVersions(input, compareOptions) };
     print(compared, options, io);
-    return compared.verdict === 'fail' ? exitCodes.found : exitCodes.ok;
+    const isBad =
+      options.requirePass === true ? compared.verdict !== 'pass' : compared.verdict === 'fail';
+    return isBad ? exitCodes.found : exitCodes.ok;
   },
 };
 

@@ -124,6 +124,7 @@ const member = z.strictObject({
     .string()
     .optional()
     .describe('Stage whose quantile observed_ms is; absent from older events.'),
+  quantile: z.number().optional().describe('Of observed_ms; absent from older events.'),
   severity: z.enum(['critical', 'warning', 'info']).describe('Severity of this series alone.'),
   observed_ms: milliseconds.describe('As of the event, for this series.'),
   baseline_ms: milliseconds.describe('As of the event, for this series.'),

@@ -298,8 +298,8 @@ export class Incident {
     const { stage, severity, observed_ms, baseline_ms, ratio, started_at, resolved_at } = event;
     const measured = { stage, severity, observed_ms, baseline_ms, ratio, rate: event.rate };
     const id = this.#rowIdOf(event.id);
-    const { measured_stage } = event.evidence;
-    return { id, ...seriesOf(event), ...measured, measured_stage, started_at, resolved_at };
+    const ofQuantile = { measured_stage: event.evidence.measured_stage, quantile: event.quantile };
+    return { id, ...seriesOf(event), ...measured, ...ofQuantile, started_at, resolved_at };
   }
 
   #rowIdOf(memberId: string): string {

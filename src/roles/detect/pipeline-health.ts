@@ -122,7 +122,7 @@ function behindSummary(
     givenUp.length === 0
       ? 'windows wait for them'
       : `windows are evaluated without ${named(givenUp.map(({ name }) => name))}, and traffic volume is not evaluated`;
-  return `${count(lagMessages)} messages of ${names} wait to be stored, the oldest for ${durationText(behindMs)}; ${verdict}. Check the ingesters`;
+  return `${count(lagMessages)} messages wait to be stored, the oldest for ${durationText(behindMs)}; ${verdict}. Check the ingesters of ${names}`;
 }
 
 function overSummary(cause: PipelineCause, lastedMs: number): string {

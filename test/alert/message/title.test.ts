@@ -49,15 +49,21 @@ describe('the title', () => {
   it('of an incident has the numbers of its worst series', () => {
     const [first] = richEvent.members ?? [];
     if (first === undefined) throw new Error('no members');
-    const measured = { observed_ms: 900, baseline_ms: 210, ratio: 4.3, stage: 'forward' };
+    const measured = {
+      observed_ms: 900,
+      baseline_ms: 210,
+      ratio: 4.3,
+      stage: 'forward',
+      quantile: 0.95,
+    };
     const worst = { ...first, ...measured, model: 'embedder', measured_stage: 'forward' };
     const event = { ...richEvent, members: [worst, first] };
     const titles = (['opened', 'risen', 'resolved'] as const).map((change) =>
       titleOf(noticeOf(change, { event })),
     );
     expect(titles).toEqual([
-      'CRITICAL embedder p99 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
-      'CRITICAL (was warning) embedder p99 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL embedder p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL (was warning) embedder p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
       expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
     ]);
   });

@@ -123,8 +123,8 @@ describe('what is retried', () => {
     chat.answer = () => ({ outcome: 'failed', answer: 'no response', mayHaveArrived: true });
     await world.emit({ id: 'a' });
     await world.clock.advance(hourMs);
-    // At once, after 1, 2, 4 … 256 s, then every 5 minutes.
-    expect(chat.attempts).toHaveLength(20);
+    // At once, after 16, 32 … 256 s, then every 5 minutes.
+    expect(chat.attempts).toHaveLength(16);
     chat.answer = fine;
     await world.emit({ id: 'b' });
     await world.clock.advance(5 * minuteMs);

@@ -71,16 +71,16 @@ describe('a watched receiver', () => {
     };
     const { watch, time } = await watching({ givenUp: [before] });
     expect(watch.notes()).toEqual([
-      'alert: pager did not get an event in the last 24 h (see `tailmark anomalies --deliveries`); the last: anomaly a0, expired at 2026-10-31T16:00:00Z: not accepted for too long',
+      'alert: an event to pager was given up in the last 24 h (see `tailmark anomalies --deliveries`); the last: anomaly a0, expired at 2026-10-31T16:00:00Z: not accepted for too long',
     ]);
     for (const outcome of ['refused', 'refused', 'failed'] as const) {
       watch.recorded({ ...row, outcome });
     }
     expect(watch.notes()).toEqual([
-      'alert: pager did not get 2 events in the last 24 h (see `tailmark anomalies --deliveries`); the last: anomaly a1, refused at 2026-11-01T12:00:00Z: 400 no such key',
+      'alert: 2 events to pager were given up in the last 24 h (see `tailmark anomalies --deliveries`); the last: anomaly a1, refused at 2026-11-01T12:00:00Z: 400 no such key',
     ]);
     time.nowMs += 5 * hourMs;
-    expect(watch.notes().join()).toContain('did not get an event');
+    expect(watch.notes().join()).toContain('an event to pager was given up');
     time.nowMs += 20 * hourMs;
     expect(watch.notes()).toEqual([]);
   });

@@ -198,7 +198,7 @@ describe('a mail', () => {
     expect(fields.has('x-mailer')).toBe(false);
     const text = partOf(mail?.raw ?? '', 'text/plain');
     expect(text).toMatch(/^CRITICAL ranker p99 512 ms/);
-    expect(text).toContain('Blame: slowest 1 % of requests: queue +190 ms (71 %)');
+    expect(text).toContain('Blame: first series, slowest 1 % of requests: queue +190 ms (71 %)');
     const html = partOf(mail?.raw ?? '', 'text/html');
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain(`<a href="https://tailmark.example.com/anomalies/${richEvent.id}">`);

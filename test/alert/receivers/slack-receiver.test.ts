@@ -349,3 +349,27 @@ describe('every body', () => {
     expect(texts.join('\n')).not.toContain('```');
   });
 });
+
+describe('an incoming webhook', () => {
+  it.each([
+    [responseOf(200, 'ok'), 'accepted'],
+    [{ ...responseOf(200, ''), isCut: true as const }, 'accepted'],
+    [responseOf(200, '<html>login please</html>'), 'rejected'],
+    [responseOf(200, ''), 'rejected'],
+    [responseOf(403, 'invalid_token'), 'rejected'],
+  ])('that answers %j', async (result, outcome) => {
+    const { sender } = scriptedSender(result);
+    const answer = await receiverOf(sender, hook).send(noticeOf('opened'), 'full');
+    expect(answer).toMatchObject({ outcome });
+  });
+});
+
+it('a response of the Web API that broke off is tried again, and may have arrived', async () => {
+  const { sender } = scriptedSender({ ...responseOf(200, '{"ok"'), isCut: true });
+  const answer = await receiverOf(sender).send(noticeOf('opened'), 'full');
+  expect(answer).toEqual({
+    outcome: 'failed',
+    answer: 'the response broke off',
+    mayHaveArrived: true,
+  });
+});

@@ -226,6 +226,12 @@ describe('Flagger', () => {
     expect(asked).toEqual([{ ...metadata, since: '1h' }]);
   });
 
+  it('gets 400 where the address and metadata name two models', async () => {
+    const { status, text } = await ask('promote', metadata, '?model=other');
+    const detail = 'model must be given once; it is "other" as a parameter, "ranker" in metadata.';
+    expect([status, JSON.parse(text).detail]).toEqual([400, detail]);
+  });
+
   it.each(['promote', 'rollback'])('gets 400 for a version against itself (%s)', async (gate) => {
     const { status, text } = await ask(gate, { ...metadata, baseline: 'v2' });
     expect([status, JSON.parse(text).detail]).toEqual([

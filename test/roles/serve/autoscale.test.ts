@@ -71,7 +71,7 @@ describe('an autoscaler', () => {
     [
       'nobody has ever asked the model',
       [{ ...nothing, isKnown: async () => false }],
-      'No request of model ranker has had a stage queue in the last week.',
+      'The load is not known: no request of model ranker had a stage queue between a week and a day ago, so its silence may be dead producers.',
     ],
     [
       'no event of any model arrives: producers may be dead',

@@ -87,7 +87,7 @@ async function requireKnownSilence(
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
 ): Promise<void> {
   if (!(await isKnown())) {
-    const detail = `No request of model ${model} has had a stage ${stage} in the last week.`;
+    const detail = `The load is not known: no request of model ${model} had a stage ${stage} between a week and a day ago, so its silence may be dead producers.`;
     throw new Problem(503, detail);
   }
   if (!(await hasEvents(fromMs, toMs))) {

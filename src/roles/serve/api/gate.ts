@@ -36,7 +36,13 @@ const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).opti
  */
 export function releaseOf(parameters: Parameters, body?: string): z.output<typeof releaseSchema> {
   const isGate = body !== undefined;
-  const given = { ...metadataOf(body), ...parameters };
+  const metadata = metadataOf(body);
+  const given = { ...metadata, ...parameters };
+  for (const [name, value] of Object.entries(metadata)) {
+    if (given[name] === value) continue;
+    const both = `${JSON.stringify(given[name])} as a parameter, ${JSON.stringify(value)} in metadata`;
+    throw new Problem(400, `${name} must be given once; it is ${both}.`);
+  }
   const where = ', as a parameter or in metadata';
   const release = checked(releaseSchema, given, {
     what: 'parameter',

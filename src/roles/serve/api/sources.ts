@@ -4,6 +4,7 @@ import type { Logger } from '../../../base/telemetry/log.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
 import { compareVersions } from '../../../compare/compare-versions.ts';
 import type { Comparison } from '../../../compare/comparison.ts';
+import { servedLately } from '../../../compare/served-lately.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import type { Config } from '../../../config/schema.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
@@ -21,7 +22,8 @@ import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
 import { Problem } from './problem.ts';
 
-const weekMs = 7 * 86_400_000;
+const dayMs = 86_400_000;
+const weekMs = 7 * dayMs;
 const hourMs = 3_600_000;
 
 export interface ApiSources {
@@ -67,7 +69,8 @@ export function openSources(options: SourceOptions): ApiSources {
         return { requests: tails?.requests ?? 0, quantileMs };
       },
       isKnown: async () => {
-        const found = await stageTails(client, query, nowMs() - weekMs, nowMs());
+        // On its first day nobody knows when a model has requests, so its silence says nothing.
+        const found = await stageTails(client, query, nowMs() - weekMs, nowMs() - dayMs);
         return found.some(({ requests }) => requests > 0);
       },
       hasEvents: async (fromMs, toMs) => {
@@ -135,9 +138,9 @@ async function releaseVerdict(
     ...{ fromMs: sinceMs ?? oldestMs(now), toMs: now, model, candidate: version, baseline },
     ...{ region: '', requestType: '', coldStart: 'false' as const },
   });
-
+  const comparison = compareVersions(input, configuredMargin(config.detect));
   return {
-    ...compareVersions(input, configuredMargin(config.detect)),
+    ...servedLately(comparison, input, now),
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
   };
 }
