@@ -29,6 +29,8 @@ export interface CompareInput {
     readonly candidate: ReadonlyMap<string, StageBands>;
     readonly baseline: ReadonlyMap<string, StageBands>;
   };
+  /** End of the last minute that was complete. @default not known */
+  readonly untilMs?: number;
   /** Read where no minute has requests of both versions. @default not known */
   readonly known?: KnownNames;
 }

@@ -60,7 +60,7 @@ export async function readComparison(
   const both = minutes.filter((minute) => paired(minute) !== undefined);
   const [first, last] = [both[0], both.at(-1)];
   if (first === undefined || last === undefined) {
-    return { candidate, baseline, minutes, known: await knownNames(client, asked) };
+    return { candidate, baseline, minutes, untilMs: toMs, known: await knownNames(client, asked) };
   }
   type Amounts = Readonly<Record<string, number>>;
   const rows = await readRows<{
@@ -83,7 +83,7 @@ export async function readComparison(
         ]),
     );
   const bands = { candidate: bandsOf(candidate), baseline: bandsOf(baseline) };
-  return { candidate, baseline, minutes, bands };
+  return { candidate, baseline, minutes, untilMs: toMs, bands };
 }
 
 /** Which names there are, for the reason why there is nothing to compare. */

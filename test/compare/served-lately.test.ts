@@ -24,12 +24,12 @@ describe('a version that passed', () => {
   it('stays so while it is served, with a pause of five minutes', () => {
     for (const minute of [10, 12, 15]) {
       const given = of('pass');
-      expect(servedLately(given, { candidate: 'v2', minutes }, at(minute))).toBe(given);
+      expect(servedLately(given, { candidate: 'v2', minutes, untilMs: at(minute) })).toBe(given);
     }
   });
 
   it('is inconclusive once it has had no request for longer', () => {
-    expect(servedLately(of('pass'), { candidate: 'v2', minutes }, at(17))).toMatchObject({
+    expect(servedLately(of('pass'), { candidate: 'v2', minutes, untilMs: at(17) })).toMatchObject({
       verdict: 'inconclusive',
       reason: 'no request of version v2 for 7 min; before that: not worse',
     });
@@ -38,5 +38,5 @@ describe('a version that passed', () => {
 
 it.each(['fail', 'inconclusive'] as const)('a version that is %s stays so', (verdict) => {
   const given = of(verdict);
-  expect(servedLately(given, { candidate: 'v2', minutes }, at(60))).toBe(given);
+  expect(servedLately(given, { candidate: 'v2', minutes, untilMs: at(60) })).toBe(given);
 });

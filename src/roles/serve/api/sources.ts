@@ -140,7 +140,7 @@ async function releaseVerdict(
   });
   const comparison = compareVersions(input, configuredMargin(config.detect));
   return {
-    ...servedLately(comparison, input, now),
+    ...servedLately(comparison, input),
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
   };
 }
