@@ -1,7 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
 import { blame } from '../detect/event/blame.ts';
-import type { KnownNames } from './absent-reason.ts';
 import {
   blamedQuantile,
   type CompareOptions,
@@ -14,8 +13,9 @@ import type { Comparison, QuantileComparison, StageComparison, Verdict } from '.
 import { inBlocks } from './minute-blocks.ts';
 import { missingRequests } from './missing-requests.ts';
 import { ratioInterval } from './ratio-interval.ts';
+import type { KnownNames } from './reason/absent-reason.ts';
+import { reasonOf } from './reason/verdict-reason.ts';
 import { TailMinutes } from './tail-minutes.ts';
-import { reasonOf } from './verdict-reason.ts';
 import { shareOf, type VersionSums, VersionTest } from './version-test.ts';
 
 /** What a verdict is asked of. */
@@ -33,6 +33,20 @@ export interface CompareInput {
   readonly untilMs?: number;
   /** Read where no minute has requests of both versions. @default not known */
   readonly known?: KnownNames;
+  /** What is shown beside the verdict. @default `shownQuantiles`, and stages with intervals */
+  readonly shown?: {
+    readonly quantiles: readonly number[];
+    /** Intervals of all stages cost most of the time. */
+    readonly hasStageIntervals: boolean;
+  };
+  /** Names of both sides in sentences. @default "version v2" */
+  readonly phrases?: Phrases;
+}
+
+/** Names of both sides in sentences. */
+export interface Phrases {
+  readonly candidate: string;
+  readonly baseline: string;
 }
 
 /**
@@ -53,13 +67,22 @@ export function compareVersions(
   const test = new VersionTest(options, whole);
   for (const minute of minutes) test.observe(minute);
   const verdict = verdictOf(test);
-  const quantiles = quantilesOf(test.tail, shownQuantiles, options);
-  const stages = stagesOf(minutes, whole, input.bands, options);
+  const quantiles = quantilesOf(test.tail, input.shown?.quantiles ?? shownQuantiles, options);
+  const stages = stagesOf(minutes, whole, input, options);
   const { failed, candidate, baseline } = test;
   const missing_requests = verdict === 'inconclusive' ? missingRequests(test, options) : 0;
   return {
     verdict,
-    reason: reasonOf({ ...input, verdict, test, quantiles, stages, missing_requests, options }),
+    reason: reasonOf({
+      ...input,
+      phrases: phrasesOf(input),
+      verdict,
+      test,
+      quantiles,
+      stages,
+      missing_requests,
+      options,
+    }),
     missing_requests,
     minutes: test.minutes,
     requests: { candidate: candidate.requests, baseline: baseline.requests },
@@ -69,6 +92,10 @@ export function compareVersions(
     quantiles,
     stages,
   };
+}
+
+function phrasesOf({ candidate, baseline, phrases }: CompareInput): Phrases {
+  return phrases ?? { candidate: `version ${candidate}`, baseline: `version ${baseline}` };
 }
 
 function verdictOf(test: VersionTest): Verdict {
@@ -125,7 +152,7 @@ function finite(value: number): number | null {
 function stagesOf(
   minutes: readonly ComparedMinute[],
   whole: string,
-  bands: CompareInput['bands'],
+  { bands, shown }: Pick<CompareInput, 'bands' | 'shown'>,
   options: CompareOptions,
 ): StageComparison[] {
   const names = new Set<string>();
@@ -140,7 +167,10 @@ function stagesOf(
       const part = parts?.find((each) => each.stage === stage);
       return {
         stage,
-        quantiles: quantilesOf(tailOf(minutes, stage), stageQuantiles, options),
+        quantiles:
+          shown?.hasStageIntervals === false
+            ? []
+            : quantilesOf(tailOf(minutes, stage), stageQuantiles, options),
         excess_ms: part?.excess_ms ?? null,
         share_of_excess: part?.share ?? null,
       };

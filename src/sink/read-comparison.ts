@@ -2,9 +2,9 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { totalStage } from '../base/dimensions.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
-import type { KnownNames } from '../compare/absent-reason.ts';
 import type { CompareInput } from '../compare/compare-versions.ts';
 import { type ComparedMinute, paired, type VersionMinute } from '../compare/compared-minute.ts';
+import type { KnownNames } from '../compare/reason/absent-reason.ts';
 import type { Config } from '../config/schema.ts';
 import type { Bands } from '../series/series-window.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
@@ -136,13 +136,34 @@ function wholeMinute(ms: number): number {
   return Math.floor(Math.max(0, ms) / minuteMs) * minuteMs;
 }
 
+/** A minute of one version while its rows are read. */
+export interface ReadMinute {
+  requests: number;
+  failed: number;
+  readonly stages: Map<string, TDigest>;
+}
+
+interface StageRow {
+  readonly stage: string;
+  readonly requests: number;
+  readonly failed: number;
+  readonly digest: TDigest;
+}
+
+/** Adds a stage. Every request has a total; without one, the stage with most requests stands for it. */
+export function addStage(read: ReadMinute, { stage, requests, failed, digest }: StageRow): void {
+  read.stages.set(stage, digest);
+  if (stage !== totalStage && (requests <= read.requests || read.stages.has(totalStage))) return;
+  read.requests = requests;
+  read.failed = failed;
+}
+
 /** Decodes rows of sql/queries/comparison.sql, ordered by minute, version and stage. */
 function decodeMinutes(
   bytes: Buffer,
   { candidate, baseline }: Pick<ComparisonQuery, 'candidate' | 'baseline'>,
 ): ComparedMinute[] {
-  type Read = { requests: number; failed: number; stages: Map<string, TDigest> };
-  const minutes = new Map<number, Map<string, Read>>();
+  const minutes = new Map<number, Map<string, ReadMinute>>();
   const reader = new RowBinaryReader(bytes);
   while (!reader.atEnd) {
     const startMs = reader.uint32() * 1000;
@@ -152,16 +173,11 @@ function decodeMinutes(
     const failed = reader.uint64();
     const { digest, next } = decodeState(reader.bytes, reader.at);
     reader.at = next;
-    const versions = minutes.get(startMs) ?? new Map<string, Read>();
+    const versions = minutes.get(startMs) ?? new Map<string, ReadMinute>();
     minutes.set(startMs, versions);
     const read = versions.get(version) ?? { requests: 0, failed: 0, stages: new Map() };
     versions.set(version, read);
-    read.stages.set(stage, digest);
-    // Every request has a total. Without one, the stage with most requests stands for it.
-    if (stage === totalStage || (requests > read.requests && !read.stages.has(totalStage))) {
-      read.requests = requests;
-      read.failed = failed;
-    }
+    addStage(read, { stage, requests, failed, digest });
   }
   return [...minutes].map(([startMs, versions]) => {
     const of = (version: string): VersionMinute | undefined => versions.get(version);
@@ -174,7 +190,8 @@ function decodeMinutes(
   });
 }
 
-function sortedBands(amounts: Readonly<Record<string, number>>): Bands {
+/** Amounts by band as a query returns them, in the order of bands. */
+export function sortedBands(amounts: Readonly<Record<string, number>>): Bands {
   const sorted = Object.entries(amounts)
     .map(([band, amount]) => [Number(band), Number(amount)] as const)
     .toSorted(([a], [b]) => a - b);

@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import type { ClickHouseClient } from '@clickhouse/client';
-import { withPermittedSettings } from './query-settings.ts';
+import { type readingSettings, withPermittedSettings } from './query-settings.ts';
 
 const folder = new URL('../../sql/queries/', import.meta.url);
 const texts = new Map<string, string>();
@@ -24,17 +24,22 @@ export function readRows<Row>(
   return rowsOf(client, readQuery(name), params);
 }
 
-/** Runs a query and returns its rows. */
+/**
+ * Runs a query and returns its rows.
+ *
+ * @param wished settings that are sent where the user may change them.
+ */
 export function rowsOf<Row>(
   client: ClickHouseClient,
   query: string,
   params: Readonly<Record<string, unknown>> = {},
+  wished: Partial<typeof readingSettings> = {},
 ): Promise<Row[]> {
   return withPermittedSettings(client, async (settings) => {
     const result = await client.query({
       query,
       query_params: params,
-      clickhouse_settings: settings,
+      clickhouse_settings: { ...wished, ...settings },
       format: 'JSONEachRow',
     });
     return result.json<Row>();

@@ -17,7 +17,7 @@ export function linksOf(event: AnomalyEvent, settings: LinkSettings): readonly L
   const [trace] = event.exemplars;
   const links: (Link | undefined)[] = [
     link('dashboard', dashboardLink(event, settings)),
-    link('trace', trace === undefined ? undefined : traceLink(trace, settings)),
+    trace === undefined ? undefined : traceLink(trace, settings),
     link('runbook', event.runbook_url ?? undefined),
   ];
   return links.filter((each) => each !== undefined);
@@ -32,8 +32,15 @@ export function dashboardLink(
   return `${url.replace(/\/+$/, '')}/anomalies/${encoded(id)}`;
 }
 
-function traceLink(traceId: string, { trace_url: url }: LinkSettings): string | undefined {
-  return url?.replaceAll('{trace_id}', () => encoded(traceId));
+/** Page of a trace; undefined where none is configured. */
+export function traceLink(
+  traceId: string,
+  { trace_url: url }: Pick<LinkSettings, 'trace_url'>,
+): Link | undefined {
+  return link(
+    'trace',
+    url?.replaceAll('{trace_id}', () => encoded(traceId)),
+  );
 }
 
 /** A link only where it is an http address that every receiver accepts, in its canonical spelling. */

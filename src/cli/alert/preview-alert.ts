@@ -15,9 +15,9 @@ import {
 } from '../../sink/anomalies/delivery-store.ts';
 import { findAnomaly } from '../../sink/anomalies/explanation.ts';
 import { type Mute, MuteStore } from '../../sink/anomalies/mute-store.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Io, Options } from '../io.ts';
 import { colorsOf } from '../text/colors.ts';
-import { visible } from '../text/format.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 /** All that a preview is based on, beside the configuration. */

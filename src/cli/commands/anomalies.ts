@@ -3,12 +3,12 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
+import { formatMs, quantileName, visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
-import { formatMs, quantileName, visible } from '../text/format.ts';
 import { renderDeliveries } from '../text/render-deliveries.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 

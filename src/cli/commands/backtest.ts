@@ -1,5 +1,5 @@
 import { Backtest, type Difference, differenceOf } from '../../backtest/backtest.ts';
-import { MemoryWindows } from '../../backtest/memory-windows.ts';
+import { readFileWindows } from '../../backtest/file-windows.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
@@ -7,8 +7,6 @@ import { backfillPast } from '../../roles/detect/backfill.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
 import { eachBlock } from '../../sink/windows/each-window.ts';
-import { withoutEvents } from '../../source/event-text.ts';
-import { FileSource } from '../../source/file-source.ts';
 import type { Command } from '../command.ts';
 import { type TimeRange, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
@@ -75,39 +73,19 @@ function optionsOf({ detect, alert }: Config) {
 }
 
 async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
-  const windows = new MemoryWindows(config);
-  const backtest = new Backtest(optionsOf(config), (event) => windows.explained(event));
+  let explained = (event: AnomalyEvent) => event;
+  const backtest = new Backtest(optionsOf(config), (event) => explained(event));
   const progress = createProgress(io, { label: 'Evaluating', total: undefined });
-  const evaluate = (isOver: boolean) => {
+  const file = { path, stdin: io.stdin };
+  const { counts } = await readFileWindows(config, file, (complete, windows) => {
+    explained = (event) => windows.explained(event);
     // One by one: drivers are known only of the last windows.
-    for (const at of windows.complete(isOver)) backtest.evaluate([at]);
+    for (const at of complete) backtest.evaluate([at]);
     progress.update(0, `${windows.counts.events.toLocaleString('en-US')} events`);
-  };
-  const source = new FileSource({
-    path: path === '-' ? undefined : path,
-    stdin: io.stdin,
-    startedMs: Date.now(),
-    maxLineBytes: config.limits.max_message_bytes,
   });
-  await source.start({
-    onClaimed: async () => ({ offset: 0, knownTo: 0, leaderEpoch: -1 }),
-    onBatch: async (_claim, { records }) => {
-      for (let record = records.current; record !== undefined; record = records.current) {
-        if (record.refused === undefined) windows.consume(record.value);
-        else windows.refuse(record.refused.detail);
-        records.advance();
-      }
-      evaluate(false);
-    },
-    onLost: () => undefined,
-  });
-  await source.done;
-  evaluate(true);
-  const { events, rejected, late } = windows.counts;
-  if (events === rejected) throw withoutEvents(path, events, windows.firstRejection ?? '');
   progress.finish();
   const { anomalies } = backtest;
-  return { backtest, anomalies, difference: undefined, notCounted: rejected + late };
+  return { backtest, anomalies, difference: undefined, notCounted: counts.rejected + counts.late };
 }
 
 function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<Outcome> {

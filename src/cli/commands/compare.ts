@@ -5,13 +5,10 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { configuredMargin } from '../../compare/compare-options.ts';
 import { compareVersions } from '../../compare/compare-versions.ts';
 import type { NamedComparison } from '../../compare/comparison.ts';
-import {
-  type ComparisonQuery,
-  readComparison,
-  requireComparable,
-} from '../../sink/read-comparison.ts';
 import type { Command } from '../command.ts';
-import { countOption, timeRange } from '../flag-values.ts';
+import { askedComparison } from '../compare/asked-comparison.ts';
+import { readCompared } from '../compare/read-compared.ts';
+import { countOption } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import {
@@ -19,16 +16,17 @@ import {
   comparisonMarkdown,
   renderComparison,
 } from '../text/render-comparison.ts';
-import { withClickHouse } from '../with-clickhouse.ts';
 
 export const compare: Command = {
   flags: clickHouseFlags,
   ownsVersion: true,
   help: `
 Examples:
-  tailmark compare --model ranker --version v2 --baseline v1
+  tailmark compare --model ranker --a v1 --b v2
   tailmark compare --model ranker --version v2 --baseline v1 --since 2026-11-01T12:00:00Z --json
-  tailmark compare --model ranker --version v2 --baseline v1 --format github
+  tailmark compare --model ranker --a v1 --b v2 --format github
+  tailmark compare --model ranker --a-from 25h --a-to 24h --b-from 1h --b-to now
+  tailmark compare --a-file before.ndjson --b-file after.ndjson.gz
 
 The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
 ever fails. For that --since must stay the same time, such as that of the release: a range that moves
@@ -36,17 +34,26 @@ starts over. Compares complete minutes in which both versions have requests, of 
 starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms.
 docs/explained/verdict.md says how it is found, and where it fails.
 
+Of two ranges, or of two files, the first minute of A is compared with the first one of B, and so on.
+Versions may be named beside them. Files need no server.
+
 --format github prints an annotation, and appends a summary to the file in GITHUB_STEP_SUMMARY.
 
 Exit codes: 0 pass or inconclusive, 2 fail. With --require-pass also 2 inconclusive: a mistyped name, or
 producers that are down, must not let a job go on.`,
   configure(command) {
     command
-      .requiredOption('--model <NAME>', 'the model')
-      .requiredOption('--version <NAME>', 'the version that is judged')
-      .requiredOption('--baseline <NAME>', 'the version that it is compared with')
+      .option('--model <NAME>', 'the model; of files with one model not needed')
+      .option('--a, --baseline <NAME>', 'the version that it is compared with')
+      .option('--b, --version <NAME>', 'the version that is judged')
       .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '1h')
       .option('--until <TIME>', 'end of the range', 'now')
+      .option('--a-from <TIME>', 'start of the range that is compared with')
+      .option('--a-to <TIME>', 'its end')
+      .option('--b-from <TIME>', 'start of the range that is judged')
+      .option('--b-to <TIME>', 'its end')
+      .option('--a-file <FILE>', 'recorded events that are compared with: NDJSON, gzipped or not')
+      .option('--b-file <FILE>', 'recorded events that are judged')
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
@@ -60,19 +67,14 @@ producers that are down, must not let a job go on.`,
   },
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
-    const range = timeRange(text(options.since), text(options.until), Date.now());
-    const [model, version, baseline] = [options.model, options.version, options.baseline].map(text);
-    const names = { model: model ?? '', version: version ?? '', baseline: baseline ?? '' };
-    const asked: ComparisonQuery = {
-      ...{ ...range, model: names.model, candidate: names.version, baseline: names.baseline },
+    const asked = askedComparison(options, Date.now());
+    const requests = {
+      model: text(options.model),
       region: text(options.region),
       requestType: text(options.requestType),
-      coldStart: options.cold === true ? 'true' : 'false',
+      cold: options.cold === true,
     };
-    requireComparable(asked);
-    const input = await withClickHouse(config, 'compare versions', (client) =>
-      readComparison(client, config, asked),
-    );
+    const { input, ...names } = await readCompared(config, asked, requests, io);
     const compareOptions = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),

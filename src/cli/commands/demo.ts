@@ -16,6 +16,7 @@ import { migrate } from '../../sink/migrate.ts';
 import { rowsOf } from '../../sink/read-query.ts';
 import { readTails, type StageTails } from '../../sink/read-tails.ts';
 import { verify } from '../../sink/verify.ts';
+import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import {
   demoVerdict,
@@ -28,7 +29,6 @@ import {
 import type { Io } from '../io.ts';
 import { startStack } from '../start-stack.ts';
 import { colorsOf } from '../text/colors.ts';
-import { formatMs } from '../text/format.ts';
 import { createProgress } from '../text/progress.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';

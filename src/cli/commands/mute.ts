@@ -17,10 +17,10 @@ import { anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import { durationText } from '../../detect/event/format.ts';
 import { type Mute, MuteStore } from '../../sink/anomalies/mute-store.ts';
 import { seenValuesOf } from '../../sink/read-seen-values.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
-import { visible } from '../text/format.ts';
 import { renderTable } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 

@@ -4,9 +4,9 @@ import type {
   StageComparison,
   Verdict,
 } from '../../compare/comparison.ts';
+import { formatMs, quantileName, visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
-import { formatMs, quantileName, visible } from './format.ts';
 import { annotation, markdownText } from './github-output.ts';
 import { renderTable, right, type TableCell } from './table.ts';
 

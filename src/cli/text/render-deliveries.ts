@@ -1,7 +1,7 @@
 import type { DeliveryStatus } from '../../sink/anomalies/delivery-store.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
-import { visible } from './format.ts';
 
 /** What an outcome means for who waits for a page. */
 const meanings: Readonly<Record<string, string>> = {

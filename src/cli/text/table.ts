@@ -1,6 +1,6 @@
+import { visible } from '../../views/text/format.ts';
 import { colorsOf } from './colors.ts';
 import { displayWidth, truncateToWidth } from './display-width.ts';
-import { visible } from './format.ts';
 
 /** A column by its title, aligned left unless made by `right`. */
 export type TableColumn = string | { readonly right: string };

@@ -72,18 +72,29 @@ export async function explainAnomaly(
   nowMs: number,
 ): Promise<Explanation> {
   const last = events.at(-1) as AnomalyEvent;
-  const fromMs = Date.parse(last.started_at);
-  const toMs = Math.max(fromMs + minuteMs, Date.parse(last.resolved_at ?? '') || nowMs);
-  // A slow drift shows against the week before.
-  const timelineFromMs =
-    last.kind === 'drift' ? Date.parse(last.evidence.baseline_from) : fromMs - contextMs;
+  const { fromMs, toMs, shownFromMs, shownToMs } = shownRange(last, nowMs);
   const [timeline, { drivers, mix = null }, members, slowest] = await Promise.all([
-    readTimeline(client, last, timelineFromMs, Math.min(nowMs, toMs + contextMs)),
+    readTimeline(client, last, shownFromMs, shownToMs),
     readDrivers(client, last, fromMs, toMs),
-    readEvents(client, 'incident_members', { id: last.id, limit: membersRead }),
+    readMembers(client, last.id),
     new AnomalyStore(client).slowest(last, fromMs, toMs),
   ]);
   return { events, timeline, drivers, mix, members, slowest };
+}
+
+/** Affected series of an incident, each as it stands: unresolved and worst first. None of other anomalies. */
+export function readMembers(client: ClickHouseClient, id: string): Promise<AnomalyEvent[]> {
+  return readEvents(client, 'incident_members', { id, limit: membersRead });
+}
+
+/** From when on a chart of an anomaly shows it, and until when: `nowMs` while it is open. */
+export function shownRange(event: AnomalyEvent, nowMs: number) {
+  const fromMs = Date.parse(event.started_at);
+  const toMs = Math.max(fromMs + minuteMs, Date.parse(event.resolved_at ?? '') || nowMs);
+  // A slow drift shows against the week before.
+  const baselineMs = Date.parse(event.evidence.baseline_from);
+  const shownFromMs = event.kind === 'drift' ? baselineMs : fromMs - contextMs;
+  return { fromMs, toMs, shownFromMs, shownToMs: Math.min(nowMs, toMs + contextMs) };
 }
 
 async function readTimeline(
@@ -124,6 +135,6 @@ async function readTimeline(
 }
 
 /** True for kinds that concern a whole model, or all models: they have no version and region. */
-function isOfWholeModel({ kind }: AnomalyEvent): boolean {
+export function isOfWholeModel({ kind }: AnomalyEvent): boolean {
   return ['throughput_drop', 'no_data', 'slo_burn', 'pipeline'].includes(kind);
 }

@@ -1,9 +1,9 @@
-import { formatShare } from '../detect/event/format.ts';
+import { formatShare } from '../../detect/event/format.ts';
+import { blamedQuantile, type CompareOptions, decidingQuantiles } from '../compare-options.ts';
+import type { ComparedMinute } from '../compared-minute.ts';
+import type { QuantileComparison, StageComparison, Verdict } from '../comparison.ts';
+import { shareOf, type VersionTest } from '../version-test.ts';
 import { absentReason, type KnownNames } from './absent-reason.ts';
-import { blamedQuantile, type CompareOptions, decidingQuantiles } from './compare-options.ts';
-import type { ComparedMinute } from './compared-minute.ts';
-import type { QuantileComparison, StageComparison, Verdict } from './comparison.ts';
-import { shareOf, type VersionTest } from './version-test.ts';
 
 /** Share of the excess from which on a stage is named. */
 const namedShare = 0.3;
@@ -13,6 +13,7 @@ export interface Reasoned {
   readonly baseline: string;
   readonly minutes: readonly ComparedMinute[];
   readonly known?: KnownNames;
+  readonly phrases: { readonly candidate: string; readonly baseline: string };
   readonly verdict: Verdict;
   readonly test: VersionTest;
   readonly quantiles: readonly QuantileComparison[];
@@ -34,17 +35,17 @@ function failReason(of: Reasoned): string {
   return `${differenceText(of)}${since}`;
 }
 
-function differenceText({ test, baseline, quantiles, stages }: Reasoned): string {
+function differenceText({ test, phrases, quantiles, stages }: Reasoned): string {
   const endpoint = test.failed?.endpoint;
   if (endpoint === 'failures') {
     const now = formatShare(shareOf(test.candidate));
-    return `${now} of requests fail, against ${formatShare(shareOf(test.baseline))} of version ${baseline}`;
+    return `${now} of requests fail, against ${formatShare(shareOf(test.baseline))} of ${phrases.baseline}`;
   }
   // The deepest tail says most, and is what is blamed on stages.
   const worst = decidingQuantiles.findLast((q) => test.isBeyondMargin(q)) ?? endpoint;
   const text = ratioText(
     quantiles.find(({ q }) => q === worst),
-    baseline,
+    phrases,
   );
   const [stage] = stages;
   const share = stage?.share_of_excess ?? 0;
@@ -52,28 +53,29 @@ function differenceText({ test, baseline, quantiles, stages }: Reasoned): string
   return `${text}; ${stage.stage} explains ${formatShare(Math.min(1, share))} of it`;
 }
 
-function passReason({ baseline, quantiles, options }: Reasoned): string {
+function passReason({ phrases, quantiles, options }: Reasoned): string {
   const { minEffectRatio, minEffectMs } = options;
+  const deepest = quantiles.find(({ q }) => q === decidingQuantiles.at(-1));
   const names = decidingQuantiles.map(quantileName);
   const bound = `within ${minEffectRatio} times or ${minEffectMs} ms at ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-  return `${ratioText(quantiles.at(-1), baseline)}; ${bound}`;
+  return `${ratioText(deepest, phrases)}; ${bound}`;
 }
 
 function inconclusiveReason(of: Reasoned): string {
-  const { candidate, baseline, test, missing_requests } = of;
+  const { phrases, test, missing_requests } = of;
   if (test.minutes === 0) return absentReason(of);
   const about = roughly(missing_requests).toLocaleString('en-US');
-  return `needs about ${about} more requests of version ${candidate} while version ${baseline} serves too`;
+  return `needs about ${about} more requests of ${phrases.candidate} while ${phrases.baseline} serves too`;
 }
 
 /** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */
-function ratioText(at: QuantileComparison | undefined, baseline: string): string {
+function ratioText(at: QuantileComparison | undefined, { baseline }: Reasoned['phrases']): string {
   if (at === undefined || at.candidate_ms === null || at.baseline_ms === null)
     return 'no durations';
   const { q, ratio, candidate_ms, baseline_ms } = at;
   const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
   const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}`;
-  return `${quantileName(q)} is ${times} that of version ${baseline} (${ms})`;
+  return `${quantileName(q)} is ${times} that of ${baseline} (${ms})`;
 }
 
 function quantileName(q: number): string {

@@ -1,5 +1,5 @@
-import { closestNames } from '../series/closest-names.ts';
-import type { ComparedMinute, VersionMinute } from './compared-minute.ts';
+import { closestNames } from '../../series/closest-names.ts';
+import type { ComparedMinute, VersionMinute } from '../compared-minute.ts';
 
 /** Which models and versions have had requests at all, the latest first. */
 export interface KnownNames {
@@ -17,10 +17,12 @@ interface Named {
   readonly baseline: string;
   readonly minutes: readonly ComparedMinute[];
   readonly known?: KnownNames;
+  /** Names of both sides in sentences. */
+  readonly phrases: { readonly candidate: string; readonly baseline: string };
 }
 
 /** Says why no minute has requests of both versions: a name that was never seen, one that is not there now. */
-export function absentReason({ candidate, baseline, minutes, known }: Named): string {
+export function absentReason({ candidate, baseline, minutes, known, phrases }: Named): string {
   if (known !== undefined && known.versions.length === 0) {
     const { model, models, days } = known;
     return `no request of model ${model} in the last ${days} d${knownText('models', model, models)}`;
@@ -38,11 +40,11 @@ export function absentReason({ candidate, baseline, minutes, known }: Named): st
   const has = (of: (minute: ComparedMinute) => VersionMinute | undefined) =>
     minutes.some((minute) => (of(minute)?.requests ?? 0) > 0);
   const missing = [
-    ...(has((minute) => minute.candidate) ? [] : [candidate]),
-    ...(has((minute) => minute.baseline) ? [] : [baseline]),
+    ...(has((minute) => minute.candidate) ? [] : [phrases.candidate]),
+    ...(has((minute) => minute.baseline) ? [] : [phrases.baseline]),
   ];
-  if (missing.length === 1) return `no request of version ${missing[0]} in the compared range`;
-  return `no minute has requests of both version ${candidate} and version ${baseline}`;
+  if (missing.length === 1) return `no request of ${missing[0]} in the compared range`;
+  return `no minute has requests of both ${phrases.candidate} and ${phrases.baseline}`;
 }
 
 function knownText(what: string, word: string, names: readonly string[]): string {

@@ -1,0 +1,67 @@
+-- Two sides of a comparison: versions of a model ('' for all), or ranges. A row a side and stage: quantiles, and what the
+-- requests were made of by the band of their total (a quarter octave each). Only blocks of so many seconds, counted from
+-- the start of each range, in which both sides have requests.
+WITH
+    (
+        SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})))
+        FROM {table:Identifier}
+        WHERE model = {model:String}
+          AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({aToSeconds:UInt32}, 'UTC')
+          AND ({aVersion:String} = '' OR version = {aVersion:String})
+          AND ({region:String} = '' OR region = {region:String})
+          AND ({requestType:String} = '' OR request_type = {requestType:String})
+          AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+    ) AS a_blocks,
+    (
+        SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp(window_start) - {bFromSeconds:UInt32}, {blockSeconds:UInt32})))
+        FROM {table:Identifier}
+        WHERE model = {model:String}
+          AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({bToSeconds:UInt32}, 'UTC')
+          AND ({bVersion:String} = '' OR version = {bVersion:String})
+          AND ({region:String} = '' OR region = {region:String})
+          AND ({requestType:String} = '' OR request_type = {requestType:String})
+          AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+    ) AS b_blocks
+SELECT
+    side,
+    stage,
+    sum(s.requests) AS requests,
+    sum(s.failures) AS failed,
+    arrayMap(
+        ms -> least(greatest(ms, min(s.min_ms)), max(s.max_ms)),
+        quantilesTDigestMerge({quantiles:Float64})(s.latency)) AS quantiles_ms,
+    sumMap(s.bands) AS amounts,
+    sumMap(s.bands_ms) AS amounts_ms
+FROM
+(
+    SELECT
+        'a' AS side,
+        toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms
+    FROM {table:Identifier}
+    WHERE model = {model:String}
+      AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({aToSeconds:UInt32}, 'UTC')
+      AND ({aVersion:String} = '' OR version = {aVersion:String})
+      AND ({region:String} = '' OR region = {region:String})
+      AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+    UNION ALL
+    SELECT
+        'b' AS side,
+        toUInt32(intDiv(toUnixTimestamp(window_start) - {bFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms
+    FROM {table:Identifier}
+    WHERE model = {model:String}
+      AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({bToSeconds:UInt32}, 'UTC')
+      AND ({bVersion:String} = '' OR version = {bVersion:String})
+      AND ({region:String} = '' OR region = {region:String})
+      AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+) AS s
+WHERE has(a_blocks, block) AND has(b_blocks, block)
+GROUP BY side, stage
+ORDER BY side, stage

@@ -1,0 +1,137 @@
+-- What requests of each slowness were made of: slices of the requests, cut at those edges of bands (a quarter octave of a
+-- request's total each, band 0 begins at 1 ms) that are next to some quantiles. So every number is exact. A row a slice,
+-- the fastest first, or with steps ({stepSeconds} > 0) the slowest slice of each step.
+--
+-- The baseline is the same share of the requests over the same hours of the seven days before. A band that the share
+-- cuts is split as if all its requests were alike. The part of the range that whole windows of a coarser table fill is
+-- read from there.
+WITH
+    (band) -> exp2(floor(band / 4)) * (1 + positiveModulo(band, 4) / 4) AS lower_edge_ms,
+    -- Parts, and `unaccounted` for what no stage measured. Sums are stored within 0.05 %: less than that is rounding.
+    (means, mean_ms) -> arraySort(part -> (-part.2, part.1), if(
+        abs(mean_ms - arraySum(part -> part.2, means)) < 0.0005 * mean_ms,
+        means,
+        arrayPushBack(means, ('unaccounted', mean_ms - arraySum(part -> part.2, means))))) AS with_rest
+SELECT
+    at_seconds,
+    from_requests / all_requests AS from_share,
+    to_requests / all_requests AS to_share,
+    if(first = 0, NULL, lower_edge_ms(all_bands[first + 1])) AS above_ms,
+    if(last = length(all_bands), NULL, lower_edge_ms(all_bands[last + 1])) AS below_ms,
+    toUInt64(to_requests - from_requests) AS requests,
+    arraySum(band -> totals_ms[band], slice_bands) / requests AS mean_ms,
+    with_rest(
+        arrayMap(s -> (s.1, arraySum(band -> s.2[band], slice_bands) / requests), stages),
+        mean_ms) AS parts,
+    baseline_all * (to_share - from_share) AS baseline_requests,
+    if(baseline_all = 0, NULL,
+        arraySum((band, used) -> baseline_ms[band] * used, baseline_bands, used_shares) / baseline_requests) AS baseline_mean_ms,
+    if(baseline_all = 0, [],
+        with_rest(
+            arrayMap(s -> (s.1, arraySum((band, used) -> s.2[band] * used, baseline_bands, used_shares) / baseline_requests), baseline_stages),
+            assumeNotNull(baseline_mean_ms))) AS baseline_parts
+FROM
+(
+    SELECT
+        *,
+        first,
+        last,
+        arraySlice(all_bands, first + 1, last - first) AS slice_bands,
+        if(first = 0, 0, reached[greatest(first, 1)]) AS from_requests,
+        reached[last] AS to_requests,
+        -- The part of each band of the baseline that lies within the share of the slice.
+        arrayMap(
+            (end, n) -> greatest(0, least(end, to_requests / all_requests * baseline_all)
+                - greatest(end - n, from_requests / all_requests * baseline_all)) / n,
+            baseline_reached, baseline_requests_of) AS used_shares
+    FROM
+    (
+        SELECT
+            *,
+            mapKeys(totals) AS all_bands,
+            arrayCumSum(mapValues(totals)) AS reached,
+            reached[-1] AS all_requests,
+            mapKeys(baseline_totals) AS baseline_bands,
+            mapValues(baseline_totals) AS baseline_requests_of,
+            arrayCumSum(baseline_requests_of) AS baseline_reached,
+            if(empty(baseline_bands), 0, baseline_reached[-1]) AS baseline_all,
+            -- Edges next to the quantiles, by the ratio of the requests beyond: edge i is after the band i.
+            arrayFilter(i -> i > 0, arraySort(arrayDistinct(arrayMap(
+                q -> arraySort(i -> abs(log((1 - reached[i] / all_requests) / (1 - q))), range(1, length(all_bands)))[1],
+                {cuts:Array(Float64)})))) AS edges
+        FROM
+        (
+            SELECT
+                at_seconds,
+                mapSort(sumMapIf(amounts, NOT is_baseline AND stage = 'total')) AS totals,
+                sumMapIf(amounts_ms, NOT is_baseline AND stage = 'total') AS totals_ms,
+                mapSort(sumMapIf(amounts, is_baseline AND stage = 'total')) AS baseline_totals,
+                sumMapIf(amounts_ms, is_baseline AND stage = 'total') AS baseline_ms,
+                groupArrayIf((stage, amounts), NOT is_baseline AND stage != 'total') AS stages,
+                groupArrayIf((stage, amounts), is_baseline AND stage != 'total') AS baseline_stages
+            FROM
+            (
+                SELECT
+                    is_baseline,
+                    at_seconds,
+                    stage,
+                    sumMap(bands) AS amounts,
+                    sumMap(bands_ms) AS amounts_ms
+                FROM
+                (
+                    SELECT
+                        false AS is_baseline,
+                        {fromSeconds:UInt32} + if({stepSeconds:UInt32} = 0, 0,
+                            intDiv(toUnixTimestamp(window_start) - {fromSeconds:UInt32}, greatest({stepSeconds:UInt32}, 1))
+                                * {stepSeconds:UInt32}) AS at_seconds,
+                        stage, bands, bands_ms
+                    FROM {table:Identifier}
+                    WHERE model = {model:String}
+                      AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+                      AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+                      AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+                          AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
+                      AND ({version:String} = '' OR version = {version:String})
+                      AND ({region:String} = '' OR region = {region:String})
+                      AND ({requestType:String} = '' OR request_type = {requestType:String})
+                      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+                    UNION ALL
+                    SELECT
+                        false AS is_baseline,
+                        {fromSeconds:UInt32} AS at_seconds,
+                        stage, bands, bands_ms
+                    FROM {coarseTable:Identifier}
+                    WHERE model = {model:String}
+                      AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+                      AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
+                      AND ({version:String} = '' OR version = {version:String})
+                      AND ({region:String} = '' OR region = {region:String})
+                      AND ({requestType:String} = '' OR request_type = {requestType:String})
+                      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+                    UNION ALL
+                    SELECT
+                        true AS is_baseline,
+                        {fromSeconds:UInt32} AS at_seconds,
+                        stage, bands, bands_ms
+                    FROM latency_1h
+                    WHERE model = {model:String}
+                      AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
+                      AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
+                      AND positiveModulo(toUnixTimestamp(window_start) - {baselineToSeconds:UInt32}, 86400) < {baselineSpanSeconds:UInt32}
+                      AND ({version:String} = '' OR version = {version:String})
+                      AND ({region:String} = '' OR region = {region:String})
+                      AND ({requestType:String} = '' OR request_type = {requestType:String})
+                      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+                )
+                GROUP BY is_baseline, at_seconds, stage
+            )
+            GROUP BY at_seconds
+            HAVING notEmpty(totals)
+        )
+    )
+    ARRAY JOIN
+        arrayPushFront(edges, 0) AS first,
+        arrayPushBack(edges, length(all_bands)) AS last
+    WHERE {stepSeconds:UInt32} = 0 OR last = length(all_bands)
+)
+ORDER BY at_seconds, first

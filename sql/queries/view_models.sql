@@ -1,0 +1,153 @@
+-- All models over a range, the busiest first, against the same parts of the day over the days before it.
+--
+-- Quantiles of steps and of the baseline are read from bands, linear between the edges of the band that holds one: 1 %
+-- off on average. Those of the range are of the merged digests where {digests:Bool} says so, which is exact and costs a
+-- state a series and window. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is
+-- read once: {readsOnce:Bool}.
+WITH
+    stored AS
+    (
+        SELECT
+            window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC') AS is_past,
+            model,
+            if(is_past,
+                intDiv(toUnixTimestamp(window_start) % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32},
+                intDiv(toUnixTimestamp(window_start), {stepSeconds:UInt32}) * {stepSeconds:UInt32}) AS at,
+            requests, errors, timeouts, min_ms, max_ms, bands
+        FROM {table:Identifier}
+        WHERE stage = 'total'
+          AND window_start >= toDateTime(if({readsOnce:Bool}, {baselineFromSeconds:UInt32}, {fromSeconds:UInt32}), 'UTC')
+          AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+          AND (window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+              OR window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
+              AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32})
+          AND ({model:String} = '' OR model = {model:String})
+          AND ({version:String} = '' OR version = {version:String})
+          AND ({region:String} = '' OR region = {region:String})
+          AND ({requestType:String} = '' OR request_type = {requestType:String})
+          AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+        UNION ALL
+        SELECT
+            true AS is_past,
+            model,
+            intDiv(toUnixTimestamp(window_start) % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32} AS at,
+            requests, errors, timeouts, min_ms, max_ms, bands
+        FROM latency_1h
+        WHERE NOT {readsOnce:Bool} AND stage = 'total'
+          AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
+          AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
+          AND ({model:String} = '' OR model = {model:String})
+          AND ({version:String} = '' OR version = {version:String})
+          AND ({region:String} = '' OR region = {region:String})
+          AND ({requestType:String} = '' OR request_type = {requestType:String})
+          AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+    ),
+    parts AS
+    (
+        SELECT
+            is_past, model, at,
+            sum(s.requests) AS requests,
+            sum(s.errors) + sum(s.timeouts) AS failed,
+            min(s.min_ms) AS least_ms,
+            max(s.max_ms) AS largest_ms,
+            sumMap(s.bands) AS bands
+        FROM stored AS s
+        GROUP BY is_past, model, at
+    ),
+    parts_and_wholes AS
+    (
+        SELECT
+            is_past, model, at,
+            grouping(at) = 1 AS is_whole,
+            sum(p.requests) AS requests,
+            sum(p.failed) AS failed,
+            min(p.least_ms) AS least_ms,
+            max(p.largest_ms) AS largest_ms,
+            mapSort(sumMap(p.bands)) AS bands
+        FROM parts AS p
+        GROUP BY GROUPING SETS ((is_past, model, at), (is_past, model))
+    ),
+    measured AS
+    (
+        SELECT
+            is_past, is_whole, model, at, requests, failed, bands,
+            [0.5, 0.95, 0.99] AS levels,
+            mapKeys(bands) AS keys,
+            mapValues(bands) AS amounts,
+            arrayCumSum(amounts) AS sums,
+            arrayMap(q -> arrayFirstIndex(sum -> sum >= q * sums[-1], sums), levels) AS found,
+            arrayMap((q, i) -> least(largest_ms, greatest(least_ms,
+                exp2(floor(keys[i] / 4))
+                * (1 + (keys[i] - 4 * floor(keys[i] / 4) + (q * sums[-1] - sums[i]) / amounts[i] + 1) / 4))),
+                levels, found) AS q_ms
+        FROM parts_and_wholes
+    ),
+    exact AS
+    (
+        SELECT model, quantilesTDigestMerge(0.5, 0.95, 0.99)(latency) AS q_ms
+        FROM
+        (
+            SELECT model, latency
+            FROM {coarseTable:Identifier}
+            WHERE {digests:Bool} AND stage = 'total'
+              AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
+              AND ({model:String} = '' OR model = {model:String})
+              AND ({version:String} = '' OR version = {version:String})
+              AND ({region:String} = '' OR region = {region:String})
+              AND ({requestType:String} = '' OR request_type = {requestType:String})
+              AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+            UNION ALL
+            SELECT model, latency
+            FROM {table:Identifier}
+            WHERE {digests:Bool} AND stage = 'total'
+              AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+              AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+                  AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
+              AND ({model:String} = '' OR model = {model:String})
+              AND ({version:String} = '' OR version = {version:String})
+              AND ({region:String} = '' OR region = {region:String})
+              AND ({requestType:String} = '' OR request_type = {requestType:String})
+              AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+        )
+        GROUP BY model
+    ),
+    models AS
+    (
+        SELECT
+            model,
+            maxIf(m.requests, NOT is_past AND is_whole) AS requests,
+            maxIf(m.failed, NOT is_past AND is_whole) AS failed,
+            anyIf(m.bands, NOT is_past AND is_whole) AS bands,
+            anyIf(m.q_ms, NOT is_past AND is_whole) AS q_ms,
+            anyOrNullIf(m.q_ms[3], is_past AND is_whole) AS baseline_p99_ms,
+            groupArrayIf((toUInt32(at), m.q_ms[3]), NOT is_past AND NOT is_whole) AS steps,
+            groupArrayIf((toUInt32(at), m.q_ms[3]), is_past AND NOT is_whole) AS past,
+            mapFromArrays(steps.1, steps.2) AS step_ms,
+            mapFromArrays(past.1, past.2) AS past_ms
+        FROM measured AS m
+        GROUP BY model
+        HAVING requests > 0
+    )
+SELECT
+    m.model AS model,
+    m.requests AS requests,
+    m.failed AS failed,
+    if({digests:Bool}, e.q_ms[1], m.q_ms[1]) AS p50_ms,
+    if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
+    if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
+    m.baseline_p99_ms AS baseline_p99_ms,
+    p99_ms / baseline_p99_ms AS ratio,
+    arrayMap(
+        at -> if(
+            mapContains(step_ms, at) AND mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
+            log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
+            NULL),
+        range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+    m.bands AS bands
+FROM models AS m
+LEFT JOIN exact AS e ON e.model = m.model
+ORDER BY requests DESC, model
+LIMIT {limit:UInt32}

@@ -1,0 +1,41 @@
+-- Quantiles of the requests of a model, a row a value of {by:Identifier}: of the windows of one table, and, for the
+-- part in the middle that they fill, of the next coarser one, as in tails.sql. Sums are of whole microseconds and
+-- quantiles of 32 bits: neither leaves the range of the values.
+SELECT
+    toString({by:Identifier}) AS by,
+    sum(l.requests) AS requests,
+    sum(l.errors) + sum(l.timeouts) AS failed,
+    min(l.min_ms) AS min_ms,
+    max(l.max_ms) AS max_ms,
+    least(greatest(sum(l.sum_ms) / sum(l.requests), min_ms), max_ms) AS mean_ms,
+    arrayMap(ms -> least(greatest(ms, min_ms), max_ms), quantilesTDigestMerge({quantiles:Float64})(l.latency)) AS quantiles_ms
+FROM
+(
+    SELECT {by:Identifier}, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    FROM {coarseTable:Identifier}
+    WHERE model = {model:String}
+      AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
+      AND ({stage:String} = '' OR stage = {stage:String})
+      AND ({version:String} = '' OR version = {version:String})
+      AND ({region:String} = '' OR region = {region:String})
+      AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+    UNION ALL
+    SELECT {by:Identifier}, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    FROM {table:Identifier}
+    WHERE model = {model:String}
+      AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+      AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+      AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
+          AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
+      AND ({stage:String} = '' OR stage = {stage:String})
+      AND ({version:String} = '' OR version = {version:String})
+      AND ({region:String} = '' OR region = {region:String})
+      AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+) AS l
+GROUP BY by
+HAVING requests > 0
+ORDER BY requests DESC, by = 'total' DESC, by
+LIMIT {limit:UInt32}

@@ -1,0 +1,22 @@
+-- Quantiles of a stage of a model over time, a row a step, also where there was no request: its milliseconds are NULL, and
+-- it has no quantiles.
+SELECT
+    intDiv(toUnixTimestamp(window_start), {stepSeconds:UInt32}) * {stepSeconds:UInt32} AS at_seconds,
+    sum(l.requests) AS requests,
+    sum(l.errors) + sum(l.timeouts) AS failed,
+    toNullable(min(l.min_ms)) AS min_ms,
+    toNullable(max(l.max_ms)) AS max_ms,
+    least(greatest(sum(l.sum_ms) / sum(l.requests), min_ms), max_ms) AS mean_ms,
+    arrayMap(ms -> least(greatest(ms, min(l.min_ms)), max(l.max_ms)),
+        quantilesTDigestMerge({quantiles:Float64})(l.latency)) AS quantiles_ms
+FROM {table:Identifier} AS l
+WHERE model = {model:String}
+  AND stage = {stage:String}
+  AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+  AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+  AND ({version:String} = '' OR version = {version:String})
+  AND ({region:String} = '' OR region = {region:String})
+  AND ({requestType:String} = '' OR request_type = {requestType:String})
+  AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+GROUP BY at_seconds
+ORDER BY at_seconds WITH FILL FROM {fromSeconds:UInt32} TO {toSeconds:UInt32} STEP {stepSeconds:UInt32}

@@ -1,0 +1,98 @@
+import type { StageBands } from '../baseline/series-reference.ts';
+import type { ComparedMinute, VersionMinute } from '../compare/compared-minute.ts';
+import { mergedOf } from '../compare/merged-digests.ts';
+import type { Config } from '../config/schema.ts';
+import { mergeBands } from '../series/bands.ts';
+import type { Series, StageSummary } from '../series/series-window.ts';
+import { addStage, type ReadMinute } from '../sink/read-comparison.ts';
+import { baseWindowMs } from '../window/chunk-accumulator.ts';
+import { type EventFile, readFileWindows } from './file-windows.ts';
+
+/** The recorded requests of one side of a comparison. */
+export interface FileSide {
+  /** By their distance from the first window with requests. */
+  readonly minutes: ReadonlyMap<number, VersionMinute>;
+  readonly startMs: number;
+  readonly bands: ReadonlyMap<string, StageBands>;
+  /** Models of all events, also of those that are left out. */
+  readonly models: readonly string[];
+}
+
+const minuteMs = 60_000;
+
+/** Reads the requests of a file that are compared, minute by minute. */
+export async function readFileSide(
+  config: Config,
+  file: EventFile,
+  isCompared: (series: Series) => boolean,
+): Promise<FileSide> {
+  const summaries = new Map<number, Map<string, StageSummary[]>>();
+  const models = new Set<string>();
+  // Windows come in order.
+  let firstMs = Number.NaN;
+  const finest = { ...config, detect: { ...config.detect, window: baseWindowMs } };
+  await readFileWindows(finest, file, (complete) => {
+    for (const { startMs, windows } of complete) {
+      for (const { series, stages } of windows) {
+        models.add(series.model);
+        if (!isCompared(series)) continue;
+        if (Number.isNaN(firstMs)) firstMs = startMs;
+        const minute = Math.floor((startMs - firstMs) / minuteMs);
+        const ofMinute = summaries.get(minute) ?? new Map<string, StageSummary[]>();
+        summaries.set(minute, ofMinute);
+        for (const summary of stages.values()) {
+          const ofStage = ofMinute.get(summary.stage) ?? [];
+          ofMinute.set(summary.stage, ofStage);
+          ofStage.push(summary);
+        }
+      }
+    }
+  });
+  return {
+    minutes: new Map([...summaries].map(([minute, stages]) => [minute, minuteOf(stages)])),
+    startMs: firstMs || 0,
+    bands: bandsOf([...summaries.values()]),
+    models: [...models].sort(),
+  };
+}
+
+/** Pairs the minutes of two files by their distance from the first one of each. */
+export function pairedFiles(baseline: FileSide, candidate: FileSide): ComparedMinute[] {
+  const minutes = new Set([...baseline.minutes.keys(), ...candidate.minutes.keys()]);
+  return [...minutes].map((minute) => {
+    const [now, before] = [candidate.minutes.get(minute), baseline.minutes.get(minute)];
+    return {
+      startMs: candidate.startMs + minute * minuteMs,
+      ...(now === undefined ? {} : { candidate: now }),
+      ...(before === undefined ? {} : { baseline: before }),
+    };
+  });
+}
+
+function minuteOf(stages: ReadonlyMap<string, readonly StageSummary[]>): VersionMinute {
+  const read: ReadMinute = { requests: 0, failed: 0, stages: new Map() };
+  for (const [stage, summaries] of stages) {
+    const sum = (of: (summary: StageSummary) => number) =>
+      summaries.reduce((total, summary) => total + of(summary), 0);
+    addStage(read, {
+      stage,
+      requests: sum(({ requests }) => requests),
+      failed: sum(({ errors, timeouts }) => errors + timeouts),
+      digest: mergedOf(summaries.map(({ digest }) => digest)),
+    });
+  }
+  return read;
+}
+
+function bandsOf(
+  minutes: readonly ReadonlyMap<string, readonly StageSummary[]>[],
+): Map<string, StageBands> {
+  const stages = new Set(minutes.flatMap((minute) => [...minute.keys()]));
+  return new Map(
+    [...stages].map((stage) => {
+      const summaries = minutes.flatMap((minute) => minute.get(stage) ?? []);
+      const bands = mergeBands(summaries.map((summary) => summary.bands));
+      return [stage, { bands, bandsMs: mergeBands(summaries.map(({ bandsMs }) => bandsMs)) }];
+    }),
+  );
+}

@@ -1,0 +1,164 @@
+import { basename } from 'node:path';
+import { pairedFiles, readFileSide } from '../../backtest/file-side.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import type { CompareInput } from '../../compare/compare-versions.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Series } from '../../series/series-window.ts';
+import {
+  longestComparisonMs,
+  readComparison,
+  requireComparable,
+} from '../../sink/read-comparison.ts';
+import { readSides } from '../../sink/read-sides.ts';
+import { readWindowStates } from '../../sink/windows/read-window-states.ts';
+import { readSideBands } from '../../views/comparison/compare.ts';
+import type { TimeRange } from '../flag-values.ts';
+import type { Io } from '../io.ts';
+import { withClickHouse } from '../with-clickhouse.ts';
+import type { AskedComparison } from './asked-comparison.ts';
+
+/** Requests that are compared on both sides; '' matches any value. */
+export interface ComparedRequests {
+  readonly model: string;
+  readonly region: string;
+  readonly requestType: string;
+  readonly cold: boolean;
+}
+
+/** What is compared, and the names of both sides in the output. */
+export interface Compared {
+  readonly input: CompareInput;
+  readonly model: string;
+  readonly version: string;
+  readonly baseline: string;
+}
+
+type Asked<Kind> = Extract<AskedComparison, { readonly kind: Kind }>;
+
+const minuteMs = 60_000;
+const phrases = { candidate: 'B', baseline: 'A' } as const;
+
+/** Reads both sides of a comparison: from ClickHouse, or of files without any server. */
+export function readCompared(
+  config: Config,
+  asked: AskedComparison,
+  requests: ComparedRequests,
+  io: Io,
+): Promise<Compared> {
+  if (asked.kind === 'files') return comparedFiles(config, asked, requests, io);
+  return asked.kind === 'ranges'
+    ? comparedRanges(config, asked, requests)
+    : comparedVersions(config, asked, requests);
+}
+
+async function comparedVersions(
+  config: Config,
+  { range, baseline, version }: Asked<'versions'>,
+  { cold, ...of }: ComparedRequests,
+): Promise<Compared> {
+  const coldStart = cold ? 'true' : 'false';
+  const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
+  requireComparable(query);
+  const input = await withClickHouse(config, 'compare versions', (client) =>
+    readComparison(client, config, query),
+  );
+  return { input, model: of.model, version, baseline };
+}
+
+async function comparedRanges(
+  config: Config,
+  asked: Asked<'ranges'>,
+  { cold, ...of }: ComparedRequests,
+): Promise<Compared> {
+  const { version, baseline } = asked;
+  const read = await withClickHouse(config, 'compare ranges', async (client) => {
+    const later = asked.a.toMs > asked.b.toMs ? asked.a : asked.b;
+    const states = await readWindowStates(client, config, { ...later, resolution: '1m' });
+    const completeMs =
+      states === undefined ? later.toMs : Date.parse(states.complete_until) - config.windows.grace;
+    const [a, b] = sidesOf(asked, completeMs);
+    const query = {
+      ...{ ...of, coldStart: String(cold), table: 'latency_1m', blockSeconds: 60 },
+      a: { ...a, version: baseline },
+      b: { ...b, version },
+    };
+    const [minutes, bands] = await Promise.all([
+      readSides(client, query),
+      readSideBands(client, query),
+    ]);
+    return { minutes, bands };
+  });
+  const names = { version: nameOf(version, asked.b), baseline: nameOf(baseline, asked.a) };
+  const input = { candidate: version, baseline, ...read, phrases };
+  return { input, model: of.model, ...names };
+}
+
+/** Both ranges in seconds, from whole minutes on and equally long. */
+function sidesOf({ a, b }: Asked<'ranges'>, completeMs: number) {
+  const from = ({ fromMs }: TimeRange) => Math.floor(fromMs / minuteMs) * minuteMs;
+  const lengths = [a, b].map((range) => Math.min(range.toMs, completeMs) - from(range));
+  const lengthMs = Math.floor(Math.max(0, Math.min(...lengths)) / minuteMs) * minuteMs;
+  if (lengthMs > longestComparisonMs) {
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot compare as a range must be at most 24h: it is ${Math.ceil(lengthMs / 3_600_000)}h`,
+    );
+  }
+  return [a, b].map((range) => ({
+    fromSeconds: from(range) / 1000,
+    toSeconds: (from(range) + lengthMs) / 1000,
+  })) as [Seconds, Seconds];
+}
+
+interface Seconds {
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+}
+
+function nameOf(version: string, { fromMs }: TimeRange): string {
+  const from = `from ${new Date(fromMs).toISOString().slice(0, 16)}Z`;
+  return version === '' ? from : `${version} ${from}`;
+}
+
+async function comparedFiles(
+  config: Config,
+  { aFile, bFile, baseline, version }: Asked<'files'>,
+  { model, region, requestType, cold }: ComparedRequests,
+  io: Io,
+): Promise<Compared> {
+  const read = (path: string, ofSide: string) =>
+    readFileSide(
+      config,
+      { path, stdin: io.stdin },
+      (series: Series) =>
+        (model === '' || series.model === model) &&
+        (ofSide === '' || series.version === ofSide) &&
+        (region === '' || series.region === region) &&
+        (requestType === '' || series.request_type === requestType) &&
+        series.cold_start === cold,
+    );
+  const before = await read(aFile, baseline);
+  const now = await read(bFile, version);
+  const models = [...new Set([...before.models, ...now.models])];
+  if (model === '' && models.length !== 1) {
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot compare as --model must name one of the ${models.length} models of the files`,
+      { hint: `They are ${models.slice(0, 5).map(quoted).join(', ')}.` },
+    );
+  }
+  const input = {
+    ...{ candidate: bFile, baseline: aFile, phrases },
+    minutes: pairedFiles(before, now),
+    bands: { candidate: now.bands, baseline: before.bands },
+  };
+  const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
+  return { input, model: model === '' ? (models[0] ?? '') : model, ...names };
+}
+
+const quoted = (text: string) => JSON.stringify(text);
+
+/** The name alone, where it tells both files apart. */
+function fileName(path: string, other: string): string {
+  return basename(path) === basename(other) ? path : basename(path);
+}

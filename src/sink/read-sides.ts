@@ -1,0 +1,112 @@
+import type { ClickHouseClient } from '@clickhouse/client';
+import type { ComparedMinute } from '../compare/compared-minute.ts';
+import type { MixPart, SizePart } from '../compare/like-with-like.ts';
+import { decodeState } from '../sketch/clickhouse-state.ts';
+import { addStage, type ReadMinute } from './read-comparison.ts';
+import { readRows } from './read-query.ts';
+import { rowBinaryOf } from './row-binary/row-binary-of.ts';
+import { RowBinaryReader } from './row-binary/row-binary-reader.ts';
+
+/** One side of a comparison: a version, or ('') all of them, over a range of whole blocks. */
+export interface ComparedSide {
+  readonly version: string;
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+}
+
+/** Selects what is compared on both sides; '' matches any value. */
+export interface SidesQuery {
+  readonly model: string;
+  readonly region: string;
+  readonly requestType: string;
+  readonly coldStart: string;
+  readonly table: string;
+  /** Length of what is compared as one: whole windows of the table. */
+  readonly blockSeconds: number;
+  readonly a: ComparedSide;
+  readonly b: ComparedSide;
+}
+
+/** Parts of a mix that are read; beyond them are those with the fewest requests. */
+const mostParts = 500;
+
+/**
+ * Reads the blocks of two sides, the first of A beside the first of B. So ranges are compared as versions are:
+ * `baseline` is A, `candidate` is B.
+ */
+export async function readSides(
+  client: ClickHouseClient,
+  query: SidesQuery,
+): Promise<ComparedMinute[]> {
+  const { a, b, ...of } = query;
+  const [baselines, candidates] = await Promise.all(
+    [a, b].map(async (side) => {
+      return decodeBlocks(await rowBinaryOf(client, 'comparison_blocks', { ...of, ...side }));
+    }),
+  );
+  const blocks = [...new Set([...(baselines?.keys() ?? []), ...(candidates?.keys() ?? [])])];
+  return blocks
+    .sort((x, y) => x - y)
+    .map((block) => {
+      const [candidate, baseline] = [candidates?.get(block), baselines?.get(block)];
+      return {
+        startMs: (b.fromSeconds + block * of.blockSeconds) * 1000,
+        ...(candidate === undefined ? {} : { candidate }),
+        ...(baseline === undefined ? {} : { baseline }),
+      };
+    });
+}
+
+/** Reads the requests of one side by type and region. */
+export async function readMix(
+  client: ClickHouseClient,
+  { a: _a, b: _b, ...of }: SidesQuery,
+  side: ComparedSide,
+): Promise<MixPart[]> {
+  const parameters = { ...of, ...side, limit: mostParts };
+  const reader = new RowBinaryReader(await rowBinaryOf(client, 'comparison_mix', parameters));
+  const parts: MixPart[] = [];
+  while (!reader.atEnd) {
+    const requestType = reader.string();
+    const region = reader.string();
+    const requests = reader.uint64();
+    const { digest, next } = decodeState(reader.bytes, reader.at);
+    reader.at = next;
+    parts.push({ requestType, region, requests, total: digest });
+  }
+  return parts;
+}
+
+/** Reads the requests of one side by their sizes. These are stored without region, type and start. */
+export async function readSizes(
+  client: ClickHouseClient,
+  { model }: Pick<SidesQuery, 'model'>,
+  side: ComparedSide,
+): Promise<SizePart[]> {
+  type Row = Record<'facet' | 'value' | 'requests', string> & {
+    readonly amounts: Readonly<Record<string, number>>;
+  };
+  const rows = await readRows<Row>(client, 'comparison_sizes', { model, ...side });
+  return rows.map(({ facet, value, requests, amounts }) => ({
+    ...{ facet, value, requests: Number(requests) },
+    bands: new Map(Object.entries(amounts).map(([band, n]) => [Number(band), Number(n)])),
+  }));
+}
+
+/** Decodes rows of sql/queries/comparison_blocks.sql, by block. */
+function decodeBlocks(bytes: Buffer): Map<number, ReadMinute> {
+  const blocks = new Map<number, ReadMinute>();
+  const reader = new RowBinaryReader(bytes);
+  while (!reader.atEnd) {
+    const block = reader.uint32();
+    const stage = reader.string();
+    const requests = reader.uint64();
+    const failed = reader.uint64();
+    const { digest, next } = decodeState(reader.bytes, reader.at);
+    reader.at = next;
+    const read = blocks.get(block) ?? { requests: 0, failed: 0, stages: new Map() };
+    blocks.set(block, read);
+    addStage(read, { stage, requests, failed, digest });
+  }
+  return blocks;
+}

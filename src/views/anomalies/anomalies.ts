@@ -1,0 +1,106 @@
+import { anomalyMessage } from '../../alert/message/anomaly-message.ts';
+import { headlineOf } from '../../alert/message/title.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import type { AnomaliesAnswer, AnomalyRow } from '../answers/anomalies.ts';
+import { ImpossibleQuestion } from '../impossible-question.ts';
+import { viewRows } from '../view-rows.ts';
+import { stateOf, type WindowBounds } from '../window-states.ts';
+
+export interface AnomaliesQuestion {
+  /** Anomalies that were open at some time of the range. */
+  readonly fromMs: number;
+  readonly toMs: number;
+  /** '' for all. */
+  readonly model: string;
+  readonly state: 'open' | 'resolved' | '';
+  readonly limit: number;
+  /** `next` of the page before; '' for the first page. */
+  readonly cursor: string;
+  readonly bounds: WindowBounds;
+}
+
+interface Row {
+  readonly id: string;
+  readonly model: string;
+  readonly stage: string;
+  readonly started_ms: string | number;
+  readonly resolved_ms: string | number | null;
+  readonly series: string | number;
+  readonly accepted_by: readonly string[];
+  readonly body: string;
+}
+
+/**
+ * Anomalies of a range, the newest first, page by page. What opens meanwhile moves no later page.
+ *
+ * @throws ImpossibleQuestion
+ */
+export async function anomaliesView(
+  client: ClickHouseClient,
+  question: AnomaliesQuestion,
+): Promise<AnomaliesAnswer> {
+  const { model, state, limit, bounds } = question;
+  const fromMs = Math.floor(Math.max(0, question.fromMs));
+  const toMs = Math.ceil(Math.max(0, question.toMs));
+  const { rows, sql } = await viewRows<Row>(client, 'view_anomalies', {
+    ...{ fromMs, toMs, model, state, limit },
+    ...before(question.cursor),
+  });
+  const last = rows.at(-1);
+  return {
+    range: {
+      from: new Date(fromMs).toISOString(),
+      to: new Date(toMs).toISOString(),
+      step_seconds: null,
+    },
+    windows: { final: 0, provisional: 0, open: 0, [stateOf(toMs, bounds)]: 1 },
+    rows: rows.map(rowOf),
+    sql,
+    next: last === undefined || rows.length < limit ? null : cursorOf(last),
+  };
+}
+
+function rowOf(row: Row): AnomalyRow {
+  const event = anomalyEventSchema.parse(JSON.parse(row.body));
+  const { title, summary, event: clean } = messageOfEvent(event);
+  return {
+    ...{
+      id: row.id,
+      title,
+      headline: headlineOf(clean),
+      summary,
+      model: row.model,
+      stage: row.stage,
+    },
+    ...{ kind: event.kind, severity: event.severity, state: event.state },
+    started_at: new Date(Number(row.started_ms)).toISOString(),
+    resolved_at: row.resolved_ms === null ? null : new Date(Number(row.resolved_ms)).toISOString(),
+    series: Number(row.series),
+    accepted_by: [...row.accepted_by],
+  };
+}
+
+/** The words that a receiver would get of this event: the same as on a pager. */
+export function messageOfEvent(event: AnomalyEvent) {
+  const { state: change, severity } = event;
+  const notice = { event, change, severities: [severity], memory: '', isTest: false };
+  return anomalyMessage(notice, 'full', { dashboard_url: undefined, trace_url: undefined });
+}
+
+function cursorOf({ started_ms, id }: Row): string {
+  return Buffer.from(`${started_ms} ${id}`).toString('base64url');
+}
+
+/** Later than any anomaly: the end of what ClickHouse's times hold. */
+const endOfTimeMs = Date.UTC(2261, 0);
+
+/** @throws ImpossibleQuestion for what is no `next` of an answer. */
+function before(cursor: string): { readonly beforeMs: number; readonly beforeId: string } {
+  if (cursor === '') return { beforeMs: endOfTimeMs, beforeId: '' };
+  const [, ms, id] = /^(\d{1,14}) (.+)$/s.exec(Buffer.from(cursor, 'base64url').toString()) ?? [];
+  if (ms !== undefined && id !== undefined) return { beforeMs: Number(ms), beforeId: id };
+  throw new ImpossibleQuestion(
+    `cursor must be "next" of an answer; it is ${JSON.stringify(cursor)}.`,
+  );
+}

@@ -1,0 +1,174 @@
+import { cleanText } from '../../alert/message/clean-text.ts';
+import { dimensions } from '../../base/dimensions.ts';
+import type { Config } from '../../config/schema.ts';
+import { baselineValues } from '../../detect/drivers/found-drivers.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { seriesOf } from '../../series/series-key.ts';
+import type { Series } from '../../series/series-window.ts';
+import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
+import {
+  findAnomaly,
+  isOfWholeModel,
+  readMembers,
+  shownRange,
+} from '../../sink/anomalies/explanation.ts';
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { readRows } from '../../sink/read-query.ts';
+import type { AnomalyAnswer } from '../answers/anomalies.ts';
+import { evidenceOf } from '../text/evidence.ts';
+import { UnknownName } from '../unknown-name.ts';
+import { messageOfEvent } from './anomalies.ts';
+
+export interface AnomalyQuestion {
+  /** The whole id, or a start that no other id has. */
+  readonly id: string;
+  readonly nowMs: number;
+  readonly retention: Pick<Config['clickhouse']['retention'], 'latency_1m'>;
+}
+
+type HistoryRow = AnomalyAnswer['history'][number];
+
+const minuteSeconds = 60;
+const hourSeconds = 3_600;
+/** Longest text of one entry of the history. */
+const entryChars = 500;
+/** Series whose requests are counted; of a larger incident the worst ones. */
+const mostSeries = 1_000;
+
+/**
+ * Everything about one anomaly, in the words of its messages.
+ *
+ * @throws UnknownName where no id begins so, or more than one.
+ */
+export async function anomalyView(
+  client: ClickHouseClient,
+  question: AnomalyQuestion,
+): Promise<AnomalyAnswer> {
+  const { id, nowMs } = question;
+  const found = id === '' ? { ids: [] } : await findAnomaly(client, id);
+  const event = 'ids' in found ? undefined : found.events.at(-1);
+  if ('ids' in found || event === undefined) {
+    throw new UnknownName(`No anomaly has the id ${JSON.stringify(id)}.`);
+  }
+  const members = await readMembers(client, event.id);
+  const [deliveries, distribution] = await Promise.all([
+    new DeliveryStore(client).statusOf([event.id]),
+    readDistribution(client, event, members, question),
+  ]);
+  const { title, facts } = messageOfEvent(event);
+  const shown = shownRange(event, nowMs);
+  return {
+    title,
+    facts: [...facts],
+    event,
+    series_count: Math.max(members.length, event.scope?.affected ?? 1),
+    history: historyOf(found.events, deliveries),
+    distribution,
+    evidence: event.kind === 'pipeline' ? [] : evidenceOf(event),
+    dashboard: {
+      from: new Date(shown.shownFromMs).toISOString(),
+      to: new Date(Math.max(shown.shownToMs, shown.shownFromMs + 1)).toISOString(),
+      measured_stage: event.evidence.measured_stage,
+      quantile: event.quantile,
+      baseline_ms: event.baseline_ms,
+    },
+  };
+}
+
+/** Events and deliveries, the oldest first. */
+function historyOf(
+  events: readonly AnomalyEvent[],
+  deliveries: readonly DeliveryStatus[],
+): HistoryRow[] {
+  const severityAt = (revision: number) =>
+    (events.find((event) => event.revision === revision) ?? events.at(-1))?.severity ?? 'info';
+  const rows = [
+    ...events.map((event): HistoryRow => {
+      const text = cleanText(event.summary, entryChars);
+      return { at: event.emitted_at, what: event.state, severity: event.severity, text };
+    }),
+    ...deliveries.map((delivery): HistoryRow => {
+      const at = new Date(delivery.at_ms).toISOString();
+      const severity = severityAt(delivery.revision);
+      return { at, what: 'delivery', severity, text: deliveryText(delivery) };
+    }),
+  ];
+  return rows.toSorted((a, b) => Date.parse(a.at) - Date.parse(b.at));
+}
+
+const outcomes: Readonly<Record<string, string>> = {
+  accepted: 'accepted',
+  failed: 'did not accept',
+  rejected: 'rejected',
+  unacceptable: 'refused the content of',
+  refused: 'was given up, as it refused',
+  expired: 'was given up, as it did not accept in time',
+  skipped: 'was not sent',
+};
+const states: Readonly<Record<string, string>> = {
+  opened: 'the opening',
+  updated: 'an update',
+  resolved: 'the end',
+};
+
+/** "pager accepted the opening after 3 attempts", "chat rejected an update: 401 invalid_auth". */
+function deliveryText({ receiver, state, outcome, answer, attempts }: DeliveryStatus): string {
+  const what = `${receiver} ${outcomes[outcome] ?? outcome} ${states[state] ?? state}`;
+  const tries = attempts > 1 ? ` after ${attempts} attempts` : '';
+  const why = outcome === 'accepted' || answer === '' ? '' : `: ${answer}`;
+  return cleanText(`${what}${tries}${why}`, entryChars);
+}
+
+/** Requests of its series by band: of one series, of all members of an incident, or of the whole model. */
+async function readDistribution(
+  client: ClickHouseClient,
+  event: AnomalyEvent,
+  members: readonly AnomalyEvent[],
+  { nowMs, retention }: AnomalyQuestion,
+): Promise<AnomalyAnswer['distribution']> {
+  if (event.kind === 'pipeline') return [];
+  const affected = (members.length === 0 ? [event] : members).slice(0, mostSeries);
+  const whole = isOfWholeModel(event);
+  const anyVersion = event.kind === 'drift';
+  const keyOf = (series: Series) => keyText(anyVersion ? { ...series, version: '' } : series);
+  const models = new Set(affected.map(({ model }) => model).filter((model) => model !== ''));
+  const { fromMs, toMs } = shownRange(event, nowMs);
+  const baselineFromMs = Date.parse(event.evidence.baseline_from);
+  const isRecent = Math.min(baselineFromMs, fromMs) > nowMs - retention.latency_1m;
+  const step = isRecent ? minuteSeconds : hourSeconds;
+  const floor = (ms: number) => Math.max(0, Math.floor(ms / 1000 / step) * step);
+  const ceil = (ms: number) => Math.ceil(ms / 1000 / step) * step;
+  const fromSeconds = floor(fromMs);
+  const baselineToMs = Date.parse(event.evidence.baseline_to);
+  const rows = await readRows<Record<'from_ms' | 'before' | 'during', string | number>>(
+    client,
+    'view_distribution',
+    {
+      table: isRecent ? 'latency_1m' : 'latency_1h',
+      ...{ whole, anyVersion, models: [...models] },
+      requestType: whole ? event.request_type : '',
+      series: affected.map(keyOf),
+      baselineSeries: [...new Set(affected.flatMap(baselineSeries).map(keyOf))],
+      ...{ fromSeconds, toSeconds: ceil(toMs) },
+      baselineFromSeconds: floor(baselineFromMs),
+      baselineToSeconds: Math.min(ceil(baselineToMs), fromSeconds),
+    },
+  );
+  return rows.map(({ from_ms, before, during }) => {
+    return { from_ms: Number(from_ms), before: Number(before), during: Number(during) };
+  });
+}
+
+/** The series whose requests are the baseline: itself, or the lenders of a new one. */
+function baselineSeries(event: AnomalyEvent): Series[] {
+  const { version: versions, region: regions, host: hosts } = baselineValues(event);
+  const own = seriesOf(event);
+  return versions.flatMap((version) =>
+    regions.flatMap((region) => hosts.map((host) => ({ ...own, version, region, host }))),
+  );
+}
+
+/** Values of a series as sql/queries/view_distribution.sql joins them. */
+function keyText(series: Series): string {
+  return dimensions.map((dimension) => String(series[dimension])).join('\x1f');
+}

@@ -1,0 +1,60 @@
+import { z } from 'zod';
+import { anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { answerOf, count, ms, time } from './common.ts';
+
+/** One anomaly as it stands; one that hits several series is one. */
+const anomalyRow = z.strictObject({
+  id: z.string(),
+  title: z.string().describe('The title of its messages.'),
+  headline: z
+    .string()
+    .describe('The title without its status and times: a page has these its own way.'),
+  summary: z.string(),
+  model: z.string(),
+  kind: anomalyEventSchema.shape.kind,
+  severity: anomalyEventSchema.shape.severity,
+  state: anomalyEventSchema.shape.state,
+  stage: z.string(),
+  started_at: time,
+  resolved_at: time.nullable(),
+  series: count.describe('Affected series.'),
+  accepted_by: z.array(z.string()).describe('Receivers that accepted its opening.'),
+});
+
+export const anomaliesAnswer = answerOf(anomalyRow).extend({
+  next: z.string().nullable().describe('Cursor of the next page; null at the end.'),
+});
+
+/** An event of the anomaly, or what a receiver answered to one. */
+const historyRow = z.strictObject({
+  at: time,
+  what: z.enum(['opened', 'updated', 'resolved', 'delivery']),
+  severity: anomalyEventSchema.shape.severity,
+  text: z.string().describe('The event in a sentence, or receiver, outcome and answer.'),
+});
+
+/** Everything about one anomaly. */
+export const anomalyAnswer = z.strictObject({
+  title: z.string(),
+  facts: z
+    .array(z.strictObject({ label: z.string(), text: z.string() }))
+    .describe('The facts of its messages, the most important first.'),
+  event: anomalyEventSchema.describe('Its newest event.'),
+  series_count: count,
+  history: z.array(historyRow).describe('Oldest first.'),
+  distribution: z
+    .array(z.strictObject({ from_ms: z.number(), before: count, during: count }))
+    .describe('Requests of its series by band, in the baseline and since the start.'),
+  evidence: z.array(z.string()).describe('Why it was opened, in sentences.'),
+  dashboard: z.strictObject({
+    from: time.describe('Where a chart of it should begin.'),
+    to: time,
+    measured_stage: z.string(),
+    quantile: z.number(),
+    baseline_ms: ms,
+  }),
+});
+
+export type AnomalyRow = z.output<typeof anomalyRow>;
+export type AnomaliesAnswer = z.output<typeof anomaliesAnswer>;
+export type AnomalyAnswer = z.output<typeof anomalyAnswer>;

@@ -1,0 +1,53 @@
+import { z } from 'zod';
+import { count, ms, range, share, time } from './common.ts';
+
+const side = z.strictObject({
+  label: z.string().describe('The version, or the range in words.'),
+  version: z.string().nullable(),
+  from: time,
+  to: time,
+  requests: count,
+  failed_share: share,
+});
+
+const quantile = z.strictObject({
+  q: z.number(),
+  a_ms: ms,
+  b_ms: ms,
+  ratio: z.number().nullable().describe('b / a.'),
+  ratio_low: z.number().nullable(),
+  ratio_high: z.number().nullable(),
+});
+
+/** B against A: two versions, or two ranges of one. */
+export const compareAnswer = z.strictObject({
+  range,
+  a: side,
+  b: side,
+  verdict: z.enum(['pass', 'fail', 'inconclusive']),
+  title: z
+    .string()
+    .describe('"B is better at p50 (−6 %) and worse at p99 (+38 %, 21 to 57): fail".'),
+  reason: z.string(),
+  missing_requests: count,
+  quantiles: z.array(quantile).describe('p1 to p99.9 of whole requests.'),
+  stages: z
+    .array(
+      z.strictObject({
+        stage: z.string(),
+        quantiles: z.array(quantile),
+        excess_ms: ms.describe('Its part of the difference of the slowest 1 %; all add up.'),
+        share_of_excess: z.number().nullable(),
+      }),
+    )
+    .describe('The largest part of the difference first.'),
+  mix: z
+    .array(z.string())
+    .describe('Sentences on request types, regions or sizes in which A and B differ.'),
+  like_with_like: z
+    .array(quantile)
+    .nullable()
+    .describe('The same with B weighted to the mix of A; null where the mixes agree.'),
+  sql: z.string(),
+});
+export type CompareAnswer = z.output<typeof compareAnswer>;

@@ -1,0 +1,44 @@
+import { z } from 'zod';
+import { answerOf, count, ms, share } from './common.ts';
+
+const objective = z
+  .strictObject({
+    name: z.string(),
+    objective: share.describe('Part of the requests that must be good.'),
+    threshold_ms: z.number().describe('A request that takes longer, or fails, is bad.'),
+    good: share.nullable().describe('Part of the requests of the range that was good.'),
+    budget_left: z
+      .number()
+      .nullable()
+      .describe(
+        'Part of the error budget of the range that is left; negative where it is overdrawn.',
+      ),
+  })
+  .describe('The strictest objective of the model.');
+
+/** One model over the range, against the same hours of the last seven days. */
+const modelRow = z.strictObject({
+  model: z.string(),
+  requests: count,
+  requests_per_second: z.number(),
+  failed: count.describe('Errors and time-outs.'),
+  p50_ms: ms,
+  p95_ms: ms,
+  p99_ms: ms,
+  baseline_p99_ms: ms.describe('p99 of the same hours on the last seven days.'),
+  ratio: z.number().nullable().describe('p99_ms / baseline_p99_ms.'),
+  trend: z
+    .array(z.number().nullable())
+    .describe('log2 of p99 over its baseline, step by step; null for a step without requests.'),
+  objective: objective.nullable(),
+});
+
+export const modelsAnswer = answerOf(modelRow).extend({
+  quantiles_from: z
+    .enum(['digests', 'bands'])
+    .describe(
+      'Where p50, p95 and p99 come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, 3 % at worst. The baseline and the trend are always from bands.',
+    ),
+});
+export type ModelRow = z.output<typeof modelRow>;
+export type ModelsAnswer = z.output<typeof modelsAnswer>;

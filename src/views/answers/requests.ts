@@ -1,0 +1,33 @@
+import { z } from 'zod';
+import { answerOf, time } from './common.ts';
+
+const stageMs = z.strictObject({ stage: z.string(), ms: z.number() });
+
+/** One of the slowest requests that are kept. */
+const requestRow = z.strictObject({
+  at: time,
+  total_ms: z.number(),
+  status: z.string(),
+  version: z.string(),
+  request_type: z.string(),
+  region: z.string(),
+  host: z.string(),
+  cold_start: z.boolean(),
+  trace_id: z.string(),
+  trace_url: z.string().nullable().describe('`alert.trace_url` with the trace id; null without.'),
+  request_id: z.string(),
+  stages: z.array(stageMs).describe('In the order of the request.'),
+});
+
+/** What requests around a quantile spend in each stage, to compare one request with. */
+const typicalRequest = z.strictObject({
+  q: z.number(),
+  total_ms: z.number().nullable(),
+  stages: z.array(stageMs),
+});
+
+export const requestsAnswer = answerOf(requestRow).extend({
+  typical: z.array(typicalRequest).describe('Of the median and of p99: the bands that hold them.'),
+});
+export type RequestRow = z.output<typeof requestRow>;
+export type RequestsAnswer = z.output<typeof requestsAnswer>;

@@ -1,0 +1,29 @@
+import { z } from 'zod';
+import { answerOf, count, ms, time, windowState } from './common.ts';
+
+/** Quantiles of one part of the requests: a step, a stage, a version, … */
+const tailRow = z.strictObject({
+  at: time.nullable().describe('Start of the step; null where the range is one.'),
+  by: z
+    .string()
+    .describe('Value that this row is of: a stage, a version, a region, …; empty with `by=time`.'),
+  state: windowState,
+  requests: count,
+  failed: count,
+  mean_ms: ms,
+  min_ms: ms,
+  max_ms: ms,
+  quantiles: z
+    .array(z.strictObject({ q: z.number(), ms }))
+    .describe('In the order asked for, each merged from the digests of exactly this row.'),
+  baseline: z
+    .strictObject({ low_ms: ms, median_ms: ms, high_ms: ms })
+    .nullable()
+    .describe(
+      'Least, median and largest `q` of the same time on the last seven days; only with `by=time` and `baseline_q`.',
+    ),
+});
+
+export const tailsAnswer = answerOf(tailRow);
+export type TailRow = z.output<typeof tailRow>;
+export type TailsAnswer = z.output<typeof tailsAnswer>;

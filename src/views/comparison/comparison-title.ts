@@ -1,0 +1,57 @@
+import type { Comparison } from '../../compare/comparison.ts';
+import type { CompareAnswer } from '../answers/compare.ts';
+import { quantileName } from '../text/format.ts';
+
+type Quantile = CompareAnswer['quantiles'][number];
+
+/** Quantiles that a title names. */
+const named: readonly number[] = [0.5, 0.95, 0.99];
+
+/** "B is better at p50 (−6 %, −8 to −4) and worse at p99 (+38 %, 21 to 57): fail". */
+export function comparisonTitle(
+  {
+    verdict,
+    missing_requests,
+    minutes,
+  }: Pick<Comparison, 'verdict' | 'missing_requests' | 'minutes'>,
+  quantiles: readonly Quantile[],
+): string {
+  if (minutes === 0) return 'Nothing to compare: A and B have no requests at the same times';
+  const shown = quantiles.filter(({ q }) => named.includes(q));
+  const better = shown.filter(({ ratio_high }) => ratio_high !== null && ratio_high < 1);
+  const worse = shown.filter(({ ratio_low }) => ratio_low !== null && ratio_low > 1);
+  const parts = [
+    ...(better.length === 0 ? [] : [`better at ${listOf(better)}`]),
+    ...(worse.length === 0 ? [] : [`worse at ${listOf(worse)}`]),
+  ];
+  const deepest = shown.findLast(({ ratio }) => ratio !== null);
+  const same =
+    deepest === undefined
+      ? 'B and A have no durations to compare'
+      : `No difference between B and A is certain: ${differenceOf(deepest)}`;
+  const text = parts.length === 0 ? same : `B is ${parts.join(' and ')}`;
+  if (verdict !== 'inconclusive') return `${text}: ${verdict}`;
+  const about = Number(missing_requests.toPrecision(2)).toLocaleString('en-US');
+  return `${text}; a verdict needs about ${about} more requests`;
+}
+
+function listOf(quantiles: readonly Quantile[]): string {
+  return quantiles.map(differenceOf).join(', ');
+}
+
+/** "p99 (+38 %, 21 to 57)". */
+function differenceOf({ q, ratio, ratio_low, ratio_high }: Quantile): string {
+  const interval =
+    ratio_low === null || ratio_high === null
+      ? ''
+      : `, ${signed(ratio_low, '')} to ${signed(ratio_high, '')}`;
+  return `${quantileName(q)} (${ratio === null ? '–' : `${signed(ratio, '+')} %`}${interval})`;
+}
+
+/** Percent that a ratio lies above 1 or below it. */
+function signed(ratio: number, plus: string): string {
+  const percent = (ratio - 1) * 100;
+  const size = Math.abs(percent);
+  const digits = size.toFixed(size < 1 ? 1 : 0);
+  return Number(digits) === 0 ? '0' : `${percent < 0 ? '−' : plus}${digits}`;
+}

@@ -1,0 +1,100 @@
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { coarsePart } from '../sink/read-tails.ts';
+import type { CompositionAnswer, SliceRow } from './answers/composition.ts';
+import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
+import { requireModel } from './unknown-name.ts';
+import { viewRows } from './view-rows.ts';
+import { windowsOf } from './window-states.ts';
+
+export interface CompositionQuestion extends Question {
+  /** The slowest slice of each step; otherwise all slices of the range as one. */
+  readonly isStepped: boolean;
+}
+
+/** Quantiles next to which slices are cut; over time the one that cuts off the slowest. */
+const cuts = { range: [0.5, 0.9, 0.95, 0.99, 0.999], step: [0.99] } as const;
+
+const hourSeconds = 3_600;
+const daySeconds = 86_400;
+const baselineDays = 7;
+
+interface Part {
+  /** Of a tuple of ClickHouse, by position. */
+  readonly 0: string;
+  readonly 1: number;
+}
+
+interface Row {
+  readonly at_seconds: string | number;
+  readonly from_share: number;
+  readonly to_share: number;
+  readonly above_ms: number | null;
+  readonly below_ms: number | null;
+  readonly requests: string | number;
+  readonly mean_ms: number;
+  readonly parts: readonly Part[];
+  readonly baseline_mean_ms: number | null;
+  readonly baseline_parts: readonly Part[];
+}
+
+/**
+ * What requests of each slowness spent in each stage, and what they did in the same hours of the last seven days.
+ *
+ * @throws UnknownName
+ */
+export async function compositionView(
+  client: ClickHouseClient,
+  question: CompositionQuestion,
+): Promise<CompositionAnswer> {
+  const { range, bounds, filters, isStepped } = question;
+  const { fromSeconds, toSeconds, stepSeconds, resolution } = range;
+  // Steps are read from one table.
+  const coarse = coarsePart(resolution, fromSeconds, isStepped ? fromSeconds : toSeconds);
+  const { rows, sql } = await viewRows<Row>(client, 'view_composition', {
+    ...parametersOf(question),
+    ...baselineHours(question),
+    stepSeconds: isStepped ? stepSeconds : 0,
+    cuts: isStepped ? cuts.step : cuts.range,
+    coarseTable: coarse.table,
+    coarseFromSeconds: coarse.fromSeconds,
+    coarseToSeconds: coarse.toSeconds,
+  });
+  if (rows.length === 0) await requireModel(client, filters.model);
+  const whole = { ...range, stepSeconds: toSeconds - fromSeconds };
+  return {
+    range: answeredRange(range, isStepped),
+    windows: windowsOf(isStepped ? range : whole, bounds),
+    rows: rows.map((row) => sliceOf(row, isStepped)),
+    sql,
+  };
+}
+
+/** The hours of the range, before which the baseline ends. Steps have none. */
+function baselineHours({ range, isStepped }: CompositionQuestion) {
+  const from = Math.floor(range.fromSeconds / hourSeconds) * hourSeconds;
+  const to = Math.ceil(range.toSeconds / hourSeconds) * hourSeconds;
+  return {
+    baselineFromSeconds: Math.max(0, from - baselineDays * daySeconds),
+    baselineToSeconds: from,
+    baselineSpanSeconds: isStepped ? 0 : to - from,
+  };
+}
+
+function sliceOf(row: Row, hasSteps: boolean): SliceRow {
+  const parts = (of: readonly Part[]) => of.map((part) => ({ stage: part[0], mean_ms: part[1] }));
+  const { baseline_mean_ms } = row;
+  return {
+    at: hasSteps ? isoTime(Number(row.at_seconds)) : null,
+    from_share: row.from_share,
+    to_share: row.to_share,
+    above_ms: row.above_ms,
+    below_ms: row.below_ms,
+    requests: Number(row.requests),
+    mean_ms: row.mean_ms,
+    parts: parts(row.parts),
+    baseline:
+      baseline_mean_ms === null
+        ? null
+        : { mean_ms: baseline_mean_ms, parts: parts(row.baseline_parts) },
+  };
+}

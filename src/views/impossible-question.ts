@@ -1,0 +1,2 @@
+/** A question that no stored data can answer: the mistake is in the question. */
+export class ImpossibleQuestion extends Error {}

@@ -1,0 +1,94 @@
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { readRows } from '../sink/read-query.ts';
+import { coarsePart } from '../sink/read-tails.ts';
+import type { ModelsAnswer } from './answers/models.ts';
+import { baselineSlots } from './baseline-slots.ts';
+import { type Objectives, strictestObjective } from './objectives.ts';
+import { answeredRange, parametersOf, type Question } from './question.ts';
+import { requireModel } from './unknown-name.ts';
+import { viewRows } from './view-rows.ts';
+import { windowsOf } from './window-states.ts';
+
+export interface ModelsQuestion extends Question {
+  readonly objectives: Objectives;
+}
+
+/** Models of one answer: the busiest. */
+const mostRows = 2_000;
+/**
+ * Digests that are merged for one answer, about 0.2 s of a core. Where more would be read, as with a thousand
+ * series, quantiles come from bands.
+ */
+const mostDigests = 40_000;
+
+interface StoredModel {
+  readonly model: string;
+  readonly requests: string;
+  readonly failed: string;
+  readonly p50_ms: number;
+  readonly p95_ms: number;
+  readonly p99_ms: number;
+  readonly baseline_p99_ms: number | null;
+  readonly ratio: number | null;
+  readonly trend: (number | null)[];
+  readonly bands: Readonly<Record<string, number>>;
+}
+
+/**
+ * All models over a range, the busiest first, against the same parts of the day over the seven days before.
+ *
+ * @throws UnknownName
+ */
+export async function modelsView(
+  client: ClickHouseClient,
+  question: ModelsQuestion,
+): Promise<ModelsAnswer> {
+  const { range, bounds, filters, objectives } = question;
+  const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
+  const parameters = {
+    ...parametersOf(question),
+    ...baselineSlots(range),
+    stepSeconds: range.stepSeconds,
+    coarseTable: coarse.table,
+    coarseFromSeconds: coarse.fromSeconds,
+    coarseToSeconds: coarse.toSeconds,
+  };
+  const [estimate] = await readRows<{ digests: string }>(client, 'digests_to_read', parameters);
+  const digests = Number(estimate?.digests ?? 0) <= mostDigests;
+  const { rows, sql } = await viewRows<StoredModel>(
+    client,
+    'view_models',
+    { ...parameters, digests, readsOnce: range.resolution === '1h', limit: mostRows },
+    // Bands are whole numbers, which add up to the same in any order.
+    { isRepeatable: digests },
+  );
+  if (rows.length === 0 && filters.model !== '') await requireModel(client, filters.model);
+  const seconds = elapsedSeconds(question);
+  return {
+    range: answeredRange(range, true),
+    windows: windowsOf(range, bounds),
+    quantiles_from: digests ? 'digests' : 'bands',
+    rows: rows.map(({ bands, ...row }) => {
+      const requests = Number(row.requests);
+      const failed = Number(row.failed);
+      const { requestType } = filters;
+      return {
+        ...row,
+        requests,
+        failed,
+        requests_per_second: requests / seconds,
+        objective: strictestObjective(objectives, {
+          ...{ model: row.model, requestType, requests, failed, bands },
+        }),
+      };
+    }),
+    sql,
+  };
+}
+
+/** Length of the part of a range that is complete, or of all of it where none is. */
+function elapsedSeconds({ range, bounds }: Question): number {
+  const until = Math.min(range.toSeconds, bounds.completeMs / 1000);
+  const end = until > range.fromSeconds ? until : range.toSeconds;
+  return end - range.fromSeconds;
+}

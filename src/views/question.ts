@@ -1,0 +1,46 @@
+import type { Range } from './answers/common.ts';
+import type { TimeRange } from './time-range.ts';
+import type { WindowBounds } from './window-states.ts';
+
+/** Which starts of the model's process are wanted: requests to a warm one, the cold starts, or both. */
+export const starts = ['warm', 'cold', 'all'] as const;
+export type Start = (typeof starts)[number];
+
+/** Which requests a view is about; '' matches any value. */
+export interface Filters {
+  readonly model: string;
+  readonly version: string;
+  readonly requestType: string;
+  readonly region: string;
+  readonly start: Start;
+}
+
+/** What every view of latencies is asked: which requests, when, and how complete the windows are. */
+export interface Question {
+  readonly filters: Filters;
+  readonly range: TimeRange;
+  readonly bounds: WindowBounds;
+}
+
+/** Filters and range as query parameters. `table` has windows that the range's steps consist of. */
+export function parametersOf({ filters, range }: Pick<Question, 'filters' | 'range'>) {
+  const { start, ...values } = filters;
+  return {
+    ...values,
+    coldStart: { warm: 'false', cold: 'true', all: '' }[start],
+    table: `latency_${range.resolution}`,
+    fromSeconds: range.fromSeconds,
+    toSeconds: range.toSeconds,
+  };
+}
+
+export const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();
+
+/** The range as an answer has it; without steps it is one. */
+export function answeredRange(range: TimeRange, isStepped: boolean): Range {
+  return {
+    from: isoTime(range.fromSeconds),
+    to: isoTime(range.toSeconds),
+    step_seconds: isStepped ? range.stepSeconds : null,
+  };
+}

@@ -1,0 +1,85 @@
+import { traceLink } from '../alert/message/links.ts';
+import { standardStages } from '../base/dimensions.ts';
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import type { RequestRow, RequestsAnswer } from './answers/requests.ts';
+import { answeredRange, parametersOf, type Question } from './question.ts';
+import { requireModel } from './unknown-name.ts';
+import { viewRows } from './view-rows.ts';
+import { windowsOf } from './window-states.ts';
+
+export interface RequestsQuestion extends Question {
+  /** Most requests that are listed. */
+  readonly limit: number;
+  readonly traceUrl: string | undefined;
+}
+
+/** Quantiles whose typical requests stand beside the slowest ones. */
+const typicalLevels = [0.5, 0.99] as const;
+
+type Text = 'status' | 'version' | 'request_type' | 'region' | 'host' | 'trace_id' | 'request_id';
+
+interface Row extends Readonly<Record<Text, string>> {
+  readonly at_ms: string | number;
+  readonly total_ms: number;
+  readonly cold_start: boolean;
+  readonly stages_ms: Readonly<Record<string, number>>;
+}
+
+interface TypicalRow {
+  readonly q: number;
+  readonly total_ms: number;
+  readonly stage_means: readonly (readonly [string, number])[];
+}
+
+/**
+ * The slowest requests of a range with their stages, beside what median and p99 requests spend in them.
+ *
+ * @throws UnknownName
+ */
+export async function requestsView(
+  client: ClickHouseClient,
+  question: RequestsQuestion,
+): Promise<RequestsAnswer> {
+  const { limit, traceUrl, range, bounds, filters } = question;
+  const { table, ...of } = parametersOf(question);
+  const [slowest, typical] = await Promise.all([
+    viewRows<Row>(client, 'view_requests', { ...of, limit }),
+    viewRows<TypicalRow>(client, 'view_typical_requests', { ...of, table, levels: typicalLevels }),
+  ]);
+  if (typical.rows.length === 0) await requireModel(client, filters.model);
+  const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
+  return {
+    range: answeredRange(range, false),
+    windows: windowsOf(whole, bounds),
+    rows: slowest.rows.map((row) => requestOf(row, traceUrl)),
+    typical: typicalLevels.map((q) => {
+      const row = typical.rows.find((each) => each.q === q);
+      if (row === undefined) return { q, total_ms: null, stages: [] };
+      return { q, total_ms: row.total_ms, stages: inOrder(row.stage_means) };
+    }),
+    sql: slowest.sql,
+  };
+}
+
+function requestOf(row: Row, trace_url: string | undefined): RequestRow {
+  const { at_ms, stages_ms, ...rest } = row;
+  return {
+    ...rest,
+    at: new Date(Number(at_ms)).toISOString(),
+    trace_url: row.trace_id === '' ? null : (traceLink(row.trace_id, { trace_url })?.url ?? null),
+    stages: inOrder(Object.entries(stages_ms)),
+  };
+}
+
+/** Others come after them, by name. */
+const order: readonly string[] = standardStages;
+
+function inOrder(stages: readonly (readonly [string, number])[]) {
+  const rank = (stage: string) => {
+    const at = order.indexOf(stage);
+    return at < 0 ? order.length : at;
+  };
+  return stages
+    .map(([stage, ms]) => ({ stage, ms }))
+    .toSorted((a, b) => rank(a.stage) - rank(b.stage) || (a.stage < b.stage ? -1 : 1));
+}

@@ -1,0 +1,146 @@
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { coarsePart } from '../sink/read-tails.ts';
+import type { TailRow, TailsAnswer } from './answers/tails.ts';
+import { baselineSlots, slotOf } from './baseline-slots.ts';
+import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
+import { requireModel } from './unknown-name.ts';
+import { viewRows } from './view-rows.ts';
+import { rangeState, stateOf, windowsOf } from './window-states.ts';
+
+/** What a row of tails is of. */
+export const tailsBy = ['time', 'stage', 'version', 'region', 'request_type', 'start'] as const;
+
+export interface TailsQuestion extends Question {
+  readonly by: (typeof tailsBy)[number];
+  /** '' for all of them. */
+  readonly stage: string;
+  readonly quantiles: readonly number[];
+  /** Quantile of the baseline over time. */
+  readonly baselineQuantile?: number | undefined;
+}
+
+interface StoredTail {
+  readonly requests: string;
+  readonly failed: string;
+  readonly mean_ms: number | null;
+  readonly min_ms: number | null;
+  readonly max_ms: number | null;
+  readonly quantiles_ms: readonly number[];
+}
+
+/** The query of an answer returns the very numbers of its rows. */
+const repeatable = { isRepeatable: true } as const;
+
+/** Rows of one answer; beyond them are the values with the fewest requests. */
+const mostRows = 1_000;
+
+/**
+ * Quantiles of a model over time, or by a dimension. Each is of the merged digests of exactly its row.
+ *
+ * @throws UnknownName
+ */
+export async function tailsView(
+  client: ClickHouseClient,
+  question: TailsQuestion,
+): Promise<TailsAnswer> {
+  const { range, bounds, filters, by } = question;
+  const { rows, sql } = await (by === 'time' ? overTime : byValue)(client, question);
+  if (rows.every(({ requests }) => requests === 0)) await requireModel(client, filters.model);
+  const isStepped = by === 'time';
+  const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
+  return {
+    range: answeredRange(range, isStepped),
+    windows: windowsOf(isStepped ? range : whole, bounds),
+    rows,
+    sql,
+  };
+}
+
+async function overTime(client: ClickHouseClient, question: TailsQuestion) {
+  const { range, bounds, quantiles, stage } = question;
+  const baselines = await baselinesOf(client, question);
+  const slots = baselineSlots(range);
+  type Row = StoredTail & { readonly at_seconds: number };
+  const { rows, sql } = await viewRows<Row>(
+    client,
+    'view_tails_by_time',
+    {
+      ...parametersOf(question),
+      ...{ stage, quantiles, stepSeconds: range.stepSeconds },
+    },
+    repeatable,
+  );
+  return {
+    sql,
+    rows: rows.map((row) => ({
+      at: isoTime(row.at_seconds),
+      by: '',
+      state: stateOf((row.at_seconds + range.stepSeconds) * 1000, bounds),
+      ...numbersOf(row, quantiles),
+      baseline: baselines.get(slotOf(row.at_seconds, slots)) ?? null,
+    })),
+  };
+}
+
+async function byValue(client: ClickHouseClient, question: TailsQuestion) {
+  const { range, bounds, by, quantiles, stage } = question;
+  const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
+  type Row = StoredTail & { readonly by: string };
+  const { rows, sql } = await viewRows<Row>(
+    client,
+    'view_tails',
+    {
+      ...parametersOf(question),
+      ...{ stage, quantiles, limit: mostRows },
+      by: by === 'start' ? 'cold_start' : by,
+      coarseTable: coarse.table,
+      coarseFromSeconds: coarse.fromSeconds,
+      coarseToSeconds: coarse.toSeconds,
+    },
+    repeatable,
+  );
+  const state = rangeState(range, bounds);
+  return {
+    sql,
+    rows: rows.map((row) => ({
+      at: null,
+      by: by === 'start' ? startOf(row.by) : row.by,
+      state,
+      ...numbersOf(row, quantiles),
+      baseline: null,
+    })),
+  };
+}
+
+const startOf = (coldStart: string) => (coldStart === 'true' ? 'cold' : 'warm');
+
+function numbersOf(row: StoredTail, quantiles: readonly number[]) {
+  return {
+    requests: Number(row.requests),
+    failed: Number(row.failed),
+    mean_ms: row.mean_ms,
+    min_ms: row.min_ms,
+    max_ms: row.max_ms,
+    quantiles: quantiles.map((q, i) => ({ q, ms: row.quantiles_ms[i] ?? null })),
+  };
+}
+
+/** The baseline of each part of the day, over the seven days before the range. */
+async function baselinesOf(client: ClickHouseClient, question: TailsQuestion) {
+  const { range, stage, baselineQuantile: q } = question;
+  const found = new Map<number, NonNullable<TailRow['baseline']>>();
+  if (q === undefined) return found;
+  type Row = { slot_seconds: number; low_ms: number; median_ms: number; high_ms: number };
+  const { baselineFromSeconds, baselineToSeconds, ...slots } = baselineSlots(range);
+  const { rows } = await viewRows<Row>(
+    client,
+    'view_tails_baseline',
+    {
+      ...{ ...parametersOf(question), ...slots, stage, quantiles: [q], table: 'latency_1h' },
+      ...{ fromSeconds: baselineFromSeconds, toSeconds: baselineToSeconds },
+    },
+    repeatable,
+  );
+  for (const { slot_seconds, ...baseline } of rows) found.set(slot_seconds, baseline);
+  return found;
+}

@@ -1,0 +1,55 @@
+import { quoteSql } from '../detect/event/sql.ts';
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { readQuery, rowsOf } from '../sink/read-query.ts';
+
+type Value = string | number | boolean | readonly string[] | readonly number[];
+export type ViewParameters = Readonly<Record<string, Value>>;
+
+/** Merged by one thread, digests always give the same quantiles; by several, as they happen to come. */
+const oneThread = { max_threads: 1 } as const;
+
+/**
+ * Rows of sql/queries/<name>.sql, and the query with its parameters written in, to copy and run.
+ *
+ * @param isRepeatable whether quantiles must be the same each time, at the cost of more time.
+ */
+export async function viewRows<Row>(
+  client: ClickHouseClient,
+  name: `view_${string}`,
+  parameters: ViewParameters,
+  { isRepeatable = false } = {},
+): Promise<{ rows: Row[]; sql: string }> {
+  const { query, used } = listedQuantiles(readQuery(name), parameters);
+  const rows = await rowsOf<Row>(client, query, used, isRepeatable ? oneThread : {});
+  const settings = isRepeatable ? '\nSETTINGS max_threads = 1' : '';
+  return { rows, sql: `${pastedSql(query, used)}${settings}` };
+}
+
+/**
+ * Writes `{quantiles:Float64}`, which stands for the levels of an aggregate function, as a parameter a level:
+ * ClickHouse takes no array there.
+ */
+function listedQuantiles(query: string, { quantiles, ...others }: ViewParameters) {
+  if (!Array.isArray(quantiles)) return { query, used: others };
+  const levels = quantiles.map((q, i) => [`q${i}`, Number(q)] as const);
+  const list = levels.map(([name]) => `{${name}:Float64}`).join(', ');
+  const statement = query.replaceAll('{quantiles:Float64}', list);
+  return { query: statement, used: { ...others, ...Object.fromEntries(levels) } };
+}
+
+/** A query with its parameters as literals, without its comments, on as few lines as it has. */
+export function pastedSql(query: string, parameters: ViewParameters): string {
+  return query
+    .replaceAll(/^\s*--[^\n]*\n/gm, '')
+    .replaceAll(/\{(\w+):([\w()]+)\}/g, (_, name: string, type: string) =>
+      literal(parameters[name] ?? '', type),
+    )
+    .trim();
+}
+
+function literal(value: Value, type: string): string {
+  if (type === 'Identifier') return String(value);
+  if (typeof value === 'string') return quoteSql(value);
+  if (typeof value === 'object') return `[${value.map((one) => literal(one, '')).join(', ')}]`;
+  return String(value);
+}
