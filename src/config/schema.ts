@@ -3,6 +3,7 @@ import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
 import { alert } from './alert.ts';
 import { detect } from './detect.ts';
+import { http } from './http.ts';
 import {
   day,
   duration,
@@ -286,25 +287,6 @@ const limits = z
   })
   .prefault({})
   .describe('Bounds on what comes in.');
-
-const http = z
-  .strictObject({
-    listen: hostAndPort(9464)
-      .default('127.0.0.1:9464')
-      .describe('Address of /healthz, /readyz, /metrics and /v1. Port 0 chooses a free one.'),
-    operator_token: z
-      .string()
-      .min(16)
-      .optional()
-      .meta({ secret: true })
-      .describe('Bearer token that may change something: mutes. From the environment.'),
-    operator_token_file: z
-      .string()
-      .optional()
-      .describe('File whose first line is the operator token.'),
-  })
-  .prefault({})
-  .describe('Health, metrics and the API.');
 
 const log = z
   .strictObject({

@@ -10,6 +10,7 @@ import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
 import { type AutoscaleAnswer, type AutoscaleQuery, autoscale } from './autoscale.ts';
 import { checked } from './explain-request.ts';
 import { type Gate, gateStatus, type Parameters, releaseOf } from './gate.ts';
+import { parametersOf } from './parameters-of.ts';
 import { Problem, problemBody } from './problem.ts';
 import type { ApiSources } from './sources.ts';
 import { Turnstile } from './turnstile.ts';
@@ -18,7 +19,7 @@ const maxBodyBytes = 64 * 1024;
 const requests = [
   ...['GET /v1/verdict', 'POST /v1/gate/promote', 'POST /v1/gate/rollback', 'GET /v1/autoscale'],
   ...['GET /v1/mutes', 'POST /v1/mutes', 'DELETE /v1/mutes/ID'],
-] as const;
+];
 
 /**
  * The API for rollouts, autoscalers and mutes. Reads need no login; what changes something needs the token of
@@ -34,7 +35,7 @@ export function createApi(sources: ApiSources, operatorToken: string | undefined
       context,
       new Problem(
         404,
-        `${context.req.method} ${context.req.path} is no request of this API. There are ${requests.join(', ')}.`,
+        `${context.req.method} ${context.req.path} is no request of this API. There are ${requests.join(', ')}, and those of /openapi.json.`,
       ),
       sources,
     ),
@@ -131,14 +132,6 @@ async function bodyOf(context: Context): Promise<unknown> {
   } catch {
     throw new Problem(400, 'The body must be JSON.');
   }
-}
-
-/** Query parameters, each of them given once. */
-function parametersOf({ req }: Context): Parameters {
-  const given = Object.entries(req.queries());
-  const twice = given.find(([, values]) => values.length > 1);
-  if (twice === undefined) return req.query();
-  throw new Problem(400, `${twice[0]} must be given once; it is given ${twice[1].length} times.`);
 }
 
 function json(context: Context, body: object, status: 200 | 201 = 200): Response {

@@ -1,0 +1,96 @@
+import { isIP } from 'node:net';
+import { z } from 'zod';
+import { hostAndPort } from './setting-types.ts';
+
+/** What machines ask; each can be left open to all. */
+const machineRequests = ['verdict', 'gate', 'autoscale', 'mutes'] as const;
+
+const network = z
+  .string()
+  .refine((text) => isNetwork(text), 'must be an IP address or a range such as 10.0.0.0/8')
+  .meta({ form: 'an IP address or a range such as 10.0.0.0/8' });
+
+/** An origin in `frame-ancestors`: nothing that ends the directive, and no path. */
+const origin = z
+  .string()
+  .regex(
+    /^('self'|https?:\/\/(\*\.)?[A-Za-z0-9.-]+(:\d{1,5})?)$/,
+    `must be an origin such as https://wiki.example, or 'self'`,
+  )
+  .meta({ form: `an origin such as https://wiki.example, or 'self'` });
+
+const auth = z
+  .strictObject({
+    tokens_file: z
+      .string()
+      .optional()
+      .describe(
+        'File with a line NAME SHA256 for each token that may read. It is read again when it changes.',
+      ),
+    proxy: z
+      .strictObject({
+        addresses: z
+          .array(network)
+          .min(1)
+          .describe('Addresses of the proxy. Others cannot set the header.'),
+        header: z
+          .string()
+          .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
+          .meta({ form: 'the name of a header' })
+          .transform((name) => name.toLowerCase())
+          .optional()
+          .describe('Header in which it names the user; x-forwarded-user where it is not set.'),
+      })
+      .optional()
+      .describe('A proxy that logs users in, and names them in a header.'),
+    open: z
+      .array(z.enum(machineRequests))
+      .min(1)
+      .optional()
+      .describe(
+        'Requests of machines that need no login: verdict, gate, autoscale, mutes (to list them).',
+      ),
+  })
+  .refine(({ tokens_file, proxy }) => tokens_file !== undefined || proxy !== undefined, {
+    error: 'must hold tokens_file or proxy',
+  })
+  .optional()
+  .describe(
+    'Who may read the dashboard and the API. Without it they answer on loopback addresses only; health, metrics and requests of machines answer everywhere.',
+  );
+
+export const http = z
+  .strictObject({
+    listen: hostAndPort(9464)
+      .default('127.0.0.1:9464')
+      .describe(
+        'Address of the dashboard, /healthz, /readyz, /metrics and /v1. Port 0 chooses a free one.',
+      ),
+    auth,
+    frame_ancestors: z
+      .array(origin)
+      .min(1)
+      .optional()
+      .describe(
+        'Origins whose pages may embed panels of the dashboard (`?only=PANEL`). None where it is not set.',
+      ),
+    operator_token: z
+      .string()
+      .min(16)
+      .optional()
+      .meta({ secret: true })
+      .describe('Bearer token that may change something: mutes. From the environment.'),
+    operator_token_file: z
+      .string()
+      .optional()
+      .describe('File whose first line is the operator token.'),
+  })
+  .prefault({})
+  .describe('The dashboard, health, metrics and the API.');
+
+function isNetwork(text: string): boolean {
+  const [address = '', prefix, ...rest] = text.split('/');
+  const bits = isIP(address) === 4 ? 32 : isIP(address) === 6 ? 128 : -1;
+  if (bits < 0 || rest.length > 0) return false;
+  return prefix === undefined || (/^\d{1,3}$/.test(prefix) && Number(prefix) <= bits);
+}

@@ -1,0 +1,121 @@
+import type { z } from 'zod';
+import type { Config } from '../../../config/schema.ts';
+import type { ClickHouseClient } from '../../../sink/clickhouse.ts';
+import type { Question } from '../../../views/question.ts';
+import type { TimeRange } from '../../../views/time-range.ts';
+import { rangeState, type WindowBounds, windowsOf } from '../../../views/window-states.ts';
+import { checked } from '../api/explain-request.ts';
+import { isAbsolute, rangeOf } from './parameters.ts';
+import type { ProcessFacts } from './process-facts.ts';
+
+/** What questions are answered from. */
+export interface EndpointContext {
+  readonly config: Config;
+  readonly client: ClickHouseClient;
+  readonly nowMs: number;
+  readonly bounds: WindowBounds;
+  readonly facts: () => Promise<ProcessFacts>;
+}
+
+/** A question that was understood. */
+export interface Asked {
+  /** All that the answer depends on, apart from what is stored; as JSON. */
+  readonly identity: unknown;
+  /** When the answer may change: not any more, when windows are stored, or without that. */
+  readonly changes: 'never' | 'with windows' | 'at any time';
+  /** Whether it can be asked again later and means the same, so that a browser may keep the answer. */
+  readonly isFixed: boolean;
+  answer(): Promise<object>;
+}
+
+/** One request of the API. */
+export interface Endpoint {
+  /** As in OpenAPI: `/v1/anomalies/{id}`. */
+  readonly path: `/v1/${string}`;
+  readonly summary: string;
+  readonly parameters: z.ZodObject;
+  readonly answer: z.ZodType;
+  /** @throws Problem 400 */
+  ask(given: unknown, context: EndpointContext): Asked;
+}
+
+interface PlainEndpoint<P extends z.ZodObject> {
+  readonly path: Endpoint['path'];
+  readonly summary: string;
+  readonly parameters: P;
+  readonly answer: z.ZodType;
+  ask(values: z.output<P>, context: EndpointContext): Asked;
+}
+
+/** An endpoint that checks its parameters first. */
+function endpoint<P extends z.ZodObject>(plain: PlainEndpoint<P>): Endpoint {
+  return {
+    ...plain,
+    ask: (given, context) =>
+      plain.ask(checked(plain.parameters, given, { what: 'parameter' }), context),
+  };
+}
+
+interface LiveEndpoint<P extends z.ZodObject> extends Omit<PlainEndpoint<P>, 'ask'> {
+  /** @throws Problem 400, before anything is asked. */
+  open(values: z.output<P>, context: EndpointContext): () => Promise<object>;
+}
+
+/** An endpoint whose answer may change at any time: it is the same for equal parameters within a moment. */
+export function liveEndpoint<P extends z.ZodObject>({ open, ...of }: LiveEndpoint<P>): Endpoint {
+  return endpoint<P>({
+    ...of,
+    ask: (values, context) => ({
+      identity: values,
+      changes: 'at any time',
+      isFixed: false,
+      answer: open(values, context),
+    }),
+  });
+}
+
+interface RangeEndpoint<P extends z.ZodObject, Q extends Question>
+  extends Omit<PlainEndpoint<P>, 'ask'> {
+  /** Steps of a range that names none. */
+  readonly wishedSteps: number;
+  /** What the answer depends on beside the windows up to the end of the range. */
+  readonly dependsOn?: 'settings' | 'later windows';
+  question(
+    values: z.output<P>,
+    common: Pick<Question, 'range' | 'bounds'>,
+    context: EndpointContext,
+  ): Q;
+  view(client: ClickHouseClient, question: Q): Promise<object>;
+}
+
+type RangeValues = { from: string; to: string; step_seconds?: number | undefined };
+
+/** An endpoint whose answer is of the windows of a range. Once they are final, it never changes, unless it
+ * depends on more. */
+export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q extends Question>(
+  of: RangeEndpoint<P, Q>,
+): Endpoint {
+  const { wishedSteps, dependsOn, question, view, ...plain } = of;
+  return endpoint<P>({
+    ...plain,
+    ask: (values, context) => {
+      const { nowMs, bounds, config, client } = context;
+      const { latency_10s, latency_1m, latency_1h, latency_1d } = config.clickhouse.retention;
+      const retention = {
+        '10s': latency_10s,
+        '1m': latency_1m,
+        '1h': latency_1h,
+        '1d': latency_1d,
+      };
+      const range: TimeRange = rangeOf(values, { nowMs, retention }, wishedSteps);
+      const asked = question(values, { range, bounds }, context);
+      const isFinal = dependsOn !== 'later windows' && rangeState(range, bounds) === 'final';
+      return {
+        identity: { ...asked, bounds: windowsOf(range, bounds) },
+        changes: isFinal ? 'never' : 'with windows',
+        isFixed: isFinal && dependsOn === undefined && isAbsolute(values),
+        answer: () => view(client, asked),
+      };
+    },
+  });
+}

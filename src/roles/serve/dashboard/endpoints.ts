@@ -1,0 +1,261 @@
+import { z } from 'zod';
+import { configuredMargin } from '../../../compare/compare-options.ts';
+import { anomaliesView } from '../../../views/anomalies/anomalies.ts';
+import { anomalyView } from '../../../views/anomalies/anomaly.ts';
+import { anomaliesAnswer, anomalyAnswer } from '../../../views/answers/anomalies.ts';
+import { compareAnswer } from '../../../views/answers/compare.ts';
+import { compositionAnswer } from '../../../views/answers/composition.ts';
+import { densityAnswer } from '../../../views/answers/density.ts';
+import { modelsAnswer } from '../../../views/answers/models.ts';
+import { pipelineAnswer } from '../../../views/answers/pipeline.ts';
+import { releasesAnswer } from '../../../views/answers/releases.ts';
+import { requestsAnswer } from '../../../views/answers/requests.ts';
+import { tailsAnswer } from '../../../views/answers/tails.ts';
+import { compareView } from '../../../views/comparison/compare.ts';
+import { compositionView } from '../../../views/composition.ts';
+import { densityView } from '../../../views/density.ts';
+import { modelsView } from '../../../views/models.ts';
+import { pipelineView } from '../../../views/pipeline/pipeline.ts';
+import { releasesView } from '../../../views/releases.ts';
+import { requestsView } from '../../../views/requests.ts';
+import { tailsBy, tailsView } from '../../../views/tails.ts';
+import { defaultSteps } from '../../../views/time-range.ts';
+import { type Endpoint, liveEndpoint, rangeEndpoint } from './endpoint.ts';
+import {
+  anyModelParameter,
+  filtersOf,
+  limitParameter,
+  modelParameter,
+  momentsOf,
+  quantilesParameter,
+  rangeParameters,
+  requestParameters,
+  stepParameter,
+} from './parameters.ts';
+
+/**
+ * Most cells of a trend. With 42 a day has cells of an hour, which are read from 1-hour windows: minutes of a
+ * thousand series take three times as long. A week has cells of four hours.
+ */
+const trendSteps = 42;
+
+const models = rangeEndpoint({
+  path: '/v1/models',
+  summary: 'All models over a range, against the same hours of the seven days before.',
+  parameters: z.strictObject({ ...rangeParameters, ...anyModelParameter, ...requestParameters }),
+  answer: modelsAnswer,
+  dependsOn: 'settings',
+  wishedSteps: trendSteps,
+  question: (values, common, { config }) => ({
+    ...common,
+    filters: filtersOf(values),
+    objectives: config.detect.slos,
+  }),
+  view: modelsView,
+});
+
+const tails = rangeEndpoint({
+  path: '/v1/tails',
+  summary: 'Quantiles of a model over time, or by stage, version, region, request type or start.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    ...requestParameters,
+    start: requestParameters.start.unwrap().optional().describe('Default: warm; by start: all.'),
+    stage: z
+      .string()
+      .max(4096)
+      .optional()
+      .describe('A stage; `total` is the whole request. Default: total; by stage: all of them.'),
+    ...quantilesParameter,
+    by: z.enum(tailsBy).default('time').describe('What a row is of.'),
+    baseline_q: z.coerce
+      .number()
+      .gt(0)
+      .lt(1)
+      .optional()
+      .describe('Quantile of the baseline, with `by=time`.'),
+    ...stepParameter,
+  }),
+  answer: tailsAnswer,
+  wishedSteps: defaultSteps,
+  question: (values, common) => {
+    const { by, q: quantiles, baseline_q: baselineQuantile } = values;
+    const start = values.start ?? (by === 'start' ? 'all' : 'warm');
+    return {
+      ...common,
+      filters: filtersOf({ ...values, start }),
+      stage: values.stage ?? (by === 'stage' ? '' : 'total'),
+      ...{ by, quantiles, baselineQuantile },
+    };
+  },
+  view: tailsView,
+});
+
+const density = rangeEndpoint({
+  path: '/v1/density',
+  summary: 'Requests of a model over time, by the band of their total.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    ...requestParameters,
+    ...stepParameter,
+  }),
+  answer: densityAnswer,
+  wishedSteps: defaultSteps,
+  question: (values, common) => ({ ...common, filters: filtersOf(values) }),
+  view: densityView,
+});
+
+const releases = rangeEndpoint({
+  path: '/v1/releases',
+  summary: 'Versions that were seen for the first time within a range.',
+  parameters: z.strictObject({ ...rangeParameters, ...anyModelParameter }),
+  answer: releasesAnswer,
+  dependsOn: 'later windows',
+  wishedSteps: defaultSteps,
+  question: ({ model }, common) => ({
+    ...common,
+    filters: { model, version: '', requestType: '', region: '', start: 'all' as const },
+  }),
+  view: releasesView,
+});
+
+const composition = rangeEndpoint({
+  path: '/v1/composition',
+  summary: 'What requests of each slowness are made of: the mean of each stage in them.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    ...requestParameters,
+    by: z
+      .enum(['range', 'time'])
+      .default('range')
+      .describe('All slices of the range, or the slowest slice of each step.'),
+    ...stepParameter,
+  }),
+  answer: compositionAnswer,
+  wishedSteps: defaultSteps,
+  question: (values, common) => ({
+    ...common,
+    filters: filtersOf(values),
+    isStepped: values.by === 'time',
+  }),
+  view: compositionView,
+});
+
+const requests = rangeEndpoint({
+  path: '/v1/requests',
+  summary:
+    'The slowest requests that are kept, beside what median and p99 requests spend in each stage.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    ...requestParameters,
+    ...limitParameter,
+  }),
+  answer: requestsAnswer,
+  dependsOn: 'settings',
+  wishedSteps: defaultSteps,
+  question: (values, common, { config }) => ({
+    ...common,
+    filters: filtersOf(values),
+    limit: values.limit,
+    traceUrl: config.alert.trace_url,
+  }),
+  view: requestsView,
+});
+
+const sideParameters = {
+  ...{ version: requestParameters.version.unwrap().optional() },
+  ...{ from: rangeParameters.from.unwrap().optional() },
+  ...{ to: rangeParameters.to.unwrap().optional() },
+};
+
+const compare = liveEndpoint({
+  path: '/v1/compare',
+  summary:
+    'B against A: two versions of a model, or two ranges. What a side leaves out is that of both.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    ...requestParameters,
+    'a.version': sideParameters.version.describe('Version of side A.'),
+    'a.from': sideParameters.from.describe('Start of side A.'),
+    'a.to': sideParameters.to.describe('End of side A.'),
+    'b.version': sideParameters.version.describe('Version of side B.'),
+    'b.from': sideParameters.from.describe('Start of side B.'),
+    'b.to': sideParameters.to.describe('End of side B.'),
+  }),
+  answer: compareAnswer,
+  open: (values, { client, nowMs, bounds, config }) => {
+    const side = (name: 'a' | 'b') => ({
+      version: values[`${name}.version`] ?? values.version,
+      ...momentsOf(
+        { from: values[`${name}.from`] ?? values.from, to: values[`${name}.to`] ?? values.to },
+        nowMs,
+        `${name}.`,
+      ),
+    });
+    const question = {
+      filters: filtersOf(values),
+      a: side('a'),
+      b: side('b'),
+      bounds,
+      minutesFromMs: nowMs - config.clickhouse.retention.latency_1m,
+      margin: configuredMargin(config.detect),
+    };
+    return () => compareView(client, question);
+  },
+});
+
+const anomalies = liveEndpoint({
+  path: '/v1/anomalies',
+  summary: 'Anomalies that were open at some time of a range, the newest first.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...anyModelParameter,
+    state: z
+      .enum(['', 'open', 'resolved'])
+      .default('')
+      .describe('Only these; all of them without.'),
+    cursor: z.string().max(4096).default('').describe('`next` of the page before.'),
+    ...limitParameter,
+  }),
+  answer: anomaliesAnswer,
+  open: ({ model, state, cursor, limit, ...range }, { client, nowMs, bounds }) => {
+    const question = { ...momentsOf(range, nowMs), model, state, cursor, limit, bounds };
+    return () => anomaliesView(client, question);
+  },
+});
+
+const anomaly = liveEndpoint({
+  path: '/v1/anomalies/{id}',
+  summary: 'Everything about one anomaly.',
+  parameters: z.strictObject({
+    id: z.string().min(1).max(200).describe('Its id, or a start that no other id has.'),
+  }),
+  answer: anomalyAnswer,
+  open:
+    ({ id }, { client, nowMs, config }) =>
+    () =>
+      anomalyView(client, { id, nowMs, retention: config.clickhouse.retention }),
+});
+
+const pipeline = liveEndpoint({
+  path: '/v1/pipeline',
+  summary: 'Whether the numbers are current and exact.',
+  parameters: z.strictObject({}),
+  answer: pipelineAnswer,
+  open:
+    (_, { client, nowMs, bounds, config, facts }) =>
+    async () => {
+      const giveUpAfterMs = config.alert.give_up_after;
+      return pipelineView(client, { ...(await facts()), nowMs, bounds, giveUpAfterMs });
+    },
+});
+
+export const endpoints: readonly Endpoint[] = [
+  ...[models, tails, composition, density, requests, releases],
+  ...[compare, anomalies, anomaly, pipeline],
+];
