@@ -20,7 +20,7 @@ import {
   writeFileSync,
 } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join, relative } from 'node:path';
+import { basename, join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const root = realpathSync(fileURLToPath(new URL('..', import.meta.url)));
@@ -101,7 +101,8 @@ function isBuilt() {
   const builtMs = modifiedMs(at('dist', 'main.js'));
   const settings = ['tsconfig.json', 'tsconfig.build.json'].map((name) => modifiedMs(at(name)));
   if (builtMs < 0 || settings.some((ms) => ms > builtMs)) return false;
-  return !hasNewer(at('src'), builtMs);
+  if (!existsSync(at('dist', 'ui', 'index.html'))) return false;
+  return !hasNewer(at('src'), builtMs) && !hasNewer(at('ui'), builtMs);
 }
 
 function hasNewer(directory, ms) {
@@ -119,17 +120,11 @@ function build() {
   const next = at(`dist.${process.pid}.next`);
   const old = at(`dist.${process.pid}.old`);
   try {
-    const compiler = at('node_modules', '.bin', 'tsc');
-    const args = ['-p', 'tsconfig.build.json', '--outDir', next];
-    const { status, error } = spawnSync(compiler, args, { cwd: root, stdio: toStderr });
-    if (status !== 0 || !existsSync(join(next, 'main.js'))) {
-      const why =
-        error !== undefined
-          ? `${relative(root, compiler)} failed with ${error.code}`
-          : status === 0
-            ? 'src/main.ts is missing'
-            : 'the errors are above';
-      say(`Cannot start as src/ must compile: ${why}.`);
+    const problem =
+      run('src/', 'tsc', ['-p', 'tsconfig.build.json', '--outDir', next], join(next, 'main.js')) ??
+      run('ui/', 'vite', viteArgs(next), join(next, 'ui', 'index.html'));
+    if (problem !== undefined) {
+      say(problem);
       return 70;
     }
     // As old as the sources it was built from: what is saved during a build is newer than it.
@@ -144,6 +139,24 @@ function build() {
     rmSync(next, { recursive: true, force: true });
     rmSync(old, { recursive: true, force: true });
   }
+}
+
+function viteArgs(next) {
+  return ['build', 'ui', '--outDir', join(next, 'ui'), '--emptyOutDir', '--logLevel', 'warn'];
+}
+
+/** Runs a compiler of `sources`, which must make a file; returns why they cannot be built. */
+function run(sources, compiler, args, made) {
+  const path = at('node_modules', '.bin', compiler);
+  const { status, error } = spawnSync(path, args, { cwd: root, stdio: toStderr });
+  if (status === 0 && existsSync(made)) return undefined;
+  const why =
+    error !== undefined
+      ? `${relative(root, path)} failed with ${error.code}`
+      : status === 0
+        ? `${basename(made)} is missing`
+        : 'the errors are above';
+  return `Cannot start as ${sources} must compile: ${why}.`;
 }
 
 /** Runs `work` in one process at a time for this checkout. */

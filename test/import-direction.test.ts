@@ -22,6 +22,7 @@ const layers: readonly string[] = [
   'ingest',
   'alert',
   'backtest',
+  'views',
   'workers',
   'roles',
   'generate',

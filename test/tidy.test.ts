@@ -20,9 +20,9 @@ function filesBelow(folder: string): string[] {
     .sort();
 }
 
-const codeFiles = ['src', 'kernel', 'test', 'bench', 'scripts', 'bin']
+const codeFiles = ['src', 'ui', 'kernel', 'test', 'bench', 'scripts', 'bin']
   .flatMap(filesBelow)
-  .filter((file) => /\.[jt]s$/.test(file));
+  .filter((file) => /\.([jt]s|tsx)$/.test(file));
 const textFiles = [
   ...['docs', 'sql', 'config'].flatMap(filesBelow),
   ...readdirSync(root).filter((file) => file.endsWith('.md')),
@@ -31,7 +31,7 @@ const shownCode = codeFiles.filter((file) => !file.startsWith('test/'));
 
 const readText = (file: string) => readFileSync(join(root, file), 'utf8');
 const linesOf = (file: string) => readText(file).split('\n');
-const isOfSource = (file: string) => file.startsWith('src/');
+const isOfSource = (file: string) => /^(src|ui)\//.test(file);
 /** What is wrong, with file and line. */
 function offences(files: readonly string[], isWrong: (line: string) => boolean): string[] {
   return files.flatMap((file) =>

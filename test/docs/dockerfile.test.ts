@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, it } from 'vitest';
@@ -55,12 +55,22 @@ describe('deploy/Dockerfile', () => {
   });
 
   it('builds with what compiles, and without the engine', () => {
-    const kept = /\{ (typescript, '@types\/node': types) \} = manifest\.devDependencies/;
-    expect(stages[1]).toMatch(kept);
-    expect(Object.keys(manifest.devDependencies)).toEqual(
-      expect.arrayContaining(['typescript', '@types/node']),
-    );
-    expect(manifest.scripts.build).toBe('tsc -p tsconfig.build.json');
+    const list = /const building = (\[.*?\]);/.exec(stages[1] ?? '')?.[1] ?? '[]';
+    const building = JSON.parse(list.replaceAll("'", '"')) as string[];
+    expect(building).toEqual(expect.arrayContaining(['typescript', '@types/node', 'vite']));
+    expect(building).not.toContain('chdb');
+    expect(Object.keys(manifest.devDependencies)).toEqual(expect.arrayContaining(building));
+    expect(manifest.scripts.build).toMatch(/^tsc -p tsconfig\.build\.json && vite build ui /);
+  });
+
+  it('builds with all that the interface imports', () => {
+    const imports = readdirSync(new URL('ui/src/', root), { recursive: true, encoding: 'utf8' })
+      .filter((name) => /\.tsx?$/.test(name))
+      .flatMap((name) => [...read(`ui/src/${name}`).matchAll(/from '((?:@[\w-]+\/)?[\w-]+)/g)])
+      .map((match) => match[1] ?? '');
+    expect(imports).toContain('preact');
+    const missing = imports.filter((name) => !stages[1]?.includes(`'${name}'`));
+    expect([...new Set(missing)]).toEqual([]);
   });
 
   it('does not run as root, and starts what exists', () => {

@@ -171,6 +171,20 @@ describe('tailmark compare', () => {
         minutes: 0,
       });
 
+      // The first ten minutes of one version, and the other ten of another one.
+      const at = (minute: number) => new Date(startMs + minute * minuteMs).toISOString();
+      const ranges = await rig.cli([
+        ...['compare', '--model', 'ranker', '--a', 'v1', '--b', slowVersion, '--json'],
+        ...['--a-from', at(0), '--a-to', at(10), '--b-from', at(10), '--b-to', at(20)],
+      ]);
+      expect([ranges.exitCode, ranges.err]).toEqual([2, '']);
+      expect(JSON.parse(ranges.out)).toMatchObject({
+        ...{ verdict: 'fail', minutes: 10, requests: { candidate: 3_000, baseline: 3_000 } },
+        baseline: `v1 from ${at(0).slice(0, 16)}Z`,
+        version: `${slowVersion} from ${at(10).slice(0, 16)}Z`,
+        reason: expect.stringMatching(/ that of A \(.*\); queue explains \d+ % of it/),
+      });
+
       const shown = await compare(slowVersion);
       expect(shown.exitCode).toBe(2);
       expect(shown.out).toMatch(/^p99 +\d.* ms +\d.* ms +× \d/m);

@@ -171,6 +171,24 @@ describe('queries', () => {
         afterMs: 0,
         sinceSeconds: 0,
         dimension: 'version',
+        by: 'version',
+        quantiles: 0.99,
+        digests: true,
+        readsOnce: false,
+        slotSeconds: 3_600,
+        firstSlot: 0,
+        slots: 24,
+        cuts: [0.5, 0.99],
+        levels: [0.5, 0.99],
+        baselineSpanSeconds: 86_400,
+        toMs: Date.now() + 60_000,
+        beforeId: '',
+        models: ['ranker'],
+        series: [''],
+        baselineSeries: [''],
+        ...{ aVersion: '7', aFromSeconds: Math.floor(Date.now() / 60_000) * 60 - 600 },
+        ...{ bVersion: '', bFromSeconds: Math.floor(Date.now() / 60_000) * 60 - 600 },
+        ...{ aToSeconds: Math.ceil(Date.now() / 1000), bToSeconds: Math.ceil(Date.now() / 1000) },
       };
       for (const file of files) {
         const query = readFileSync(new URL(file, folder), 'utf8');
@@ -189,7 +207,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, and no receiver is configured.
         const isSilent =
-          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries|view_distribution|view_receivers|comparison_sizes)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

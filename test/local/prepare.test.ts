@@ -32,20 +32,27 @@ function program(file: string, script: string): void {
 
 beforeEach(() => {
   root = mkdtempSync(join(tmpdir(), 'tailmark-prepare-'));
-  for (const name of ['src/base', 'node_modules/.bin', 'tools', 'tmp']) {
+  for (const name of ['src/base', 'ui/src', 'node_modules/.bin', 'tools', 'tmp']) {
     mkdirSync(path(name), { recursive: true });
   }
   const bin = fileURLToPath(new URL('../../bin/', import.meta.url));
   cpSync(join(bin, 'prepare.js'), path('bin', 'prepare.js'));
   writeFileSync(path('package.json'), '{"type":"module"}');
   for (const name of ['tsconfig.json', 'tsconfig.build.json']) writeFileSync(path(name), '{}');
-  for (const name of ['main.ts', 'base/a.ts']) writeFileSync(path('src', name), '');
+  for (const name of ['src/main.ts', 'src/base/a.ts', 'ui/src/app.tsx']) {
+    writeFileSync(path(name), '');
+  }
   writeFileSync(path('package-lock.json'), lock);
   writeFileSync(path('node_modules', '.package-lock.json'), lock);
   // "tsc -p tsconfig.build.json --outDir DIR"
   program(
     path('node_modules', '.bin', 'tsc'),
     `echo tsc >> runs; mkdir -p "$4"; echo built > "$4/main.js"`,
+  );
+  // "vite build ui --outDir DIR"
+  program(
+    path('node_modules', '.bin', 'vite'),
+    'mkdir -p "$4"; echo "$*" > vite; echo page > "$4/index.html"',
   );
   program(
     path('tools', 'npm'),
@@ -54,6 +61,7 @@ beforeEach(() => {
   for (const name of ['src/main.ts', 'src/base/a.ts', 'src/base', 'src', 'tsconfig.json']) {
     utimesSync(path(name), longAgo, longAgo);
   }
+  for (const name of ['ui/src/app.tsx', 'ui/src', 'ui']) utimesSync(path(name), longAgo, longAgo);
   utimesSync(path('tsconfig.build.json'), longAgo, longAgo);
 });
 afterEach(() => rmSync(root, { recursive: true, force: true }));
@@ -90,6 +98,8 @@ describe('bin/prepare.js', () => {
       () => utimesSync(path('src/base/a.ts'), Date.now(), Date.now() / 1000 + 9),
     ],
     ['a source is removed', () => rmSync(path('src/base/a.ts'))],
+    ['the interface changes', () => utimesSync(path('ui/src'), 1, Date.now() / 1000 + 9)],
+    ['the built interface is gone', () => rmSync(path('dist/ui'), { recursive: true })],
     ['the settings change', () => utimesSync(path('tsconfig.json'), 1, Date.now() / 1000 + 9)],
   ])('builds again when %s', async (_name, change) => {
     await prepare();
@@ -113,6 +123,17 @@ describe('bin/prepare.js', () => {
     expect(err).toContain('src/main.ts(1,1): error\n');
     expect(err).toContain('Cannot start as src/ must compile: the errors are above.');
     expect(readFileSync(path('dist', 'main.js'), 'utf8')).toBe('built\n');
+  });
+
+  it('fails with 70 and keeps the last good build when ui/ does not build', async () => {
+    await prepare();
+    program(path('node_modules', '.bin', 'vite'), 'echo "app.tsx: error"; exit 1');
+    utimesSync(path('ui/src'), 1, Date.now() / 1000 + 9);
+    const { code, out, err } = await prepare();
+    expect([code, out]).toEqual([70, '']);
+    expect(err).toContain('app.tsx: error\n');
+    expect(err).toContain('Cannot start as ui/ must compile: the errors are above.');
+    expect(readFileSync(path('dist', 'ui', 'index.html'), 'utf8')).toBe('page\n');
   });
 
   it('installs when node_modules/ is missing or another version is wanted', async () => {

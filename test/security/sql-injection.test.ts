@@ -59,7 +59,7 @@ describe('SQL in the code', () => {
     );
     const isPlain = (value: string) =>
       /: (['`]|readQuery\('[a-z_]+'\))/.test(value) ||
-      /: (TailsQuery|('[a-z_]+'( \| )?)+|string);?$/.test(value) ||
+      /: (TailsQuery|SidesQuery|('[a-z_]+'( \| )?)+|string);?$/.test(value) ||
       names.some((name) => value.endsWith(`: ${name}`));
     expect(given.length).toBeGreaterThan(10);
     expect(given.filter((value) => !isPlain(value))).toEqual([]);

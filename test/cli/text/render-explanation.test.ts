@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import { odds } from '../../../src/cli/text/format.ts';
 import { renderExplanation } from '../../../src/cli/text/render-explanation.ts';
 import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
 import { durationText } from '../../../src/detect/event/format.ts';
 import type { Explanation } from '../../../src/sink/anomalies/explanation.ts';
+import { odds } from '../../../src/views/text/format.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 
 const plain = { color: false };

@@ -420,7 +420,7 @@ it('says what is not there', async () => {
   const { status, type, text } = await send({ method: 'PUT', path: '/v1/verdict' });
   expect([status, type]).toEqual([404, 'application/problem+json']);
   expect(JSON.parse(text).detail).toBe(
-    'PUT /v1/verdict is no request of this API. There are GET /v1/verdict, POST /v1/gate/promote, POST /v1/gate/rollback, GET /v1/autoscale, GET /v1/mutes, POST /v1/mutes, DELETE /v1/mutes/ID.',
+    'PUT /v1/verdict is no request of this API. There are GET /v1/verdict, POST /v1/gate/promote, POST /v1/gate/rollback, GET /v1/autoscale, GET /v1/mutes, POST /v1/mutes, DELETE /v1/mutes/ID, and those of /openapi.json.',
   );
 });
 

@@ -1,0 +1,365 @@
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { endpoints } from '../../../src/roles/serve/dashboard/endpoints.ts';
+import type { DensityRow } from '../../../src/views/answers/density.ts';
+import type { ModelRow } from '../../../src/views/answers/models.ts';
+import type { ReleaseRow } from '../../../src/views/answers/releases.ts';
+import type { TailRow } from '../../../src/views/answers/tails.ts';
+import { useStack } from '../../containers/stack.ts';
+import { poll } from '../kit/poll.ts';
+import { Rig } from '../kit/rig.ts';
+import { answerOf, askApi, numbersIn, type Parameters, pastedRows } from './asked-api.ts';
+
+const stack = useStack();
+const minuteMs = 60_000;
+const dayMs = 86_400_000;
+/** Ten whole minutes, some time ago. */
+const toMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+const fromMs = toMs - 10 * minuteMs;
+const inRange = { from: fromMs, to: toMs };
+const ranker = { model: 'ranker', ...inRange };
+
+const hostile = [
+  `a'b"\\c\`{model:String}`,
+  '<script>alert(1)</script>',
+  'two\nlines\tand\0more',
+  '\u202eright to left',
+  "x' OR 1 = 1 --",
+  'модель 模型',
+];
+
+interface Event {
+  readonly ts: number;
+  readonly model: string;
+  readonly total_ms: number;
+  readonly [field: string]: unknown;
+}
+
+/** A minute of a model: so many requests of about a duration. */
+function minuteOf(
+  model: string,
+  startMs: number,
+  requests: number,
+  ms: number,
+  more = {},
+): Event[] {
+  return Array.from({ length: requests }, (_, n) => {
+    const total = ms * (1 + ((n * 37) % 100) / 200);
+    return {
+      // A request ends in its minute.
+      ts: startMs + 100 + Math.floor((n * 50_000) / requests),
+      model,
+      version: 'v1',
+      region: 'eu-west-1',
+      request_type: 'search',
+      ...more,
+      total_ms: total,
+      stages_ms: { queue: total / 4, forward: total / 2 },
+    };
+  });
+}
+
+const events: Event[] = [
+  // The same minutes on earlier days: the baseline.
+  ...[3, 2, 1].flatMap((days) => minuteOf('ranker', fromMs - days * dayMs, 200, 100)),
+  // One minute in ten is slow: p99 of the range is not the mean of theirs.
+  ...Array.from({ length: 10 }, (_, n) =>
+    minuteOf('ranker', fromMs + n * minuteMs, 300, n === 4 ? 1_000 : 100, {
+      version: n < 5 ? 'v1' : 'v2',
+      ...(n === 0 ? { status: 'error' } : {}),
+    }),
+  ).flat(),
+  ...minuteOf('ranker', fromMs, 50, 4_000, { cold_start: true, region: 'us-east-1' }),
+  // Two minutes with a gap of seven between them.
+  ...minuteOf('rare', fromMs, 5, 20),
+  ...minuteOf('rare', fromMs + 8 * minuteMs, 5, 20),
+  ...hostile.flatMap((model, n) => minuteOf(model, fromMs, 10 + n, 30)),
+  // Afterwards: windows are complete up to the newest request.
+  ...minuteOf('later', toMs + minuteMs, 1, 30),
+];
+
+let rig: Rig;
+let url: string | undefined;
+
+beforeAll(async () => {
+  if (stack.clickhouseUrl === '') return;
+  const settings = { WINDOWS_IDLE_PARTITION: '1s', WINDOWS_MAX_WAIT: '1s' };
+  rig = await Rig.open({ stack, name: 'dashboard', settings });
+  const config = structuredClone(rig.config);
+  config.detect.slos = [
+    { name: 'fast', model: 'rank*', threshold: 500, objective: 0.9 },
+    { name: 'slow', model: 'rank*', threshold: 5_000, objective: 0.9 },
+  ];
+  const pipeline = await rig.start(['ingest', 'serve'], config);
+  url = pipeline.url;
+  const ordered = events.toSorted((a, b) => a.ts + a.total_ms - b.ts - b.total_ms);
+  await rig.publish(ordered.map((event) => ({ value: JSON.stringify(event) })));
+  await rig.untilConsumed(events.length);
+  await poll('windows that are complete', async () => {
+    const { windows } = await answerOf<TailRow>(url, '/v1/tails', ranker);
+    return windows.open === 0 || undefined;
+  });
+});
+afterAll(() => rig?.close());
+
+const p99Of = (row: TailRow | undefined) => row?.quantiles.find(({ q }) => q === 0.99)?.ms ?? NaN;
+
+describe('tails', () => {
+  it('over time have the numbers of each step, and none of steps without requests', async () => {
+    const { range, windows, rows } = await answerOf<TailRow>(url, '/v1/tails', {
+      ...{ model: 'rare', ...inRange, step_seconds: 60 },
+    });
+    expect(range).toEqual({
+      from: new Date(fromMs).toISOString(),
+      to: new Date(toMs).toISOString(),
+      step_seconds: 60,
+    });
+    expect(windows.open).toBe(0);
+    expect(windows.final + windows.provisional).toBe(10);
+    expect(rows.map(({ requests }) => requests)).toEqual([5, 0, 0, 0, 0, 0, 0, 0, 5, 0]);
+    expect(rows[1]).toMatchObject({ mean_ms: null, min_ms: null, max_ms: null });
+    expect(rows[1]?.quantiles.map(({ ms }) => ms)).toEqual([null, null, null, null, null]);
+    expect(rows[0]?.at).toBe(new Date(fromMs).toISOString());
+  });
+
+  it('of a range are those of the merged digest, not the mean of its steps', async () => {
+    const steps = await answerOf<TailRow>(url, '/v1/tails', { ...ranker, step_seconds: 60 });
+    const p99s = steps.rows.map(p99Of);
+    const mean = p99s.reduce((sum, ms) => sum + ms, 0) / p99s.length;
+    const whole = await answerOf<TailRow>(url, '/v1/tails', {
+      ...{ ...ranker, by: 'stage', stage: 'total' },
+    });
+    const durations = events
+      .filter((e) => e.model === 'ranker' && e.cold_start !== true && e.ts >= fromMs)
+      .map(({ total_ms }) => total_ms)
+      .toSorted((a, b) => a - b);
+    const exact = durations[Math.floor(0.99 * durations.length)] ?? NaN;
+    expect(whole.rows).toHaveLength(1);
+    expect(whole.rows[0]?.requests).toBe(3_000);
+    expect(Math.abs(p99Of(whole.rows[0]) / exact - 1)).toBeLessThan(0.01);
+    expect(p99Of(whole.rows[0])).toBeGreaterThan(1.5 * mean);
+    const [stored] = await rig.rows<{ ms: number }>(
+      `SELECT quantileTDigestMerge(0.99)(latency) AS ms FROM latency_1m WHERE model = 'ranker'
+       AND stage = 'total' AND NOT cold_start AND window_start >= toDateTime(${fromMs / 1000})
+       AND window_start < toDateTime(${toMs / 1000})`,
+    );
+    expect(Math.abs(p99Of(whole.rows[0]) / (stored?.ms ?? NaN) - 1)).toBeLessThan(0.001);
+  });
+
+  it('split by what is asked for', async () => {
+    const by = async (name: string) =>
+      (await answerOf<TailRow>(url, '/v1/tails', { ...ranker, by: name })).rows.map((row) => [
+        ...[row.by, row.requests, row.failed],
+      ]);
+    expect(await by('version')).toEqual([
+      ['v1', 1_500, 300],
+      ['v2', 1_500, 0],
+    ]);
+    expect(await by('region')).toEqual([['eu-west-1', 3_000, 300]]);
+    expect(await by('request_type')).toEqual([['search', 3_000, 300]]);
+    expect(await by('start')).toEqual([
+      ['warm', 3_000, 300],
+      ['cold', 50, 0],
+    ]);
+    expect((await by('stage')).map(([stage, n]) => [stage, n])).toEqual([
+      ['total', 3_000],
+      ['forward', 3_000],
+      ['queue', 3_000],
+    ]);
+  });
+
+  it('filter by what is asked for', async () => {
+    const requestsOf = async (more: object) => {
+      const { rows } = await answerOf<TailRow>(url, '/v1/tails', { ...ranker, ...more });
+      return rows.reduce((sum, { requests }) => sum + requests, 0);
+    };
+    expect(await requestsOf({ version: 'v2' })).toBe(1_500);
+    expect(await requestsOf({ start: 'cold' })).toBe(50);
+    expect(await requestsOf({ start: 'all', region: 'us-east-1' })).toBe(50);
+    expect(await requestsOf({ stage: 'queue' })).toBe(3_000);
+    expect(await requestsOf({ version: 'v3' })).toBe(0);
+  });
+
+  it('have the quantiles that are asked for, in their order, up to the largest request', async () => {
+    const { rows } = await answerOf<TailRow>(url, '/v1/tails', {
+      ...{ ...ranker, q: '0.9999,0.01,0.5', by: 'start' },
+    });
+    expect(rows[0]?.quantiles.map(({ q }) => q)).toEqual([0.9999, 0.01, 0.5]);
+    const [most = NaN, least = NaN, median = NaN] =
+      rows[0]?.quantiles.map(({ ms }) => ms ?? NaN) ?? [];
+    expect([least < median, median < most, most <= (rows[0]?.max_ms ?? 0)]).toEqual([
+      true,
+      true,
+      true,
+    ]);
+  });
+
+  it('have the baseline of the same hour on the days before', async () => {
+    const { rows } = await answerOf<TailRow>(url, '/v1/tails', { ...ranker, baseline_q: 0.5 });
+    const { low_ms, median_ms, high_ms } = rows[0]?.baseline ?? {};
+    expect(median_ms).toBeGreaterThan(110);
+    expect(median_ms).toBeLessThan(140);
+    expect([low_ms, high_ms]).toEqual([median_ms, median_ms]);
+    expect((await answerOf<TailRow>(url, '/v1/tails', ranker)).rows[0]?.baseline).toBeNull();
+  });
+});
+
+describe('density', () => {
+  it('counts every request once, in the band of its total', async () => {
+    const { rows } = await answerOf<DensityRow>(url, '/v1/density', {
+      ...ranker,
+      step_seconds: 60,
+    });
+    expect(rows.map(({ requests }) => requests)).toEqual(Array(10).fill(300));
+    for (const { bands, requests } of rows) {
+      expect(bands.reduce((sum, band) => sum + band.requests, 0)).toBe(requests);
+    }
+    const slow = rows[4]?.bands ?? [];
+    expect([slow[0]?.from_ms, slow.at(-1)?.from_ms]).toEqual([896, 1_280]);
+  });
+});
+
+describe('models', () => {
+  it('have their numbers over the range, against the same hours before', async () => {
+    const { rows } = await answerOf<ModelRow>(url, '/v1/models', inRange);
+    const [row] = rows;
+    expect(rows.map(({ model }) => model)).toEqual(
+      expect.arrayContaining(['ranker', 'rare', ...hostile]),
+    );
+    expect(row).toMatchObject({ model: 'ranker', requests: 3_000, failed: 300 });
+    expect(row?.requests_per_second).toBeCloseTo(5, 1);
+    expect(row?.p50_ms).toBeGreaterThan(110);
+    expect(row?.p99_ms).toBeGreaterThan(1_000);
+    expect(row?.baseline_p99_ms).toBeGreaterThan(140);
+    expect(row?.baseline_p99_ms).toBeLessThan(155);
+    expect(row?.ratio).toBeCloseTo((row?.p99_ms ?? 0) / (row?.baseline_p99_ms ?? 1), 3);
+    expect(row?.trend.every((cell) => cell === null || Math.abs(cell) < 4)).toBe(true);
+    expect(row?.trend.filter((cell) => cell !== null && cell > 2).length).toBeGreaterThan(0);
+    // A tenth is slower than 500 ms, and a tenth has failed.
+    expect(row?.objective).toMatchObject({ name: 'fast', threshold_ms: 500, objective: 0.9 });
+    expect(row?.objective?.good).toBeCloseTo(0.8, 2);
+    expect(row?.objective?.budget_left).toBeCloseTo(-1, 1);
+    expect(rows.find(({ model }) => model === 'rare')).toMatchObject({
+      ...{ requests: 10, baseline_p99_ms: null, ratio: null, objective: null },
+    });
+  });
+
+  it('have the p99 of the merged digest', async () => {
+    const { rows } = await answerOf<ModelRow>(url, '/v1/models', ranker);
+    const tails = await answerOf<TailRow>(url, '/v1/tails', { ...ranker, by: 'stage' });
+    expect(Math.abs((rows[0]?.p99_ms ?? 0) / p99Of(tails.rows[0]) - 1)).toBeLessThan(0.001);
+  });
+});
+
+describe('releases', () => {
+  it('are versions that were not there before', async () => {
+    const { rows } = await answerOf<ReleaseRow>(url, '/v1/releases', ranker);
+    expect(rows.map(({ version, requests }) => [version, requests])).toEqual([['v2', 1_500]]);
+    expect(rows[0]?.first_seen).toBe(new Date(fromMs + 5 * minuteMs).toISOString());
+    expect(rows[0]?.last_seen).toBe(new Date(toMs).toISOString());
+    const all = await answerOf<ReleaseRow>(url, '/v1/releases', { from: '-9d' });
+    expect(all.rows.map(({ model, version }) => `${model} ${version}`)).toContain('ranker v1');
+  });
+});
+
+describe('the query of an answer', () => {
+  const counts = ['requests', 'failed'];
+  it.each([
+    ['/v1/tails', { step_seconds: 60 }, [...counts, 'mean_ms', 'min_ms', 'max_ms']],
+    ['/v1/tails', { by: 'version', start: 'all' }, [...counts, 'mean_ms', 'min_ms', 'max_ms']],
+    ['/v1/tails', { by: 'stage', q: '0.5,0.999' }, [...counts, 'mean_ms', 'min_ms', 'max_ms']],
+    ['/v1/density', { step_seconds: 60 }, ['requests']],
+    ['/v1/releases', {}, ['requests']],
+    ['/v1/models', {}, [...counts, 'p50_ms', 'p95_ms', 'p99_ms', 'baseline_p99_ms', 'ratio']],
+  ])('of %s %j returns its rows when it is pasted', async (path, more, numbers) => {
+    const { rows, sql } = await answerOf<Record<string, unknown>>(url, path, {
+      ...ranker,
+      ...more,
+    });
+    const pasted = await pastedRows(rig, sql);
+    expect(rows.length).toBeGreaterThan(0);
+    expect(pasted.map((row) => numbersIn(row, numbers))).toEqual(
+      rows.map((row) => numbersIn(row, numbers)),
+    );
+    const levels = rows.map((row) => (row as unknown as TailRow).quantiles?.map(({ ms }) => ms));
+    if (levels[0] !== undefined) {
+      expect(pasted.map(({ quantiles_ms }) => quantiles_ms)).toEqual(levels);
+    }
+    expect(sql).not.toMatch(/\{\w+:/);
+  });
+
+  it.each(hostile.map((model, n) => [model, n] as const))(
+    'and its rows are of the model %j alone',
+    async (model, n) => {
+      for (const path of ['/v1/tails', '/v1/density', '/v1/models']) {
+        const { rows, sql } = await answerOf<{ requests: number }>(url, path, {
+          model,
+          ...inRange,
+        });
+        const sum = (all: readonly Record<string, unknown>[]) =>
+          all.reduce((total, row) => total + Number(row.requests), 0);
+        expect([path, sum(rows)]).toEqual([path, 10 + n]);
+        expect([path, sum(await pastedRows(rig, sql))]).toEqual([path, 10 + n]);
+      }
+    },
+  );
+});
+
+describe('every endpoint', () => {
+  const versions = { 'a.version': 'v1', 'b.version': 'v2' };
+  const asked: Readonly<Record<string, Parameters>> = {
+    '/v1/models': inRange,
+    '/v1/tails': { ...ranker, baseline_q: 0.99 },
+    '/v1/composition': ranker,
+    '/v1/density': ranker,
+    '/v1/requests': ranker,
+    '/v1/releases': ranker,
+    '/v1/compare': { ...ranker, ...versions },
+    '/v1/anomalies': inRange,
+    '/v1/pipeline': {},
+  };
+
+  it.each(endpoints.filter(({ path }) => !path.includes('{')))(
+    'answers as its schema says, with a query that runs: $path',
+    async ({ path, answer }) => {
+      const { status, text } = await askApi(url, path, asked[path]);
+      expect([status, status === 200 ? '' : text]).toEqual([200, '']);
+      const { sql, rows } = answer.parse(JSON.parse(text)) as { sql: string; rows?: unknown[] };
+      const pasted = await pastedRows(rig, sql);
+      if (rows !== undefined) expect(pasted).toHaveLength(rows.length);
+    },
+  );
+});
+
+describe('a question about nothing', () => {
+  it.each(['/v1/tails', '/v1/density', '/v1/models', '/v1/releases'])(
+    'of a model that is unknown is 404: %s',
+    async (path) => {
+      const { status, type, text } = await askApi(url, path, { model: 'rankr' });
+      expect([status, type]).toEqual([404, 'application/problem+json']);
+      expect(JSON.parse(text).detail).toBe('No request of model "rankr" is stored.');
+    },
+  );
+
+  it('of the model that others are counted under is 404 where there are none', async () => {
+    expect((await askApi(url, '/v1/tails', { model: '__other__' })).status).toBe(404);
+  });
+
+  it.each(['/v1/tails', '/v1/density'])('of 1970 has no requests: %s', async (path) => {
+    const of1970 = { model: 'ranker', from: '1970-01-01T00:00:00Z', to: '1970-02-01T00:00:00Z' };
+    const { rows, windows } = await answerOf<TailRow>(url, path, of1970);
+    expect(rows).toHaveLength(31);
+    expect(rows.every(({ requests }) => requests === 0)).toBe(true);
+    expect(windows).toEqual({ final: 31, provisional: 0, open: 0 });
+  });
+
+  it('of all time has its 300 steps', async () => {
+    const { rows } = await answerOf<TailRow>(url, '/v1/tails', { model: 'ranker', from: 0 });
+    expect(rows.length).toBeLessThanOrEqual(301);
+    expect(rows.reduce((sum, { requests }) => sum + requests, 0)).toBe(3_600);
+  });
+
+  it('is of no model where none had a request', async () => {
+    const { rows } = await answerOf<ModelRow>(url, '/v1/models', { from: 0, to: dayMs });
+    expect(rows).toEqual([]);
+  });
+});

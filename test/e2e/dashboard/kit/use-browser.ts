@@ -1,0 +1,94 @@
+import { existsSync, readFileSync } from 'node:fs';
+import { createRequire } from 'node:module';
+import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { poll } from '../../kit/poll.ts';
+
+const executables = ['/usr/bin/chromium', '/usr/bin/chromium-browser'];
+const axeSource = readFileSync(
+  createRequire(import.meta.url).resolve('axe-core/axe.min.js'),
+  'utf8',
+);
+
+export const themes = ['light', 'dark'] as const;
+export const widths = [1280, 400] as const;
+
+/** A page that keeps what it complained of. */
+export interface WatchedPage {
+  readonly page: Page;
+  /** Errors and warnings of the console, errors that nobody caught, and requests to other origins. */
+  readonly complaints: string[];
+}
+
+/** What axe found, as `impact rule: element`. */
+export async function axeFindings(page: Page): Promise<string[]> {
+  // A script tag would break the page's own policy.
+  await page.evaluate(axeSource);
+  const { violations } = await page.evaluate<AxeResult>('axe.run()');
+  return violations.flatMap(({ impact, id, nodes }) =>
+    nodes.map(({ html }) => `${impact} ${id}: ${html.slice(0, 200)}`),
+  );
+}
+
+interface AxeResult {
+  readonly violations: readonly {
+    readonly impact: string;
+    readonly id: string;
+    readonly nodes: readonly { readonly html: string }[];
+  }[];
+}
+
+/**
+ * The system's chromium for the tests of a file; call it at the top of the file. Where there is none, each
+ * test is skipped with the reason.
+ */
+export function useBrowser(): {
+  open(base: string | undefined, options?: BrowserContextOptions): Promise<WatchedPage>;
+} {
+  const executablePath = executables.find(existsSync);
+  let browser: Browser | undefined;
+  beforeEach((context) => {
+    if (executablePath === undefined) context.skip(`no chromium: ${executables.join(', ')}`);
+  });
+  beforeAll(async () => {
+    if (executablePath === undefined) return;
+    // Tests run as root in containers, where chromium's own sandbox cannot be made.
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox', '--disable-gpu'] });
+  });
+  afterAll(() => browser?.close());
+  return {
+    async open(base, options = {}) {
+      if (browser === undefined || base === undefined) throw new Error('no chromium, or no server');
+      const context = await browser.newContext({
+        timezoneId: 'Europe/Berlin',
+        locale: 'en-GB',
+        baseURL: base,
+        ...options,
+      });
+      const page = await context.newPage();
+      const complaints: string[] = [];
+      page.on('console', (message) => {
+        if (['error', 'warning'].includes(message.type())) complaints.push(message.text());
+      });
+      page.on('pageerror', (error) => complaints.push(String(error.stack)));
+      page.on('request', (request) => {
+        if (!request.url().startsWith(base)) complaints.push(`request to ${request.url()}`);
+      });
+      return { page, complaints };
+    },
+  };
+}
+
+/** Waits until no panel of a page loads. */
+export async function untilDrawn(page: Page): Promise<void> {
+  await page.locator('[data-panel]').first().waitFor({ state: 'attached' });
+  const loading = page.locator('[data-state="loading"]');
+  await poll(
+    'panels that are drawn',
+    async () => ((await loading.count()) === 0 ? true : undefined),
+    {
+      deadlineMs: 60_000,
+      seen: () => page.url(),
+    },
+  );
+}

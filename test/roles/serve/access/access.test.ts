@@ -1,0 +1,220 @@
+import { createHash } from 'node:crypto';
+import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { OperatorError } from '../../../../src/base/operator-error.ts';
+import { createLog } from '../../../../src/base/telemetry/log.ts';
+import { http } from '../../../../src/config/http.ts';
+import { Access } from '../../../../src/roles/serve/access/access.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tailmark-access-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const log = createLog({ level: 'silent' });
+const token = 'a-long-token-of-ann';
+const digest = (text: string) => createHash('sha256').update(text).digest('hex');
+const tokensFile = join(folder, 'tokens');
+writeFileSync(tokensFile, `# who may read\n\nann ${digest(token)}\n`);
+
+let elapsedMs = 0;
+const accessOf = (settings: object) =>
+  new Access({ http: http.parse(settings), log, elapsedMs: () => elapsedMs });
+
+interface Asked {
+  readonly local?: string;
+  readonly remote?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+/** A request as far as access looks at it. */
+const requestOf = ({ local = '127.0.0.1', remote = '127.0.0.1', headers = {} }: Asked) =>
+  ({
+    socket: { localAddress: local, remoteAddress: remote },
+    headers: { host: 'localhost:9464', ...headers },
+  }) as unknown as IncomingMessage;
+const statusOf = (access: Access, path: string, asked: Asked = {}) =>
+  access.refusalOfData(requestOf(asked), path)?.status ?? 200;
+const elsewhere = { local: '10.0.0.5', remote: '10.0.0.9', headers: { host: 'tailmark.mon:9464' } };
+
+describe('without http.auth', () => {
+  const access = accessOf({});
+
+  it.each([
+    '/v1/models',
+    '/v1/anomalies/5f2c',
+    '/openapi.json',
+    '/v1/no-such',
+    '/v1/mutes/../models',
+    '/v1/mutes/..\\models',
+    '/v1/verdict/../models',
+    '/v1/gate/promote/../../models',
+    '/v1/%6dodels',
+  ])('%s answers on loopback addresses only', (path) => {
+    expect(statusOf(access, path)).toBe(200);
+    expect(statusOf(access, path, elsewhere)).toBe(403);
+  });
+
+  it.each([
+    '/v1/verdict',
+    '/v1/gate/promote',
+    '/v1/gate/rollback',
+    '/v1/autoscale',
+    '/v1/mutes',
+    '/v1/mutes/3f',
+  ])('%s, which machines ask, answers everywhere', (path) =>
+    expect(statusOf(access, path, elsewhere)).toBe(200),
+  );
+
+  it.each([
+    ['127.0.0.1:9464', 200],
+    ['127.8.9.1', 200],
+    ['localhost', 200],
+    ['LOCALHOST:80', 200],
+    ['[::1]:9464', 200],
+    ['attacker.example', 403],
+    ['localhost.attacker.example:9464', 403],
+    ['127.0.0.1.attacker.example', 403],
+    ['127.0.0.1@attacker.example', 403],
+    ['0.0.0.0:9464', 403],
+    ['[::2]', 403],
+    ['', 403],
+  ])('Host %s gives %i, for data and pages alike', (host, status) => {
+    const request = { headers: { host } };
+    expect(statusOf(access, '/v1/models', request)).toBe(status);
+    expect(access.refusalOfPage(requestOf(request))?.status ?? 200).toBe(status);
+  });
+
+  it.each([
+    ['::1', '::1', 200],
+    ['::ffff:127.0.0.1', '::ffff:127.0.0.1', 200],
+    ['127.0.0.1', '10.0.0.9', 403],
+    ['10.0.0.5', '127.0.0.1', 403],
+    ['::ffff:10.0.0.5', '::ffff:10.0.0.9', 403],
+    ['', '', 403],
+  ])('a connection to %s from %s gives %i', (local, remote, status) => {
+    expect(statusOf(access, '/v1/models', { local, remote })).toBe(status);
+  });
+
+  it('says what to do', () => {
+    expect(access.refusalOfPage(requestOf(elsewhere))?.message).toContain('Set http.auth');
+  });
+});
+
+describe('with tokens', () => {
+  const access = accessOf({
+    auth: { tokens_file: tokensFile, open: ['gate'] },
+    operator_token: 'the-token-of-the-operator',
+  });
+  const bearer = (text: string) => ({ ...elsewhere, headers: { authorization: `Bearer ${text}` } });
+  const cookie = (text: string) => ({ ...elsewhere, headers: { cookie: text } });
+
+  it.each([
+    ['none, on this machine too', {}, 401],
+    ['a token', bearer(token), 200],
+    ['another token', bearer(`${token}x`), 401],
+    ['the digest of a token', bearer(digest(token)), 401],
+    ['the operator token', bearer('the-token-of-the-operator'), 200],
+    ['the cookie', cookie(`a=b; tailmark_token=${token}`), 200],
+    ['a wrong cookie', cookie('tailmark_token=no'), 401],
+    ['a cookie that is no encoding', cookie('tailmark_token=%'), 401],
+    ['two cookies', cookie(`tailmark_token=no; tailmark_token=${token}`), 401],
+    ['a header of a proxy that is not listed', { headers: { 'x-forwarded-user': 'ann' } }, 401],
+  ])('with %s', (_, asked, status) => {
+    expect(statusOf(access, '/v1/models', asked)).toBe(status);
+    expect(statusOf(access, '/v1/verdict', asked)).toBe(status);
+  });
+
+  it('leaves open what http.auth.open names, and the files of the page', () => {
+    expect(statusOf(access, '/v1/gate/promote', elsewhere)).toBe(200);
+    expect(access.refusalOfPage(requestOf(elsewhere))).toBeUndefined();
+  });
+
+  it('gives a cookie that scripts and other sites do not get', () => {
+    const set = access.cookieFor(token, requestOf(elsewhere));
+    expect(set).toBe(`tailmark_token=${token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict`);
+    expect(access.cookieFor('no', requestOf(elsewhere))).toBeUndefined();
+  });
+
+  it('ends a token with its line, and keeps the tokens of a file that cannot be read', () => {
+    const path = join(folder, 'changing');
+    writeFileSync(path, `ann ${digest(token)}`);
+    const changing = accessOf({ auth: { tokens_file: path } });
+    const rewrite = (text: string, second: number) => {
+      writeFileSync(path, text);
+      utimesSync(path, second, second);
+      elapsedMs += 1_000;
+    };
+    rewrite('ann not-a-digest', 1);
+    expect(statusOf(changing, '/v1/models', bearer(token))).toBe(200);
+    rewrite(`bob ${digest('a-token-of-bob')}`, 2);
+    expect(statusOf(changing, '/v1/models', bearer(token))).toBe(401);
+    expect(statusOf(changing, '/v1/models', bearer('a-token-of-bob'))).toBe(200);
+  });
+
+  it.each([
+    ['empty', '# nobody\n', 'must have 1 to 1000 tokens; it has 0'],
+    ['with a token in the clear', `ann ${token}`, 'line 1 must be a name and a SHA-256'],
+  ])('refuses a file that is %s, without quoting it', (_, text, message) => {
+    const path = join(folder, 'bad');
+    writeFileSync(path, text);
+    const open = () => accessOf({ auth: { tokens_file: path } });
+    expect(open).toThrow(OperatorError);
+    expect(open).toThrow(message);
+    expect(open).not.toThrow(token);
+  });
+});
+
+describe('behind a proxy', () => {
+  const access = accessOf({
+    auth: { proxy: { addresses: ['10.0.0.0/24', 'fd00::/8'], header: 'X-Auth-Request-User' } },
+  });
+  const header = { 'x-auth-request-user': 'ann' };
+
+  it.each([
+    ['10.0.0.9', header, 200],
+    ['::ffff:10.0.0.9', header, 200],
+    ['fd00::1', header, 200],
+    ['10.0.1.9', header, 401],
+    ['127.0.0.1', header, 401],
+    ['10.0.0.9', { 'x-auth-request-user': ' ' }, 401],
+    ['10.0.0.9', { 'x-forwarded-user': 'ann' }, 401],
+    ['10.0.0.9', {}, 401],
+  ])('from %s with %j it gives %i', (remote, headers, status) => {
+    expect(statusOf(access, '/v1/models', { ...elsewhere, remote, headers })).toBe(status);
+  });
+
+  it('has no login of its own', () => {
+    expect(access.hasTokens).toBe(false);
+    expect(access.refusalOfData(requestOf(elsewhere), '/v1/models')?.message).toContain('proxy');
+  });
+});
+
+describe('the cookie', () => {
+  it('is Secure where the proxy speaks TLS', () => {
+    const access = accessOf({
+      auth: { tokens_file: tokensFile, proxy: { addresses: ['10.0.0.9'] } },
+    });
+    const headers = { 'x-forwarded-proto': 'https' };
+    const near = requestOf({ ...elsewhere, headers });
+    const far = requestOf({ ...elsewhere, remote: '10.0.0.8', headers });
+    expect(access.cookieFor(token, near)).toMatch(/; Secure$/);
+    expect(access.cookieFor(token, far)).not.toContain('Secure');
+  });
+});
+
+describe('settings', () => {
+  it.each([
+    [{ auth: {} }],
+    [{ auth: { proxy: { addresses: [] } } }],
+    [{ auth: { proxy: { addresses: ['10.0.0.0/33'] } } }],
+    [{ auth: { proxy: { addresses: ['proxy.example'] } } }],
+    [{ auth: { proxy: { addresses: ['10.0.0.1'], header: 'a b' } } }],
+    [{ auth: { tokens_file: 'a', open: ['models'] } }],
+    [{ frame_ancestors: ["https://a.example; script-src 'unsafe-inline'"] }],
+    [{ frame_ancestors: ['*'] }],
+    [{ frame_ancestors: ['https://a.example/path'] }],
+  ])('%j are refused', (settings) => {
+    expect(http.safeParse(settings).success).toBe(false);
+  });
+});

@@ -1,0 +1,39 @@
+import { describe, expect, it } from 'vitest';
+import { changeOf, shiftOf } from '../../../ui/src/charts/geometry/shift.ts';
+
+const point = (q: number, ratio: number | null, low = ratio, high = ratio) => ({
+  q,
+  a_ms: 100,
+  b_ms: ratio === null ? null : 100 * ratio,
+  ratio,
+  ratio_low: low,
+  ratio_high: high,
+});
+
+describe('a shift function', () => {
+  it('says worse or better only where the interval excludes 1', () => {
+    expect(changeOf(point(0.5, 0.94, 0.92, 0.96))).toBe('better');
+    expect(changeOf(point(0.99, 1.38, 1.21, 1.57))).toBe('worse');
+    expect(changeOf(point(0.9, 1.02, 0.98, 1.06))).toBe('unclear');
+    expect(changeOf(point(0.9, null))).toBe('unclear');
+  });
+
+  it('holds 1 in its axis and keeps a narrow change narrow', () => {
+    const { ratios, y } = shiftOf([point(0.5, 1.01, 0.99, 1.03)], [0, 300], [200, 0]);
+    expect(ratios[0]).toBeLessThan(0.81);
+    expect(ratios[1]).toBeGreaterThan(1.24);
+    expect(y(1)).toBeCloseTo(100);
+  });
+
+  it('gives each nine the same width, and leaves out what has no ratio', () => {
+    const points = [point(0.01, 1), point(0.9, 1.1), point(0.99, 1.2), point(0.999, null)];
+    const layout = shiftOf(points, [0, 300], [200, 0]);
+    expect(layout.points.map(({ px }) => Math.round(px))).toEqual([0, 100, 200]);
+  });
+
+  it('clips an interval that says nothing', () => {
+    const { ratios, ribbon } = shiftOf([point(0.99, 2, 0.01, 900)], [0, 300], [200, 0]);
+    expect(ratios[1]).toBeLessThanOrEqual(16.001);
+    for (const [, y] of ribbon) expect(y >= 0 && y <= 200).toBe(true);
+  });
+});

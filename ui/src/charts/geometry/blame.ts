@@ -1,0 +1,55 @@
+/** A stage's part of an excess. */
+export interface BlamePart {
+  readonly stage: string;
+  readonly excess_ms: number;
+  readonly share: number | null;
+}
+
+/** A bar from zero, in parts of the chart's width. */
+export interface BlameBar extends BlamePart {
+  readonly left: number;
+  readonly width: number;
+}
+
+/** Signed bars on a common scale, and their sum. */
+export interface Blame {
+  readonly bars: readonly BlameBar[];
+  readonly totalMs: number;
+  /** Bar of the sum. */
+  readonly total: { readonly left: number; readonly width: number };
+  /** Position of zero. */
+  readonly zero: number;
+}
+
+/** Name of what is summed up when there are too many stages. */
+const restName = 'rest';
+
+/** Lays out an excess by stage: the largest bars, and one for the rest, so that they add up. */
+export function blameOf(parts: readonly BlamePart[], most: number): Blame {
+  const shown =
+    parts.length <= most ? [...parts] : [...parts.slice(0, most - 1), restOf(parts, most - 1)];
+  const totalMs = parts.reduce((sum, { excess_ms }) => sum + excess_ms, 0);
+  const low = Math.min(0, totalMs, ...shown.map(({ excess_ms }) => excess_ms));
+  const high = Math.max(0, totalMs, ...shown.map(({ excess_ms }) => excess_ms));
+  const extent = high - low || 1;
+  const barOf = (value: number) => ({
+    left: (Math.min(0, value) - low) / extent,
+    width: Math.abs(value) / extent,
+  });
+  return {
+    bars: shown.map((part) => ({ ...part, ...barOf(part.excess_ms) })),
+    totalMs,
+    total: barOf(totalMs),
+    zero: -low / extent,
+  };
+}
+
+function restOf(parts: readonly BlamePart[], from: number): BlamePart {
+  const rest = parts.slice(from);
+  const hasShare = rest.every(({ share }) => share !== null);
+  return {
+    stage: restName,
+    excess_ms: rest.reduce((sum, { excess_ms }) => sum + excess_ms, 0),
+    share: hasShare ? rest.reduce((sum, { share }) => sum + (share ?? 0), 0) : null,
+  };
+}

@@ -1,0 +1,39 @@
+/** Time of a stage in a request. */
+export interface StageMs {
+  readonly stage: string;
+  readonly ms: number;
+}
+
+/** A stage of a request beside what typical requests spend there. */
+export interface StageBar {
+  readonly stage: string;
+  readonly ms: number;
+  readonly medianMs: number | null;
+  readonly p99Ms: number | null;
+  /** Longer than in requests around p99. */
+  readonly isOdd: boolean;
+}
+
+/** Growth over the p99 request's from which a stage is odd. */
+const oddRatio = 1.5;
+/** Least part of the request's total that an odd stage has. */
+const oddShare = 0.1;
+
+/** Stages of a request and of typical ones, in the request's order; those it lacks have 0 ms. */
+export function stageBarsOf(
+  stages: readonly StageMs[],
+  totalMs: number,
+  median: readonly StageMs[],
+  p99: readonly StageMs[],
+): StageBar[] {
+  const find = (all: readonly StageMs[], stage: string) =>
+    all.find((known) => known.stage === stage)?.ms ?? null;
+  const own = new Set(stages.map(({ stage }) => stage));
+  const others = [...p99, ...median].map(({ stage }) => stage).filter((stage) => !own.has(stage));
+  const all = [...stages, ...[...new Set(others)].map((stage) => ({ stage, ms: 0 }))];
+  return all.map(({ stage, ms }) => {
+    const p99Ms = find(p99, stage);
+    const isOdd = p99Ms !== null && ms >= oddRatio * p99Ms && ms >= oddShare * totalMs;
+    return { stage, ms, medianMs: find(median, stage), p99Ms, isOdd };
+  });
+}

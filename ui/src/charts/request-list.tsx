@@ -1,0 +1,218 @@
+import { useSignal } from '@preact/signals';
+import { shownName } from '../format/name.ts';
+import { decimal, formatMs, msFormat } from '../format/number.ts';
+import { Time } from '../parts/time.tsx';
+import { Value } from '../parts/value.tsx';
+import type { RequestRow, TypicalRequest } from './answers.ts';
+import { stageClass } from './composition/stage-colors.ts';
+import { type StageBar, stageBarsOf } from './geometry/request-bars.ts';
+
+interface Props {
+  readonly caption: string;
+  readonly requests: readonly RequestRow[];
+  readonly typical: readonly TypicalRequest[];
+}
+
+/** Requests that are listed before all are asked for. */
+const shownFirst = 10;
+
+/** The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. */
+export function RequestList({ caption, requests, typical }: Props) {
+  const opened = useSignal<string | null>(null);
+  const hasAll = useSignal(false);
+  const shown = hasAll.value ? requests : requests.slice(0, shownFirst);
+  const most = Math.max(1, ...requests.map(({ total_ms }) => total_ms));
+  const { unit, format } = msFormat([most]);
+  return (
+    <div class="chart chart-requests">
+      <table class="requests">
+        <caption class="sr">{caption}</caption>
+        <thead>
+          <tr>
+            <th scope="col">Time</th>
+            <th scope="col" class="number">
+              Total, {unit}
+            </th>
+            <th scope="col" class="requests-bar">
+              Stages
+            </th>
+            <th scope="col">Longest</th>
+            <th scope="col">Status</th>
+            <th scope="col">Host</th>
+            <th scope="col">Trace</th>
+          </tr>
+        </thead>
+        <tbody>
+          {shown.map((request) => {
+            const key = `${request.request_id} ${request.at}`;
+            const isOpen = opened.value === key;
+            return (
+              <RequestLine
+                key={key}
+                request={request}
+                typical={typical}
+                total={format(request.total_ms)}
+                scale={most}
+                isOpen={isOpen}
+                onToggle={() => {
+                  opened.value = isOpen ? null : key;
+                }}
+              />
+            );
+          })}
+        </tbody>
+      </table>
+      {shown.length < requests.length && (
+        <button
+          type="button"
+          class="small more"
+          onClick={() => {
+            hasAll.value = true;
+          }}
+        >
+          Show all {requests.length}
+        </button>
+      )}
+    </div>
+  );
+}
+
+interface LineProps {
+  readonly request: RequestRow;
+  readonly typical: readonly TypicalRequest[];
+  readonly total: string;
+  readonly scale: number;
+  readonly isOpen: boolean;
+  readonly onToggle: () => void;
+}
+
+function RequestLine({ request, typical, total, scale, isOpen, onToggle }: LineProps) {
+  const stagesAt = (q: number) => typical.find((known) => known.q === q)?.stages ?? [];
+  const bars = stageBarsOf(request.stages, request.total_ms, stagesAt(0.5), stagesAt(0.99));
+  const worst = bars.reduce<StageBar | undefined>(
+    (most, bar) => (bar.ms > (most?.ms ?? 0) ? bar : most),
+    undefined,
+  );
+  const focus = bars.find(({ isOdd }) => isOdd)?.stage ?? worst?.stage ?? null;
+  return (
+    <>
+      <tr>
+        <td>
+          <Time at={request.at} />
+        </td>
+        <td class="number">
+          <Value value={request.total_ms}>{total}</Value>
+        </td>
+        <td class="requests-bar">
+          <button
+            type="button"
+            class="request-toggle"
+            aria-expanded={isOpen}
+            aria-label={`${sentenceOf(request, worst)}. Stages beside typical requests`}
+            onClick={onToggle}
+          >
+            <span class="request-bar" style={{ width: `${(request.total_ms / scale) * 100}%` }}>
+              {request.stages.map(({ stage, ms }) => (
+                <i
+                  key={stage}
+                  class={stageClass(stage, focus)}
+                  style={{ width: `${(ms / request.total_ms) * 100}%` }}
+                  title={`${stage} ${formatMs(ms)}`}
+                />
+              ))}
+            </span>
+          </button>
+        </td>
+        <td class="request-note">
+          {worst === undefined ? '' : `${shownName(worst.stage)} ${formatMs(worst.ms)}`}
+          {request.cold_start && ', cold start'}
+        </td>
+        <td>{request.status}</td>
+        <td class="requests-name">{request.host || '–'}</td>
+        <td class="requests-name">
+          {request.trace_url === null ? (
+            <code>{request.trace_id || '–'}</code>
+          ) : (
+            <a href={request.trace_url}>{request.trace_id}</a>
+          )}
+        </td>
+      </tr>
+      {isOpen && (
+        <tr class="request-detail">
+          <td colSpan={7}>
+            <StageBars bars={bars} />
+          </td>
+        </tr>
+      )}
+    </>
+  );
+}
+
+/** A bar a stage, with ticks where requests of the median and of p99 are. */
+function StageBars({ bars }: { readonly bars: readonly StageBar[] }) {
+  const most = Math.max(
+    1,
+    ...bars.flatMap(({ ms, medianMs, p99Ms }) => [ms, medianMs ?? 0, p99Ms ?? 0]),
+  );
+  const { unit, format } = msFormat([most]);
+  const percent = (ms: number) => `${(ms / most) * 100}%`;
+  return (
+    <table class="stages">
+      <caption class="sr">Stages of this request beside typical requests</caption>
+      <thead>
+        <tr>
+          <th scope="col">Stage</th>
+          <th scope="col" class="stages-track">
+            <span class="chart-key-static">
+              <i class="tick-median" />
+              median
+            </span>
+            <span class="chart-key-static">
+              <i class="tick-p99" />
+              p99
+            </span>
+          </th>
+          <th scope="col" class="number">
+            This, {unit}
+          </th>
+          <th scope="col" class="number">
+            Median
+          </th>
+          <th scope="col" class="number">
+            p99
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {bars.map(({ stage, ms, medianMs, p99Ms, isOdd }) => (
+          <tr key={stage} data-odd={isOdd}>
+            <th scope="row">{stage}</th>
+            <td class="stages-track">
+              <span class="stage-track">
+                <i
+                  class={isOdd ? 'stage-bar stage-focus' : 'stage-bar stage-1'}
+                  style={{ width: percent(ms) }}
+                />
+                {medianMs !== null && <i class="tick-median" style={{ left: percent(medianMs) }} />}
+                {p99Ms !== null && <i class="tick-p99" style={{ left: percent(p99Ms) }} />}
+              </span>
+            </td>
+            <td class="number">
+              <Value value={ms}>{format(ms)}</Value>
+            </td>
+            <td class="number">
+              <Value value={medianMs}>{format(medianMs)}</Value>
+            </td>
+            <td class="number">
+              <Value value={p99Ms}>{format(p99Ms)}</Value>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function sentenceOf(request: RequestRow, worst: StageBar | undefined): string {
+  return `Request of ${decimal(request.total_ms)} ms${worst === undefined ? '' : `, ${shownName(worst.stage)} ${formatMs(worst.ms)}`}`;
+}

@@ -1,0 +1,105 @@
+import { formatCount, formatMs, formatShare, msFormat, quantileName } from '../format/number.ts';
+import { Quantile, Value } from '../parts/value.tsx';
+import type { TailRow } from './answers.ts';
+import { logScale, type Scale } from './geometry/scale.ts';
+
+interface Props {
+  readonly caption: string;
+  /** Head of the names: "Version". */
+  readonly name: string;
+  /** One row a value, with quantiles; the first is the dot at the left, the last that at the right. */
+  readonly rows: readonly TailRow[];
+  /** Least and largest value of all splits, so that they compare. */
+  readonly extent: readonly [number, number];
+  readonly hrefOf: (value: string) => string;
+  readonly labelOf?: (value: string) => string;
+}
+
+/** Rows at most; a model has more hosts than an eye has patience. */
+const mostRows = 8;
+
+/** Quantiles of each value of a dimension, as dots on a log axis that all dimensions share. */
+export function SplitDots({
+  caption,
+  name,
+  rows,
+  extent,
+  hrefOf,
+  labelOf = (value) => value,
+}: Props) {
+  const total = rows.reduce((sum, { requests }) => sum + requests, 0);
+  const shown = [...rows].sort((x, y) => y.requests - x.requests).slice(0, mostRows);
+  const { unit, format } = msFormat(
+    shown.flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms)),
+  );
+  const last = shown[0]?.quantiles.at(-1)?.q ?? 0.99;
+  const x = logScale(extent, [3, 97]);
+  return (
+    <table class="splits">
+      <caption class="sr">{caption}</caption>
+      <thead>
+        <tr>
+          <th scope="col">{name}</th>
+          <th scope="col" class="splits-track">
+            <span class="sr">Quantiles</span>
+          </th>
+          <th scope="col" class="number">
+            {quantileName(last)}, {unit}
+          </th>
+          <th scope="col" class="number">
+            Share
+          </th>
+        </tr>
+      </thead>
+      <tbody>
+        {shown.map((row) => (
+          <tr key={row.by}>
+            <th scope="row">
+              <a href={hrefOf(row.by)} title={`Only ${labelOf(row.by)}`}>
+                {labelOf(row.by) || '(none)'}
+              </a>
+            </th>
+            <td class="splits-track">
+              <Dots row={row} x={x} />
+            </td>
+            <td class="number">
+              <Quantile q={last} ms={row.quantiles.at(-1)?.ms} requests={row.requests}>
+                {format(row.quantiles.at(-1)?.ms)}
+              </Quantile>
+            </td>
+            <td class="number" title={`${formatCount(row.requests)} requests`}>
+              <Value value={row.requests}>
+                {formatShare(total === 0 ? null : row.requests / total)}
+              </Value>
+            </td>
+          </tr>
+        ))}
+      </tbody>
+      {rows.length > mostRows && (
+        <tfoot>
+          <tr>
+            <td colSpan={4}>{rows.length - mostRows} more with fewer requests: see Table</td>
+          </tr>
+        </tfoot>
+      )}
+    </table>
+  );
+}
+
+function Dots({ row, x }: { readonly row: TailRow; readonly x: Scale }) {
+  const known = row.quantiles.flatMap(({ q, ms }) => (ms === null ? [] : [{ q, ms }]));
+  const [first, last] = [known[0], known.at(-1)];
+  if (first === undefined || last === undefined) return null;
+  const text = known.map(({ q, ms }) => `${quantileName(q)} ${formatMs(ms)}`).join(', ');
+  return (
+    <span class="dots" role="img" aria-label={text} title={text}>
+      <i
+        class="dots-line"
+        style={{ left: `${x(first.ms)}%`, width: `${x(last.ms) - x(first.ms)}%` }}
+      />
+      {known.map(({ q, ms }) => (
+        <i key={q} class="split-dot" data-last={q === last.q} style={{ left: `${x(ms)}%` }} />
+      ))}
+    </span>
+  );
+}

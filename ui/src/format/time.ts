@@ -1,0 +1,86 @@
+/** Times as text: one zone a page, the viewer's or UTC. */
+
+const dayMs = 86_400_000;
+
+type Form = 'time' | 'seconds' | 'day' | 'dayTime' | 'full';
+const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
+  time: { hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  seconds: { hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  day: { day: 'numeric', month: 'short' },
+  dayTime: { day: 'numeric', month: 'short', hour: '2-digit', minute: '2-digit', hourCycle: 'h23' },
+  full: {
+    ...{ day: 'numeric', month: 'short', year: 'numeric' },
+    ...{ hour: '2-digit', minute: '2-digit', second: '2-digit', hourCycle: 'h23' },
+  },
+};
+const made = new Map<string, Intl.DateTimeFormat>();
+
+export interface Zone {
+  readonly utc: boolean;
+}
+
+/** A form of a time: `time` 10:17, `seconds` 10:17:20, `day` 25 Nov, `dayTime`, or `full` with all. */
+export function formatAs(ms: number, form: Form, { utc }: Zone): string {
+  const key = `${form} ${utc}`;
+  let format = made.get(key);
+  if (format === undefined) {
+    format = new Intl.DateTimeFormat('en-GB', { ...forms[form], ...(utc && { timeZone: 'UTC' }) });
+    made.set(key, format);
+  }
+  return format.format(ms).replace(', ', ' ').replace(' at ', ' ');
+}
+
+/** `10:17:20` on the day of `nowMs`, else `25 Nov 10:17`, and with the year if that is another. */
+export function formatTime(ms: number, { utc, nowMs }: Zone & { readonly nowMs: number }): string {
+  const zone = { utc };
+  if (
+    formatAs(ms, 'day', zone) === formatAs(nowMs, 'day', zone) &&
+    Math.abs(nowMs - ms) < 2 * dayMs
+  )
+    return formatAs(ms, 'seconds', zone);
+  if (Math.abs(nowMs - ms) < 300 * dayMs) return formatAs(ms, 'dayTime', zone);
+  return formatAs(ms, 'full', zone);
+}
+
+/** `24 Nov 22:00 to 25 Nov 04:00`, or `22:00 to 22:15` where both are today. */
+export function formatRange(
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  { utc, nowMs }: Zone & { readonly nowMs: number },
+): string {
+  const zone = { utc };
+  const day = (ms: number) => formatAs(ms, 'day', zone);
+  const year = (ms: number) => formatAs(ms, 'full', zone).slice(0, -9);
+  const isOld = Math.abs(nowMs - fromMs) > 300 * dayMs || Math.abs(nowMs - toMs) > 300 * dayMs;
+  const at = (ms: number) => `${isOld ? year(ms) : day(ms)} ${formatAs(ms, 'time', zone)}`;
+  if (day(fromMs) !== day(toMs) || toMs - fromMs > dayMs) return `${at(fromMs)} – ${at(toMs)}`;
+  const end = formatAs(toMs, 'time', zone);
+  if (day(fromMs) === day(nowMs) && !isOld) return `${formatAs(fromMs, 'time', zone)} – ${end}`;
+  return `${at(fromMs)} – ${end}`;
+}
+
+/** `UTC`, `UTC+1`, `UTC+5:30`: of the page at a time. */
+export function zoneName(ms: number, { utc }: Zone): string {
+  const minutes = utc ? 0 : -new Date(ms).getTimezoneOffset();
+  if (minutes === 0) return 'UTC';
+  const size = Math.abs(minutes);
+  const rest = size % 60;
+  return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
+}
+
+/** `12 s`, `12 min`, `3 h`, `3 h 20 min`, `2 d`. */
+export function formatAge(ms: number): string {
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 100) return `${seconds} s`;
+  const minutes = Math.round(seconds / 60);
+  if (minutes < 100) return `${minutes} min`;
+  const hours = Math.floor(minutes / 60);
+  if (hours < 10) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
+  if (hours < 48) return `${Math.round(minutes / 60)} h`;
+  return `${Math.round(minutes / 1440)} d`;
+}
+
+/** `last 6 h` of `-6h`. */
+export function relativeName(text: string): string {
+  const [, amount = '', unit = ''] = /^-(\d+)(s|m|h|d)$/.exec(text) ?? [];
+  return `last ${amount} ${unit === 'm' ? 'min' : unit}`;
+}

@@ -1,0 +1,22 @@
+import { render } from 'preact';
+import { App } from './app.tsx';
+import { startPolling } from './data/use-answer.ts';
+import { startKeys } from './state/keys.ts';
+import { startClock } from './state/now.ts';
+import { startRouting } from './state/place.ts';
+import { startTheme } from './state/theme.ts';
+import './style/tokens.css';
+import './style/page.css';
+import './style/table.css';
+import './style/chart.css';
+import './style/chart-parts.css';
+import './style/narrow.css';
+import './style/chart-narrow.css';
+
+startTheme();
+startRouting();
+startClock();
+startKeys();
+startPolling();
+const root = document.getElementById('app');
+if (root !== null) render(<App />, root);

@@ -1,0 +1,167 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import type { Answered } from '../data/use-answer.ts';
+import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
+import { Boundary } from './boundary.tsx';
+import { copy } from './copy.ts';
+import { DataTable, type TableOf } from './data-table.tsx';
+import { Time } from './time.tsx';
+
+export type PanelState = 'loading' | 'ready' | 'empty' | 'partial' | 'error';
+
+interface PanelProps<Answer> {
+  /** Name in `data-panel`, `?only=` and `?table=`. */
+  readonly name: string;
+  readonly title: ComponentChildren;
+  readonly answered: ReadonlySignal<Answered<Answer>>;
+  /** What is drawn of an answer. */
+  readonly children: (answer: Answer) => ComponentChildren;
+  /** A sentence where the answer holds nothing to draw. */
+  readonly empty?: (answer: Answer) => ComponentChildren | undefined;
+  /** A sentence where a part of the answer is missing or can still change. */
+  readonly partial?: (answer: Answer) => ComponentChildren | undefined;
+  /** The numbers that are drawn, for the button "Table". */
+  readonly table?: (answer: Answer) => TableOf;
+  /** Legend or switches, right of the title. */
+  readonly tools?: ComponentChildren;
+  /** Least height of the body in pixels, which also stands in while it loads. */
+  readonly minHeight?: number;
+  readonly class?: string;
+}
+
+/**
+ * A part of a view with an answer of its own. It says which state it is in, keeps the last answer through
+ * errors, copies the query behind its numbers, shows them as a table, and has an address.
+ */
+export function Panel<Answer>(props: PanelProps<Answer>) {
+  const { name, title, answered, tools, minHeight } = props;
+  if (onlyPanel.value !== undefined && onlyPanel.value !== name) return null;
+  const { answer, failure, asOfMs, isLoading } = answered.value;
+  const empty = answer === undefined ? undefined : props.empty?.(answer);
+  const partial = answer === undefined ? undefined : props.partial?.(answer);
+  const state = stateOf({ isLoading, hasFailed: failure !== undefined, empty, partial });
+  const hasRoom = minHeight !== undefined && (answer !== undefined || failure === undefined);
+  const asTable = tablesOf(place.value.params.table).includes(name);
+  return (
+    <section
+      id={name}
+      class={`panel ${props.class ?? ''}`}
+      data-panel={name}
+      data-state={state}
+      aria-labelledby={`${name}-title`}
+      aria-busy={isLoading}
+    >
+      <header class="panel-head">
+        <h2 id={`${name}-title`}>{title}</h2>
+        {tools !== undefined && <div class="panel-tools">{tools}</div>}
+      </header>
+      {failure !== undefined && (
+        <p class="notice error" role="status">
+          {failure.text}
+          {/[.!?]$/.test(failure.text) ? ' ' : '. '}
+          {answer === undefined ? 'No answer since ' : 'Shown as of '}
+          <Time at={(answer === undefined ? failure.sinceMs : asOfMs) ?? failure.sinceMs} />.
+          {isRetried(failure.status) && ' Trying again.'}
+        </p>
+      )}
+      <div class="panel-body" style={hasRoom ? { minHeight: `${minHeight}px` } : {}}>
+        {answer === undefined ? (
+          failure === undefined && <p class="notice waiting">Loading…</p>
+        ) : empty !== undefined ? (
+          <p class="notice">{empty}</p>
+        ) : asTable && props.table !== undefined ? (
+          <DataTable {...props.table(answer)} caption={title} />
+        ) : (
+          <Boundary answer={answer}>{props.children}</Boundary>
+        )}
+      </div>
+      <footer class="panel-foot">
+        <p class="partial-note">{partial}</p>
+        <PanelButtons name={name} hasTable={props.table !== undefined} sql={sqlOf(answer)} />
+      </footer>
+    </section>
+  );
+}
+
+interface ButtonsProps {
+  readonly name: string;
+  readonly hasTable: boolean;
+  readonly sql: string | undefined;
+}
+
+function PanelButtons({ name, hasTable, sql }: ButtonsProps) {
+  const shown = tablesOf(place.value.params.table);
+  const isTable = shown.includes(name);
+  const toggle = () => {
+    const next = isTable ? shown.filter((other) => other !== name) : [...shown, name];
+    setParams({ table: next.join(',') }, { replace: true });
+  };
+  return (
+    <div class="panel-buttons">
+      {sql !== undefined && (
+        <CopyButton
+          label="SQL"
+          title="Copy the query that returns these numbers"
+          text={() => sql}
+        />
+      )}
+      {hasTable && (
+        <button type="button" class="small" aria-pressed={isTable} onClick={toggle}>
+          Table
+        </button>
+      )}
+      <CopyButton
+        label="Link"
+        title="Copy a link to this panel, over the range shown"
+        text={() => frozenHref(name)}
+      />
+    </div>
+  );
+}
+
+interface CopyProps {
+  readonly label: string;
+  readonly title: string;
+  readonly text: () => string;
+}
+
+/** A button that copies a text, and says for two seconds that it did. */
+function CopyButton({ label, title, text }: CopyProps) {
+  const [said, setSaid] = useState<string | undefined>(undefined);
+  const run = async () => {
+    setSaid((await copy(text())) ? 'Copied' : 'Not copied');
+    setTimeout(() => setSaid(undefined), 2_000);
+  };
+  return (
+    <button type="button" class="small" title={title} onClick={() => void run()}>
+      {said ?? label}
+    </button>
+  );
+}
+
+function stateOf(of: {
+  readonly isLoading: boolean;
+  readonly hasFailed: boolean;
+  readonly empty: ComponentChildren | undefined;
+  readonly partial: ComponentChildren | undefined;
+}): PanelState {
+  if (of.hasFailed) return 'error';
+  if (of.isLoading) return 'loading';
+  if (of.empty !== undefined) return 'empty';
+  return of.partial === undefined ? 'ready' : 'partial';
+}
+
+/** The caller's mistakes are not asked again. */
+function isRetried(status: number | undefined): boolean {
+  return status === undefined || status >= 500 || status === 404 || status === 429;
+}
+
+function sqlOf(answer: unknown): string | undefined {
+  if (typeof answer !== 'object' || answer === null || !('sql' in answer)) return undefined;
+  return typeof answer.sql === 'string' ? answer.sql : undefined;
+}
+
+function tablesOf(text: string | undefined): readonly string[] {
+  return text === undefined ? [] : text.split(',');
+}

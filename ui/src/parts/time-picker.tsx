@@ -1,0 +1,162 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useRef } from 'preact/hooks';
+import { formatRange, relativeName, zoneName } from '../format/time.ts';
+import { nowMs } from '../state/now.ts';
+import { isLive, place, setParams, step } from '../state/place.ts';
+import { absolute, paramOf, rangeOf } from '../state/url.ts';
+import { utc } from '../state/zone.ts';
+
+const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d', '-30d'] as const;
+
+/** The range of the page: a step back, what it is, a step forward. */
+export function TimePicker() {
+  const isOpen = useSignal(false);
+  const box = useRef<HTMLDivElement>(null);
+  useEffect(() => {
+    const close = (event: Event) => {
+      const isEscape = event instanceof KeyboardEvent && event.key === 'Escape';
+      const isOutside =
+        event.type === 'pointerdown' && !box.current?.contains(event.target as Node);
+      if (!isEscape && !isOutside) return;
+      if (isEscape && isOpen.peek()) box.current?.querySelector<HTMLElement>('.range')?.focus();
+      isOpen.value = false;
+    };
+    addEventListener('pointerdown', close);
+    addEventListener('keydown', close);
+    return () => {
+      removeEventListener('pointerdown', close);
+      removeEventListener('keydown', close);
+    };
+  }, [isOpen]);
+  return (
+    <div class="time-picker" ref={box}>
+      <button
+        type="button"
+        title="A range back  ["
+        aria-label="A range back"
+        onClick={() => step(-1)}
+      >
+        ‹
+      </button>
+      <button
+        type="button"
+        class="range"
+        aria-expanded={isOpen.value}
+        aria-controls="range-menu"
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        {rangeName()} <span aria-hidden="true">▾</span>
+      </button>
+      <button
+        type="button"
+        title="A range forward  ]"
+        aria-label="A range forward"
+        disabled={isLive.value && (paramOf(place.value.params, 'to') ?? 'now') === 'now'}
+        onClick={() => step(1)}
+      >
+        ›
+      </button>
+      {isOpen.value && (
+        <RangeMenu
+          close={() => {
+            isOpen.value = false;
+            box.current?.querySelector<HTMLElement>('.range')?.focus();
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+/** `last 6 h`, or the absolute range in the zone of the page. */
+function rangeName(): string {
+  const { params } = place.value;
+  const from = paramOf(params, 'from') ?? '';
+  const to = paramOf(params, 'to') ?? 'now';
+  if (isLive.value && to === 'now') return relativeName(from);
+  if (isLive.value) return `${from} to ${to}`;
+  return formatRange(rangeOf(place.value, nowMs()), { utc: utc.value, nowMs: nowMs() });
+}
+
+function RangeMenu({ close }: { readonly close: () => void }) {
+  const range = rangeOf(place.value, nowMs());
+  const from = useSignal(toInput(range.fromMs, utc.value));
+  const to = useSignal(toInput(range.toMs, utc.value));
+  const problem = useSignal('');
+  const menu = useRef<HTMLDivElement>(null);
+  useEffect(() => menu.current?.querySelector('button')?.focus(), []);
+  const apply = (event: Event) => {
+    event.preventDefault();
+    const [fromMs, toMs] = [fromInput(from.value, utc.value), fromInput(to.value, utc.value)];
+    if (Number.isNaN(fromMs) || Number.isNaN(toMs)) problem.value = 'Both times must be complete.';
+    else if (toMs <= fromMs) problem.value = 'The end must be after the start.';
+    else {
+      setParams(absolute({ fromMs, toMs }));
+      close();
+    }
+  };
+  return (
+    <div class="menu" id="range-menu" ref={menu}>
+      <div class="quick">
+        {quick.map((text) => (
+          <button
+            type="button"
+            key={text}
+            aria-pressed={paramOf(place.value.params, 'from') === text}
+            onClick={() => {
+              setParams({ from: text, to: undefined });
+              close();
+            }}
+          >
+            {relativeName(text)}
+          </button>
+        ))}
+      </div>
+      <form onSubmit={apply}>
+        <label>
+          From
+          <input
+            type="datetime-local"
+            step="1"
+            value={from.value}
+            onInput={(event) => {
+              from.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <label>
+          to
+          <input
+            type="datetime-local"
+            step="1"
+            value={to.value}
+            onInput={(event) => {
+              to.value = event.currentTarget.value;
+            }}
+          />
+        </label>
+        <p class="hint">Times are {zoneName(range.toMs, { utc: utc.value })}.</p>
+        {problem.value !== '' && (
+          <p class="hint problem" role="alert">
+            {problem.value}
+          </p>
+        )}
+        <button type="submit" class="primary">
+          Show
+        </button>
+      </form>
+    </div>
+  );
+}
+
+/** `2026-11-25T10:00:00` in the zone of the page. */
+function toInput(ms: number, isUtc: boolean): string {
+  const offsetMs = isUtc ? 0 : new Date(ms).getTimezoneOffset() * 60_000;
+  return new Date(ms - offsetMs).toISOString().slice(0, 19);
+}
+
+function fromInput(text: string, isUtc: boolean): number {
+  return Date.parse(isUtc ? `${text}Z` : text);
+}

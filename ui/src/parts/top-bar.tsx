@@ -1,0 +1,111 @@
+import { health, isAsking, isHeld } from '../data/use-answer.ts';
+import { zoneName } from '../format/time.ts';
+import { copied, copyLink } from '../state/copied.ts';
+import { isHelpOpen } from '../state/keys.ts';
+import { nowMs } from '../state/now.ts';
+import { hrefTo, isLive, place } from '../state/place.ts';
+import { theme, toggleTheme } from '../state/theme.ts';
+import { rangeOf } from '../state/url.ts';
+import { toggleUtc, utc } from '../state/zone.ts';
+import { Time } from './time.tsx';
+import { TimePicker } from './time-picker.tsx';
+
+const views = [
+  ['now', 'Now'],
+  ['compare', 'Compare'],
+  ['pipeline', 'Pipeline'],
+] as const;
+
+/** The same on every view: where one is, and over which time. */
+export function TopBar() {
+  const { view } = place.value.route;
+  return (
+    <header class="top">
+      <a class="brand" href={hrefTo({ view: 'now' })}>
+        tailmark
+      </a>
+      <nav aria-label="Views">
+        {views.map(([name, label]) => (
+          <a
+            key={name}
+            href={hrefTo({ view: name })}
+            aria-current={view === name ? 'page' : undefined}
+          >
+            {label}
+          </a>
+        ))}
+      </nav>
+      <TimePicker />
+      <Liveness />
+      <div class="switches">
+        <button
+          type="button"
+          title="UTC or local time  u"
+          aria-pressed={utc.value}
+          aria-label={`Times in ${zoneText()}; switch between UTC and local time`}
+          onClick={toggleUtc}
+        >
+          {zoneText()}
+        </button>
+        <button
+          type="button"
+          title="Copy a link with absolute times  c"
+          onClick={() => void copyLink()}
+        >
+          Copy link
+        </button>
+        <button
+          type="button"
+          title="Light or dark"
+          aria-label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
+          onClick={toggleTheme}
+        >
+          {theme.value === 'dark' ? '☀' : '☾'}
+        </button>
+        <button
+          type="button"
+          title="Keys  ?"
+          aria-label="Keys"
+          onClick={() => {
+            isHelpOpen.value = true;
+          }}
+        >
+          ?
+        </button>
+      </div>
+      <p class="toast" role="status">
+        {copied.value}
+      </p>
+    </header>
+  );
+}
+
+function zoneText(): string {
+  return zoneName(rangeOf(place.value, nowMs()).toMs, { utc: utc.value });
+}
+
+/** Whether the page follows the clock, and how old it is where it cannot. */
+function Liveness() {
+  const { failure, asOfMs } = health.value;
+  if (failure !== undefined) {
+    return (
+      <p class="liveness stale">
+        <i aria-hidden="true" /> {asOfMs === undefined ? 'no data' : 'as of '}
+        {asOfMs !== undefined && <Time at={asOfMs} />}
+      </p>
+    );
+  }
+  const text = isHeld.value ? 'held' : !isAsking.value ? 'paused' : isLive.value ? 'live' : 'fixed';
+  const titles = {
+    held: 'Does not refresh while something is selected',
+    paused: 'Does not refresh while the page is hidden',
+    live: 'Asks for new data every 5 s',
+    fixed: 'A fixed range of time',
+  };
+  return (
+    <p class={`liveness ${text}`} title={titles[text]}>
+      <i aria-hidden="true" /> {text}
+      {text === 'live' && <span class="wide"> 5 s</span>}
+    </p>
+  );
+}

@@ -1,0 +1,106 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
+import { BlameBars } from '../../charts/blame-bars.tsx';
+import type { Answered } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import { decimal, formatSignedMs, quantileName } from '../../format/number.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Value } from '../../parts/value.tsx';
+
+/** Quantiles of stages that stand beside the bars. */
+const shownQs = [0.5, 0.95, 0.99] as const;
+
+type Stage = CompareAnswer['stages'][number];
+
+/** Which stage the difference is in: parts of the slowest 1 % that add up, and quantiles that do not. */
+export function StageChanges({
+  answered,
+}: {
+  readonly answered: ReadonlySignal<Answered<CompareAnswer>>;
+}) {
+  const [first] = answered.value.answer?.stages ?? [];
+  const title =
+    first === undefined || first.excess_ms === null
+      ? 'Difference by stage'
+      : `Largest difference: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)} in the slowest 1 %`;
+  return (
+    <Panel
+      name="stages"
+      title={title}
+      answered={answered}
+      minHeight={200}
+      empty={({ stages }) =>
+        stages.length === 0 ? 'No stage is stored of these requests.' : undefined
+      }
+      table={({ stages }) => ({
+        heads: [
+          'stage',
+          'part of the slowest 1 %, ms',
+          ...shownQs.map((q) => `B − A at ${quantileName(q)}, ms`),
+        ],
+        rows: stages.map((stage) => [
+          stage.stage,
+          stage.excess_ms,
+          ...shownQs.map((q) => differenceAt(stage, q)),
+        ]),
+      })}
+    >
+      {({ stages }) => (
+        <>
+          <BlameBars
+            label="Difference of the slowest 1 % by stage"
+            parts={stages.flatMap(({ stage, excess_ms, share_of_excess: share }) =>
+              excess_ms === null ? [] : [{ stage, excess_ms, share }],
+            )}
+            sumName="sum"
+          />
+          <QuantileDifferences stages={stages} />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function QuantileDifferences({ stages }: { readonly stages: readonly Stage[] }) {
+  return (
+    <table class="differences">
+      <caption>B − A of each stage by itself, ms</caption>
+      <thead>
+        <tr>
+          <th scope="col">Stage</th>
+          {shownQs.map((q) => (
+            <th key={q} scope="col" class="number">
+              {quantileName(q)}
+            </th>
+          ))}
+        </tr>
+      </thead>
+      <tbody>
+        {stages.map((stage) => (
+          <tr key={stage.stage}>
+            <th scope="row">{stage.stage}</th>
+            {shownQs.map((q) => {
+              const ms = differenceAt(stage, q);
+              return (
+                <td key={q} class="number">
+                  <Value value={ms}>{ms === null ? '–' : signed(ms)}</Value>
+                </td>
+              );
+            })}
+          </tr>
+        ))}
+      </tbody>
+    </table>
+  );
+}
+
+function differenceAt({ quantiles }: Stage, q: number): number | null {
+  const point = quantiles.find((known) => known.q === q);
+  return point === undefined || point.a_ms === null || point.b_ms === null
+    ? null
+    : point.b_ms - point.a_ms;
+}
+
+function signed(ms: number): string {
+  return ms > 0 ? `+${decimal(ms)}` : decimal(ms);
+}

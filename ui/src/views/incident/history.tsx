@@ -1,0 +1,39 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { Answered } from '../../data/use-answer.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
+
+/** Every event of the incident, and what receivers answered. */
+export function History({
+  answered,
+}: {
+  readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
+}) {
+  return (
+    <Panel
+      name="history"
+      title="Event history"
+      answered={answered}
+      empty={({ history }) => (history.length === 0 ? 'No event is stored.' : undefined)}
+      table={({ history }) => ({
+        heads: ['at', 'what', 'severity', 'text'],
+        rows: history.map(({ at, what, severity, text }) => [at, what, severity, text]),
+      })}
+    >
+      {({ history }) => (
+        <ol class="history">
+          {history.map(({ at, what, severity, text }, i) => (
+            <li key={i} data-what={what}>
+              <Time at={at} />
+              <span class={what === 'delivery' || what === 'resolved' ? 'tag' : `tag ${severity}`}>
+                {what}
+              </span>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ol>
+      )}
+    </Panel>
+  );
+}

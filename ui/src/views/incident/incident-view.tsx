@@ -1,0 +1,243 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import { BlameBars } from '../../charts/blame-bars.tsx';
+import { DistributionChart } from '../../charts/distribution-chart.tsx';
+import { type Answered, questionPath, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import {
+  formatExactShare,
+  formatSignedMs,
+  quantileName,
+  wholePercent,
+} from '../../format/number.ts';
+import { formatAge } from '../../format/time.ts';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { tickingNow } from '../../state/now.ts';
+import { hrefTo, onlyPanel } from '../../state/place.ts';
+import { absolute } from '../../state/url.ts';
+import { utc } from '../../state/zone.ts';
+import { AffectedSeries } from './affected-series.tsx';
+import { Drivers } from './drivers.tsx';
+import { History } from './history.tsx';
+import { IncidentRequests } from './incident-requests.tsx';
+import { incidentTitle } from './incident-title.ts';
+import { Timeline } from './timeline.tsx';
+
+/** What is slow, since when, and which stage is to blame. */
+export function IncidentView({ id }: { readonly id: string }) {
+  const answered = useAnswer<AnomalyAnswer>(
+    questionPath(`anomalies/${encodeURIComponent(id)}`, {}),
+  );
+  const { answer } = answered.value;
+  return (
+    <>
+      {onlyPanel.value === undefined && <IncidentHead id={id} answered={answered} />}
+      <div class="columns columns-incident">
+        <div class="stack">
+          {answer === undefined ? <Waiting answered={answered} /> : <Timeline answer={answer} />}
+          <DistributionPanel answered={answered} />
+        </div>
+        <div class="stack">
+          <BlamePanel answered={answered} />
+          <CommonPanel answered={answered} />
+          <EvidencePanel answered={answered} />
+        </div>
+      </div>
+      <AffectedSeries answered={answered} />
+      {answer !== undefined && <IncidentRequests answer={answer} />}
+      <History answered={answered} />
+    </>
+  );
+}
+
+interface Props {
+  readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
+}
+
+function IncidentHead({ id, answered }: Props & { readonly id: string }) {
+  const { answer, failure } = answered.value;
+  if (answer === undefined) {
+    return (
+      <PageTitle text={failure?.status === 404 ? `There is no incident ${id}` : `Incident ${id}`} />
+    );
+  }
+  const { event, dashboard } = answer;
+  const isOver = event.resolved_at !== null;
+  const zone = { utc: utc.value, nowMs: tickingNow() };
+  const range = absolute({ fromMs: Date.parse(dashboard.from), toMs: Date.parse(dashboard.to) });
+  const { model } = event;
+  const filters = { region: event.region, request_type: event.request_type };
+  const accepted = deliveredTo(answer);
+  return (
+    <>
+      <PageTitle text={incidentTitle(event, zone)}>
+        <span class={`tag ${isOver ? 'resolved' : event.severity}`}>
+          {isOver
+            ? `${event.severity}, resolved`
+            : `${event.severity}, open ${formatAge(zone.nowMs - Date.parse(event.started_at))}`}
+        </span>
+      </PageTitle>
+      <p class="incident-links">
+        {model !== '' && (
+          <>
+            <a href={hrefTo({ view: 'model', model }, range)}>What {shownName(model)} is made of</a>
+            <a
+              href={hrefTo(
+                { view: 'compare' },
+                {
+                  model,
+                  ...(event.scope === undefined ? filters : {}),
+                  start: 'all',
+                  ...beforeAndDuring(answer),
+                },
+              )}
+            >
+              Compare with before
+            </a>
+          </>
+        )}
+        {event.runbook_url !== null && <a href={event.runbook_url}>Runbook</a>}
+        <span class="hint">{accepted}</span>
+      </p>
+    </>
+  );
+}
+
+/** The time of the incident, and as much before it. */
+function beforeAndDuring({ event, dashboard }: AnomalyAnswer) {
+  const fromMs = Date.parse(event.started_at);
+  const toMs = Date.parse(event.resolved_at ?? dashboard.to);
+  const during = absolute({ fromMs, toMs });
+  const before = absolute({ fromMs: Math.max(0, 2 * fromMs - toMs), toMs: fromMs });
+  return { 'a.from': before.from, 'a.to': before.to, 'b.from': during.from, 'b.to': during.to };
+}
+
+function deliveredTo({ history }: AnomalyAnswer): string {
+  const count = history.filter(({ what }) => what === 'delivery').length;
+  return count === 0
+    ? 'delivered to nobody'
+    : `${count} ${count === 1 ? 'delivery' : 'deliveries'}: see events`;
+}
+
+function Waiting({ answered }: Props) {
+  return (
+    <Panel name="timeline" title="Timeline" answered={answered} minHeight={300}>
+      {() => null}
+    </Panel>
+  );
+}
+
+function BlamePanel({ answered }: Props) {
+  const event = answered.value.answer?.event;
+  const [first] = event?.blame ?? [];
+  const title =
+    first === undefined
+      ? 'Blame'
+      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}, ${wholePercent(first.share)} of the rise`;
+  return (
+    <Panel
+      name="blame"
+      title={title}
+      answered={answered}
+      minHeight={120}
+      empty={({ event }) =>
+        event.blame.length === 0 ? 'No stage explains this kind of anomaly.' : undefined
+      }
+      table={({ event }) => ({
+        heads: ['stage', 'excess, ms', 'share'],
+        rows: event.blame.map(({ stage, excess_ms, share }) => [stage, excess_ms, share]),
+      })}
+    >
+      {({ event }) => (
+        <>
+          <p class="hint">
+            {event.kind === 'drift'
+              ? 'Mean request, against the week before.'
+              : `Slowest ${formatExactShare(1 - event.quantile)} of requests, against the baseline.`}
+          </p>
+          <BlameBars label="Blame by stage" parts={event.blame} sumName="sum" />
+        </>
+      )}
+    </Panel>
+  );
+}
+
+function DistributionPanel({ answered }: Props) {
+  return (
+    <Panel
+      name="distribution"
+      title="All requests, before and during"
+      answered={answered}
+      minHeight={240}
+      empty={({ distribution }) =>
+        distribution.length === 0 ? 'No request is stored of this time.' : undefined
+      }
+      table={({ distribution }) => ({
+        heads: ['from, ms', 'before', 'during'],
+        rows: distribution.map(({ from_ms, before, during }) => [from_ms, before, during]),
+      })}
+    >
+      {({ distribution }) => (
+        <DistributionChart label="Requests by duration, before and during" bands={distribution} />
+      )}
+    </Panel>
+  );
+}
+
+function CommonPanel({ answered }: Props) {
+  return (
+    <Panel
+      name="common"
+      title="What slow requests have in common"
+      answered={answered}
+      empty={({ event }) =>
+        (event.drivers ?? []).length === 0 && (event.scope?.common ?? []).length === 0
+          ? 'No host, tenant or facet is more frequent among slow requests.'
+          : undefined
+      }
+      table={({ event }) => ({
+        heads: ['facet', 'value', 'of slow requests', 'of all requests'],
+        rows: (event.drivers ?? []).map(({ facet, value, share_of_slow, share_of_all }) => [
+          ...[facet, value],
+          ...[share_of_slow, share_of_all],
+        ]),
+      })}
+    >
+      {({ event }) => <Drivers event={event} />}
+    </Panel>
+  );
+}
+
+function EvidencePanel({ answered }: Props) {
+  return (
+    <Panel name="evidence" title="Evidence" answered={answered}>
+      {({ evidence, facts, event }) => (
+        <>
+          <ul class="sentences">
+            {evidence.map((text) => (
+              <li key={text}>{text}</li>
+            ))}
+          </ul>
+          <details>
+            <summary>All facts</summary>
+            <dl class="facts">
+              {facts.map(({ label, text }) => (
+                <div key={label}>
+                  <dt>{label}</dt>
+                  <dd>{text}</dd>
+                </div>
+              ))}
+              <div>
+                <dt>Measured</dt>
+                <dd>
+                  {quantileName(event.quantile)} of {event.evidence.measured_stage}
+                </dd>
+              </div>
+            </dl>
+          </details>
+        </>
+      )}
+    </Panel>
+  );
+}

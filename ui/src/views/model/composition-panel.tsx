@@ -1,0 +1,108 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
+import { CompositionBars } from '../../charts/composition/composition-bars.tsx';
+import { sliceName } from '../../charts/composition/slice-name.ts';
+import { StackedAreasChart } from '../../charts/composition/stacked-areas.tsx';
+import { compositionOf, stackedAreasOf } from '../../charts/geometry/composition.ts';
+import { stepGridOf } from '../../charts/geometry/step-grid.ts';
+import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import { formatMs } from '../../format/number.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { windowsNote } from '../../parts/windows-note.tsx';
+import { place, setParams } from '../../state/place.ts';
+import { noRequests } from '../no-requests.ts';
+import { compositionTable } from '../tables.ts';
+import { modelQuestion } from './model-question.ts';
+import { largestPart } from './model-title.ts';
+
+interface Props {
+  readonly model: string;
+  readonly answered: ReadonlySignal<Answered<CompositionAnswer>>;
+}
+
+/** What requests of each slowness are made of: over the range, or the slowest over time. */
+export function CompositionPanel({ model, answered }: Props) {
+  const isOverTime = place.value.params.by === 'time';
+  return (
+    <>
+      <Panel
+        name="composition"
+        title={<CompositionTitle answer={answered.value.answer} />}
+        answered={answered}
+        minHeight={150}
+        tools={
+          <button
+            type="button"
+            class="small"
+            aria-pressed={isOverTime}
+            onClick={() => setParams({ by: isOverTime ? undefined : 'time' })}
+          >
+            Over time
+          </button>
+        }
+        empty={(answer) => noRequests(answer, model)}
+        partial={windowsNote}
+        table={compositionTable}
+      >
+        {({ rows }) => (
+          <CompositionBars
+            label={`What requests of ${model} are made of`}
+            composition={compositionOf(rows)}
+          />
+        )}
+      </Panel>
+      {isOverTime && <OverTimePanel model={model} whole={answered.value.answer} />}
+    </>
+  );
+}
+
+/** "Slowest 1.2 %: 322 ms, 59 % of it queue". */
+function CompositionTitle({ answer }: { readonly answer: CompositionAnswer | undefined }) {
+  const slowest = answer?.rows.findLast(({ requests }) => requests > 0);
+  const largest = slowest === undefined ? null : largestPart([slowest]);
+  if (slowest === undefined || largest === null) return <>What requests are made of</>;
+  const name = sliceName(slowest);
+  return (
+    <>
+      {name.charAt(0).toUpperCase() + name.slice(1)} take {formatMs(slowest.mean_ms)}:{' '}
+      {Math.round(largest.share * 100)} % of it {shownName(largest.stage)}
+    </>
+  );
+}
+
+interface OverTimeProps {
+  readonly model: string;
+  readonly whole: CompositionAnswer | undefined;
+}
+
+function OverTimePanel({ model, whole }: OverTimeProps) {
+  const answered = useAnswer<CompositionAnswer>(
+    modelQuestion('composition', model, { by: 'time' }),
+  );
+  return (
+    <Panel
+      name="composition-over-time"
+      title="The slowest 1 % over time"
+      answered={answered}
+      minHeight={240}
+      empty={(answer) => noRequests(answer, model)}
+      partial={windowsNote}
+      table={compositionTable}
+    >
+      {({ rows, range }) => {
+        const order = compositionOf(whole?.rows ?? rows);
+        const grid = stepGridOf(range);
+        return (
+          <StackedAreasChart
+            label={`Stages of the slowest requests of ${model} over time`}
+            areas={stackedAreasOf(rows, order.stages, grid)}
+            grid={grid}
+            stages={order.stages}
+            focus={order.focus}
+          />
+        );
+      }}
+    </Panel>
+  );
+}

@@ -1,0 +1,37 @@
+import { questionPath, rangeParams } from '../../data/use-answer.ts';
+import { place } from '../../state/place.ts';
+import { paramOf } from '../../state/url.ts';
+
+/** Quantiles of the fan, and the one that its baseline is of. */
+export const fanQuantiles = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
+export const mainQuantile = 0.99;
+
+/** Dimensions that a model is split by. */
+export const splitNames = ['version', 'region', 'request_type', 'start'] as const;
+export type SplitName = (typeof splitNames)[number];
+
+/** Which requests of a model the view is about. */
+function filterParams() {
+  const { params } = place.value;
+  return {
+    version: params.version,
+    region: params.region,
+    request_type: params.request_type,
+    start: paramOf(params, 'start'),
+  };
+}
+
+type Value = string | number | undefined;
+
+/** A question about the requests of a model over the range of the page. */
+export const modelQuestion = (
+  endpoint: string,
+  model: string,
+  more: Readonly<Record<string, Value>> = {},
+): string => questionPath(endpoint, { ...rangeParams(), model, ...filterParams(), ...more });
+
+/** Quantiles of each value of a dimension, whatever this dimension is filtered to. */
+export function splitQuestion(model: string, by: SplitName): string {
+  const stage = paramOf(place.value.params, 'stage');
+  return modelQuestion('tails', model, { by, stage, q: '0.5,0.9,0.99', [by]: undefined });
+}

@@ -1,0 +1,52 @@
+import type { SliceRow } from '../../../../src/views/answers/composition.ts';
+import { shownName } from '../../format/name.ts';
+import { formatMs, hollowReason, isHollow } from '../../format/number.ts';
+
+interface ModelAnswer {
+  readonly model: string;
+  readonly p99Ms: number | null | undefined;
+  /** Of the range. */
+  readonly requests: number;
+  readonly p50Ms: number | null | undefined;
+  readonly slices: readonly SliceRow[];
+  /** "last 6 h", or how long it is. */
+  readonly range: string;
+}
+
+/** Slices from here on are those of p99. */
+const slowFrom = 0.98;
+
+/** "ranker: p99 310 ms in the last 6 h, 59 % of it queue"; with few requests, how many there are. */
+export function modelTitle(answer: ModelAnswer): string {
+  const { p50Ms, p99Ms, requests, slices, range } = answer;
+  const model = shownName(answer.model);
+  if (p99Ms === undefined) return model;
+  if (p99Ms === null) return `${model}: no requests in ${range}`;
+  if (isHollow(0.99, requests)) {
+    return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests)}`;
+  }
+  const largest = largestPart(slices.filter(({ from_share }) => from_share >= slowFrom));
+  const of =
+    largest === null ? '' : `, ${partText(largest.share)} of it ${shownName(largest.stage)}`;
+  return `${model}: p99 ${formatMs(p99Ms)} in ${range}${of}`;
+}
+
+/** The stage with the largest part of the time of these slices. */
+export function largestPart(
+  slices: readonly SliceRow[],
+): { readonly stage: string; readonly share: number } | null {
+  const sums = new Map<string, number>();
+  let all = 0;
+  for (const { requests, mean_ms, parts } of slices) {
+    all += requests * (mean_ms ?? 0);
+    for (const { stage, mean_ms: ms } of parts)
+      sums.set(stage, (sums.get(stage) ?? 0) + requests * ms);
+  }
+  const [first] = [...sums].sort(([, x], [, y]) => y - x);
+  return first === undefined || all === 0 ? null : { stage: first[0], share: first[1] / all };
+}
+
+function partText(share: number): string {
+  if (Math.abs(share - 0.5) < 0.02) return 'half';
+  return `${Math.round(share * 100)} %`;
+}

@@ -1,0 +1,139 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
+import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
+import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
+import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { formatAge, relativeName } from '../../format/time.ts';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { Time } from '../../parts/time.tsx';
+import { ShownRange } from '../../parts/windows-note.tsx';
+import { hrefTo, onlyPanel, place } from '../../state/place.ts';
+import { paramOf } from '../../state/url.ts';
+import { CompositionPanel } from './composition-panel.tsx';
+import { ModelFilters } from './model-filters.tsx';
+import { fanQuantiles, modelQuestion, type splitNames, splitQuestion } from './model-question.ts';
+import { modelTitle } from './model-title.ts';
+import { RequestsPanel } from './requests-panel.tsx';
+import { SplitPanels } from './split-panels.tsx';
+import { TailPanel } from './tail-panel.tsx';
+
+/** How the tail of a model behaves, and what it is made of. */
+export function ModelView({ model }: { readonly model: string }) {
+  const stage = paramOf(place.value.params, 'stage');
+  const range = rangeParams();
+  const overall = useAnswer<TailsAnswer>(
+    modelQuestion('tails', model, { by: 'stage', stage, q: fanQuantiles.join() }),
+  );
+  const composition = useAnswer<CompositionAnswer>(modelQuestion('composition', model));
+  const anomalies = useAnswer<AnomaliesAnswer>(questionPath('anomalies', { ...range, model }));
+  const releases = useAnswer<ReleasesAnswer>(questionPath('releases', { ...range, model }));
+  const splits = {
+    version: useAnswer<TailsAnswer>(splitQuestion(model, 'version')),
+    region: useAnswer<TailsAnswer>(splitQuestion(model, 'region')),
+    request_type: useAnswer<TailsAnswer>(splitQuestion(model, 'request_type')),
+    start: useAnswer<TailsAnswer>(splitQuestion(model, 'start')),
+  };
+  const stages = composition.value.answer?.rows.at(-1)?.parts.map((part) => part.stage) ?? [];
+  const valuesOf = (by: (typeof splitNames)[number]) =>
+    splits[by].value.answer?.rows.map((row) => row.by) ?? [];
+  return (
+    <>
+      {onlyPanel.value === undefined && (
+        <>
+          <ModelTitle
+            {...{ model, overall, composition }}
+            versions={busiestVersions(splits.version.value.answer)}
+          />
+          <OpenIncident anomalies={anomalies} />
+          <ModelFilters
+            values={{
+              version: valuesOf('version'),
+              region: valuesOf('region'),
+              request_type: valuesOf('request_type'),
+            }}
+            stages={stages}
+          />
+        </>
+      )}
+      <TailPanel model={model} overall={overall} anomalies={anomalies} releases={releases} />
+      <CompositionPanel model={model} answered={composition} />
+      <SplitPanels model={model} splits={splits} />
+      <RequestsPanel model={model} />
+    </>
+  );
+}
+
+interface TitleProps {
+  readonly model: string;
+  readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
+  readonly composition: ReadonlySignal<Answered<CompositionAnswer>>;
+  readonly versions: Readonly<Partial<Record<'a.version' | 'b.version', string>>>;
+}
+
+function ModelTitle({ model, overall, composition, versions }: TitleProps) {
+  const { answer } = overall.value;
+  const stage = paramOf(place.value.params, 'stage');
+  const row = answer?.rows.find(({ by }) => by === stage);
+  const msAt = (level: number) => row?.quantiles.find(({ q }) => q === level)?.ms ?? null;
+  const range = answer === undefined ? '' : rangeName(answer.range);
+  const isTotal = stage === 'total';
+  const name = isTotal ? model : `${stage} of ${model}`;
+  const slices = isTotal ? (composition.value.answer?.rows ?? []) : [];
+  return (
+    <PageTitle
+      text={modelTitle({
+        ...{ model: name, requests: row?.requests ?? 0, slices, range },
+        p50Ms: msAt(0.5),
+        p99Ms: answer === undefined ? undefined : msAt(0.99),
+      })}
+    >
+      {answer !== undefined && <ShownRange range={answer.range} />}
+      <a class="hint" href={hrefTo({ view: 'compare' }, { model, ...versions })}>
+        Compare versions
+      </a>
+    </PageTitle>
+  );
+}
+
+/** The two versions with the most requests, the older name first; none where there is one only. */
+function busiestVersions(answer: TailsAnswer | undefined) {
+  const rows = [...(answer?.rows ?? [])].sort((x, y) => y.requests - x.requests).slice(0, 2);
+  const names = rows
+    .map(({ by }) => by)
+    .sort((x, y) => x.localeCompare(y, 'en', { numeric: true }));
+  const [a, b] = names;
+  return a === undefined || b === undefined ? {} : { 'a.version': a, 'b.version': b };
+}
+
+/** "the last 6 h", or how long an absolute range is. */
+function rangeName({ from, to }: TailsAnswer['range']): string {
+  const { params } = place.value;
+  const relative = paramOf(params, 'from') ?? '';
+  if (relative.startsWith('-') && paramOf(params, 'to') === 'now')
+    return `the ${relativeName(relative)}`;
+  return formatAge(Date.parse(to) - Date.parse(from));
+}
+
+/** What is open of the model, in a sentence. */
+function OpenIncident({
+  anomalies,
+}: {
+  readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
+}) {
+  const open = anomalies.value.answer?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
+  if (open.length === 0) return null;
+  return (
+    <ul class="incidents" aria-label="Open incidents">
+      {open.map((row) => (
+        <li key={row.id} class="incident">
+          <a href={hrefTo({ view: 'incident', id: row.id })}>{row.summary}</a>
+          <p>
+            <span class={`tag ${row.severity}`}>{row.severity}</span> since{' '}
+            <Time at={row.started_at} />
+          </p>
+        </li>
+      ))}
+    </ul>
+  );
+}

@@ -1,0 +1,31 @@
+import type { RequestsAnswer } from '../../../../src/views/answers/requests.ts';
+import { RequestList } from '../../charts/request-list.tsx';
+import { useAnswer } from '../../data/use-answer.ts';
+import { formatMs } from '../../format/number.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { requestsTable } from '../tables.ts';
+import { modelQuestion } from './model-question.ts';
+
+/** The slowest requests of the range, with their stages. */
+export function RequestsPanel({ model }: { readonly model: string }) {
+  const answered = useAnswer<RequestsAnswer>(modelQuestion('requests', model));
+  const totals = answered.value.answer?.rows.map(({ total_ms }) => total_ms) ?? [];
+  return (
+    <Panel
+      name="requests"
+      title={
+        totals.length === 0
+          ? 'Slowest requests'
+          : `Slowest requests: up to ${formatMs(Math.max(...totals))}`
+      }
+      answered={answered}
+      minHeight={160}
+      empty={({ rows }) => (rows.length === 0 ? 'No request of this range is kept.' : undefined)}
+      table={requestsTable}
+    >
+      {({ rows, typical }) => (
+        <RequestList caption={`Slowest requests of ${model}`} requests={rows} typical={typical} />
+      )}
+    </Panel>
+  );
+}

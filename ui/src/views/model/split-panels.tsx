@@ -1,0 +1,64 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
+import { SplitDots } from '../../charts/split-dots.tsx';
+import type { Answered } from '../../data/use-answer.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { hrefWith } from '../../state/place.ts';
+import { noRequests } from '../no-requests.ts';
+import { splitTable } from '../tables.ts';
+import { type SplitName, splitNames } from './model-question.ts';
+
+interface Props {
+  readonly model: string;
+  readonly splits: Readonly<Record<SplitName, ReadonlySignal<Answered<TailsAnswer>>>>;
+}
+
+const titles = {
+  version: 'By version',
+  region: 'By region',
+  request_type: 'By request type',
+  start: 'Cold and warm',
+} as const;
+const names = {
+  version: 'Version',
+  region: 'Region',
+  request_type: 'Request type',
+  start: 'Start',
+} as const;
+
+/** Quantiles by version, region, request type and start, on one axis. */
+export function SplitPanels({ model, splits }: Props) {
+  const all = splitNames.flatMap((by) => splits[by].value.answer?.rows ?? []);
+  const values = all
+    .flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms))
+    .filter((ms) => ms !== null && ms > 0);
+  const extent =
+    values.length === 0
+      ? ([1, 1000] as const)
+      : ([Math.min(...(values as number[])), Math.max(...(values as number[]))] as const);
+  return (
+    <div class="columns columns-splits">
+      {splitNames.map((by) => (
+        <Panel
+          key={by}
+          name={`by-${by.replace('_', '-')}`}
+          title={titles[by]}
+          answered={splits[by]}
+          minHeight={90}
+          empty={(answer) => noRequests(answer, model)}
+          table={(answer) => splitTable(answer, names[by].toLowerCase())}
+        >
+          {({ rows }) => (
+            <SplitDots
+              caption={titles[by]}
+              name={names[by]}
+              rows={rows}
+              extent={extent}
+              hrefOf={(value) => hrefWith({ [by]: value })}
+            />
+          )}
+        </Panel>
+      ))}
+    </div>
+  );
+}

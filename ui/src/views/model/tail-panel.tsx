@@ -1,0 +1,172 @@
+import type { ReadonlySignal } from '@preact/signals';
+import { useMemo } from 'preact/hooks';
+import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { DensityAnswer } from '../../../../src/views/answers/density.ts';
+import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
+import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
+import { DensityChart } from '../../charts/density.tsx';
+import { TailFan } from '../../charts/fan/tail-fan.tsx';
+import { densityOf } from '../../charts/geometry/density.ts';
+import { fanOf } from '../../charts/geometry/fan.ts';
+import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import { quantileName } from '../../format/number.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { windowsNote } from '../../parts/windows-note.tsx';
+import { place, setParams } from '../../state/place.ts';
+import { paramOf } from '../../state/url.ts';
+import { laneIncidents, laneReleases } from '../lane.ts';
+import { noRequests } from '../no-requests.ts';
+import { densityTable, fanTable } from '../tables.ts';
+import { fanQuantiles, mainQuantile, modelQuestion } from './model-question.ts';
+
+interface Props {
+  readonly model: string;
+  readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
+  readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
+  readonly releases: ReadonlySignal<Answered<ReleasesAnswer>>;
+}
+
+/** The tail over time: as a fan of quantiles, or as the density of all requests. */
+export function TailPanel(props: Props) {
+  const stage = paramOf(place.value.params, 'stage') ?? 'total';
+  // Bands are of whole requests only.
+  const isDensity = place.value.params.view === 'density' && stage === 'total';
+  return isDensity ? <DensityPanel {...props} /> : <FanPanel {...props} stage={stage} />;
+}
+
+function ViewSwitch({ stage }: { readonly stage: string }) {
+  const isDensity = place.value.params.view === 'density' && stage === 'total';
+  return (
+    <fieldset class="switch" aria-label="Chart">
+      <button
+        type="button"
+        class="small"
+        aria-pressed={!isDensity}
+        onClick={() => setParams({ view: undefined })}
+      >
+        Tail fan
+      </button>
+      <button
+        type="button"
+        class="small"
+        aria-pressed={isDensity}
+        disabled={stage !== 'total'}
+        title={stage === 'total' ? 'All requests by duration' : 'Of total only'}
+        onClick={() => setParams({ view: 'density' })}
+      >
+        Density
+      </button>
+    </fieldset>
+  );
+}
+
+function FanPanel({
+  model,
+  overall,
+  anomalies,
+  releases,
+  stage,
+}: Props & { readonly stage: string }) {
+  const answered = useAnswer<TailsAnswer>(
+    modelQuestion('tails', model, {
+      by: 'time',
+      stage,
+      q: fanQuantiles.join(),
+      baseline_q: mainQuantile,
+    }),
+  );
+  const hidden = hiddenQuantiles();
+  const whole = overall.value.answer?.rows.find(({ by }) => by === stage) ?? null;
+  return (
+    <Panel
+      name="tail"
+      title={stage === 'total' ? 'Tail over time' : `Tail of ${shownName(stage)} over time`}
+      answered={answered}
+      minHeight={330}
+      tools={<ViewSwitch stage={stage} />}
+      empty={(answer) => noRequests(answer, model)}
+      partial={windowsNote}
+      table={fanTable}
+    >
+      {(answer) => (
+        <Fan
+          model={model}
+          answer={answer}
+          hidden={hidden}
+          overall={whole}
+          incidents={anomalies.value.answer}
+          releases={releases.value.answer}
+        />
+      )}
+    </Panel>
+  );
+}
+
+interface FanProps {
+  readonly model: string;
+  readonly answer: TailsAnswer;
+  readonly hidden: ReadonlySet<number>;
+  readonly overall: TailsAnswer['rows'][number] | null;
+  readonly incidents: AnomaliesAnswer | undefined;
+  readonly releases: ReleasesAnswer | undefined;
+}
+
+function Fan({ model, answer, hidden, overall, incidents, releases }: FanProps) {
+  const { range, rows, windows } = answer;
+  const fan = useMemo(() => fanOf(rows, range, windows), [answer]);
+  const lane = useMemo(() => laneIncidents(incidents), [incidents]);
+  const flags = useMemo(() => laneReleases(releases, model), [releases, model]);
+  return (
+    <TailFan
+      label={`Quantiles of ${model} over time`}
+      fan={fan}
+      range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
+      overall={overall}
+      mainQ={mainQuantile}
+      hidden={hidden}
+      onHide={hide}
+      incidents={lane}
+      releases={flags}
+    />
+  );
+}
+
+/** Quantiles hidden by the address: `hide=p50,p90`. */
+function hiddenQuantiles(): ReadonlySet<number> {
+  const names = place.value.params.hide?.split(',') ?? [];
+  return new Set(fanQuantiles.filter((q) => names.includes(quantileName(q))));
+}
+
+function hide(q: number): void {
+  const hidden = new Set(hiddenQuantiles());
+  if (!hidden.delete(q)) hidden.add(q);
+  const names = fanQuantiles.filter((known) => hidden.has(known)).map(quantileName);
+  setParams({ hide: names.join(',') }, { replace: true });
+}
+
+function DensityPanel({ model, anomalies, releases }: Props) {
+  const answered = useAnswer<DensityAnswer>(modelQuestion('density', model));
+  return (
+    <Panel
+      name="tail"
+      title="All requests over time"
+      answered={answered}
+      minHeight={330}
+      tools={<ViewSwitch stage="total" />}
+      empty={(answer) => noRequests(answer, model)}
+      partial={windowsNote}
+      table={densityTable}
+    >
+      {({ rows, range, windows }) => (
+        <DensityChart
+          label={`Requests of ${model} by duration over time`}
+          density={densityOf(rows, range, windows)}
+          range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
+          incidents={laneIncidents(anomalies.value.answer)}
+          releases={laneReleases(releases.value.answer, model)}
+        />
+      )}
+    </Panel>
+  );
+}

@@ -1,0 +1,21 @@
+import type { Range, Windows } from '../../../src/views/answers/common.ts';
+import { shownName } from '../format/name.ts';
+import { place } from '../state/place.ts';
+
+interface Stepped {
+  readonly range: Range;
+  readonly windows: Windows;
+  readonly rows: readonly { readonly requests: number }[];
+}
+
+/** Why an answer holds no request: four different sentences; undefined where it holds some. */
+export function noRequests({ rows, windows }: Stepped, model: string): string | undefined {
+  if (rows.some(({ requests }) => requests > 0)) return undefined;
+  const { version, region, request_type: type, start } = place.value.params;
+  const filters = [version, region, type, start].filter((value) => value !== undefined);
+  if (filters.length > 0) {
+    return `No request of ${shownName(model)} matches ${shownName(filters.join(', '))} in this range. Clear a filter to see others.`;
+  }
+  if (windows.final + windows.provisional === 0) return 'Nothing of this range is stored yet.';
+  return `${shownName(model)} received no requests in this range.`;
+}

@@ -1,0 +1,109 @@
+import type { ReadonlySignal } from '@preact/signals';
+import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
+import type { Answered } from '../../data/use-answer.ts';
+import { plural } from '../../format/number.ts';
+import { formatAge } from '../../format/time.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
+import { tickingNow } from '../../state/now.ts';
+import { hrefTo } from '../../state/place.ts';
+
+interface AnomaliesProps {
+  readonly answered: ReadonlySignal<Answered<AnomaliesAnswer>>;
+}
+
+/** Open incidents as sentences, the worst first. Nothing where none is open. */
+export function OpenIncidents({ answered }: AnomaliesProps) {
+  const isAnyOpen = answered.value.answer?.rows.some(isOpen) === true;
+  if (!isAnyOpen) return null;
+  return (
+    <Panel name="open" title="Open incidents" answered={answered} class="open-incidents">
+      {(answer) => (
+        <ul class="incidents">
+          {answer.rows
+            .filter(isOpen)
+            .toSorted((a, b) => severityRank(a) - severityRank(b))
+            .map((row) => (
+              <li key={row.id} class={`incident ${row.severity}`}>
+                <a data-row href={incidentHref(row)}>
+                  {row.summary}
+                </a>
+                <p>
+                  <Severity of={row} /> {row.model} · since <Time at={row.started_at} /> (
+                  {formatAge(tickingNow() - Date.parse(row.started_at))}) ·{' '}
+                  {plural(row.series, 'series', 'series')} · {deliveredTo(row)}
+                </p>
+              </li>
+            ))}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+/** Incidents that are resolved, the newest first. */
+export function IncidentsPanel({ answered }: AnomaliesProps) {
+  return (
+    <Panel
+      name="incidents"
+      title="Incidents in this range"
+      answered={answered}
+      empty={({ rows }) => (rows.length === 0 ? 'No incident in this range.' : undefined)}
+      table={({ rows }) => ({
+        heads: ['started_at', 'resolved_at', 'model', 'stage', 'kind', 'severity', 'headline'],
+        rows: rows.map((row) => [
+          ...[row.started_at, row.resolved_at, row.model, row.stage],
+          ...[row.kind, row.severity, row.headline],
+        ]),
+      })}
+    >
+      {(answer) => (
+        <ul class="incident-list">
+          {answer.rows.map((row) => (
+            <li key={row.id}>
+              <span class="when">
+                <Time at={row.started_at} /> <span class="for">{durationOf(row)}</span>
+              </span>
+              <a data-row href={incidentHref(row)}>
+                {row.headline}
+              </a>
+              <Severity of={row} />
+            </li>
+          ))}
+          {answer.next !== null && <li class="hint">There are more: choose a shorter range.</li>}
+        </ul>
+      )}
+    </Panel>
+  );
+}
+
+/** The word, and a sign beside it: colour alone says nothing. */
+function Severity({ of: { severity, resolved_at } }: { readonly of: AnomalyRow }) {
+  const isOver = resolved_at !== null;
+  return (
+    <span class={`tag ${isOver ? 'resolved' : severity}`}>{isOver ? 'resolved' : severity}</span>
+  );
+}
+
+function incidentHref({ id }: AnomalyRow): string {
+  return hrefTo({ view: 'incident', id });
+}
+
+function deliveredTo({ accepted_by }: AnomalyRow): string {
+  if (accepted_by.length === 0) return 'delivered to nobody';
+  return `delivered to ${accepted_by.join(', ')}`;
+}
+
+function durationOf({ started_at, resolved_at }: AnomalyRow): string {
+  const endMs = resolved_at === null ? tickingNow() : Date.parse(resolved_at);
+  const age = formatAge(endMs - Date.parse(started_at));
+  return resolved_at === null ? `open, ${age}` : age;
+}
+
+function isOpen({ resolved_at }: AnomalyRow): boolean {
+  return resolved_at === null;
+}
+
+function severityRank({ severity }: AnomalyRow): number {
+  return severity === 'critical' ? 0 : 1;
+}

@@ -1,0 +1,261 @@
+import { type ReadonlySignal, useSignal } from '@preact/signals';
+import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
+import type { Answered } from '../../data/use-answer.ts';
+import {
+  formatCount,
+  formatExactShare,
+  formatMs,
+  formatRatio,
+  formatShare,
+  hollowReason,
+  isHollow,
+  msFormat,
+  plural,
+  threeDigits,
+} from '../../format/number.ts';
+import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { RatioStrip } from '../../parts/ratio-strip.tsx';
+import { Quantile, Value } from '../../parts/value.tsx';
+import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
+import { hrefTo, place, setParams } from '../../state/place.ts';
+
+/** Rows before "Show more". */
+const pageRows = 100;
+const defaultSort = '-ratio';
+/** Ratios from here on are marked. */
+const slowRatio = 1.3;
+
+/** A row a model: traffic, failures, quantiles against the baseline, objective. */
+export function ModelsPanel({
+  answered,
+}: {
+  readonly answered: ReadonlySignal<Answered<ModelsAnswer>>;
+}) {
+  const total = answered.value.answer?.rows.length ?? 0;
+  return (
+    <Panel
+      name="models"
+      title="Models"
+      answered={answered}
+      minHeight={160}
+      tools={<Filter total={total} />}
+      empty={({ rows }) =>
+        rows.length === 0 ? 'No requests of any model in this range.' : undefined
+      }
+      partial={windowsNote}
+      table={(answer) => tableOf(answer)}
+    >
+      {(answer) => <Models answer={answer} />}
+    </Panel>
+  );
+}
+
+function Filter({ total }: { readonly total: number }) {
+  if (total === 0) return null;
+  return (
+    <input
+      type="search"
+      data-filter
+      placeholder="filter  /"
+      aria-label="Filter models by name"
+      value={place.value.params.filter ?? ''}
+      onInput={({ currentTarget }) => setParams({ filter: currentTarget.value }, { replace: true })}
+    />
+  );
+}
+
+function Models({ answer }: { readonly answer: ModelsAnswer }) {
+  const shown = useSignal(pageRows);
+  const { filter = '', sort = defaultSort } = place.value.params;
+  const columns = columnsOf(answer).filter(hasContent(answer));
+  const found = sorted(answer.rows.filter(matches(filter)), columns, sort);
+  return (
+    <>
+      <ShownRange range={answer.range} />
+      {found.length === 0 ? (
+        <p class="notice">
+          No model's name has “{filter}” in it.{' '}
+          <button
+            type="button"
+            class="small"
+            onClick={() => setParams({ filter: undefined }, { replace: true })}
+          >
+            Remove the filter
+          </button>
+        </p>
+      ) : (
+        <SortedTable
+          caption="Models, with the quantiles of the range against their baseline"
+          columns={columns}
+          rows={found.slice(0, shown.value)}
+          keyOf={({ model }) => model}
+          sort={sort}
+          onSort={(next) => setParams({ sort: next === defaultSort ? undefined : next })}
+        />
+      )}
+      <p class="hint count">
+        {found.length === answer.rows.length
+          ? plural(found.length, 'model')
+          : `${formatCount(found.length)} of ${plural(answer.rows.length, 'model')}`}
+        {found.length > shown.value && (
+          <button
+            type="button"
+            class="small"
+            onClick={() => {
+              shown.value += pageRows;
+            }}
+          >
+            Show {Math.min(pageRows, found.length - shown.value)} more
+          </button>
+        )}
+      </p>
+    </>
+  );
+}
+
+/** Leaves out columns that no model has anything in: of baselines in the first days, of objectives. */
+function hasContent({ rows }: ModelsAnswer): (column: Column<ModelRow>) => boolean {
+  const hasTrend = rows.some(({ trend }) => trend.some((value) => value !== null));
+  const hasObjective = rows.some(({ objective }) => objective !== null);
+  return ({ key }) => (key !== 'trend' || hasTrend) && (key !== 'budget' || hasObjective);
+}
+
+function matches(filter: string): (row: ModelRow) => boolean {
+  const wanted = filter.toLowerCase();
+  return ({ model }) => model.toLowerCase().includes(wanted);
+}
+
+function columnsOf({ rows }: ModelsAnswer): readonly Column<ModelRow>[] {
+  const { unit, format } = msFormat(rows.flatMap((row) => [row.p50_ms, row.p95_ms, row.p99_ms]));
+  const quantile = (name: string, q: number, of: (row: ModelRow) => number | null) => ({
+    key: name,
+    class: q < 0.99 ? 'wide-only' : '',
+    head: name,
+    unit,
+    isNumber: true,
+    sortBy: of,
+    cell: (row: ModelRow) => (
+      <Quantile q={q} ms={of(row)} requests={row.requests}>
+        {format(of(row))}
+      </Quantile>
+    ),
+  });
+  return [
+    {
+      key: 'model',
+      head: 'Model',
+      sortBy: ({ model }) => model,
+      class: 'name',
+      cell: ({ model }) => (
+        <a data-row href={hrefTo({ view: 'model', model })}>
+          {model}
+        </a>
+      ),
+    },
+    {
+      key: 'rate',
+      class: 'wide-only',
+      head: 'Requests',
+      unit: '/s',
+      isNumber: true,
+      sortBy: (row) => row.requests_per_second,
+      cell: (row) => (
+        <span title={plural(row.requests, 'request')}>
+          <Value value={row.requests_per_second}>{threeDigits(row.requests_per_second)}</Value>
+        </span>
+      ),
+    },
+    {
+      key: 'failed',
+      class: 'wide-only',
+      head: 'Failed',
+      isNumber: true,
+      sortBy: (row) => (row.requests > 0 ? row.failed / row.requests : null),
+      cell: (row) => (
+        <span title={`${formatCount(row.failed)} of ${plural(row.requests, 'request')}`}>
+          <Value value={row.failed}>{failedText(row)}</Value>
+        </span>
+      ),
+    },
+    quantile('p50', 0.5, (row) => row.p50_ms),
+    quantile('p95', 0.95, (row) => row.p95_ms),
+    quantile('p99', 0.99, (row) => row.p99_ms),
+    {
+      key: 'ratio',
+      class: 'ratio-cell',
+      head: 'p99 / baseline',
+      isNumber: true,
+      sortBy: ({ ratio }) => ratio,
+      cell: (row) => <Ratio row={row} />,
+    },
+    {
+      key: 'trend',
+      head: 'p99 / baseline over time',
+      class: 'trend',
+      label: '',
+      cell: ({ trend }) => <RatioStrip trend={trend} />,
+    },
+    {
+      key: 'budget',
+      head: 'Error budget left',
+      sortBy: ({ objective }) => objective?.budget_left ?? null,
+      class: 'objective',
+      cell: (row) => <Objective row={row} />,
+    },
+  ];
+}
+
+/** Few requests are counted: a share of nine is none. */
+function failedText({ failed, requests }: ModelRow): string {
+  if (requests === 0) return '–';
+  if (requests < 100 && failed > 0) return `${failed} of ${requests}`;
+  return formatShare(failed / requests);
+}
+
+function Ratio({ row: { ratio, requests, baseline_p99_ms } }: { readonly row: ModelRow }) {
+  if (requests > 0 && isHollow(0.99, requests)) {
+    return <span class="few">{hollowReason(0.99, requests)}</span>;
+  }
+  if (ratio === null) return <span class="none">no baseline</span>;
+  return (
+    <span
+      class={ratio >= slowRatio ? 'ratio slow' : 'ratio'}
+      title={`Baseline p99: ${formatMs(baseline_p99_ms)}, of the same hours on the last 7 days`}
+    >
+      <Value value={ratio}>{formatRatio(ratio)}</Value>
+    </span>
+  );
+}
+
+function Objective({ row: { objective } }: { readonly row: ModelRow }) {
+  if (objective === null) return <span class="none">–</span>;
+  const { budget_left: left, threshold_ms, good } = objective;
+  const target = `${formatExactShare(objective.objective)} within ${formatMs(threshold_ms)}`;
+  return (
+    <span class="budget" title={`${objective.name}: ${target}; ${formatShare(good)} was`}>
+      {left === null ? (
+        <span class="none">–</span>
+      ) : (
+        <span class={left < 0 ? 'over' : ''}>
+          <Value value={left}>{left < 0 ? `${formatShare(-left)} over` : formatShare(left)}</Value>
+        </span>
+      )}
+      <span class="target">{target}</span>
+    </span>
+  );
+}
+
+function tableOf({ rows }: ModelsAnswer) {
+  return {
+    heads: [
+      ...['model', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
+      ...['baseline p99 ms', 'p99 / baseline', 'budget left'],
+    ],
+    rows: rows.map((row) => [
+      ...[row.model, row.requests, row.requests_per_second, row.failed],
+      ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms, row.ratio],
+      row.objective?.budget_left ?? null,
+    ]),
+  };
+}

@@ -1,0 +1,73 @@
+import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
+import { formatCount } from '../../format/number.ts';
+import { formatAge } from '../../format/time.ts';
+import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
+import { Time } from '../../parts/time.tsx';
+import { Value } from '../../parts/value.tsx';
+import { place, setParams } from '../../state/place.ts';
+
+type Partition = PipelineAnswer['partitions'][number];
+const defaultSort = 'partition';
+
+const columns: readonly Column<Partition>[] = [
+  {
+    key: 'partition',
+    head: 'Partition',
+    class: 'name',
+    sortBy: ({ topic, partition }) => `${topic} ${String(partition).padStart(6, '0')}`,
+    cell: ({ topic, partition }) => `${topic} ${partition}`,
+  },
+  {
+    key: 'offset',
+    head: 'Stored offset',
+    isNumber: true,
+    sortBy: (row) => row.stored_offset,
+    cell: (row) => <Value value={row.stored_offset}>{formatCount(row.stored_offset)}</Value>,
+  },
+  {
+    key: 'lag',
+    head: 'Lag',
+    unit: 'messages',
+    isNumber: true,
+    sortBy: (row) => row.lag_messages,
+    cell: (row) => <Value value={row.lag_messages}>{formatCount(row.lag_messages)}</Value>,
+  },
+  {
+    key: 'watermark',
+    head: 'Watermark',
+    sortBy: (row) => row.watermark,
+    cell: ({ watermark }) => (watermark === null ? '–' : <Time at={watermark} />),
+  },
+  {
+    key: 'behind',
+    head: 'Behind',
+    isNumber: true,
+    sortBy: (row) => row.behind_seconds,
+    cell: ({ behind_seconds }) => (
+      <Value value={behind_seconds}>
+        {behind_seconds === null ? '–' : formatAge(behind_seconds * 1000)}
+      </Value>
+    ),
+  },
+  {
+    key: 'stored',
+    head: 'Last stored',
+    sortBy: (row) => row.stored_at,
+    cell: ({ stored_at }) => (stored_at === null ? '–' : <Time at={stored_at} />),
+  },
+];
+
+/** How far each partition is stored. */
+export function Partitions({ answer }: { readonly answer: PipelineAnswer }) {
+  const { sort = defaultSort } = place.value.params;
+  return (
+    <SortedTable
+      caption="Partitions, and how far each is stored"
+      columns={columns}
+      rows={sorted(answer.partitions, columns, sort)}
+      keyOf={({ topic, partition }) => `${topic} ${partition}`}
+      sort={sort}
+      onSort={(next) => setParams({ sort: next === defaultSort ? undefined : next })}
+    />
+  );
+}

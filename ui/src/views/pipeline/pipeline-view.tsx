@@ -1,0 +1,70 @@
+import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
+import { questionPath, useAnswer } from '../../data/use-answer.ts';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { onlyPanel } from '../../state/place.ts';
+import { Deliveries } from './deliveries.tsx';
+import { Freshness } from './freshness.tsx';
+import { Partitions } from './partitions.tsx';
+import { Stored } from './stored.tsx';
+
+/** Whether the numbers are current and exact. */
+export function PipelineView() {
+  const answered = useAnswer<PipelineAnswer>(questionPath('pipeline', {}));
+  const { answer } = answered.value;
+  return (
+    <>
+      {onlyPanel.value === undefined && <PageTitle text={answer?.title ?? 'Pipeline'} />}
+      <div class="columns">
+        <Panel
+          name="freshness"
+          title="Current"
+          answered={answered}
+          minHeight={120}
+          partial={({ problems }) => (problems.length > 0 ? 'Not ready.' : undefined)}
+        >
+          {(answer) => <Freshness answer={answer} />}
+        </Panel>
+        <Panel
+          name="stored"
+          title="Exact"
+          answered={answered}
+          minHeight={120}
+          partial={({ ledger }) => (ledger.ok ? undefined : 'The ledger has problems.')}
+          table={({ stored_last_hour: { consumed, aggregated, late, rejected } }) => ({
+            heads: ['events', 'last hour'],
+            rows: [
+              ...[['consumed', consumed] as const, ['aggregated', aggregated] as const],
+              ['late', late],
+              ...rejected.map(({ reason, events }) => [`rejected: ${reason}`, events]),
+            ],
+          })}
+        >
+          {(answer) => <Stored answer={answer} />}
+        </Panel>
+      </div>
+      <div class="columns wide-first">
+        <Panel
+          name="partitions"
+          title="Partitions"
+          answered={answered}
+          empty={({ partitions }) =>
+            partitions.length === 0 ? 'Nothing is stored yet.' : undefined
+          }
+        >
+          {(answer) => <Partitions answer={answer} />}
+        </Panel>
+        <Panel
+          name="deliveries"
+          title="Deliveries"
+          answered={answered}
+          empty={({ deliveries }) =>
+            deliveries.length === 0 ? 'No receiver is configured: see alert.receivers.' : undefined
+          }
+        >
+          {(answer) => <Deliveries answer={answer} />}
+        </Panel>
+      </div>
+    </>
+  );
+}
