@@ -87,7 +87,7 @@ describe('after a time without a fetch', () => {
 });
 
 describe('a start position that was long in coming', () => {
-  /** A run that is told where to begin after so long, while the topic is recreated; how often it is told. */
+  /** A run that learns where to begin after so long, while the topic is recreated; how often it learns it. */
   async function placedAfter(ms: number, change: Partial<FakeKafka>) {
     const kafka = new FakeKafka();
     kafka.append(0, 10);

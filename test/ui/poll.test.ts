@@ -169,7 +169,7 @@ describe('a poll', () => {
     expect(state.value.answer).toEqual({ n: 3 });
   });
 
-  it('asks at once where it is told to, but not twice at a time', async () => {
+  it('asks at once where it is to, but not twice at a time', async () => {
     const world = new World();
     world.respond = async () => json({ n: 1 });
     const running = await begin(world);

@@ -39,7 +39,7 @@ afterAll(() => {
 
 describe('the interface over HTTP', () => {
   it.each(['/', '/?from=-1h', '/incidents/5f2c', '/models/a%2Fb', '/compare', '/pipeline'])(
-    '%s is the page, asked for anew each time',
+    '%s is the page, asked for each time',
     async (path) => {
       const response = await ask(path);
       expect(await response.text()).toContain('<title>page</title>');
