@@ -1,6 +1,6 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
 import { BlockList, isIP } from 'node:net';
+import { isSameSecret } from '../../../base/network/is-same-secret.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Problem } from '../api/problem.ts';
@@ -90,7 +90,7 @@ export class Access {
     }
     const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
     if (token !== undefined) {
-      if (operator_token !== undefined && isSame(token, operator_token)) return 'operator';
+      if (operator_token !== undefined && isSameSecret(token, operator_token)) return 'operator';
       return this.#tokens?.nameOf(token);
     }
     const cookie = cookieOf(request);
@@ -140,11 +140,6 @@ function cookieOf({ headers }: IncomingMessage): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-function isSame(left: string, right: string): boolean {
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(left), digest(right));
 }
 
 /** Adds an address or a range in CIDR notation, which the configuration has checked. */

@@ -1,9 +1,9 @@
-import { createHash, timingSafeEqual } from 'node:crypto';
 import { type Context, Hono } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
 import { z } from 'zod';
 import { muteJson, muteOf, muteRequestSchema } from '../../../alert/routing/mute-request.ts';
 import { messageOf } from '../../../base/failure.ts';
+import { isSameSecret } from '../../../base/network/is-same-secret.ts';
 import { OperatorError } from '../../../base/operator-error.ts';
 import { storedQuantiles } from '../../../base/stored-quantiles.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
@@ -121,8 +121,7 @@ function requireOperator(context: Context, token: string | undefined): void {
     throw new Problem(403, 'Mutes can be changed here once http.operator_token_file is set.');
   }
   const given = /^Bearer (.+)$/.exec(context.req.header('authorization') ?? '')?.[1] ?? '';
-  const digest = (text: string) => createHash('sha256').update(text).digest();
-  if (timingSafeEqual(digest(given), digest(token))) return;
+  if (isSameSecret(given, token)) return;
   throw new Problem(401, "This needs the operator's token: Authorization: Bearer TOKEN.");
 }
 
