@@ -63,9 +63,9 @@ export const alertMutants: readonly PlantedMutant[] = [
   {
     name: 'end-of-unrecorded',
     bug: 'a page whose acceptance was not recorded, as the process was killed, is never closed',
-    file: 'src/alert/outbox/outbox.ts',
-    find: 'const mayHaveArrived = true;',
-    replace: 'const mayHaveArrived = false;',
+    file: 'src/alert/outbox/delivered-before.ts',
+    find: 'mayHaveArrived: true,',
+    replace: 'mayHaveArrived: false,',
     tests: outboxTests,
   },
   {

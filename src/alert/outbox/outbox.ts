@@ -3,11 +3,16 @@ import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import type { DeliveryStore, OutboxState } from '../../sink/anomalies/delivery-store.ts';
+import type {
+  DeliveryStore,
+  OutboxState,
+  StoredEvent,
+} from '../../sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
 import type { Answer, Receiver } from '../receivers/receiver.ts';
 import { covers, isMutedBy } from '../routing/muted.ts';
 import type { Route } from '../routing/route.ts';
+import { deliveredBefore } from './delivered-before.ts';
 import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { DeliveryLog } from './delivery-log.ts';
 import { Lane } from './lane.ts';
@@ -287,34 +292,35 @@ function restore(
   mutes: readonly Mute[],
   { elapsedMs, nowMs }: { readonly elapsedMs: number; readonly nowMs: number },
 ): void {
-  const { name, feed } = lane.receiver;
+  const { name } = lane.receiver;
   const registeredMs = state.sinceMs.get(name) ?? 0;
   const settled = new Map(
     state.settled.filter(({ receiver }) => receiver === name).map((each) => [each.id, each]),
   );
-  const ends = new Map(state.events.map((stored) => [stored.event.id, stored]));
-  /** Last revision from before the receiver was configured, where it would get all of them. */
-  const earlier = new Map(
-    state.events
-      .filter(({ writtenMs }) => feed === 'revisions' && writtenMs < registeredMs)
-      .map(({ event }) => [event.id, event.revision]),
-  );
+  const before = new Map<string, DeliveredBefore>();
+  for (const [id, events] of eventsById(state)) {
+    const known = deliveredBefore(lane.receiver, events, settled.get(id), registeredMs);
+    const end = settled.get(id)?.accepted;
+    const isLongOver = end?.state === 'resolved' && nowMs - end.atMs > renewedMs;
+    if (known !== undefined && !isLongOver) before.set(id, known);
+  }
   for (const { event, writtenMs } of state.events) {
-    const before = settled.get(event.id);
-    const end = ends.get(event.id);
-    if (end?.event.state === 'resolved') {
-      if (end.writtenMs < registeredMs) continue;
-      const { accepted } = before ?? {};
-      if (accepted?.state === 'resolved' && nowMs - accepted.atMs > renewedMs) continue;
-    }
-    const settledRevision = Math.max(before?.settledRevision ?? 0, earlier.get(event.id) ?? 0);
+    const known = before.get(event.id);
+    if (known === undefined) continue;
     const unmutedMs = mutes
       .filter((mute) => mute.untilMs <= nowMs && covers(mute, event))
       .map(({ untilMs }) => untilMs);
     const ageMs = Math.max(0, nowMs - Math.max(writtenMs, registeredMs, ...unmutedMs));
-    // An attempt of a process that was killed has no row.
-    const mayHaveArrived = true;
-    const { accepted } = before ?? {};
-    lane.add(event, elapsedMs - ageMs, { settledRevision, accepted, mayHaveArrived });
+    lane.add(event, elapsedMs - ageMs, known);
   }
+}
+
+function eventsById({ events }: OutboxState): Map<string, StoredEvent[]> {
+  const byId = new Map<string, StoredEvent[]>();
+  for (const stored of events) {
+    const known = byId.get(stored.event.id);
+    if (known === undefined) byId.set(stored.event.id, [stored]);
+    else known.push(stored);
+  }
+  return byId;
 }

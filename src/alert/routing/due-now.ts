@@ -2,6 +2,8 @@ import { invariant } from '../../base/invariant.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { DeliveryStatus, Settled, StoredEvent } from '../../sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
+import { deliveredBefore } from '../outbox/delivered-before.ts';
+import type { DeliveredBefore } from '../outbox/delivery.ts';
 import { createFeed, type Feed } from '../outbox/feed.ts';
 import type { Notice, Receiver } from '../receivers/receiver.ts';
 import { isMutedBy } from './muted.ts';
@@ -41,10 +43,11 @@ export function dueNow({ receiver, unmet, ignoresMutes }: Route, input: DueInput
   if (reason !== undefined && events.every(({ event }) => unmet(event) !== undefined)) {
     return { notices: [], why: reason };
   }
-  if (newest.event.state === 'resolved' && newest.writtenMs < registeredMs) {
+  const before = deliveredBefore(receiver, events, input.settled, registeredMs);
+  if (before === undefined) {
     return { notices: [], why: 'it was over before this receiver was configured' };
   }
-  const feed = feedOf(receiver, unmet, input, registeredMs);
+  const feed = feedOf(receiver, unmet, events, before);
   const mute = ignoresMutes
     ? undefined
     : input.mutes.find((each) => isMutedBy(each, newest.event, nowMs));
@@ -71,17 +74,9 @@ export function dueNow({ receiver, unmet, ignoresMutes }: Route, input: DueInput
 function feedOf(
   receiver: Receiver,
   unmet: Route['unmet'],
-  { events, settled }: DueInput,
-  registeredMs: number,
+  events: readonly StoredEvent[],
+  before: DeliveredBefore,
 ): Feed {
-  const isEarlier = ({ writtenMs }: StoredEvent) =>
-    receiver.feed === 'revisions' && writtenMs < registeredMs;
-  const earlier = events.findLast(isEarlier)?.event.revision ?? 0;
-  const before = {
-    settledRevision: Math.max(settled?.settledRevision ?? 0, earlier),
-    accepted: settled?.accepted,
-    mayHaveArrived: true,
-  };
   const [first, ...later] = events.map(({ event }) => event);
   invariant(first !== undefined, 'an anomaly has an event');
   const isMatched = (event: AnomalyEvent) => unmet(event) === undefined;

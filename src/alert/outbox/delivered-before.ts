@@ -1,0 +1,28 @@
+import type { Settled, StoredEvent } from '../../sink/anomalies/delivery-store.ts';
+import type { Receiver } from '../receivers/receiver.ts';
+import type { DeliveredBefore } from './delivery.ts';
+
+/**
+ * What a process that starts takes a receiver to have of an anomaly. Undefined where it was over before the
+ * receiver was configured: then it gets nothing.
+ *
+ * @param events of the anomaly, in order.
+ */
+export function deliveredBefore(
+  { feed }: Pick<Receiver, 'feed'>,
+  events: readonly StoredEvent[],
+  settled: Settled | undefined,
+  registeredMs: number,
+): DeliveredBefore | undefined {
+  const isEarlier = ({ writtenMs }: StoredEvent) => writtenMs < registeredMs;
+  const newest = events.at(-1);
+  if (newest?.event.state === 'resolved' && isEarlier(newest)) return undefined;
+  // A receiver of all revisions gets those since it was configured.
+  const earlier = feed === 'revisions' ? events.findLast(isEarlier) : undefined;
+  return {
+    settledRevision: Math.max(settled?.settledRevision ?? 0, earlier?.event.revision ?? 0),
+    accepted: settled?.accepted,
+    // An attempt of a process that was killed has no row.
+    mayHaveArrived: true,
+  };
+}
