@@ -95,9 +95,9 @@ export const alertMutants: readonly PlantedMutant[] = [
   {
     name: 'forgotten-history',
     bug: 'a new receiver gets what was over before it was configured',
-    file: 'src/alert/outbox/outbox.ts',
-    find: 'if (end.writtenMs < registeredMs) continue;',
-    replace: 'if (end.writtenMs < 0) continue;',
+    file: 'src/alert/outbox/delivered-before.ts',
+    find: "if (newest?.event.state === 'resolved' && isEarlier(newest)) return undefined;",
+    replace: '',
     tests: outboxTests,
   },
   {
