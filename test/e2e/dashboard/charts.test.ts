@@ -10,7 +10,7 @@ import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { minuteMs } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -89,8 +89,8 @@ describe('the view of a model', () => {
       const stepMs = (fan.range.step_seconds ?? 0) * 1000;
       const byTime = new Map(fan.rows.map((row) => [Date.parse(row.at ?? ''), row]));
       await page.locator('.chart-fan [role="application"]').focus();
-      await page.keyboard.press('ArrowRight');
-      await page.keyboard.press('Home');
+      await press(page, 'ArrowRight');
+      await press(page, 'Home');
       let hasGap = false;
       for (let at = Date.parse(fan.range.from); at < Date.parse(fan.range.to); at += stepMs) {
         const row = byTime.get(at);
@@ -100,7 +100,7 @@ describe('the view of a model', () => {
         const spoken = await spokenBy(page, '.chart-fan');
         if (known.length === 0) expect(spoken).toMatch(/no requests|not stored yet/);
         else expect(spoken).toMatch(/p50 .*\sms.*(requests|needs)/);
-        await page.keyboard.press('ArrowRight');
+        await press(page, 'ArrowRight');
       }
       expect(hasGap).toBe(true);
 
@@ -158,14 +158,14 @@ describe('the view of a model', () => {
       const busy = rows.findLast(({ requests }) => requests > 0);
       const first = Math.min(...rows.flatMap(({ bands }) => bands.map(({ band }) => band)));
       await page.locator('.chart-density [role="application"]').focus();
-      await page.keyboard.press('ArrowLeft');
+      await press(page, 'ArrowLeft');
       const most = Math.max(...(busy?.bands.map(({ requests }) => requests) ?? []));
       expect(await spokenBy(page, '.chart-density')).toContain(
         `${most} of ${busy?.requests} requests`,
       );
       expect(Date.parse(range.from)).toBeLessThan(Date.parse(busy?.at ?? ''));
       // Down to the lowest band, whose requests may be of other steps.
-      for (let i = 0; i < 60; i++) await page.keyboard.press('ArrowDown');
+      for (let i = 0; i < 60; i++) await press(page, 'ArrowDown');
       const lowest = busy?.bands.find(({ band }) => band === first)?.requests;
       expect(await spokenBy(page, '.chart-density')).toMatch(
         lowest === undefined ? /none of/ : new RegExp(`: ${lowest} of`),
@@ -181,14 +181,14 @@ describe('the view of a model', () => {
       await page.goto('/models/ranker?from=-1h');
       await untilDrawn(page);
       await page.locator('.chart-fan [role="application"]').focus();
-      for (const key of ['ArrowLeft', 'ArrowLeft', 'Shift+PageUp']) await page.keyboard.press(key);
+      for (const key of ['ArrowLeft', 'ArrowLeft', 'Shift+PageUp']) await press(page, key);
       await page.getByText('selected').waitFor();
       await page.getByText('held').waitFor();
       const link = page.getByRole('link', { name: 'Compare with before' });
       while (!(await link.evaluate((element) => element === element.ownerDocument.activeElement))) {
-        await page.keyboard.press('Tab');
+        await press(page, 'Tab');
       }
-      await page.keyboard.press('Enter');
+      await press(page, 'Enter');
       const { pathname, searchParams } = new URL(page.url());
       expect(pathname).toBe('/compare');
       const [a, b] = [
@@ -233,8 +233,8 @@ describe('the view of an incident', () => {
       await page.locator(`${chart} [role="application"]`).focus();
       const held = distribution.filter(({ before, during }) => before + during > 0);
       for (const [key, band] of [['Home', held[0]] as const, ['End', held.at(-1)] as const]) {
-        await page.keyboard.press('ArrowRight');
-        await page.keyboard.press(key);
+        await press(page, 'ArrowRight');
+        await press(page, key);
         const spoken = (await spokenBy(page, chart)).replaceAll(',', '');
         expect(spoken).toContain(`(${band?.before})`);
         expect(spoken).toContain(`(${band?.during})`);
@@ -282,13 +282,13 @@ describe('the view of a comparison', () => {
         }
       }
       await page.locator('.chart-shift [role="application"]').focus();
-      await page.keyboard.press('ArrowRight');
+      await press(page, 'ArrowRight');
       for (const { q, ratio } of known) {
         const percent = Math.round(((ratio ?? 0) - 1) * 100);
         expect((await spokenBy(page, '.chart-shift')).replace('−', '-')).toMatch(
           new RegExp(`^p${Number((q * 100).toFixed(4))}: \\+?${percent}\\s%`),
         );
-        await page.keyboard.press('ArrowRight');
+        await press(page, 'ArrowRight');
       }
 
       const shown = stages.filter(({ excess_ms }) => excess_ms !== null);

@@ -8,7 +8,7 @@ import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { hostileModel } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -19,6 +19,8 @@ const valuesOf = (page: Page, panel: string) =>
     .locator(`[data-panel="${panel}"] data`)
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')));
 const query = (page: Page) => new URL(page.url()).search;
+/** A page draws after the key or the click: what it then has is waited for. */
+const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
 describe('the dashboard', () => {
   it('is used by keyboard, keeps its state in the address, and shares it', () =>
@@ -33,41 +35,41 @@ describe('the dashboard', () => {
       await untilDrawn(page);
 
       // The title is the answer.
-      expect(await page.locator('h1').textContent()).toMatch(/^1 open: .*ranker/);
-      expect(await page.title()).toMatch(/^1 open: .* · tailmark$/);
+      await soon(() => page.locator('h1').textContent()).toMatch(/^1 open: .*ranker/);
+      await soon(() => page.title()).toMatch(/^1 open: .* · tailmark$/);
       // A name from traffic is text.
       expect(await page.locator('td.name').allInnerTexts()).toContainEqual(
         expect.stringContaining('<script>'),
       );
 
-      await page.keyboard.press('/');
+      await press(page, '/');
       await page.keyboard.type('rank');
-      expect(query(page)).toBe('?from=-1h&filter=rank');
-      expect(await page.locator('table.cards tbody tr').count()).toBe(1);
-      await page.keyboard.press('Escape');
+      await soon(() => query(page)).toBe('?from=-1h&filter=rank');
+      await soon(() => page.locator('table.cards tbody tr').count()).toBe(1);
+      await press(page, 'Escape');
 
-      await page.keyboard.press('u');
-      expect(query(page)).toBe('?from=-1h&filter=rank&utc=1');
-      await page.keyboard.press('u');
+      await press(page, 'u');
+      await soon(() => query(page)).toBe('?from=-1h&filter=rank&utc=1');
+      await press(page, 'u');
 
-      await page.keyboard.press('[');
-      expect(query(page)).toMatch(/^\?from=\d{4}-\S+Z&to=\d{4}-\S+Z&filter=rank$/);
-      await page.keyboard.press(']');
-      expect(query(page)).toBe('?from=-1h&filter=rank');
+      await press(page, '[');
+      await soon(() => query(page)).toMatch(/^\?from=\d{4}-\S+Z&to=\d{4}-\S+Z&filter=rank$/);
+      await press(page, ']');
+      await soon(() => query(page)).toBe('?from=-1h&filter=rank');
       await page.goBack();
-      expect(query(page)).toMatch(/^\?from=\d{4}/);
+      await soon(() => query(page)).toMatch(/^\?from=\d{4}/);
       await page.goForward();
 
-      await page.keyboard.press('?');
-      expect(await page.locator('dialog[open]').count()).toBe(1);
-      await page.keyboard.press('Escape');
-      expect(await page.locator('dialog[open]').count()).toBe(0);
+      await press(page, '?');
+      await soon(() => page.locator('dialog[open]').count()).toBe(1);
+      await press(page, 'Escape');
+      await soon(() => page.locator('dialog[open]').count()).toBe(0);
 
       // The copied link has the same numbers in a fresh browser whose clock is an hour on. Rates of a range
       // that is not complete still change, so this one ends before the newest windows.
       await page.goto('/?from=-1h&to=-10m');
       await untilDrawn(page);
-      await page.keyboard.press('c');
+      await press(page, 'c');
       await page.getByText('Link copied').waitFor();
       const link = await clipboard();
       expect(link).toMatch(/\?from=\d{4}-\S+Z&to=\d{4}-\S+Z$/);
@@ -86,19 +88,19 @@ describe('the dashboard', () => {
       // One panel alone, for embedding.
       await page.goto('/?from=-1h&only=models');
       await untilDrawn(page);
-      expect(await page.locator('[data-panel]').count()).toBe(1);
-      expect(await page.locator('h1, nav').count()).toBe(0);
+      await soon(() => page.locator('[data-panel]').count()).toBe(1);
+      await soon(() => page.locator('h1, nav').count()).toBe(0);
 
       // j and Enter open the first row, which is the incident that is open.
       await page.goto('/?from=-1h');
       await untilDrawn(page);
-      await page.keyboard.press('j');
-      await page.keyboard.press('Enter');
-      expect(new URL(page.url()).pathname).toBe(`/incidents/${openId}`);
-      expect(query(page)).toContain('from=-1h');
+      await press(page, 'j');
+      await press(page, 'Enter');
+      await soon(() => new URL(page.url()).pathname).toBe(`/incidents/${openId}`);
+      await soon(() => query(page)).toContain('from=-1h');
       await page.goto(`/models/${encodeURIComponent(hostileModel)}`);
       await untilDrawn(page);
-      expect(await page.locator('h1').textContent()).toContain('<script>');
+      await soon(() => page.locator('h1').textContent()).toContain('<script>');
       expect(complaints).toEqual([]);
     }));
 
@@ -134,7 +136,7 @@ describe('the dashboard', () => {
         await page.unroute('**/v1/**');
         await page.clock.runFor(61_000);
         await page.locator('[data-panel="models"]:not([data-state="error"])').waitFor();
-        expect(await panel.getByText('Shown as of').count()).toBe(0);
+        await soon(() => panel.getByText('Shown as of').count()).toBe(0);
       }
     }));
 
@@ -154,10 +156,10 @@ describe('the dashboard', () => {
       const { page } = await browser.open(url);
       await page.goto('/?from=-1h');
       await page.getByLabel('Token').fill('wrong');
-      await page.keyboard.press('Enter');
+      await press(page, 'Enter');
       await page.getByText('No such token.').waitFor();
       await page.getByLabel('Token').fill(token);
-      await page.keyboard.press('Enter');
+      await press(page, 'Enter');
       await page.locator('[data-panel="models"] td.name').first().waitFor();
       expect(await page.evaluate('document.cookie')).toBe('');
       const [cookie] = await page.context().cookies();

@@ -92,3 +92,17 @@ export async function untilDrawn(page: Page): Promise<void> {
     },
   );
 }
+
+/**
+ * Presses a key, and waits until the page has drawn what follows: effects run after the next frame, and what
+ * they change is drawn with the one after it.
+ */
+export async function press(page: Page, key: string): Promise<void> {
+  await page.keyboard.press(key);
+  await page.evaluate(
+    `new Promise((done) => {
+      const frame = (then) => requestAnimationFrame(() => setTimeout(then));
+      frame(() => frame(done));
+    })`,
+  );
+}
