@@ -17,6 +17,7 @@ drift            what gets slower by the day: --from N, --count N, --days N, --j
 incidents        what comes and goes, and what lasts: --count N
 releases         versions that are slow from their first request, and that are not: --count N, --case NAME
 verdict          two versions, and a verdict asked every minute: --count N, --case TEXT
+compare          two versions, or two ranges, compared once: --count N
 real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR
 
@@ -34,7 +35,7 @@ const modes = {
   'false-pages': { script: '.', given: ['--faulty', '0'] },
   faults: { script: '.', given: ['--weeks', '0'] },
   ...Object.fromEntries(
-    ['kinds', 'drift', 'incidents', 'releases', 'verdict', 'real', 'nab'].map((name) => [
+    ['kinds', 'drift', 'incidents', 'releases', 'verdict', 'compare', 'real', 'nab'].map((name) => [
       name,
       { script: name, given: [] },
     ]),

@@ -76,7 +76,7 @@ export class PairTraffic {
     slowest: number,
   ): VersionMinute {
     const random = this.#random;
-    const requests = Math.round(rate + Math.sqrt(rate) * random.normal());
+    const requests = Math.max(0, Math.round(rate + Math.sqrt(rate) * random.normal()));
     const slowFrom = slowest === 1 ? Number.POSITIVE_INFINITY : Math.log(slowest / (1 - slowest));
     const sketches = this.#sketches;
     sketches.reset();
