@@ -44,7 +44,7 @@ const laws = [lognormal, slowBranch, wide, pareto, bimodal];
 /** Minutes and requests of which no verdict is due, at any difference. */
 const tooFew = [
   { rate: 600, minutes: 5 },
-  { rate: 8, minutes: 60 },
+  { rate: 6, minutes: 60 },
   { rate: 1, minutes: 120 },
 ];
 
