@@ -10,7 +10,9 @@ import { javaOptions } from './test/containers/class-archive.ts';
 // a minute less. Time limits end what hangs; no test is to fail for a busy machine.
 
 /** Files of a minute or more. They start first: at the end, others could not use the cores beside them. */
-const longFiles = ['demo', 'chaos', 'bench', 'local-stack'].map((name) => `e2e/${name}.test.ts`);
+const longFiles = ['demo', 'demo-without-java', 'chaos', 'bench', 'local-stack'].map(
+  (name) => `e2e/${name}.test.ts`,
+);
 
 class LongFilesFirst extends BaseSequencer {
   override async sort(files: TestSpecification[]): Promise<TestSpecification[]> {

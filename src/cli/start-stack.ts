@@ -1,5 +1,11 @@
 import type { LocalProgress } from '../local/local-progress.ts';
-import { type LocalStack, type LocalStackOptions, startLocalStack } from '../local/local-stack.ts';
+import {
+  type LocalClickHouse,
+  type LocalStack,
+  type LocalStackOptions,
+  startLocalClickHouse,
+  startLocalStack,
+} from '../local/local-stack.ts';
 import type { Io } from './io.ts';
 
 const names = { clickhouse: 'ClickHouse', kafka: 'Kafka' } as const;
@@ -9,10 +15,23 @@ const repeatMs = 5_000;
 
 /** Starts the local stack, and shows its progress on standard error. @throws as `startLocalStack` */
 export function startStack(options: LocalStackOptions, io: Io): Promise<LocalStack> {
+  return withProgress(startLocalStack, options, io);
+}
+
+/** Starts ClickHouse alone, and shows its progress. @throws as `startLocalClickHouse` */
+export function startClickHouseAlone(options: LocalStackOptions, io: Io): Promise<LocalClickHouse> {
+  return withProgress(startLocalClickHouse, options, io);
+}
+
+function withProgress<Servers>(
+  start: (options: LocalStackOptions) => Promise<Servers>,
+  options: LocalStackOptions,
+  io: Io,
+): Promise<Servers> {
   const { env, signal } = io;
   const progress = new ProgressLines(io);
   const onProgress = (step: LocalProgress) => progress.show(step);
-  return startLocalStack({ ...options, env, signal, onProgress }).finally(() => progress.end());
+  return start({ ...options, env, signal, onProgress }).finally(() => progress.end());
 }
 
 /** One redrawn line on a terminal, lines elsewhere. */

@@ -127,7 +127,9 @@ function latestGeneration(
   ends: readonly LedgerEnd[],
 ): number {
   const ids = [metadata?.logId, ...ends.map((end) => end.logId)];
-  return Math.max(0, ...ids.map((id) => generationOf(id ?? '', logId) ?? 0));
+  // The log of a file has the id '', and a partition without a commit has none.
+  const known = ids.filter((id) => id !== undefined);
+  return Math.max(0, ...known.map((id) => generationOf(id, logId) ?? 0));
 }
 
 interface Known {

@@ -3,14 +3,14 @@ import { join, resolve } from 'node:path';
 import { systemClock } from '../base/clock.ts';
 import type { Environment } from './cache-dir.ts';
 import type { LocalClickHouseUser } from './clickhouse/clickhouse-config.ts';
-import { startClickHouse } from './clickhouse/clickhouse-server.ts';
+import { type ClickHouseServer, startClickHouse } from './clickhouse/clickhouse-server.ts';
 import { type DirectoryLock, lockDirectory } from './directory-lock.ts';
 import { startKafka } from './kafka/kafka-broker.ts';
 import { choosePorts } from './local-ports.ts';
 import type { OnLocalProgress } from './local-progress.ts';
 import { pathError } from './path-error.ts';
 import { LeftoverChildren } from './process/leftover-children.ts';
-import type { ChildExit } from './process/tied-process.ts';
+import { type LocalStackExit, ServerGroup } from './server-group.ts';
 
 const localDatabase = 'tailmark';
 const portsFile = 'ports.json';
@@ -34,23 +34,23 @@ export interface LocalStackOptions {
   readonly env?: Environment | undefined;
 }
 
-export interface LocalStackExit extends ChildExit {
-  readonly part: 'kafka' | 'clickhouse';
-}
-
-export interface LocalStack {
+/** ClickHouse in a data directory, and what was started beside it. */
+export interface LocalClickHouse {
   readonly dir: string;
-  readonly kafka: { readonly brokers: string[]; readonly pid: number };
   readonly clickhouse: {
     readonly url: string;
     readonly database: string;
     readonly tcpPort: number;
     readonly pid: number;
   };
-  /** Resolves when the first of the two exits, also after `stop`. */
+  /** Resolves when the first server exits, also after `stop`. */
   readonly exited: Promise<LocalStackExit>;
-  /** Stops both and releases the directory. May be called again. */
+  /** Stops every server and releases the directory. May be called again. */
   stop(): Promise<void>;
+}
+
+export interface LocalStack extends LocalClickHouse {
+  readonly kafka: { readonly brokers: string[]; readonly pid: number };
 }
 
 /**
@@ -61,8 +61,55 @@ export interface LocalStack {
  *   TAILMARK_LOCAL_JAVA_MISSING, TAILMARK_LOCAL_ENGINE_MISSING or TAILMARK_LOCAL_START_FAILED, after stopping
  *   both.
  */
-export async function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
-  const { signal } = options;
+export function startLocalStack(options: LocalStackOptions): Promise<LocalStack> {
+  return inDirectory(options, async (directory) => {
+    const { dir, ports } = directory;
+    const kafka = directory.servers.add('kafka', (signal) =>
+      startKafka({
+        ...directory.shared,
+        dataDir: join(dir, 'kafka'),
+        port: ports.kafka,
+        controllerPort: ports.kafkaController,
+        env: options.env,
+        signal,
+      }),
+    );
+    const clickhouse = addClickHouse(directory, options);
+    const running = await allRunning(directory);
+    const { brokers, pid } = await kafka;
+    return { ...running, kafka: { brokers, pid }, clickhouse: addressOf(await clickhouse) };
+  });
+}
+
+/** Starts ClickHouse alone, which needs no Java. @throws OperatorError as `startLocalStack` */
+export function startLocalClickHouse(options: LocalStackOptions): Promise<LocalClickHouse> {
+  return inDirectory(options, async (directory) => {
+    const clickhouse = addClickHouse(directory, options);
+    const running = await allRunning(directory);
+    return { ...running, clickhouse: addressOf(await clickhouse) };
+  });
+}
+
+/** A data directory that this process holds, and the servers in it. */
+interface HeldDirectory {
+  readonly dir: string;
+  readonly lock: DirectoryLock;
+  readonly children: LeftoverChildren;
+  readonly ports: LocalPorts;
+  readonly servers: ServerGroup;
+  /** Options of every server. */
+  readonly shared: {
+    readonly onProgress: OnLocalProgress;
+    readonly onSpawn: (pid: number) => void;
+  };
+}
+
+/** Holds the directory for the servers that `start` starts; releases it where that fails. */
+async function inDirectory<T>(
+  options: LocalStackOptions,
+  start: (directory: HeldDirectory) => Promise<T>,
+): Promise<T> {
+  const { signal, onProgress = () => {} } = options;
   signal?.throwIfAborted();
   const { dir, lock } = takeDirectory(resolve(options.dir ?? localDefaultDir));
   const children = new LeftoverChildren(dir);
@@ -70,7 +117,9 @@ export async function startLocalStack(options: LocalStackOptions): Promise<Local
     await children.awaitEarlier(signal);
     if (options.fresh) wipe(dir);
     const ports = await portsFor(dir, options);
-    return await startBoth(dir, ports, options, children, lock);
+    const servers = new ServerGroup(onProgress, signal);
+    const shared = { onProgress, onSpawn: (pid: number) => children.add(pid) };
+    return await start({ dir, lock, children, ports, servers, shared });
   } catch (error) {
     lock.release();
     throw pathError(error, dir, dirHint);
@@ -135,78 +184,37 @@ function lastPorts(path: string): Partial<LocalPorts> {
   }
 }
 
-async function startBoth(
-  dir: string,
-  ports: LocalPorts,
-  options: LocalStackOptions,
-  children: LeftoverChildren,
-  lock: DirectoryLock,
-): Promise<LocalStack> {
-  const { onProgress = () => {}, users, env = process.env } = options;
-  const failed = new AbortController();
-  const signal =
-    options.signal === undefined ? failed.signal : AbortSignal.any([options.signal, failed.signal]);
-  const onSpawn = (pid: number) => children.add(pid);
-  const reported = async <Server>(part: 'kafka' | 'clickhouse', starting: Promise<Server>) => {
-    try {
-      const server = await starting;
-      onProgress({ part, state: 'ready', text: 'ready' });
-      return server;
-    } catch (error) {
-      failed.abort(error);
-      throw error;
-    }
-  };
-  const startingKafka = startKafka({
-    dataDir: join(dir, 'kafka'),
-    port: ports.kafka,
-    controllerPort: ports.kafkaController,
-    onProgress,
-    env,
-    signal,
-    onSpawn,
-  });
-  const startingClickHouse = startClickHouse({
-    dataDir: join(dir, 'clickhouse'),
-    httpPort: ports.clickhouseHttp,
-    tcpPort: ports.clickhouseTcp,
-    database: localDatabase,
-    users,
-    onProgress,
-    signal,
-    onSpawn,
-  });
-  const [kafka, clickhouse] = await Promise.allSettled([
-    reported('kafka', startingKafka),
-    reported('clickhouse', startingClickHouse),
-  ]);
-  if (kafka.status === 'rejected' || clickhouse.status === 'rejected') {
-    // The server that did start is still running.
-    if (kafka.status === 'fulfilled') await kafka.value.stop();
-    if (clickhouse.status === 'fulfilled') await clickhouse.value.stop();
+function addClickHouse(
+  { dir, ports, servers, shared }: HeldDirectory,
+  { users }: LocalStackOptions,
+): Promise<ClickHouseServer> {
+  return servers.add('clickhouse', (signal) =>
+    startClickHouse({
+      ...shared,
+      dataDir: join(dir, 'clickhouse'),
+      httpPort: ports.clickhouseHttp,
+      tcpPort: ports.clickhouseTcp,
+      database: localDatabase,
+      users,
+      signal,
+    }),
+  );
+}
+
+function addressOf({ url, tcpPort, pid }: ClickHouseServer): LocalClickHouse['clickhouse'] {
+  return { url, database: localDatabase, tcpPort, pid };
+}
+
+async function allRunning({ dir, lock, children, servers }: HeldDirectory) {
+  await servers.started().catch((error) => {
     children.forget();
-    throw signal.reason;
-  }
-  const parts = { kafka: kafka.value, clickhouse: clickhouse.value };
+    throw error;
+  });
   let stopping: Promise<void> | undefined;
   const stop = async () => {
-    await Promise.all([parts.kafka.stop(), parts.clickhouse.stop()]);
+    await servers.stop();
     children.forget();
     lock.release();
   };
-  return {
-    dir,
-    kafka: { brokers: parts.kafka.brokers, pid: parts.kafka.pid },
-    clickhouse: {
-      url: parts.clickhouse.url,
-      database: localDatabase,
-      tcpPort: parts.clickhouse.tcpPort,
-      pid: parts.clickhouse.pid,
-    },
-    exited: Promise.race([
-      parts.kafka.exited.then((exit) => ({ part: 'kafka' as const, ...exit })),
-      parts.clickhouse.exited.then((exit) => ({ part: 'clickhouse' as const, ...exit })),
-    ]),
-    stop: () => (stopping ??= stop()),
-  };
+  return { dir, exited: servers.exited(), stop: () => (stopping ??= stop()) };
 }

@@ -1,5 +1,6 @@
 import { createReadStream, statSync } from 'node:fs';
 import { basename } from 'node:path';
+import { systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { eventText, unreadable } from './event-text.ts';
@@ -23,12 +24,14 @@ export interface FileSourceOptions {
   readonly maxLineBytes: number;
 }
 
-/** Limits of a batch: lines and bytes. */
+/** Limits of a batch: lines, bytes, and the time for which its first line waits for others. */
 const BATCH_LINES = 4_096;
 const BATCH_BYTES = 8 * 1024 * 1024;
+const BATCH_MS = 100;
 
 /**
  * Reads NDJSON from a file or standard input: one partition, one record per line, line numbers as offsets.
+ * Lines of a slow writer are delivered without waiting for a full batch.
  * There is no group to commit to, so each run is an import of its own. Rows of an aborted run stay, and the
  * next run counts the file again.
  */
@@ -94,17 +97,55 @@ export class FileSource implements Source {
       await handler.onBatch(this.#claim, batch, async () => undefined);
     };
     const { path = 'standard input', maxLineBytes, startedMs } = this.#options;
-    for await (const { value, originalBytes } of linesOf(eventText(stream, path), maxLineBytes)) {
-      if (this.#isQuiesced) return;
-      const record = { offset, timestampMs: startedMs, value };
-      const isWhole = value.length === originalBytes;
-      records.push(isWhole ? record : { ...record, refused: tooLong(originalBytes, maxLineBytes) });
-      offset++;
-      bytes += value.length;
-      if (records.length >= BATCH_LINES || bytes >= BATCH_BYTES) await deliver();
+    let batchEndMs = 0;
+    const pieces = linesOf(eventText(stream, path), maxLineBytes);
+    try {
+      for (;;) {
+        const next = pieces.next();
+        // A failure must not count as unhandled until it is awaited below.
+        next.catch(() => undefined);
+        const waitMs = batchEndMs - systemClock.elapsedMs();
+        if (records.length > 0 && !(await settlesWithin(waitMs, next))) {
+          if (this.#isQuiesced) return;
+          await deliver();
+        }
+        const { done, value: lines } = await next;
+        if (this.#isQuiesced) return;
+        if (done) break;
+        for (const { value, originalBytes } of lines) {
+          const record = { offset, timestampMs: startedMs, value };
+          const isWhole = value.length === originalBytes;
+          if (records.length === 0) batchEndMs = systemClock.elapsedMs() + BATCH_MS;
+          records.push(
+            isWhole ? record : { ...record, refused: tooLong(originalBytes, maxLineBytes) },
+          );
+          offset++;
+          bytes += value.length;
+          if (records.length < BATCH_LINES && bytes < BATCH_BYTES) continue;
+          await deliver();
+          if (this.#isQuiesced) return;
+        }
+      }
+      if (records.length > 0) await deliver();
+    } finally {
+      // An idle writer would delay whoever awaits this.
+      pieces.return().catch(() => undefined);
     }
-    if (records.length > 0 && !this.#isQuiesced) await deliver();
   }
+}
+
+/** Resolves with whether a promise settles within a time. */
+async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boolean> {
+  if (ms <= 0) return false;
+  const settled = new AbortController();
+  const isLate = systemClock.sleep(ms, settled.signal).then(() => false);
+  const isInTime = promise.then(
+    () => true,
+    () => true,
+  );
+  const result = await Promise.race([isInTime, isLate]);
+  settled.abort();
+  return result;
 }
 
 /** A line, or the beginning of one that is too long. */
@@ -114,23 +155,30 @@ interface Line {
 }
 
 /**
- * Yields lines without their ends, and skips empty ones. The last line needs no end. A line that is too long
- * is truncated to the bytes of a dead letter, so a file without line ends needs little memory.
+ * Yields the lines of each piece without their ends, and skips empty ones. The last line needs no end. A line
+ * that is too long is truncated to the bytes of a dead letter, so a file without line ends needs little
+ * memory.
  */
-async function* linesOf(stream: AsyncIterable<Buffer>, maxBytes: number): AsyncGenerator<Line> {
+async function* linesOf(
+  stream: AsyncIterable<Buffer>,
+  maxBytes: number,
+): AsyncGenerator<Iterable<Line>, void, void> {
   const rest = new LineParts(maxBytes);
-  for await (const bytes of stream) {
-    let start = 0;
-    for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-      rest.add(bytes.subarray(start, end));
-      const line = rest.next();
-      start = end + 1;
-      if (line.originalBytes > 0) yield line;
-    }
-    if (start < bytes.length) rest.add(bytes.subarray(start));
-  }
+  for await (const bytes of stream) yield linesIn(bytes, rest);
   const last = rest.next();
-  if (last.originalBytes > 0) yield last;
+  if (last.originalBytes > 0) yield [last];
+}
+
+/** Yields the lines that end in a piece; the beginning of another one stays in `rest`. */
+function* linesIn(bytes: Buffer, rest: LineParts): Generator<Line, void> {
+  let start = 0;
+  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
+    rest.add(bytes.subarray(start, end));
+    const line = rest.next();
+    start = end + 1;
+    if (line.originalBytes > 0) yield line;
+  }
+  if (start < bytes.length) rest.add(bytes.subarray(start));
 }
 
 /** Collects the parts of an incomplete line. */

@@ -8,7 +8,11 @@ import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { queryClickHouse, startClickHouse } from '../../src/local/clickhouse/clickhouse-server.ts';
-import { type LocalStack, startLocalStack } from '../../src/local/local-stack.ts';
+import {
+  type LocalStack,
+  startLocalClickHouse,
+  startLocalStack,
+} from '../../src/local/local-stack.ts';
 import { processIdentity } from '../../src/local/process/process-identity.ts';
 import { useStack } from '../containers/stack.ts';
 import { pollUntil } from '../local/poll-until.ts';
@@ -264,6 +268,26 @@ describe('the local stack', () => {
     });
     expect(readdirSync(dir)).not.toContain('lock.json');
     expect(readdirSync(dir)).not.toContain('children.json');
+  });
+});
+
+describe('startLocalClickHouse', () => {
+  it('runs without Java, in the same directory and on the same ports as the stack', async () => {
+    const env = { PATH: '', TAILMARK_CACHE_DIR: join(dir, 'cache') };
+    const alone = await startLocalClickHouse({ dir, env });
+    const { url, pid } = alone.clickhouse;
+    try {
+      await queryClickHouse(portOf(url), 'CREATE TABLE tailmark.t ENGINE = Log AS SELECT 1 AS n');
+      expect(readdirSync(dir)).toContain('lock.json');
+    } finally {
+      await alone.stop();
+    }
+    expect(await alone.exited).toMatchObject({ part: 'clickhouse' });
+    expect(isRunning(pid)).toBe(false);
+    expect(readdirSync(dir).sort()).toEqual(['clickhouse', 'ports.json']);
+    const { clickhouse } = await start();
+    expect(clickhouse.url).toBe(url);
+    expect(await queryClickHouse(portOf(url), 'SELECT n FROM tailmark.t')).toBe('1\n');
   });
 });
 

@@ -59,6 +59,18 @@ const ledgerAt = (endOffset: number, logId = 'c/t'): LedgerEnd => ({
   leaderEpoch: 2,
 });
 
+describe('a file', () => {
+  it.each(['earliest', 'latest'] as const)('starts at its first line: %s', async (startFrom) => {
+    expect(await positionOf({ logId: '', low: 0, high: 0, startFrom })).toMatchObject({
+      reason: 'start_from',
+      logId: '',
+      startOffset: 0,
+      readOffset: 0,
+      lostOffsets: 0,
+    });
+  });
+});
+
 describe('a partition with a commit', () => {
   it('starts there', async () => {
     const metadata = noteOf(testIntent(9, 7));

@@ -132,6 +132,40 @@ describe('standard input', () => {
     expect(reader.claim?.topic).toBe('stdin');
   });
 
+  it('is delivered while its writer pauses, each line once', async () => {
+    const stdin = new Readable({ read: () => undefined });
+    const source = new FileSource({ path: undefined, stdin, startedMs, maxLineBytes });
+    const reader = new Reader();
+    const delivered = () => new Promise<void>((resolve) => (reader.onEach = resolve));
+    await source.start(reader);
+    for (const text of ['a\nb\nc', 'd\n', 'e\nf\n']) {
+      const batch = delivered();
+      stdin.push(text);
+      await batch;
+    }
+    stdin.push(null);
+    await source.done;
+    expect(reader.batches.map(({ fetchOffset, nextOffset }) => [fetchOffset, nextOffset])).toEqual([
+      [0, 2],
+      [2, 3],
+      [3, 5],
+    ]);
+    expect(reader.lines).toEqual(['a', 'b', 'cd', 'e', 'f']);
+  });
+
+  it('of a writer that never pauses is delivered before a batch is full', async () => {
+    const stdin = new Readable({ read: () => undefined });
+    const source = new FileSource({ path: undefined, stdin, startedMs, maxLineBytes });
+    const reader = new Reader();
+    const writer = setInterval(() => stdin.push('a\n'), 5);
+    const delivered = new Promise<void>((resolve) => (reader.onEach = resolve));
+    await source.start(reader);
+    await delivered;
+    clearInterval(writer);
+    expect(reader.lines.length).toBeLessThan(4_096);
+    expect(new Set(reader.lines)).toEqual(new Set(['a']));
+  });
+
   it('may be a stream of texts', async () => {
     expect((await linesOf(undefined, Readable.from(['a\nö', 'b\n']))).lines).toEqual(['a', 'öb']);
   });

@@ -5,12 +5,8 @@ import { systemClock } from '../../base/clock.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { createLog } from '../../base/telemetry/log.ts';
 import { type Config, configSchema } from '../../config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { publishedTraffic } from '../../generate/publish/published-traffic.ts';
-import { openKafkaPublisher } from '../../kafka/client/kafka-publisher.ts';
-import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
-import { followTopic } from '../../kafka/follow-topic.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
 import { startPipeline } from '../../pipeline.ts';
 import { migrate } from '../../sink/migrate.ts';
 import { rowsOf } from '../../sink/read-query.ts';
@@ -26,8 +22,10 @@ import {
   type Timeline,
   timelineOf,
 } from '../demo/demo-traffic.ts';
+import type { DemoConnection, DemoTransport } from '../demo/demo-transport.ts';
+import { exploreText } from '../demo/explore-text.ts';
+import { openTransport } from '../demo/open-transport.ts';
 import type { Io } from '../io.ts';
-import { startStack } from '../start-stack.ts';
 import { colorsOf } from '../text/colors.ts';
 import { createProgress } from '../text/progress.ts';
 import { renderTable, right } from '../text/table.ts';
@@ -38,8 +36,8 @@ import { anomalyText } from './anomalies.ts';
 const PATIENCE_MS = 90_000;
 
 const ONCE_TEXT = `
-Run the demo without --once to keep it running with normal traffic. It then prints commands to query,
-verify and break it.
+Run the demo without --once to keep it running with normal traffic. It then prints links to the incident,
+and commands to query and verify it.
 `;
 
 export const demo: Command = {
@@ -48,6 +46,9 @@ export const demo: Command = {
 Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
 history, then live traffic at ${plot.speed} times real speed. The ${plot.stage} stage of ${plot.model} turns slow for ${plot.share * 100} % of
 the requests in one region, and recovers.
+
+Without Java 17 or later (or, the first time, Maven) it runs without Kafka: its events go straight
+into the pipeline.
 
 Examples:
   tailmark demo              keeps running at the end; Ctrl-C stops it
@@ -63,11 +64,18 @@ Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwi
       .option('--dir <DIR>', 'data directory of the demo; emptied at the start', '.tailmark/demo');
   },
   async run(_args, options, io) {
-    const stack = await startStack({ dir: String(options.dir), fresh: true }, io);
+    let transport: DemoTransport;
     try {
-      return await new Demo(stack, io, options.json === true).play(options.once === true);
+      transport = await openTransport(String(options.dir), io);
+    } catch (error) {
+      if (!io.signal.aborted) throw error;
+      io.err('Interrupted before the demo was ready. Nothing is left running.\n');
+      return exitCodes.failed;
+    }
+    try {
+      return await new Demo(transport, io, options.json === true).play(options.once === true);
     } finally {
-      await stack.stop();
+      await transport.servers.stop();
     }
   },
 };
@@ -75,10 +83,19 @@ Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwi
 /** Result of the demo, for --json and for the exit code. */
 interface Outcome {
   readonly ok: boolean;
+  /** Events of the history, and of all of the demo. */
+  readonly sent: { readonly history: number; readonly total: number };
   readonly problems: readonly string[];
 }
 
+const pipelineEnded: Outcome = {
+  ok: false,
+  problems: ['the pipeline ended'],
+  sent: { history: 0, total: 0 },
+};
+
 class Demo {
+  readonly #transport: DemoTransport;
   readonly #logPath: string;
   readonly #io: Io;
   readonly #json: boolean;
@@ -87,13 +104,15 @@ class Demo {
   readonly #latest = new Map<string, AnomalyEvent>();
   #timeline: Timeline | undefined;
 
-  constructor(stack: LocalStack, io: Io, json: boolean) {
-    this.#logPath = join(stack.dir, 'tailmark.log');
+  constructor(transport: DemoTransport, io: Io, json: boolean) {
+    const { dir, clickhouse } = transport.servers;
+    this.#transport = transport;
+    this.#logPath = join(dir, 'tailmark.log');
     this.#io = io;
     this.#json = json;
     this.#config = configSchema.parse({
-      kafka: { brokers: stack.kafka.brokers, group_id: 'tailmark-demo' },
-      clickhouse: { url: stack.clickhouse.url, database: stack.clickhouse.database },
+      ...transport.settings,
+      clickhouse: { url: clickhouse.url, database: clickhouse.database },
       ingest: { flush_interval: '1s' },
       // The demo has no flapping, so it resolves sooner.
       detect: { interval: '500ms', resolve_windows: 3 },
@@ -103,86 +122,79 @@ class Demo {
 
   async play(once: boolean): Promise<ExitCode> {
     const config = this.#config;
-    const topic = config.kafka.topics[0] ?? '';
-    this.#print(
-      `Kafka at ${config.kafka.brokers.join(',')}, ClickHouse at ${config.clickhouse.url}`,
-    );
+    const transport = this.#transport;
+    this.#print(transport.addresses);
     await migrate(config.clickhouse);
-    await ensureTopics(config.kafka, [{ topic, partitions: 2 }]);
+    await transport.prepare(config);
     const log = createLog({ level: 'info', fd: openSync(this.#logPath, 'a') });
     const pipeline = await startPipeline(config, {
       roles: ['ingest', 'detect', 'serve'],
-      stdin: this.#io.stdin,
+      stdin: transport.stdin,
       log,
     });
-    const followed = await followTopic(config.kafka, config.alert.topic, ({ value }) => {
-      if (value !== null) this.#onAnomaly(anomalyEventSchema.parse(JSON.parse(String(value))));
-    });
+    let connection: DemoConnection | undefined;
     try {
+      this.#print(`dashboard ${pipeline.url}/`);
+      connection = await transport.connect(config, (event) => this.#onAnomaly(event));
       const outcome = await Promise.race([
-        this.#story(topic),
-        pipeline.done.then(() => ({ ok: false, problems: ['the pipeline ended'] })),
+        this.#story(connection),
+        pipeline.done.then(() => pipelineEnded),
       ]);
       if (this.#io.signal.aborted) return exitCodes.ok;
-      await this.#report(outcome, once);
-      if (!once) await this.#sendNormalTraffic(topic, pipeline.url);
+      await this.#report(outcome, once ? undefined : pipeline.url);
+      if (!once) await Promise.race([this.#sendNormalTraffic(connection), pipeline.done]);
       return outcome.ok ? exitCodes.ok : exitCodes.failed;
     } finally {
-      await followed.stop();
+      await connection?.close();
       await pipeline.stop();
     }
   }
 
   /** Plays the past, normal traffic, the regression and the recovery. */
-  async #story(topic: string): Promise<Outcome> {
+  async #story({ send }: DemoConnection): Promise<Outcome> {
     const { signal } = this.#io;
-    const publisher = await openKafkaPublisher(this.#config.kafka);
-    try {
-      // The end of sending the past is unknown in advance: 12 s is typical.
-      const timeline = timelineOf(Date.now() + 12_000);
-      this.#timeline = timeline;
-      const events = new PlotEvents(timeline);
-      const to = { publisher, topic };
-      const expected = Math.round((plot.historyMs / 1000) * plot.ratePerSecond);
-      const bar = createProgress(this.#io, { label: 'sending history', total: expected });
-      let sent = await sendEvents(
-        events.until(timeline.liveMs),
-        to,
-        { speed: Number.POSITIVE_INFINITY, eventMs: undefined },
-        signal,
-        (count) => bar.update(count),
-      );
-      bar.finish();
-      await this.#untilStored(sent);
-      this.#print(
-        `sent and stored ${sent.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of history`,
-      );
-      const scenes = [
-        {
-          untilMs: timeline.faultFromMs,
-          text: `live traffic now, at ${plot.speed} times real speed`,
-        },
-        {
-          untilMs: timeline.faultToMs,
-          text: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
-        },
-        { untilMs: timeline.endMs, text: 'regression removed' },
-      ];
-      let fromMs = timeline.liveMs;
-      for (const { untilMs, text } of scenes) {
-        this.#print(text);
-        const isLast = untilMs === timeline.endMs;
-        const pace = { speed: plot.speed, eventMs: fromMs };
-        const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
-        sent += await sendEvents(events.until(untilMs), to, pace, until);
-        fromMs = untilMs;
-      }
-      this.#timeline = { ...timeline, endMs: Math.min(timeline.endMs, Date.now()) };
-      await this.#untilStored(sent);
-      return await this.#evaluate(sent);
-    } finally {
-      await publisher.close();
+    // The end of sending the past is unknown in advance: 12 s is typical.
+    const timeline = timelineOf(Date.now() + 12_000);
+    this.#timeline = timeline;
+    const events = new PlotEvents(timeline);
+    const expected = Math.round((plot.historyMs / 1000) * plot.ratePerSecond);
+    const bar = createProgress(this.#io, { label: 'sending history', total: expected });
+    const history = await sendEvents(
+      events.until(timeline.liveMs),
+      send,
+      { speed: Number.POSITIVE_INFINITY, eventMs: undefined },
+      signal,
+      (count) => bar.update(count),
+    );
+    bar.finish();
+    await this.#untilStored(history);
+    this.#print(
+      `sent and stored ${history.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of history`,
+    );
+    const scenes = [
+      {
+        untilMs: timeline.faultFromMs,
+        text: `live traffic now, at ${plot.speed} times real speed`,
+      },
+      {
+        untilMs: timeline.faultToMs,
+        text: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
+      },
+      { untilMs: timeline.endMs, text: 'regression removed' },
+    ];
+    let total = history;
+    let fromMs = timeline.liveMs;
+    for (const { untilMs, text } of scenes) {
+      this.#print(text);
+      const isLast = untilMs === timeline.endMs;
+      const pace = { speed: plot.speed, eventMs: fromMs };
+      const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
+      total += await sendEvents(events.until(untilMs), send, pace, until);
+      fromMs = untilMs;
     }
+    this.#timeline = { ...timeline, endMs: Math.min(timeline.endMs, Date.now()) };
+    await this.#untilStored(total);
+    return await this.#evaluate({ history, total });
   }
 
   /** Aborts when there are anomalies and all of them have been resolved. */
@@ -199,16 +211,17 @@ class Demo {
   }
 
   /** Compares the anomalies with the injected regression. */
-  async #evaluate(sent: number): Promise<Outcome> {
+  async #evaluate(sent: Outcome['sent']): Promise<Outcome> {
     const problems = demoVerdict([...this.#latest.values()]);
     const verification = await withClickHouse(this.#config, 'verify', (client) =>
       verify(client, { retention: this.#config.clickhouse.retention, ...systemClock }),
     );
     if (!verification.ok) problems.push('verification failed: see `tailmark verify`');
-    if (verification.totals.consumed !== sent) {
-      problems.push(`${sent} events were sent, ${verification.totals.consumed} consumed`);
+    const { consumed } = verification.totals;
+    if (consumed !== sent.total) {
+      problems.push(`${sent.total} events were sent, ${consumed} consumed`);
     }
-    return { ok: problems.length === 0, problems };
+    return { ok: problems.length === 0, problems, sent };
   }
 
   async #untilStored(events: number): Promise<void> {
@@ -233,7 +246,8 @@ class Demo {
     else this.#io.out(`${green('resolved')}  ${bold(event.summary)}\n`);
   }
 
-  async #report(outcome: Outcome, once: boolean): Promise<void> {
+  /** @param url of the dashboard, where it stays open. */
+  async #report(outcome: Outcome, url: string | undefined): Promise<void> {
     const timeline = this.#timeline;
     if (timeline === undefined) return;
     const { liveMs, faultFromMs, faultToMs, endMs } = timeline;
@@ -270,34 +284,18 @@ class Demo {
     for (const problem of outcome.problems) this.#io.out(`${red('wrong')}  ${problem}\n`);
     const found = `found, blamed on ${plot.stage}, resolved; every event counted exactly once`;
     this.#io.out(outcome.ok ? `\n${green('ok')}  ${bold(found)}\n` : '\n');
-    this.#io.out(once ? ONCE_TEXT : this.#furtherText());
+    this.#io.out(url === undefined ? ONCE_TEXT : this.#exploreText(url));
   }
 
-  #furtherText(): string {
-    const { kafka, clickhouse } = this.#config;
-    return `
-To explore, in another terminal:
-
-  export TAILMARK_KAFKA_BROKERS=${kafka.brokers.join(',')}
-  export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}
-  bin/tailmark.js tails --model ${plot.model} --since 10m
-  bin/tailmark.js anomalies
-  bin/tailmark.js explain
-  bin/tailmark.js verify
-  bin/tailmark.js generate --fault slow_stage,stage=forward,model=llm,factor=3,for=2m --duration 5m
-  curl '${clickhouse.url}/?database=${clickhouse.database}' -d "SELECT stage, p50_ms, p99_ms FROM tails_1d WHERE model = '${plot.model}' AND NOT cold_start"
-
-Log of the pipeline: ${this.#logPath}
-`;
+  #exploreText(url: string): string {
+    const anomalyIds = [...this.#latest.keys()];
+    return exploreText(this.#transport, { url, anomalyIds, logPath: this.#logPath });
   }
 
   /** Sends normal traffic in real time, until interrupted. */
-  async #sendNormalTraffic(topic: string, url: string | undefined): Promise<void> {
+  async #sendNormalTraffic({ send }: DemoConnection): Promise<void> {
     const { signal } = this.#io;
-    this.#print(
-      `normal traffic continues in real time; health and metrics at ${url ?? '-'}; Ctrl-C stops it`,
-    );
-    const publisher = await openKafkaPublisher(this.#config.kafka);
+    this.#print('normal traffic continues in real time; Ctrl-C stops it');
     const startMs = Date.now();
     const events = publishedTraffic({
       seed: 'demo/after',
@@ -306,11 +304,12 @@ Log of the pipeline: ${this.#logPath}
       ratePerSecond: plot.ratePerSecond,
       dailySwing: 0,
     });
-    await sendEvents(events, { publisher, topic }, { speed: 1, eventMs: startMs }, signal);
-    await publisher.close();
+    await sendEvents(events, send, { speed: 1, eventMs: startMs }, signal);
   }
 
+  /** Prints a line of progress; none after an interruption, which skips what is left of the story. */
   #print(text: string): void {
+    if (this.#io.signal.aborted) return;
     const { dim } = colorsOf(this.#io);
     this.#io.err(`${dim(new Date().toISOString().slice(11, 19))} ${text}\n`);
   }

@@ -7,7 +7,7 @@ import {
   timedLines,
 } from '../../generate/publish/published-traffic.ts';
 import { sendPaced } from '../../generate/publish/send-paced.ts';
-import type { Publisher } from '../../kafka/client/publisher.ts';
+import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
@@ -96,17 +96,17 @@ export class PlotEvents {
   }
 }
 
-/** Sends events to a topic, at a speed or as fast as possible; calls back with the number of sent ones. */
+/** Sends events at a speed or as fast as possible; calls back with the number of sent ones. */
 export async function sendEvents(
   events: Iterable<PublishedEvent>,
-  to: { readonly publisher: Publisher; readonly topic: string },
+  send: (messages: readonly OutgoingMessage[]) => Promise<void>,
   pace: { readonly speed: number; readonly eventMs: number | undefined },
   signal: AbortSignal,
   onSent: (events: number) => void = () => undefined,
 ): Promise<number> {
   const sent = await sendPaced({
     lines: timedLines(events),
-    send: (messages) => to.publisher.publish(to.topic, messages),
+    send,
     perMessage: 20,
     pace: { ...pace, wallMs: Date.now() },
     clock: systemClock,

@@ -13,11 +13,13 @@ export interface JavaRuntime {
 
 const leastVersion = 17;
 
-/** Hint for a missing Java or Maven. The local Kafka needs both; later starts need only Java. */
+/** Remedy for a missing Java or Maven. The local Kafka needs both; later starts need only Java. */
+export const javaRemedy =
+  `Install a JDK ${leastVersion} or later and Maven (both on PATH, or JAVA_HOME and MAVEN_HOME ` +
+  'set).';
 const javaHint =
-  `Install a JDK ${leastVersion} or later and Maven (both on PATH, or JAVA_HOME and MAVEN_HOME set). ` +
-  'Without them: `docker compose up` runs Kafka and ClickHouse in Docker, and `--source file` reads ' +
-  'events from a file or standard input.';
+  `${javaRemedy} Without them: \`docker compose up\` runs Kafka and ClickHouse in Docker, and ` +
+  '`--source file` reads events from a file or standard input.';
 
 /** Finds Java by JAVA_HOME, else on PATH. @throws TAILMARK_LOCAL_JAVA_MISSING, also if it is too old. */
 export async function findJava(env: Environment): Promise<JavaRuntime> {

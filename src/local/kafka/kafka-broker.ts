@@ -8,8 +8,7 @@ import type { OnLocalProgress } from '../local-progress.ts';
 import { openLog } from '../process/program-log.ts';
 import { type ChildHandle, startTiedProcess } from '../process/tied-process.ts';
 import { describeExit, startFailure, untilServing } from '../start-failure.ts';
-import { findJava } from './java-runtime.ts';
-import { ensureKafkaJars } from './kafka-jars.ts';
+import { ensureKafkaJars, findKafkaPrograms } from './kafka-jars.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 
 export interface KafkaOptions {
@@ -58,8 +57,7 @@ export const jvmArgs = [
  */
 export async function startKafka(options: KafkaOptions): Promise<KafkaBroker> {
   const { dataDir, onProgress, env = process.env, signal, onSpawn } = options;
-  // Maven needs Java too, and reports its absence less clearly.
-  const { path: javaPath } = await findJava(env);
+  const { path: javaPath } = await findKafkaPrograms(env);
   const jars = await ensureKafkaJars({ env, onProgress, signal });
   signal?.throwIfAborted();
   const [port = 0, controllerPort = 0] = await freePorts([options.port, options.controllerPort]);

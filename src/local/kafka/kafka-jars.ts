@@ -18,7 +18,7 @@ import type { OnLocalProgress } from '../local-progress.ts';
 import { pathError } from '../path-error.ts';
 import { logTail } from '../process/program-log.ts';
 import { startTiedProcess } from '../process/tied-process.ts';
-import { findMaven } from './java-runtime.ts';
+import { findJava, findMaven, type JavaRuntime } from './java-runtime.ts';
 import { MavenProgress } from './maven-progress.ts';
 
 export const kafkaVersion = '4.3.0';
@@ -39,7 +39,7 @@ export interface KafkaJarsOptions {
  */
 export async function ensureKafkaJars(options: KafkaJarsOptions): Promise<string> {
   const cache = cacheDir(options.env);
-  const dir = join(cache, `kafka-${kafkaVersion}`);
+  const dir = kafkaJarsDir(options.env);
   if (isComplete(dir)) return dir;
   const maven = findMaven(options.env);
   const scratch = `${dir}.${process.pid}-${randomBytes(4).toString('hex')}`;
@@ -58,6 +58,22 @@ export async function ensureKafkaJars(options: KafkaJarsOptions): Promise<string
     rmSync(scratch, { recursive: true, force: true });
   }
   return dir;
+}
+
+/**
+ * Finds the programs that start Kafka: Java, and Maven unless the jars are in the cache. Fetches nothing.
+ *
+ * @throws OperatorError TAILMARK_LOCAL_JAVA_MISSING.
+ */
+export async function findKafkaPrograms(env: Environment): Promise<JavaRuntime> {
+  // Maven needs Java too, and reports its absence less clearly.
+  const java = await findJava(env);
+  if (!isComplete(kafkaJarsDir(env))) findMaven(env);
+  return java;
+}
+
+function kafkaJarsDir(env: Environment): string {
+  return join(cacheDir(env), `kafka-${kafkaVersion}`);
 }
 
 /** Checks that every file in the marker exists with its size. */

@@ -10,7 +10,12 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
-import { ensureKafkaJars, isComplete, kafkaVersion } from '../../../src/local/kafka/kafka-jars.ts';
+import {
+  ensureKafkaJars,
+  findKafkaPrograms,
+  isComplete,
+  kafkaVersion,
+} from '../../../src/local/kafka/kafka-jars.ts';
 
 let dir: string;
 let cache: string;
@@ -34,6 +39,39 @@ function fetchWith(script: string, texts: string[] = []) {
     onProgress: ({ text }) => texts.push(text),
   });
 }
+
+describe('findKafkaPrograms', () => {
+  const missing = { code: 'TAILMARK_LOCAL_JAVA_MISSING', exitCode: 69 };
+  const program = (name: string, script: string) => {
+    writeFileSync(join(dir, name), `#!/bin/sh\n${script}\n`);
+    chmodSync(join(dir, name), 0o755);
+  };
+  const find = () => findKafkaPrograms({ PATH: dir, TAILMARK_CACHE_DIR: cache });
+
+  it('wants Java though the jars are in the cache', async () => {
+    await fetchWith(goodMaven);
+    await expect(find()).rejects.toMatchObject({
+      ...missing,
+      message: 'Cannot start Kafka: Java 17 or later must be installed; it is not',
+    });
+  });
+
+  it('wants Maven only while the jars are not in the cache', async () => {
+    program('java', `echo 'openjdk version "17.0.1"' >&2`);
+    await expect(find()).rejects.toMatchObject({
+      ...missing,
+      message: 'Cannot fetch Kafka: Maven (mvn) must be installed; it is not',
+    });
+    await fetchWith(goodMaven);
+    rmSync(join(dir, 'mvn'));
+    expect(await find()).toEqual({ path: join(dir, 'java'), version: 17 });
+  });
+
+  it('takes no Java that does not run', async () => {
+    program('java', `echo 'No Java runtime present' >&2; exit 1`);
+    await expect(find()).rejects.toMatchObject(missing);
+  });
+});
 
 describe('ensureKafkaJars', () => {
   it('fetches once, reports its progress, and leaves nothing else in the cache', async () => {
