@@ -1,5 +1,6 @@
 -- Anomalies of a range as they stand: those that were open in it, the newest first, from a cursor on. One that hits
--- several series is one, listed for the model of each. `accepted_by`: receivers that accepted it while it was open.
+-- several series is one, listed for the model of each. `open_body`: its newest event before its end, which says what it was.
+-- `accepted_by`: receivers that accepted it while it was open.
 SELECT
     id,
     model,
@@ -11,7 +12,8 @@ SELECT
     if(resolved_at IS NULL, NULL, toUnixTimestamp64Milli(assumeNotNull(resolved_at))) AS resolved_ms,
     if(kind = 'pipeline', 0, greatest(1, JSONExtractUInt(body, 'scope', 'affected'))) AS series,
     accepted_by,
-    body
+    body,
+    open_body
 FROM
 (
     SELECT *
@@ -26,6 +28,13 @@ FROM
     ORDER BY started_at DESC, id DESC
     LIMIT {limit:UInt32}
 ) AS listed
+LEFT JOIN
+(
+    SELECT id, argMax(body, revision) AS open_body
+    FROM anomalies
+    WHERE state != 'resolved'
+    GROUP BY id
+) AS opened USING (id)
 LEFT JOIN
 (
     SELECT id, arraySort(groupUniqArray(receiver)) AS accepted_by

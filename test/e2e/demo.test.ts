@@ -1,20 +1,122 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { useStack } from '../containers/stack.ts';
-import { playDemo } from './kit/play-demo.ts';
+import { press, tabTo, untilDrawn, useBrowserIfThere } from './dashboard/kit/use-browser.ts';
+import { poll } from './kit/poll.ts';
+import { startChild } from './kit/start-child.ts';
 
 const dir = mkdtempSync(join(tmpdir(), 'tailmark-demo-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
 // The demo starts its own servers; it is skipped where this machine cannot run them.
 const stack = useStack();
+const browser = useBrowserIfThere();
+
+const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 60_000 });
 
 it.runIf(stack.kind === 'local')(
-  'demo --once finds the regression it injects, blames the stage, resolves, and exits 0',
+  'demo tells its story, and its links lead a newcomer to the stage to blame, by keyboard alone',
   async () => {
-    const messages = await playDemo(dir, process.env);
-    expect(messages).toMatch(/ Kafka at 127\.0\.0\.1:\d+, ClickHouse at /);
+    const demo = startChild(['demo', '--dir', dir], process.env);
+    try {
+      await demo.logged('dashboard http://127.0.0.1:');
+      await poll(
+        'the end of the story',
+        () => (demo.isOver() || demo.out().includes('Log of the pipeline') ? true : undefined),
+        { deadlineMs: 600_000, seen: () => demo.out() + demo.err() },
+      );
+      const printed = demo.out();
+      expect(printed).toContain(
+        '\nok  found, blamed on features, resolved; every event counted exactly once\n',
+      );
+      const [, home = ''] = /dashboard (http:\S+\/)$/m.exec(demo.err()) ?? [];
+      const [, incident = ''] = /^incident {2}(http:\S+)$/m.exec(printed) ?? [];
+      if (browser.isThere) await newcomersPath(home, incident);
+      demo.signal('SIGINT');
+      expect([await demo.exited, demo.err()]).toEqual([0, demo.err()]);
+    } finally {
+      demo.signal('SIGKILL');
+      await demo.exited;
+    }
   },
 );
+
+/** The path of whoever opens the printed links: what is slow and since when, the blame, the composition. */
+async function newcomersPath(home: string, incident: string): Promise<void> {
+  const { page, complaints } = await browser.open(home, {
+    permissions: ['clipboard-read', 'clipboard-write'],
+  });
+  const title =
+    /^ranker p\d+ .* its baseline, blame features.*; \d\d:\d\d:\d\d to \d\d:\d\d:\d\d, \d+ /;
+
+  // The link of the incident: what was slow, and when.
+  await page.goto(incident);
+  await untilDrawn(page);
+  await soon(() => page.locator('h1').textContent()).toMatch(title);
+
+  // One step from the dashboard to the same: blame, and the requests before and during.
+  await page.goto(home);
+  await untilDrawn(page);
+  await soon(() => page.locator('h1').textContent()).toMatch(
+    /^Nothing open\. 1 incident in this range/,
+  );
+  await press(page, 'j');
+  while (
+    !(await page.evaluate<string>('document.activeElement.href ?? ""')).includes('/incidents/')
+  ) {
+    await press(page, 'j');
+  }
+  await press(page, 'Enter');
+  await soon(() => page.url()).toContain(new URL(incident).pathname);
+  await untilDrawn(page);
+  await soon(() => page.locator('h1').textContent()).toMatch(title);
+  expect(await page.locator('#blame-title').textContent()).toMatch(
+    /^Blame: features \+\d+\sms, \d+\s%/,
+  );
+  const spoken = page.locator('.chart-distribution [aria-live]');
+  await page.locator('.chart-distribution [role="application"]').focus();
+  await press(page, 'ArrowRight');
+  await press(page, 'End');
+  expect(await spoken.textContent()).toMatch(/\(0\).*\([1-9]\d*\)/);
+  await sameNumbersElsewhere(page, home);
+
+  // The second step: what the slow requests are made of.
+  await tabTo(page, page.getByRole('link', { name: 'What ranker is made of' }));
+  await press(page, 'Enter');
+  await soon(() => new URL(page.url()).pathname).toBe('/models/ranker');
+  await untilDrawn(page);
+  const slowest = page.locator('[data-panel="composition"]');
+  await soon(() => slowest.getAttribute('data-state')).toMatch(/^(ready|partial)$/);
+  await sameNumbersElsewhere(page, home);
+  expect(complaints).toEqual([]);
+  await page.context().close();
+}
+
+/** Expects that the copied link of a page has its numbers in a fresh browser whose clock is an hour on. */
+async function sameNumbersElsewhere(page: Page, home: string): Promise<void> {
+  await press(page, 'c');
+  await page.getByText('Link copied').waitFor();
+  const link = await page.evaluate<string>('navigator.clipboard.readText()');
+  expect(link).toMatch(/from=\d{4}-\S+Z&to=\d{4}-\S+Z/);
+  const later = await browser.open(home);
+  await later.page.clock.install({ time: Date.now() + 3_600_000 });
+  await later.page.goto(link);
+  await untilDrawn(later.page);
+  await page.goto(link);
+  await untilDrawn(page);
+  expect((await numbersOf(page)).length).toBeGreaterThan(50);
+  await soon(async () => [
+    await later.page.locator('h1').textContent(),
+    await numbersOf(later.page),
+  ]).toEqual([await page.locator('h1').textContent(), await numbersOf(page)]);
+  expect(later.complaints).toEqual([]);
+  await later.page.context().close();
+}
+
+const numbersOf = (page: Page) =>
+  page
+    .locator('[data-panel] data')
+    .evaluateAll((all) => all.map((one) => one.getAttribute('value')));

@@ -38,14 +38,15 @@ function titleOfSeries(event: AnomalyEvent, notice: Notice): string {
  * What an anomaly is, without its status and its times, for a page that shows these in its own way: "ranker p99
  * 512 ms, 2.1x its baseline, blame queue; 12 of 24 series".
  *
- * @param event its names clean.
+ * @param event before its end; its names clean.
  */
 export function headlineOf(event: AnomalyEvent): string {
-  const isOver = event.state === 'resolved';
-  const shown = isOver ? event : ofWorstSeries(event);
-  const what = isOver ? endText(shown) : kindWords[shown.kind].headline(shown);
+  const shown = ofWorstSeries(event);
   const start = `${subjectOf(shown)}${otherModels(shown)}`;
-  return cleanText(`${start} ${what}${scopeText(shown)}`, maxTitleChars);
+  return cleanText(
+    `${start} ${kindWords[shown.kind].headline(shown)}${scopeText(shown)}`,
+    maxTitleChars,
+  );
 }
 
 /** Severity that an episode had before its last rise, for this receiver; undefined before any. */

@@ -29,6 +29,7 @@ interface Row {
   readonly series: string | number;
   readonly accepted_by: readonly string[];
   readonly body: string;
+  readonly open_body: string;
 }
 
 /**
@@ -62,13 +63,15 @@ export async function anomaliesView(
 }
 
 function rowOf(row: Row): AnomalyRow {
-  const event = anomalyEventSchema.parse(JSON.parse(row.body));
-  const { title, summary, event: clean } = messageOfEvent(event);
+  const event = eventIn(row.body);
+  const { title, summary } = messageOfEvent(event);
+  // An anomaly whose events before its end are gone has its end alone.
+  const { event: open } = messageOfEvent(eventIn(row.open_body || row.body));
   return {
     ...{
       id: row.id,
       title,
-      headline: headlineOf(clean),
+      headline: headlineOf(open),
       summary,
       model: row.model,
       stage: row.stage,
@@ -79,6 +82,10 @@ function rowOf(row: Row): AnomalyRow {
     series: Number(row.series),
     accepted_by: [...row.accepted_by],
   };
+}
+
+function eventIn(body: string): AnomalyEvent {
+  return anomalyEventSchema.parse(JSON.parse(body));
 }
 
 /** The words that a receiver would get of this event: the same as on a pager. */

@@ -1,4 +1,5 @@
 import { cleanText } from '../../alert/message/clean-text.ts';
+import { headlineOf } from '../../alert/message/title.ts';
 import { dimensions } from '../../base/dimensions.ts';
 import type { Config } from '../../config/schema.ts';
 import { baselineValues } from '../../detect/drivers/found-drivers.ts';
@@ -56,9 +57,11 @@ export async function anomalyView(
     readDistribution(client, event, members, question),
   ]);
   const { title, facts } = messageOfEvent(event);
+  const open = found.events.findLast(({ state }) => state !== 'resolved') ?? event;
   const shown = shownRange(event, nowMs);
   return {
     title,
+    headline: headlineOf(messageOfEvent(open).event),
     facts: [...facts],
     event,
     series_count: Math.max(members.length, event.scope?.affected ?? 1),

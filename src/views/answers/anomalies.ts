@@ -2,13 +2,17 @@ import { z } from 'zod';
 import { anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import { answerOf, count, ms, time } from './common.ts';
 
+const headline = z
+  .string()
+  .describe(
+    'What it is, or was before its end: a title without status and times, which a page has its own way.',
+  );
+
 /** One anomaly as it stands; one that hits several series is one. */
 const anomalyRow = z.strictObject({
   id: z.string(),
   title: z.string().describe('The title of its messages.'),
-  headline: z
-    .string()
-    .describe('The title without its status and times: a page has these its own way.'),
+  headline,
   summary: z.string(),
   model: z.string(),
   kind: anomalyEventSchema.shape.kind,
@@ -36,6 +40,7 @@ const historyRow = z.strictObject({
 /** Everything about one anomaly. */
 export const anomalyAnswer = z.strictObject({
   title: z.string(),
+  headline,
   facts: z
     .array(z.strictObject({ label: z.string(), text: z.string() }))
     .describe('The facts of its messages, the most important first.'),

@@ -10,7 +10,7 @@ import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { minuteMs } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { press, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -185,9 +185,7 @@ describe('the view of a model', () => {
       await page.getByText('selected').waitFor();
       await page.getByText('held').waitFor();
       const link = page.getByRole('link', { name: 'Compare with before' });
-      while (!(await link.evaluate((element) => element === element.ownerDocument.activeElement))) {
-        await press(page, 'Tab');
-      }
+      await tabTo(page, link);
       await press(page, 'Enter');
       const { pathname, searchParams } = new URL(page.url());
       expect(pathname).toBe('/compare');
@@ -214,9 +212,9 @@ describe('the view of an incident', () => {
       const answer = answersOf(page);
       await page.goto(`/incidents/${openId}`);
       await untilDrawn(page);
-      const { event, distribution } = await answer<AnomalyAnswer>(`anomalies/${openId}`);
+      const { event, headline, distribution } = await answer<AnomalyAnswer>(`anomalies/${openId}`);
       expect(await page.locator('h1').textContent()).toMatch(
-        new RegExp(`^${event.summary}, since \\d\\d:\\d\\d:\\d\\d$`),
+        new RegExp(`^${headline}; since \\d\\d:\\d\\d:\\d\\d$`),
       );
 
       const sum = event.blame.reduce((all, { excess_ms }) => all + excess_ms, 0);

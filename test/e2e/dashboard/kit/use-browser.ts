@@ -1,6 +1,12 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
-import { type Browser, type BrowserContextOptions, chromium, type Page } from 'playwright-core';
+import {
+  type Browser,
+  type BrowserContextOptions,
+  chromium,
+  type Locator,
+  type Page,
+} from 'playwright-core';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
 import { poll } from '../../kit/poll.ts';
 
@@ -42,14 +48,22 @@ interface AxeResult {
  * The system's chromium for the tests of a file; call it at the top of the file. Where there is none, each
  * test is skipped with the reason.
  */
-export function useBrowser(): {
+export function useBrowser(): TestBrowser {
+  const browser = useBrowserIfThere();
+  beforeEach((context) => {
+    if (!browser.isThere) context.skip(`no chromium: ${executables.join(', ')}`);
+  });
+  return browser;
+}
+
+interface TestBrowser {
   open(base: string | undefined, options?: BrowserContextOptions): Promise<WatchedPage>;
-} {
+}
+
+/** The same for tests that have more to show than pages: they are not skipped. */
+export function useBrowserIfThere(): TestBrowser & { readonly isThere: boolean } {
   const executablePath = executables.find(existsSync);
   let browser: Browser | undefined;
-  beforeEach((context) => {
-    if (executablePath === undefined) context.skip(`no chromium: ${executables.join(', ')}`);
-  });
   beforeAll(async () => {
     if (executablePath === undefined) return;
     // Tests run as root in containers, where chromium's own sandbox cannot be made.
@@ -57,6 +71,7 @@ export function useBrowser(): {
   });
   afterAll(() => browser?.close());
   return {
+    isThere: executablePath !== undefined,
     async open(base, options = {}) {
       if (browser === undefined || base === undefined) throw new Error('no chromium, or no server');
       const context = await browser.newContext({
@@ -105,4 +120,14 @@ export async function press(page: Page, key: string): Promise<void> {
       frame(() => frame(done));
     })`,
   );
+}
+
+/** Moves the focus on by Tab until it is on an element, as who has no mouse does. */
+export async function tabTo(page: Page, target: Locator): Promise<void> {
+  const mostTabs = 200;
+  for (let tabs = 0; tabs < mostTabs; tabs++) {
+    if (await target.evaluate((element) => element === element.ownerDocument.activeElement)) return;
+    await page.keyboard.press('Tab');
+  }
+  throw new Error(`not reached by ${mostTabs} tabs: ${await target.textContent()}`);
 }

@@ -71,13 +71,14 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   const accepted = deliveredTo(answer);
   return (
     <>
-      <PageTitle text={incidentTitle(event, zone)}>
+      <PageTitle text={incidentTitle(answer, zone)}>
         <span class={`tag ${isOver ? 'resolved' : event.severity}`}>
           {isOver
             ? `${event.severity}, resolved`
             : `${event.severity}, open ${formatAge(zone.nowMs - Date.parse(event.started_at))}`}
         </span>
       </PageTitle>
+      <p>{event.summary}</p>
       <p class="incident-links">
         {model !== '' && (
           <>
