@@ -1,13 +1,6 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OperatorError } from '../../src/base/operator-error.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
-import {
-  type ClickHouseServer,
-  startClickHouse,
-} from '../../src/local/clickhouse/clickhouse-server.ts';
 import { endpoints } from '../../src/roles/serve/dashboard/endpoints.ts';
 import { errorCodeOf, openClickHouse } from '../../src/sink/clickhouse.ts';
 import { statementsOf } from '../../src/sink/migrate.ts';
@@ -16,6 +9,7 @@ import { askApi, type Parameters } from './dashboard/asked-api.ts';
 import { openId, seedDashboard } from './dashboard/kit/seeded-dashboard.ts';
 import { databaseUsersOf } from './kit/database-users.ts';
 import { poll } from './kit/poll.ts';
+import { usePrivateClickHouse } from './kit/private-clickhouse.ts';
 import type { Rig } from './kit/rig.ts';
 import { truthOf } from './kit/truth.ts';
 import { withRig } from './kit/with-rig.ts';
@@ -23,32 +17,12 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const usersSql = readFileSync(new URL('../../sql/users.sql', import.meta.url), 'utf8');
 const users = databaseUsersOf(usersSql);
+const server = usePrivateClickHouse(users);
 const accessDenied = '497';
-
-// A server of its own with these users: the shared one has its default user only.
-let dir: string;
-let server: ClickHouseServer | undefined;
-let missing = '';
-
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'tailmark-users-'));
-  try {
-    const onProgress = () => undefined;
-    server = await startClickHouse({ dataDir: dir, database: 'tailmark', users, onProgress });
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    if (error.code !== 'TAILMARK_LOCAL_ENGINE_MISSING') throw error;
-    missing = error.message;
-  }
-});
-afterAll(async () => {
-  await server?.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
 
 function withPrivateServer(name: string, use: (rig: Rig) => Promise<void>) {
   const settings = { CLICKHOUSE_DATABASE: 'tailmark' };
-  return withRig({ stack: { ...stack, clickhouseUrl: server?.url ?? '' }, name, settings }, use);
+  return withRig({ stack: { ...stack, clickhouseUrl: server.url() }, name, settings }, use);
 }
 
 /** The rig's configuration, as another user. */
@@ -197,10 +171,6 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
     ],
   },
 };
-
-beforeEach((context) => {
-  if (missing !== '') context.skip(missing);
-});
 
 describe('users of sql/users.sql', () => {
   it('are the four that roles and commands run as', () => {
