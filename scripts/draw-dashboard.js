@@ -60,20 +60,30 @@ async function draw() {
     ...process.env,
     TAILMARK_KAFKA_BROKERS: brokers,
     TAILMARK_CLICKHOUSE_URL: clickhouse,
-    TAILMARK_HTTP_LISTEN: `127.0.0.1:${port}`,
+    TAILMARK_HTTP_LISTEN: '127.0.0.1:0',
     TAILMARK_LOG_LEVEL: 'warn',
   };
   await run(['migrate']);
-  say('sending three hours of traffic');
+  say('sending three hours of traffic, and what comes from now on');
   const fault = `release,model=ranker,stage=features,factor=5,share=0.3,from=${pastMinutes - faultMinutes}m`;
-  await run([
-    ...['generate', '--duration', `${pastMinutes}m`, '--speed', 'max', '--rate', '100'],
-    ...['--per-message', '50', '--seed', 'dashboard', '--fault', fault],
-  ]);
-  const live = ['generate', '--forever', '--rate', '100', '--seed', 'live'];
-  start([...live, '--fault', 'release,model=ranker,stage=features,factor=5,share=0.3'], 'ignore');
-  start(['run', '--roles', 'ingest,detect,serve'], 'ignore');
+  start(
+    [
+      ...['generate', '--start', `-${pastMinutes}m`, '--catch-up', '--forever', '--rate', '100'],
+      ...['--seed', 'dashboard', '--fault', fault],
+    ],
+    'ignore',
+  );
+  start(['run', '--roles', 'ingest'], 'ignore');
+  await poll('traffic that is stored up to now', async () => {
+    const [age] = await query(
+      clickhouse,
+      "SELECT dateDiff('second', max(watermark), now()) < 20 FROM flushes HAVING count() > 0",
+    );
+    return age === '1' || undefined;
+  });
   const url = `http://127.0.0.1:${port}`;
+  env = { ...env, TAILMARK_HTTP_LISTEN: `127.0.0.1:${port}` };
+  start(['run', '--roles', 'detect,serve'], 'ignore');
   say('waiting for the anomaly');
   const incident = await poll('an anomaly of ranker', async () => {
     const { rows } = await ask(url, `/v1/anomalies?${range}&model=ranker&state=open`);
@@ -145,7 +155,7 @@ async function photograph(url, pages) {
 /** Where the last panel ends that fits, in the page: pixels from its top, with a margin. */
 function panelsEnd(most) {
   const ends = [...document.querySelectorAll('[data-panel]')].map(
-    (panel) => Math.ceil(panel.getBoundingClientRect().bottom + scrollY) + 20,
+    (panel) => Math.ceil(panel.getBoundingClientRect().bottom + scrollY) + 7,
   );
   return Math.max(...ends.filter((end) => end <= most), 400);
 }
@@ -211,9 +221,12 @@ async function ask(url, path) {
   return response.json();
 }
 
+/** Lines of a query's answer. */
 async function query(clickhouse, sql) {
   const response = await fetch(`${clickhouse}/?database=tailmark`, { method: 'POST', body: sql });
-  if (!response.ok) throw new Error(await response.text());
+  const text = await response.text();
+  if (!response.ok) throw new Error(text);
+  return text.split('\n');
 }
 
 /** Asks until there is an answer; errors count as none. */
