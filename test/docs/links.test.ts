@@ -12,7 +12,8 @@ function linksOf(path: string, text: string): string[] {
   prose = prose.replace(/`[^`\n]*`/g, (code) => code.replaceAll(/[()[\]]/g, ' '));
   const inline = [...prose.matchAll(/\]\(([^()\s]+)(?: "[^"]*")?\)/g)];
   const references = [...prose.matchAll(/^\[[^\]]+\]: +(\S+)/gm)];
-  return [...inline, ...references].map((match) => match[1] ?? '');
+  const pictures = [...prose.matchAll(/ (?:src|srcset)="([^"]+)"/g)];
+  return [...inline, ...references, ...pictures].map((match) => match[1] ?? '');
 }
 
 /** The anchors of a page's headings, as GitHub names them. */

@@ -1,66 +1,28 @@
-import { mkdtempSync, readFileSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
-import { OperatorError } from '../../src/base/operator-error.ts';
+import { readFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
-import type { LocalClickHouseUser } from '../../src/local/clickhouse/clickhouse-config.ts';
-import {
-  type ClickHouseServer,
-  startClickHouse,
-} from '../../src/local/clickhouse/clickhouse-server.ts';
+import { endpoints } from '../../src/roles/serve/dashboard/endpoints.ts';
 import { errorCodeOf, openClickHouse } from '../../src/sink/clickhouse.ts';
 import { statementsOf } from '../../src/sink/migrate.ts';
 import { useStack } from '../containers/stack.ts';
+import { askApi, type Parameters } from './dashboard/asked-api.ts';
+import { openId, seedDashboard } from './dashboard/kit/seeded-dashboard.ts';
+import { databaseUsersOf } from './kit/database-users.ts';
 import { poll } from './kit/poll.ts';
+import { usePrivateClickHouse } from './kit/private-clickhouse.ts';
 import type { Rig } from './kit/rig.ts';
 import { truthOf } from './kit/truth.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const users = usersOf(readFileSync(new URL('../../sql/users.sql', import.meta.url), 'utf8'));
+const usersSql = readFileSync(new URL('../../sql/users.sql', import.meta.url), 'utf8');
+const users = databaseUsersOf(usersSql);
+const server = usePrivateClickHouse(users);
 const accessDenied = '497';
-
-// A server of its own with these users: the shared one has its default user only.
-let dir: string;
-let server: ClickHouseServer | undefined;
-let missing = '';
-
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'tailmark-users-'));
-  try {
-    const onProgress = () => undefined;
-    server = await startClickHouse({ dataDir: dir, database: 'tailmark', users, onProgress });
-  } catch (error) {
-    if (!(error instanceof OperatorError)) throw error;
-    if (error.code !== 'TAILMARK_LOCAL_ENGINE_MISSING') throw error;
-    missing = error.message;
-  }
-});
-afterAll(async () => {
-  await server?.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-/** The users of sql/users.sql with their grants, as the server's own file of users has them. */
-function usersOf(sql: string): LocalClickHouseUser[] {
-  const grants = new Map<string, string[]>();
-  for (const statement of statementsOf(sql)) {
-    const line = statement
-      .replaceAll(/^--.*$/gm, '')
-      .replaceAll(/\s+/g, ' ')
-      .trim();
-    const created = /^CREATE USER IF NOT EXISTS (\w+) /.exec(line)?.[1];
-    const [, grant, grantee] = /^(GRANT .*) TO (\w+)$/.exec(line) ?? [];
-    if (created !== undefined) grants.set(created, []);
-    else grants.get(grantee ?? '')?.push(grant ?? '');
-  }
-  return [...grants].map(([name, own]) => ({ name, password: `of-${name}`, grants: own }));
-}
 
 function withPrivateServer(name: string, use: (rig: Rig) => Promise<void>) {
   const settings = { CLICKHOUSE_DATABASE: 'tailmark' };
-  return withRig({ stack: { ...stack, clickhouseUrl: server?.url ?? '' }, name, settings }, use);
+  return withRig({ stack: { ...stack, clickhouseUrl: server.url() }, name, settings }, use);
 }
 
 /** The rig's configuration, as another user. */
@@ -171,9 +133,23 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
       "INSERT INTO detector_snapshots (detector) VALUES ('x')",
       'SELECT * FROM detector_state',
     ],
+    cannot: [...[insertChunkRow, insertLedgerRow, insertLease], 'SELECT * FROM tails_1m'],
+  },
+  dashboard: {
+    can: [
+      'SELECT count() FROM latency_10s',
+      'SELECT * FROM tails_1m',
+      'SELECT * FROM anomalies_current',
+      'SELECT * FROM exemplars',
+      'SELECT * FROM mutes',
+      'SELECT * FROM flushes',
+      'SELECT count() FROM chunk_landings',
+    ],
     cannot: [
-      ...[insertChunkRow, insertLedgerRow, insertLease],
-      ...['SELECT * FROM chunk_landings', 'SELECT * FROM tails_1m'],
+      ...[insertChunkRow, insertLedgerRow, insertAnomaly],
+      'SELECT * FROM detector_state',
+      'SELECT * FROM leases',
+      "INSERT INTO mutes (id) VALUES ('a')",
     ],
   },
   reader: {
@@ -196,15 +172,12 @@ const rules: Readonly<Record<string, { readonly can: string[]; readonly cannot: 
   },
 };
 
-beforeEach((context) => {
-  if (missing !== '') context.skip(missing);
-});
-
 describe('users of sql/users.sql', () => {
-  it('are the three that the roles run as', () => {
+  it('are the four that roles and commands run as', () => {
     expect(users.map(({ name }) => name)).toEqual([
       'tailmark_writer',
       'tailmark_detector',
+      'tailmark_dashboard',
       'tailmark_reader',
     ]);
   });
@@ -221,6 +194,14 @@ describe('users of sql/users.sql', () => {
       }
       for (const query of [...rule.cannot, ...forbiddenToAll]) {
         expect([query, await attempt(rig, user, query)]).toEqual([query, accessDenied]);
+      }
+    });
+  });
+
+  it('stand in statements that the server understands', async () => {
+    await withPrivateServer('statements', async (rig) => {
+      for (const statement of statementsOf(usersSql)) {
+        expect(await rig.rows(`EXPLAIN AST ${statement}`)).not.toEqual([]);
       }
     });
   });
@@ -261,6 +242,72 @@ describe('users of sql/users.sql', () => {
         expect([argv, exitCode, err]).toEqual([argv, 0, '']);
         expect(JSON.parse(out)).toBeTypeOf('object');
       }
+    });
+  });
+
+  it.each(['dashboard', 'detector'])(
+    'are enough for the role serve alone and each question of its API, as %s',
+    async (user) => {
+      await withPrivateServer('serve', async (rig) => {
+        await seedDashboard(rig);
+        const now = { ts: Date.now(), model: 'ranker', stages_ms: { queue: 40 } };
+        await rig.publish([{ value: JSON.stringify(now) }]);
+        await rig.start(['ingest'], as('writer', rig));
+        const { url } = await rig.start(['serve'], as(user, rig));
+        const ranker = { model: 'ranker', from: '-1h' };
+        const versions = { 'a.version': 'v1', 'b.version': 'v2' };
+        const load = { model: 'ranker', stage: 'queue', q: 0.95, objective_ms: 50 };
+        const questions: Readonly<Record<string, Parameters>> = {
+          '/v1/models': { from: '-1h' },
+          '/v1/tails': { ...ranker, baseline_q: 0.99 },
+          '/v1/density': ranker,
+          '/v1/releases': ranker,
+          '/v1/composition': ranker,
+          '/v1/requests': ranker,
+          '/v1/anomalies': { from: '-1h' },
+          [`/v1/anomalies/${openId}`]: {},
+          '/v1/pipeline': {},
+          '/v1/compare': { ...ranker, ...versions },
+          '/v1/verdict': { model: 'ranker', version: 'v2', baseline: 'v1' },
+          '/v1/autoscale': load,
+          '/v1/mutes': {},
+          '/readyz': {},
+        };
+        await poll('load that is known', async () => {
+          const { status } = await askApi(url, '/v1/autoscale', load);
+          return status === 200 || undefined;
+        });
+        const refused: unknown[] = [];
+        for (const [path, parameters] of Object.entries(questions)) {
+          const { status, text } = await askApi(url, path, parameters);
+          if (status !== 200) refused.push([path, status, text]);
+        }
+        expect(refused).toEqual([]);
+        expect(rig.logLines.filter((line) => /ACCESS_DENIED|READONLY/.test(line))).toEqual([]);
+        const missingPath = endpoints.filter(
+          ({ path }) => !Object.keys(questions).includes(path.replace('{id}', openId)),
+        );
+        expect(missingPath).toEqual([]);
+      });
+    },
+  );
+
+  it('hold the dashboard within limits of time, memory and queries at once', async () => {
+    await withPrivateServer('limits', async (rig) => {
+      const endless = 'SELECT max(sipHash64(number)) FROM numbers(1000000000000)';
+      const tried = (query: string) => attempt(rig, 'dashboard', query);
+      const codes = { timeout: '159', memory: '241', tooMany: '202', constraint: '452' };
+      expect(await tried(`${endless} SETTINGS max_execution_time = 1`)).toBe(codes.timeout);
+      expect(await tried(`${endless} SETTINGS max_execution_time = 31`)).toBe(codes.constraint);
+      expect(await tried(`${endless} SETTINGS max_execution_time = 0`)).toBe(codes.constraint);
+      expect(await tried('SELECT length(arrayResize([toUInt64(0)], 500000000)) AS n')).toBe(
+        codes.memory,
+      );
+      expect(await tried('SELECT 1 SETTINGS max_memory_usage = 0')).toBe(codes.constraint);
+      expect(await tried('SELECT 1 SETTINGS max_threads = 8')).toBe(codes.constraint);
+      const atOnce = await Promise.all(Array.from({ length: 40 }, () => tried('SELECT sleep(3)')));
+      expect(atOnce.filter((code) => code === codes.tooMany)).toHaveLength(8);
+      expect(atOnce.filter((code) => code === '')).toHaveLength(32);
     });
   });
 

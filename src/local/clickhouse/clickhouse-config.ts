@@ -5,7 +5,12 @@ export interface LocalClickHouseUser {
   readonly grants: readonly string[];
   /** Settings of a profile of its own. @default {those of the server} */
   readonly settings?: Readonly<Record<string, string>>;
+  /** Limits of what the user may set, by setting. @default {none} */
+  readonly constraints?: Readonly<Record<string, SettingConstraint>>;
 }
+
+/** Values that a user may give a setting: those of a range, or none. */
+export type SettingConstraint = { readonly min: string; readonly max: string } | 'readonly';
 
 /**
  * The server's configuration. System log tables are off, so that only the user's data fills the disk. The log
@@ -56,15 +61,27 @@ export function clickHouseUsersConfig(users: readonly LocalClickHouseUser[]): st
     ]),
     element('profiles', [
       element('default', ''),
-      ...withProfile.map(({ name, settings = {} }) =>
-        element(
-          name,
-          Object.entries(settings).map(([setting, value]) => element(setting, value)),
-        ),
+      ...withProfile.map(({ name, settings = {}, constraints = {} }) =>
+        element(name, [
+          ...Object.entries(settings).map(([setting, value]) => element(setting, value)),
+          ...constraintsElement(constraints),
+        ]),
       ),
     ]),
     element('quotas', [element('default', '')]),
   ]);
+}
+
+function constraintsElement(constraints: Readonly<Record<string, SettingConstraint>>): string[] {
+  const each = Object.entries(constraints).map(([setting, constraint]) =>
+    element(
+      setting,
+      constraint === 'readonly'
+        ? [element('readonly', '')]
+        : [element('min', constraint.min), element('max', constraint.max)],
+    ),
+  );
+  return each.length === 0 ? [] : [element('constraints', each)];
 }
 
 function element(name: string, content: string | readonly string[]): string {

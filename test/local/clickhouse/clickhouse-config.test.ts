@@ -12,4 +12,17 @@ describe('clickHouseUsersConfig', () => {
     const xml = clickHouseUsersConfig([{ name: 'u', password: '<&">', grants: [] }]);
     expect(xml).toContain('<password>&lt;&amp;&quot;&gt;</password>');
   });
+
+  it('limits what a user may set', () => {
+    const xml = clickHouseUsersConfig([
+      {
+        ...{ name: 'u', password: '', grants: [], settings: { readonly: '2', max_threads: '2' } },
+        constraints: { readonly: 'readonly', max_threads: { min: '1', max: '2' } },
+      },
+    ]);
+    expect(xml.replaceAll(/\s+/g, '')).toContain(
+      '<u><readonly>2</readonly><max_threads>2</max_threads><constraints><readonly><readonly></readonly></readonly>' +
+        '<max_threads><min>1</min><max>2</max></max_threads></constraints></u>',
+    );
+  });
 });
