@@ -8,8 +8,8 @@ import { DurationTable } from '../verdict/duration-law.ts';
 import { PairTraffic } from '../verdict/run-verdict.ts';
 import { type CompareCase, compareCases } from './compare-cases.ts';
 
-// npm run eval -- compare [--seeds tuning|reporting] [--from N] [--count N], by ../run.js: two versions or two
-// ranges, compared once. Prints each row.
+// npm run eval -- compare [--seeds tuning|reporting] [--from N] [--count N], by ../run.js: two versions,
+// or two ranges, compared once. Prints each row.
 
 const { values } = parseArgs({
   options: {
