@@ -3,7 +3,7 @@
 -- Quantiles of steps and of the baseline are read from bands, linear between the edges of the band that holds one: 1 %
 -- off on average. Those of the range are of the merged digests where {digests:Bool} says so, which is exact and costs a
 -- state a series and window. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is
--- read once: {readsOnce:Bool}.
+-- read once: {readsOnce:Bool}. All rows say how many models there are, those beyond the limit among them.
 WITH
     stored AS
     (
@@ -22,6 +22,7 @@ WITH
               OR window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
               AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32})
           AND ({model:String} = '' OR model = {model:String})
+          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
           AND ({version:String} = '' OR version = {version:String})
           AND ({region:String} = '' OR region = {region:String})
           AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -38,6 +39,7 @@ WITH
           AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
           AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
           AND ({model:String} = '' OR model = {model:String})
+          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
           AND ({version:String} = '' OR version = {version:String})
           AND ({region:String} = '' OR region = {region:String})
           AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -94,6 +96,7 @@ WITH
               AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
               AND ({model:String} = '' OR model = {model:String})
+          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -107,6 +110,7 @@ WITH
               AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                   AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
               AND ({model:String} = '' OR model = {model:String})
+          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -146,7 +150,8 @@ SELECT
             log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
             NULL),
         range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
-    m.bands AS bands
+    m.bands AS bands,
+    count() OVER () AS total_models
 FROM models AS m
 LEFT JOIN exact AS e ON e.model = m.model
 ORDER BY requests DESC, model

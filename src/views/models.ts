@@ -11,10 +11,12 @@ import { windowsOf } from './window-states.ts';
 
 export interface ModelsQuestion extends Question {
   readonly objectives: Objectives;
+  /** Only models with this in their name, whatever the case; '' for all of them. */
+  readonly modelContains: string;
+  /** Most models of the answer: those with the most requests. */
+  readonly limit: number;
 }
 
-/** Models of one answer: the busiest. */
-const mostRows = 2_000;
 /**
  * Digests that are merged for one answer, about 0.2 s of a core. Where more would be read, as with a thousand
  * series, quantiles come from bands.
@@ -32,6 +34,7 @@ interface StoredModel {
   readonly ratio: number | null;
   readonly trend: (number | null)[];
   readonly bands: Readonly<Record<string, number>>;
+  readonly total_models: string;
 }
 
 /**
@@ -43,11 +46,12 @@ export async function modelsView(
   client: ClickHouseClient,
   question: ModelsQuestion,
 ): Promise<ModelsAnswer> {
-  const { range, bounds, filters, objectives } = question;
+  const { range, bounds, filters, objectives, modelContains, limit } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
   const parameters = {
     ...parametersOf(question),
     ...baselineSlots(range),
+    modelContains,
     stepSeconds: range.stepSeconds,
     coarseTable: coarse.table,
     coarseFromSeconds: coarse.fromSeconds,
@@ -58,7 +62,7 @@ export async function modelsView(
   const { rows, sql } = await viewRows<StoredModel>(
     client,
     'view_models',
-    { ...parameters, digests, readsOnce: range.resolution === '1h', limit: mostRows },
+    { ...parameters, digests, readsOnce: range.resolution === '1h', limit },
     // Bands are whole numbers, which add up to the same in any order.
     { isRepeatable: digests },
   );
@@ -68,7 +72,8 @@ export async function modelsView(
     range: answeredRange(range, true),
     windows: windowsOf(range, bounds),
     quantiles_from: digests ? 'digests' : 'bands',
-    rows: rows.map(({ bands, ...row }) => {
+    total_models: Number(rows[0]?.total_models ?? 0),
+    rows: rows.map(({ bands, total_models: _, ...row }) => {
       const requests = Number(row.requests);
       const failed = Number(row.failed);
       const { requestType } = filters;

@@ -104,6 +104,7 @@ describe('queries', () => {
         groupId: rig.config.kafka.group_id,
         topic: rig.topic,
         model: 'ranker',
+        modelContains: 'RANK',
         stage: 'total',
         service: '',
         host: '',

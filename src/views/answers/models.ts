@@ -34,6 +34,9 @@ const modelRow = z.strictObject({
 });
 
 export const modelsAnswer = answerOf(modelRow).extend({
+  total_models: count.describe(
+    'Models with requests in the range. `rows` has `limit` of them at most, those with the most requests.',
+  ),
   quantiles_from: z
     .enum(['digests', 'bands'])
     .describe(

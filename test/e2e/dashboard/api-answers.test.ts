@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../src/roles/serve/dashboard/endpoints.ts';
 import type { DensityRow } from '../../../src/views/answers/density.ts';
-import type { ModelRow } from '../../../src/views/answers/models.ts';
+import { type ModelRow, modelsAnswer } from '../../../src/views/answers/models.ts';
 import type { ReleaseRow } from '../../../src/views/answers/releases.ts';
 import type { TailRow } from '../../../src/views/answers/tails.ts';
 import { useStack } from '../../containers/stack.ts';
@@ -241,6 +241,23 @@ describe('models', () => {
     expect(rows.find(({ model }) => model === 'rare')).toMatchObject({
       ...{ requests: 10, baseline_p99_ms: null, ratio: null, objective: null },
     });
+  });
+
+  it('that the limit leaves out are counted, and found by a part of their name', async () => {
+    const path = '/v1/models';
+    const cut = await askApi(url, path, { ...inRange, limit: 2 });
+    const { total_models, rows } = modelsAnswer.parse(JSON.parse(cut.text));
+    expect([total_models, rows.length]).toEqual([2 + hostile.length, 2]);
+    expect(rows[0]?.model).toBe('ranker');
+    const found = async (model_contains: string) => {
+      const { text } = await askApi(url, path, { ...inRange, limit: 2, model_contains });
+      const answer = modelsAnswer.parse(JSON.parse(text));
+      return [answer.total_models, answer.rows.map(({ model }) => model)];
+    };
+    expect(await found('RAR')).toEqual([1, ['rare']]);
+    expect(await found('МОДЕЛ')).toEqual([1, ['модель 模型']]);
+    expect(await found("' or 1")).toEqual([1, ["x' OR 1 = 1 --"]]);
+    expect(await found('nothing')).toEqual([0, []]);
   });
 
   it('have the p99 of the merged digest', async () => {

@@ -1,6 +1,7 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
-import type { Answered } from '../../data/use-answer.ts';
+import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import {
   formatCount,
   formatExactShare,
@@ -23,6 +24,8 @@ import { hrefTo, place, setParams } from '../../state/place.ts';
 /** Rows before "Show more". */
 const pageRows = 100;
 const defaultSort = '-ratio';
+/** Pause after a key before the server is asked. */
+const typingMs = 300;
 /** Ratios from here on are marked. */
 const slowRatio = 1.3;
 
@@ -32,23 +35,50 @@ export function ModelsPanel({
 }: {
   readonly answered: ReadonlySignal<Answered<ModelsAnswer>>;
 }) {
-  const total = answered.value.answer?.rows.length ?? 0;
+  const { answer: all } = answered.value;
+  const total = all?.total_models ?? 0;
+  const isCut = all !== undefined && total > all.rows.length;
+  const { filter = '' } = place.value.params;
+  const model_contains = useTyped(filter);
+  const found = useAnswer<ModelsAnswer>(
+    isCut && model_contains !== ''
+      ? questionPath('models', { ...rangeParams(), model_contains })
+      : undefined,
+  );
   return (
     <Panel
       name="models"
       title="Models"
-      answered={answered}
+      answered={isCut && filter !== '' ? found : answered}
       minHeight={160}
       tools={<Filter total={total} />}
-      empty={({ rows }) =>
-        rows.length === 0 ? 'No requests of any model in this range.' : undefined
-      }
-      partial={windowsNote}
+      empty={() => (total === 0 ? 'No requests of any model in this range.' : undefined)}
+      partial={partialNote}
       table={(answer) => tableOf(answer)}
     >
-      {(answer) => <Models answer={answer} />}
+      {(answer) => <Models answer={answer} total={total} />}
     </Panel>
   );
+}
+
+/** A text as it was when the last key was pressed a moment ago. */
+function useTyped(text: string): string {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), typingMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return typed;
+}
+
+/** "2,000 of 12,345 models, those with the most requests." */
+function partialNote(answer: ModelsAnswer): string | undefined {
+  const { rows, total_models } = answer;
+  const cut =
+    total_models > rows.length
+      ? `${formatCount(rows.length)} of ${plural(total_models, 'model')}, those with the most requests.`
+      : undefined;
+  return [cut, windowsNote(answer)].filter((note) => note !== undefined).join(' ') || undefined;
 }
 
 function Filter({ total }: { readonly total: number }) {
@@ -65,7 +95,13 @@ function Filter({ total }: { readonly total: number }) {
   );
 }
 
-function Models({ answer }: { readonly answer: ModelsAnswer }) {
+interface ModelsProps {
+  readonly answer: ModelsAnswer;
+  /** Models in the range, also those that the answer leaves out. */
+  readonly total: number;
+}
+
+function Models({ answer, total }: ModelsProps) {
   const shown = useSignal(pageRows);
   const { filter = '', sort = defaultSort } = place.value.params;
   const columns = columnsOf(answer).filter(hasContent(answer));
@@ -95,9 +131,9 @@ function Models({ answer }: { readonly answer: ModelsAnswer }) {
         />
       )}
       <p class="hint count">
-        {found.length === answer.rows.length
+        {found.length === total
           ? plural(found.length, 'model')
-          : `${formatCount(found.length)} of ${plural(answer.rows.length, 'model')}`}
+          : `${formatCount(found.length)} of ${plural(total, 'model')}`}
         {found.length > shown.value && (
           <button
             type="button"
