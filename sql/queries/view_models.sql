@@ -4,6 +4,10 @@
 -- off on average. Those of the range are of the merged digests where {digests:Bool} says so, which is exact and costs a
 -- state a series and window. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is
 -- read once: {readsOnce:Bool}. All rows say how many models there are, those beyond the limit among them.
+--
+-- A request is bad that failed or is slow. Which are both is not stored: in each step timeouts are taken for slow, and
+-- errors for as slow as the others, as objectives are evaluated by the detector. The objective of a model is the first one
+-- whose pattern it matches, counted from 1. Requests within the band that holds a threshold are spread evenly over it.
 WITH
     stored AS
     (
@@ -50,7 +54,8 @@ WITH
         SELECT
             is_past, model, at,
             sum(s.requests) AS requests,
-            sum(s.errors) + sum(s.timeouts) AS failed,
+            sum(s.errors) AS errors,
+            sum(s.timeouts) AS timeouts,
             min(s.min_ms) AS least_ms,
             max(s.max_ms) AS largest_ms,
             sumMap(s.bands) AS bands
@@ -63,7 +68,8 @@ WITH
             is_past, model, at,
             grouping(at) = 1 AS is_whole,
             sum(p.requests) AS requests,
-            sum(p.failed) AS failed,
+            sum(p.errors) AS errors,
+            sum(p.timeouts) AS timeouts,
             min(p.least_ms) AS least_ms,
             max(p.largest_ms) AS largest_ms,
             mapSort(sumMap(p.bands)) AS bands
@@ -73,7 +79,7 @@ WITH
     measured AS
     (
         SELECT
-            is_past, is_whole, model, at, requests, failed, bands,
+            is_past, is_whole, model, at, requests, errors, timeouts,
             [0.5, 0.95, 0.99] AS levels,
             mapKeys(bands) AS keys,
             mapValues(bands) AS amounts,
@@ -96,7 +102,7 @@ WITH
               AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
               AND ({model:String} = '' OR model = {model:String})
-          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -110,7 +116,7 @@ WITH
               AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                   AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
               AND ({model:String} = '' OR model = {model:String})
-          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -123,8 +129,8 @@ WITH
         SELECT
             model,
             maxIf(m.requests, NOT is_past AND is_whole) AS requests,
-            maxIf(m.failed, NOT is_past AND is_whole) AS failed,
-            anyIf(m.bands, NOT is_past AND is_whole) AS bands,
+            maxIf(m.errors + m.timeouts, NOT is_past AND is_whole) AS failed,
+            groupArrayIf((toFloat64(m.requests), m.errors, toFloat64(m.timeouts), m.keys, m.amounts), NOT is_past AND NOT is_whole) AS counted,
             anyIf(m.q_ms, NOT is_past AND is_whole) AS q_ms,
             anyOrNullIf(m.q_ms[3], is_past AND is_whole) AS baseline_p99_ms,
             groupArrayIf((toUInt32(at), m.q_ms[3]), NOT is_past AND NOT is_whole) AS steps,
@@ -134,6 +140,25 @@ WITH
         FROM measured AS m
         GROUP BY model
         HAVING requests > 0
+    ),
+    judged AS
+    (
+        SELECT
+            model, requests, failed, q_ms, baseline_p99_ms, step_ms, past_ms,
+            arrayFirstIndex(pattern -> model LIKE pattern, CAST({objectiveModels:Array(String)} AS Array(String))) AS objective,
+            CAST({objectiveThresholds:Array(Float64)} AS Array(Float64))[objective] AS threshold_ms,
+            CAST({objectiveShares:Array(Float64)} AS Array(Float64))[objective] AS objective_share,
+            if(objective = 0, [], counted) AS judged_steps,
+            arrayMap(step -> arraySum(
+                (key, amount) -> amount * least(1, greatest(0,
+                    key - 4 * floor(key / 4) + 5 - 4 * threshold_ms / exp2(floor(key / 4)))),
+                step.4, step.5), judged_steps) AS slow,
+            arraySum(
+                (step, slower) -> least(step.1, greatest(slower, step.3) + step.2 * (1 - slower / step.1)),
+                judged_steps, slow) AS bad,
+            if(objective = 0, NULL, greatest(0, 1 - bad / requests)) AS good,
+            if(objective = 0, NULL, 1 - bad / requests / (1 - objective_share)) AS budget_left
+        FROM models
     )
 SELECT
     m.model AS model,
@@ -150,9 +175,11 @@ SELECT
             log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
             NULL),
         range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
-    m.bands AS bands,
+    m.objective AS objective,
+    m.good AS good,
+    m.budget_left AS budget_left,
     count() OVER () AS total_models
-FROM models AS m
+FROM judged AS m
 LEFT JOIN exact AS e ON e.model = m.model
 ORDER BY requests DESC, model
 LIMIT {limit:UInt32}

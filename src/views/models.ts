@@ -3,7 +3,12 @@ import { readRows } from '../sink/read-query.ts';
 import { coarsePart } from '../sink/read-tails.ts';
 import type { ModelsAnswer } from './answers/models.ts';
 import { baselineSlots } from './baseline-slots.ts';
-import { type Objectives, strictestObjective } from './objectives.ts';
+import {
+  type Objectives,
+  objectiveOf,
+  objectiveParameters,
+  orderedObjectives,
+} from './objectives.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
 import { requireModel } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
@@ -33,7 +38,10 @@ interface StoredModel {
   readonly baseline_p99_ms: number | null;
   readonly ratio: number | null;
   readonly trend: (number | null)[];
-  readonly bands: Readonly<Record<string, number>>;
+  /** Place among the ordered objectives, counted from 1; 0 for none. */
+  readonly objective: number;
+  readonly good: number | null;
+  readonly budget_left: number | null;
   readonly total_models: string;
 }
 
@@ -48,6 +56,7 @@ export async function modelsView(
 ): Promise<ModelsAnswer> {
   const { range, bounds, filters, objectives, modelContains, limit } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
+  const ordered = orderedObjectives(objectives, filters.requestType);
   const parameters = {
     ...parametersOf(question),
     ...baselineSlots(range),
@@ -62,7 +71,10 @@ export async function modelsView(
   const { rows, sql } = await viewRows<StoredModel>(
     client,
     'view_models',
-    { ...parameters, digests, readsOnce: range.resolution === '1h', limit },
+    {
+      ...{ ...parameters, ...objectiveParameters(ordered) },
+      ...{ digests, readsOnce: range.resolution === '1h', limit },
+    },
     // Bands are whole numbers, which add up to the same in any order.
     { isRepeatable: digests },
   );
@@ -73,18 +85,14 @@ export async function modelsView(
     windows: windowsOf(range, bounds),
     quantiles_from: digests ? 'digests' : 'bands',
     total_models: Number(rows[0]?.total_models ?? 0),
-    rows: rows.map(({ bands, total_models: _, ...row }) => {
+    rows: rows.map(({ objective, good, budget_left, total_models: _, ...row }) => {
       const requests = Number(row.requests);
-      const failed = Number(row.failed);
-      const { requestType } = filters;
       return {
         ...row,
         requests,
-        failed,
+        failed: Number(row.failed),
         requests_per_second: requests / seconds,
-        objective: strictestObjective(objectives, {
-          ...{ model: row.model, requestType, requests, failed, bands },
-        }),
+        objective: objectiveOf(ordered, { objective, good, budget_left }),
       };
     }),
     sql,

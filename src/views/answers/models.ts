@@ -6,7 +6,11 @@ const objective = z
     name: z.string(),
     objective: share.describe('Part of the requests that must be good.'),
     threshold_ms: z.number().describe('A request that takes longer, or fails, is bad.'),
-    good: share.nullable().describe('Part of the requests of the range that was good.'),
+    good: share
+      .nullable()
+      .describe(
+        'Part of the requests of the range that was good. Which of the failed requests were slow is not stored: timeouts are taken for slow, and errors for as slow as the others in their step, as `slo_burn` does.',
+      ),
     budget_left: z
       .number()
       .nullable()

@@ -12,8 +12,10 @@ import { answerOf, askApi, numbersIn, type Parameters, pastedRows } from './aske
 const stack = useStack();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Ten whole minutes, some time ago. */
-const toMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+const hourMs = 3_600_000;
+/** Ten whole minutes of one hour, some time ago: baselines are of hours. */
+const recentMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+const toMs = recentMs % hourMs < 10 * minuteMs ? recentMs - (recentMs % hourMs) : recentMs;
 const fromMs = toMs - 10 * minuteMs;
 const inRange = { from: fromMs, to: toMs };
 const ranker = { model: 'ranker', ...inRange };
@@ -69,6 +71,10 @@ const events: Event[] = [
     }),
   ).flat(),
   ...minuteOf('ranker', fromMs, 50, 4_000, { cold_start: true, region: 'us-east-1' }),
+  // Requests that are slow and fail: a minute of timeouts, and one of errors.
+  ...['timeout', 'error', 'ok', 'ok', 'ok'].flatMap((status, n) =>
+    minuteOf('rank_slow', fromMs + n * minuteMs, 20, n < 2 ? 1_000 : 100, { status }),
+  ),
   // Two minutes with a gap of seven between them.
   ...minuteOf('rare', fromMs, 5, 20),
   ...minuteOf('rare', fromMs + 8 * minuteMs, 5, 20),
@@ -243,11 +249,25 @@ describe('models', () => {
     });
   });
 
+  it('have what their objective counts, each bad request once, in the query too', async () => {
+    const { rows, sql } = await answerOf<ModelRow>(url, '/v1/models', inRange);
+    const objective = rows.find(({ model }) => model === 'rank_slow')?.objective;
+    expect(objective).toMatchObject({ name: 'fast', objective: 0.9 });
+    expect(objective?.good).toBeCloseTo(0.6, 9);
+    expect(objective?.budget_left).toBeCloseTo(-3, 9);
+    const pasted = await pastedRows(rig, sql);
+    expect(pasted.map(({ good, budget_left }) => [good, budget_left])).toEqual(
+      rows.map((row) => [row.objective?.good ?? null, row.objective?.budget_left ?? null]),
+    );
+    const without = await answerOf<ModelRow>(url, '/v1/models', { model: 'rare', ...inRange });
+    expect(without.rows[0]?.objective).toBeNull();
+  });
+
   it('that the limit leaves out are counted, and found by a part of their name', async () => {
     const path = '/v1/models';
     const cut = await askApi(url, path, { ...inRange, limit: 2 });
     const { total_models, rows } = modelsAnswer.parse(JSON.parse(cut.text));
-    expect([total_models, rows.length]).toEqual([2 + hostile.length, 2]);
+    expect([total_models, rows.length]).toEqual([3 + hostile.length, 2]);
     expect(rows[0]?.model).toBe('ranker');
     const found = async (model_contains: string) => {
       const { text } = await askApi(url, path, { ...inRange, limit: 2, model_contains });
