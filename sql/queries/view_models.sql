@@ -8,6 +8,9 @@
 -- A request is bad that failed or is slow. Which are both is not stored: in each step timeouts are taken for slow, and
 -- errors for as slow as the others, as objectives are evaluated by the detector. The objective of a model is the first one
 -- whose pattern it matches, counted from 1. Requests within the band that holds a threshold are spread evenly over it.
+--
+-- A model without any total in the range has no durations of whole requests. Its requests are those of the stage that
+-- has the most.
 WITH
     stored AS
     (
@@ -159,27 +162,76 @@ WITH
             if(objective = 0, NULL, greatest(0, 1 - bad / requests)) AS good,
             if(objective = 0, NULL, 1 - bad / requests / (1 - objective_share)) AS budget_left
         FROM models
+    ),
+    without_total AS
+    (
+        SELECT
+            model,
+            argMax(stage, (stage_requests, stage)) AS counted_stage,
+            argMax(stage_failed, (stage_requests, stage)) AS failed,
+            max(stage_requests) AS requests
+        FROM
+        (
+            SELECT model, stage, sum(s.requests) AS stage_requests, sum(s.errors) + sum(s.timeouts) AS stage_failed
+            FROM {table:Identifier} AS s
+            WHERE stage != 'total'
+              AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+              AND model NOT IN
+              (
+                  SELECT model
+                  FROM {table:Identifier}
+                  WHERE stage = 'total'
+                    AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+                    AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+                    AND ({model:String} = '' OR model = {model:String})
+                    AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+                    AND ({version:String} = '' OR version = {version:String})
+                    AND ({region:String} = '' OR region = {region:String})
+                    AND ({requestType:String} = '' OR request_type = {requestType:String})
+                    AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+              )
+              AND ({model:String} = '' OR model = {model:String})
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+              AND ({version:String} = '' OR version = {version:String})
+              AND ({region:String} = '' OR region = {region:String})
+              AND ({requestType:String} = '' OR request_type = {requestType:String})
+              AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+            GROUP BY model, stage
+        )
+        GROUP BY model
     )
-SELECT
-    m.model AS model,
-    m.requests AS requests,
-    m.failed AS failed,
-    if({digests:Bool}, e.q_ms[1], m.q_ms[1]) AS p50_ms,
-    if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
-    if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
-    m.baseline_p99_ms AS baseline_p99_ms,
-    p99_ms / baseline_p99_ms AS ratio,
-    arrayMap(
-        at -> if(
-            mapContains(step_ms, at) AND mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
-            log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
-            NULL),
-        range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
-    m.objective AS objective,
-    m.good AS good,
-    m.budget_left AS budget_left,
-    count() OVER () AS total_models
-FROM judged AS m
-LEFT JOIN exact AS e ON e.model = m.model
+SELECT *, count() OVER () AS total_models
+FROM
+(
+    SELECT
+        m.model AS model,
+        'total' AS counted_stage,
+        m.requests AS requests,
+        m.failed AS failed,
+        if({digests:Bool}, e.q_ms[1], m.q_ms[1]) AS p50_ms,
+        if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
+        if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
+        m.baseline_p99_ms AS baseline_p99_ms,
+        p99_ms / baseline_p99_ms AS ratio,
+        arrayMap(
+            at -> if(
+                mapContains(step_ms, at) AND mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
+                log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
+                NULL),
+            range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+        m.objective AS objective,
+        m.good AS good,
+        m.budget_left AS budget_left
+    FROM judged AS m
+    LEFT JOIN exact AS e ON e.model = m.model
+    UNION ALL
+    SELECT
+        model, counted_stage, requests, failed,
+        NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms, NULL AS ratio,
+        arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+        0 AS objective, NULL AS good, NULL AS budget_left
+    FROM without_total
+)
 ORDER BY requests DESC, model
 LIMIT {limit:UInt32}

@@ -30,11 +30,12 @@ const mostDigests = 40_000;
 
 interface StoredModel {
   readonly model: string;
+  readonly counted_stage: string;
   readonly requests: string;
   readonly failed: string;
-  readonly p50_ms: number;
-  readonly p95_ms: number;
-  readonly p99_ms: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly p99_ms: number | null;
   readonly baseline_p99_ms: number | null;
   readonly ratio: number | null;
   readonly trend: (number | null)[];

@@ -23,6 +23,11 @@ const objective = z
 /** One model over the range, against the same hours of the last seven days. */
 const modelRow = z.strictObject({
   model: z.string(),
+  counted_stage: z
+    .string()
+    .describe(
+      'Stage that requests are counted by. `total`, or, where no event of the model has a total, the stage with the most requests: then there are no quantiles, as no duration is of a whole request.',
+    ),
   requests: count,
   requests_per_second: z.number(),
   failed: count.describe('Errors and time-outs.'),

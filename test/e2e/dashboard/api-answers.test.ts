@@ -32,7 +32,7 @@ const hostile = [
 interface Event {
   readonly ts: number;
   readonly model: string;
-  readonly total_ms: number;
+  readonly total_ms?: number;
   readonly [field: string]: unknown;
 }
 
@@ -75,6 +75,11 @@ const events: Event[] = [
   ...['timeout', 'error', 'ok', 'ok', 'ok'].flatMap((status, n) =>
     minuteOf('rank_slow', fromMs + n * minuteMs, 20, n < 2 ? 1_000 : 100, { status }),
   ),
+  // Stages without a total: some requests report both, and some the queue alone.
+  ...Array.from({ length: 40 }, (_, n) => ({
+    ...{ ts: fromMs + n * 1_000, model: 'stages', partial: true, status: n < 5 ? 'error' : 'ok' },
+    stages_ms: n < 30 ? { queue: 5, forward: 20 } : { queue: 5 },
+  })),
   // Two minutes with a gap of seven between them.
   ...minuteOf('rare', fromMs, 5, 20),
   ...minuteOf('rare', fromMs + 8 * minuteMs, 5, 20),
@@ -97,7 +102,8 @@ beforeAll(async () => {
   ];
   const pipeline = await rig.start(['ingest', 'serve'], config);
   url = pipeline.url;
-  const ordered = events.toSorted((a, b) => a.ts + a.total_ms - b.ts - b.total_ms);
+  const endOf = ({ ts, total_ms = 0 }: Event) => ts + total_ms;
+  const ordered = events.toSorted((a, b) => endOf(a) - endOf(b));
   await rig.publish(ordered.map((event) => ({ value: JSON.stringify(event) })));
   await rig.untilConsumed(events.length);
   await poll('windows that are complete', async () => {
@@ -136,7 +142,7 @@ describe('tails', () => {
     });
     const durations = events
       .filter((e) => e.model === 'ranker' && e.cold_start !== true && e.ts >= fromMs)
-      .map(({ total_ms }) => total_ms)
+      .map(({ total_ms = NaN }) => total_ms)
       .toSorted((a, b) => a - b);
     const exact = durations[Math.floor(0.99 * durations.length)] ?? NaN;
     expect(whole.rows).toHaveLength(1);
@@ -263,11 +269,25 @@ describe('models', () => {
     expect(without.rows[0]?.objective).toBeNull();
   });
 
+  it('without any total are counted by the stage with most requests, and have no quantiles', async () => {
+    const { rows, sql } = await answerOf<ModelRow>(url, '/v1/models', inRange);
+    const row = rows.find(({ model }) => model === 'stages');
+    expect(row).toMatchObject({ counted_stage: 'queue', requests: 40, failed: 5, objective: null });
+    expect([row?.p50_ms, row?.p99_ms, row?.ratio]).toEqual([null, null, null]);
+    expect(new Set(row?.trend)).toEqual(new Set([null]));
+    expect(rows[0]).toMatchObject({ model: 'ranker', counted_stage: 'total' });
+    expect((await pastedRows(rig, sql)).map(({ model }) => model)).toEqual(
+      rows.map(({ model }) => model),
+    );
+    const alone = await answerOf<ModelRow>(url, '/v1/models', { ...inRange, model: 'stages' });
+    expect(alone.rows).toEqual([row]);
+  });
+
   it('that the limit leaves out are counted, and found by a part of their name', async () => {
     const path = '/v1/models';
     const cut = await askApi(url, path, { ...inRange, limit: 2 });
     const { total_models, rows } = modelsAnswer.parse(JSON.parse(cut.text));
-    expect([total_models, rows.length]).toEqual([3 + hostile.length, 2]);
+    expect([total_models, rows.length]).toEqual([4 + hostile.length, 2]);
     expect(rows[0]?.model).toBe('ranker');
     const found = async (model_contains: string) => {
       const { text } = await askApi(url, path, { ...inRange, limit: 2, model_contains });

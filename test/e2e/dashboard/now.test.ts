@@ -41,4 +41,34 @@ describe('now', () => {
       await soon(() => panel.locator('.panel-body').textContent()).toContain('No model');
       expect(complaints).toEqual([]);
     }));
+
+  it('has models whose events have no total, and their view says so', () =>
+    withRig({ stack, name: 'dashboard-stages' }, async (rig) => {
+      const events = Array.from({ length: 60 }, (_, n) => ({
+        ...{ ts: Date.now() - 600_000 + n * 1_000, model: 'parts', partial: true },
+        stages_ms: n < 40 ? { queue: 5, forward: 20 } : { queue: 5 },
+      }));
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      const { url } = await rig.start(['ingest', 'serve']);
+      await rig.untilConsumed(events.length);
+      const { page, complaints } = await browser.open(url);
+      const textOf = (name: string) => page.locator(`[data-panel="${name}"]`).textContent();
+      await page.goto('/?from=-1h');
+      await soon(() => textOf('models')).toContain('stages only, no total');
+      await page.locator('td.name a').click();
+      const sentence =
+        'No event of parts in this range has a total. Choose one of its stages: queue, forward.';
+      await soon(() => page.locator('h1').textContent()).toMatch(
+        /no event has a total .*, only stages/,
+      );
+      for (const name of ['tail', 'composition', 'by-version']) {
+        await soon(() => textOf(name)).toContain(sentence);
+      }
+      await soon(() => textOf('requests')).toContain('Requests are kept where they have a total.');
+      await page.getByLabel('Stage').selectOption('queue');
+      await soon(() => page.locator('h1').textContent()).toContain('queue of parts: median');
+      await soon(() => page.locator('[data-panel="tail"] .u-over').count()).toBe(1);
+      await soon(() => textOf('composition')).toContain(sentence);
+      expect(complaints).toEqual([]);
+    }));
 });

@@ -2,6 +2,7 @@ import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
 import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
 import {
   formatCount,
   formatExactShare,
@@ -26,6 +27,7 @@ const pageRows = 100;
 const defaultSort = '-ratio';
 /** Pause after a key before the server is asked. */
 const typingMs = 300;
+const totalStage = 'total';
 /** Ratios from here on are marked. */
 const slowRatio = 1.3;
 
@@ -249,7 +251,18 @@ function failedText({ failed, requests }: ModelRow): string {
   return formatShare(failed / requests);
 }
 
-function Ratio({ row: { ratio, requests, baseline_p99_ms } }: { readonly row: ModelRow }) {
+function Ratio({ row }: { readonly row: ModelRow }) {
+  const { counted_stage, ratio, requests, baseline_p99_ms } = row;
+  if (counted_stage !== totalStage) {
+    return (
+      <span
+        class="few"
+        title={`Counted by ${shownName(counted_stage)}, the stage with most requests`}
+      >
+        stages only, no total
+      </span>
+    );
+  }
   if (requests > 0 && isHollow(0.99, requests)) {
     return <span class="few">{hollowReason(0.99, requests)}</span>;
   }
@@ -285,11 +298,11 @@ function Objective({ row: { objective } }: { readonly row: ModelRow }) {
 function tableOf({ rows }: ModelsAnswer) {
   return {
     heads: [
-      ...['model', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
+      ...['model', 'counted by', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
       ...['baseline p99 ms', 'p99 / baseline', 'budget left'],
     ],
     rows: rows.map((row) => [
-      ...[row.model, row.requests, row.requests_per_second, row.failed],
+      ...[row.model, row.counted_stage, row.requests, row.requests_per_second, row.failed],
       ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms, row.ratio],
       row.objective?.budget_left ?? null,
     ]),
