@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import type { ComparedMinute } from '../compare/compared-minute.ts';
 import type { MixPart, SizePart } from '../compare/like-with-like.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
+import { repeatableSettings } from './query-settings.ts';
 import { addStage, type ReadMinute } from './read-comparison.ts';
 import { readRows } from './read-query.ts';
 import { rowBinaryOf } from './row-binary/row-binary-of.ts';
@@ -41,7 +42,10 @@ export async function readSides(
   const { a, b, ...of } = query;
   const [baselines, candidates] = await Promise.all(
     [a, b].map(async (side) => {
-      return decodeBlocks(await rowBinaryOf(client, 'comparison_blocks', { ...of, ...side }));
+      const parameters = { ...of, ...side };
+      return decodeBlocks(
+        await rowBinaryOf(client, 'comparison_blocks', parameters, repeatableSettings),
+      );
     }),
   );
   const blocks = [...new Set([...(baselines?.keys() ?? []), ...(candidates?.keys() ?? [])])];
@@ -64,7 +68,8 @@ export async function readMix(
   side: ComparedSide,
 ): Promise<MixPart[]> {
   const parameters = { ...of, ...side, limit: mostParts };
-  const reader = new RowBinaryReader(await rowBinaryOf(client, 'comparison_mix', parameters));
+  const bytes = await rowBinaryOf(client, 'comparison_mix', parameters, repeatableSettings);
+  const reader = new RowBinaryReader(bytes);
   const parts: MixPart[] = [];
   while (!reader.atEnd) {
     const requestType = reader.string();
