@@ -130,7 +130,7 @@ function OpenIncident({
   return (
     <ul class="incidents" aria-label="Open incidents">
       {open.map((row) => (
-        <li key={row.id} class="incident">
+        <li key={row.id} class={`incident ${row.severity}`}>
           <a href={hrefTo({ view: 'incident', id: row.id })}>{row.summary}</a>
           <p>
             <span class={`tag ${row.severity}`}>{row.severity}</span> since{' '}

@@ -17,7 +17,7 @@ import {
 } from '../../format/number.ts';
 import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { RatioStrip } from '../../parts/ratio-strip.tsx';
+import { RatioScale, RatioStrip } from '../../parts/ratio-strip.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { hrefTo, place, setParams } from '../../state/place.ts';
@@ -27,6 +27,7 @@ const pageRows = 100;
 const defaultSort = '-ratio';
 /** Pause after a key before the server is asked. */
 const typingMs = 300;
+const trendName = 'p99 / baseline over time';
 const totalStage = 'total';
 /** Ratios from here on are marked. */
 const slowRatio = 1.3;
@@ -107,6 +108,7 @@ function Models({ answer, total }: ModelsProps) {
   const shown = useSignal(pageRows);
   const { filter = '', sort = defaultSort } = place.value.params;
   const columns = columnsOf(answer).filter(hasContent(answer));
+  const hasTrend = columns.some(({ key }) => key === 'trend');
   const found = sorted(answer.rows.filter(matches(filter)), columns, sort);
   return (
     <>
@@ -132,6 +134,7 @@ function Models({ answer, total }: ModelsProps) {
           onSort={(next) => setParams({ sort: next === defaultSort ? undefined : next })}
         />
       )}
+      {hasTrend && found.length > 0 && <RatioScale of={trendName} />}
       <p class="hint count">
         {found.length === total
           ? plural(found.length, 'model')
@@ -229,7 +232,7 @@ function columnsOf({ rows }: ModelsAnswer): readonly Column<ModelRow>[] {
     },
     {
       key: 'trend',
-      head: 'p99 / baseline over time',
+      head: trendName,
       class: 'trend',
       label: '',
       cell: ({ trend }) => <RatioStrip trend={trend} />,
