@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { ComparedMinute } from '../compare/compared-minute.ts';
-import type { MixPart, SizePart } from '../compare/like-with-like.ts';
+import { type ComparedMinute, paired } from '../compare/compared-minute.ts';
+import type { MixPart, SideMix, SizePart } from '../compare/like-with-like.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 import { repeatableSettings } from './query-settings.ts';
 import { addStage, type ReadMinute } from './read-comparison.ts';
@@ -61,8 +61,35 @@ export async function readSides(
     });
 }
 
+/**
+ * Reads what requests both sides consist of, from the first block with requests of both to the last one.
+ *
+ * @returns undefined where there is no such block.
+ */
+export async function readMixes(
+  client: ClickHouseClient,
+  query: SidesQuery,
+  blocks: readonly ComparedMinute[],
+): Promise<readonly [a: SideMix, b: SideMix] | undefined> {
+  const starts = blocks
+    .filter((block) => paired(block) !== undefined)
+    .map(({ startMs }) => startMs);
+  if (starts.length === 0) return undefined;
+  const offset = Math.min(...starts) / 1000 - query.b.fromSeconds;
+  const seconds = (Math.max(...starts) - Math.min(...starts)) / 1000 + query.blockSeconds;
+  const mixOf = async (side: ComparedSide): Promise<SideMix> => {
+    const fromSeconds = side.fromSeconds + offset;
+    const part = { ...side, fromSeconds, toSeconds: fromSeconds + seconds };
+    // Sizes are stored for whole models: they say nothing of some of its requests.
+    const isWhole = query.region === '' && query.requestType === '';
+    const parts = await readMix(client, query, part);
+    return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
+  };
+  return Promise.all([mixOf(query.a), mixOf(query.b)]);
+}
+
 /** Reads the requests of one side by type and region. */
-export async function readMix(
+async function readMix(
   client: ClickHouseClient,
   { a: _a, b: _b, ...of }: SidesQuery,
   side: ComparedSide,
@@ -83,7 +110,7 @@ export async function readMix(
 }
 
 /** Reads the requests of one side by their sizes. These are stored without region, type and start. */
-export async function readSizes(
+async function readSizes(
   client: ClickHouseClient,
   { model }: Pick<SidesQuery, 'model'>,
   side: ComparedSide,

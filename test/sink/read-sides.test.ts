@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
-import { readMix, readSides } from '../../src/sink/read-sides.ts';
+import { readMixes, readSides } from '../../src/sink/read-sides.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
 
 interface Asked {
   readonly query: string;
@@ -22,8 +23,14 @@ describe('sides of a comparison', () => {
       ...{ blockSeconds: 60, a: side, b: side },
     };
     expect(await readSides(client, query)).toEqual([]);
-    expect(await readMix(client, query, side)).toEqual([]);
-    expect(asked).toHaveLength(3);
+    const stages = new Map([['total', TDigest.fromCentroids([1], [1])]]);
+    const minute = { requests: 1, failed: 0, stages };
+    const ofType = { ...query, requestType: 'rank' };
+    const none = { parts: [], sizes: [] };
+    expect(
+      await readMixes(client, ofType, [{ startMs: 0, candidate: minute, baseline: minute }]),
+    ).toEqual([none, none]);
+    expect(asked).toHaveLength(4);
     for (const { query: text, clickhouse_settings } of asked) {
       expect(text).toContain('quantilesTDigestMergeState');
       expect(clickhouse_settings.max_threads).toBe(1);
