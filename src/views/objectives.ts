@@ -12,8 +12,9 @@ interface Counted {
 }
 
 /**
- * Objectives in the order in which one is chosen for a model: the strictest first, of the least threshold, then of the
- * largest part that must be good. One of a request type counts where only requests of that type are asked for.
+ * Objectives in the order in which one is chosen for a model: the strictest first, of the least threshold,
+ * then of the largest part that must be good. One of a request type counts where only requests of that type
+ * are asked for.
  */
 export function orderedObjectives(objectives: Objectives, requestType: string): Objectives {
   return objectives

@@ -227,7 +227,7 @@ describe('tailmark compare', () => {
       expect(markdown).not.toContain('<b>');
       expect(markdown).toMatch(/^\| p99 of queue \| /m);
       expect(markdown).toMatch(
-        /^Not like with like: .*\n\nrequest type .*50 % of B.*\n\nrequest type .*\n\nWith the requests of A, B would have p50 \d/m,
+        /^Not like with like&#58; .*\n\nrequest type .*50 % of B.*\n\nrequest type .*\n\nWith the requests of A, B would have p50 \d/m,
       );
     }));
 });

@@ -35,7 +35,7 @@ describe('now', () => {
       await soon(() => panel.locator('.count').textContent()).toBe('2 of 3 models');
       expect(await names()).not.toContain('few');
       await soon(() => panel.locator('.strip-scale').textContent()).toBe(
-        'p99 / baseline over time× ½× 1× 2× 4 or more',
+        'p99 / baseline over time× ½× 1× 2× 4+',
       );
 
       await press(page, '/');

@@ -38,7 +38,7 @@ const scale = [
   [-1, '× ½'],
   [0, '× 1'],
   [1, '× 2'],
-  [full, '× 4 or more'],
+  [full, '× 4+'],
 ] as const;
 
 /** Says how high a bar of a strip is. */
