@@ -3,7 +3,14 @@
 -- Quantiles of steps and of the baseline are read from bands, linear between the edges of the band that holds one: 1 %
 -- off on average. Those of the range are of the merged digests where {digests:Bool} says so, which is exact and costs a
 -- state a series and window. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is
--- read once: {readsOnce:Bool}.
+-- read once: {readsOnce:Bool}. All rows say how many models there are, those beyond the limit among them.
+--
+-- A request is bad that failed or is slow. Which are both is not stored: in each step timeouts are taken for slow, and
+-- errors for as slow as the others, as objectives are evaluated by the detector. The objective of a model is the first one
+-- whose pattern it matches, counted from 1. Requests within the band that holds a threshold are spread evenly over it.
+--
+-- A model without any total in the range has no durations of whole requests. Its requests are those of the stage that
+-- has the most.
 WITH
     stored AS
     (
@@ -22,6 +29,7 @@ WITH
               OR window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
               AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32})
           AND ({model:String} = '' OR model = {model:String})
+          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
           AND ({version:String} = '' OR version = {version:String})
           AND ({region:String} = '' OR region = {region:String})
           AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -38,6 +46,7 @@ WITH
           AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
           AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
           AND ({model:String} = '' OR model = {model:String})
+          AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
           AND ({version:String} = '' OR version = {version:String})
           AND ({region:String} = '' OR region = {region:String})
           AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -48,7 +57,8 @@ WITH
         SELECT
             is_past, model, at,
             sum(s.requests) AS requests,
-            sum(s.errors) + sum(s.timeouts) AS failed,
+            sum(s.errors) AS errors,
+            sum(s.timeouts) AS timeouts,
             min(s.min_ms) AS least_ms,
             max(s.max_ms) AS largest_ms,
             sumMap(s.bands) AS bands
@@ -61,7 +71,8 @@ WITH
             is_past, model, at,
             grouping(at) = 1 AS is_whole,
             sum(p.requests) AS requests,
-            sum(p.failed) AS failed,
+            sum(p.errors) AS errors,
+            sum(p.timeouts) AS timeouts,
             min(p.least_ms) AS least_ms,
             max(p.largest_ms) AS largest_ms,
             mapSort(sumMap(p.bands)) AS bands
@@ -71,7 +82,7 @@ WITH
     measured AS
     (
         SELECT
-            is_past, is_whole, model, at, requests, failed, bands,
+            is_past, is_whole, model, at, requests, errors, timeouts,
             [0.5, 0.95, 0.99] AS levels,
             mapKeys(bands) AS keys,
             mapValues(bands) AS amounts,
@@ -94,6 +105,7 @@ WITH
               AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
               AND ({model:String} = '' OR model = {model:String})
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -107,6 +119,7 @@ WITH
               AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                   AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
               AND ({model:String} = '' OR model = {model:String})
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -119,8 +132,8 @@ WITH
         SELECT
             model,
             maxIf(m.requests, NOT is_past AND is_whole) AS requests,
-            maxIf(m.failed, NOT is_past AND is_whole) AS failed,
-            anyIf(m.bands, NOT is_past AND is_whole) AS bands,
+            maxIf(m.errors + m.timeouts, NOT is_past AND is_whole) AS failed,
+            groupArrayIf((toFloat64(m.requests), m.errors, toFloat64(m.timeouts), m.keys, m.amounts), NOT is_past AND NOT is_whole) AS counted,
             anyIf(m.q_ms, NOT is_past AND is_whole) AS q_ms,
             anyOrNullIf(m.q_ms[3], is_past AND is_whole) AS baseline_p99_ms,
             groupArrayIf((toUInt32(at), m.q_ms[3]), NOT is_past AND NOT is_whole) AS steps,
@@ -130,24 +143,95 @@ WITH
         FROM measured AS m
         GROUP BY model
         HAVING requests > 0
+    ),
+    judged AS
+    (
+        SELECT
+            model, requests, failed, q_ms, baseline_p99_ms, step_ms, past_ms,
+            arrayFirstIndex(pattern -> model LIKE pattern, CAST({objectiveModels:Array(String)} AS Array(String))) AS objective,
+            CAST({objectiveThresholds:Array(Float64)} AS Array(Float64))[objective] AS threshold_ms,
+            CAST({objectiveShares:Array(Float64)} AS Array(Float64))[objective] AS objective_share,
+            if(objective = 0, [], counted) AS judged_steps,
+            arrayMap(step -> arraySum(
+                (key, amount) -> amount * least(1, greatest(0,
+                    key - 4 * floor(key / 4) + 5 - 4 * threshold_ms / exp2(floor(key / 4)))),
+                step.4, step.5), judged_steps) AS slow,
+            arraySum(
+                (step, slower) -> least(step.1, greatest(slower, step.3) + step.2 * (1 - slower / step.1)),
+                judged_steps, slow) AS bad,
+            if(objective = 0, NULL, greatest(0, 1 - bad / requests)) AS good,
+            if(objective = 0, NULL, 1 - bad / requests / (1 - objective_share)) AS budget_left
+        FROM models
+    ),
+    without_total AS
+    (
+        SELECT
+            model,
+            argMax(stage, (stage_requests, stage)) AS counted_stage,
+            argMax(stage_failed, (stage_requests, stage)) AS failed,
+            max(stage_requests) AS requests
+        FROM
+        (
+            SELECT model, stage, sum(s.requests) AS stage_requests, sum(s.errors) + sum(s.timeouts) AS stage_failed
+            FROM {table:Identifier} AS s
+            WHERE stage != 'total'
+              AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+              AND model NOT IN
+              (
+                  SELECT model
+                  FROM {table:Identifier}
+                  WHERE stage = 'total'
+                    AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+                    AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+                    AND ({model:String} = '' OR model = {model:String})
+                    AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+                    AND ({version:String} = '' OR version = {version:String})
+                    AND ({region:String} = '' OR region = {region:String})
+                    AND ({requestType:String} = '' OR request_type = {requestType:String})
+                    AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+              )
+              AND ({model:String} = '' OR model = {model:String})
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+              AND ({version:String} = '' OR version = {version:String})
+              AND ({region:String} = '' OR region = {region:String})
+              AND ({requestType:String} = '' OR request_type = {requestType:String})
+              AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+            GROUP BY model, stage
+        )
+        GROUP BY model
     )
-SELECT
-    m.model AS model,
-    m.requests AS requests,
-    m.failed AS failed,
-    if({digests:Bool}, e.q_ms[1], m.q_ms[1]) AS p50_ms,
-    if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
-    if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
-    m.baseline_p99_ms AS baseline_p99_ms,
-    p99_ms / baseline_p99_ms AS ratio,
-    arrayMap(
-        at -> if(
-            mapContains(step_ms, at) AND mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
-            log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
-            NULL),
-        range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
-    m.bands AS bands
-FROM models AS m
-LEFT JOIN exact AS e ON e.model = m.model
+SELECT *, count() OVER () AS total_models
+FROM
+(
+    SELECT
+        m.model AS model,
+        'total' AS counted_stage,
+        m.requests AS requests,
+        m.failed AS failed,
+        if({digests:Bool}, e.q_ms[1], m.q_ms[1]) AS p50_ms,
+        if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
+        if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
+        m.baseline_p99_ms AS baseline_p99_ms,
+        p99_ms / baseline_p99_ms AS ratio,
+        arrayMap(
+            at -> if(
+                mapContains(step_ms, at) AND mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
+                log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
+                NULL),
+            range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+        m.objective AS objective,
+        m.good AS good,
+        m.budget_left AS budget_left
+    FROM judged AS m
+    LEFT JOIN exact AS e ON e.model = m.model
+    UNION ALL
+    SELECT
+        model, counted_stage, requests, failed,
+        NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms, NULL AS ratio,
+        arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+        0 AS objective, NULL AS good, NULL AS budget_left
+    FROM without_total
+)
 ORDER BY requests DESC, model
 LIMIT {limit:UInt32}

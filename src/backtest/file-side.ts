@@ -1,6 +1,8 @@
+import { totalStage } from '../base/dimensions.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
 import type { ComparedMinute, VersionMinute } from '../compare/compared-minute.ts';
-import { mergedOf } from '../compare/merged-digests.ts';
+import type { MixPart, SideMix } from '../compare/like-with-like.ts';
+import { MergedDigests, mergedOf } from '../compare/merged-digests.ts';
 import type { Config } from '../config/schema.ts';
 import { mergeBands } from '../series/bands.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
@@ -14,6 +16,8 @@ export interface FileSide {
   readonly minutes: ReadonlyMap<number, VersionMinute>;
   readonly startMs: number;
   readonly bands: ReadonlyMap<string, StageBands>;
+  /** Of whole requests, by type and region. Sizes are not read. */
+  readonly mix: SideMix;
   /** Models of all events, also of those that are left out. */
   readonly models: readonly string[];
 }
@@ -28,6 +32,7 @@ export async function readFileSide(
 ): Promise<FileSide> {
   const summaries = new Map<number, Map<string, StageSummary[]>>();
   const models = new Set<string>();
+  const mix = new Map<string, MixedPart>();
   // Windows come in order.
   let firstMs = Number.NaN;
   const finest = { ...config, detect: { ...config.detect, window: baseWindowMs } };
@@ -37,6 +42,7 @@ export async function readFileSide(
         models.add(series.model);
         if (!isCompared(series)) continue;
         if (Number.isNaN(firstMs)) firstMs = startMs;
+        addToMix(mix, series, stages.get(totalStage));
         const minute = Math.floor((startMs - firstMs) / minuteMs);
         const ofMinute = summaries.get(minute) ?? new Map<string, StageSummary[]>();
         summaries.set(minute, ofMinute);
@@ -52,8 +58,31 @@ export async function readFileSide(
     minutes: new Map([...summaries].map(([minute, stages]) => [minute, minuteOf(stages)])),
     startMs: firstMs || 0,
     bands: bandsOf([...summaries.values()]),
+    mix: { parts: [...mix.values()].map(mergedPart), sizes: [] },
     models: [...models].sort(),
   };
+}
+
+interface MixedPart extends Pick<MixPart, 'requestType' | 'region'> {
+  requests: number;
+  readonly total: MergedDigests;
+}
+
+function addToMix(
+  mix: Map<string, MixedPart>,
+  { request_type: requestType, region }: Series,
+  total: StageSummary | undefined,
+): void {
+  if (total === undefined) return;
+  const key = `${requestType}\u0000${region}`;
+  const part = mix.get(key) ?? { requestType, region, requests: 0, total: new MergedDigests() };
+  mix.set(key, part);
+  part.requests += total.requests;
+  part.total.add(total.digest);
+}
+
+function mergedPart({ total, ...part }: MixedPart): MixPart {
+  return { ...part, total: total.merged };
 }
 
 /** Pairs the minutes of two files by their distance from the first one of each. */

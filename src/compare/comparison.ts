@@ -51,4 +51,10 @@ export interface NamedComparison extends Comparison {
   readonly model: string;
   readonly version: string;
   readonly baseline: string;
+  /** Sentences on request types, regions or sizes in which the candidate (B) and the baseline (A) differ. */
+  readonly mix: readonly string[];
+  /** Quantiles with the candidate weighted to the mix of the baseline; null where the mixes agree. */
+  readonly like_with_like:
+    | readonly Pick<QuantileComparison, 'q' | 'candidate_ms' | 'baseline_ms' | 'ratio'>[]
+    | null;
 }

@@ -36,6 +36,9 @@ export const reliedSettings = {
 /** Settings that only make reading cheaper. */
 export const readingSettings = { optimize_aggregation_in_order: 1, max_threads: 1 } as const;
 
+/** Digests that one thread merges give the same quantiles each time; by several they differ by up to 0.4 %. */
+export const repeatableSettings = { max_threads: 1 } as const;
+
 type Settings = Readonly<Record<string, string | number | undefined>>;
 
 /** ClickHouse: READONLY, SETTING_CONSTRAINT_VIOLATION. */

@@ -9,6 +9,7 @@ import type { Config } from '../config/schema.ts';
 import type { Bands } from '../series/series-window.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
+import { repeatableSettings } from './query-settings.ts';
 import { readRows } from './read-query.ts';
 import { readSeenValues } from './read-seen-values.ts';
 import { rowBinaryOf } from './row-binary/row-binary-of.ts';
@@ -55,7 +56,8 @@ export async function readComparison(
   const versions = [candidate, baseline];
   const of = { model, region, requestType, coldStart, versions };
   const inRange = { fromSeconds: fromMs / 1000, toSeconds: toMs / 1000 };
-  const bytes = await rowBinaryOf(client, 'comparison', { ...of, ...inRange });
+  const parameters = { ...of, ...inRange };
+  const bytes = await rowBinaryOf(client, 'comparison', parameters, repeatableSettings);
   const minutes = decodeMinutes(bytes, asked);
   const both = minutes.filter((minute) => paired(minute) !== undefined);
   const [first, last] = [both[0], both.at(-1)];

@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { ComparedMinute } from '../compare/compared-minute.ts';
-import type { MixPart, SizePart } from '../compare/like-with-like.ts';
+import { type ComparedMinute, paired } from '../compare/compared-minute.ts';
+import type { MixPart, SideMix, SizePart } from '../compare/like-with-like.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
+import { repeatableSettings } from './query-settings.ts';
 import { addStage, type ReadMinute } from './read-comparison.ts';
 import { readRows } from './read-query.ts';
 import { rowBinaryOf } from './row-binary/row-binary-of.ts';
@@ -41,7 +42,10 @@ export async function readSides(
   const { a, b, ...of } = query;
   const [baselines, candidates] = await Promise.all(
     [a, b].map(async (side) => {
-      return decodeBlocks(await rowBinaryOf(client, 'comparison_blocks', { ...of, ...side }));
+      const parameters = { ...of, ...side };
+      return decodeBlocks(
+        await rowBinaryOf(client, 'comparison_blocks', parameters, repeatableSettings),
+      );
     }),
   );
   const blocks = [...new Set([...(baselines?.keys() ?? []), ...(candidates?.keys() ?? [])])];
@@ -57,14 +61,42 @@ export async function readSides(
     });
 }
 
+/**
+ * Reads what requests both sides consist of, from the first block with requests of both to the last one.
+ *
+ * @returns undefined where there is no such block.
+ */
+export async function readMixes(
+  client: ClickHouseClient,
+  query: SidesQuery,
+  blocks: readonly ComparedMinute[],
+): Promise<readonly [a: SideMix, b: SideMix] | undefined> {
+  const starts = blocks
+    .filter((block) => paired(block) !== undefined)
+    .map(({ startMs }) => startMs);
+  if (starts.length === 0) return undefined;
+  const offset = Math.min(...starts) / 1000 - query.b.fromSeconds;
+  const seconds = (Math.max(...starts) - Math.min(...starts)) / 1000 + query.blockSeconds;
+  const mixOf = async (side: ComparedSide): Promise<SideMix> => {
+    const fromSeconds = side.fromSeconds + offset;
+    const part = { ...side, fromSeconds, toSeconds: fromSeconds + seconds };
+    // Sizes are stored for whole models: they say nothing of some of its requests.
+    const isWhole = query.region === '' && query.requestType === '';
+    const parts = await readMix(client, query, part);
+    return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
+  };
+  return Promise.all([mixOf(query.a), mixOf(query.b)]);
+}
+
 /** Reads the requests of one side by type and region. */
-export async function readMix(
+async function readMix(
   client: ClickHouseClient,
   { a: _a, b: _b, ...of }: SidesQuery,
   side: ComparedSide,
 ): Promise<MixPart[]> {
   const parameters = { ...of, ...side, limit: mostParts };
-  const reader = new RowBinaryReader(await rowBinaryOf(client, 'comparison_mix', parameters));
+  const bytes = await rowBinaryOf(client, 'comparison_mix', parameters, repeatableSettings);
+  const reader = new RowBinaryReader(bytes);
   const parts: MixPart[] = [];
   while (!reader.atEnd) {
     const requestType = reader.string();
@@ -78,7 +110,7 @@ export async function readMix(
 }
 
 /** Reads the requests of one side by their sizes. These are stored without region, type and start. */
-export async function readSizes(
+async function readSizes(
   client: ClickHouseClient,
   { model }: Pick<SidesQuery, 'model'>,
   side: ComparedSide,

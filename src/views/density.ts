@@ -6,7 +6,7 @@ import { viewRows } from './view-rows.ts';
 import { stateOf, windowsOf } from './window-states.ts';
 
 /** Lower edge of a band of `bands`, in milliseconds: four bands an octave, of equal width within it. */
-export function bandFromMs(band: number): number {
+function bandFromMs(band: number): number {
   const octave = Math.floor(band / 4);
   return 2 ** octave * (1 + (band - octave * 4) / 4);
 }

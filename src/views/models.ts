@@ -3,7 +3,12 @@ import { readRows } from '../sink/read-query.ts';
 import { coarsePart } from '../sink/read-tails.ts';
 import type { ModelsAnswer } from './answers/models.ts';
 import { baselineSlots } from './baseline-slots.ts';
-import { type Objectives, strictestObjective } from './objectives.ts';
+import {
+  type Objectives,
+  objectiveOf,
+  objectiveParameters,
+  orderedObjectives,
+} from './objectives.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
 import { requireModel } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
@@ -11,10 +16,12 @@ import { windowsOf } from './window-states.ts';
 
 export interface ModelsQuestion extends Question {
   readonly objectives: Objectives;
+  /** Only models with this in their name, whatever the case; '' for all of them. */
+  readonly modelContains: string;
+  /** Most models of the answer: those with the most requests. */
+  readonly limit: number;
 }
 
-/** Models of one answer: the busiest. */
-const mostRows = 2_000;
 /**
  * Digests that are merged for one answer, about 0.2 s of a core. Where more would be read, as with a thousand
  * series, quantiles come from bands.
@@ -23,15 +30,20 @@ const mostDigests = 40_000;
 
 interface StoredModel {
   readonly model: string;
+  readonly counted_stage: string;
   readonly requests: string;
   readonly failed: string;
-  readonly p50_ms: number;
-  readonly p95_ms: number;
-  readonly p99_ms: number;
+  readonly p50_ms: number | null;
+  readonly p95_ms: number | null;
+  readonly p99_ms: number | null;
   readonly baseline_p99_ms: number | null;
   readonly ratio: number | null;
   readonly trend: (number | null)[];
-  readonly bands: Readonly<Record<string, number>>;
+  /** Place among the ordered objectives, counted from 1; 0 for none. */
+  readonly objective: number;
+  readonly good: number | null;
+  readonly budget_left: number | null;
+  readonly total_models: string;
 }
 
 /**
@@ -43,11 +55,13 @@ export async function modelsView(
   client: ClickHouseClient,
   question: ModelsQuestion,
 ): Promise<ModelsAnswer> {
-  const { range, bounds, filters, objectives } = question;
+  const { range, bounds, filters, objectives, modelContains, limit } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
+  const ordered = orderedObjectives(objectives, filters.requestType);
   const parameters = {
     ...parametersOf(question),
     ...baselineSlots(range),
+    modelContains,
     stepSeconds: range.stepSeconds,
     coarseTable: coarse.table,
     coarseFromSeconds: coarse.fromSeconds,
@@ -58,7 +72,10 @@ export async function modelsView(
   const { rows, sql } = await viewRows<StoredModel>(
     client,
     'view_models',
-    { ...parameters, digests, readsOnce: range.resolution === '1h', limit: mostRows },
+    {
+      ...{ ...parameters, ...objectiveParameters(ordered) },
+      ...{ digests, readsOnce: range.resolution === '1h', limit },
+    },
     // Bands are whole numbers, which add up to the same in any order.
     { isRepeatable: digests },
   );
@@ -68,18 +85,15 @@ export async function modelsView(
     range: answeredRange(range, true),
     windows: windowsOf(range, bounds),
     quantiles_from: digests ? 'digests' : 'bands',
-    rows: rows.map(({ bands, ...row }) => {
+    total_models: Number(rows[0]?.total_models ?? 0),
+    rows: rows.map(({ objective, good, budget_left, total_models: _, ...row }) => {
       const requests = Number(row.requests);
-      const failed = Number(row.failed);
-      const { requestType } = filters;
       return {
         ...row,
         requests,
-        failed,
+        failed: Number(row.failed),
         requests_per_second: requests / seconds,
-        objective: strictestObjective(objectives, {
-          ...{ model: row.model, requestType, requests, failed, bands },
-        }),
+        objective: objectiveOf(ordered, { objective, good, budget_left }),
       };
     }),
     sql,

@@ -1,57 +1,51 @@
-import { matchesPattern } from '../alert/routing/matches.ts';
 import type { Config } from '../config/schema.ts';
 import type { ModelRow } from './answers/models.ts';
-import { bandFromMs } from './density.ts';
 
 export type Objectives = Config['detect']['slos'];
 
-/** Requests of a model over a range. */
-interface Requests {
-  readonly model: string;
-  readonly requestType: string;
-  readonly requests: number;
-  readonly failed: number;
-  /** Band of the total -> requests. */
-  readonly bands: Readonly<Record<string, number>>;
+/** What a query counts of the objective of a model. */
+interface Counted {
+  /** Place of the objective among the ordered ones, counted from 1; 0 for none. */
+  readonly objective: number;
+  readonly good: number | null;
+  readonly budget_left: number | null;
 }
 
 /**
- * The strictest objective of a model: of the least threshold, then of the largest part that must be good. One of a
- * request type counts where only requests of that type are asked for.
- *
- * Requests above a threshold within a band are taken for evenly spread over it. One that failed and is slow
- * counts as bad twice at most, so that `good` is never too high.
+ * Objectives in the order in which one is chosen for a model: the strictest first, of the least threshold,
+ * then of the largest part that must be good. One of a request type counts where only requests of that type
+ * are asked for.
  */
-export function strictestObjective(
-  objectives: Objectives,
-  { model, requestType, requests, failed, bands }: Requests,
-): ModelRow['objective'] {
-  const [strictest] = objectives
-    .filter(
-      (one) =>
-        (one.request_type === undefined || one.request_type === requestType) &&
-        matchesPattern(one.model, model),
-    )
+export function orderedObjectives(objectives: Objectives, requestType: string): Objectives {
+  return objectives
+    .filter((one) => one.request_type === undefined || one.request_type === requestType)
     .toSorted((a, b) => a.threshold - b.threshold || b.objective - a.objective);
-  if (strictest === undefined) return null;
-  const { threshold, objective, name } = strictest;
-  const bad = Math.min(requests, slowerThan(bands, threshold) + failed);
-  const badShare = requests === 0 ? null : bad / requests;
+}
+
+/** Parameters of sql/queries/view_models.sql. */
+export function objectiveParameters(ordered: Objectives) {
   return {
-    name: name ?? `${objective * 100} % of requests within ${threshold} ms`,
-    objective,
-    threshold_ms: threshold,
-    good: badShare === null ? null : 1 - badShare,
-    budget_left: badShare === null ? null : 1 - badShare / (1 - objective),
+    objectiveModels: ordered.map(({ model }) => likePattern(model)),
+    objectiveThresholds: ordered.map(({ threshold }) => threshold),
+    objectiveShares: ordered.map(({ objective }) => objective),
   };
 }
 
-function slowerThan(bands: Requests['bands'], thresholdMs: number): number {
-  let slower = 0;
-  for (const [key, amount] of Object.entries(bands)) {
-    const from = bandFromMs(Number(key));
-    const to = bandFromMs(Number(key) + 1);
-    slower += amount * Math.min(1, Math.max(0, (to - thresholdMs) / (to - from)));
-  }
-  return slower;
+/** A pattern with `*` for any text, as LIKE takes it. */
+function likePattern(pattern: string): string {
+  return pattern.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
+}
+
+/** The objective of a model, with what was counted. */
+export function objectiveOf(
+  ordered: Objectives,
+  { objective: at, good, budget_left }: Counted,
+): ModelRow['objective'] {
+  const chosen = ordered[at - 1];
+  if (chosen === undefined) return null;
+  const { threshold, objective, name } = chosen;
+  return {
+    name: name ?? `${objective * 100} % of requests within ${threshold} ms`,
+    ...{ objective, threshold_ms: threshold, good, budget_left },
+  };
 }

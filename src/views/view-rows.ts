@@ -1,12 +1,10 @@
 import { quoteSql } from '../detect/event/sql.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { repeatableSettings } from '../sink/query-settings.ts';
 import { readQuery, rowsOf } from '../sink/read-query.ts';
 
 type Value = string | number | boolean | readonly string[] | readonly number[];
 export type ViewParameters = Readonly<Record<string, Value>>;
-
-/** Merged by one thread, digests always give the same quantiles; by several, as they happen to come. */
-const oneThread = { max_threads: 1 } as const;
 
 /**
  * Rows of sql/queries/<name>.sql, and the query with its parameters written in, to copy and run.
@@ -20,7 +18,7 @@ export async function viewRows<Row>(
   { isRepeatable = false } = {},
 ): Promise<{ rows: Row[]; sql: string }> {
   const { query, used } = listedQuantiles(readQuery(name), parameters);
-  const rows = await rowsOf<Row>(client, query, used, isRepeatable ? oneThread : {});
+  const rows = await rowsOf<Row>(client, query, used, isRepeatable ? repeatableSettings : {});
   const settings = isRepeatable ? '\nSETTINGS max_threads = 1' : '';
   return { rows, sql: `${pastedSql(query, used)}${settings}` };
 }

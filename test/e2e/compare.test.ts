@@ -20,10 +20,15 @@ interface Sent {
   readonly queueFactor: number;
   readonly failing: number;
   readonly cold?: boolean;
+  /** Every second request is of type `rank`. */
+  readonly ranks?: boolean;
 }
 
 /** Requests of one version that end in one of the minutes, evenly spread over each. */
-function* events(startMs: number, { version, queueFactor, failing, cold = false }: Sent) {
+function* events(
+  startMs: number,
+  { version, queueFactor, failing, cold = false, ranks = false }: Sent,
+) {
   const random = new Random(`compare ${version} ${cold}`);
   for (let n = 0; n < minutes * requestsPerMinute; n++) {
     const queue = random.lognormal(40, 0.5) * queueFactor;
@@ -32,6 +37,7 @@ function* events(startMs: number, { version, queueFactor, failing, cold = false 
     yield {
       ts: Math.floor(endMs - queue - forward),
       ...{ model: 'ranker', version, region: 'eu-west-1', cold_start: cold },
+      ...(ranks && n % 2 === 0 ? { request_type: 'rank' } : {}),
       status: (n * 7919) % 1000 < failing * 1000 ? 'error' : 'ok',
       stages_ms: { queue, forward },
     };
@@ -131,6 +137,7 @@ describe('tailmark compare', () => {
       expect(slow).toMatchObject({
         ...{ exitCode: 2, verdict: 'fail', missing_requests: 0, minutes, version: slowVersion },
         requests: { candidate: 6_000, baseline: 6_000 },
+        ...{ mix: [], like_with_like: null },
         failures: { candidate: 30, baseline: 30, candidate_share: 0.005, baseline_share: 0.005 },
       });
       expect(slow.stages.map(({ stage }) => stage)).toEqual(['queue', 'forward']);
@@ -198,7 +205,7 @@ describe('tailmark compare', () => {
       const startMs = Math.floor(Date.now() / minuteMs - minutes - 5) * minuteMs;
       await ingest(rig, startMs, [
         { version: 'v1', queueFactor: 1, failing: 0 },
-        { version: slowVersion, queueFactor: 3, failing: 0 },
+        { version: slowVersion, queueFactor: 3, failing: 0, ranks: true },
       ]);
       const folder = mkdtempSync(join(tmpdir(), 'tailmark-summary-'));
       rig.atEnd(async () => rmSync(folder, { recursive: true }));
@@ -219,5 +226,8 @@ describe('tailmark compare', () => {
       expect(markdown).toContain('v2, &lt;b&gt;50%&lt;/b&gt;&#124;&#58;x');
       expect(markdown).not.toContain('<b>');
       expect(markdown).toMatch(/^\| p99 of queue \| /m);
+      expect(markdown).toMatch(
+        /^Not like with like&#58; .*\n\nrequest type .*50 % of B.*\n\nrequest type .*\n\nWith the requests of A, B would have p50 \d/m,
+      );
     }));
 });

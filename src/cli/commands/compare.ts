@@ -7,6 +7,7 @@ import { compareVersions } from '../../compare/compare-versions.ts';
 import type { NamedComparison } from '../../compare/comparison.ts';
 import type { Command } from '../command.ts';
 import { askedComparison } from '../compare/asked-comparison.ts';
+import { compareMixes } from '../compare/compare-mixes.ts';
 import { readCompared } from '../compare/read-compared.ts';
 import { countOption } from '../flag-values.ts';
 import type { Io } from '../io.ts';
@@ -33,6 +34,9 @@ ever fails. For that --since must stay the same time, such as that of the releas
 starts over. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
 starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms.
 docs/explained/verdict.md says how it is found, and where it fails.
+
+Where the sides consist of other request types, regions or sizes, it says so, and adds the quantiles that B
+would have with the requests of A. The verdict is of the requests as they are.
 
 Of two ranges, or of two files, the first minute of A is compared with the first one of B, and so on.
 Versions may be named beside them. Files need no server.
@@ -74,12 +78,16 @@ producers that are down, must not let a job go on.`,
       requestType: text(options.requestType),
       cold: options.cold === true,
     };
-    const { input, ...names } = await readCompared(config, asked, requests, io);
+    const { input, mixes, ...names } = await readCompared(config, asked, requests, io);
     const compareOptions = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
     };
-    const compared: NamedComparison = { ...names, ...compareVersions(input, compareOptions) };
+    const comparison = compareVersions(input, compareOptions);
+    const compared: NamedComparison = {
+      ...{ ...names, ...comparison },
+      ...compareMixes(comparison, mixes),
+    };
     print(compared, options, io);
     const isBad =
       options.requirePass === true ? compared.verdict !== 'pass' : compared.verdict === 'fail';

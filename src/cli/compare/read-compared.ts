@@ -2,6 +2,7 @@ import { basename } from 'node:path';
 import { pairedFiles, readFileSide } from '../../backtest/file-side.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { CompareInput } from '../../compare/compare-versions.ts';
+import type { SideMix } from '../../compare/like-with-like.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Series } from '../../series/series-window.ts';
 import {
@@ -9,7 +10,7 @@ import {
   readComparison,
   requireComparable,
 } from '../../sink/read-comparison.ts';
-import { readSides } from '../../sink/read-sides.ts';
+import { readMixes, readSides } from '../../sink/read-sides.ts';
 import { readWindowStates } from '../../sink/windows/read-window-states.ts';
 import { readSideBands } from '../../views/comparison/compare.ts';
 import type { TimeRange } from '../flag-values.ts';
@@ -28,6 +29,8 @@ export interface ComparedRequests {
 /** What is compared, and the names of both sides in the output. */
 export interface Compared {
   readonly input: CompareInput;
+  /** What requests both sides consist of; undefined where they have none at the same times. */
+  readonly mixes: readonly [a: SideMix, b: SideMix] | undefined;
   readonly model: string;
   readonly version: string;
   readonly baseline: string;
@@ -36,6 +39,7 @@ export interface Compared {
 type Asked<Kind> = Extract<AskedComparison, { readonly kind: Kind }>;
 
 const minuteMs = 60_000;
+const minuteTable = { table: 'latency_1m', blockSeconds: 60 } as const;
 const phrases = { candidate: 'B', baseline: 'A' } as const;
 
 /** Reads both sides of a comparison: from ClickHouse, or of files without any server. */
@@ -59,10 +63,14 @@ async function comparedVersions(
   const coldStart = cold ? 'true' : 'false';
   const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
   requireComparable(query);
-  const input = await withClickHouse(config, 'compare versions', (client) =>
-    readComparison(client, config, query),
-  );
-  return { input, model: of.model, version, baseline };
+  const read = await withClickHouse(config, 'compare versions', async (client) => {
+    const input = await readComparison(client, config, query);
+    const fromSeconds = Math.min(...input.minutes.map(({ startMs }) => startMs)) / 1000;
+    const side = (of: string) => ({ version: of, fromSeconds, toSeconds: fromSeconds });
+    const sides = { ...of, ...minuteTable, coldStart, a: side(baseline), b: side(version) };
+    return { input, mixes: await readMixes(client, sides, input.minutes) };
+  });
+  return { ...read, model: of.model, version, baseline };
 }
 
 async function comparedRanges(
@@ -78,7 +86,7 @@ async function comparedRanges(
       states === undefined ? later.toMs : Date.parse(states.complete_until) - config.windows.grace;
     const [a, b] = sidesOf(asked, completeMs);
     const query = {
-      ...{ ...of, coldStart: String(cold), table: 'latency_1m', blockSeconds: 60 },
+      ...{ ...of, ...minuteTable, coldStart: String(cold) },
       a: { ...a, version: baseline },
       b: { ...b, version },
     };
@@ -86,11 +94,12 @@ async function comparedRanges(
       readSides(client, query),
       readSideBands(client, query),
     ]);
-    return { minutes, bands };
+    return { minutes, bands, mixes: await readMixes(client, query, minutes) };
   });
   const names = { version: nameOf(version, asked.b), baseline: nameOf(baseline, asked.a) };
-  const input = { candidate: version, baseline, ...read, phrases };
-  return { input, model: of.model, ...names };
+  const { mixes, ...sides } = read;
+  const input = { candidate: version, baseline, ...sides, phrases };
+  return { input, mixes, model: of.model, ...names };
 }
 
 /** Both ranges in seconds, from whole minutes on and equally long. */
@@ -153,7 +162,8 @@ async function comparedFiles(
     bands: { candidate: now.bands, baseline: before.bands },
   };
   const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
-  return { input, model: model === '' ? (models[0] ?? '') : model, ...names };
+  const mixes = [before.mix, now.mix] as const;
+  return { input, mixes, model: model === '' ? (models[0] ?? '') : model, ...names };
 }
 
 const quoted = (text: string) => JSON.stringify(text);

@@ -52,8 +52,31 @@ export function renderComparison(
           table(['p99 of stage', ...right(...columns.map(visible), 'of the excess')], stages),
         ]),
     dim(`${whole}\n`),
+    ...mixLines(compared).map((line) => `${visible(line)}\n`),
     `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,
   ].join('');
+}
+
+/** Quantiles that are shown like with like. */
+const mixQuantiles: readonly number[] = [0.5, 0.95, 0.99];
+
+/** In what requests B differs from A, and its quantiles with the mix of A beside those as they are. */
+function mixLines({ mix, like_with_like, quantiles }: NamedComparison): string[] {
+  if (mix.length === 0) return [];
+  const parts = (like_with_like ?? [])
+    .filter(({ q }) => mixQuantiles.includes(q))
+    .map(({ q, candidate_ms, ratio }) => {
+      const asIs = quantiles.find((at) => at.q === q);
+      const measured = `${ms(asIs?.candidate_ms ?? null)}, ${ratioText(asIs?.ratio ?? null)}`;
+      return `${quantileName(q)} ${ms(candidate_ms)}, ${ratioText(ratio)} (measured ${measured})`;
+    });
+  return [
+    'Not like with like: B and A consist of other requests.',
+    ...mix.map((sentence) => `  ${sentence}`),
+    parts.length === 0
+      ? 'They have nothing in common by which B could be weighted.'
+      : `With the requests of A, B would have ${parts.join('; ')}.`,
+  ];
 }
 
 const levels = { pass: 'notice', fail: 'error', inconclusive: 'warning' } as const;
@@ -95,6 +118,7 @@ export function comparisonMarkdown(compared: NamedComparison): string {
     '|---|---:|---:|---:|---:|',
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     '',
+    ...mixLines(compared).flatMap((line) => [markdownText(line.trim()), '']),
     '',
   ].join('\n');
 }

@@ -14,13 +14,13 @@ export interface ResponseStream extends AsyncIterable<unknown> {
  * Runs a query of sql/queries and streams its RowBinary response. The server sends it only after the query
  * has ended, so that a failing query returns an error, not a partial response.
  *
- * @param wished settings that make it cheaper, sent where the user may change them.
+ * @param wished settings that are sent where the user may change them.
  */
 export async function rowBinaryStream(
   client: ClickHouseClient,
   query: string,
   parameters: Parameters,
-  wished: typeof readingSettings | undefined = undefined,
+  wished: Partial<typeof readingSettings> = {},
 ): Promise<ResponseStream> {
   return withPermittedSettings(client, async (settings) => {
     const { stream } = await client.exec({
@@ -32,14 +32,19 @@ export async function rowBinaryStream(
   });
 }
 
-/** Runs a query of sql/queries and returns its whole RowBinary response. */
+/**
+ * Runs a query of sql/queries and returns its whole RowBinary response.
+ *
+ * @param wished settings that are sent where the user may change them.
+ */
 export async function rowBinaryOf(
   client: ClickHouseClient,
   query: string,
   parameters: Parameters,
+  wished: Partial<typeof readingSettings> = {},
 ): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for await (const part of await rowBinaryStream(client, query, parameters)) {
+  for await (const part of await rowBinaryStream(client, query, parameters, wished)) {
     parts.push(part as Buffer);
   }
   return Buffer.concat(parts);

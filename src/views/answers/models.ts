@@ -6,7 +6,11 @@ const objective = z
     name: z.string(),
     objective: share.describe('Part of the requests that must be good.'),
     threshold_ms: z.number().describe('A request that takes longer, or fails, is bad.'),
-    good: share.nullable().describe('Part of the requests of the range that was good.'),
+    good: share
+      .nullable()
+      .describe(
+        'Part of the requests of the range that was good. Which of the failed requests were slow is not stored: timeouts are taken for slow, and errors for as slow as the others in their step, as `slo_burn` does.',
+      ),
     budget_left: z
       .number()
       .nullable()
@@ -19,6 +23,11 @@ const objective = z
 /** One model over the range, against the same hours of the last seven days. */
 const modelRow = z.strictObject({
   model: z.string(),
+  counted_stage: z
+    .string()
+    .describe(
+      'Stage that requests are counted by. `total`, or, where no event of the model has a total, the stage with the most requests: then there are no quantiles, as no duration is of a whole request.',
+    ),
   requests: count,
   requests_per_second: z.number(),
   failed: count.describe('Errors and time-outs.'),
@@ -34,6 +43,9 @@ const modelRow = z.strictObject({
 });
 
 export const modelsAnswer = answerOf(modelRow).extend({
+  total_models: count.describe(
+    'Models with requests in the range. `rows` has `limit` of them at most, those with the most requests.',
+  ),
   quantiles_from: z
     .enum(['digests', 'bands'])
     .describe(

@@ -21,7 +21,13 @@ export const pipelineAnswer = z.strictObject({
   stored_last_hour: z.strictObject({
     consumed: count,
     aggregated: count,
-    rejected: z.array(z.strictObject({ reason: z.string(), events: count })),
+    rejected_events: count.describe('Of all processes, by the ledger.'),
+    rejected: z
+      .array(z.strictObject({ reason: z.string(), events: count }))
+      .describe(
+        'By reason, as this process has counted since `reasons_since`. `unknown`: rejected by others, or before.',
+      ),
+    reasons_since: time,
     late: count,
   }),
   ledger: z.strictObject({

@@ -3,18 +3,12 @@ import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
 import type { CompareOptions } from '../../compare/compare-options.ts';
 import { type CompareInput, compareVersions } from '../../compare/compare-versions.ts';
-import { type ComparedMinute, paired } from '../../compare/compared-minute.ts';
+import type { ComparedMinute } from '../../compare/compared-minute.ts';
 import type { Comparison } from '../../compare/comparison.ts';
 import { likeWithLike } from '../../compare/like-with-like.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import { sortedBands } from '../../sink/read-comparison.ts';
-import {
-  type ComparedSide,
-  readMix,
-  readSides,
-  readSizes,
-  type SidesQuery,
-} from '../../sink/read-sides.ts';
+import { type ComparedSide, readMixes, readSides, type SidesQuery } from '../../sink/read-sides.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { type Filters, isoTime, parametersOf } from '../question.ts';
@@ -223,23 +217,9 @@ async function mixOf(
   minutes: readonly ComparedMinute[],
   quantiles: readonly Quantile[],
 ): Promise<Pick<CompareAnswer, 'mix' | 'like_with_like'>> {
-  const both = minutes.filter((minute) => paired(minute) !== undefined);
-  const [first, last] = [both[0], both.at(-1)];
-  if (first === undefined || last === undefined) return { mix: [], like_with_like: null };
-  const offset = first.startMs / 1000 - query.b.fromSeconds;
-  const seconds = (last.startMs - first.startMs) / 1000 + query.blockSeconds;
-  const [a, b] = await Promise.all(
-    [query.a, query.b].map(async (side) => {
-      const fromSeconds = side.fromSeconds + offset;
-      const part = { ...side, fromSeconds, toSeconds: fromSeconds + seconds };
-      // Sizes are stored for whole models: they say nothing of some of its requests.
-      const isWhole = query.region === '' && query.requestType === '';
-      const parts = await readMix(client, query, part);
-      return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
-    }),
-  );
-  if (a === undefined || b === undefined) return { mix: [], like_with_like: null };
-  const { sentences, weighted } = likeWithLike(a, b);
+  const mixes = await readMixes(client, query, minutes);
+  if (mixes === undefined) return { mix: [], like_with_like: null };
+  const { sentences, weighted } = likeWithLike(...mixes);
   return {
     mix: sentences.map((sentence) => cleanText(sentence, reasonChars)),
     like_with_like:

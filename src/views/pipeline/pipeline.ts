@@ -16,8 +16,12 @@ export interface PipelineQuestion {
   readonly bounds: WindowBounds;
   /** Messages in Kafka that are not stored, by `topic/partition`; undefined where Kafka does not say. */
   readonly lagMessages: ReadonlyMap<string, number> | undefined;
-  /** Events that this process has rejected in the last hour, by reason: others may have rejected more. */
-  readonly rejected: ReadonlyMap<string, number>;
+  /** Events that this process has rejected, by reason: others may have rejected more. */
+  readonly rejected: {
+    readonly byReason: ReadonlyMap<string, number>;
+    /** An hour ago, or the start of the process. */
+    readonly sinceMs: number;
+  };
   /** Series that this process evaluates; undefined where it stands by. */
   readonly series: { readonly evaluated: number; readonly waiting: number } | undefined;
   readonly routes: readonly Route[];
@@ -62,7 +66,9 @@ export async function pipelineView(
     stored_last_hour: {
       consumed: sumOf(stored.rows, 'consumed'),
       aggregated: sumOf(stored.rows, 'aggregated'),
-      rejected: byReason(sumOf(stored.rows, 'rejected'), question.rejected),
+      rejected_events: sumOf(stored.rows, 'rejected'),
+      rejected: byReason(sumOf(stored.rows, 'rejected'), question.rejected.byReason),
+      reasons_since: new Date(question.rejected.sinceMs).toISOString(),
       late: sumOf(stored.rows, 'late'),
     },
     ledger,

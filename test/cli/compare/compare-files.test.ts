@@ -11,14 +11,22 @@ const folder = mkdtempSync(join(tmpdir(), 'tailmark-compare-files-'));
 const path = (name: string) => join(folder, name);
 
 /** Twenty minutes of recorded events. */
-function recorded(name: string, startMs: number, factor: number, models = ['ranker']): string {
+function recorded(
+  name: string,
+  startMs: number,
+  factor: number,
+  models = ['ranker'],
+  rankEvery = 4,
+): string {
   const random = new Random(`files ${name}`);
   const events = Array.from({ length: 6_000 }, (_, n) => {
     const queue = random.lognormal(40, 0.5) * factor;
-    const forward = random.lognormal(20, 0.2);
+    const isRank = n % rankEvery === 0;
+    const forward = random.lognormal(20, 0.2) * (isRank ? 5 : 1);
     const endMs = startMs + n * 200;
     return {
       ...{ ts: Math.floor(endMs - queue - forward), model: models[n % models.length] },
+      request_type: isRank ? 'rank' : 'search',
       ...{ version: n % 2 === 0 ? 'x' : 'y', cold_start: n % 50 === 0 },
       ...{ status: n % 200 === 0 ? 'error' : 'ok', stages_ms: { queue, forward } },
     };
@@ -31,6 +39,7 @@ beforeAll(() => {
   writeFileSync(path('same.ndjson'), recorded('b', Date.UTC(2026, 10, 3, 7, 31, 10), 1));
   writeFileSync(path('slow.ndjson.gz'), gzipSync(recorded('c', Date.UTC(2026, 10, 4), 2)));
   writeFileSync(path('two.ndjson'), recorded('d', Date.UTC(2026, 10, 4), 1, ['ranker', 'm<2>']));
+  writeFileSync(path('ranks.ndjson'), recorded('e', Date.UTC(2026, 10, 5), 1, ['ranker'], 2));
   writeFileSync(path('none.ndjson'), 'ts,model\n');
 });
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -56,6 +65,26 @@ describe('tailmark compare of files', () => {
     expect([same.exitCode, JSON.parse(same.out).verdict]).toEqual([0, 'pass']);
     const shown = await compare('before.ndjson', 'slow.ndjson.gz');
     expect(shown.out).toMatch(/^fail {2}ranker: p99 is /m);
+  });
+
+  it('says where the sides consist of other requests, and gives both numbers', async () => {
+    const asked = await compare('before.ndjson', 'ranks.ndjson', '--json');
+    const { mix, like_with_like, quantiles } = JSON.parse(asked.out) as NamedComparison;
+    const p95 = (of: NamedComparison['like_with_like']) => of?.find(({ q }) => q === 0.95);
+    expect(mix).toEqual([
+      'request type rank: 49 % of B, 24 % of A.',
+      'request type search: 51 % of B, 76 % of A.',
+    ]);
+    expect(p95(quantiles)?.ratio).toBeGreaterThan(1.04);
+    expect(p95(like_with_like)?.ratio).toBeGreaterThan(0.97);
+    expect(p95(like_with_like)?.ratio).toBeLessThan(1.03);
+    const { out } = await compare('before.ndjson', 'ranks.ndjson');
+    expect(out).toContain('Not like with like: B and A consist of other requests.\n  request type');
+    expect(out).toMatch(
+      /^With the requests of A, B would have p50 .* ms, × \d.* \(measured .* ms, × \d.*\); p95 .*\.$/m,
+    );
+    const same = await compare('before.ndjson', 'same.ndjson', '--json');
+    expect(JSON.parse(same.out)).toMatchObject({ mix: [], like_with_like: null });
   });
 
   it('selects by model and version, and says what it lacks', async () => {

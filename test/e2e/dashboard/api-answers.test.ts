@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../src/roles/serve/dashboard/endpoints.ts';
 import type { DensityRow } from '../../../src/views/answers/density.ts';
-import type { ModelRow } from '../../../src/views/answers/models.ts';
+import { type ModelRow, modelsAnswer } from '../../../src/views/answers/models.ts';
 import type { ReleaseRow } from '../../../src/views/answers/releases.ts';
 import type { TailRow } from '../../../src/views/answers/tails.ts';
 import { useStack } from '../../containers/stack.ts';
@@ -12,8 +12,10 @@ import { answerOf, askApi, numbersIn, type Parameters, pastedRows } from './aske
 const stack = useStack();
 const minuteMs = 60_000;
 const dayMs = 86_400_000;
-/** Ten whole minutes, some time ago. */
-const toMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+const hourMs = 3_600_000;
+/** Ten whole minutes of one hour, some time ago: baselines are of hours. */
+const recentMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+const toMs = recentMs % hourMs < 10 * minuteMs ? recentMs - (recentMs % hourMs) : recentMs;
 const fromMs = toMs - 10 * minuteMs;
 const inRange = { from: fromMs, to: toMs };
 const ranker = { model: 'ranker', ...inRange };
@@ -30,7 +32,7 @@ const hostile = [
 interface Event {
   readonly ts: number;
   readonly model: string;
-  readonly total_ms: number;
+  readonly total_ms?: number;
   readonly [field: string]: unknown;
 }
 
@@ -69,6 +71,15 @@ const events: Event[] = [
     }),
   ).flat(),
   ...minuteOf('ranker', fromMs, 50, 4_000, { cold_start: true, region: 'us-east-1' }),
+  // Requests that are slow and fail: a minute of timeouts, and one of errors.
+  ...['timeout', 'error', 'ok', 'ok', 'ok'].flatMap((status, n) =>
+    minuteOf('rank_slow', fromMs + n * minuteMs, 20, n < 2 ? 1_000 : 100, { status }),
+  ),
+  // Stages without a total: some requests report both, and some the queue alone.
+  ...Array.from({ length: 40 }, (_, n) => ({
+    ...{ ts: fromMs + n * 1_000, model: 'stages', partial: true, status: n < 5 ? 'error' : 'ok' },
+    stages_ms: n < 30 ? { queue: 5, forward: 20 } : { queue: 5 },
+  })),
   // Two minutes with a gap of seven between them.
   ...minuteOf('rare', fromMs, 5, 20),
   ...minuteOf('rare', fromMs + 8 * minuteMs, 5, 20),
@@ -91,7 +102,8 @@ beforeAll(async () => {
   ];
   const pipeline = await rig.start(['ingest', 'serve'], config);
   url = pipeline.url;
-  const ordered = events.toSorted((a, b) => a.ts + a.total_ms - b.ts - b.total_ms);
+  const endOf = ({ ts, total_ms = 0 }: Event) => ts + total_ms;
+  const ordered = events.toSorted((a, b) => endOf(a) - endOf(b));
   await rig.publish(ordered.map((event) => ({ value: JSON.stringify(event) })));
   await rig.untilConsumed(events.length);
   await poll('windows that are complete', async () => {
@@ -130,7 +142,7 @@ describe('tails', () => {
     });
     const durations = events
       .filter((e) => e.model === 'ranker' && e.cold_start !== true && e.ts >= fromMs)
-      .map(({ total_ms }) => total_ms)
+      .map(({ total_ms = NaN }) => total_ms)
       .toSorted((a, b) => a - b);
     const exact = durations[Math.floor(0.99 * durations.length)] ?? NaN;
     expect(whole.rows).toHaveLength(1);
@@ -241,6 +253,51 @@ describe('models', () => {
     expect(rows.find(({ model }) => model === 'rare')).toMatchObject({
       ...{ requests: 10, baseline_p99_ms: null, ratio: null, objective: null },
     });
+  });
+
+  it('have what their objective counts, each bad request once, in the query too', async () => {
+    const { rows, sql } = await answerOf<ModelRow>(url, '/v1/models', inRange);
+    const objective = rows.find(({ model }) => model === 'rank_slow')?.objective;
+    expect(objective).toMatchObject({ name: 'fast', objective: 0.9 });
+    expect(objective?.good).toBeCloseTo(0.6, 9);
+    expect(objective?.budget_left).toBeCloseTo(-3, 9);
+    const pasted = await pastedRows(rig, sql);
+    expect(pasted.map(({ good, budget_left }) => [good, budget_left])).toEqual(
+      rows.map((row) => [row.objective?.good ?? null, row.objective?.budget_left ?? null]),
+    );
+    const without = await answerOf<ModelRow>(url, '/v1/models', { model: 'rare', ...inRange });
+    expect(without.rows[0]?.objective).toBeNull();
+  });
+
+  it('without any total are counted by the stage with most requests, and have no quantiles', async () => {
+    const { rows, sql } = await answerOf<ModelRow>(url, '/v1/models', inRange);
+    const row = rows.find(({ model }) => model === 'stages');
+    expect(row).toMatchObject({ counted_stage: 'queue', requests: 40, failed: 5, objective: null });
+    expect([row?.p50_ms, row?.p99_ms, row?.ratio]).toEqual([null, null, null]);
+    expect(new Set(row?.trend)).toEqual(new Set([null]));
+    expect(rows[0]).toMatchObject({ model: 'ranker', counted_stage: 'total' });
+    expect((await pastedRows(rig, sql)).map(({ model }) => model)).toEqual(
+      rows.map(({ model }) => model),
+    );
+    const alone = await answerOf<ModelRow>(url, '/v1/models', { ...inRange, model: 'stages' });
+    expect(alone.rows).toEqual([row]);
+  });
+
+  it('that the limit leaves out are counted, and found by a part of their name', async () => {
+    const path = '/v1/models';
+    const cut = await askApi(url, path, { ...inRange, limit: 2 });
+    const { total_models, rows } = modelsAnswer.parse(JSON.parse(cut.text));
+    expect([total_models, rows.length]).toEqual([4 + hostile.length, 2]);
+    expect(rows[0]?.model).toBe('ranker');
+    const found = async (model_contains: string) => {
+      const { text } = await askApi(url, path, { ...inRange, limit: 2, model_contains });
+      const answer = modelsAnswer.parse(JSON.parse(text));
+      return [answer.total_models, answer.rows.map(({ model }) => model)];
+    };
+    expect(await found('RAR')).toEqual([1, ['rare']]);
+    expect(await found('МОДЕЛ')).toEqual([1, ['модель 模型']]);
+    expect(await found("' or 1")).toEqual([1, ["x' OR 1 = 1 --"]]);
+    expect(await found('nothing')).toEqual([0, []]);
   });
 
   it('have the p99 of the merged digest', async () => {

@@ -238,6 +238,15 @@ describe('the view of an incident', () => {
         expect(spoken).toContain(`(${band?.during})`);
       }
 
+      // The baseline of the fixture is a day without traffic.
+      expect(distribution.some(({ before }) => before > 0)).toBe(false);
+      const panel = page.locator('[data-panel="distribution"]');
+      expect(await panel.getAttribute('data-state')).toBe('partial');
+      expect(await panel.textContent()).toMatch(/before no requests/);
+      expect(await panel.locator('.partial-note').textContent()).toMatch(
+        /^No request of the baseline is stored: 1 Nov.* to 1 Nov.*\.$/,
+      );
+
       const timeline = await answer<TailsAnswer>('tails?', 'by=time');
       expect(timeline.rows.some(({ requests }) => requests > 0)).toBe(true);
       expect(await page.locator('.chart-incident').count()).toBe(1);

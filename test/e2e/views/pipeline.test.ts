@@ -33,7 +33,8 @@ describe('pipeline', () => {
           await pipelineView(rig.client, {
             ...{ nowMs: Date.now(), groupId, problems: [], series: undefined },
             bounds: { completeMs: Number.NEGATIVE_INFINITY, finalMs: Number.NEGATIVE_INFINITY },
-            ...{ lagMessages: undefined, rejected: new Map(), routes: [], giveUpAfterMs: dayMs },
+            ...{ lagMessages: undefined, routes: [], giveUpAfterMs: dayMs },
+            rejected: { byReason: new Map(), sinceMs: nowMs },
             ...changed,
           }),
         );
@@ -66,7 +67,8 @@ describe('pipeline', () => {
 
       const completeMs = Math.floor(Date.now() / 10_000) * 10_000 - 7_000;
       const lagMessages = new Map([[`${rig.topic}/1`, 0]]);
-      const rejected = new Map([['bad_json', 1]]);
+      const sinceMs = nowMs - 10 * minuteMs;
+      const rejected = { byReason: new Map([['bad_json', 1]]), sinceMs };
       const series = { evaluated: 3, waiting: 1 };
       const answer = await ask({
         ...{ bounds: { completeMs, finalMs: 0 }, lagMessages, rejected, series },
@@ -82,6 +84,7 @@ describe('pipeline', () => {
             { reason: 'bad_json', events: 1 },
             { reason: 'unknown', events: 2 },
           ],
+          ...{ rejected_events: 3, reasons_since: new Date(sinceMs).toISOString() },
         },
         ledger: { ok: true, problems: [] },
         detector: { open_anomalies: 0, series_evaluated: 3, series_waiting: 1 },

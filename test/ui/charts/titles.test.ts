@@ -56,5 +56,9 @@ describe('the title of a model', () => {
     expect(modelTitle({ ...of, p99Ms: null, slices: [] })).toBe(
       'ranker: no requests in the last 6 h',
     );
+    const stagesOnly = ['queue'];
+    expect(modelTitle({ ...of, p99Ms: null, slices: [], stagesOnly })).toBe(
+      'ranker: no event has a total in the last 6 h, only stages',
+    );
   });
 });

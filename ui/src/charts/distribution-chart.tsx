@@ -53,11 +53,11 @@ export function DistributionChart({ label, bands, height = 220 }: Props) {
       <div class="chart-legend">
         <span class="chart-key-static">
           <i class="chart-swatch distribution-before" />
-          before <b>{formatCount(before)}</b>
+          before <b>{before === 0 ? 'no requests' : formatCount(before)}</b>
         </span>
         <span class="chart-key-static">
           <i class="chart-swatch distribution-during" />
-          during <b>{formatCount(during)}</b> requests
+          during <b>{during === 0 ? 'no' : formatCount(during)}</b> requests
         </span>
       </div>
       <ChartFrame label={label} columns={bars.length} cursor={cursor} describe={describe}>

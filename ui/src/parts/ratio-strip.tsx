@@ -33,6 +33,37 @@ export function RatioStrip({ trend }: RatioStripProps) {
   );
 }
 
+/** Ratios of the scale, and what a bar of each is called: the last one fills its half. */
+const scale = [
+  [-1, '× ½'],
+  [0, '× 1'],
+  [1, '× 2'],
+  [full, '× 4+'],
+] as const;
+
+/** Says how high a bar of a strip is. */
+export function RatioScale({ of }: { readonly of: string }) {
+  return (
+    <p class="hint strip-scale" title="Bars are as high as log2 of the ratio">
+      {of}
+      {scale.map(([log2, name]) => (
+        <span key={name}>
+          <svg
+            class="strip"
+            viewBox={`0 0 1 ${2 * half}`}
+            preserveAspectRatio="none"
+            aria-hidden="true"
+          >
+            <path class="strip-line" d={lineOf([log2])} />
+            <path class={log2 < 0 ? 'faster' : 'slower'} d={barsOf([log2], log2 < 0 ? -1 : 1)} />
+          </svg>
+          {name}
+        </span>
+      ))}
+    </p>
+  );
+}
+
 function lineOf(trend: readonly (number | null)[]): string {
   return trend.map((value, at) => (value === null ? '' : `M${at} ${half - 0.5}h1v1h-1z`)).join('');
 }

@@ -218,7 +218,7 @@ function parsePath(path: string): Route {
   }
   if (parts.length === 2 && second !== '') {
     if (first === 'incidents') return { view: 'incident', id: decode(second) };
-    if (first === 'models') return { view: 'model', model: decode(second) };
+    if (first === 'models') return { view: 'model', model: nameOf(decode(second)) };
   }
   return { view: 'unknown', path };
 }
@@ -230,12 +230,21 @@ function formatPath(route: Route): string {
     case 'incident':
       return `/incidents/${encodeURIComponent(route.id)}`;
     case 'model':
-      return `/models/${encodeURIComponent(route.model)}`;
+      return `/models/${encodeURIComponent(segmentOf(route.model))}`;
     case 'unknown':
       return route.path;
     default:
       return `/${route.view}`;
   }
+}
+
+/** A name as a part of a path. Browsers resolve `.` and `..`, encoded or not, so these have a `~` in front. */
+function segmentOf(name: string): string {
+  return /^~*\.{1,2}$/.test(name) ? `~${name}` : name;
+}
+
+function nameOf(segment: string): string {
+  return /^~+\.{1,2}$/.test(segment) ? segment.slice(1) : segment;
 }
 
 /** A name that is no valid percent-encoding stands for itself. */

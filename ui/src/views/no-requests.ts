@@ -8,9 +8,20 @@ interface Stepped {
   readonly rows: readonly { readonly requests: number }[];
 }
 
-/** Why an answer holds no request: four different sentences; undefined where it holds some. */
-export function noRequests({ rows, windows }: Stepped, model: string): string | undefined {
+/**
+ * Why an answer holds no request: five different sentences; undefined where it holds some.
+ *
+ * @param stages of a model whose events have no total.
+ */
+export function noRequests(
+  { rows, windows }: Stepped,
+  model: string,
+  stages: readonly string[] = [],
+): string | undefined {
   if (rows.some(({ requests }) => requests > 0)) return undefined;
+  if (stages.length > 0) {
+    return `No event of ${shownName(model)} in this range has a total. Choose one of its stages: ${shownName(stages.join(', '))}.`;
+  }
   const { version, region, request_type: type, start } = place.value.params;
   const filters = [version, region, type, start].filter((value) => value !== undefined);
   if (filters.length > 0) {

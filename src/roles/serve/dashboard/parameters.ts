@@ -28,6 +28,20 @@ export const modelParameter = { model: name.min(1).describe('Name of a model.') 
 export const anyModelParameter = {
   model: name.default('').describe('Only this model; all of them without.'),
 };
+/** Which models of all; the rest is left out of `rows` and counted. */
+export const modelsParameters = {
+  model_contains: name
+    .default('')
+    .describe('Only models with this in their name, in upper or lower case.'),
+  limit: z.coerce
+    .number()
+    .int()
+    .min(1)
+    .max(2_000)
+    .default(2_000)
+    .describe('Most models of an answer: those with the most requests.'),
+};
+
 export const stepParameter = {
   step_seconds: z.coerce
     .number()

@@ -1,6 +1,6 @@
 import { openRoutes } from '../../../alert/routing/open-routes.ts';
 import type { Route } from '../../../alert/routing/route.ts';
-import { systemClock } from '../../../base/clock.ts';
+import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { type MetricsSnapshot, readMetrics } from '../../../base/telemetry/metrics.ts';
 import type { RejectReason } from '../../../decode/reject-reasons.ts';
@@ -11,8 +11,8 @@ import type { RoleContext, RunningRole } from '../../role.ts';
 export interface ProcessFacts {
   readonly groupId: string;
   readonly lagMessages: ReadonlyMap<string, number> | undefined;
-  /** Events that were rejected in the last hour, by reason. */
-  readonly rejected: ReadonlyMap<string, number>;
+  /** Events that were rejected in the last hour, or since the start of the process. */
+  readonly rejected: { readonly byReason: ReadonlyMap<string, number>; readonly sinceMs: number };
   /** Series of its detector; undefined where it stands by. */
   readonly series: { readonly evaluated: number; readonly waiting: number } | undefined;
   readonly routes: readonly Route[];
@@ -26,20 +26,29 @@ export interface FactSources {
   readonly problems: () => readonly string[];
 }
 
+/** Rejected events since the start, by reason. */
+interface Sample {
+  readonly atMs: number;
+  readonly rejected: ReadonlyMap<string, number>;
+}
+
 const minuteMs = 60_000;
 const samplesAnHour = 60;
 
 /** Reads facts of the process when they are asked for. Rejected events are sampled once a minute. */
 export class FactReader {
   readonly #sources: FactSources;
-  /** Rejected events since the start, by reason: a sample a minute, the oldest first. */
-  readonly #samples: ReadonlyMap<string, number>[] = [new Map()];
+  readonly #clock: Clock;
+  /** Samples of a minute, the oldest first. */
+  readonly #samples: [Sample, ...Sample[]];
   readonly #stop: () => void;
   #routes: readonly Route[] | undefined;
 
-  constructor(sources: FactSources) {
+  constructor(sources: FactSources, clock: Clock = systemClock) {
     this.#sources = sources;
-    this.#stop = systemClock.every(minuteMs, () => void this.#sample());
+    this.#clock = clock;
+    this.#samples = [{ atMs: clock.nowMs(), rejected: new Map() }];
+    this.#stop = clock.every(minuteMs, () => void this.#sample());
   }
 
   async read(): Promise<ProcessFacts> {
@@ -90,20 +99,22 @@ export class FactReader {
 
   async #sample(): Promise<void> {
     try {
-      this.#samples.push(rejectedIn(await this.#snapshots()));
+      const rejected = rejectedIn(await this.#snapshots());
+      this.#samples.push({ atMs: this.#clock.nowMs(), rejected });
     } catch {
       // A thread that ends has no metrics: the next minute has a sample again.
     }
     if (this.#samples.length > samplesAnHour) this.#samples.shift();
   }
 
-  #rejectedSince(now: ReadonlyMap<string, number>): Map<string, number> {
-    const [oldest] = this.#samples;
-    return new Map(
+  #rejectedSince(now: ReadonlyMap<string, number>): ProcessFacts['rejected'] {
+    const [{ atMs: sinceMs, rejected }] = this.#samples;
+    const byReason = new Map(
       [...now]
-        .map(([reason, events]) => [reason, events - (oldest?.get(reason) ?? 0)] as const)
+        .map(([reason, events]) => [reason, events - (rejected.get(reason) ?? 0)] as const)
         .filter(([, events]) => events > 0),
     );
+    return { byReason, sinceMs };
   }
 }
 

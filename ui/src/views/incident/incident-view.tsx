@@ -13,6 +13,7 @@ import {
 import { formatAge } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { absolute } from '../../state/url.ts';
@@ -174,6 +175,7 @@ function DistributionPanel({ answered }: Props) {
       empty={({ distribution }) =>
         distribution.length === 0 ? 'No request is stored of this time.' : undefined
       }
+      partial={noBaseline}
       table={({ distribution }) => ({
         heads: ['from, ms', 'before', 'during'],
         rows: distribution.map(({ from_ms, before, during }) => [from_ms, before, during]),
@@ -183,6 +185,18 @@ function DistributionPanel({ answered }: Props) {
         <DistributionChart label="Requests by duration, before and during" bands={distribution} />
       )}
     </Panel>
+  );
+}
+
+/** Why there is nothing to draw as before. */
+function noBaseline({ distribution, event }: AnomalyAnswer) {
+  if (distribution.length === 0 || distribution.some(({ before }) => before > 0)) return undefined;
+  const { baseline_from, baseline_to } = event.evidence;
+  return (
+    <>
+      No request of the baseline is stored: <Time at={baseline_from} /> to <Time at={baseline_to} />
+      .
+    </>
   );
 }
 

@@ -19,10 +19,11 @@ import { largestPart } from './model-title.ts';
 interface Props {
   readonly model: string;
   readonly answered: ReadonlySignal<Answered<CompositionAnswer>>;
+  readonly stagesOnly: readonly string[];
 }
 
 /** What requests of each slowness are made of: over the range, or the slowest over time. */
-export function CompositionPanel({ model, answered }: Props) {
+export function CompositionPanel({ model, answered, stagesOnly }: Props) {
   const isOverTime = place.value.params.by === 'time';
   return (
     <>
@@ -41,7 +42,7 @@ export function CompositionPanel({ model, answered }: Props) {
             Over time
           </button>
         }
-        empty={(answer) => noRequests(answer, model)}
+        empty={(answer) => noRequests(answer, model, stagesOnly)}
         partial={windowsNote}
         table={compositionTable}
       >
@@ -52,7 +53,7 @@ export function CompositionPanel({ model, answered }: Props) {
           />
         )}
       </Panel>
-      {isOverTime && <OverTimePanel model={model} whole={answered.value.answer} />}
+      {isOverTime && <OverTimePanel {...{ model, stagesOnly }} whole={answered.value.answer} />}
     </>
   );
 }
@@ -74,9 +75,10 @@ function CompositionTitle({ answer }: { readonly answer: CompositionAnswer | und
 interface OverTimeProps {
   readonly model: string;
   readonly whole: CompositionAnswer | undefined;
+  readonly stagesOnly: readonly string[];
 }
 
-function OverTimePanel({ model, whole }: OverTimeProps) {
+function OverTimePanel({ model, whole, stagesOnly }: OverTimeProps) {
   const answered = useAnswer<CompositionAnswer>(
     modelQuestion('composition', model, { by: 'time' }),
   );
@@ -86,7 +88,7 @@ function OverTimePanel({ model, whole }: OverTimeProps) {
       title="The slowest 1 % over time"
       answered={answered}
       minHeight={240}
-      empty={(answer) => noRequests(answer, model)}
+      empty={(answer) => noRequests(answer, model, stagesOnly)}
       partial={windowsNote}
       table={compositionTable}
     >

@@ -9,6 +9,8 @@ interface ModelAnswer {
   readonly requests: number;
   readonly p50Ms: number | null | undefined;
   readonly slices: readonly SliceRow[];
+  /** Of a model whose events have no total. */
+  readonly stagesOnly?: readonly string[];
   /** "last 6 h", or how long it is. */
   readonly range: string;
 }
@@ -18,9 +20,12 @@ const slowFrom = 0.98;
 
 /** "ranker: p99 310 ms in the last 6 h, 59 % of it queue"; with few requests, how many there are. */
 export function modelTitle(answer: ModelAnswer): string {
-  const { p50Ms, p99Ms, requests, slices, range } = answer;
+  const { p50Ms, p99Ms, requests, slices, range, stagesOnly = [] } = answer;
   const model = shownName(answer.model);
   if (p99Ms === undefined) return model;
+  if (p99Ms === null && stagesOnly.length > 0) {
+    return `${model}: no event has a total in ${range}, only stages`;
+  }
   if (p99Ms === null) return `${model}: no requests in ${range}`;
   if (isHollow(0.99, requests)) {
     return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests)}`;

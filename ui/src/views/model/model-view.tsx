@@ -16,6 +16,7 @@ import { fanQuantiles, modelQuestion, type splitNames, splitQuestion } from './m
 import { modelTitle } from './model-title.ts';
 import { RequestsPanel } from './requests-panel.tsx';
 import { SplitPanels } from './split-panels.tsx';
+import { useStagesOnly } from './stages-only.ts';
 import { TailPanel } from './tail-panel.tsx';
 
 /** How the tail of a model behaves, and what it is made of. */
@@ -34,7 +35,9 @@ export function ModelView({ model }: { readonly model: string }) {
     request_type: useAnswer<TailsAnswer>(splitQuestion(model, 'request_type')),
     start: useAnswer<TailsAnswer>(splitQuestion(model, 'start')),
   };
-  const stages = composition.value.answer?.rows.at(-1)?.parts.map((part) => part.stage) ?? [];
+  const stagesOnly = useStagesOnly(model, composition);
+  const parts = composition.value.answer?.rows.at(-1)?.parts.map((part) => part.stage) ?? [];
+  const stages = parts.length > 0 ? parts : stagesOnly;
   const valuesOf = (by: (typeof splitNames)[number]) =>
     splits[by].value.answer?.rows.map((row) => row.by) ?? [];
   return (
@@ -42,7 +45,7 @@ export function ModelView({ model }: { readonly model: string }) {
       {onlyPanel.value === undefined && (
         <>
           <ModelTitle
-            {...{ model, overall, composition }}
+            {...{ model, overall, composition, stagesOnly }}
             versions={busiestVersions(splits.version.value.answer)}
           />
           <OpenIncident anomalies={anomalies} />
@@ -56,10 +59,10 @@ export function ModelView({ model }: { readonly model: string }) {
           />
         </>
       )}
-      <TailPanel model={model} overall={overall} anomalies={anomalies} releases={releases} />
-      <CompositionPanel model={model} answered={composition} />
-      <SplitPanels model={model} splits={splits} />
-      <RequestsPanel model={model} />
+      <TailPanel {...{ model, overall, anomalies, releases, stagesOnly }} />
+      <CompositionPanel model={model} answered={composition} stagesOnly={stagesOnly} />
+      <SplitPanels model={model} splits={splits} stagesOnly={stagesOnly} />
+      <RequestsPanel model={model} stagesOnly={stagesOnly} />
     </>
   );
 }
@@ -68,10 +71,11 @@ interface TitleProps {
   readonly model: string;
   readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
   readonly composition: ReadonlySignal<Answered<CompositionAnswer>>;
+  readonly stagesOnly: readonly string[];
   readonly versions: Readonly<Partial<Record<'a.version' | 'b.version', string>>>;
 }
 
-function ModelTitle({ model, overall, composition, versions }: TitleProps) {
+function ModelTitle({ model, overall, composition, stagesOnly, versions }: TitleProps) {
   const { answer } = overall.value;
   const stage = paramOf(place.value.params, 'stage');
   const row = answer?.rows.find(({ by }) => by === stage);
@@ -83,7 +87,7 @@ function ModelTitle({ model, overall, composition, versions }: TitleProps) {
   return (
     <PageTitle
       text={modelTitle({
-        ...{ model: name, requests: row?.requests ?? 0, slices, range },
+        ...{ model: name, requests: row?.requests ?? 0, slices, range, stagesOnly },
         p50Ms: msAt(0.5),
         p99Ms: answer === undefined ? undefined : msAt(0.99),
       })}
@@ -126,7 +130,7 @@ function OpenIncident({
   return (
     <ul class="incidents" aria-label="Open incidents">
       {open.map((row) => (
-        <li key={row.id} class="incident">
+        <li key={row.id} class={`incident ${row.severity}`}>
           <a href={hrefTo({ view: 'incident', id: row.id })}>{row.summary}</a>
           <p>
             <span class={`tag ${row.severity}`}>{row.severity}</span> since{' '}

@@ -6,8 +6,13 @@ import { Panel } from '../../parts/panel.tsx';
 import { requestsTable } from '../tables.ts';
 import { modelQuestion } from './model-question.ts';
 
+interface Props {
+  readonly model: string;
+  readonly stagesOnly: readonly string[];
+}
+
 /** The slowest requests of the range, with their stages. */
-export function RequestsPanel({ model }: { readonly model: string }) {
+export function RequestsPanel({ model, stagesOnly }: Props) {
   const answered = useAnswer<RequestsAnswer>(modelQuestion('requests', model));
   const totals = answered.value.answer?.rows.map(({ total_ms }) => total_ms) ?? [];
   return (
@@ -20,7 +25,12 @@ export function RequestsPanel({ model }: { readonly model: string }) {
       }
       answered={answered}
       minHeight={160}
-      empty={({ rows }) => (rows.length === 0 ? 'No request of this range is kept.' : undefined)}
+      empty={({ rows }) => {
+        if (rows.length > 0) return undefined;
+        return stagesOnly.length > 0
+          ? 'Requests are kept where they have a total.'
+          : 'No request of this range is kept.';
+      }}
       table={requestsTable}
     >
       {({ rows, typical }) => (

@@ -11,6 +11,7 @@ import { type SplitName, splitNames } from './model-question.ts';
 interface Props {
   readonly model: string;
   readonly splits: Readonly<Record<SplitName, ReadonlySignal<Answered<TailsAnswer>>>>;
+  readonly stagesOnly: readonly string[];
 }
 
 const titles = {
@@ -27,7 +28,7 @@ const names = {
 } as const;
 
 /** Quantiles by version, region, request type and start, on one axis. */
-export function SplitPanels({ model, splits }: Props) {
+export function SplitPanels({ model, splits, stagesOnly }: Props) {
   const all = splitNames.flatMap((by) => splits[by].value.answer?.rows ?? []);
   const values = all
     .flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms))
@@ -45,7 +46,7 @@ export function SplitPanels({ model, splits }: Props) {
           title={titles[by]}
           answered={splits[by]}
           minHeight={90}
-          empty={(answer) => noRequests(answer, model)}
+          empty={(answer) => noRequests(answer, model, stagesOnly)}
           table={(answer) => splitTable(answer, names[by].toLowerCase())}
         >
           {({ rows }) => (

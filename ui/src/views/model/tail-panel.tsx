@@ -25,6 +25,7 @@ interface Props {
   readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
   readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
   readonly releases: ReadonlySignal<Answered<ReleasesAnswer>>;
+  readonly stagesOnly: readonly string[];
 }
 
 /** The tail over time: as a fan of quantiles, or as the density of all requests. */
@@ -66,6 +67,7 @@ function FanPanel({
   overall,
   anomalies,
   releases,
+  stagesOnly,
   stage,
 }: Props & { readonly stage: string }) {
   const answered = useAnswer<TailsAnswer>(
@@ -85,7 +87,7 @@ function FanPanel({
       answered={answered}
       minHeight={330}
       tools={<ViewSwitch stage={stage} />}
-      empty={(answer) => noRequests(answer, model)}
+      empty={(answer) => noRequests(answer, model, stagesOnly)}
       partial={windowsNote}
       table={fanTable}
     >
@@ -145,7 +147,7 @@ function hide(q: number): void {
   setParams({ hide: names.join(',') }, { replace: true });
 }
 
-function DensityPanel({ model, anomalies, releases }: Props) {
+function DensityPanel({ model, anomalies, releases, stagesOnly }: Props) {
   const answered = useAnswer<DensityAnswer>(modelQuestion('density', model));
   return (
     <Panel
@@ -154,7 +156,7 @@ function DensityPanel({ model, anomalies, releases }: Props) {
       answered={answered}
       minHeight={330}
       tools={<ViewSwitch stage="total" />}
-      empty={(answer) => noRequests(answer, model)}
+      empty={(answer) => noRequests(answer, model, stagesOnly)}
       partial={windowsNote}
       table={densityTable}
     >

@@ -22,7 +22,7 @@ export function OpenIncidents({ answered }: AnomaliesProps) {
         <ul class="incidents">
           {answer.rows
             .filter(isOpen)
-            .toSorted((a, b) => severityRank(a) - severityRank(b))
+            .toSorted(bySeverity)
             .map((row) => (
               <li key={row.id} class={`incident ${row.severity}`}>
                 <a data-row href={incidentHref(row)}>
@@ -104,6 +104,9 @@ function isOpen({ resolved_at }: AnomalyRow): boolean {
   return resolved_at === null;
 }
 
-function severityRank({ severity }: AnomalyRow): number {
-  return severity === 'critical' ? 0 : 1;
+/** The most severe first. */
+export function bySeverity(a: AnomalyRow, b: AnomalyRow): number {
+  return severities.indexOf(a.severity) - severities.indexOf(b.severity);
 }
+
+const severities: readonly AnomalyRow['severity'][] = ['critical', 'warning', 'info'];

@@ -1,6 +1,8 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useEffect, useState } from 'preact/hooks';
 import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
-import type { Answered } from '../../data/use-answer.ts';
+import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
 import {
   formatCount,
   formatExactShare,
@@ -15,7 +17,7 @@ import {
 } from '../../format/number.ts';
 import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { RatioStrip } from '../../parts/ratio-strip.tsx';
+import { RatioScale, RatioStrip } from '../../parts/ratio-strip.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { hrefTo, place, setParams } from '../../state/place.ts';
@@ -23,6 +25,10 @@ import { hrefTo, place, setParams } from '../../state/place.ts';
 /** Rows before "Show more". */
 const pageRows = 100;
 const defaultSort = '-ratio';
+/** Pause after a key before the server is asked. */
+const typingMs = 300;
+const trendName = 'p99 / baseline over time';
+const totalStage = 'total';
 /** Ratios from here on are marked. */
 const slowRatio = 1.3;
 
@@ -32,23 +38,50 @@ export function ModelsPanel({
 }: {
   readonly answered: ReadonlySignal<Answered<ModelsAnswer>>;
 }) {
-  const total = answered.value.answer?.rows.length ?? 0;
+  const { answer: all } = answered.value;
+  const total = all?.total_models ?? 0;
+  const isCut = all !== undefined && total > all.rows.length;
+  const { filter = '' } = place.value.params;
+  const model_contains = useTyped(filter);
+  const found = useAnswer<ModelsAnswer>(
+    isCut && model_contains !== ''
+      ? questionPath('models', { ...rangeParams(), model_contains })
+      : undefined,
+  );
   return (
     <Panel
       name="models"
       title="Models"
-      answered={answered}
+      answered={isCut && filter !== '' ? found : answered}
       minHeight={160}
       tools={<Filter total={total} />}
-      empty={({ rows }) =>
-        rows.length === 0 ? 'No requests of any model in this range.' : undefined
-      }
-      partial={windowsNote}
+      empty={() => (total === 0 ? 'No requests of any model in this range.' : undefined)}
+      partial={partialNote}
       table={(answer) => tableOf(answer)}
     >
-      {(answer) => <Models answer={answer} />}
+      {(answer) => <Models answer={answer} total={total} />}
     </Panel>
   );
+}
+
+/** A text as it was when the last key was pressed a moment ago. */
+function useTyped(text: string): string {
+  const [typed, setTyped] = useState(text);
+  useEffect(() => {
+    const timer = setTimeout(() => setTyped(text), typingMs);
+    return () => clearTimeout(timer);
+  }, [text]);
+  return typed;
+}
+
+/** "2,000 of 12,345 models, those with the most requests." */
+function partialNote(answer: ModelsAnswer): string | undefined {
+  const { rows, total_models } = answer;
+  const cut =
+    total_models > rows.length
+      ? `${formatCount(rows.length)} of ${plural(total_models, 'model')}, those with the most requests.`
+      : undefined;
+  return [cut, windowsNote(answer)].filter((note) => note !== undefined).join(' ') || undefined;
 }
 
 function Filter({ total }: { readonly total: number }) {
@@ -65,10 +98,17 @@ function Filter({ total }: { readonly total: number }) {
   );
 }
 
-function Models({ answer }: { readonly answer: ModelsAnswer }) {
+interface ModelsProps {
+  readonly answer: ModelsAnswer;
+  /** Models in the range, also those that the answer leaves out. */
+  readonly total: number;
+}
+
+function Models({ answer, total }: ModelsProps) {
   const shown = useSignal(pageRows);
   const { filter = '', sort = defaultSort } = place.value.params;
   const columns = columnsOf(answer).filter(hasContent(answer));
+  const hasTrend = columns.some(({ key }) => key === 'trend');
   const found = sorted(answer.rows.filter(matches(filter)), columns, sort);
   return (
     <>
@@ -94,10 +134,11 @@ function Models({ answer }: { readonly answer: ModelsAnswer }) {
           onSort={(next) => setParams({ sort: next === defaultSort ? undefined : next })}
         />
       )}
+      {hasTrend && found.length > 0 && <RatioScale of={trendName} />}
       <p class="hint count">
-        {found.length === answer.rows.length
+        {found.length === total
           ? plural(found.length, 'model')
-          : `${formatCount(found.length)} of ${plural(answer.rows.length, 'model')}`}
+          : `${formatCount(found.length)} of ${plural(total, 'model')}`}
         {found.length > shown.value && (
           <button
             type="button"
@@ -191,7 +232,7 @@ function columnsOf({ rows }: ModelsAnswer): readonly Column<ModelRow>[] {
     },
     {
       key: 'trend',
-      head: 'p99 / baseline over time',
+      head: trendName,
       class: 'trend',
       label: '',
       cell: ({ trend }) => <RatioStrip trend={trend} />,
@@ -213,7 +254,18 @@ function failedText({ failed, requests }: ModelRow): string {
   return formatShare(failed / requests);
 }
 
-function Ratio({ row: { ratio, requests, baseline_p99_ms } }: { readonly row: ModelRow }) {
+function Ratio({ row }: { readonly row: ModelRow }) {
+  const { counted_stage, ratio, requests, baseline_p99_ms } = row;
+  if (counted_stage !== totalStage) {
+    return (
+      <span
+        class="few"
+        title={`Counted by ${shownName(counted_stage)}, the stage with most requests`}
+      >
+        stages only, no total
+      </span>
+    );
+  }
   if (requests > 0 && isHollow(0.99, requests)) {
     return <span class="few">{hollowReason(0.99, requests)}</span>;
   }
@@ -249,11 +301,11 @@ function Objective({ row: { objective } }: { readonly row: ModelRow }) {
 function tableOf({ rows }: ModelsAnswer) {
   return {
     heads: [
-      ...['model', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
+      ...['model', 'counted by', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
       ...['baseline p99 ms', 'p99 / baseline', 'budget left'],
     ],
     rows: rows.map((row) => [
-      ...[row.model, row.requests, row.requests_per_second, row.failed],
+      ...[row.model, row.counted_stage, row.requests, row.requests_per_second, row.failed],
       ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms, row.ratio],
       row.objective?.budget_left ?? null,
     ]),

@@ -7,7 +7,7 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { nowMs } from '../../state/now.ts';
 import { onlyPanel } from '../../state/place.ts';
 import { utc } from '../../state/zone.ts';
-import { IncidentsPanel, OpenIncidents } from './incidents.tsx';
+import { bySeverity, IncidentsPanel, OpenIncidents } from './incidents.tsx';
 import { ModelsPanel } from './models-panel.tsx';
 
 /** Whether anything is wrong, and where. */
@@ -33,7 +33,7 @@ function NowTitle({ answer }: { readonly answer: AnomaliesAnswer | undefined }) 
 /** `1 open: …` of the worst, or since when nothing is. */
 function titleOf(rows: readonly AnomalyRow[]): string {
   const open = rows.filter(({ resolved_at }) => resolved_at === null);
-  const worst = open.find(({ severity }) => severity === 'critical') ?? open[0];
+  const [worst] = open.toSorted(bySeverity);
   const zone = { utc: utc.value, nowMs: nowMs() };
   if (worst !== undefined) {
     const since = formatTime(Date.parse(worst.started_at), zone);

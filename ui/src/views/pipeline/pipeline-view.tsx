@@ -31,12 +31,12 @@ export function PipelineView() {
           answered={answered}
           minHeight={120}
           partial={({ ledger }) => (ledger.ok ? undefined : 'The ledger has problems.')}
-          table={({ stored_last_hour: { consumed, aggregated, late, rejected } }) => ({
+          table={({ stored_last_hour: hour }) => ({
             heads: ['events', 'last hour'],
             rows: [
-              ...[['consumed', consumed] as const, ['aggregated', aggregated] as const],
-              ['late', late],
-              ...rejected.map(({ reason, events }) => [`rejected: ${reason}`, events]),
+              ...[['consumed', hour.consumed] as const, ['aggregated', hour.aggregated] as const],
+              ...[['late', hour.late] as const, ['rejected', hour.rejected_events] as const],
+              ...hour.rejected.map(({ reason, events }) => [`rejected: ${reason}`, events]),
             ],
           })}
         >

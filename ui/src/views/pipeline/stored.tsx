@@ -22,11 +22,18 @@ export function Stored({ answer }: { readonly answer: PipelineAnswer }) {
           <Row name="consumed" events={hour.consumed} of={hour.consumed} />
           <Row name="aggregated" events={hour.aggregated} of={hour.consumed} />
           <Row name="late" events={hour.late} of={hour.consumed} />
+          <Row name="rejected" events={hour.rejected_events} of={hour.consumed} />
           {hour.rejected.map(({ reason, events }) => (
             <Row key={reason} name={`rejected: ${reason}`} events={events} of={hour.consumed} />
           ))}
         </tbody>
       </table>
+      {hour.rejected.length > 0 && (
+        <p class="hint">
+          Reasons are those of this process since <Time at={hour.reasons_since} />. Rejected by
+          other processes, or before: unknown.
+        </p>
+      )}
     </>
   );
 }

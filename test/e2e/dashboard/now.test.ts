@@ -1,0 +1,131 @@
+import { describe, expect, it } from 'vitest';
+import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
+import { useStack } from '../../containers/stack.ts';
+import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { withRig } from '../kit/with-rig.ts';
+import { seedDashboard } from './kit/seeded-dashboard.ts';
+import { press, untilDrawn, useBrowser } from './kit/use-browser.ts';
+
+const stack = useStack();
+const browser = useBrowser();
+const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 20_000 });
+
+describe('now', () => {
+  it('says how many models it leaves out, and finds them by name', () =>
+    withRig({ stack, name: 'dashboard-cut' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      await page.route(
+        ({ pathname }) => pathname === '/v1/models',
+        (route) => {
+          const asked = new URL(route.request().url());
+          asked.searchParams.set('limit', '2');
+          return route.continue({ url: String(asked) });
+        },
+      );
+      await page.goto('/?from=-1h');
+      await untilDrawn(page);
+      const panel = page.locator('[data-panel="models"]');
+      const names = () => panel.locator('td.name').allTextContents();
+      await soon(() => panel.getAttribute('data-state')).toBe('partial');
+      await soon(() => panel.locator('.partial-note').textContent()).toContain(
+        '2 of 3 models, those with the most requests.',
+      );
+      await soon(() => panel.locator('.count').textContent()).toBe('2 of 3 models');
+      expect(await names()).not.toContain('few');
+      await soon(() => panel.locator('.strip-scale').textContent()).toBe(
+        'p99 / baseline over time× ½× 1× 2× 4+',
+      );
+
+      await press(page, '/');
+      await page.keyboard.type('FEW');
+      await soon(names).toEqual(['few']);
+      await soon(() => panel.locator('.count').textContent()).toBe('1 of 3 models');
+      await page.keyboard.type('nothing');
+      await soon(() => panel.locator('.panel-body').textContent()).toContain('No model');
+      expect(complaints).toEqual([]);
+    }));
+
+  it('has models whose events have no total, and their view says so', () =>
+    withRig({ stack, name: 'dashboard-stages' }, async (rig) => {
+      const events = Array.from({ length: 60 }, (_, n) => ({
+        ...{ ts: Date.now() - 600_000 + n * 1_000, model: 'parts', partial: true },
+        stages_ms: n < 40 ? { queue: 5, forward: 20 } : { queue: 5 },
+      }));
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      const { url } = await rig.start(['ingest', 'serve']);
+      await rig.untilConsumed(events.length);
+      const { page, complaints } = await browser.open(url);
+      const textOf = (name: string) => page.locator(`[data-panel="${name}"]`).textContent();
+      await page.goto('/?from=-1h');
+      await soon(() => textOf('models')).toContain('stages only, no total');
+      await page.locator('td.name a').click();
+      const sentence =
+        'No event of parts in this range has a total. Choose one of its stages: queue, forward.';
+      await soon(() => page.locator('h1').textContent()).toMatch(
+        /no event has a total .*, only stages/,
+      );
+      for (const name of ['tail', 'composition', 'by-version']) {
+        await soon(() => textOf(name)).toContain(sentence);
+      }
+      await soon(() => textOf('requests')).toContain('Requests are kept where they have a total.');
+      await page.getByLabel('Stage').selectOption('queue');
+      await soon(() => page.locator('h1').textContent()).toContain('queue of parts: median');
+      await soon(() => page.locator('[data-panel="tail"] .u-over').count()).toBe(1);
+      await soon(() => textOf('composition')).toContain(sentence);
+      expect(complaints).toEqual([]);
+    }));
+
+  it('opens models whose names browsers take for folders, by their link and by their address', () =>
+    withRig({ stack, name: 'dashboard-dots' }, async (rig) => {
+      const names = ['.', '..', '~..', 'a/..'];
+      const events = names.map((model, n) => ({
+        ...{ ts: Date.now() - 600_000 + n, model, stages_ms: { queue: 5 } },
+      }));
+      await rig.publish(events.map((event) => ({ value: JSON.stringify(event) })));
+      const { url } = await rig.start(['ingest', 'serve']);
+      await rig.untilConsumed(events.length);
+      const { page, complaints } = await browser.open(url);
+      for (const name of names) {
+        await page.goto('/?from=-1h');
+        await page.locator('td.name a').getByText(name, { exact: true }).click();
+        const title = () => page.locator('h1').textContent();
+        await soon(title).toContain(`${name}: median 5`);
+        const link = page.url();
+        await page.goto('/pipeline');
+        await page.goto(link);
+        await soon(title).toContain(`${name}: median 5`);
+        expect(page.url()).toBe(link);
+      }
+      expect(complaints).toEqual([]);
+    }));
+
+  it('shows the most severe incident first, and the others as less severe', () =>
+    withRig({ stack, name: 'dashboard-severities' }, async (rig) => {
+      const anomalies = new AnomalyStore(rig.client);
+      for (const [n, severity] of (['critical', 'warning', 'info'] as const).entries()) {
+        const at = new Date(Date.now() - (9 - n) * 60_000).toISOString();
+        const id = severity.slice(0, 1).repeat(32);
+        const times = { started_at: at, detected_at: at, emitted_at: at };
+        const kind = severity === 'critical' ? 'tail_shift' : 'drift';
+        await anomalies.add(anomalyFixture({ id, ...times, severity, kind, model: severity }));
+      }
+      const { url } = await rig.start(['serve']);
+      const { page, complaints } = await browser.open(url);
+      await page.goto('/?from=-1h');
+      await untilDrawn(page);
+      const open = page.locator('[data-panel="open"]');
+      await soon(() => open.locator('.tag').allTextContents()).toEqual([
+        ...['critical', 'warning', 'info'],
+      ]);
+      expect(await page.locator('h1').textContent()).toMatch(/^3 open: .*critical/);
+      const borders = await page.evaluate<string[]>(
+        `[...document.querySelectorAll('.incident')].map((one) => getComputedStyle(one).borderLeftColor)`,
+      );
+      expect(new Set(borders).size).toBe(3);
+      await page.goto(`/incidents/${'i'.repeat(32)}`);
+      await soon(() => page.locator('.page-title .tag').textContent()).toContain('info, open');
+      expect(complaints).toEqual([]);
+    }));
+});
