@@ -23,7 +23,9 @@ const slice = (means: Means, more: Partial<SliceRow> = {}, before?: Means): Slic
 
 describe('a composition', () => {
   it('of nothing has no bars', () => {
-    expect(compositionOf([])).toEqual({ bars: [], stages: [], mostMs: 0, focus: null });
+    expect(compositionOf([])).toEqual({
+      ...{ bars: [], tail: undefined, stages: [], mostMs: 0, focus: null },
+    });
     expect(compositionOf([slice({ queue: 1 }, { requests: 0 })]).bars).toEqual([]);
   });
 
@@ -39,6 +41,27 @@ describe('a composition', () => {
       const last = bar.segments.at(-1);
       expect((last?.startMs ?? 0) + (last?.ms ?? 0)).toBeCloseTo(bar.slice.mean_ms ?? 0);
     }
+  });
+
+  it('is read at p99: time-outs beyond it neither lead nor leave the others without width', () => {
+    const rows = [
+      slice({ forward: 20, features: 10 }, { to_share: 0.9 }),
+      slice({ forward: 20, features: 60 }, { from_share: 0.9, to_share: 0.989 }),
+      slice({ forward: 20, features: 180 }, { from_share: 0.989, to_share: 0.999 }),
+      slice({ forward: 1_900, features: 100 }, { from_share: 0.999 }),
+    ];
+    const { bars, tail, stages, mostMs, focus } = compositionOf(rows);
+    expect([tail, stages, mostMs, focus]).toEqual([
+      ...[rows[2], ['features', 'forward'], 200, 'features'],
+    ]);
+    expect(bars.map(({ scaleMs, isCut }) => [scaleMs, isCut])).toEqual([
+      ...[
+        [200, false],
+        [200, false],
+        [200, false],
+        [2_000, true],
+      ],
+    ]);
   });
 
   it('points at the stage that grew most, not at the largest', () => {

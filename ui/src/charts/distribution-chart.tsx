@@ -41,7 +41,7 @@ export function DistributionChart({ label, bands, height = 220 }: Props) {
   const unit = msFormat([end]);
   const xOfMs = linearScale([Math.log2(first), Math.log2(end)], [left, right]);
   const ticks = logTicks([first, end], Math.max(3, Math.floor(width / 60))).filter(
-    (ms) => xOfMs(Math.log2(ms)) < right - 34,
+    (ms) => xOfMs(Math.log2(ms)) < right - 44,
   );
   const outline = bars.map(
     ({ beforeShare }, i) => `${x(i)},${y(beforeShare)}L${x(i + 1)},${y(beforeShare)}`,

@@ -90,10 +90,17 @@ export function formatRatio(ratio: number | null | undefined): string {
   return `×${thin}${ratio.toFixed(digits)}`;
 }
 
-/** `+177 ms`, `−32 ms`. */
+/** `+177 ms`, `−32 ms`; `0 ms` for what rounds to nothing. */
 export function formatSignedMs(ms: number | null | undefined): string {
   if (ms == null) return none;
+  if (Math.abs(ms) < 0.005) return formatMs(0);
   return `${ms > 0 ? '+' : ''}${formatMs(ms)}`;
+}
+
+/** `+177`, `−32`, `0` for what rounds to nothing: for a column of differences. */
+export function signedDecimal(value: number): string {
+  if (Math.abs(value) < 0.005) return '0';
+  return `${value > 0 ? '+' : ''}${decimal(value)}`;
 }
 
 /** `p99`, `p99.9` of 0.99, 0.999. */

@@ -3,6 +3,7 @@ import { useRef } from 'preact/hooks';
 import { shownName } from '../../format/name.ts';
 import { decimal, formatCount, formatMs, msFormat } from '../../format/number.ts';
 import { Value } from '../../parts/value.tsx';
+import type { SliceRow } from '../answers.ts';
 import type { Composition, Segment, SliceBar } from '../geometry/composition.ts';
 import { linearTicks } from '../geometry/scale.ts';
 import { ChartFrame, type Cursor } from '../parts/chart-frame.tsx';
@@ -20,11 +21,11 @@ const letterPx = 6.7;
 const paddingPx = 10;
 
 /**
- * A bar a slice of requests: as long as its mean total, cut into the mean of each stage in those requests.
- * Below it, outlined, the same share of requests in the baseline.
+ * A bar a slice of requests: as long as its mean total, divided into the mean of each stage in those requests.
+ * Below it, outlined, the same share of requests in the baseline. A bar with a torn end is longer than drawn.
  */
 export function CompositionBars({ label, composition }: Props) {
-  const { bars, stages, mostMs, focus } = composition;
+  const { bars, tail, stages, mostMs, focus } = composition;
   const cursor = useSignal<Cursor | null>(null);
   const scale = useRef<HTMLDivElement>(null);
   const width = useWidth(scale);
@@ -33,25 +34,28 @@ export function CompositionBars({ label, composition }: Props) {
     (ms) => width * (1 - ms / mostMs) > 42,
   );
   const describe = ({ column, row }: Cursor) => sentenceOf(bars[row], stages[column]);
-  const slowest = bars.at(-1);
   const hasBaseline = bars.some(({ baseline }) => baseline !== null);
   const at = cursor.value;
   return (
     <div class="chart chart-composition">
       <div class="chart-legend">
-        {slowest !== undefined && (
-          <span class="chart-key-static">{sliceName(slowest.slice)}, ms:</span>
-        )}
+        {tail !== undefined && <span class="chart-key-static">{sliceName(tail)}, ms:</span>}
         {stages.map((stage, column) => (
           <span key={stage} class="chart-key-static" data-at={at?.column === column}>
             <i class={`chart-swatch ${stageClass(stage, focus)}`} />
-            {stage} <b>{decimal(msIn(slowest, stage))}</b>
+            {stage} <b>{decimal(msIn(tail, stage))}</b>
           </span>
         ))}
         {hasBaseline && (
           <span class="chart-key-static">
             <i class="chart-swatch chart-swatch-outline" />
             baseline
+          </span>
+        )}
+        {bars.some(({ isCut }) => isCut) && (
+          <span class="chart-key-static">
+            <i class="chart-swatch chart-swatch-torn" />
+            longer than drawn
           </span>
         )}
       </div>
@@ -70,7 +74,6 @@ export function CompositionBars({ label, composition }: Props) {
               key={`${bar.slice.from_share}`}
               bar={bar}
               width={width}
-              mostMs={mostMs}
               mean={format(bar.slice.mean_ms)}
               classOf={(stage) => stageClass(stage, focus)}
               atStage={at !== null && at.row === i ? stages[at.column] : undefined}
@@ -102,23 +105,22 @@ export function CompositionBars({ label, composition }: Props) {
 interface LineProps {
   readonly bar: SliceBar;
   readonly width: number;
-  readonly mostMs: number;
   readonly mean: string;
   readonly classOf: (stage: string) => string;
   readonly atStage: string | undefined;
   readonly onPoint: (stage: string | null) => void;
 }
 
-function SliceLine({ bar, width, mostMs, mean, classOf, atStage, onPoint }: LineProps) {
-  const { slice, segments, baseline } = bar;
-  const percent = (ms: number) => `${(ms / mostMs) * 100}%`;
+function SliceLine({ bar, width, mean, classOf, atStage, onPoint }: LineProps) {
+  const { slice, segments, baseline, scaleMs, isCut } = bar;
+  const percent = (ms: number) => `${(ms / scaleMs) * 100}%`;
   return (
     <div class="slice">
       <div class="slice-name">
         <b>{sliceName(slice)}</b>
         <span>{sliceEdges(slice)}</span>
       </div>
-      <div class="slice-bars">
+      <div class="slice-bars" data-cut={isCut}>
         <div class="slice-bar" onPointerLeave={() => onPoint(null)}>
           {segments.map(({ stage, startMs, ms }) => (
             <span
@@ -128,7 +130,7 @@ function SliceLine({ bar, width, mostMs, mean, classOf, atStage, onPoint }: Line
               style={{ left: percent(startMs), width: percent(ms) }}
               onPointerEnter={() => onPoint(stage)}
             >
-              {partText(stage, ms, (ms / mostMs) * width)}
+              {partText(stage, ms, (ms / scaleMs) * width)}
             </span>
           ))}
         </div>
@@ -166,8 +168,8 @@ const endOf = (segments: readonly Segment[]) => {
   return last === undefined ? 1 : last.startMs + last.ms;
 };
 
-const msIn = (bar: SliceBar | undefined, stage: string) =>
-  bar?.segments.find((part) => part.stage === stage)?.ms ?? 0;
+const msIn = (slice: SliceRow | undefined, stage: string) =>
+  slice?.parts.find((part) => part.stage === stage)?.mean_ms ?? 0;
 
 /** As much of "queue 190" as fits. */
 function partText(stage: string, ms: number, px: number): string {

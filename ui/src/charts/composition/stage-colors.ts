@@ -2,12 +2,12 @@ import { standardStages } from '../../../../src/base/dimensions.ts';
 import { unaccounted } from '../geometry/composition.ts';
 
 const places = new Map<string, number>(standardStages.map((stage, place) => [stage, place]));
-/** Shades of blue; neighbours in a request differ in lightness. */
-const shades = 5;
+/** Shades of blue and green, one for each standard stage. */
+const shades = standardStages.length;
 
 /**
  * Class of a stage's colour, the same on every page: orange for the one to look at, grey for time that no
- * stage measured, else a shade of blue by its place in a request.
+ * stage measured, else a shade by its place in a request.
  */
 export function stageClass(stage: string, focus: string | null): string {
   if (stage === unaccounted) return 'stage-rest';

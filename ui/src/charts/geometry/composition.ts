@@ -13,16 +13,22 @@ export interface SliceBar {
   readonly slice: SliceRow;
   readonly segments: readonly Segment[];
   readonly baseline: readonly Segment[] | null;
+  /** Milliseconds of the whole width. */
+  readonly scaleMs: number;
+  /** Whether it is too long for the common scale, and fills the width by itself. */
+  readonly isCut: boolean;
 }
 
 /** Bars of slices on one linear scale, every stage in the same place of each bar. */
 export interface Composition {
   readonly bars: readonly SliceBar[];
-  /** Order in a bar: the largest of the slowest slice first, unmeasured time last. */
+  /** The slice around p99. */
+  readonly tail: SliceRow | undefined;
+  /** Order in a bar: the largest of the tail first, unmeasured time last. */
   readonly stages: readonly string[];
   /** End of the scale. */
   readonly mostMs: number;
-  /** Stage that grew most over its baseline in the slowest slice, else its largest one. */
+  /** Stage that grew most over its baseline in the tail, else its largest one. */
   readonly focus: string | null;
 }
 
@@ -32,23 +38,47 @@ export const unaccounted = 'unaccounted';
 /** Growth over the baseline from which a stage is the one to look at. */
 const noticed = { ratio: 1.25, shareOfTotal: 0.05 } as const;
 
-export function compositionOf(rows: readonly SliceRow[]): Composition {
+/** Slices from here on are beyond p98. */
+const tailFrom = 0.98;
+
+/** The slice around p99; where slices are coarser, the slowest. */
+export function tailSlice(rows: readonly SliceRow[]): SliceRow | undefined {
   const slices = rows.filter(({ requests }) => requests > 0);
-  const stages = stageOrder(slices);
-  const bars = slices.map((slice) => ({
-    slice,
-    segments: segmentsOf(slice.parts, stages),
-    baseline: slice.baseline === null ? null : segmentsOf(slice.baseline.parts, stages),
-  }));
-  const ends = slices.flatMap(({ mean_ms, baseline }) => [mean_ms ?? 0, baseline?.mean_ms ?? 0]);
-  return { bars, stages, mostMs: Math.max(0, ...ends), focus: focusOf(slices.at(-1), stages) };
+  return slices.find(({ from_share }) => from_share >= tailFrom) ?? slices.at(-1);
 }
 
-/** Stages of all slices: by their mean in the slowest slice, what no stage measured last. */
-function stageOrder(slices: readonly SliceRow[]): string[] {
+/** Slices beyond the tail that are longer by this factor are cut: time-outs would leave the others no width. */
+const longestBeyondTail = 3;
+
+export function compositionOf(rows: readonly SliceRow[]): Composition {
+  const slices = rows.filter(({ requests }) => requests > 0);
+  const tail = tailSlice(slices);
+  const stages = stageOrder(slices, tail);
+  const ends = slices.map(({ mean_ms, baseline }) =>
+    Math.max(mean_ms ?? 0, baseline?.mean_ms ?? 0),
+  );
+  const toTail = tail === undefined ? 0 : slices.indexOf(tail) + 1;
+  const tailMs = Math.max(0, ...ends.slice(0, toTail));
+  const isCut = (end: number) => end > longestBeyondTail * tailMs;
+  const mostMs = Math.max(0, ...ends.filter((end) => !isCut(end)));
+  const bars = slices.map((slice, i) => {
+    const end = ends[i] ?? 0;
+    return {
+      slice,
+      segments: segmentsOf(slice.parts, stages),
+      baseline: slice.baseline === null ? null : segmentsOf(slice.baseline.parts, stages),
+      scaleMs: isCut(end) ? end : mostMs,
+      isCut: isCut(end),
+    };
+  });
+  return { bars, tail, stages, mostMs, focus: focusOf(tail, stages) };
+}
+
+/** Stages of all slices: by their mean in the tail, what no stage measured last. */
+function stageOrder(slices: readonly SliceRow[], tail: SliceRow | undefined): string[] {
   const means = new Map<string, number>();
   for (const { parts } of slices) for (const { stage } of parts) means.set(stage, 0);
-  for (const { stage, mean_ms } of slices.at(-1)?.parts ?? []) means.set(stage, mean_ms);
+  for (const { stage, mean_ms } of tail?.parts ?? []) means.set(stage, mean_ms);
   const rank = (stage: string) => (stage === unaccounted ? -1 : (means.get(stage) ?? 0));
   return [...means.keys()].sort((x, y) => rank(y) - rank(x));
 }
@@ -67,18 +97,18 @@ function segmentsOf(parts: Parts, stages: readonly string[]): Segment[] {
   });
 }
 
-function focusOf(slowest: SliceRow | undefined, stages: readonly string[]): string | null {
+function focusOf(tail: SliceRow | undefined, stages: readonly string[]): string | null {
   const largest = stages[0] ?? null;
-  if (slowest?.baseline == null) return largest;
-  const before = new Map(slowest.baseline.parts.map(({ stage, mean_ms }) => [stage, mean_ms]));
-  const grown = slowest.parts
+  if (tail?.baseline == null) return largest;
+  const before = new Map(tail.baseline.parts.map(({ stage, mean_ms }) => [stage, mean_ms]));
+  const grown = tail.parts
     .map(({ stage, mean_ms }) => ({ stage, mean_ms, growth: mean_ms - (before.get(stage) ?? 0) }))
     .filter(({ stage }) => stage !== unaccounted)
     .sort((x, y) => y.growth - x.growth)[0];
   if (grown === undefined) return largest;
   const isMuch =
     grown.mean_ms >= noticed.ratio * (grown.mean_ms - grown.growth) &&
-    grown.growth >= noticed.shareOfTotal * (slowest.mean_ms ?? 0);
+    grown.growth >= noticed.shareOfTotal * (tail.mean_ms ?? 0);
   return isMuch ? grown.stage : largest;
 }
 

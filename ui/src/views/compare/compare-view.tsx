@@ -57,10 +57,12 @@ function Comparison({ model }: { readonly model: string }) {
         <>
           {!isOnly && <Reason answered={answered} />}
           <div class="columns columns-compare">
-            <ShiftPanel answered={answered} />
+            <div class="stack">
+              <ShiftPanel answered={answered} />
+              <SidesPanel answered={answered} />
+            </div>
             <StageChanges answered={answered} />
           </div>
-          <SidesPanel answered={answered} />
         </>
       )}
     </>
@@ -86,11 +88,7 @@ function CompareTitle({
       />
     );
   }
-  return (
-    <PageTitle text={`${shownName(model)}: ${answer.title}`}>
-      <span class={`tag verdict-${answer.verdict}`}>{answer.verdict}</span>
-    </PageTitle>
-  );
+  return <PageTitle text={`${shownName(model)}: ${answer.title}`} />;
 }
 
 /** Why the verdict is what it is, what is missing, and where the mixes differ. */
@@ -116,7 +114,7 @@ function ShiftPanel({ answered }: Props) {
   return (
     <Panel
       name="shift"
-      title="B / A by quantile, 95 % interval"
+      title="B / A by quantile, 96 % interval"
       answered={answered}
       minHeight={330}
       empty={({ quantiles }) =>

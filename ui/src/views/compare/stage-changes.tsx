@@ -3,7 +3,7 @@ import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import type { Answered } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
-import { decimal, formatSignedMs, quantileName } from '../../format/number.ts';
+import { formatSignedMs, quantileName, signedDecimal } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Value } from '../../parts/value.tsx';
 
@@ -83,7 +83,7 @@ function QuantileDifferences({ stages }: { readonly stages: readonly Stage[] }) 
               const ms = differenceAt(stage, q);
               return (
                 <td key={q} class="number">
-                  <Value value={ms}>{ms === null ? '–' : signed(ms)}</Value>
+                  <Value value={ms}>{ms === null ? '–' : signedDecimal(ms)}</Value>
                 </td>
               );
             })}
@@ -99,8 +99,4 @@ function differenceAt({ quantiles }: Stage, q: number): number | null {
   return point === undefined || point.a_ms === null || point.b_ms === null
     ? null
     : point.b_ms - point.a_ms;
-}
-
-function signed(ms: number): string {
-  return ms > 0 ? `+${decimal(ms)}` : decimal(ms);
 }

@@ -3,7 +3,7 @@ import type { CompositionAnswer } from '../../../../src/views/answers/compositio
 import { CompositionBars } from '../../charts/composition/composition-bars.tsx';
 import { sliceName } from '../../charts/composition/slice-name.ts';
 import { StackedAreasChart } from '../../charts/composition/stacked-areas.tsx';
-import { compositionOf, stackedAreasOf } from '../../charts/geometry/composition.ts';
+import { compositionOf, stackedAreasOf, tailSlice } from '../../charts/geometry/composition.ts';
 import { stepGridOf } from '../../charts/geometry/step-grid.ts';
 import { type Answered, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
@@ -58,15 +58,15 @@ export function CompositionPanel({ model, answered, stagesOnly }: Props) {
   );
 }
 
-/** "Slowest 1.2 %: 322 ms, 59 % of it queue". */
+/** "Requests around p99 take 322 ms: 59 % of it queue". */
 function CompositionTitle({ answer }: { readonly answer: CompositionAnswer | undefined }) {
-  const slowest = answer?.rows.findLast(({ requests }) => requests > 0);
-  const largest = slowest === undefined ? null : largestPart([slowest]);
-  if (slowest === undefined || largest === null) return <>What requests are made of</>;
-  const name = sliceName(slowest);
+  const tail = tailSlice(answer?.rows ?? []);
+  const largest = largestPart(tail);
+  if (tail === undefined || largest === null) return <>What requests are made of</>;
+  const name = tail.to_share < 1 ? 'requests around p99' : sliceName(tail);
   return (
     <>
-      {name.charAt(0).toUpperCase() + name.slice(1)} take {formatMs(slowest.mean_ms)}:{' '}
+      {name.charAt(0).toUpperCase() + name.slice(1)} take {formatMs(tail.mean_ms)}:{' '}
       {Math.round(largest.share * 100)} % of it {shownName(largest.stage)}
     </>
   );

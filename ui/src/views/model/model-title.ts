@@ -1,4 +1,5 @@
 import type { SliceRow } from '../../../../src/views/answers/composition.ts';
+import { tailSlice } from '../../charts/geometry/composition.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, hollowReason, isHollow } from '../../format/number.ts';
 
@@ -15,9 +16,6 @@ interface ModelAnswer {
   readonly range: string;
 }
 
-/** Slices from here on are those of p99. */
-const slowFrom = 0.98;
-
 /** "ranker: p99 310 ms in the last 6 h, 59 % of it queue"; with few requests, how many there are. */
 export function modelTitle(answer: ModelAnswer): string {
   const { p50Ms, p99Ms, requests, slices, range, stagesOnly = [] } = answer;
@@ -30,25 +28,19 @@ export function modelTitle(answer: ModelAnswer): string {
   if (isHollow(0.99, requests)) {
     return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests)}`;
   }
-  const largest = largestPart(slices.filter(({ from_share }) => from_share >= slowFrom));
+  const largest = largestPart(tailSlice(slices));
   const of =
     largest === null ? '' : `, ${partText(largest.share)} of it ${shownName(largest.stage)}`;
   return `${model}: p99 ${formatMs(p99Ms)} in ${range}${of}`;
 }
 
-/** The stage with the largest part of the time of these slices. */
+/** The stage with the largest part of the time of a slice. */
 export function largestPart(
-  slices: readonly SliceRow[],
+  slice: SliceRow | undefined,
 ): { readonly stage: string; readonly share: number } | null {
-  const sums = new Map<string, number>();
-  let all = 0;
-  for (const { requests, mean_ms, parts } of slices) {
-    all += requests * (mean_ms ?? 0);
-    for (const { stage, mean_ms: ms } of parts)
-      sums.set(stage, (sums.get(stage) ?? 0) + requests * ms);
-  }
-  const [first] = [...sums].sort(([, x], [, y]) => y - x);
-  return first === undefined || all === 0 ? null : { stage: first[0], share: first[1] / all };
+  const [first] = slice?.parts.toSorted((x, y) => y.mean_ms - x.mean_ms) ?? [];
+  if (first === undefined || !slice?.mean_ms) return null;
+  return { stage: first.stage, share: first.mean_ms / slice.mean_ms };
 }
 
 function partText(share: number): string {
