@@ -42,6 +42,8 @@ const { values } = parseArgs({
 const rounds = Number(values.rounds);
 const hourMs = 3_600_000;
 const partitions = 8;
+const viewerCount = 50;
+const refreshes = 1_000;
 const incidentId = 'c'.repeat(32);
 const views = {
   Now: '/?from=-7d',
@@ -225,8 +227,6 @@ async function paint(): Promise<void> {
   say(`  page Now, last 6 h: first paint ${spread(painted)}; data drawn ${spread(drawn)}`);
 }
 
-const viewerCount = 50;
-
 async function viewers(): Promise<void> {
   const rates: number[] = [];
   const used: number[] = [];
@@ -265,8 +265,6 @@ async function viewers(): Promise<void> {
   const list = (all: readonly number[]) => all.map((one) => `${one.toFixed(1)} %`).join(', ');
   say(`  ingestion slower by ${list(rates)}; its CPU and ClickHouse's more by ${list(used)}`);
 }
-
-const refreshes = 1_000;
 
 async function heap(): Promise<void> {
   await fill('live', 100);

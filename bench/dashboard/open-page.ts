@@ -43,8 +43,13 @@ export async function openPage(browser: Browser, url: string): Promise<DrawnPage
   });
   await page.addInitScript(watch);
   await page.goto(url);
-  await page.waitForFunction('window.drawnMs !== undefined');
-  const drawnMs = await page.evaluate<number>('window.drawnMs');
+  // Not waitForFunction: the page's own policy forbids its eval.
+  const drawnMs = await page.evaluate<number>(
+    `new Promise((done) => {
+      const look = () => (window.drawnMs === undefined ? setTimeout(look, 20) : done(window.drawnMs));
+      look();
+    })`,
+  );
   const firstPaintMs = await page.evaluate<number>(
     "performance.getEntriesByName('first-contentful-paint')[0].startTime",
   );
