@@ -15,7 +15,7 @@ import { anomalyFixture } from '../test/detect/anomaly-fixture.ts';
 import { fillWeeks, fleet, modelName } from './dashboard/fill-weeks.ts';
 import { openPage, startBrowser } from './dashboard/open-page.ts';
 import { startTailmark } from './dashboard/tailmark-process.ts';
-import { runViewers } from './dashboard/viewers.ts';
+import { runViewers, startIdleServer } from './dashboard/viewers.ts';
 import { cpuSecondsOf } from './peers/process-usage.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
@@ -25,7 +25,7 @@ import { benchEvents } from './traffic/bench-events.ts';
  * - api: all questions of a view at once, as its page asks them. *Cold* of a process that has answered other
  *   questions; *again* right after.
  * - paint: the view Now in a browser without a cache, its questions cold.
- * - viewers: a backlog is ingested, with and without 50 open tabs of two views each, in turn.
+ * - viewers: a backlog is ingested, and 50 open tabs of two views ask tailmark, or an idle server, in turn.
  * - heap: one tab refreshes 1,000 times while events come in.
  *
  *     npm run bench -- dashboard [--only api,paint,viewers,heap] [--rounds 9]
@@ -60,6 +60,10 @@ const client = createClient({
   database: 'tailmark',
   // Of one piece that is filled, on a busy machine.
   request_timeout: 600_000,
+  clickhouse_settings: {
+    send_progress_in_http_headers: 1,
+    http_headers_progress_interval_ms: '20000',
+  },
 });
 try {
   await migrate(configSchema.parse({ clickhouse: { url: stack.clickhouse.url } }).clickhouse);
@@ -238,21 +242,23 @@ async function viewers(): Promise<void> {
       const paths = ['/', `/models/${modelName(7)}`];
       const questions = [];
       for (const path of paths) questions.push(...(await questionsOf(serving.url, path)));
-      const watching = isWatched
-        ? runViewers({ url: serving.url, questions, viewers: viewerCount }, over.signal)
-        : Promise.resolve(new Map<number, number>());
+      // Otherwise they ask a server that has nothing to do: what asking costs is no part of the difference.
+      const idle = await startIdleServer();
+      const url = isWatched ? serving.url : idle.url;
+      const watching = runViewers({ url, questions, viewers: viewerCount }, over.signal);
       watching.catch(() => undefined);
       const before = cpuSecondsOf(serving.pid);
-      const name = `pair_${pair}_${isWatched ? 'watched' : 'alone'}`;
+      const name = `pair_${Date.now()}_${isWatched ? 'watched' : 'alone'}`;
       const result = await ingest(name, Number(values.events));
       measured.set(isWatched, result);
       const serve = cpuSecondsOf(serving.pid) - before;
       over.abort();
       const answers = await watching;
+      idle.close();
       await serving.stop();
       const of = [...answers].map(([status, n]) => `${n} × ${status}`).join(', ');
       say(
-        `  ${isWatched ? `${viewerCount} viewers` : 'nobody watches'}: ${Math.round(result.perSecond)} events/s ` +
+        `  ${isWatched ? `${viewerCount} viewers` : `${viewerCount} viewers of an idle server`}: ${Math.round(result.perSecond)} events/s ` +
           `in ${result.seconds.toFixed(1)} s; CPU ${result.own.toFixed(1)} s own, ${result.server.toFixed(1)} s ` +
           `ClickHouse, ${serve.toFixed(1)} s serve with filling${of === '' ? '' : `; ${of}`}`,
       );

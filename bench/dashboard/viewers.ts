@@ -1,3 +1,5 @@
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 
 /** A page's refresh. */
@@ -34,4 +36,18 @@ export async function runViewers(
   };
   await Promise.all(Array.from({ length: of.viewers }, (_, n) => view(n)));
   return answers;
+}
+
+/** A server that answers 304 to everything. */
+export async function startIdleServer(): Promise<{ readonly url: string; close(): void }> {
+  const server = createServer((_, response) => response.writeHead(304).end());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    close: () => {
+      server.close();
+      server.closeAllConnections();
+    },
+  };
 }

@@ -73,6 +73,21 @@ describe('an answer', () => {
     expect(more.etag).not.toBe(first.etag);
   });
 
+  it('is compressed for who accepts that, and says what it depends on', async () => {
+    const path = '/v1/tails?model=ranker&by=time&from=-6h&step_seconds=60';
+    const sent = async (encoding: string) => {
+      const headers = { 'accept-encoding': encoding };
+      const response = await fetch(`${url}${path}`, { headers });
+      const { headers: got } = response;
+      return [got.get('content-encoding'), got.get('vary'), await response.text()];
+    };
+    const [encoding, vary, body] = await sent('gzip, br');
+    expect([encoding, vary]).toEqual(['gzip', 'accept-encoding']);
+    expect(await sent('identity')).toEqual([null, 'accept-encoding', body]);
+    expect(await sent('gzip;q=0')).toEqual([null, 'accept-encoding', body]);
+    expect(JSON.parse(body ?? '').rows.length).toBeGreaterThan(100);
+  });
+
   it('is not given to what is not asked for with GET', async () => {
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const { status } = await fetch(`${url}/v1/tails?model=ranker`, { method });

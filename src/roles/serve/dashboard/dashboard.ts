@@ -1,6 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { compress } from 'hono/compress';
+import { accepts } from 'hono/accepts';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
@@ -34,9 +34,10 @@ export interface DashboardSources {
 /** The questions of the dashboard, each a GET. Errors are `application/problem+json` (RFC 9457). */
 export function createDashboard(sources: DashboardSources): OpenAPIHono {
   const app = new OpenAPIHono();
-  const answers = new AnswerCache(sources.clock.elapsedMs);
+  const answers = new AnswerCache(sources.clock.elapsedMs, (answer) =>
+    knownSecrets.hide(`${JSON.stringify(answer)}\n`),
+  );
   const turnstile = new Turnstile();
-  app.use(compress({ threshold: leastCompressed }));
   app.onError((error, context) => respondProblem(context, error, sources));
   for (const endpoint of endpoints) {
     app.get(endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), (context) =>
@@ -51,8 +52,11 @@ export function createDashboard(sources: DashboardSources): OpenAPIHono {
   return app;
 }
 
-/** Bytes from which an answer is compressed for who accepts that. */
-const leastCompressed = 16 * 1024;
+const encodings = {
+  header: 'Accept-Encoding' as const,
+  supports: ['gzip', 'identity'],
+  default: 'identity',
+};
 
 interface Shared {
   readonly sources: DashboardSources;
@@ -84,16 +88,21 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
     'with windows': `stored ${flushedMs}`,
     'at any time': `read ${Math.floor(clock.elapsedMs() / pollMs)}`,
   }[asked.changes];
-  const { body, etag } = await answers.answer(question, mark, () => turnstile.run(asked.answer));
+  const { body, gzip, etag } = await answers.answer(question, mark, () =>
+    turnstile.run(asked.answer),
+  );
   const headers = {
     etag,
     'cache-control': asked.isFixed ? forGood : askAgain,
+    vary: 'accept-encoding',
     'x-content-type-options': 'nosniff',
   };
   const known = context.req.header('if-none-match')?.split(',') ?? [];
   if (known.some((tag) => tag.trim() === etag)) return context.body(null, 304, headers);
-  const type = 'application/json';
-  return context.body(knownSecrets.hide(body), 200, { ...headers, 'content-type': type });
+  const type = { ...headers, 'content-type': 'application/json' };
+  if (gzip === undefined || accepts(context, encodings) !== 'gzip')
+    return context.body(body, 200, type);
+  return context.body(new Uint8Array(gzip), 200, { ...type, 'content-encoding': 'gzip' });
 }
 
 function respondProblem(context: Context, error: unknown, { log }: DashboardSources): Response {

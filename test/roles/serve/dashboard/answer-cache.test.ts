@@ -1,10 +1,14 @@
+import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { AnswerCache } from '../../../../src/roles/serve/dashboard/answer-cache.ts';
 
 /** A cache whose clock stands still, and what was asked of it. */
 function cacheAt() {
   const time = { ms: 0 };
-  const cache = new AnswerCache(() => time.ms);
+  const cache = new AnswerCache(
+    () => time.ms,
+    (answer) => `${JSON.stringify(answer)}\n`,
+  );
   const asked: string[] = [];
   const ask = (question: string, mark: string, costMs = 0, answer: object = { question, mark }) =>
     cache.answer(question, mark, async () => {
@@ -31,17 +35,47 @@ describe('an answer', () => {
     expect((await ask('a', '1', 0, answer)).etag).toBe((await ask('a', '2', 0, answer)).etag);
   });
 
-  it('that took long is kept for twenty times as long, whatever is stored, up to 15 s', async () => {
+  it('is kept for twenty times what all recent questions cost, whatever is stored, up to 20 s', async () => {
     const { time, ask, asked } = cacheAt();
     await ask('a', '1', 250);
     time.ms += 4_999;
     await ask('a', '2');
-    expect(asked).toHaveLength(1);
+    expect(asked).toEqual(['a']);
     time.ms += 1;
-    await ask('a', '2', 4_000);
-    time.ms += 15_000;
+    await ask('a', '2', 200);
+    await ask('b', '2', 100);
+    // Both are kept for 20 × 300 ms.
+    time.ms += 5_899;
     await ask('a', '3');
-    expect(asked).toHaveLength(3);
+    await ask('b', '3');
+    expect(asked).toEqual(['a', 'a', 'b']);
+    time.ms += 1;
+    await ask('a', '3', 4_000);
+    time.ms += 19_999;
+    await ask('a', '4');
+    expect(asked).toEqual(['a', 'a', 'b', 'a']);
+    time.ms += 1;
+    await ask('a', '4');
+    expect(asked).toHaveLength(5);
+  });
+
+  it('costs nothing once it can no longer change, or a minute after the last question', async () => {
+    const { time, ask, asked } = cacheAt();
+    await ask('final', '', 500);
+    await ask('old', '1', 500);
+    time.ms += 60_000;
+    await ask('a', '1', 10);
+    time.ms += 200;
+    await ask('a', '2');
+    expect(asked).toEqual(['final', 'old', 'a', 'a']);
+  });
+
+  it('has its compressed form where that pays', async () => {
+    const { ask } = cacheAt();
+    const large = { text: 'x'.repeat(20_000) };
+    const { body, gzip } = await ask('a', '1', 0, large);
+    expect(gunzipSync(gzip ?? '').toString()).toBe(body);
+    expect((await ask('b', '1')).gzip).toBe(undefined);
   });
 
   it('is asked for once, however many wait for it', async () => {
