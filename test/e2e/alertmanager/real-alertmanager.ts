@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, mkdtempSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -80,6 +80,7 @@ export class RealAlertmanager {
     await this.stop();
     this.#receiver.closeAllConnections();
     this.#receiver.close();
+    rmSync(this.#dir, { recursive: true, force: true });
   }
 
   /** What people are notified of one anomaly, in order: `firing warning`, `firing critical`, `resolved`. */
