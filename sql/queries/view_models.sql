@@ -1,9 +1,10 @@
 -- All models over a range, the busiest first, against the same parts of the day over the days before it.
 --
--- Quantiles of steps and of the baseline are read from bands, linear between the edges of the band that holds one: 1 %
--- off on average. Those of the range are of the merged digests where {digests:Bool} says so, which is exact and costs a
--- state a series and window. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is
--- read once: {readsOnce:Bool}. All rows say how many models there are, those beyond the limit among them.
+-- Quantiles of steps are read from bands, linear between the edges of the band that holds one: up to the width of a band
+-- off, a quarter octave, where its requests are all alike; 1 % on average. Those of the range and of its baseline are of
+-- the merged digests where {digests:Bool} says so, which is exact and costs a state a series and window; else from bands,
+-- both of them. Band 4 k + j begins at 2^k (1 + j / 4) ms. Where range and baseline are in one table, it is read once:
+-- {readsOnce:Bool}. All rows say how many models there are, those beyond the limit among them.
 --
 -- A request is bad that failed or is slow. Which are both is not stored: in each step timeouts are taken for slow, and
 -- errors for as slow as the others, as objectives are evaluated by the detector. The objective of a model is the first one
@@ -96,10 +97,13 @@ WITH
     ),
     exact AS
     (
-        SELECT model, quantilesTDigestMerge(0.5, 0.95, 0.99)(latency) AS q_ms
+        SELECT
+            model,
+            quantilesTDigestMergeIf(0.5, 0.95, 0.99)(latency, NOT is_past) AS q_ms,
+            if(countIf(is_past) = 0, NULL, quantileTDigestMergeIf(0.99)(latency, is_past)) AS baseline_p99_ms
         FROM
         (
-            SELECT model, latency
+            SELECT false AS is_past, model, latency
             FROM {coarseTable:Identifier}
             WHERE {digests:Bool} AND stage = 'total'
               AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
@@ -111,13 +115,26 @@ WITH
               AND ({requestType:String} = '' OR request_type = {requestType:String})
               AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
             UNION ALL
-            SELECT model, latency
+            SELECT false AS is_past, model, latency
             FROM {table:Identifier}
             WHERE {digests:Bool} AND stage = 'total'
               AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
               AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                   AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
+              AND ({model:String} = '' OR model = {model:String})
+              AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
+              AND ({version:String} = '' OR version = {version:String})
+              AND ({region:String} = '' OR region = {region:String})
+              AND ({requestType:String} = '' OR request_type = {requestType:String})
+              AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+            UNION ALL
+            SELECT true AS is_past, model, latency
+            FROM latency_1h
+            WHERE {digests:Bool} AND stage = 'total'
+              AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
+              AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
+              AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
               AND ({model:String} = '' OR model = {model:String})
               AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(model, {modelContains:String}) > 0)
               AND ({version:String} = '' OR version = {version:String})
@@ -212,7 +229,7 @@ FROM
         if({digests:Bool}, e.q_ms[1], m.q_ms[1]) AS p50_ms,
         if({digests:Bool}, e.q_ms[2], m.q_ms[2]) AS p95_ms,
         if({digests:Bool}, e.q_ms[3], m.q_ms[3]) AS p99_ms,
-        m.baseline_p99_ms AS baseline_p99_ms,
+        if({digests:Bool}, e.baseline_p99_ms, m.baseline_p99_ms) AS baseline_p99_ms,
         p99_ms / baseline_p99_ms AS ratio,
         arrayMap(
             at -> if(

@@ -21,6 +21,8 @@ export interface RangeWish {
   readonly wishedSteps: number;
   /** A multiple of 10; chosen where undefined. */
   readonly stepSeconds?: number | undefined;
+  /** Whether both ends move with the clock. @default false */
+  readonly isRelative?: boolean | undefined;
 }
 
 /** Steps that one answer may have. */
@@ -40,7 +42,8 @@ const plainSteps = [
 const longestFineSeconds = 900;
 
 /**
- * Widens a range to whole steps. The step is the least plain one that gives at most `wishedSteps` and whose
+ * Widens a range to whole steps. One that moves with the clock keeps its length, so that the same range by
+ * absolute times has the same steps. The step is the least plain one that gives at most `wishedSteps` and whose
  * windows are still kept. The table has the longest windows of which a step is a whole number.
  */
 export function timeRange(wish: RangeWish): TimeRange {
@@ -51,9 +54,13 @@ export function timeRange(wish: RangeWish): TimeRange {
   const finest = kept[0] ?? '1d';
   const least = windowSeconds[finest];
   const step = wholeSteps(wish.stepSeconds ?? plainStep(to - from, wish.wishedSteps, least), least);
+  const toSeconds = Math.ceil(to / step) * step;
   return {
-    fromSeconds: Math.floor(from / step) * step,
-    toSeconds: Math.ceil(to / step) * step,
+    fromSeconds:
+      wish.isRelative === true
+        ? Math.max(0, toSeconds - Math.ceil((to - from) / step) * step)
+        : Math.floor(from / step) * step,
+    toSeconds,
     stepSeconds: step,
     resolution:
       resolutions.findLast(

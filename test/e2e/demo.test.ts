@@ -50,7 +50,7 @@ async function newcomersPath(home: string, incident: string): Promise<void> {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const title =
-    /^ranker p\d+ .* its baseline, blame features.*; \d\d:\d\d:\d\d to \d\d:\d\d:\d\d, \d+ /;
+    /^ranker p\d+ .* its baseline, blame features.*; since \d\d:\d\d:\d\d, resolved \d\d:\d\d:\d\d, after \d/;
 
   // The link of the incident: what was slow, and when.
   await page.goto(incident);

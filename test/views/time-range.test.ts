@@ -37,6 +37,14 @@ describe('a range', () => {
     expect(rangeOf(7_200_000, 14_400_000)).toMatchObject({ fromSeconds: 0, toSeconds: 86_400 });
   });
 
+  it('that moves with the clock has the steps of the same range by absolute times', () => {
+    for (const lengthMs of [5 * minute, 15 * minute, hour, 6 * hour, day, 7 * day]) {
+      const moving = ago(lengthMs, { isRelative: true });
+      expect(moving.toSeconds - moving.fromSeconds).toBe(lengthMs / 1000);
+      expect(rangeOf(moving.fromSeconds * 1000, moving.toSeconds * 1000)).toEqual(moving);
+    }
+  });
+
   it('of a time whose fine windows are gone is read from coarser ones', () => {
     const at = (agoMs: number) => rangeOf(nowMs - agoMs, nowMs - agoMs + 10 * minute);
     expect(at(2 * day)).toMatchObject({ stepSeconds: 10, resolution: '10s' });

@@ -2,6 +2,7 @@ import { health } from './data/use-answer.ts';
 import { Help } from './parts/help.tsx';
 import { Login } from './parts/login.tsx';
 import { PageTitle } from './parts/page-title.tsx';
+import { StaleNotice } from './parts/stale-notice.tsx';
 import { TopBar } from './parts/top-bar.tsx';
 import { hrefTo, onlyPanel, place } from './state/place.ts';
 import { CompareView } from './views/compare/compare-view.tsx';
@@ -18,6 +19,7 @@ export function App() {
       {!isOnly && <TopBar />}
       {health.value.needsLogin ? <Login /> : null}
       <main hidden={health.value.needsLogin}>
+        <StaleNotice />
         <View />
       </main>
       {!isOnly && <Help />}

@@ -9,6 +9,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { type Metrics, readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
 import { readProgress } from '../../sink/windows/window-progress.ts';
+import { readEvaluatedMs } from '../../views/pipeline/detector-state.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 import { Access } from './access/access.ts';
 import { login } from './access/login.ts';
@@ -51,6 +52,7 @@ export async function startServe(
   const marks = new LedgerMarks({
     readProgress: () => readProgress(client, context.groupId),
     completeness,
+    readEvaluatedMs: () => readEvaluatedMs(client, context.groupId),
     allowedLatenessMs: config.windows.allowed_lateness,
     elapsedMs: systemClock.elapsedMs,
   });

@@ -49,7 +49,7 @@ export const modelsAnswer = answerOf(modelRow).extend({
   quantiles_from: z
     .enum(['digests', 'bands'])
     .describe(
-      'Where p50, p95 and p99 come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, 3 % at worst. The baseline and the trend are always from bands.',
+      'Where p50, p95, p99 and the baseline come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, but up to a quarter off where requests are all alike. The trend is always from bands.',
     ),
 });
 export type ModelRow = z.output<typeof modelRow>;

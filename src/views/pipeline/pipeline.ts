@@ -6,6 +6,7 @@ import { baseWindowMs } from '../../window/chunk-accumulator.ts';
 import type { PipelineAnswer } from '../answers/pipeline.ts';
 import { viewRows } from '../view-rows.ts';
 import type { WindowBounds } from '../window-states.ts';
+import { detectorState } from './detector-state.ts';
 import { dueDeliveries } from './due-deliveries.ts';
 import { ledgerState } from './ledger-state.ts';
 
@@ -48,34 +49,39 @@ export async function pipelineView(
 ): Promise<PipelineAnswer> {
   const { nowMs, groupId, bounds, series, problems } = question;
   const sinceMs = Math.max(0, Math.floor(nowMs - hourMs));
-  const [stored, [detector], ledger, deliveries] = await Promise.all([
+  const [stored, detector, ledger, deliveries] = await Promise.all([
     viewRows<PartitionRow>(client, 'view_pipeline', { groupId, sinceMs }),
-    viewRows<Record<'evaluated_ms' | 'open_anomalies', string | number>>(client, 'view_detector', {
-      detector: groupId,
-    }).then(({ rows }) => rows),
+    detectorState(client, groupId),
     ledgerState(client, nowMs),
     dueDeliveries(client, question),
   ]);
   const newestMs = Math.floor(bounds.completeMs / baseWindowMs) * baseWindowMs;
   const isComplete = Number.isFinite(newestMs) && newestMs > 0;
   const ageSeconds = isComplete ? Math.max(0, nowMs - newestMs) / 1000 : null;
+  const [consumed, rejected] = [sumOf(stored.rows, 'consumed'), sumOf(stored.rows, 'rejected')];
   return {
-    title: titleOf(ledger.problems.length, ageSeconds, deliveries),
+    title: titleOf({
+      problems: ledger.problems.length,
+      ageSeconds,
+      consumed,
+      rejectedShare: consumed === 0 ? 0 : rejected / consumed,
+      due: deliveries.reduce((sum, each) => sum + each.due, 0),
+    }),
     newest_window: isComplete ? new Date(newestMs).toISOString() : null,
     age_seconds: ageSeconds,
     stored_last_hour: {
-      consumed: sumOf(stored.rows, 'consumed'),
+      consumed,
       aggregated: sumOf(stored.rows, 'aggregated'),
-      rejected_events: sumOf(stored.rows, 'rejected'),
-      rejected: byReason(sumOf(stored.rows, 'rejected'), question.rejected.byReason),
+      rejected_events: rejected,
+      rejected: byReason(rejected, question.rejected.byReason),
       reasons_since: new Date(question.rejected.sinceMs).toISOString(),
       late: sumOf(stored.rows, 'late'),
     },
     ledger,
     partitions: stored.rows.map((row) => partitionOf(row, question)),
     detector: {
-      evaluated_until: timeOf(Number(detector?.evaluated_ms ?? 0)),
-      open_anomalies: Number(detector?.open_anomalies ?? 0),
+      evaluated_until: timeOf(detector.evaluatedMs),
+      open_anomalies: detector.openAnomalies,
       series_evaluated: series?.evaluated ?? null,
       series_waiting: series?.waiting ?? null,
     },
@@ -85,21 +91,36 @@ export async function pipelineView(
   };
 }
 
-/** "Every event counted once. Stored up to 12 s ago." */
-function titleOf(
-  problems: number,
-  ageSeconds: number | null,
-  deliveries: PipelineAnswer['deliveries'],
-): string {
-  const due = deliveries.reduce((sum, each) => sum + each.due, 0);
+interface TitleFacts {
+  /** Contradictions of the ledger. */
+  readonly problems: number;
+  readonly ageSeconds: number | null;
+  /** Events of the last hour. */
+  readonly consumed: number;
+  /** Of the events of the last hour. */
+  readonly rejectedShare: number;
+  readonly due: number;
+}
+
+/** Share of rejected events from which the title says so. */
+const leastRejected = 0.01;
+
+/** "Every event counted once. Stored up to 12 s ago." What is wrong comes first. */
+function titleOf({ problems, ageSeconds, consumed, rejectedShare, due }: TitleFacts): string {
   const found = `${problems.toLocaleString('en-US')} ${problems === 1 ? 'problem' : 'problems'}`;
-  const sentences = [
+  const isEmpty = ageSeconds === null && consumed === 0;
+  const counted =
     problems === 0
       ? 'Every event counted once.'
-      : `The ledger has ${found}: not every event counted once.`,
+      : `The ledger has ${found}: not every event counted once.`;
+  const rejected = `${Math.round(rejectedShare * 100)} % of the events of the last hour were rejected.`;
+  const stored =
     ageSeconds === null
       ? 'No window is complete yet.'
-      : `Stored up to ${durationText(ageSeconds * 1000)} ago.`,
+      : `Stored up to ${durationText(ageSeconds * 1000)} ago.`;
+  const sentences = [
+    ...(rejectedShare < leastRejected ? [] : [rejected]),
+    ...(isEmpty ? ['No event has arrived yet.'] : [counted, stored]),
     ...(due === 0 ? [] : [`${due} ${due === 1 ? 'delivery is' : 'deliveries are'} due.`]),
   ];
   return sentences.join(' ');

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
+import type { ModelsAnswer } from '../../../src/views/answers/models.ts';
 import { useStack } from '../../containers/stack.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
@@ -11,6 +12,42 @@ const browser = useBrowser();
 const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
 describe('now', () => {
+  it('compares a model with its baseline by the same estimate, marks it, and says when all is old', () =>
+    withRig({ stack, name: 'dashboard-same' }, async (rig) => {
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      const notice = page.locator('.stale-notice');
+      await page.goto('/?from=-1h');
+      await soon(() => notice.textContent()).toContain('no window of events is complete');
+      await page.goto('/pipeline');
+      await soon(() => page.locator('h1').textContent()).toBe('No event has arrived yet.');
+
+      // The same durations today and on all seven days before, far from the edges of their band.
+      const hourMs = 3_600_000;
+      const toMs = Math.floor(Date.now() / hourMs) * hourMs;
+      const days = [7, 6, 5, 4, 3, 2, 1, 0].map((day) => toMs - day * 24 * hourMs);
+      const events = days.flatMap((endMs) =>
+        Array.from({ length: 2_000 }, (_, n) => {
+          const ms = n % 500 === 0 ? 1_000 : 161;
+          const ts = endMs - hourMs + Math.floor((n * (hourMs - 10_000)) / 2_000);
+          return { value: JSON.stringify({ ts, model: 'same', version: 'v1', total_ms: ms }) };
+        }),
+      );
+      await rig.publish(events);
+      await rig.untilConsumed(events.length);
+      const at = new Date(toMs - 600_000).toISOString();
+      const times = { started_at: at, detected_at: at, emitted_at: at };
+      await new AnomalyStore(rig.client).add(anomalyFixture({ ...times, model: 'same' }));
+      const range = `from=${new Date(toMs - hourMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
+      await page.goto(`/?${range}`);
+      const row = page.locator('[data-panel="models"] tr', { hasText: 'same' });
+      await soon(() => row.locator('.tag').textContent()).toBe('open');
+      const response = await fetch(`${url}/v1/models?${range}`);
+      const answer = (await response.json()) as ModelsAnswer;
+      expect(answer.rows).toMatchObject([{ p99_ms: 161, baseline_p99_ms: 161, ratio: 1 }]);
+      expect(complaints).toEqual([]);
+    }));
+
   it('says how many models it leaves out, and finds them by name', () =>
     withRig({ stack, name: 'dashboard-cut' }, async (rig) => {
       await seedDashboard(rig);

@@ -45,7 +45,7 @@ describe('pipeline', () => {
         return answer;
       };
       expect(await ask()).toMatchObject({
-        title: 'Every event counted once. No window is complete yet.',
+        title: 'No event has arrived yet.',
         ...{ newest_window: null, age_seconds: null, partitions: [], deliveries: [] },
         detector: { evaluated_until: null, open_anomalies: 0 },
       });

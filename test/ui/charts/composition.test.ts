@@ -110,13 +110,14 @@ describe('blame', () => {
 
   it('sums up the stages that are too many', () => {
     const { bars, totalMs } = blameOf(
-      [50, 20, 10, 5, -5].map((ms, i) => part(`s${i}`, ms)),
+      [50, 10, 5, -2, -20].map((ms, i) => part(`s${i}`, ms)),
       3,
     );
+    // The largest of either sign stay.
     expect(bars.map(({ stage, excess_ms }) => [stage, excess_ms])).toEqual([
       ['s0', 50],
-      ['s1', 20],
-      ['rest', 10],
+      ['s4', -20],
+      ['rest', 13],
     ]);
     expect(bars.reduce((sum, { excess_ms }) => sum + excess_ms, 0)).toBe(totalMs);
   });

@@ -37,7 +37,7 @@ describe('the title of a model', () => {
 
   it('is the answer: p99, and what it is made of', () => {
     const title = modelTitle({ ...of, p99Ms: 310, slices });
-    expect(plain(title)).toBe('ranker: p99 310 ms in the last 6 h, 59 % of it queue');
+    expect(plain(title)).toBe('ranker: p99 310 ms in the last 6 h; beyond it, 59 % is queue');
   });
 
   it('says how many requests p99 needs where there are few', () => {

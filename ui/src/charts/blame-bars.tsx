@@ -18,9 +18,11 @@ const mostBars = 8;
 export function BlameBars({ label, parts, sumName }: Props) {
   const { bars, total, totalMs, zero } = blameOf(parts, mostBars);
   const cursor = useSignal<Cursor | null>(null);
+  // Shares of a sum that is next to nothing say nothing.
+  const hasShares = total.width >= leastSum;
   const lines = [
-    ...bars,
-    { ...total, stage: sumName, excess_ms: totalMs, share: totalMs === 0 ? null : 1 },
+    ...bars.map((bar) => (hasShares ? bar : { ...bar, share: null })),
+    { ...total, stage: sumName, excess_ms: totalMs, share: hasShares && totalMs !== 0 ? 1 : null },
   ];
   const describe = ({ row }: Cursor) => sentenceOf(lines[row]);
   return (
@@ -62,6 +64,9 @@ export function BlameBars({ label, parts, sumName }: Props) {
     </div>
   );
 }
+
+/** Width of the sum's bar from which shares of it are shown. */
+const leastSum = 0.1;
 
 function sentenceOf(bar: BlameBar | undefined): string {
   if (bar === undefined) return '';

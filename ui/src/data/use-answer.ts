@@ -2,6 +2,7 @@ import { computed, effect, type ReadonlySignal, signal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
 import { place } from '../state/place.ts';
 import { paramOf } from '../state/url.ts';
+import { readFreshness } from './freshness.ts';
 import { Poll, type Polled, type PollPorts } from './poll.ts';
 
 /** What a panel shows of an answer. */
@@ -32,7 +33,11 @@ export function hold(holder: string, isHolding: boolean): void {
 }
 
 const ports: PollPorts = {
-  fetch: (path, init) => fetch(path, { ...init, credentials: 'same-origin' }),
+  async fetch(path, init) {
+    const response = await fetch(path, { ...init, credentials: 'same-origin' });
+    readFreshness(response.headers);
+    return response;
+  },
   nowMs: () => Date.now(),
   after(ms, run) {
     const timer = setTimeout(run, ms);

@@ -60,9 +60,13 @@ export function Panel<Answer>(props: PanelProps<Answer>) {
         <p class="notice error" role="status">
           {failure.text}
           {/[.!?]$/.test(failure.text) ? ' ' : '. '}
-          {answer === undefined ? 'No answer since ' : 'Shown as of '}
-          <Time at={(answer === undefined ? failure.sinceMs : asOfMs) ?? failure.sinceMs} />.
-          {isRetried(failure.status) && ' Trying again.'}
+          {!isUnknown(failure.status) && (
+            <>
+              {answer === undefined ? 'No answer since ' : 'Shown as of '}
+              <Time at={(answer === undefined ? failure.sinceMs : asOfMs) ?? failure.sinceMs} />.
+              {isRetried(failure.status) && ' Trying again.'}
+            </>
+          )}
         </p>
       )}
       <div class="panel-body" style={hasRoom ? { minHeight: `${minHeight}px` } : {}}>
@@ -150,6 +154,11 @@ function stateOf(of: {
   if (of.isLoading) return 'loading';
   if (of.empty !== undefined) return 'empty';
   return of.partial === undefined ? 'ready' : 'partial';
+}
+
+/** An answer too: there is no such model or incident. */
+function isUnknown(status: number | undefined): boolean {
+  return status === 404;
 }
 
 /** The caller's mistakes are not asked again. */

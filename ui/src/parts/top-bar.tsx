@@ -1,3 +1,4 @@
+import { freshness, staleness } from '../data/freshness.ts';
 import { health, isAsking, isHeld } from '../data/use-answer.ts';
 import { zoneName } from '../format/time.ts';
 import { copied, copyLink } from '../state/copied.ts';
@@ -95,17 +96,27 @@ function Liveness() {
       </p>
     );
   }
-  const text = isHeld.value ? 'held' : !isAsking.value ? 'paused' : isLive.value ? 'live' : 'fixed';
+  const known = freshness.value;
+  const isBehind = known !== undefined && staleness(known, String) !== undefined;
+  const text = isHeld.value
+    ? 'held'
+    : !isAsking.value
+      ? 'paused'
+      : !isLive.value
+        ? 'fixed'
+        : isBehind
+          ? 'behind'
+          : 'live';
   const titles = {
     held: 'Does not refresh while something is selected',
     paused: 'Does not refresh while the page is hidden',
     live: 'Asks for new data every 5 s',
+    behind: 'What is stored or evaluated is behind',
     fixed: 'A fixed range of time',
   };
   return (
-    <p class={`liveness ${text}`} title={titles[text]}>
+    <p class={`liveness ${text === 'behind' ? 'stale' : text}`} title={titles[text]}>
       <i aria-hidden="true" /> {text}
-      {text === 'live' && <span class="wide"> 5 s</span>}
     </p>
   );
 }

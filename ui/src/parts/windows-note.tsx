@@ -19,9 +19,11 @@ export function windowsNote({ windows: { provisional, open } }: Stepped): string
 }
 
 /** Says that a range is the one of the view: "Copy link" freezes it. */
-export function ShownRange({ range: { from, to } }: { readonly range: Range }) {
+export function ShownRange({ answer }: { readonly answer: Stepped & { readonly range: Range } }) {
+  const { from, to } = answer.range;
+  const { open } = answer.windows;
   useEffect(() => {
-    shownRange.value = { fromMs: Date.parse(from), toMs: Date.parse(to) };
-  }, [from, to]);
+    shownRange.value = { fromMs: Date.parse(from), toMs: Date.parse(to), openSteps: open };
+  }, [from, to, open]);
   return null;
 }

@@ -1,12 +1,16 @@
 import { signal } from '@preact/signals';
+import { plural } from '../format/number.ts';
 import { copy } from '../parts/copy.ts';
-import { frozenHref } from './place.ts';
+import { frozenHref, shownRange } from './place.ts';
 
 /** What the page says of the last "Copy link", for two seconds; empty else. */
 export const copied = signal('');
 
 export async function copyLink(): Promise<void> {
-  copied.value = (await copy(frozenHref())) ? 'Link copied' : 'The browser refused to copy';
+  const openSteps = shownRange.value?.openSteps ?? 0;
+  const text =
+    openSteps === 0 ? 'Link copied' : `Link copied; ${plural(openSteps, 'step')} still open`;
+  copied.value = (await copy(frozenHref())) ? text : 'The browser refused to copy';
   setTimeout(() => {
     copied.value = '';
   }, 2_000);

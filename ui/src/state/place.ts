@@ -23,8 +23,10 @@ export const isLive = computed(() => isRelative(current.value));
 /** The one panel to show, or undefined for all. */
 export const onlyPanel = computed(() => current.value.params.only);
 
-/** The range that the main answer of the view covers, as the server rounded it. */
-export const shownRange = signal<TimeRange | undefined>(undefined);
+/** The range that the main answer of the view covers, as the server rounded it, and how many steps still fill. */
+export const shownRange = signal<(TimeRange & { readonly openSteps: number }) | undefined>(
+  undefined,
+);
 
 /** Follows the browser's Back and Forward, and clicks on links to the dashboard's own views. */
 export function startRouting(): void {

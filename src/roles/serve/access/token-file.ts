@@ -23,7 +23,8 @@ const lookMs = 1_000;
 
 /**
  * Tokens that may read: a line `NAME SHA256` each, the digest in hexadecimal. The file is read again when it
- * changes, so that a token ends with its line. A change that cannot be read is logged, and the tokens stay.
+ * changes, so that a token ends with its line. After a change lines with mistakes are logged and count for nothing;
+ * of a file that cannot be read, no token counts.
  */
 export class TokenFile {
   readonly #options: TokenFileOptions;
@@ -35,7 +36,10 @@ export class TokenFile {
   constructor(options: TokenFileOptions) {
     this.#options = options;
     this.#version = versionOf(options.path);
-    this.#tokens = parseTokens(readFileSync(options.path, 'utf8'));
+    const { tokens, problems } = parseTokens(readFileSync(options.path, 'utf8'));
+    const [problem] = problems;
+    if (problem !== undefined) throw problem;
+    this.#tokens = tokens;
     this.#lookedMs = options.elapsedMs();
   }
 
@@ -58,10 +62,15 @@ export class TokenFile {
       const version = versionOf(path);
       if (version === this.#version) return;
       this.#version = version;
-      this.#tokens = parseTokens(readFileSync(path, 'utf8'));
-      log.info({ tokens: this.#tokens.length }, 'http.auth.tokens_file was read again');
+      const { tokens, problems } = parseTokens(readFileSync(path, 'utf8'));
+      this.#tokens = tokens;
+      log.info({ tokens: tokens.length }, 'http.auth.tokens_file was read again');
+      for (const problem of problems) log.error({ err: problem.message }, mistaken);
     } catch (error) {
-      log.warn({ err: messageOf(error) }, 'http.auth.tokens_file cannot be read again');
+      if (this.#version === '') return;
+      this.#version = '';
+      this.#tokens = [];
+      log.error({ err: messageOf(error) }, 'http.auth.tokens_file cannot be read: no token counts');
     }
   }
 }
@@ -71,26 +80,32 @@ function versionOf(path: string): string {
   return `${mtimeMs} ${ino} ${size}`;
 }
 
-/** @throws OperatorError that names the line, and nothing of what stands in it */
-function parseTokens(text: string): Token[] {
+const mistaken = 'http.auth.tokens_file has a mistake: the other tokens count';
+
+/** Tokens of the lines that have one, and mistakes, which name a line and nothing of what stands in it. */
+function parseTokens(text: string): {
+  readonly tokens: readonly Token[];
+  readonly problems: readonly OperatorError[];
+} {
   const tokens: Token[] = [];
+  const problems: OperatorError[] = [];
   for (const [at, line] of text.split(/\r?\n/).entries()) {
     if (/^\s*(#.*)?$/.test(line)) continue;
     const [, name, hex] = /^\s*(\S{1,64})\s+([\da-fA-F]{64})\s*$/.exec(line) ?? [];
-    if (name === undefined || hex === undefined) {
-      throw new OperatorError(
-        'TAILMARK_CONFIG_INVALID',
-        `Cannot read http.auth.tokens_file: line ${at + 1} must be a name and a SHA-256 in hexadecimal`,
-        { hint: "printf %s TOKEN | sha256sum gives a token's SHA-256." },
-      );
+    if (name !== undefined && hex !== undefined) {
+      tokens.push({ name, digest: Buffer.from(hex, 'hex') });
+      continue;
     }
-    tokens.push({ name, digest: Buffer.from(hex, 'hex') });
+    const detail = `line ${at + 1} must be a name and a SHA-256 in hexadecimal`;
+    problems.push(unreadable(detail, "printf %s TOKEN | sha256sum gives a token's SHA-256."));
   }
-  if (tokens.length === 0 || tokens.length > maxTokens) {
-    throw new OperatorError(
-      'TAILMARK_CONFIG_INVALID',
-      `Cannot read http.auth.tokens_file: it must have 1 to ${maxTokens} tokens; it has ${tokens.length}`,
-    );
+  if (problems.length === 0 && (tokens.length === 0 || tokens.length > maxTokens)) {
+    problems.push(unreadable(`it must have 1 to ${maxTokens} tokens; it has ${tokens.length}`));
   }
-  return tokens;
+  return { tokens: tokens.slice(0, maxTokens), problems };
+}
+
+function unreadable(detail: string, hint?: string): OperatorError {
+  const message = `Cannot read http.auth.tokens_file: ${detail}`;
+  return new OperatorError('TAILMARK_CONFIG_INVALID', message, hint === undefined ? {} : { hint });
 }

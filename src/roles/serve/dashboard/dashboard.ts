@@ -80,7 +80,7 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
     endpoint.ask(given, { config, client, nowMs: clock.nowMs(), bounds, facts });
   // A wrong question is 400, also while ClickHouse is away.
   ask(nothingStored);
-  const { flushedMs, ...bounds } = await sources.mark();
+  const { flushedMs, evaluatedMs, ...bounds } = await sources.mark();
   const asked = ask(bounds);
   const question = JSON.stringify([endpoint.path, asked.identity]);
   const mark = {
@@ -95,6 +95,9 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
     etag,
     'cache-control': asked.isFixed ? forGood : askAgain,
     vary: 'accept-encoding',
+    // How current everything is, also beside an answer that has not changed.
+    'tailmark-stored-to': momentOf(bounds.completeMs),
+    'tailmark-evaluated-to': momentOf(evaluatedMs),
     'x-content-type-options': 'nosniff',
   };
   const known = context.req.header('if-none-match')?.split(',') ?? [];
@@ -103,6 +106,11 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   if (gzip === undefined || accepts(context, encodings) !== 'gzip')
     return context.body(body, 200, type);
   return context.body(new Uint8Array(gzip), 200, { ...type, 'content-encoding': 'gzip' });
+}
+
+/** RFC 3339; `never` where there is no such window. */
+function momentOf(ms: number): string {
+  return ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : 'never';
 }
 
 function respondProblem(context: Context, error: unknown, { log }: DashboardSources): Response {

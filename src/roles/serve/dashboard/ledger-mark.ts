@@ -6,11 +6,14 @@ import type { Completeness } from '../../detect/completeness/completeness.ts';
 export interface LedgerMark extends WindowBounds {
   /** Changes with every chunk that is stored. */
   readonly flushedMs: number;
+  /** Up to when windows are evaluated; 0 where none is. */
+  readonly evaluatedMs: number;
 }
 
 export interface LedgerMarkOptions {
   readonly readProgress: () => Promise<readonly PartitionProgress[]>;
   readonly completeness: () => Promise<Completeness>;
+  readonly readEvaluatedMs: () => Promise<number>;
   readonly allowedLatenessMs: number;
   readonly elapsedMs: () => number;
 }
@@ -45,12 +48,17 @@ export class LedgerMarks {
    * without any valid event counts for nothing.
    */
   async #read(): Promise<LedgerMark> {
-    const { readProgress, completeness, allowedLatenessMs } = this.#options;
-    const [partitions, { completeMs }] = await Promise.all([readProgress(), completeness()]);
+    const { readProgress, completeness, readEvaluatedMs, allowedLatenessMs } = this.#options;
+    const [partitions, { completeMs }, evaluatedMs] = await Promise.all([
+      readProgress(),
+      completeness(),
+      readEvaluatedMs(),
+    ]);
     const begun = partitions.filter(({ watermarkMs }) => watermarkMs > 0);
     const reachedMs = Math.min(...begun.map(({ watermarkMs }) => watermarkMs));
     return {
       completeMs,
+      evaluatedMs,
       finalMs: begun.length === 0 ? Number.NEGATIVE_INFINITY : reachedMs - allowedLatenessMs,
       flushedMs: Math.max(0, ...partitions.map(({ flushedMs }) => flushedMs)),
     };

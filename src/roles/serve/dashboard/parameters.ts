@@ -120,7 +120,8 @@ export function rangeOf(
     const detail = `step_seconds must give at most ${mostSteps} steps: ${stepSeconds} gives ${steps}. It must be at least ${least} for this range.`;
     throw new Problem(400, detail);
   }
-  return timeRange({ ...context, fromMs, toMs, wishedSteps, stepSeconds });
+  const isRelative = isMoving(values.from) && isMoving(values.to);
+  return timeRange({ ...context, fromMs, toMs, wishedSteps, stepSeconds, isRelative });
 }
 
 /**
@@ -139,7 +140,11 @@ export function momentsOf({ from, to }: RangeValues, nowMs: number, side = '') {
 
 /** True where a range stays the same at any time: its bounds are absolute. */
 export function isAbsolute({ from, to }: RangeValues): boolean {
-  return ![from, to].some((text) => text === 'now' || text.startsWith('-'));
+  return !isMoving(from) && !isMoving(to);
+}
+
+function isMoving(text: string): boolean {
+  return text === 'now' || text.startsWith('-');
 }
 
 /** Times beyond fit no column of ClickHouse. */

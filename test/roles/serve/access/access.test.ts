@@ -136,20 +136,29 @@ describe('with tokens', () => {
     expect(access.cookieFor('no', requestOf(elsewhere))).toBeUndefined();
   });
 
-  it('ends a token with its line, and keeps the tokens of a file that cannot be read', () => {
+  it('ends a token with its line, whatever stands in the others', () => {
     const path = join(folder, 'changing');
-    writeFileSync(path, `ann ${digest(token)}`);
+    const [ann, bob] = [`ann ${digest(token)}`, `bob ${digest('a-token-of-bob')}`];
+    writeFileSync(path, `${ann}\n${bob}`);
     const changing = accessOf({ auth: { tokens_file: path } });
-    const rewrite = (text: string, second: number) => {
-      writeFileSync(path, text);
-      utimesSync(path, second, second);
+    let second = 0;
+    const onceChanged = (change: () => void) => {
+      change();
       elapsedMs += 1_000;
+      return [token, 'a-token-of-bob'].map((one) => statusOf(changing, '/v1/models', bearer(one)));
     };
-    rewrite('ann not-a-digest', 1);
-    expect(statusOf(changing, '/v1/models', bearer(token))).toBe(200);
-    rewrite(`bob ${digest('a-token-of-bob')}`, 2);
-    expect(statusOf(changing, '/v1/models', bearer(token))).toBe(401);
-    expect(statusOf(changing, '/v1/models', bearer('a-token-of-bob'))).toBe(200);
+    const rewrite = (text: string) => () => {
+      writeFileSync(path, text);
+      second += 1;
+      utimesSync(path, second, second);
+    };
+    expect(onceChanged(() => undefined)).toEqual([200, 200]);
+    expect(onceChanged(rewrite(`ann not-a-digest\n${bob}`))).toEqual([401, 200]);
+    expect(onceChanged(rewrite(ann))).toEqual([200, 401]);
+    expect(onceChanged(rewrite(''))).toEqual([401, 401]);
+    expect(onceChanged(rewrite(bob))).toEqual([401, 200]);
+    expect(onceChanged(() => rmSync(path))).toEqual([401, 401]);
+    expect(onceChanged(rewrite(ann))).toEqual([200, 401]);
   });
 
   it.each([

@@ -52,11 +52,11 @@ describe('a range', () => {
 
   it('is of the last six hours by default, up to a whole step', () => {
     expect(rangeOf('/v1/tails?model=a')).toEqual([
-      '2026-11-01T06:34:00.000Z',
+      '2026-11-01T06:36:00.000Z',
       '2026-11-01T12:36:00.000Z',
     ]);
     expect(rangeOf('/v1/tails?model=a&from=-30m&to=-10m&step_seconds=60')).toEqual([
-      '2026-11-01T12:04:00.000Z',
+      '2026-11-01T12:05:00.000Z',
       '2026-11-01T12:25:00.000Z',
     ]);
   });

@@ -24,10 +24,13 @@ export interface Blame {
 /** Name of what is summed up when there are too many stages. */
 const restName = 'rest';
 
-/** Lays out an excess by stage: the largest bars, and one for the rest, so that they add up. */
+/** Lays out an excess by stage: the largest bars of either sign, and one for the rest, so that they add up. */
 export function blameOf(parts: readonly BlamePart[], most: number): Blame {
-  const shown =
-    parts.length <= most ? [...parts] : [...parts.slice(0, most - 1), restOf(parts, most - 1)];
+  const bySize = parts.toSorted((a, b) => Math.abs(b.excess_ms) - Math.abs(a.excess_ms));
+  const largest = new Set(bySize.slice(0, parts.length <= most ? most : most - 1));
+  const shown = parts.filter((part) => largest.has(part));
+  const rest = parts.filter((part) => !largest.has(part));
+  if (rest.length > 0) shown.push(restOf(rest));
   const totalMs = parts.reduce((sum, { excess_ms }) => sum + excess_ms, 0);
   const low = Math.min(0, totalMs, ...shown.map(({ excess_ms }) => excess_ms));
   const high = Math.max(0, totalMs, ...shown.map(({ excess_ms }) => excess_ms));
@@ -44,8 +47,7 @@ export function blameOf(parts: readonly BlamePart[], most: number): Blame {
   };
 }
 
-function restOf(parts: readonly BlamePart[], from: number): BlamePart {
-  const rest = parts.slice(from);
+function restOf(rest: readonly BlamePart[]): BlamePart {
   const hasShare = rest.every(({ share }) => share !== null);
   return {
     stage: restName,

@@ -22,7 +22,7 @@ export interface SliceBar {
 /** Bars of slices on one linear scale, every stage in the same place of each bar. */
 export interface Composition {
   readonly bars: readonly SliceBar[];
-  /** The slice around p99. */
+  /** The slice beyond p99. */
   readonly tail: SliceRow | undefined;
   /** Order in a bar: the largest of the tail first, unmeasured time last. */
   readonly stages: readonly string[];
@@ -41,7 +41,7 @@ const noticed = { ratio: 1.25, shareOfTotal: 0.05 } as const;
 /** Slices from here on are beyond p98. */
 const tailFrom = 0.98;
 
-/** The slice around p99; where slices are coarser, the slowest. */
+/** The slice beyond p99, without what is far beyond it; where slices are coarser, the slowest. */
 export function tailSlice(rows: readonly SliceRow[]): SliceRow | undefined {
   const slices = rows.filter(({ requests }) => requests > 0);
   return slices.find(({ from_share }) => from_share >= tailFrom) ?? slices.at(-1);

@@ -1,4 +1,5 @@
 import type { ReadonlySignal } from '@preact/signals';
+import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
@@ -68,7 +69,6 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   const zone = { utc: utc.value, nowMs: tickingNow() };
   const range = absolute({ fromMs: Date.parse(dashboard.from), toMs: Date.parse(dashboard.to) });
   const { model } = event;
-  const filters = { region: event.region, request_type: event.request_type };
   const accepted = deliveredTo(answer);
   return (
     <>
@@ -88,9 +88,8 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
               href={hrefTo(
                 { view: 'compare' },
                 {
-                  model,
-                  ...(event.scope === undefined ? filters : {}),
-                  start: 'all',
+                  ...{ model, start: event.cold_start ? 'cold' : undefined },
+                  ...commonFilters(event),
                   ...beforeAndDuring(answer),
                 },
               )}
@@ -104,6 +103,14 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
       </p>
     </>
   );
+}
+
+/** Region and request type that all affected series have. */
+function commonFilters({ scope, region, request_type }: AnomalyEvent) {
+  if (scope === undefined) return { region, request_type };
+  const common = (wanted: string) =>
+    scope.common.find(({ dimension }) => dimension === wanted)?.value;
+  return { region: common('region'), request_type: common('request_type') };
 }
 
 /** The time of the incident, and as much before it. */

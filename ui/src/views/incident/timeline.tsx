@@ -85,7 +85,7 @@ function Chart({ what, answer, tails, releases }: ChartProps) {
   );
   return (
     <>
-      <ShownRange range={tails.range} />
+      <ShownRange answer={tails} />
       <TailFan
         label={`${what} over time`}
         fan={fan}

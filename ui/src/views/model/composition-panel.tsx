@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
 import { CompositionBars } from '../../charts/composition/composition-bars.tsx';
-import { sliceName } from '../../charts/composition/slice-name.ts';
+import { sliceEdges, sliceName } from '../../charts/composition/slice-name.ts';
 import { StackedAreasChart } from '../../charts/composition/stacked-areas.tsx';
 import { compositionOf, stackedAreasOf, tailSlice } from '../../charts/geometry/composition.ts';
 import { stepGridOf } from '../../charts/geometry/step-grid.ts';
@@ -58,12 +58,13 @@ export function CompositionPanel({ model, answered, stagesOnly }: Props) {
   );
 }
 
-/** "Requests around p99 take 322 ms: 59 % of it queue". */
+/** "Requests beyond p99, 304 to 1,024 ms, take 322 ms: 59 % of it queue". */
 function CompositionTitle({ answer }: { readonly answer: CompositionAnswer | undefined }) {
   const tail = tailSlice(answer?.rows ?? []);
   const largest = largestPart(tail);
   if (tail === undefined || largest === null) return <>What requests are made of</>;
-  const name = tail.to_share < 1 ? 'requests around p99' : sliceName(tail);
+  const isBeyond = tail.to_share < 1 && tail.from_share >= 0.98;
+  const name = isBeyond ? `requests beyond p99, ${sliceEdges(tail)},` : sliceName(tail);
   return (
     <>
       {name.charAt(0).toUpperCase() + name.slice(1)} take {formatMs(tail.mean_ms)}:{' '}

@@ -16,7 +16,7 @@ interface ModelAnswer {
   readonly range: string;
 }
 
-/** "ranker: p99 310 ms in the last 6 h, 59 % of it queue"; with few requests, how many there are. */
+/** "ranker: p99 310 ms in the last 6 h; beyond it, 59 % is queue"; with few requests, how many there are. */
 export function modelTitle(answer: ModelAnswer): string {
   const { p50Ms, p99Ms, requests, slices, range, stagesOnly = [] } = answer;
   const model = shownName(answer.model);
@@ -29,9 +29,11 @@ export function modelTitle(answer: ModelAnswer): string {
     return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests)}`;
   }
   const largest = largestPart(tailSlice(slices));
-  const of =
-    largest === null ? '' : `, ${partText(largest.share)} of it ${shownName(largest.stage)}`;
-  return `${model}: p99 ${formatMs(p99Ms)} in ${range}${of}`;
+  const beyond =
+    largest === null
+      ? ''
+      : `; beyond it, ${partText(largest.share)} is ${shownName(largest.stage)}`;
+  return `${model}: p99 ${formatMs(p99Ms)} in ${range}${beyond}`;
 }
 
 /** The stage with the largest part of the time of a slice. */

@@ -92,7 +92,7 @@ function ModelTitle({ model, overall, composition, stagesOnly, versions }: Title
         p99Ms: answer === undefined ? undefined : msAt(0.99),
       })}
     >
-      {answer !== undefined && <ShownRange range={answer.range} />}
+      {answer !== undefined && <ShownRange answer={answer} />}
       <a class="hint" href={hrefTo({ view: 'compare' }, { model, ...versions })}>
         Compare versions
       </a>

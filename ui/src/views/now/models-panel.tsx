@@ -1,5 +1,6 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
+import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
 import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
@@ -21,6 +22,7 @@ import { RatioScale, RatioStrip } from '../../parts/ratio-strip.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { hrefTo, place, setParams } from '../../state/place.ts';
+import { bySeverity } from './incidents.tsx';
 
 /** Rows before "Show more". */
 const pageRows = 100;
@@ -35,8 +37,10 @@ const slowRatio = 1.3;
 /** A row a model: traffic, failures, quantiles against the baseline, objective. */
 export function ModelsPanel({
   answered,
+  anomalies,
 }: {
   readonly answered: ReadonlySignal<Answered<ModelsAnswer>>;
+  readonly anomalies: AnomaliesAnswer | undefined;
 }) {
   const { answer: all } = answered.value;
   const total = all?.total_models ?? 0;
@@ -59,7 +63,7 @@ export function ModelsPanel({
       partial={partialNote}
       table={(answer) => tableOf(answer)}
     >
-      {(answer) => <Models answer={answer} total={total} />}
+      {(answer) => <Models {...{ answer, total }} open={openSeverities(anomalies)} />}
     </Panel>
   );
 }
@@ -102,17 +106,32 @@ interface ModelsProps {
   readonly answer: ModelsAnswer;
   /** Models in the range, also those that the answer leaves out. */
   readonly total: number;
+  readonly open: OpenSeverities;
 }
 
-function Models({ answer, total }: ModelsProps) {
+/** Severity of the worst open incident by model. */
+type OpenSeverities = ReadonlyMap<string, AnomalyRow['severity']>;
+
+function openSeverities(anomalies: AnomaliesAnswer | undefined): OpenSeverities {
+  const open = anomalies?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
+  // The last one of a model stays: the most severe.
+  return new Map(
+    open
+      .toSorted(bySeverity)
+      .toReversed()
+      .map(({ model, severity }) => [model, severity]),
+  );
+}
+
+function Models({ answer, total, open }: ModelsProps) {
   const shown = useSignal(pageRows);
   const { filter = '', sort = defaultSort } = place.value.params;
-  const columns = columnsOf(answer).filter(hasContent(answer));
+  const columns = columnsOf(answer, open).filter(hasContent(answer));
   const hasTrend = columns.some(({ key }) => key === 'trend');
   const found = sorted(answer.rows.filter(matches(filter)), columns, sort);
   return (
     <>
-      <ShownRange range={answer.range} />
+      <ShownRange answer={answer} />
       {found.length === 0 ? (
         <p class="notice">
           No model's name has “{filter}” in it.{' '}
@@ -167,7 +186,7 @@ function matches(filter: string): (row: ModelRow) => boolean {
   return ({ model }) => model.toLowerCase().includes(wanted);
 }
 
-function columnsOf({ rows }: ModelsAnswer): readonly Column<ModelRow>[] {
+function columnsOf({ rows }: ModelsAnswer, open: OpenSeverities): readonly Column<ModelRow>[] {
   const { unit, format } = msFormat(rows.flatMap((row) => [row.p50_ms, row.p95_ms, row.p99_ms]));
   const quantile = (name: string, q: number, of: (row: ModelRow) => number | null) => ({
     key: name,
@@ -189,9 +208,12 @@ function columnsOf({ rows }: ModelsAnswer): readonly Column<ModelRow>[] {
       sortBy: ({ model }) => model,
       class: 'name',
       cell: ({ model }) => (
-        <a data-row href={hrefTo({ view: 'model', model })}>
-          {model}
-        </a>
+        <>
+          <a data-row href={hrefTo({ view: 'model', model })}>
+            {shownName(model)}
+          </a>
+          {open.has(model) && <span class={`tag ${open.get(model)}`}>open</span>}
+        </>
       ),
     },
     {

@@ -19,7 +19,7 @@ export function NowView() {
     <>
       {onlyPanel.value === undefined && <NowTitle answer={anomalies.value.answer} />}
       <OpenIncidents answered={anomalies} />
-      <ModelsPanel answered={models} />
+      <ModelsPanel answered={models} anomalies={anomalies.value.answer} />
       <IncidentsPanel answered={anomalies} />
     </>
   );
