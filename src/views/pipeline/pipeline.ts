@@ -118,9 +118,10 @@ function titleOf({ problems, ageSeconds, consumed, rejectedShare, due }: TitleFa
     ageSeconds === null
       ? 'No window is complete yet.'
       : `Stored up to ${durationText(ageSeconds * 1000)} ago.`;
+  const rejections = rejectedShare < leastRejected ? [] : [rejected];
   const sentences = [
-    ...(rejectedShare < leastRejected ? [] : [rejected]),
-    ...(isEmpty ? ['No event has arrived yet.'] : [counted, stored]),
+    ...(problems > 0 ? [counted, ...rejections] : isEmpty ? rejections : [...rejections, counted]),
+    isEmpty ? 'No event has arrived yet.' : stored,
     ...(due === 0 ? [] : [`${due} ${due === 1 ? 'delivery is' : 'deliveries are'} due.`]),
   ];
   return sentences.join(' ');
