@@ -1,5 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
+import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
 import type { CompareAnswer } from '../../../src/views/answers/compare.ts';
 import type { CompositionAnswer } from '../../../src/views/answers/composition.ts';
@@ -7,6 +9,7 @@ import type { DensityAnswer } from '../../../src/views/answers/density.ts';
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
 import { useStack } from '../../containers/stack.ts';
+import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { minuteMs } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
@@ -252,6 +255,46 @@ describe('the view of an incident', () => {
       expect(await page.locator('.chart-incident').count()).toBe(1);
       await page.getByRole('link', { name: 'What ranker is made of' }).click();
       expect(new URL(page.url()).pathname).toBe('/models/ranker');
+      expect(complaints).toEqual([]);
+    }));
+
+  it('shows failures as a share of the requests, and an incident of tailmark without a series', () =>
+    withRig({ stack, name: 'dashboard-failures' }, async (rig) => {
+      await seedDashboard(rig);
+      const [failing, ofItself] = ['c'.repeat(32), 'd'.repeat(32)];
+      const at = new Date(Date.now() - 12 * minuteMs).toISOString();
+      const times = { started_at: at, detected_at: at, emitted_at: at, version: 'v2' };
+      const observed = { observed: 0.02, baseline: 0.001, ratio: 20 };
+      const rate: Rate = { unit: 'failures per request', ...observed, interval: [0.01, 0.03] };
+      const all = { region: '', request_type: '', ...times };
+      const anomalies = new AnomalyStore(rig.client);
+      await anomalies.add(anomalyFixture({ id: failing, kind: 'error_rate', rate, ...all }));
+      await anomalies.add(
+        anomalyFixture({ id: ofItself, kind: 'pipeline', ...all, model: '', version: '' }),
+      );
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      const answer = answersOf(page);
+      await page.goto(`/incidents/${failing}`);
+      await untilDrawn(page);
+      const { rows } = await answer<TailsAnswer>('tails?', 'by=time');
+      const row = rows.findLast(({ requests }) => requests > 0);
+      const chart = '[data-panel="timeline"] .chart-rate';
+      await page.locator(`${chart} [role="application"]`).focus();
+      await press(page, 'ArrowRight');
+      expect(await spokenBy(page, chart)).toContain(
+        ` failed, ${row?.failed} of ${row?.requests} requests`,
+      );
+      expect(await page.locator('.rate-baseline').count()).toBe(1);
+      expect(await page.locator('[data-panel="requests"]').count()).toBe(0);
+      expect(await valuesIn(page, '[data-panel="series"]')).toEqual([0.02, 0.001, 20]);
+
+      await page.goto(`/incidents/${ofItself}`);
+      await untilDrawn(page);
+      expect(await page.locator('[data-panel="series"]').textContent()).toContain(
+        'of tailmark itself',
+      );
+      expect(await valuesIn(page, '[data-panel="series"]')).toEqual([]);
       expect(complaints).toEqual([]);
     }));
 });
