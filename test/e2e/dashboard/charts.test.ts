@@ -134,6 +134,28 @@ describe('the view of a model', () => {
       const totals = await valuesIn(page, '.requests > tbody > tr > .number');
       expect(totals).toEqual(slowest.rows.slice(0, totals.length).map(({ total_ms }) => total_ms));
       expect(totals.length).toBeGreaterThan(4);
+
+      // A stage has one colour on the page: in the composition's legend, in each request, and in its stages.
+      await page.locator('.request-toggle').first().click();
+      const fillsOf = (selector: string) =>
+        page
+          .locator(selector)
+          .evaluateAll((all) => all.map((one) => /stage-(\d|focus|rest)/.exec(one.className)?.[0]));
+      const legendOf = async (panel: string) => {
+        const keys = `[data-panel="${panel}"] .chart-key-static:has(.chart-swatch[class*="stage-"])`;
+        const names = await page.locator(keys).allTextContents();
+        const fills = await fillsOf(`${keys} .chart-swatch`);
+        return new Map(names.map((name, i) => [name.split(' ')[0], fills[i]]));
+      };
+      const [ofAll, ofRequests] = [await legendOf('composition'), await legendOf('requests')];
+      expect(ofRequests.size).toBeGreaterThan(1);
+      for (const [stage, fill] of ofRequests)
+        expect([stage, ofAll.get(stage)]).toEqual([stage, fill]);
+      const drawnStages = slowest.rows.slice(0, totals.length).flatMap(({ stages }) => stages);
+      expect(await fillsOf('.request-bar i')).toEqual(
+        drawnStages.map(({ stage }) => ofAll.get(stage)),
+      );
+      for (const fill of await fillsOf('.stage-bar')) expect([...ofAll.values()]).toContain(fill);
       expect(complaints).toEqual([]);
     }));
 

@@ -35,6 +35,7 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
           caption={`Slowest requests of ${event.model}`}
           requests={rows}
           typical={typical}
+          focus={event.blame[0]?.stage ?? null}
         />
       )}
     </Panel>
