@@ -8,6 +8,7 @@ import type { CompositionAnswer } from '../../../src/views/answers/composition.t
 import type { DensityAnswer } from '../../../src/views/answers/density.ts';
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
+import { isHollow } from '../../../ui/src/format/number.ts';
 import { useStack } from '../../containers/stack.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
@@ -342,6 +343,10 @@ describe('the view of a comparison', () => {
           all.map((one) => ['cx', 'cy'].map((key) => Number(one.getAttribute(key)))),
         );
       expect(places.length).toBe(known.length);
+      const fewest = Math.min(compared.a.requests, compared.b.requests);
+      const hollow = known.filter(({ q }) => isHollow(q, fewest));
+      expect(await page.locator('.shift-point[data-thin="true"]').count()).toBe(hollow.length);
+      expect(hollow.length).toBeGreaterThan(0);
       const [first, last] = [0, known.length - 1];
       for (const [i, { q, ratio }] of known.entries()) {
         const nines = (at: number) => -Math.log10(1 - (known[at]?.q ?? 0));

@@ -136,6 +136,7 @@ function ShiftPanel({ answered }: Props) {
           points={quantiles}
           likeWithLike={like_with_like}
           names={{ a: 'A', b: 'B' }}
+          requests={Math.min(a.requests, b.requests)}
         />
       )}
     </Panel>
