@@ -1,12 +1,16 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
+import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
 import type { CompareAnswer } from '../../../src/views/answers/compare.ts';
 import type { CompositionAnswer } from '../../../src/views/answers/composition.ts';
 import type { DensityAnswer } from '../../../src/views/answers/density.ts';
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
+import { isHollow } from '../../../ui/src/format/number.ts';
 import { useStack } from '../../containers/stack.ts';
+import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { minuteMs } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
@@ -131,6 +135,28 @@ describe('the view of a model', () => {
       const totals = await valuesIn(page, '.requests > tbody > tr > .number');
       expect(totals).toEqual(slowest.rows.slice(0, totals.length).map(({ total_ms }) => total_ms));
       expect(totals.length).toBeGreaterThan(4);
+
+      // A stage has one colour on the page: in the composition's legend, in each request, and in its stages.
+      await page.locator('.request-toggle').first().click();
+      const fillsOf = (selector: string) =>
+        page
+          .locator(selector)
+          .evaluateAll((all) => all.map((one) => /stage-(\d|focus|rest)/.exec(one.className)?.[0]));
+      const legendOf = async (panel: string) => {
+        const keys = `[data-panel="${panel}"] .chart-key-static:has(.chart-swatch[class*="stage-"])`;
+        const names = await page.locator(keys).allTextContents();
+        const fills = await fillsOf(`${keys} .chart-swatch`);
+        return new Map(names.map((name, i) => [name.split(' ')[0], fills[i]]));
+      };
+      const [ofAll, ofRequests] = [await legendOf('composition'), await legendOf('requests')];
+      expect(ofRequests.size).toBeGreaterThan(1);
+      for (const [stage, fill] of ofRequests)
+        expect([stage, ofAll.get(stage)]).toEqual([stage, fill]);
+      const drawnStages = slowest.rows.slice(0, totals.length).flatMap(({ stages }) => stages);
+      expect(await fillsOf('.request-bar i')).toEqual(
+        drawnStages.map(({ stage }) => ofAll.get(stage)),
+      );
+      for (const fill of await fillsOf('.stage-bar')) expect([...ofAll.values()]).toContain(fill);
       expect(complaints).toEqual([]);
     }));
 
@@ -254,6 +280,46 @@ describe('the view of an incident', () => {
       expect(new URL(page.url()).pathname).toBe('/models/ranker');
       expect(complaints).toEqual([]);
     }));
+
+  it('shows failures as a share of the requests, and an incident of tailmark without a series', () =>
+    withRig({ stack, name: 'dashboard-failures' }, async (rig) => {
+      await seedDashboard(rig);
+      const [failing, ofItself] = ['c'.repeat(32), 'd'.repeat(32)];
+      const at = new Date(Date.now() - 12 * minuteMs).toISOString();
+      const times = { started_at: at, detected_at: at, emitted_at: at, version: 'v2' };
+      const observed = { observed: 0.02, baseline: 0.001, ratio: 20 };
+      const rate: Rate = { unit: 'failures per request', ...observed, interval: [0.01, 0.03] };
+      const all = { region: '', request_type: '', ...times };
+      const anomalies = new AnomalyStore(rig.client);
+      await anomalies.add(anomalyFixture({ id: failing, kind: 'error_rate', rate, ...all }));
+      await anomalies.add(
+        anomalyFixture({ id: ofItself, kind: 'pipeline', ...all, model: '', version: '' }),
+      );
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      const answer = answersOf(page);
+      await page.goto(`/incidents/${failing}`);
+      await untilDrawn(page);
+      const { rows } = await answer<TailsAnswer>('tails?', 'by=time');
+      const row = rows.findLast(({ requests }) => requests > 0);
+      const chart = '[data-panel="timeline"] .chart-rate';
+      await page.locator(`${chart} [role="application"]`).focus();
+      await press(page, 'ArrowRight');
+      expect(await spokenBy(page, chart)).toContain(
+        ` failed, ${row?.failed} of ${row?.requests} requests`,
+      );
+      expect(await page.locator('.rate-baseline').count()).toBe(1);
+      expect(await page.locator('[data-panel="requests"]').count()).toBe(0);
+      expect(await valuesIn(page, '[data-panel="series"]')).toEqual([0.02, 0.001, 20]);
+
+      await page.goto(`/incidents/${ofItself}`);
+      await untilDrawn(page);
+      expect(await page.locator('[data-panel="series"]').textContent()).toContain(
+        'of tailmark itself',
+      );
+      expect(await valuesIn(page, '[data-panel="series"]')).toEqual([]);
+      expect(complaints).toEqual([]);
+    }));
 });
 
 describe('the view of a comparison', () => {
@@ -277,6 +343,10 @@ describe('the view of a comparison', () => {
           all.map((one) => ['cx', 'cy'].map((key) => Number(one.getAttribute(key)))),
         );
       expect(places.length).toBe(known.length);
+      const fewest = Math.min(compared.a.requests, compared.b.requests);
+      const hollow = known.filter(({ q }) => isHollow(q, fewest));
+      expect(await page.locator('.shift-point[data-thin="true"]').count()).toBe(hollow.length);
+      expect(hollow.length).toBeGreaterThan(0);
       const [first, last] = [0, known.length - 1];
       for (const [i, { q, ratio }] of known.entries()) {
         const nines = (at: number) => -Math.log10(1 - (known[at]?.q ?? 0));

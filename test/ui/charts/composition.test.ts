@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { SliceRow } from '../../../ui/src/charts/answers.ts';
 import { blameOf } from '../../../ui/src/charts/geometry/blame.ts';
 import { compositionOf, stackedAreasOf } from '../../../ui/src/charts/geometry/composition.ts';
-import { stageBarsOf } from '../../../ui/src/charts/geometry/request-bars.ts';
+import { listedStages, stageBarsOf } from '../../../ui/src/charts/geometry/request-bars.ts';
 
 type Means = Readonly<Record<string, number>>;
 const partsOf = (means: Means) =>
@@ -146,5 +146,17 @@ describe('the bars of a request', () => {
       { stage: 'forward', ms: 60, medianMs: 30, p99Ms: 55, isOdd: false },
       { stage: 'features', ms: 0, medianMs: null, p99Ms: 20, isOdd: false },
     ]);
+  });
+
+  it('have a legend of all stages of the list, the longest in all first', () => {
+    const request = (queue: number, forward: number, more: Means = {}) => ({
+      stages: Object.entries({ queue, forward, ...more }).map(([stage, ms]) => ({ stage, ms })),
+    });
+    expect(listedStages([request(300, 60), request(10, 400, { features: 9 })])).toEqual([
+      'forward',
+      'queue',
+      'features',
+    ]);
+    expect(listedStages([])).toEqual([]);
   });
 });

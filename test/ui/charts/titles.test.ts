@@ -31,6 +31,23 @@ describe('a slice', () => {
   });
 });
 
+describe('a name from the traffic', () => {
+  it.each([
+    ['ranker', 'ranker'],
+    ['a b', 'a b'],
+    [' ', '" "'],
+    ['\u00a0\u3000', '"\u00a0\u3000"'],
+    ['\u200b', '"\u200b"'],
+    [' ranker', '" ranker"'],
+    ['ranker\n', '"ranker "'],
+    ['\u202e', '" "'],
+    ['', ''],
+    ['מודל ', '\u2068"מודל "\u2069'],
+  ])('%j is seen, with quotes where its ends are not: %j', (name, shown) => {
+    expect(shownName(name)).toBe(shown);
+  });
+});
+
 describe('the title of a model', () => {
   const of = { model: 'ranker', requests: 50_000, p50Ms: 60, range: 'the last 6 h' };
   const slices: SliceRow[] = [slice(0, 0.9, null, 80), slice(0.99, 1, 304, null)];

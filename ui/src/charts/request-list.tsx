@@ -5,19 +5,21 @@ import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
 import type { RequestRow, TypicalRequest } from './answers.ts';
 import { stageClass } from './composition/stage-colors.ts';
-import { type StageBar, stageBarsOf } from './geometry/request-bars.ts';
+import { listedStages, type StageBar, stageBarsOf } from './geometry/request-bars.ts';
 
 interface Props {
   readonly caption: string;
   readonly requests: readonly RequestRow[];
   readonly typical: readonly TypicalRequest[];
+  /** Stage that is orange in all charts of the page. */
+  readonly focus: string | null;
 }
 
 /** Requests that are listed before all are asked for. */
 const shownFirst = 10;
 
 /** The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. */
-export function RequestList({ caption, requests, typical }: Props) {
+export function RequestList({ caption, requests, typical, focus }: Props) {
   const opened = useSignal<string | null>(null);
   const hasAll = useSignal(false);
   const shown = hasAll.value ? requests : requests.slice(0, shownFirst);
@@ -25,6 +27,14 @@ export function RequestList({ caption, requests, typical }: Props) {
   const { unit, format } = msFormat([most]);
   return (
     <div class="chart chart-requests">
+      <div class="chart-legend">
+        {listedStages(shown).map((stage) => (
+          <span key={stage} class="chart-key-static">
+            <i class={`chart-swatch ${stageClass(stage, focus)}`} />
+            {shownName(stage)}
+          </span>
+        ))}
+      </div>
       <table class="requests">
         <caption class="sr">{caption}</caption>
         <thead>
@@ -51,6 +61,7 @@ export function RequestList({ caption, requests, typical }: Props) {
                 key={key}
                 request={request}
                 typical={typical}
+                focus={focus}
                 total={format(request.total_ms)}
                 scale={most}
                 isOpen={isOpen}
@@ -80,20 +91,21 @@ export function RequestList({ caption, requests, typical }: Props) {
 interface LineProps {
   readonly request: RequestRow;
   readonly typical: readonly TypicalRequest[];
+  readonly focus: string | null;
   readonly total: string;
   readonly scale: number;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
-function RequestLine({ request, typical, total, scale, isOpen, onToggle }: LineProps) {
+function RequestLine(props: LineProps) {
+  const { request, typical, focus, total, scale, isOpen, onToggle } = props;
   const stagesAt = (q: number) => typical.find((known) => known.q === q)?.stages ?? [];
   const bars = stageBarsOf(request.stages, request.total_ms, stagesAt(0.5), stagesAt(0.99));
   const worst = bars.reduce<StageBar | undefined>(
     (most, bar) => (bar.ms > (most?.ms ?? 0) ? bar : most),
     undefined,
   );
-  const focus = bars.find(({ isOdd }) => isOdd)?.stage ?? worst?.stage ?? null;
   return (
     <>
       <tr>
@@ -128,7 +140,7 @@ function RequestLine({ request, typical, total, scale, isOpen, onToggle }: LineP
           {request.cold_start && ', cold start'}
         </td>
         <td>{request.status}</td>
-        <td class="requests-name">{request.host || '–'}</td>
+        <td class="requests-name">{shownName(request.host) || '–'}</td>
         <td class="requests-name">
           {request.trace_url === null ? (
             <code>{request.trace_id || '–'}</code>
@@ -140,7 +152,7 @@ function RequestLine({ request, typical, total, scale, isOpen, onToggle }: LineP
       {isOpen && (
         <tr class="request-detail">
           <td colSpan={7}>
-            <StageBars bars={bars} />
+            <StageBars bars={bars} focus={focus} />
           </td>
         </tr>
       )}
@@ -149,7 +161,7 @@ function RequestLine({ request, typical, total, scale, isOpen, onToggle }: LineP
 }
 
 /** A bar a stage, with ticks where requests of the median and of p99 are. */
-function StageBars({ bars }: { readonly bars: readonly StageBar[] }) {
+function StageBars({ bars, focus }: { readonly bars: readonly StageBar[] } & Pick<Props, 'focus'>) {
   const most = Math.max(
     1,
     ...bars.flatMap(({ ms, medianMs, p99Ms }) => [ms, medianMs ?? 0, p99Ms ?? 0]),
@@ -189,10 +201,7 @@ function StageBars({ bars }: { readonly bars: readonly StageBar[] }) {
             <th scope="row">{stage}</th>
             <td class="stages-track">
               <span class="stage-track">
-                <i
-                  class={isOdd ? 'stage-bar stage-focus' : 'stage-bar stage-1'}
-                  style={{ width: percent(ms) }}
-                />
+                <i class={`stage-bar ${stageClass(stage, focus)}`} style={{ width: percent(ms) }} />
                 {medianMs !== null && <i class="tick-median" style={{ left: percent(medianMs) }} />}
                 {p99Ms !== null && <i class="tick-p99" style={{ left: percent(p99Ms) }} />}
               </span>

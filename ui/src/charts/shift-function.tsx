@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
-import { formatMs, quantileName } from '../format/number.ts';
+import { quantileName } from '../format/number.ts';
 import { ratioTicks, tailPosition } from './geometry/scale.ts';
 import { changeOf, type ShiftPoint, shiftOf } from './geometry/shift.ts';
 import { ChartFrame, type Cursor } from './parts/chart-frame.tsx';
 import { useWidth } from './parts/use-width.ts';
+import { shiftSentence } from './shift-text.ts';
 
 interface Props {
   readonly label: string;
@@ -12,6 +13,8 @@ interface Props {
   /** The same with B weighted to the mix of A. */
   readonly likeWithLike: readonly ShiftPoint[] | null;
   readonly names: { readonly a: string; readonly b: string };
+  /** Requests of the smaller side. */
+  readonly requests: number;
   readonly height?: number;
 }
 
@@ -21,25 +24,21 @@ const axisHeight = 26;
 const tickQs = [0.5, 0.99, 0.9, 0.999, 0.95, 0.01, 0.75] as const;
 /** Labels of quantiles closer than this are left out. */
 const labelPx = 34;
-const words = {
-  worse: 'B is slower',
-  better: 'B is faster',
-  unclear: 'no clear difference',
-} as const;
 
 /**
  * B / A at each quantile, with its interval. Each further nine of the quantile has the same width; a ratio
  * and its inverse are equally far from 1.
  */
-export function ShiftFunction({ label, points, likeWithLike, names, height = 300 }: Props) {
+export function ShiftFunction(props: Props) {
+  const { label, points, likeWithLike, names, requests, height = 300 } = props;
   const host = useRef<HTMLDivElement>(null);
   const width = useWidth(host);
   const cursor = useSignal<Cursor | null>(null);
   const [left, right] = [52, Math.max(53, width - 16)];
   const bottom = height - axisHeight;
-  const layout = shiftOf(points, [left, right], [bottom, top]);
-  const like = likeWithLike === null ? null : likeWithLike.filter(({ ratio }) => ratio !== null);
-  const describe = ({ column }: Cursor) => sentenceOf(layout.points[column]);
+  const layout = shiftOf(points, requests, [left, right], [bottom, top]);
+  const like = likeWithLike?.filter(({ ratio }) => ratio !== null) ?? [];
+  const describe = ({ column }: Cursor) => shiftSentence(layout.points[column], requests, like);
   const follow = (event: PointerEvent) => {
     const box = host.current?.getBoundingClientRect();
     if (box === undefined || layout.points.length === 0) return;
@@ -63,10 +62,16 @@ export function ShiftFunction({ label, points, likeWithLike, names, height = 300
           <i class="chart-swatch shift-unclear" />
           interval holds ×1
         </span>
-        {like !== null && (
+        {like.length > 0 && (
           <span class="chart-key-static">
             <i class="chart-swatch-open" />
-            like with like
+            like with like: B in the mix of A
+          </span>
+        )}
+        {layout.points.some(({ isThin }) => isThin) && (
+          <span class="chart-key-static">
+            <i class="chart-swatch-hollow" />
+            few requests
           </span>
         )}
       </div>
@@ -91,7 +96,7 @@ export function ShiftFunction({ label, points, likeWithLike, names, height = 300
               points={layout.ribbon.map((point) => point.join()).join(' ')}
             />
             <line class="shift-one" x1={left} x2={right} y1={clamp(1)} y2={clamp(1)} />
-            {like !== null && (
+            {like.length > 0 && (
               <polyline
                 class="shift-like"
                 points={like
@@ -117,6 +122,7 @@ export function ShiftFunction({ label, points, likeWithLike, names, height = 300
               <circle
                 key={point.q}
                 class={`shift-point shift-${changeOf(point)}`}
+                data-thin={point.isThin}
                 cx={point.px}
                 cy={point.py}
                 r={point === at ? 5 : 3}
@@ -128,7 +134,7 @@ export function ShiftFunction({ label, points, likeWithLike, names, height = 300
           </svg>
         </div>
       </ChartFrame>
-      <p class="chart-readout">{sentenceOf(at) || ' '}</p>
+      <p class="chart-readout">{shiftSentence(at, requests, like) || ' '}</p>
     </div>
   );
 }
@@ -191,17 +197,4 @@ function QuantileAxis({ x, left, right, top, bottom }: QuantileAxisProps) {
       ))}
     </g>
   );
-}
-
-/** "p99: +38 % (21 to 57), 310 ms against 225 ms; B is slower". */
-function sentenceOf(point: ShiftPoint | undefined): string {
-  if (point === undefined || point.ratio === null) return '';
-  const { q, ratio, ratio_low: low, ratio_high: high } = point;
-  const interval = low === null || high === null ? '' : ` (${percent(low)} to ${percent(high)})`;
-  return `${quantileName(q)}: ${percent(ratio)} %${interval}, ${formatMs(point.b_ms)} against ${formatMs(point.a_ms)}; ${words[changeOf(point)]}`;
-}
-
-function percent(ratio: number): string {
-  const value = Math.round((ratio - 1) * 100);
-  return value > 0 ? `+${value}` : `${value}`.replace('-', '−');
 }

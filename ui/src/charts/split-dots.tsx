@@ -1,7 +1,9 @@
+import { shownName } from '../format/name.ts';
 import { formatCount, formatMs, formatShare, msFormat, quantileName } from '../format/number.ts';
 import { Quantile, Value } from '../parts/value.tsx';
 import type { TailRow } from './answers.ts';
 import { logScale, type Scale } from './geometry/scale.ts';
+import { splitsOf } from './geometry/splits.ts';
 
 interface Props {
   readonly caption: string;
@@ -28,12 +30,13 @@ export function SplitDots({
   labelOf = (value) => value,
 }: Props) {
   const total = rows.reduce((sum, { requests }) => sum + requests, 0);
-  const shown = [...rows].sort((x, y) => y.requests - x.requests).slice(0, mostRows);
+  const { shown, hidden, slowest } = splitsOf(rows, mostRows);
   const { unit, format } = msFormat(
     shown.flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms)),
   );
   const last = shown[0]?.quantiles.at(-1)?.q ?? 0.99;
   const x = logScale(extent, [3, 97]);
+  const nameOf = (value: string) => shownName(labelOf(value)) || '(none)';
   return (
     <table class="splits">
       <caption class="sr">{caption}</caption>
@@ -55,8 +58,8 @@ export function SplitDots({
         {shown.map((row) => (
           <tr key={row.by}>
             <th scope="row">
-              <a href={hrefOf(row.by)} title={`Only ${labelOf(row.by)}`}>
-                {labelOf(row.by) || '(none)'}
+              <a href={hrefOf(row.by)} title={`Only ${nameOf(row.by)}`}>
+                {nameOf(row.by)}
               </a>
             </th>
             <td class="splits-track">
@@ -75,10 +78,21 @@ export function SplitDots({
           </tr>
         ))}
       </tbody>
-      {rows.length > mostRows && (
+      {hidden > 0 && (
         <tfoot>
           <tr>
-            <td colSpan={4}>{rows.length - mostRows} more with fewer requests: see Table</td>
+            <td colSpan={4}>
+              {hidden} more with fewer requests: see Table
+              {slowest !== null && (
+                <>
+                  ; slowest of them <a href={hrefOf(slowest.row.by)}>{nameOf(slowest.row.by)}</a>,{' '}
+                  {quantileName(slowest.q)}{' '}
+                  <Quantile {...slowest} requests={slowest.row.requests}>
+                    {formatMs(slowest.ms)}
+                  </Quantile>
+                </>
+              )}
+            </td>
           </tr>
         </tfoot>
       )}

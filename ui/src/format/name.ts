@@ -2,8 +2,15 @@
 const controls = /[\u0000-\u001f\u007f-\u009f\u200e\u200f\u2028-\u202e\u2066-\u2069]+/g;
 const rightToLeft = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufeff]/;
 
-/** A name from the traffic within a sentence: it cannot break its line, nor turn the text after it around. */
+/** White space and invisible marks at an end, which a reader cannot see; a name of them alone has no width. */
+const unseenEnd = /^[\s\p{Cf}\u3164]|[\s\p{Cf}\u3164]$/u;
+
+/**
+ * A name from the traffic within a sentence: it cannot break its line, nor turn the text after it around, and
+ * quotes show the space at its ends.
+ */
 export function shownName(name: string): string {
   const plain = name.replace(controls, ' ');
-  return rightToLeft.test(plain) ? `\u2068${plain}\u2069` : plain;
+  const visible = unseenEnd.test(plain) ? `"${plain}"` : plain;
+  return rightToLeft.test(visible) ? `\u2068${visible}\u2069` : visible;
 }

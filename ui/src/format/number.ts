@@ -73,6 +73,11 @@ export function formatShare(share: number | null | undefined): string {
   return `${minus(percent.toFixed(digits))}${thin}%`;
 }
 
+/** `51/s`, `0.2/s`. */
+export function formatPerSecond(value: number | null | undefined): string {
+  return value == null ? none : `${decimal(value)}/s`;
+}
+
 /** A share that somebody chose, with all its digits: `99.95 %`. */
 export function formatExactShare(share: number): string {
   return `${minus(String(Number((share * 100).toFixed(6))))}${thin}%`;

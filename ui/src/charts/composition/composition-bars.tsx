@@ -21,7 +21,7 @@ const letterPx = 6.7;
 const paddingPx = 10;
 
 /**
- * A bar a slice of requests: as long as its mean total, divided into the mean of each stage in those requests.
+ * A bar a slice of requests: as long as its mean total, divided into the mean of each stage in them.
  * Below it, outlined, the same share of requests in the baseline. A bar with a torn end is longer than drawn.
  */
 export function CompositionBars({ label, composition }: Props) {

@@ -37,3 +37,14 @@ export function stageBarsOf(
     return { stage, ms, medianMs: find(median, stage), p99Ms, isOdd };
   });
 }
+
+/** Stages of all requests of a list, for its legend: that with the most time first. */
+export function listedStages(
+  requests: readonly { readonly stages: readonly StageMs[] }[],
+): string[] {
+  const sums = new Map<string, number>();
+  for (const { stages } of requests) {
+    for (const { stage, ms } of stages) sums.set(stage, (sums.get(stage) ?? 0) + ms);
+  }
+  return [...sums].sort(([, x], [, y]) => y - x).map(([stage]) => stage);
+}

@@ -1,3 +1,4 @@
+import { isHollow } from '../../format/number.ts';
 import { linearScale, logScale, type Scale, type Span, tailPosition } from './scale.ts';
 
 /** A quantile of B against A. */
@@ -28,6 +29,8 @@ export interface ShiftLayout {
     readonly ratio: number;
     readonly px: number;
     readonly py: number;
+    /** Whether A or B has too few requests beyond the quantile. */
+    readonly isThin: boolean;
   })[];
   /** Outline of the ribbon, clockwise; empty where no point has an interval. */
   readonly ribbon: readonly (readonly [number, number])[];
@@ -38,8 +41,17 @@ const leastReach = Math.log(1.25);
 /** Beyond ×16 an interval says only that it is wide. */
 const mostReach = Math.log(16);
 
-/** Lays out a shift function: quantiles on a 1−q log axis, ratios on a log axis with 1 inside. */
-export function shiftOf(all: readonly ShiftPoint[], width: Span, height: Span): ShiftLayout {
+/**
+ * Lays out a shift function: quantiles on a 1−q log axis, ratios on a log axis with 1 inside.
+ *
+ * @param requests of the smaller side.
+ */
+export function shiftOf(
+  all: readonly ShiftPoint[],
+  requests: number,
+  width: Span,
+  height: Span,
+): ShiftLayout {
   const known = all.flatMap((point) =>
     point.ratio === null ? [] : [{ ...point, ratio: point.ratio }],
   );
@@ -76,6 +88,7 @@ export function shiftOf(all: readonly ShiftPoint[], width: Span, height: Span): 
       ...point,
       px: x(tailPosition(point.q)),
       py: clamp(point.ratio),
+      isThin: isHollow(point.q, requests),
     })),
     ribbon: [...edge('ratio_high'), ...edge('ratio_low').reverse()],
   };

@@ -33,7 +33,7 @@ function ChooseModel({ answer }: { readonly answer: ModelsAnswer | undefined }) 
       <ul class="choices" aria-label="Models">
         {(answer?.rows ?? []).map(({ model }) => (
           <li key={model}>
-            <a href={hrefTo({ view: 'compare' }, { model })}>{model}</a>
+            <a href={hrefTo({ view: 'compare' }, { model })}>{shownName(model)}</a>
           </li>
         ))}
       </ul>
@@ -136,6 +136,7 @@ function ShiftPanel({ answered }: Props) {
           points={quantiles}
           likeWithLike={like_with_like}
           names={{ a: 'A', b: 'B' }}
+          requests={Math.min(a.requests, b.requests)}
         />
       )}
     </Panel>

@@ -1,5 +1,4 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { ScopeMember } from '../../../../src/detect/event/anomaly-event.ts';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import type { Answered } from '../../data/use-answer.ts';
 import { formatRatio, msFormat, plural } from '../../format/number.ts';
@@ -7,16 +6,7 @@ import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { hrefTo } from '../../state/place.ts';
-
-type Series = Pick<
-  ScopeMember,
-  'model' | 'version' | 'request_type' | 'region' | 'host' | 'tenant' | 'service' | 'cold_start'
->;
-type Shown = Series &
-  Pick<
-    ScopeMember,
-    'stage' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'started_at' | 'resolved_at'
-  >;
+import { type SeriesRow, seriesRows, seriesTable } from './series-rows.ts';
 
 /** The series that the incident affects, the worst first. */
 export function AffectedSeries({
@@ -24,34 +14,46 @@ export function AffectedSeries({
 }: {
   readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
 }) {
-  const count = answered.value.answer?.series_count ?? 1;
-  const scope = answered.value.answer?.event.scope;
-  const title =
-    scope === undefined
-      ? plural(count, 'affected series', 'affected series')
-      : `${scope.affected} of ${scope.total} series affected, ${scope.unresolved} not recovered`;
+  const { answer } = answered.value;
   return (
     <Panel
       name="series"
-      title={title}
+      title={answer === undefined ? 'Affected series' : titleOf(answer)}
       answered={answered}
-      table={(answer) => tableOf(seriesOf(answer))}
+      empty={(answer) =>
+        seriesRows(answer).length === 0
+          ? 'This incident is of tailmark itself, not of a series.'
+          : undefined
+      }
+      table={(answer) => seriesTable(seriesRows(answer))}
     >
-      {(answer) => (
-        <SeriesTable rows={seriesOf(answer)} more={answer.series_count - seriesOf(answer).length} />
-      )}
+      {(answer) => {
+        const rows = seriesRows(answer);
+        return <SeriesTable rows={rows} more={answer.series_count - rows.length} />;
+      }}
     </Panel>
   );
 }
 
-function seriesOf({ event }: AnomalyAnswer): readonly Shown[] {
-  return event.members ?? [event];
+function titleOf({ series_count, event: { kind, scope } }: AnomalyAnswer): string {
+  if (kind === 'pipeline') return 'Affected series';
+  return scope === undefined
+    ? plural(series_count, 'affected series', 'affected series')
+    : `${scope.affected} of ${scope.total} series affected, ${scope.unresolved} not recovered`;
 }
 
-function SeriesTable({ rows, more }: { readonly rows: readonly Shown[]; readonly more: number }) {
-  const { unit, format } = msFormat(
-    rows.flatMap(({ observed_ms, baseline_ms }) => [observed_ms, baseline_ms]),
+function SeriesTable({
+  rows,
+  more,
+}: {
+  readonly rows: readonly SeriesRow[];
+  readonly more: number;
+}) {
+  const isMs = rows.every(({ unit }) => unit === 'ms');
+  const column = msFormat(
+    isMs ? rows.flatMap(({ observed, baseline }) => [observed, baseline]) : [],
   );
+  const headOf = (name: string) => (isMs ? `${name}, ${column.unit}` : name);
   return (
     <>
       <table class="cards">
@@ -59,12 +61,12 @@ function SeriesTable({ rows, more }: { readonly rows: readonly Shown[]; readonly
         <thead>
           <tr>
             <th scope="col">Series</th>
-            <th scope="col">Stage</th>
+            <th scope="col">{isMs ? 'Stage' : 'Measured'}</th>
             <th scope="col" class="number">
-              Observed, {unit}
+              {headOf('Observed')}
             </th>
             <th scope="col" class="number">
-              Baseline, {unit}
+              {headOf('Baseline')}
             </th>
             <th scope="col" class="number">
               Ratio
@@ -74,64 +76,41 @@ function SeriesTable({ rows, more }: { readonly rows: readonly Shown[]; readonly
           </tr>
         </thead>
         <tbody>
-          {rows.map((row) => (
-            <tr key={nameOf(row)}>
-              <td class="name">
-                <a href={hrefTo({ view: 'model', model: row.model }, filtersOf(row))}>
-                  {nameOf(row)}
-                </a>
-              </td>
-              <td data-label="Stage">{row.stage}</td>
-              <td class="number" data-label={`Observed, ${unit}`}>
-                <Value value={row.observed_ms}>{format(row.observed_ms)}</Value>
-              </td>
-              <td class="number" data-label={`Baseline, ${unit}`}>
-                <Value value={row.baseline_ms}>{format(row.baseline_ms)}</Value>
-              </td>
-              <td class="number" data-label="Ratio">
-                <Value value={row.ratio}>{formatRatio(row.ratio)}</Value>
-              </td>
-              <td data-label="Since">
-                <Time at={row.started_at} />
-              </td>
-              <td data-label="Recovered">
-                {row.resolved_at === null ? 'no' : <Time at={row.resolved_at} />}
-              </td>
-            </tr>
-          ))}
+          {rows.map((row) => {
+            const format = isMs ? column.format : row.format;
+            return (
+              <tr key={`${row.name} ${row.measured}`}>
+                <td class="name">
+                  {row.model === '' ? (
+                    row.name
+                  ) : (
+                    <a href={hrefTo({ view: 'model', model: row.model }, row.filters)}>
+                      {row.name}
+                    </a>
+                  )}
+                </td>
+                <td data-label={isMs ? 'Stage' : 'Measured'}>{row.measured}</td>
+                <td class="number" data-label={headOf('Observed')}>
+                  <Value value={row.observed}>{format(row.observed)}</Value>
+                </td>
+                <td class="number" data-label={headOf('Baseline')}>
+                  <Value value={row.baseline}>{format(row.baseline)}</Value>
+                </td>
+                <td class="number" data-label="Ratio">
+                  <Value value={row.ratio}>{formatRatio(row.ratio)}</Value>
+                </td>
+                <td data-label="Since">
+                  <Time at={row.startedAt} />
+                </td>
+                <td data-label="Recovered">
+                  {row.resolvedAt === null ? 'no' : <Time at={row.resolvedAt} />}
+                </td>
+              </tr>
+            );
+          })}
         </tbody>
       </table>
       {more > 0 && <p class="hint">{more} more affected series.</p>}
     </>
   );
-}
-
-/** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has. */
-function nameOf({
-  model,
-  version,
-  request_type,
-  region,
-  host,
-  tenant,
-  cold_start,
-}: Series): string {
-  const known = [model, version, request_type, region, host, tenant].filter(
-    (value) => value !== '',
-  );
-  return [...known, ...(cold_start ? ['cold'] : [])].join(', ');
-}
-
-function filtersOf({ version, region, request_type, cold_start }: Series) {
-  return { version, region, request_type, start: cold_start ? 'cold' : 'warm' };
-}
-
-function tableOf(rows: readonly Shown[]) {
-  return {
-    heads: ['series', 'stage', 'observed, ms', 'baseline, ms', 'ratio', 'since', 'recovered'],
-    rows: rows.map((row) => [
-      ...[nameOf(row), row.stage, row.observed_ms, row.baseline_ms, row.ratio],
-      ...[row.started_at, row.resolved_at],
-    ]),
-  };
 }

@@ -6,19 +6,21 @@ import { Panel } from '../../parts/panel.tsx';
 import { requestsTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
 
-/** The slowest requests since the start of the incident. */
+/** The slowest requests since the start of an incident of latency; of failures or traffic they say nothing. */
 export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer }) {
   const { event, dashboard } = answer;
-  const isOfModel = event.model !== '';
+  const { rate } = event;
+  const isSlow = rate === undefined || rate.unit === 'errors per request';
+  const isShown = event.model !== '' && isSlow;
   const answered = useAnswer<RequestsAnswer>(
-    isOfModel
+    isShown
       ? incidentQuestion('requests', answer, {
           from: event.started_at,
           to: event.resolved_at ?? dashboard.to,
         })
       : undefined,
   );
-  if (!isOfModel) return null;
+  if (!isShown) return null;
   return (
     <Panel
       name="requests"
@@ -33,6 +35,7 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
           caption={`Slowest requests of ${event.model}`}
           requests={rows}
           typical={typical}
+          focus={event.blame[0]?.stage ?? null}
         />
       )}
     </Panel>

@@ -4,6 +4,7 @@ import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
 import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { fanOf } from '../../charts/geometry/fan.ts';
+import type { LaneIncident, LaneRelease } from '../../charts/parts/event-lane.tsx';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { quantileName } from '../../format/number.ts';
@@ -12,33 +13,60 @@ import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { laneReleases } from '../lane.ts';
 import { fanTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
+import { RateTimeline } from './rate-timeline.tsx';
 
-/** The quantile that was measured, over time, against its baseline. */
+/** What was measured, over time, against its baseline: a rate, a quantile, or both of a burning budget. */
 export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
   const { event, dashboard } = answer;
-  const { measured_stage: stage, quantile } = dashboard;
-  const { model } = event;
+  const { model, rate } = event;
   const isOfModel = model !== '';
-  const answered = useAnswer<TailsAnswer>(
-    isOfModel
-      ? incidentQuestion('tails', answer, {
-          by: 'time',
-          stage,
-          q: quantile === 0.5 ? '0.5' : `0.5,${quantile}`,
-          baseline_q: quantile,
-        })
-      : undefined,
-  );
-  const releases = useAnswer<ReleasesAnswer>(
+  const answered = useAnswer<ReleasesAnswer>(
     isOfModel
       ? questionPath('releases', { from: dashboard.from, to: dashboard.to, model })
       : undefined,
   );
-  const what = `${quantileName(quantile)} of ${shownName(stage === 'total' ? model : `${stage} of ${model}`)}`;
+  const incidents = useMemo(() => [laneIncident(event)], [event]);
+  const known = answered.value.answer;
+  const releases = useMemo(() => laneReleases(known, model), [known, model]);
   if (!isOfModel) return null;
+  const isTail = rate === undefined || rate.unit === 'errors per request';
+  return (
+    <>
+      {rate !== undefined && <RateTimeline {...{ answer, rate, incidents, releases }} />}
+      {isTail && (
+        <TailTimeline
+          {...{ answer, incidents, releases }}
+          name={rate === undefined ? 'timeline' : 'tail-timeline'}
+        />
+      )}
+    </>
+  );
+}
+
+interface TailProps {
+  readonly answer: AnomalyAnswer;
+  readonly name: string;
+  readonly incidents: readonly LaneIncident[];
+  readonly releases: readonly LaneRelease[];
+}
+
+/** The quantile that was measured, over time, against its baseline. */
+function TailTimeline({ answer, name, incidents, releases }: TailProps) {
+  const { event, dashboard } = answer;
+  const { measured_stage: stage, quantile } = dashboard;
+  const { model } = event;
+  const answered = useAnswer<TailsAnswer>(
+    incidentQuestion('tails', answer, {
+      by: 'time',
+      stage,
+      q: quantile === 0.5 ? '0.5' : `0.5,${quantile}`,
+      baseline_q: quantile,
+    }),
+  );
+  const what = `${quantileName(quantile)} of ${shownName(stage === 'total' ? model : `${stage} of ${model}`)}`;
   return (
     <Panel
-      name="timeline"
+      name={name}
       title={`Timeline: ${what}`}
       answered={answered}
       minHeight={300}
@@ -50,39 +78,23 @@ export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
       partial={windowsNote}
       table={fanTable}
     >
-      {(tails) => (
-        <Chart what={what} answer={answer} tails={tails} releases={releases.value.answer} />
-      )}
+      {(tails) => <Chart {...{ what, tails, incidents, releases }} mainQ={quantile} />}
     </Panel>
   );
 }
 
 interface ChartProps {
   readonly what: string;
-  readonly answer: AnomalyAnswer;
+  readonly mainQ: number;
   readonly tails: TailsAnswer;
-  readonly releases: ReleasesAnswer | undefined;
+  readonly incidents: readonly LaneIncident[];
+  readonly releases: readonly LaneRelease[];
 }
 
 const nothing: ReadonlySet<number> = new Set();
 
-function Chart({ what, answer, tails, releases }: ChartProps) {
-  const { id, started_at, resolved_at, summary, severity, model } = answer.event;
+function Chart({ what, mainQ, tails, incidents, releases }: ChartProps) {
   const fan = useMemo(() => fanOf(tails.rows, tails.range, tails.windows), [tails]);
-  const flags = useMemo(() => laneReleases(releases, model), [releases, model]);
-  const incidents = useMemo(
-    () => [
-      {
-        id,
-        title: summary,
-        href: '#evidence',
-        severity,
-        fromMs: Date.parse(started_at),
-        toMs: resolved_at === null ? null : Date.parse(resolved_at),
-      },
-    ],
-    [id, summary, severity, started_at, resolved_at],
-  );
   return (
     <>
       <ShownRange answer={tails} />
@@ -91,12 +103,29 @@ function Chart({ what, answer, tails, releases }: ChartProps) {
         fan={fan}
         range={{ fromMs: Date.parse(tails.range.from), toMs: Date.parse(tails.range.to) }}
         overall={null}
-        mainQ={answer.dashboard.quantile}
+        mainQ={mainQ}
         hidden={nothing}
         incidents={incidents}
-        releases={flags}
+        releases={releases}
         height={240}
       />
     </>
   );
+}
+
+function laneIncident({
+  id,
+  started_at,
+  resolved_at,
+  summary,
+  severity,
+}: AnomalyAnswer['event']): LaneIncident {
+  return {
+    id,
+    title: summary,
+    href: '#evidence',
+    severity,
+    fromMs: Date.parse(started_at),
+    toMs: resolved_at === null ? null : Date.parse(resolved_at),
+  };
 }

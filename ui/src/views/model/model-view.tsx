@@ -62,7 +62,7 @@ export function ModelView({ model }: { readonly model: string }) {
       <TailPanel {...{ model, overall, anomalies, releases, stagesOnly }} />
       <CompositionPanel model={model} answered={composition} stagesOnly={stagesOnly} />
       <SplitPanels model={model} splits={splits} stagesOnly={stagesOnly} />
-      <RequestsPanel model={model} stagesOnly={stagesOnly} />
+      <RequestsPanel {...{ model, stagesOnly }} composition={composition.value.answer} />
     </>
   );
 }

@@ -1,4 +1,7 @@
+import { useMemo } from 'preact/hooks';
+import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
 import type { RequestsAnswer } from '../../../../src/views/answers/requests.ts';
+import { compositionOf } from '../../charts/geometry/composition.ts';
 import { RequestList } from '../../charts/request-list.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { formatMs } from '../../format/number.ts';
@@ -9,10 +12,13 @@ import { modelQuestion } from './model-question.ts';
 interface Props {
   readonly model: string;
   readonly stagesOnly: readonly string[];
+  /** What the requests of the range are made of: its focus is that of the page. */
+  readonly composition: CompositionAnswer | undefined;
 }
 
 /** The slowest requests of the range, with their stages. */
-export function RequestsPanel({ model, stagesOnly }: Props) {
+export function RequestsPanel({ model, stagesOnly, composition }: Props) {
+  const focus = useMemo(() => compositionOf(composition?.rows ?? []).focus, [composition]);
   const answered = useAnswer<RequestsAnswer>(modelQuestion('requests', model));
   const totals = answered.value.answer?.rows.map(({ total_ms }) => total_ms) ?? [];
   return (
@@ -34,7 +40,12 @@ export function RequestsPanel({ model, stagesOnly }: Props) {
       table={requestsTable}
     >
       {({ rows, typical }) => (
-        <RequestList caption={`Slowest requests of ${model}`} requests={rows} typical={typical} />
+        <RequestList
+          caption={`Slowest requests of ${model}`}
+          requests={rows}
+          typical={typical}
+          focus={focus}
+        />
       )}
     </Panel>
   );

@@ -1,0 +1,36 @@
+import { describe, expect, it } from 'vitest';
+import type { TailRow } from '../../../ui/src/charts/answers.ts';
+import { splitsOf } from '../../../ui/src/charts/geometry/splits.ts';
+
+const row = (by: string, requests: number, p99: number | null): TailRow => ({
+  ...{ at: null, by, state: 'final', requests, failed: 0, baseline: null },
+  ...{ mean_ms: 9, min_ms: 1, max_ms: 900 },
+  quantiles: [
+    { q: 0.5, ms: 8 },
+    { q: 0.99, ms: p99 },
+  ],
+});
+
+describe('values of a dimension', () => {
+  const rows = [
+    row('region-1', 9_000, 100),
+    row('region-17', 50, 812),
+    row('region-2', 8_000, 2_000),
+    row('region-3', 70, 90),
+    row('region-4', 0, null),
+  ];
+
+  it('are those with most requests, and the slowest of the others is named', () => {
+    const { shown, hidden, slowest } = splitsOf(rows, 2);
+    expect(shown.map(({ by }) => by)).toEqual(['region-1', 'region-2']);
+    expect(hidden).toBe(3);
+    expect([slowest?.row.by, slowest?.q, slowest?.ms]).toEqual(['region-17', 0.99, 812]);
+  });
+
+  it('name none where all are shown, or where no other has the quantile', () => {
+    expect(splitsOf(rows, 8)).toMatchObject({ hidden: 0, slowest: null });
+    expect(splitsOf([row('a', 9, 1), row('b', 0, null)], 1)).toMatchObject({
+      ...{ hidden: 1, slowest: null },
+    });
+  });
+});

@@ -1,0 +1,35 @@
+import { formatMs, hollowReason, isHollow, quantileName } from '../format/number.ts';
+import { changeOf, type ShiftPoint } from './geometry/shift.ts';
+
+const words = {
+  worse: 'B is slower',
+  better: 'B is faster',
+  unclear: 'no clear difference',
+} as const;
+
+/**
+ * "p99: +38 % (21 to 57), 310 ms against 225 ms; B is slower; like with like +12 %", and why it is hollow.
+ *
+ * @param requests of the smaller side.
+ */
+export function shiftSentence(
+  point: ShiftPoint | undefined,
+  requests: number,
+  likeWithLike: readonly ShiftPoint[],
+): string {
+  if (point === undefined || point.ratio === null) return '';
+  const { q, ratio, ratio_low: low, ratio_high: high } = point;
+  const interval = low === null || high === null ? '' : ` (${percent(low)} to ${percent(high)})`;
+  const like = likeWithLike.find((other) => other.q === q)?.ratio ?? null;
+  return [
+    `${quantileName(q)}: ${percent(ratio)} %${interval}, ${formatMs(point.b_ms)} against ${formatMs(point.a_ms)}`,
+    words[changeOf(point)],
+    ...(like === null ? [] : [`like with like ${percent(like)} %`]),
+    ...(isHollow(q, requests) ? [hollowReason(q, requests)] : []),
+  ].join('; ');
+}
+
+function percent(ratio: number): string {
+  const value = Math.round((ratio - 1) * 100);
+  return value > 0 ? `+${value}` : `${value}`.replace('-', '−');
+}

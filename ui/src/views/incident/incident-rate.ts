@@ -1,0 +1,61 @@
+import type { AnomalyEvent, Rate } from '../../../../src/detect/event/anomaly-event.ts';
+import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
+import type { RateLine, RateMeasure } from '../../charts/geometry/rate.ts';
+
+/** How a rate of an incident is drawn and named. */
+interface ShownRate {
+  readonly measure: RateMeasure;
+  /** Name in a table of series. */
+  readonly measured: string;
+  /** Name in a title. */
+  readonly title: string;
+}
+
+const shown: Readonly<Record<Rate['unit'], ShownRate>> = {
+  'failures per request': { measure: 'failed', measured: 'failed', title: 'failed requests' },
+  // Slow requests are bad too; steps count only the failed ones.
+  'errors per request': { measure: 'failed', measured: 'slow or failed', title: 'failed requests' },
+  'cold starts per request': { measure: 'cold', measured: 'cold starts', title: 'cold starts' },
+  'requests per second': {
+    measure: 'per_second',
+    measured: 'requests',
+    title: 'requests per second',
+  },
+};
+
+export const shownRate = ({ unit }: Pick<Rate, 'unit'>): ShownRate => shown[unit];
+
+/** The rate that the steps of an incident's timeline can be compared with; null where it has none. */
+export function rateBaseline({
+  rate,
+  scope,
+}: Pick<AnomalyEvent, 'rate' | 'scope'>): { readonly value: number; readonly name: string } | null {
+  if (rate === undefined) return null;
+  if (rate.unit === 'errors per request') return { value: rate.baseline, name: 'allowed' };
+  if (scope === undefined) return { value: rate.baseline, name: 'baseline' };
+  // Requests of several series add up; the event has the baseline of one of them.
+  if (rate.unit === 'requests per second') return null;
+  return { value: rate.baseline, name: 'baseline of the worst series' };
+}
+
+/** Requests of an incident's rate: cold and warm ones together where that is what it counts. */
+export const rateStart = ({ unit }: Pick<Rate, 'unit'>): 'all' | undefined =>
+  shown[unit].measure === 'failed' ? undefined : 'all';
+
+/** Numbers of a rate: a row a step. */
+export function rateTable({ rows }: TailsAnswer, line: RateLine) {
+  const isShare = line.measure !== 'per_second';
+  const stepOf = (at: string | null) =>
+    Math.round((Date.parse(at ?? '') - (line.times[0] ?? 0)) / line.stepMs);
+  return {
+    heads: [
+      ...['at', 'state', 'requests'],
+      ...(isShare ? [line.measure === 'cold' ? 'cold starts' : 'failed', 'share'] : ['per second']),
+    ],
+    rows: rows.map(({ at, state, requests }) => [
+      ...[at, state, requests],
+      ...(isShare ? [line.counts[stepOf(at)] ?? null] : []),
+      line.values[stepOf(at)] ?? null,
+    ]),
+  };
+}

@@ -1,0 +1,98 @@
+import { useMemo } from 'preact/hooks';
+import type { Rate } from '../../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
+import { rateLineOf } from '../../charts/geometry/rate.ts';
+import type { LaneIncident, LaneRelease } from '../../charts/parts/event-lane.tsx';
+import { RateChart } from '../../charts/rate-chart.tsx';
+import { useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import { formatMs } from '../../format/number.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
+import { incidentQuestion } from './incident-question.ts';
+import { rateBaseline, rateStart, rateTable, shownRate } from './incident-rate.ts';
+
+interface Props {
+  readonly answer: AnomalyAnswer;
+  readonly rate: Rate;
+  readonly incidents: readonly LaneIncident[];
+  readonly releases: readonly LaneRelease[];
+}
+
+/** The anomalous rate over time, against its baseline: whether it is over. */
+export function RateTimeline({ answer, rate, incidents, releases }: Props) {
+  const { event, dashboard } = answer;
+  const { measure, title } = shownRate(rate);
+  const question = { by: 'time', stage: dashboard.measured_stage, q: '0.5' };
+  const start = rateStart(rate);
+  const answered = useAnswer<TailsAnswer>(
+    incidentQuestion('tails', answer, start === undefined ? question : { ...question, start }),
+  );
+  const cold = useAnswer<TailsAnswer>(
+    measure === 'cold'
+      ? incidentQuestion('tails', answer, { ...question, start: 'cold' })
+      : undefined,
+  );
+  const baseline = rateBaseline(event);
+  const coldRows = cold.value.answer?.rows;
+  const lineOf = (tails: TailsAnswer) =>
+    rateLineOf(tails, measure, baseline?.value ?? null, coldRows);
+  const what = `${title} of ${shownName(event.model)}`;
+  return (
+    <Panel
+      name="timeline"
+      title={`Timeline: ${what}`}
+      answered={answered}
+      minHeight={300}
+      empty={({ rows }) =>
+        measure !== 'per_second' && rows.every(({ requests }) => requests === 0)
+          ? 'No request is stored of this time.'
+          : undefined
+      }
+      partial={(tails) => noteOf(answer, tails)}
+      table={(tails) => rateTable(tails, lineOf(tails))}
+    >
+      {(tails) =>
+        measure === 'cold' && coldRows === undefined ? (
+          <p class="notice waiting">Loading…</p>
+        ) : (
+          <Chart
+            what={what}
+            tails={tails}
+            line={lineOf(tails)}
+            baselineName={baseline?.name ?? ''}
+            {...{ incidents, releases }}
+          />
+        )
+      }
+    </Panel>
+  );
+}
+
+interface ChartProps extends Pick<Props, 'incidents' | 'releases'> {
+  readonly what: string;
+  readonly tails: TailsAnswer;
+  readonly line: ReturnType<typeof rateLineOf>;
+  readonly baselineName: string;
+}
+
+function Chart({ what, tails: { range }, line, ...rest }: ChartProps) {
+  const span = useMemo(
+    () => ({ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }),
+    [range],
+  );
+  return (
+    <>
+      <ShownRange range={range} />
+      <RateChart label={`${what} over time`} line={line} range={span} {...rest} />
+    </>
+  );
+}
+
+/** What a budget counts beyond failures, and which steps can still change. */
+function noteOf({ event: { slo } }: AnomalyAnswer, tails: TailsAnswer) {
+  const windows = windowsNote(tails);
+  if (slo === undefined) return windows;
+  return `Requests over ${formatMs(slo.threshold_ms)} count against the objective too: see the tail. ${windows ?? ''}`.trim();
+}

@@ -1,0 +1,90 @@
+import type { ScopeMember } from '../../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import { formatRate } from '../../charts/rate-text.ts';
+import { shownName } from '../../format/name.ts';
+import { formatMs } from '../../format/number.ts';
+import { shownRate } from './incident-rate.ts';
+
+type Series = Pick<
+  ScopeMember,
+  'model' | 'version' | 'request_type' | 'region' | 'host' | 'tenant' | 'cold_start'
+>;
+type Affected = Series &
+  Pick<
+    ScopeMember,
+    'stage' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'rate' | 'started_at' | 'resolved_at'
+  >;
+
+/** A series of an incident: the rate that is anomalous in it, or else its quantile. */
+export interface SeriesRow {
+  readonly name: string;
+  readonly model: string;
+  readonly filters: Readonly<Record<string, string>>;
+  /** The stage, or what the rate counts. */
+  readonly measured: string;
+  readonly unit: string;
+  readonly observed: number;
+  readonly baseline: number;
+  readonly ratio: number;
+  /** A value of it with its unit. */
+  readonly format: (value: number) => string;
+  readonly startedAt: string;
+  readonly resolvedAt: string | null;
+}
+
+/** Series of an incident, the worst first; none of one of tailmark itself. */
+export function seriesRows({ event }: Pick<AnomalyAnswer, 'event'>): readonly SeriesRow[] {
+  if (event.kind === 'pipeline') return [];
+  return (event.members ?? [event]).map(rowOf);
+}
+
+function rowOf(series: Affected): SeriesRow {
+  const { model, version, region, request_type, cold_start, rate } = series;
+  const row = {
+    name: nameOf(series),
+    model,
+    filters: { version, region, request_type, start: cold_start ? 'cold' : 'warm' },
+    startedAt: series.started_at,
+    resolvedAt: series.resolved_at,
+  };
+  if (rate === undefined) {
+    return {
+      ...row,
+      ...{ measured: series.stage, unit: 'ms', format: formatMs, ratio: series.ratio },
+      ...{ observed: series.observed_ms, baseline: series.baseline_ms },
+    };
+  }
+  const { measure, measured } = shownRate(rate);
+  return {
+    ...row,
+    ...{ measured, unit: rate.unit, format: (value) => formatRate(measure, value) },
+    ...{ observed: rate.observed, baseline: rate.baseline, ratio: rate.ratio },
+  };
+}
+
+/** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all requests" without one. */
+function nameOf(series: Series): string {
+  const { model, version, request_type, region, host, tenant, cold_start } = series;
+  const known = [model, version, request_type, region, host, tenant].filter(
+    (value) => value !== '',
+  );
+  if (known.length === 0) return 'all requests';
+  return [...known.map(shownName), ...(cold_start ? ['cold'] : [])].join(', ');
+}
+
+/** Numbers of the series; a row has its own unit where one of them is a rate. */
+export function seriesTable(rows: readonly SeriesRow[]) {
+  const isMs = rows.every(({ unit }) => unit === 'ms');
+  return {
+    heads: [
+      ...['series', 'measured'],
+      ...(isMs ? ['observed, ms', 'baseline, ms'] : ['observed', 'baseline', 'unit']),
+      ...['ratio', 'since', 'recovered'],
+    ],
+    rows: rows.map((row) => [
+      ...[row.name, row.measured, row.observed, row.baseline],
+      ...(isMs ? [] : [row.unit]),
+      ...[row.ratio, row.startedAt, row.resolvedAt],
+    ]),
+  };
+}
