@@ -8,7 +8,8 @@ export const evalPages = {
   'docs/explained/evaluation-fleet.md': [
     ...['eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'],
   ],
-  'docs/explained/verdict.md': ['eval-verdict', 'eval-compare'],
+  'docs/explained/verdict.md': ['eval-verdict'],
+  'docs/explained/comparison.md': ['eval-compare'],
 };
 
 /**

@@ -23,8 +23,8 @@ export interface ModelsQuestion extends Question {
 }
 
 /**
- * Digests that are merged for one answer: 24 µs each, in one thread. Where more would be read, as with a thousand
- * series, quantiles come from bands. Source: `npm run bench -- dashboard`, which takes 1.3 s with 28,000.
+ * Digests that are merged for one answer: 24 µs each, in one thread. Where more would be read, as with a
+ * thousand series, quantiles come from bands. Source: `npm run bench -- dashboard`, which takes 1.3 s with 28,000.
  */
 const mostDigests = 10_000;
 

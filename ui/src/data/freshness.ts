@@ -26,7 +26,7 @@ export function readFreshness(headers: Headers): void {
 }
 
 /** Age from which pages say that they are behind: delays are below half a minute elsewhere. */
-export const staleMs = 120_000;
+const staleMs = 120_000;
 
 /** What is wrong with how current a page is; undefined where it is current. */
 export function staleness(

@@ -77,14 +77,15 @@ interface ChartProps extends Pick<Props, 'incidents' | 'releases'> {
   readonly baselineName: string;
 }
 
-function Chart({ what, tails: { range }, line, ...rest }: ChartProps) {
+function Chart({ what, tails, line, ...rest }: ChartProps) {
+  const { range } = tails;
   const span = useMemo(
     () => ({ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }),
     [range],
   );
   return (
     <>
-      <ShownRange range={range} />
+      <ShownRange answer={tails} />
       <RateChart label={`${what} over time`} line={line} range={span} {...rest} />
     </>
   );
