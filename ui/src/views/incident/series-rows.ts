@@ -62,13 +62,13 @@ function rowOf(series: Affected): SeriesRow {
   };
 }
 
-/** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all requests" without one. */
+/** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all models" without one. */
 function nameOf(series: Series): string {
   const { model, version, request_type, region, host, tenant, cold_start } = series;
   const known = [model, version, request_type, region, host, tenant].filter(
     (value) => value !== '',
   );
-  if (known.length === 0) return 'all requests';
+  if (known.length === 0) return 'all models';
   return [...known.map(shownName), ...(cold_start ? ['cold'] : [])].join(', ');
 }
 
