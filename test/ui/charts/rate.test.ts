@@ -100,7 +100,21 @@ describe('the rate of an incident', () => {
     expect(table.rows[0]).toContain('failures per request');
   });
 
-  it('is each member’s own; latency stays in ms', () => {
+  it('is each member’s own, and not known of an older event; latency stays in ms', () => {
+    const { id, stage, severity, observed_ms, baseline_ms, ratio, ...series } = anomalyFixture();
+    const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+    const member = {
+      ...{ id, stage, severity, observed_ms, baseline_ms, ratio, service, model, version },
+      ...{ request_type, region, host, tenant, cold_start },
+      ...{ started_at: series.started_at, resolved_at: null },
+    };
+    const members = [{ ...member, rate: rate(0.3, 0.01) }, member];
+    const of = seriesRows(answer({ kind: 'error_rate', rate: rate(0.4, 0.01), members }));
+    expect(of.map(({ observed, unit }) => [observed, unit])).toEqual([
+      [0.3, 'failures per request'],
+      [null, 'failures per request'],
+    ]);
+    expect(of[1]?.format(null)).toBe('–');
     const [slow] = seriesRows(answer({}));
     expect(slow).toMatchObject({ measured: 'features', unit: 'ms', observed: 412 });
     expect(seriesTable(slow === undefined ? [] : [slow]).heads).toContain('observed, ms');
