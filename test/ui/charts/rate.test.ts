@@ -28,9 +28,11 @@ describe('a rate over time', () => {
   it('is the failed part of each step, a gap without requests, hollow of few', () => {
     expect(failed.values).toEqual([0.002, 0.48, null, 0.5, 0, 0]);
     expect(failed.thin).toEqual([false, false, false, true, false, true]);
-    expect(runsOf(failed.values)).toEqual([
-      [0, 1],
-      [3, 5],
+    expect(failed.notStored).toBeNull();
+    expect(runsOf(failed)).toEqual([
+      { from: 0, to: 1, isOpen: false },
+      { from: 3, to: 4, isOpen: false },
+      { from: 4, to: 5, isOpen: true },
     ]);
     expect(failed.most).toBeCloseTo(0.54);
   });
@@ -60,6 +62,12 @@ describe('a rate over time', () => {
     const cold = [row(0, 50, 0), row(4, 6, 0)];
     const line = rateLineOf({ rows, range, windows }, 'cold', null, cold);
     expect(line.values).toEqual([0.1, 0, null, 0, 0.01, 0]);
+  });
+
+  it('says of which time nothing is stored yet', () => {
+    const line = rateLineOf({ rows: rows.slice(0, 4), range, windows }, 'failed', 0);
+    expect(line.notStored).toEqual({ fromMs: Date.parse(at(5)), toMs: Date.parse(at(6)) });
+    expect(rateSentence(line, 5, true)).toContain('not stored yet');
   });
 
   it('has an axis where nothing failed', () => {
@@ -92,7 +100,21 @@ describe('the rate of an incident', () => {
     expect(table.rows[0]).toContain('failures per request');
   });
 
-  it('is each member’s own; latency stays in ms', () => {
+  it('is each member’s own, and not known of an older event; latency stays in ms', () => {
+    const { id, stage, severity, observed_ms, baseline_ms, ratio, ...series } = anomalyFixture();
+    const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+    const member = {
+      ...{ id, stage, severity, observed_ms, baseline_ms, ratio, service, model, version },
+      ...{ request_type, region, host, tenant, cold_start },
+      ...{ started_at: series.started_at, resolved_at: null },
+    };
+    const members = [{ ...member, rate: rate(0.3, 0.01) }, member];
+    const of = seriesRows(answer({ kind: 'error_rate', rate: rate(0.4, 0.01), members }));
+    expect(of.map(({ observed, unit }) => [observed, unit])).toEqual([
+      [0.3, 'failures per request'],
+      [null, 'failures per request'],
+    ]);
+    expect(of[1]?.format(null)).toBe('–');
     const [slow] = seriesRows(answer({}));
     expect(slow).toMatchObject({ measured: 'features', unit: 'ms', observed: 412 });
     expect(seriesTable(slow === undefined ? [] : [slow]).heads).toContain('observed, ms');
@@ -103,7 +125,7 @@ describe('the rate of an incident', () => {
     expect(seriesRows(answer({ kind: 'pipeline', ...whole }))).toEqual([]);
     const perSecond = { ...rate(0, 51), unit: 'requests per second' as const };
     const [all] = seriesRows(answer({ kind: 'no_data', ...whole, rate: perSecond }));
-    expect(all?.name).toBe('all requests');
+    expect(all?.name).toBe('all models');
     expect(all?.format(51)).toBe('51/s');
   });
 

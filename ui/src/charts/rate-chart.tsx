@@ -83,6 +83,15 @@ export function RateChart(props: Props) {
               </g>
             ))}
             <TimeAxis {...range} {...{ left, right, top, bottom }} utc={utc.value} />
+            {line.notStored !== null && (
+              <rect
+                class="rate-not-stored"
+                x={x(line.notStored.fromMs)}
+                y={top}
+                width={right - x(line.notStored.fromMs)}
+                height={bottom - top}
+              />
+            )}
             {line.baseline !== null && (
               <line
                 class="rate-baseline"
@@ -128,6 +137,18 @@ function RateLegend({ line, baselineName }: Pick<Props, 'line' | 'baselineName'>
           few requests
         </span>
       )}
+      {runsOf(line).some(({ isOpen }) => isOpen) && (
+        <span class="chart-key-static">
+          <i class="chart-swatch-open" />
+          open
+        </span>
+      )}
+      {line.notStored !== null && (
+        <span class="chart-key-static">
+          <i class="chart-swatch rate-not-stored" />
+          not stored yet
+        </span>
+      )}
     </div>
   );
 }
@@ -145,10 +166,11 @@ function RateMarks({ line, x, y, at }: MarksProps) {
     [x((line.times[i] ?? 0) + line.stepMs / 2), y(line.values[i] ?? 0)] as const;
   return (
     <g>
-      {runsOf(line.values).map(([from, to]) => (
+      {runsOf(line).map(({ from, to, isOpen }) => (
         <polyline
-          key={from}
+          key={`${from} ${isOpen}`}
           class="rate-line"
+          data-open={isOpen}
           points={line.values
             .slice(from, to + 1)
             .map((_, i) => place(from + i).join())

@@ -71,14 +71,24 @@ export function rateLineOf(
   };
 }
 
-/** Runs of steps that a line joins: from the first to the last index, without a gap. */
-export function runsOf(values: readonly (number | null)[]): readonly (readonly [number, number])[] {
-  const runs: [number, number][] = [];
+/** Steps that a line joins without a gap. */
+export interface RateRun {
+  readonly from: number;
+  /** Inclusive. */
+  readonly to: number;
+  /** Open steps, with the last closed one to join them. */
+  readonly isOpen: boolean;
+}
+
+export function runsOf({ values, states }: Pick<RateLine, 'values' | 'states'>): RateRun[] {
+  const runs: RateRun[] = [];
   for (const [i, value] of values.entries()) {
     if (value === null) continue;
+    const isOpen = states[i] === 'open';
     const last = runs.at(-1);
-    if (last !== undefined && last[1] === i - 1) last[1] = i;
-    else runs.push([i, i]);
+    const isNext = last !== undefined && last.to === i - 1;
+    if (isNext && last.isOpen === isOpen) runs[runs.length - 1] = { ...last, to: i };
+    else runs.push({ from: isNext && isOpen ? i - 1 : i, to: i, isOpen });
   }
   return runs;
 }

@@ -1,4 +1,4 @@
-import type { ScopeMember } from '../../../../src/detect/event/anomaly-event.ts';
+import type { Rate, ScopeMember } from '../../../../src/detect/event/anomaly-event.ts';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatRate } from '../../charts/rate-text.ts';
 import { shownName } from '../../format/name.ts';
@@ -23,11 +23,12 @@ export interface SeriesRow {
   /** The stage, or what the rate counts. */
   readonly measured: string;
   readonly unit: string;
-  readonly observed: number;
-  readonly baseline: number;
-  readonly ratio: number;
+  /** Null where an older event has no rate of this series. */
+  readonly observed: number | null;
+  readonly baseline: number | null;
+  readonly ratio: number | null;
   /** A value of it with its unit. */
-  readonly format: (value: number) => string;
+  readonly format: (value: number | null) => string;
   readonly startedAt: string;
   readonly resolvedAt: string | null;
 }
@@ -35,10 +36,10 @@ export interface SeriesRow {
 /** Series of an incident, the worst first; none of one of tailmark itself. */
 export function seriesRows({ event }: Pick<AnomalyAnswer, 'event'>): readonly SeriesRow[] {
   if (event.kind === 'pipeline') return [];
-  return (event.members ?? [event]).map(rowOf);
+  return (event.members ?? [event]).map((series) => rowOf(series, event.rate));
 }
 
-function rowOf(series: Affected): SeriesRow {
+function rowOf(series: Affected, rateOfIncident: Rate | undefined): SeriesRow {
   const { model, version, region, request_type, cold_start, rate } = series;
   const row = {
     name: nameOf(series),
@@ -47,28 +48,31 @@ function rowOf(series: Affected): SeriesRow {
     startedAt: series.started_at,
     resolvedAt: series.resolved_at,
   };
-  if (rate === undefined) {
+  const known = rate ?? rateOfIncident;
+  if (known === undefined) {
     return {
       ...row,
       ...{ measured: series.stage, unit: 'ms', format: formatMs, ratio: series.ratio },
       ...{ observed: series.observed_ms, baseline: series.baseline_ms },
     };
   }
-  const { measure, measured } = shownRate(rate);
+  const { measure, measured } = shownRate(known);
   return {
     ...row,
-    ...{ measured, unit: rate.unit, format: (value) => formatRate(measure, value) },
-    ...{ observed: rate.observed, baseline: rate.baseline, ratio: rate.ratio },
+    ...{ measured, unit: known.unit, format: (value) => formatRate(measure, value) },
+    observed: rate?.observed ?? null,
+    baseline: rate?.baseline ?? null,
+    ratio: rate?.ratio ?? null,
   };
 }
 
-/** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all requests" without one. */
+/** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all models" without one. */
 function nameOf(series: Series): string {
   const { model, version, request_type, region, host, tenant, cold_start } = series;
   const known = [model, version, request_type, region, host, tenant].filter(
     (value) => value !== '',
   );
-  if (known.length === 0) return 'all requests';
+  if (known.length === 0) return 'all models';
   return [...known.map(shownName), ...(cold_start ? ['cold'] : [])].join(', ');
 }
 
