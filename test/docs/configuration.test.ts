@@ -8,7 +8,7 @@ import { documents } from './documents.ts';
 /** First lines of secret files, by the key that they fill. */
 const contents = {
   url: 'https://hooks.example.com/T0/B0/token-of-a-hook',
-  routing_key: '0123456789abcdef0123456789abcdef',
+  routing_key: 'fedcba9876543210fedcba9876543210',
 };
 /** What the file at a path holds: of the kind that its key asks for. */
 const contentOf = (text: string, path: string) => {

@@ -168,7 +168,7 @@ describe('the page of an outage', () => {
       DETECT_INTERVAL: '250ms',
       DETECT_SESSION_TIMEOUT: '6s',
       ALERT_RECEIVERS: JSON.stringify([
-        { ...receiver, routing_key: '0123456789abcdef0123456789abcdef' },
+        { ...receiver, routing_key: 'fedcba9876543210fedcba9876543210' },
       ]),
     };
     const stories = () =>

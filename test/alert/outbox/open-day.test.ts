@@ -60,7 +60,7 @@ function receiversOn(http: HttpSender): Receiver[] {
       { type: 'slack', name: 'chat', url: 'http://a/slack', token: 'xoxb-1-2', channel: 'C1' },
       {
         ...{ type: 'pagerduty', name: 'pager', url: 'http://a/v2/enqueue' },
-        routing_key: '0123456789abcdef0123456789abcdef',
+        routing_key: 'fedcba9876543210fedcba9876543210',
       },
     ],
   });

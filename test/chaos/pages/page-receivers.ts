@@ -42,7 +42,7 @@ export function stormReceivers(): StormReceiver[] {
       new BadReceiver(202),
       (url) => ({
         ...{ type: 'pagerduty', url: `${url}/v2/enqueue` },
-        routing_key: '0123456789abcdef0123456789abcdef',
+        routing_key: 'fedcba9876543210fedcba9876543210',
       }),
       pagerDutyOf,
     ),

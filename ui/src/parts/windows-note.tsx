@@ -1,4 +1,4 @@
-import { useEffect } from 'preact/hooks';
+import { useLayoutEffect } from 'preact/hooks';
 import type { Range, Windows } from '../../../src/views/answers/common.ts';
 import { formatCount, plural } from '../format/number.ts';
 import { shownRange } from '../state/place.ts';
@@ -22,7 +22,8 @@ export function windowsNote({ windows: { provisional, open } }: Stepped): string
 export function ShownRange({ answer }: { readonly answer: Stepped & { readonly range: Range } }) {
   const { from, to } = answer.range;
   const { open } = answer.windows;
-  useEffect(() => {
+  // With what is drawn: a link copied right then has this range.
+  useLayoutEffect(() => {
     shownRange.value = { fromMs: Date.parse(from), toMs: Date.parse(to), openSteps: open };
   }, [from, to, open]);
   return null;
