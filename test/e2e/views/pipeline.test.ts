@@ -76,7 +76,7 @@ describe('pipeline', () => {
       });
       const newestMs = completeMs - 3_000;
       expect(answer).toMatchObject({
-        title: expect.stringMatching(/^Every event counted once. Stored up to 1?\d s ago.$/),
+        title: expect.stringMatching(/^Every event counted once\. Stored up to .+ ago\.$/),
         newest_window: new Date(newestMs).toISOString(),
         stored_last_hour: {
           ...{ consumed: 303, aggregated: 300, late: 0 },
