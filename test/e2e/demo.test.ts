@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, expect, it } from 'vitest';
 import { useStack } from '../containers/stack.ts';
-import { press, tabTo, untilDrawn, useBrowserIfThere } from './dashboard/kit/use-browser.ts';
+import { press, soon, tabTo, untilDrawn, useBrowserIfThere } from './dashboard/kit/use-browser.ts';
 import { poll } from './kit/poll.ts';
 import { startChild } from './kit/start-child.ts';
 
@@ -14,8 +14,6 @@ afterAll(() => rmSync(dir, { recursive: true, force: true }));
 // The demo starts its own servers; it is skipped where this machine cannot run them.
 const stack = useStack();
 const browser = useBrowserIfThere();
-
-const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 60_000 });
 
 it.runIf(stack.kind === 'local')(
   'demo tells its story, and its links lead a newcomer to the stage to blame, by keyboard alone',

@@ -8,8 +8,8 @@ import { invariant } from '../../base/invariant.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { type Metrics, readMetrics, renderMetrics } from '../../base/telemetry/metrics.ts';
+import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { readProgress } from '../../sink/windows/window-progress.ts';
-import { readEvaluatedMs } from '../../views/pipeline/detector-state.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 import { Access } from './access/access.ts';
 import { login } from './access/login.ts';
@@ -49,10 +49,11 @@ export async function startServe(
   const { nowMs } = systemClock;
   const completeness = () => freshness.read();
   const sources = openSources({ config, client, log, nowMs, completeness });
+  const anomalies = new AnomalyStore(client);
   const marks = new LedgerMarks({
     readProgress: () => readProgress(client, context.groupId),
     completeness,
-    readEvaluatedMs: () => readEvaluatedMs(client, context.groupId),
+    readEvaluatedMs: () => anomalies.evaluatedUntilMs(context.groupId),
     allowedLatenessMs: config.windows.allowed_lateness,
     elapsedMs: systemClock.elapsedMs,
   });

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { acceptedEncodings } from './accepted-encodings.ts';
 
 /** Where `bin/prepare.js` builds the interface, from `src/` and from `dist/`. */
 const builtAt = fileURLToPath(new URL('../../../dist/ui/', import.meta.url));
@@ -131,14 +132,9 @@ function readIfThere(path: string): Buffer | undefined {
   }
 }
 
-/** The smallest form that the browser takes. A weight of 0 refuses one; other weights do not matter here. */
+/** The smallest form that the browser takes. */
 function encoded(file: StaticFile, accepted: string | string[] | undefined): [string, Buffer] {
-  const taken = new Set(
-    String(accepted ?? '')
-      .split(',')
-      .filter((coding) => !/;\s*q=0(\.0+)?\s*$/.test(coding))
-      .map((coding) => (coding.split(';')[0] ?? '').trim().toLowerCase()),
-  );
+  const taken = acceptedEncodings(accepted);
   if (taken.has('br') && file.br !== undefined) return ['br', file.br];
   if (taken.has('gzip') && file.gzip !== undefined) return ['gzip', file.gzip];
   return ['', file.plain];

@@ -2,11 +2,11 @@ import { cleanText } from '../../alert/message/clean-text.ts';
 import type { Route } from '../../alert/routing/route.ts';
 import { durationText } from '../../detect/event/format.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { readRows } from '../../sink/read-query.ts';
 import { baseWindowMs } from '../../window/chunk-accumulator.ts';
 import type { PipelineAnswer } from '../answers/pipeline.ts';
 import { viewRows } from '../view-rows.ts';
 import type { WindowBounds } from '../window-states.ts';
-import { detectorState } from './detector-state.ts';
 import { dueDeliveries } from './due-deliveries.ts';
 import { ledgerState } from './ledger-state.ts';
 
@@ -49,9 +49,11 @@ export async function pipelineView(
 ): Promise<PipelineAnswer> {
   const { nowMs, groupId, bounds, series, problems } = question;
   const sinceMs = Math.max(0, Math.floor(nowMs - hourMs));
-  const [stored, detector, ledger, deliveries] = await Promise.all([
+  const [stored, [detector], ledger, deliveries] = await Promise.all([
     viewRows<PartitionRow>(client, 'view_pipeline', { groupId, sinceMs }),
-    detectorState(client, groupId),
+    readRows<Record<'evaluated_ms' | 'open_anomalies', string | number>>(client, 'view_detector', {
+      detector: groupId,
+    }),
     ledgerState(client, nowMs),
     dueDeliveries(client, question),
   ]);
@@ -80,8 +82,8 @@ export async function pipelineView(
     ledger,
     partitions: stored.rows.map((row) => partitionOf(row, question)),
     detector: {
-      evaluated_until: timeOf(detector.evaluatedMs),
-      open_anomalies: detector.openAnomalies,
+      evaluated_until: timeOf(Number(detector?.evaluated_ms ?? 0)),
+      open_anomalies: Number(detector?.open_anomalies ?? 0),
       series_evaluated: series?.evaluated ?? null,
       series_waiting: series?.waiting ?? null,
     },

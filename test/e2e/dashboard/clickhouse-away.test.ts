@@ -10,7 +10,7 @@ import {
 import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { soon, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -42,7 +42,6 @@ const panelsOf = (page: Page) =>
       values: [...panel.querySelectorAll('data')].map((one) => one.getAttribute('value')),
     })),
   );
-const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 60_000 });
 
 describe('a ClickHouse that is stopped and started under open pages', () => {
   it('leaves what they had, and they recover without a reload', () => {
@@ -70,9 +69,7 @@ describe('a ClickHouse that is stopped and started under open pages', () => {
       }
       const port = Number(new URL(own.clickhouseUrl).port);
       await clickhouse?.stop();
-      for (const { page, path, before } of opened) {
-        // What is final is not asked again, so only some pages notice.
-        if (path !== '/pipeline' && !path.startsWith('/incidents')) continue;
+      for (const { page, before } of opened) {
         await page.locator('[data-state="error"]').first().waitFor({ timeout: 60_000 });
         await page.getByText('Shown as of').first().waitFor();
         expect((await panelsOf(page)).map(({ values }) => values.length)).toEqual(

@@ -5,11 +5,10 @@ import { useStack } from '../../containers/stack.ts';
 import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { seedDashboard } from './kit/seeded-dashboard.ts';
-import { press, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, soon, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
-const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
 describe('now', () => {
   it('compares a model with its baseline by the same estimate, marks it, and says when all is old', () =>

@@ -8,7 +8,7 @@ import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { hostileModel } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { press, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, soon, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -19,8 +19,6 @@ const valuesOf = (page: Page, panel: string) =>
     .locator(`[data-panel="${panel}"] data`)
     .evaluateAll((all) => all.map((one) => one.getAttribute('value')));
 const query = (page: Page) => new URL(page.url()).search;
-/** A page draws after the key or the click: what it then has is waited for. */
-const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 20_000 });
 
 describe('the dashboard', () => {
   it('is used by keyboard, keeps its state in the address, and shares it', () =>

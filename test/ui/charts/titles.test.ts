@@ -57,6 +57,16 @@ describe('the title of a model', () => {
     expect(plain(title)).toBe('ranker: p99 310 ms in the last 6 h; beyond it, 59 % is queue');
   });
 
+  it('says whether the requests that it speaks of hold p99, and speaks of none that are farther', () => {
+    const titleWith = (...rows: SliceRow[]) =>
+      plain(modelTitle({ ...of, p99Ms: 310, slices: rows }));
+    const start = 'ranker: p99 310 ms in the last 6 h';
+    expect(titleWith(slice(0, 0.985, null, 80), slice(0.985, 1, 80, null))).toBe(
+      `${start}; around it, 59 % is queue`,
+    );
+    expect(titleWith(slice(0, 0.9, null, 80), slice(0.9, 1, 80, null))).toBe(start);
+  });
+
   it('says how many requests p99 needs where there are few', () => {
     const title = modelTitle({ ...of, requests: 9, p99Ms: 310, slices });
     expect(plain(title)).toBe('ranker: median 60 ms in the last 6 h; 9 requests: p99 needs 2,000');

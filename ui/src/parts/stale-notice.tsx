@@ -1,6 +1,7 @@
 import { freshness, staleness } from '../data/freshness.ts';
 import { formatTime } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
+import { hrefTo } from '../state/place.ts';
 import { utc } from '../state/zone.ts';
 
 /** Says on every page that what it shows is behind, and since when. */
@@ -11,7 +12,7 @@ export function StaleNotice() {
   if (text === undefined) return null;
   return (
     <p class="stale-notice" role="status">
-      {text} <a href="/pipeline">Pipeline</a>
+      {text} <a href={hrefTo({ view: 'pipeline' })}>Pipeline</a>
     </p>
   );
 }

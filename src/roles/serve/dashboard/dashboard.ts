@@ -1,6 +1,5 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import type { Context } from 'hono';
-import { accepts } from 'hono/accepts';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
@@ -10,6 +9,7 @@ import type { ClickHouseClient } from '../../../sink/clickhouse.ts';
 import { ImpossibleQuestion } from '../../../views/impossible-question.ts';
 import { UnknownName } from '../../../views/unknown-name.ts';
 import type { WindowBounds } from '../../../views/window-states.ts';
+import { acceptedEncodings } from '../accepted-encodings.ts';
 import { checked } from '../api/explain-request.ts';
 import { parametersOf } from '../api/parameters-of.ts';
 import { Problem, problemBody } from '../api/problem.ts';
@@ -51,12 +51,6 @@ export function createDashboard(sources: DashboardSources): OpenAPIHono {
   });
   return app;
 }
-
-const encodings = {
-  header: 'Accept-Encoding' as const,
-  supports: ['gzip', 'identity'],
-  default: 'identity',
-};
 
 interface Shared {
   readonly sources: DashboardSources;
@@ -103,13 +97,13 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   const known = context.req.header('if-none-match')?.split(',') ?? [];
   if (known.some((tag) => tag.trim() === etag)) return context.body(null, 304, headers);
   const type = { ...headers, 'content-type': 'application/json' };
-  if (gzip === undefined || accepts(context, encodings) !== 'gzip')
+  if (gzip === undefined || !acceptedEncodings(context.req.header('accept-encoding')).has('gzip'))
     return context.body(body, 200, type);
   return context.body(new Uint8Array(gzip), 200, { ...type, 'content-encoding': 'gzip' });
 }
 
 /** RFC 3339; `never` where there is no such window. */
-function momentOf(ms: number): string {
+function momentOf(ms = 0): string {
   return ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : 'never';
 }
 

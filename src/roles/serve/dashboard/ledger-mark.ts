@@ -6,14 +6,14 @@ import type { Completeness } from '../../detect/completeness/completeness.ts';
 export interface LedgerMark extends WindowBounds {
   /** Changes with every chunk that is stored. */
   readonly flushedMs: number;
-  /** Up to when windows are evaluated; 0 where none is. */
-  readonly evaluatedMs: number;
+  /** Up to when windows are evaluated; undefined where none is. */
+  readonly evaluatedMs: number | undefined;
 }
 
 export interface LedgerMarkOptions {
   readonly readProgress: () => Promise<readonly PartitionProgress[]>;
   readonly completeness: () => Promise<Completeness>;
-  readonly readEvaluatedMs: () => Promise<number>;
+  readonly readEvaluatedMs: () => Promise<number | undefined>;
   readonly allowedLatenessMs: number;
   readonly elapsedMs: () => number;
 }

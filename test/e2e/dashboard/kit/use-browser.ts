@@ -7,7 +7,7 @@ import {
   type Locator,
   type Page,
 } from 'playwright-core';
-import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { afterAll, beforeAll, beforeEach, expect } from 'vitest';
 import { poll } from '../../kit/poll.ts';
 
 const executables = ['/usr/bin/chromium', '/usr/bin/chromium-browser'];
@@ -131,3 +131,6 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
   }
   throw new Error(`not reached by ${mostTabs} tabs: ${await target.textContent()}`);
 }
+
+/** What a page comes to have: it draws after a key, a click or an answer. */
+export const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 60_000 });

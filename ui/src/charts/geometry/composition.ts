@@ -22,7 +22,7 @@ export interface SliceBar {
 /** Bars of slices on one linear scale, every stage in the same place of each bar. */
 export interface Composition {
   readonly bars: readonly SliceBar[];
-  /** The slice beyond p99. */
+  /** The slice next to p99. */
   readonly tail: SliceRow | undefined;
   /** Order in a bar: the largest of the tail first, unmeasured time last. */
   readonly stages: readonly string[];
@@ -41,10 +41,16 @@ const noticed = { ratio: 1.25, shareOfTotal: 0.05 } as const;
 /** Slices from here on are beyond p98. */
 const tailFrom = 0.98;
 
-/** The slice beyond p99, without what is far beyond it; where slices are coarser, the slowest. */
+/** The slice next to p99, without what is far beyond it; where slices are coarser, the slowest. */
 export function tailSlice(rows: readonly SliceRow[]): SliceRow | undefined {
   const slices = rows.filter(({ requests }) => requests > 0);
   return slices.find(({ from_share }) => from_share >= tailFrom) ?? slices.at(-1);
+}
+
+/** Where the requests of a slice lie to p99, which one `around` it holds itself; undefined of a coarse slice. */
+export function tailPlace({ from_share }: SliceRow): 'around' | 'beyond' | undefined {
+  if (from_share < tailFrom) return undefined;
+  return from_share < 0.99 ? 'around' : 'beyond';
 }
 
 /** Slices beyond the tail that are longer by this factor are cut: time-outs would leave the others no width. */

@@ -3,7 +3,12 @@ import type { CompositionAnswer } from '../../../../src/views/answers/compositio
 import { CompositionBars } from '../../charts/composition/composition-bars.tsx';
 import { sliceEdges, sliceName } from '../../charts/composition/slice-name.ts';
 import { StackedAreasChart } from '../../charts/composition/stacked-areas.tsx';
-import { compositionOf, stackedAreasOf, tailSlice } from '../../charts/geometry/composition.ts';
+import {
+  compositionOf,
+  stackedAreasOf,
+  tailPlace,
+  tailSlice,
+} from '../../charts/geometry/composition.ts';
 import { stepGridOf } from '../../charts/geometry/step-grid.ts';
 import { type Answered, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
@@ -63,8 +68,9 @@ function CompositionTitle({ answer }: { readonly answer: CompositionAnswer | und
   const tail = tailSlice(answer?.rows ?? []);
   const largest = largestPart(tail);
   if (tail === undefined || largest === null) return <>What requests are made of</>;
-  const isBeyond = tail.to_share < 1 && tail.from_share >= 0.98;
-  const name = isBeyond ? `requests beyond p99, ${sliceEdges(tail)},` : sliceName(tail);
+  const where = tail.to_share === 1 ? undefined : tailPlace(tail);
+  const name =
+    where === undefined ? sliceName(tail) : `requests ${where} p99, ${sliceEdges(tail)},`;
   return (
     <>
       {name.charAt(0).toUpperCase() + name.slice(1)} take {formatMs(tail.mean_ms)}:{' '}

@@ -1,5 +1,5 @@
 import type { SliceRow } from '../../../../src/views/answers/composition.ts';
-import { tailSlice } from '../../charts/geometry/composition.ts';
+import { tailPlace, tailSlice } from '../../charts/geometry/composition.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, hollowReason, isHollow } from '../../format/number.ts';
 
@@ -28,12 +28,14 @@ export function modelTitle(answer: ModelAnswer): string {
   if (isHollow(0.99, requests)) {
     return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests)}`;
   }
-  const largest = largestPart(tailSlice(slices));
-  const beyond =
+  const tail = tailSlice(slices);
+  const where = tail && tailPlace(tail);
+  const largest = where === undefined ? null : largestPart(tail);
+  const made =
     largest === null
       ? ''
-      : `; beyond it, ${partText(largest.share)} is ${shownName(largest.stage)}`;
-  return `${model}: p99 ${formatMs(p99Ms)} in ${range}${beyond}`;
+      : `; ${where} it, ${partText(largest.share)} is ${shownName(largest.stage)}`;
+  return `${model}: p99 ${formatMs(p99Ms)} in ${range}${made}`;
 }
 
 /** The stage with the largest part of the time of a slice. */
