@@ -48,7 +48,7 @@ async function newcomersPath(home: string, incident: string): Promise<void> {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const title =
-    /^ranker p\d+ .* its baseline, blame features.*; since \d\d:\d\d:\d\d, resolved \d\d:\d\d:\d\d, after \d/;
+    /^ranker p\d+ .* (?:[2-9]|\d{2,})(?:\.\d+)?x its baseline, blame features.*; since \d\d:\d\d:\d\d, resolved \d\d:\d\d:\d\d, after \d/;
 
   // The link of the incident: what was slow, and when.
   await page.goto(incident);

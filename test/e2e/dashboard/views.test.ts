@@ -14,6 +14,7 @@ const views = [
   ['incident', `/incidents/${openId}?${range}`],
   ['model', `/models/ranker?${range}`],
   ['density', `/models/ranker?${range}&view=density`],
+  ['over-time', `/models/ranker?${range}&by=time`],
   ['hostile', `/models/${encodeURIComponent(hostileModel)}?${range}`],
   ['compare', `/compare?${range}&model=ranker&a.version=v1&b.version=v2`],
   ['pipeline', '/pipeline'],

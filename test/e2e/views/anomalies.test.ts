@@ -59,6 +59,7 @@ describe('anomalies', () => {
       await add(2, {
         ...{ revision: 2, state: 'resolved', resolution: 'recovered', resolved_at: iso(nowMs) },
         ...{ emitted_at: iso(nowMs), summary: 'p99 of ranker recovered' },
+        ...{ observed_ms: 125, ratio: 125 / 121 },
       });
       const row = { receiver: 'pager', revision: 1, attempt: 1, form: 'full', answer: 'ok' };
       const opened = { state: 'opened', severity: 'critical', memory: '', atMs: nowMs } as const;
@@ -209,6 +210,16 @@ describe('anomalies', () => {
       expect(incident.series_count).toBe(2);
       expect(sumOf(incident.distribution)).toBe(750);
       expect(sumOf((await ask(idOf(61))).distribution)).toBe(1_000);
+
+      // What it was, also after its end.
+      await anomalies.add({
+        ...{ ...event, revision: 3, state: 'resolved', resolution: 'recovered' },
+        ...{ observed_ms: 125, ratio: 125 / 121, resolved_at: iso(nowMs), emitted_at: iso(nowMs) },
+      });
+      const ended = await ask(event.id);
+      expect(ended.event.state).toBe('resolved');
+      expect(ended.headline).toBe(answer.headline);
+      expect(ended.headline).toMatch(/ p99 412 ms, 3\.4x its baseline, blame features$/);
 
       for (const id of ['', 'none', "' OR 1 = 1 --", '0']) {
         await expect(ask(id)).rejects.toThrow(UnknownName);

@@ -1,15 +1,11 @@
 import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import { decimal, formatMs } from '../../format/number.ts';
 import { utc } from '../../state/zone.ts';
 import type { StackedAreas } from '../geometry/composition.ts';
-import { linearScale, linearTicks } from '../geometry/scale.ts';
 import type { StepGrid } from '../geometry/step-grid.ts';
 import { ChartFrame, type Cursor } from '../parts/chart-frame.tsx';
-import { guttersOf } from '../parts/gutters.ts';
-import { TimeAxis } from '../parts/time-axis.tsx';
-import { axisTitle, stepText } from '../parts/time-text.ts';
-import { useWidth } from '../parts/use-width.ts';
+import { TimePlot } from '../parts/time-plot.tsx';
+import { stepText } from '../parts/time-text.ts';
 import { sliceName } from './slice-name.ts';
 import { stageClass } from './stage-colors.ts';
 
@@ -22,20 +18,11 @@ interface Props {
   readonly height?: number;
 }
 
-const top = 8;
-const axisHeight = 26;
 const secondsFromMs = 10_000;
 
 /** The slowest requests of each step: the mean of each stage in them, stacked, so that it adds up. */
 export function StackedAreasChart({ label, areas, grid, stages, focus, height = 220 }: Props) {
-  const host = useRef<HTMLDivElement>(null);
-  const width = useWidth(host);
-  const gutters = guttersOf(width);
   const cursor = useSignal<Cursor | null>(null);
-  const [left, right] = [gutters.left, Math.max(gutters.left + 1, width - gutters.right)];
-  const bottom = height - axisHeight;
-  const x = linearScale([grid.fromMs, grid.toMs], [left, right]);
-  const y = linearScale([0, areas.mostMs * 1.05 || 1], [bottom, top]);
   const inSeconds = areas.mostMs >= secondsFromMs;
   const describe = ({ column, row }: Cursor) => {
     const at = stepText(areas.times[column] ?? 0, grid.stepMs, utc.value);
@@ -45,16 +32,12 @@ export function StackedAreasChart({ label, areas, grid, stages, focus, height = 
     const ms = slice.parts.find((part) => part.stage === stage)?.mean_ms ?? 0;
     return `${at}, ${sliceName(slice)}: ${stage} ${formatMs(ms)} of ${formatMs(slice.mean_ms)}`;
   };
-  const follow = (event: PointerEvent) => {
-    const box = host.current?.getBoundingClientRect();
-    if (box === undefined) return;
-    const column = Math.floor(((event.clientX - box.left - left) / (right - left)) * grid.steps);
-    const py = event.clientY - box.top;
+  const rowAt = (column: number, ms: number) => {
     const row = areas.layers.findIndex(({ edges }) => {
       const edge = edges[column];
-      return edge != null && y(edge[0]) >= py && y(edge[1]) <= py;
+      return edge != null && edge[0] <= ms && ms <= edge[1];
     });
-    cursor.value = column < 0 || column >= grid.steps ? null : { column, row: Math.max(0, row) };
+    return Math.max(0, row);
   };
   const at = cursor.value;
   return (
@@ -84,35 +67,15 @@ export function StackedAreasChart({ label, areas, grid, stages, focus, height = 
           row: 0,
         }}
       >
-        <p class="chart-above">{inSeconds ? 's' : 'ms'}</p>
-        <div
-          ref={host}
-          class="chart-plot"
-          style={{ height: `${height}px` }}
-          onPointerMove={follow}
-          onPointerLeave={() => {
-            cursor.value = null;
-          }}
+        <TimePlot
+          {...{ grid, height, cursor, rowAt }}
+          most={areas.mostMs * 1.05 || 1}
+          lastTick={areas.mostMs}
+          tickText={(ms) => decimal(inSeconds ? ms / 1000 : ms)}
+          above={inSeconds ? 's' : 'ms'}
         >
-          <svg width={width} height={height} aria-hidden="true">
-            {linearTicks([0, areas.mostMs], 5).map((ms) => (
-              <g key={ms} class="chart-axis">
-                <line class="chart-grid" x1={left} x2={right} y1={y(ms)} y2={y(ms)} />
-                <text x={left - 6} y={y(ms)} dy="0.35em" text-anchor="end">
-                  {decimal(inSeconds ? ms / 1000 : ms)}
-                </text>
-              </g>
-            ))}
-            <TimeAxis
-              fromMs={grid.fromMs}
-              toMs={grid.toMs}
-              utc={utc.value}
-              left={left}
-              right={right}
-              top={top}
-              bottom={bottom}
-            />
-            {areas.layers.map(({ stage, edges }, row) => (
+          {({ x, y }) =>
+            areas.layers.map(({ stage, edges }, row) => (
               <path
                 key={stage}
                 class={`area ${stageClass(stage, focus)}`}
@@ -123,21 +86,9 @@ export function StackedAreasChart({ label, areas, grid, stages, focus, height = 
                   y,
                 )}
               />
-            ))}
-            {at !== null && (
-              <line
-                class="chart-cursor"
-                x1={x((areas.times[at.column] ?? 0) + grid.stepMs / 2)}
-                x2={x((areas.times[at.column] ?? 0) + grid.stepMs / 2)}
-                y1={top}
-                y2={bottom}
-              />
-            )}
-          </svg>
-        </div>
-        <p class="chart-axis-title" style={{ marginRight: `${gutters.right}px` }}>
-          {axisTitle(grid.fromMs, grid.stepMs, utc.value)}
-        </p>
+            ))
+          }
+        </TimePlot>
       </ChartFrame>
     </div>
   );
