@@ -6,6 +6,11 @@
 -- cuts is split as if all its requests were alike. The part of the range that whole windows of a coarser table fill is
 -- read from there.
 WITH
+    (of_version, of_region, of_type, is_cold) ->
+        ({version:String} = '' OR of_version = {version:String})
+        AND ({region:String} = '' OR of_region = {region:String})
+        AND ({requestType:String} = '' OR of_type = {requestType:String})
+        AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     (band) -> exp2(floor(band / 4)) * (1 + positiveModulo(band, 4) / 4) AS lower_edge_ms,
     -- Parts, and `unaccounted` for what no stage measured. Sums are stored within 0.05 %: less than that is rounding.
     (means, mean_ms) -> arraySort(part -> (-part.2, part.1), if(
@@ -91,10 +96,7 @@ FROM
                       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
                       AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                           AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
-                      AND ({version:String} = '' OR version = {version:String})
-                      AND ({region:String} = '' OR region = {region:String})
-                      AND ({requestType:String} = '' OR request_type = {requestType:String})
-                      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+                      AND is_asked(version, region, request_type, cold_start)
                     UNION ALL
                     SELECT
                         false AS is_baseline,
@@ -104,10 +106,7 @@ FROM
                     WHERE model = {model:String}
                       AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
-                      AND ({version:String} = '' OR version = {version:String})
-                      AND ({region:String} = '' OR region = {region:String})
-                      AND ({requestType:String} = '' OR request_type = {requestType:String})
-                      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+                      AND is_asked(version, region, request_type, cold_start)
                     UNION ALL
                     SELECT
                         true AS is_baseline,
@@ -118,10 +117,7 @@ FROM
                       AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
                       AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
                       AND positiveModulo(toUnixTimestamp(window_start) - {baselineToSeconds:UInt32}, 86400) < {baselineSpanSeconds:UInt32}
-                      AND ({version:String} = '' OR version = {version:String})
-                      AND ({region:String} = '' OR region = {region:String})
-                      AND ({requestType:String} = '' OR request_type = {requestType:String})
-                      AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+                      AND is_asked(version, region, request_type, cold_start)
                 )
                 GROUP BY is_baseline, at_seconds, stage
             )
