@@ -14,6 +14,10 @@ const layers: readonly string[] = [
   'source',
   'kafka',
   'decode',
+  'formats',
+  'convert',
+  'registry',
+  'assemble',
   'window',
   'baseline',
   'detect',
@@ -39,6 +43,8 @@ const pureLayers = new Set([
   'sketch',
   'series',
   'decode',
+  'formats',
+  'assemble',
   'window',
   'baseline',
   'detect',
@@ -62,6 +68,10 @@ const keepers: Readonly<Record<string, readonly string[]>> = {
   yaml: ['config'],
   commander: ['cli', 'main.ts'],
   nodemailer: ['alert'],
+  avsc: ['formats'],
+  protobufjs: ['formats'],
+  'csv-parse': ['convert'],
+  saxes: ['convert'],
 };
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));

@@ -1,0 +1,35 @@
+import type { RejectReason } from '../decode/reject-reasons.ts';
+
+/**
+ * A timing event as the reader of a format makes it: fields of JSON v1 (docs/reference/event.md), unchecked.
+ * The contract checks it afterwards, so a reader passes on what it found, and `undefined` for what is absent.
+ */
+export interface EventDraft {
+  readonly ts?: number | string | undefined;
+  readonly model?: string | undefined;
+  readonly total_ms?: number | undefined;
+  readonly stages_ms?: Readonly<Record<string, number>> | undefined;
+  readonly [field: string]: unknown;
+}
+
+/** Where something of a message came from: a message of its own that would be read as it was. */
+export interface Origin {
+  /** Called for a dead letter only, so it may copy. */
+  bytes(): Buffer;
+}
+
+/** Receives what is in a message, in order. Each of them counts as one consumed event. */
+export interface DraftSink {
+  /** Receives one event. */
+  draft(event: EventDraft, origin: Origin): void;
+  /** Receives what cannot be an event. @param detail one sentence: the field, the rule and the value found. */
+  reject(reason: RejectReason, detail: string, origin: Origin): void;
+  /** Receives the number of spans or records that no rule maps to an event, by intent. */
+  skip(count: number): void;
+}
+
+/** Reads messages of one format. It never throws on content, whatever the bytes are. */
+export interface FormatReader {
+  /** Reads a message, which has at least one byte. Cost: linear in its length. */
+  read(message: Buffer, sink: DraftSink): void;
+}
