@@ -1,7 +1,7 @@
 /**
  * Reasons why an event or a message was not counted: a closed list, documented in docs/reference/event.md.
- * `late`, `future` and `too_many_windows` come from the window, `undecodable_batch` from the source, those of
- * traces from their assembly, the rest from the decoder.
+ * `late`, `future` and `too_many_windows` come from the window, `undecodable_batch` from the source, the rest
+ * from the decoder.
  */
 export const rejectReasons = [
   'undecodable_batch',
@@ -11,11 +11,6 @@ export const rejectReasons = [
   'too_many_events',
   'invalid_utf8',
   'invalid_json',
-  'invalid_protobuf',
-  'invalid_avro',
-  'invalid_line',
-  'bad_framing',
-  'unknown_schema',
   'not_an_object',
   'too_deep',
   'missing_ts',
@@ -30,13 +25,6 @@ export const rejectReasons = [
   'duration_too_large',
   'bad_stage_name',
   'too_many_stages',
-  'no_end',
-  'ends_before_start',
-  'no_root',
-  'several_roots',
-  'late_span',
-  'span_limit',
-  'split_trace',
   'late',
   'future',
   'too_many_windows',

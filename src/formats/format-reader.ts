@@ -12,6 +12,9 @@ export interface EventDraft {
   readonly [field: string]: unknown;
 }
 
+/** Reasons beyond those of a timing event: what only other formats can break. */
+export type FormatReason = 'invalid_line' | 'no_end' | 'ends_before_start';
+
 /** Where something of a message came from: a message of its own that would be read as it was. */
 export interface Origin {
   /** Called for a dead letter only, so it may copy. */
@@ -23,13 +26,7 @@ export interface DraftSink {
   /** Receives one event. */
   draft(event: EventDraft, origin: Origin): void;
   /** Receives what cannot be an event. @param detail one sentence: the field, the rule and the value found. */
-  reject(reason: RejectReason, detail: string, origin: Origin): void;
+  reject(reason: RejectReason | FormatReason, detail: string, origin: Origin): void;
   /** Receives the number of spans or records that no rule maps to an event, by intent. */
   skip(count: number): void;
-}
-
-/** Reads messages of one format. It never throws on content, whatever the bytes are. */
-export interface FormatReader {
-  /** Reads a message, which has at least one byte. Cost: linear in its length. */
-  read(message: Buffer, sink: DraftSink): void;
 }
