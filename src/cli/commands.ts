@@ -48,6 +48,11 @@ export const commands: readonly ListedCommand[] = [
     load: async () => (await import('./commands/replay.ts')).replayCommand,
   },
   {
+    name: 'convert',
+    summary: 'convert spans, access logs and load-test results to timing events',
+    load: async () => (await import('./commands/convert.ts')).convert,
+  },
+  {
     name: 'tails',
     summary: 'print the latency tails of each model and stage over a range',
     load: async () => (await import('./commands/tails.ts')).tails,

@@ -1,0 +1,145 @@
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import { limits } from '../../base/limits.ts';
+import { Converter, type Rejected } from '../../convert/convert.ts';
+import { chooseFormat, fileFormats } from '../../convert/file-formats.ts';
+import { openInput } from '../../convert/open-input.ts';
+import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
+import type { Command } from '../command.ts';
+import { parseStart } from '../flag-values.ts';
+import type { Io, Options } from '../io.ts';
+import { loadSettings } from '../load.ts';
+import { createProgress } from '../text/progress.ts';
+import {
+  openFile,
+  openKafka,
+  openStdout,
+  openTopic,
+  type TrafficTarget,
+} from '../traffic/traffic-target.ts';
+
+/** Rejections that are printed; all are counted. */
+const PRINTED = 5;
+/** Messages that are sent at once. */
+const BATCH = 1_000;
+
+const nameWidth = Math.max(...fileFormats.map(({ name }) => name.length));
+const formatList = fileFormats
+  .map(({ name, what }) => `  ${name.padEnd(nameWidth)}  ${what}`)
+  .join('\n');
+
+/** `tailmark convert`: files that teams have, to timing events. */
+export const convert: Command = {
+  flags: ['brokers', 'topic'],
+  help: `
+Formats:
+${formatList}
+
+Examples:
+  tailmark convert results.json.gz > events.ndjson        the format is recognised
+  tailmark convert --format k6 results.csv --to k6.ndjson.gz
+  tailmark convert --format llmperf responses.json --model llama-70b --start 2026-11-25T12:00:00Z
+
+Every event is checked as a timing event before it is written. What cannot be one is counted by its
+reason; the first ${PRINTED} are printed, and --rejected FILE keeps all with their bytes. Spans and records
+that no rule maps to an event are counted as skipped. Files are read as streams, gzipped or not.
+
+Exit codes: 0 everything was converted, 2 something was rejected.`,
+  configure(command) {
+    command
+      .argument('<FILE...>', 'files to convert; several where a format has several')
+      .option('--format <NAME>', 'format of the files', 'auto')
+      .option('--model <NAME>', 'model, for formats that name none')
+      .option('--start <TIME>', 'start of the first request, for formats without times')
+      .option('--to <TARGET>', 'stdout, kafka, or a file (gzipped if it ends in .gz)', 'stdout')
+      .option('--rejected <FILE>', 'write what was rejected: NDJSON of reason, detail, bytes');
+  },
+  run,
+};
+
+async function run(files: readonly string[], options: Options, io: Io): Promise<ExitCode> {
+  const { config } = await loadSettings(options, io);
+  let readBytes = 0;
+  let between = async () => {};
+  const hooks = {
+    onBytes: (bytes: number) => {
+      readBytes += bytes;
+    },
+    between: () => between(),
+  };
+  const inputs = await Promise.all(files.map((path) => openInput(path, hooks)));
+  const [first] = inputs;
+  if (first === undefined) return exitCodes.usage;
+  const { format, because } = chooseFormat(String(options.format), first);
+  if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
+
+  const target = await openTarget(String(options.to), options, io);
+  const letters = options.rejected === undefined ? undefined : openFile(String(options.rejected));
+  const events: OutgoingMessage[] = [];
+  const rejected: Rejected[] = [];
+  let printed = 0;
+  const converter = new Converter(
+    {
+      maxDurationMs: config.limits.max_duration,
+      maxDimensionBytes: config.limits.max_dimension_bytes,
+    },
+    (event) => events.push({ value: JSON.stringify(event) }),
+    (each) => {
+      if (printed++ < PRINTED) io.err(`Rejected (${each.reason}): ${each.detail}\n`);
+      if (letters !== undefined) rejected.push(each);
+    },
+  );
+  const { counts } = converter;
+  const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
+  const progress = createProgress(io, { label: 'Converting', total });
+  between = async () => {
+    await sendAll(target, events);
+    await letters?.send(rejected.splice(0).map(letterOf));
+    if (total > limits.eventBytes) {
+      progress.update(readBytes, `${counts.events.toLocaleString('en-US')} events`);
+    }
+  };
+  const { model, start } = options;
+  await format.convert(
+    inputs,
+    {
+      model: model === undefined ? undefined : String(model),
+      startMs: start === undefined ? undefined : parseStart(String(start), Date.now()),
+    },
+    converter,
+  );
+  await between();
+  progress.finish();
+  await target.close();
+  await letters?.close();
+  report(converter, target.name, io);
+  return counts.rejected > 0 ? exitCodes.found : exitCodes.ok;
+}
+
+function openTarget(to: string, options: Options, io: Io): Promise<TrafficTarget> | TrafficTarget {
+  if (to === 'kafka') return openTopic(openKafka, options, io);
+  return to === 'stdout' || to === '-' ? openStdout(io) : openFile(to);
+}
+
+async function sendAll(target: TrafficTarget, events: OutgoingMessage[]): Promise<void> {
+  while (events.length > 0) await target.send(events.splice(0, BATCH));
+}
+
+function letterOf({ reason, detail, origin }: Rejected): OutgoingMessage {
+  const bytes = origin.bytes().subarray(0, limits.deadLetterBytes);
+  return { value: JSON.stringify({ reason, detail, bytes: bytes.toString('utf8') }) };
+}
+
+function report({ counts }: Converter, name: string, io: Io): void {
+  const { events, rejected, skipped, reasons } = counts;
+  const number = (n: number) => n.toLocaleString('en-US');
+  const why = [...reasons]
+    .sort(([, a], [, b]) => b - a)
+    .map(([reason, n]) => `${reason} ${number(n)}`)
+    .join(', ');
+  const parts = [
+    `${number(events)} ${events === 1 ? 'event' : 'events'} to ${name}`,
+    ...(rejected === 0 ? [] : [`${number(rejected)} rejected (${why})`]),
+    ...(skipped === 0 ? [] : [`${number(skipped)} skipped: no rule maps them to an event`]),
+  ];
+  io.err(`${parts.join(', ')}\n`);
+}

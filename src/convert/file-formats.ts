@@ -1,0 +1,46 @@
+import { OperatorError } from '../base/operator-error.ts';
+import type { FileFormat } from './file-format.ts';
+import type { OpenedInput } from './open-input.ts';
+import { awsLambda } from './servers/aws-lambda.ts';
+
+/** Every format that `tailmark convert` reads, in the order of its help. */
+export const fileFormats: readonly FileFormat[] = [awsLambda];
+
+export interface ChosenFormat {
+  readonly format: FileFormat;
+  /** What told it; undefined where the operator named it. */
+  readonly because: string | undefined;
+}
+
+/**
+ * Chooses the format of files: the named one, or for `auto` the one that recognises the first file.
+ *
+ * @throws OperatorError for an unknown name, and where none or several formats recognise the file.
+ */
+export function chooseFormat(name: string, first: OpenedInput): ChosenFormat {
+  if (name !== 'auto') {
+    const format = fileFormats.find((each) => each.name === name);
+    if (format !== undefined) return { format, because: undefined };
+    throw cannotChoose(`--format must be auto or a known format: it is ${JSON.stringify(name)}`);
+  }
+  const found = fileFormats.flatMap((format) => {
+    const because = format.recognise(first.head, first.name);
+    return because === undefined ? [] : [{ format, because }];
+  });
+  const [only, second] = found;
+  if (only === undefined) {
+    throw cannotChoose(`${first.name} must be of a format that can be recognised: it is of none`);
+  }
+  if (second !== undefined) {
+    const each = found.map(({ format, because }) => `${format.name} (${because})`).join(', ');
+    throw cannotChoose(`${first.name} must be recognised as one format: it looks like ${each}`);
+  }
+  return only;
+}
+
+function cannotChoose(problem: string): OperatorError {
+  const names = fileFormats.map(({ name }) => name).join(', ');
+  return new OperatorError('TAILMARK_USAGE', `Cannot convert: ${problem}`, {
+    hint: `Name the format by --format: ${names}.`,
+  });
+}
