@@ -2,9 +2,19 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { FileFormat } from './file-format.ts';
 import type { OpenedInput } from './open-input.ts';
 import { awsLambda } from './servers/aws-lambda.ts';
+import { onnxruntime } from './servers/onnxruntime.ts';
+import { rayServe } from './servers/ray-serve.ts';
+import { torchserve } from './servers/torchserve.ts';
+import { triton } from './servers/triton.ts';
 
 /** Every format that `tailmark convert` reads, in the order of its help. */
-export const fileFormats: readonly FileFormat[] = [awsLambda];
+export const fileFormats: readonly FileFormat[] = [
+  triton,
+  torchserve,
+  rayServe,
+  onnxruntime,
+  awsLambda,
+];
 
 export interface ChosenFormat {
   readonly format: FileFormat;

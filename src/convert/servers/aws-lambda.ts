@@ -1,6 +1,6 @@
 import type { DraftSink, EventDraft, Origin } from '../../formats/format-reader.ts';
 import type { FileFormat } from '../file-format.ts';
-import { jsonValues } from '../json-values.ts';
+import { jsonValues, objectOf } from '../json-values.ts';
 
 const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 
@@ -38,7 +38,7 @@ export const awsLambda: FileFormat = {
     for (const file of files) {
       for await (const { bytes, isTooLong } of jsonValues(file.open(), MAX_BATCH_BYTES)) {
         const origin = { bytes: () => bytes };
-        const batch = isTooLong ? undefined : parsed(bytes);
+        const batch = isTooLong ? undefined : objectOf(bytes);
         if (batch === undefined) {
           const found = isTooLong ? `it is longer than ${MAX_BATCH_BYTES} bytes` : 'it is not JSON';
           sink.reject('invalid_json', `A batch of ${file.name} must be JSON: ${found}`, origin);
@@ -50,23 +50,14 @@ export const awsLambda: FileFormat = {
   },
 };
 
-function parsed(bytes: Buffer): object | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    return typeof value === 'object' && value !== null ? value : undefined;
-  } catch {
-    return undefined;
-  }
-}
-
 function convertBatch(
-  batch: object,
+  batch: Readonly<Record<string, unknown>>,
   name: string,
   model: string | undefined,
   sink: DraftSink,
   origin: Origin,
 ): void {
-  const { messageType, logGroup, logEvents } = batch as Readonly<Record<string, unknown>>;
+  const { messageType, logGroup, logEvents } = batch;
   // CloudWatch checks now and then whether somebody listens.
   if (messageType === 'CONTROL_MESSAGE') {
     sink.skip(1);

@@ -1,0 +1,180 @@
+import { OperatorError } from '../../base/operator-error.ts';
+import type { DraftSink, EventDraft } from '../../formats/format-reader.ts';
+import type { FileFormat } from '../file-format.ts';
+import { jsonValues, objectOf } from '../json-values.ts';
+
+const MAX_RECORD_BYTES = 1024 * 1024;
+/** Requests of which records may still come: they are out of order. */
+const MAX_OPEN = 10_000;
+
+/** Stages of a request by their first and last milestone. */
+const frontStages = [
+  ['ingress', 'RECV_START', 'RECV_END'],
+  ['parse', 'RECV_END', 'REQUEST_START'],
+  ['parse', 'WAITREAD_END', 'REQUEST_START'],
+  ['egress', 'SEND_START', 'SEND_END'],
+] as const;
+const modelStages = [
+  ['queue', 'QUEUE_START', 'COMPUTE_START'],
+  ['preprocess', 'COMPUTE_START', 'COMPUTE_INPUT_END'],
+  ['forward', 'COMPUTE_INPUT_END', 'COMPUTE_OUTPUT_START'],
+  ['postprocess', 'COMPUTE_OUTPUT_START', 'COMPUTE_END'],
+] as const;
+
+/** Milestones that HTTP and gRPC name differently. A gRPC connection stands idle until WAITREAD ends. */
+const common: Readonly<Record<string, string>> = {
+  HTTP_RECV_START: 'RECV_START',
+  HTTP_RECV_END: 'RECV_END',
+  HTTP_SEND_START: 'SEND_START',
+  HTTP_SEND_END: 'SEND_END',
+  GRPC_WAITREAD_END: 'WAITREAD_END',
+  GRPC_SEND_START: 'SEND_START',
+  GRPC_SEND_END: 'SEND_END',
+};
+
+/** What the records of an id say. */
+interface Traced {
+  model: string | undefined;
+  version: string | undefined;
+  requestId: string | undefined;
+  /** Monotonic nanoseconds by milestone. */
+  readonly ns: Map<string, number>;
+  readonly children: Traced[];
+  isChild: boolean;
+}
+
+/**
+ * Triton's trace file (`--trace-config mode=triton`). Its times are monotonic, so `--start` says when the first
+ * request began. An ensemble is one event of its own model, with its parts' stages prefixed by their models.
+ *
+ * A trace has no status: a failed request looks like any other, so no error rate can be had. A rejected one has no
+ * end, and is rejected here as `no_end`. Memory: the last 10,000 ids.
+ */
+export const triton: FileFormat = {
+  name: 'triton',
+  what: 'Triton, trace file of mode triton (needs --start)',
+  recognise(head) {
+    const isTrace = /^\s*\[?\s*\{"id":\d+,"(timestamps|model_name)"/.test(head);
+    return isTrace ? 'records with id and timestamps' : undefined;
+  },
+  async convert(files, options, sink) {
+    const { startMs } = options;
+    if (startMs === undefined) {
+      throw new OperatorError(
+        'TAILMARK_USAGE',
+        'Cannot convert: a trace of Triton must have --start: its times are since the machine started',
+        { hint: 'Give the time of its first request: --start 2026-11-25T12:00:00Z.' },
+      );
+    }
+    for (const file of files) {
+      const open = new Map<number, Traced>();
+      let firstNs: number | undefined;
+      const emit = (id: number) => {
+        const traced = open.get(id);
+        open.delete(id);
+        if (traced === undefined || traced.isChild) return;
+        finish(id, traced, options.model, (ns) => startMs + (ns - (firstNs ?? ns)) / 1e6, sink);
+      };
+      for await (const { bytes, isTooLong } of jsonValues(file.open(), MAX_RECORD_BYTES)) {
+        const record = isTooLong ? undefined : objectOf(bytes);
+        if (record === undefined || typeof record.id !== 'number') {
+          const detail = `A record of ${file.name} must be an object with an id, a number`;
+          sink.reject('invalid_json', detail, { bytes: () => bytes });
+          continue;
+        }
+        const traced = tracedOf(record.id, open);
+        note(record, traced, open);
+        const startNs = startOf(traced);
+        if (startNs !== undefined) firstNs = Math.min(firstNs ?? startNs, startNs);
+        if (open.size <= MAX_OPEN) continue;
+        const [oldest] = open.keys();
+        emit(oldest as number);
+      }
+      for (const id of [...open.keys()]) emit(id);
+    }
+  },
+};
+
+function tracedOf(id: number, open: Map<number, Traced>): Traced {
+  let traced = open.get(id);
+  if (traced === undefined) {
+    traced = {
+      model: undefined,
+      version: undefined,
+      requestId: undefined,
+      ns: new Map(),
+      children: [],
+      isChild: false,
+    };
+    open.set(id, traced);
+  }
+  return traced;
+}
+
+function note(
+  record: Readonly<Record<string, unknown>>,
+  traced: Traced,
+  open: Map<number, Traced>,
+): void {
+  const { model_name, model_version, request_id, parent_id, timestamps } = record;
+  if (typeof model_name === 'string') traced.model = model_name;
+  if (typeof model_version === 'number') traced.version = String(model_version);
+  if (typeof request_id === 'string' && request_id !== '') traced.requestId = request_id;
+  if (typeof parent_id === 'number' && !traced.isChild) {
+    traced.isChild = true;
+    tracedOf(parent_id, open).children.push(traced);
+  }
+  if (!Array.isArray(timestamps)) return;
+  for (const each of timestamps) {
+    const { name, ns } = Object(each) as Readonly<Record<string, unknown>>;
+    if (typeof name !== 'string' || typeof ns !== 'number') continue;
+    traced.ns.set(common[name] ?? name, ns);
+  }
+}
+
+function startOf({ ns }: Traced): number | undefined {
+  return ns.get('RECV_START') ?? ns.get('WAITREAD_END');
+}
+
+function finish(
+  id: number,
+  traced: Traced,
+  model: string | undefined,
+  wallMs: (ns: number) => number,
+  sink: DraftSink,
+): void {
+  const { ns, children, version, requestId } = traced;
+  const origin = { bytes: () => Buffer.from(JSON.stringify({ id, ...Object.fromEntries(ns) })) };
+  const startNs = startOf(traced);
+  const endNs = ns.get('SEND_END');
+  if (startNs === undefined || endNs === undefined) {
+    const missing = startNs === undefined ? 'a start' : 'an end';
+    const why = 'Triton rejected it, or the trace was cut';
+    sink.reject('no_end', `Request ${id} must have ${missing}: it has none, as ${why}`, origin);
+    return;
+  }
+  if (endNs < startNs) {
+    const detail = `Request ${id} must end after its start: it ends ${startNs - endNs} ns before`;
+    sink.reject('ends_before_start', detail, origin);
+    return;
+  }
+  const stages: Record<string, number> = {};
+  const add = (prefix: string, of: Traced, table: typeof frontStages | typeof modelStages) => {
+    for (const [stage, from, to] of table) {
+      const [a, b] = [of.ns.get(from), of.ns.get(to)];
+      if (a !== undefined && b !== undefined && b >= a) stages[`${prefix}${stage}`] = (b - a) / 1e6;
+    }
+  };
+  add('', traced, frontStages);
+  add('', traced, modelStages);
+  for (const child of children) add(`${child.model ?? 'part'}.`, child, modelStages);
+  const draft: EventDraft = {
+    ts: Math.floor(wallMs(startNs)),
+    model: model ?? traced.model,
+    ...(version === undefined ? {} : { version }),
+    ...(requestId === undefined ? {} : { id: requestId }),
+    total_ms: (endNs - startNs) / 1e6,
+    stages_ms: stages,
+  };
+  sink.draft(draft, origin);
+}
