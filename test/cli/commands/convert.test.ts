@@ -1,0 +1,84 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { gunzipSync, gzipSync } from 'node:zlib';
+import { afterAll, expect, it } from 'vitest';
+import { run } from '../captured-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tailmark-convert-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const path = (name: string) => join(folder, name);
+const fixture = (name: string) =>
+  new URL(`../../fixtures/formats/${name}`, import.meta.url).pathname;
+const lambda = fixture('aws-lambda/cloudwatch_log_timeout.json');
+
+it('recognises the format, and writes events to standard output', async () => {
+  const { exitCode, out, err } = await run(['convert', lambda]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ model: 'storms-cloudwatch-event', status: 'timeout' });
+  expect(err).toBe(
+    'Format: aws_lambda (objects with logGroup and logEvents)\n1 event to standard output\n',
+  );
+});
+
+it('reads gzip whatever the name, and writes it by the name', async () => {
+  const [from, to] = [path('batch.json'), path('events.ndjson.gz')];
+  writeFileSync(from, gzipSync(readFileSync(lambda)));
+  const { exitCode, out } = await run(['convert', from, '--to', to, '--model', 'mine']);
+  expect([exitCode, out]).toEqual([0, '']);
+  const [line = ''] = gunzipSync(readFileSync(to)).toString('utf8').split('\n');
+  expect(JSON.parse(line)).toMatchObject({ model: 'mine', total_ms: 3130.18 });
+});
+
+it('counts what it rejects, prints the first, and keeps all', async () => {
+  const [from, kept] = [path('broken.json'), path('rejected.ndjson')];
+  const batch = (duration: string) =>
+    JSON.stringify({
+      logGroup: 'g',
+      logEvents: [
+        { timestamp: 1_790_000_000_000, message: `REPORT RequestId: a\tDuration: ${duration} ms` },
+      ],
+    });
+  writeFileSync(from, [batch('5'), batch('x'), '{', ...Array(5).fill(batch('y'))].join('\n'));
+  const { exitCode, out, err } = await run(['convert', from, '--rejected', kept]);
+  expect(exitCode).toBe(2);
+  expect(out.trim().split('\n')).toHaveLength(1);
+  const lines = readFileSync(kept, 'utf8').trim().split('\n');
+  expect(lines.length).toBeGreaterThanOrEqual(2);
+  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
+    reason: 'missing_durations',
+    bytes: batch('x'),
+  });
+  expect(err).toContain('Rejected (missing_durations): A REPORT line of broken.json must have');
+  expect(err.match(/^Rejected/gm)?.length).toBeLessThanOrEqual(5);
+});
+
+it('checks events by the contract of timing events', async () => {
+  const from = path('old.json');
+  const message = 'REPORT RequestId: a\tDuration: 5 ms';
+  writeFileSync(from, JSON.stringify({ logGroup: 'g', logEvents: [{ timestamp: 100, message }] }));
+  const { exitCode, out, err } = await run(['convert', from]);
+  expect([exitCode, out]).toEqual([2, '']);
+  expect(err).toContain('Rejected (ts_out_of_range): ts must lie in the years 2000 to 2099');
+  expect(err).toContain('0 events to standard output, 1 rejected (ts_out_of_range 1)');
+});
+
+it.each([
+  ['a file of no known format', 'plain text', [], 'must be of a format that can be recognised'],
+  ['an unknown format', '{}', ['--format', 'k7'], 'must be auto or a known format: it is "k7"'],
+])('refuses %s, and lists the formats', async (name, text, flags, problem) => {
+  const from = path(`${name}.txt`);
+  writeFileSync(from, text);
+  const { exitCode, out, err } = await run(['convert', from, ...flags]);
+  expect([exitCode, out]).toEqual([64, '']);
+  expect(err).toContain(problem);
+  expect(err).toContain('Name the format by --format: ');
+});
+
+it('refuses a file that it cannot read', async () => {
+  const { exitCode, err } = await run(['convert', path('none.json')]);
+  expect(exitCode).toBe(64);
+  expect(err).toContain(`Cannot read ${path('none.json')}: `);
+  expect(err).toContain('TAILMARK_FILE_UNREADABLE');
+});
