@@ -1,16 +1,21 @@
 import { Option } from 'commander';
-import { exitCodes } from '../../base/exit-codes.ts';
+import { readFileTails } from '../../backtest/file-tails.ts';
+import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import type { Config } from '../../config/schema.ts';
+import type { Series } from '../../series/series-window.ts';
 import {
   type Resolution,
   readTails,
   resolutionOf,
   resolutions,
   type StageTails,
+  type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
 import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
+import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { colorsOf } from '../text/colors.ts';
 import { renderTable, right } from '../text/table.ts';
@@ -23,6 +28,8 @@ Examples:
   tailmark tails                                   every model, the last 15 minutes
   tailmark tails --model ranker --since 24h --warm
   tailmark tails --stage features --since 8d --until 7d --json
+  tailmark tails --input events.ndjson.gz          of a file, without any server
+  tailmark convert k6.json.gz | tailmark tails --input -
 
 Reads windows of 10 s, 1 min, 1 h or 1 day, depending on the length of the range. Extends the range
 to whole windows. The same in SQL: sql/queries/tails.sql.
@@ -34,6 +41,7 @@ sql/queries/window_states.sql.`,
     command
       .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '15m')
       .option('--until <TIME>', 'end of the range', 'now')
+      .option('--input <FILE>', 'all timing events of a file instead; - for standard input')
       .option('--model <NAME>', 'only this model')
       .option('--stage <NAME>', 'only this stage; `total` is the whole request')
       .option('--model-version <NAME>', 'only this version')
@@ -47,18 +55,11 @@ sql/queries/window_states.sql.`,
   },
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
+    if (options.input !== undefined) return printFile(config, text(options.input), options, io);
     const range = timeRange(text(options.since), text(options.until), Date.now());
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
-    const query = {
-      ...range,
-      model: text(options.model),
-      stage: text(options.stage),
-      version: text(options.modelVersion),
-      region: text(options.region),
-      requestType: text(options.requestType),
-      coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
-    } as const;
+    const query = { ...range, ...filterOf(options) };
     const { rows, states } = await withClickHouse(config, 'read tails', async (client) => ({
       rows: await readTails(client, query, resolution),
       states: await readWindowStates(client, config, { ...range, resolution }),
@@ -78,6 +79,57 @@ sql/queries/window_states.sql.`,
     return exitCodes.ok;
   },
 };
+
+type Filter = Omit<TailsQuery, 'fromMs' | 'toMs'>;
+
+function filterOf(options: Options): Filter {
+  return {
+    model: text(options.model),
+    stage: text(options.stage),
+    version: text(options.modelVersion),
+    region: text(options.region),
+    requestType: text(options.requestType),
+    coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
+  };
+}
+
+/** Prints the tails of all events of a file. */
+async function printFile(
+  config: Config,
+  path: string,
+  options: Options,
+  io: Io,
+): Promise<ExitCode> {
+  const filter = filterOf(options);
+  const file = { path, stdin: io.stdin };
+  const { tails, events, notCounted } = await readFileTails(config, file, (series, stage) =>
+    matches(filter, series, stage),
+  );
+  if (options.json === true) {
+    io.out(`${JSON.stringify({ events, not_counted: notCounted, tails })}\n`);
+    return exitCodes.ok;
+  }
+  if (tails.length === 0) io.err('No requests of the file match. Leave out a filter.\n');
+  else io.out(tailsTable(tails, io.color));
+  if (notCounted > 0) {
+    const count = `${notCounted.toLocaleString('en-US')} of ${events.toLocaleString('en-US')} events`;
+    io.err(`${count} not counted: rejected or late\n`);
+  }
+  return exitCodes.ok;
+}
+
+/** As the query of the tables filters: '' matches any value. */
+function matches(filter: Filter, series: Series, stage: string): boolean {
+  const isLike = (wanted: string, value: string) => wanted === '' || wanted === value;
+  return (
+    isLike(filter.stage, stage) &&
+    isLike(filter.model, series.model) &&
+    isLike(filter.version, series.version) &&
+    isLike(filter.region, series.region) &&
+    isLike(filter.requestType, series.request_type) &&
+    isLike(filter.coldStart, String(series.cold_start))
+  );
+}
 
 /** States how final the windows behind a table of tails are. */
 function statesLine(states: WindowStates, resolution: Resolution): string {

@@ -1,0 +1,97 @@
+import { totalStage } from '../base/dimensions.ts';
+import type { Config } from '../config/schema.ts';
+import type { Series, StageSummary } from '../series/series-window.ts';
+import type { StageTails } from '../sink/read-tails.ts';
+import { TDigest } from '../sketch/t-digest.ts';
+import { type EventFile, readFileWindows } from './file-windows.ts';
+
+/** Digests that are held before they are merged into one. */
+const MERGED_AT_ONCE = 64;
+
+/** Tails of a file, and how many of its events are not in them. */
+export interface FileTails {
+  readonly tails: readonly StageTails[];
+  readonly events: number;
+  /** Rejected or late. */
+  readonly notCounted: number;
+}
+
+/**
+ * Tails of each model and stage of a file of timing events, by the counting and sketches of a pipeline, without one.
+ * Memory: a digest a model and stage, beside that of `MemoryWindows`.
+ *
+ * @param isWanted chooses series and stages.
+ * @throws OperatorError as `readFileWindows` does.
+ */
+export async function readFileTails(
+  config: Config,
+  file: EventFile,
+  isWanted: (series: Series, stage: string) => boolean,
+): Promise<FileTails> {
+  const parts = new Map<string, Part>();
+  const windows = await readFileWindows(config, file, (complete) => {
+    for (const { windows } of complete) {
+      for (const { series, stages } of windows) {
+        for (const summary of stages.values()) {
+          if (!isWanted(series, summary.stage)) continue;
+          const key = JSON.stringify([series.model, summary.stage]);
+          const part = parts.get(key) ?? new Part(series.model, summary.stage);
+          parts.set(key, part);
+          part.add(summary);
+        }
+      }
+    }
+  });
+  const { events, rejected, late } = windows.counts;
+  const tails = [...parts.values()].map((part) => part.tails()).sort(byName);
+  return { tails, events, notCounted: rejected + late };
+}
+
+/** By model; its total first, then its stages, the slowest first: as the query of the tables. */
+function byName(a: StageTails, b: StageTails): number {
+  if (a.model !== b.model) return a.model < b.model ? -1 : 1;
+  const isTotal = Number(b.stage === totalStage) - Number(a.stage === totalStage);
+  return isTotal || b.p99_ms - a.p99_ms;
+}
+
+/** Sums of one model and stage. */
+class Part {
+  readonly #model: string;
+  readonly #stage: string;
+  #digests: TDigest[] = [];
+  #requests = 0;
+  #failed = 0;
+  #sumMs = 0;
+  #maxMs = 0;
+
+  constructor(model: string, stage: string) {
+    this.#model = model;
+    this.#stage = stage;
+  }
+
+  add({ digest, requests, errors, timeouts, sumMs, maxMs }: StageSummary): void {
+    this.#digests.push(digest);
+    if (this.#digests.length >= MERGED_AT_ONCE) this.#digests = [TDigest.merge(this.#digests)];
+    this.#requests += requests;
+    this.#failed += errors + timeouts;
+    this.#sumMs += sumMs;
+    this.#maxMs = Math.max(this.#maxMs, maxMs);
+  }
+
+  tails(): StageTails {
+    const digest = TDigest.merge(this.#digests);
+    return {
+      model: this.#model,
+      stage: this.#stage,
+      requests: this.#requests,
+      failed: this.#failed,
+      mean_ms: this.#sumMs / this.#requests,
+      p50_ms: digest.quantile(0.5),
+      p90_ms: digest.quantile(0.9),
+      p95_ms: digest.quantile(0.95),
+      p99_ms: digest.quantile(0.99),
+      p999_ms: digest.quantile(0.999),
+      max_ms: this.#maxMs,
+    };
+  }
+}

@@ -1,0 +1,80 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { Readable } from 'node:stream';
+import { afterAll, expect, it } from 'vitest';
+import { run } from '../captured-io.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tailmark-tails-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const path = join(folder, 'events.ndjson');
+
+const startMs = 1_790_000_000_000;
+/** A thousand requests of 1 to 1,000 ms over 1,000 s, of which one in ten is of another region and failed. */
+const lines = Array.from({ length: 1_000 }, (_, i) => {
+  const isOther = i % 10 === 0;
+  return JSON.stringify({
+    ts: startMs + i * 1_000,
+    model: 'ranker',
+    region: isOther ? 'b' : 'a',
+    status: isOther ? 'timeout' : 'ok',
+    total_ms: i + 1,
+    stages_ms: { forward: (i + 1) / 2 },
+  });
+});
+writeFileSync(path, `${lines.join('\n')}\nnonsense\n`);
+
+const tailsOf = async (...flags: readonly string[]) => {
+  const { exitCode, out } = await run(['tails', '--json', ...flags]);
+  expect(exitCode).toBe(0);
+  return JSON.parse(out);
+};
+
+it('prints the tails of a file without any server', async () => {
+  const { exitCode, out, err } = await run(['tails', '--input', path]);
+  expect(exitCode).toBe(0);
+  const rows = out.split('\n').map((line) => line.trim().split(/\s{2,}/));
+  expect(rows.slice(0, 3)).toEqual([
+    ['model', 'stage', 'requests', 'failed', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max'],
+    expect.arrayContaining(['ranker', 'total', '1,000', '100', '1.00 s']),
+    expect.arrayContaining(['forward', '1,000', '100', '500 ms']),
+  ]);
+  expect(err).toBe('1 of 1,001 events not counted: rejected or late\n');
+});
+
+it('counts exactly, and its percentiles are those of the values', async () => {
+  const { tails, events, not_counted } = await tailsOf('--input', path, '--stage', 'total');
+  expect({ events, not_counted }).toEqual({ events: 1_001, not_counted: 1 });
+  const [total] = tails;
+  expect(total).toMatchObject({ model: 'ranker', requests: 1_000, failed: 100, max_ms: 1_000 });
+  expect(total.mean_ms).toBeCloseTo(500.5, 3);
+  for (const [name, exact] of [
+    ['p50_ms', 500],
+    ['p90_ms', 900],
+    ['p99_ms', 990],
+    ['p999_ms', 999],
+  ] as const) {
+    expect(Math.abs(total[name] - exact)).toBeLessThan(exact * 0.005 + 1);
+  }
+});
+
+it('filters as over the tables', async () => {
+  const flags = ['--input', path, '--stage', 'total'];
+  const requests = async (...more: readonly string[]) =>
+    (await tailsOf(...flags, ...more)).tails[0]?.requests;
+  expect(await requests('--region', 'b')).toBe(100);
+  expect(await requests('--warm')).toBe(1_000);
+  expect(await requests('--cold')).toBeUndefined();
+  expect(await requests('--model', 'other')).toBeUndefined();
+});
+
+it('reads what convert writes', async () => {
+  const fixture = new URL('../../fixtures/formats/torchserve/2019-first-commit/', import.meta.url);
+  const files = ['access_log.log', 'model_metrics.log'].map((name) => join(fixture.pathname, name));
+  const { out } = await run(['convert', ...files]);
+  const { exitCode, out: table } = await run(['tails', '--input', '-'], {
+    stdin: Readable.from([Buffer.from(out)]),
+  });
+  expect(exitCode).toBe(0);
+  expect(table).toMatch(/squeezenet +forward/);
+});
