@@ -40,17 +40,17 @@ export const commands: readonly ListedCommand[] = [
   {
     name: 'generate',
     summary: 'send realistic timing events, with faults to find',
-    load: async () => (await import('./commands/generate.ts')).generateCommand,
+    load: async () => (await import('./commands/traffic/generate.ts')).generateCommand,
   },
   {
     name: 'replay',
     summary: 'send recorded timing events again',
-    load: async () => (await import('./commands/replay.ts')).replayCommand,
+    load: async () => (await import('./commands/traffic/replay.ts')).replayCommand,
   },
   {
     name: 'convert',
     summary: 'convert spans, access logs and load-test results to timing events',
-    load: async () => (await import('./commands/convert.ts')).convert,
+    load: async () => (await import('./commands/traffic/convert.ts')).convert,
   },
   {
     name: 'tails',

@@ -21,11 +21,12 @@ const requestLine = /^(START|REPORT) RequestId: (\S+)/;
 const timeoutLine = /^\S+ (\S+) Task timed out after /;
 
 /**
- * AWS Lambda by its CloudWatch Logs subscription: one object a batch of lines. An invocation is its REPORT line.
+ * AWS Lambda by its CloudWatch Logs subscription: one object a batch of lines. An invocation is its REPORT
+ * line.
  *
- * A cold start's Init Duration is not in Duration, so the total is both, and the request starts that much before
- * its START line. Where START is in an earlier batch, the start is the REPORT line's time less the total. A timeout
- * is known by a line of its own, or by Status in REPORT.
+ * A cold start's Init Duration is not in Duration, so the total is both, and the request starts that much
+ * before its START line. Where START is in an earlier batch, the start is the REPORT line's time less the
+ * total. A timeout is known by a line of its own, or by Status in REPORT.
  */
 export const awsLambda: FileFormat = {
   name: 'aws_lambda',

@@ -10,9 +10,9 @@ const OTHER = 'other_operators';
 const nameOfFile = /^(.*)_(\d{4}-\d\d-\d\d)_(\d\d)-(\d\d)-(\d\d)(?:_(\d{3}))?\.json(?:\.gz)?$/;
 
 /**
- * ONNX Runtime's profile: an event for each `model_run`, with its operators as stages. Its times count from the start
- * of profiling, which the file's name has in local time: UTC is assumed, and `--start` says otherwise. The first run
- * is a warm-up.
+ * ONNX Runtime's profile: an event for each `model_run`, with its operators as stages. Its times count from
+ * the start of profiling, which the file's name has in local time: UTC is assumed, and `--start` says
+ * otherwise. The first run is a warm-up.
  */
 export const onnxruntime: FileFormat = {
   name: 'onnxruntime',

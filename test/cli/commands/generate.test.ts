@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
 import type { OperatorError } from '../../../src/base/operator-error.ts';
-import { createGenerateCommand } from '../../../src/cli/commands/generate.ts';
+import { createGenerateCommand } from '../../../src/cli/commands/traffic/generate.ts';
 import {
   type PublishedEvent,
   publishedTraffic,

@@ -1,22 +1,22 @@
-import { systemClock } from '../../base/clock.ts';
-import type { ExitCode } from '../../base/exit-codes.ts';
-import { OperatorError } from '../../base/operator-error.ts';
-import { parseDuration } from '../../config/duration.ts';
-import { defaultFleet } from '../../generate/default-fleet.ts';
-import { faultKinds } from '../../generate/fault.ts';
-import type { ModelProfile } from '../../generate/model-profile.ts';
-import { parseFault } from '../../generate/parse-fault.ts';
+import { systemClock } from '../../../base/clock.ts';
+import type { ExitCode } from '../../../base/exit-codes.ts';
+import { OperatorError } from '../../../base/operator-error.ts';
+import { parseDuration } from '../../../config/duration.ts';
+import { defaultFleet } from '../../../generate/default-fleet.ts';
+import { faultKinds } from '../../../generate/fault.ts';
+import type { ModelProfile } from '../../../generate/model-profile.ts';
+import { parseFault } from '../../../generate/parse-fault.ts';
 import {
   type PublishTime,
   publishedTraffic,
   publishTimes,
   timedLines,
-} from '../../generate/publish/published-traffic.ts';
-import type { Command } from '../command.ts';
-import { countOption, parseSpeed, parseStart } from '../flag-values.ts';
-import type { Io, Options } from '../io.ts';
-import { sendTraffic, type Traffic, type TrafficCommandParts } from '../traffic/send-traffic.ts';
-import { openFile, openKafka, openStdout, openTopic } from '../traffic/traffic-target.ts';
+} from '../../../generate/publish/published-traffic.ts';
+import type { Command } from '../../command.ts';
+import { countOption, parseSpeed, parseStart } from '../../flag-values.ts';
+import type { Io, Options } from '../../io.ts';
+import { sendTraffic, type Traffic, type TrafficCommandParts } from '../../traffic/send-traffic.ts';
+import { openFile, openKafka, openStdout, openTopic } from '../../traffic/traffic-target.ts';
 
 /** Events further ahead of the wall clock than this are dead letters (windows.max_future). */
 const MAX_FUTURE_MS = 300_000;

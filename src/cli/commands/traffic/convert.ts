@@ -1,21 +1,21 @@
-import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
-import { limits } from '../../base/limits.ts';
-import { Converter, type Rejected } from '../../convert/convert.ts';
-import { chooseFormat, fileFormats } from '../../convert/file-formats.ts';
-import { openInput } from '../../convert/open-input.ts';
-import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
-import type { Command } from '../command.ts';
-import { parseStart } from '../flag-values.ts';
-import type { Io, Options } from '../io.ts';
-import { loadSettings } from '../load.ts';
-import { createProgress } from '../text/progress.ts';
+import { type ExitCode, exitCodes } from '../../../base/exit-codes.ts';
+import { limits } from '../../../base/limits.ts';
+import { Converter, type Rejected } from '../../../convert/convert.ts';
+import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
+import { openInput } from '../../../convert/open-input.ts';
+import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
+import type { Command } from '../../command.ts';
+import { parseStart } from '../../flag-values.ts';
+import type { Io, Options } from '../../io.ts';
+import { loadSettings } from '../../load.ts';
+import { createProgress } from '../../text/progress.ts';
 import {
   openFile,
   openKafka,
   openStdout,
   openTopic,
   type TrafficTarget,
-} from '../traffic/traffic-target.ts';
+} from '../../traffic/traffic-target.ts';
 
 /** Rejections that are printed; all are counted. */
 const PRINTED = 5;

@@ -1,22 +1,22 @@
 import { createReadStream, type ReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { systemClock, type WallClock } from '../../base/clock.ts';
-import type { ExitCode } from '../../base/exit-codes.ts';
-import { messageOf } from '../../base/failure.ts';
-import { OperatorError } from '../../base/operator-error.ts';
-import { PublishOrder } from '../../generate/publish/publish-order.ts';
-import type { TimedLine } from '../../generate/publish/send-paced.ts';
-import { readEventLine, shiftTs } from '../../generate/replay/event-line.ts';
-import { readLines } from '../../generate/replay/read-lines.ts';
-import { type CheckedItem, ClockCheck } from '../../source/clock-check.ts';
-import { eventText, unreadable } from '../../source/event-text.ts';
-import type { Command } from '../command.ts';
-import { countOption, parseSpeed } from '../flag-values.ts';
-import type { Io, Options } from '../io.ts';
-import { createProgress } from '../text/progress.ts';
-import { replayDeadLetters } from '../traffic/replay-dead-letters.ts';
-import { sendTraffic, type Traffic, type TrafficCommandParts } from '../traffic/send-traffic.ts';
-import { openKafka, openTopic } from '../traffic/traffic-target.ts';
+import { systemClock, type WallClock } from '../../../base/clock.ts';
+import type { ExitCode } from '../../../base/exit-codes.ts';
+import { messageOf } from '../../../base/failure.ts';
+import { OperatorError } from '../../../base/operator-error.ts';
+import { PublishOrder } from '../../../generate/publish/publish-order.ts';
+import type { TimedLine } from '../../../generate/publish/send-paced.ts';
+import { readEventLine, shiftTs } from '../../../generate/replay/event-line.ts';
+import { readLines } from '../../../generate/replay/read-lines.ts';
+import { type CheckedItem, ClockCheck } from '../../../source/clock-check.ts';
+import { eventText, unreadable } from '../../../source/event-text.ts';
+import type { Command } from '../../command.ts';
+import { countOption, parseSpeed } from '../../flag-values.ts';
+import type { Io, Options } from '../../io.ts';
+import { createProgress } from '../../text/progress.ts';
+import { replayDeadLetters } from '../../traffic/replay-dead-letters.ts';
+import { sendTraffic, type Traffic, type TrafficCommandParts } from '../../traffic/send-traffic.ts';
+import { openKafka, openTopic } from '../../traffic/traffic-target.ts';
 
 /**
  * `tailmark replay FILE`: sends recorded events to Kafka, at any speed, also shifted to now. With
