@@ -32,7 +32,7 @@ describe('jmeter_csv', () => {
 
   it('reads a byte order mark, CRLF and a second header alike', async () => {
     const [head = ''] = fixtureText(path).split('\n', 1);
-    const text = `\ufeff${fixtureText(path).trimEnd()}\n${head}\n`.replaceAll('\n', '\r\n');
+    const text = `\ufeff${fixtureText(path).trimEnd()}\n${head}\n`.replaceAll(/\r?\n/g, '\r\n');
     const { events, rejects } = await convert(jmeterCsv, textFile(text));
     expect(rejects).toEqual([]);
     expectSameEvents(events, expectedEvents('jmeter-csv'));

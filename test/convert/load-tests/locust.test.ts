@@ -21,7 +21,7 @@ describe('locust', () => {
   });
 
   it('reads a byte order mark and CRLF alike', async () => {
-    const text = `\ufeff${fixtureText(path).replaceAll('\n', '\r\n')}`;
+    const text = `\ufeff${fixtureText(path).replaceAll(/\r?\n/g, '\r\n')}`;
     const { events, rejects } = await convert(locust, textFile(text));
     expect(rejects).toEqual([]);
     expectSameEvents(events, expectedEvents('locust-requests'));
