@@ -42,23 +42,31 @@ function convertRecord(
   const metadata = objectOf(value['metadata']);
   const metrics = objectOf(value['metrics']);
   const phase = metadata['benchmark_phase'];
-  if (phase !== undefined && phase !== 'profiling') return sink.skip(1);
+  if (phase !== undefined && phase !== 'profiling') {
+    sink.skip(1);
+    return;
+  }
   const origin = originOf(text);
   const startNs = nanosecondsOf(text, 'request_start_ns');
   const endNs = nanosecondsOf(text, 'request_end_ns');
   if (startNs === undefined || endNs === undefined) {
     const name = startNs === undefined ? 'request_start_ns' : 'request_end_ns';
     const detail = `Line ${number}: metadata.${name} must be nanoseconds since 1970: it is absent or another`;
-    return sink.reject(startNs === undefined ? 'missing_ts' : 'no_end', detail, origin);
+    sink.reject(startNs === undefined ? 'missing_ts' : 'no_end', detail, origin);
+    return;
   }
   if (endNs < startNs) {
     const detail = `Line ${number}: metadata.request_end_ns must not be before request_start_ns: it is ${endNs}`;
-    return sink.reject('ends_before_start', detail, origin);
+    sink.reject('ends_before_start', detail, origin);
+    return;
   }
   const fields = new FieldReader(`Line ${number}`, (name) => objectOf(metrics[name])['value']);
   const { latencyMs, stages_ms, tokens } = measured(fields);
   const { problem } = fields;
-  if (problem !== undefined) return sink.reject(problem.reason, problem.detail, origin);
+  if (problem !== undefined) {
+    sink.reject(problem.reason, problem.detail, origin);
+    return;
+  }
   const error = value['error'];
   const id = metadata['x_request_id'];
   sink.draft(
@@ -66,7 +74,10 @@ function convertRecord(
       ts: Number(startNs / 1_000_000n),
       model: options.model,
       ...(typeof id === 'string' && { id }),
-      status: statusOf(metadata, error === undefined || error === null ? undefined : objectOf(error)),
+      status: statusOf(
+        metadata,
+        error === undefined || error === null ? undefined : objectOf(error),
+      ),
       ...tokens,
       total_ms: latencyMs ?? Number(endNs - startNs) / 1e6,
       stages_ms,

@@ -12,11 +12,7 @@ type SampleNames = Readonly<
 >;
 
 /** Timing event of a sample; undefined where a field has a problem, which the reader keeps. */
-export function sampleDraft(
-  fields: FieldReader,
-  names: SampleNames,
-  options: ConvertOptions,
-) {
+export function sampleDraft(fields: FieldReader, names: SampleNames, options: ConvertOptions) {
   const ts = fields.number(names.ts, 'bad_ts');
   const total_ms = fields.number(names.total, 'bad_duration');
   const success = fields.text(names.success)?.toLowerCase();

@@ -31,7 +31,10 @@ function documentOf({ name, attributes }: SaxesTagPlain): string {
 class SampleReader {
   readonly #options: ConvertOptions;
   readonly #sink: DraftSink;
-  readonly #parser = new SaxesParser({ position: true });
+  readonly #parser = new SaxesParser<{ xmlns: false; position: true }>({
+    xmlns: false,
+    position: true,
+  });
   #depth = 0;
   #sampleDepth = 0;
   #gap = 0;

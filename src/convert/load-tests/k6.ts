@@ -73,7 +73,7 @@ class Requests {
       this.#points.set(point.metric, point);
     } else {
       this.end();
-      const rule = `must follow the point http_reqs of its request`;
+      const rule = 'must follow the point http_reqs of its request';
       const detail = `Line ${point.line}: ${point.metric} ${rule}: it follows another`;
       this.#sink.reject('invalid_line', detail, originOf(`${this.#preamble}${point.text}\n`));
     }
@@ -90,17 +90,17 @@ class Requests {
       name === 'time' ? open.time : valueOf(name),
     );
     const total_ms = fields.number('http_req_duration', 'missing_durations');
-    const stages = Object.entries(stageNames).map(
-      ([metric, stage]) => [stage, fields.optionalNumber(metric, 'bad_duration')] as const,
-    );
+    const stages_ms: Record<string, number> = {};
+    for (const [metric, stage] of Object.entries(stageNames)) {
+      const ms = fields.optionalNumber(metric, 'bad_duration');
+      if (ms !== undefined) stages_ms[stage] = ms;
+    }
     const endMs = timeMsOf(open.time);
     if (Number.isNaN(endMs)) fields.fail('bad_ts', 'time', 'be RFC 3339 or digits since 1970');
     const failed = fields.optionalNumber('http_req_failed', 'bad_status');
     if (fields.problem === undefined) {
       const ts = Math.floor(endMs - total_ms);
-      const draft = { ts, ...this.#dimensionsOf(open, failed), total_ms };
-      const present = stages.filter(([, ms]) => ms !== undefined);
-      this.#sink.draft({ ...draft, stages_ms: Object.fromEntries(present) }, origin);
+      this.#sink.draft({ ts, ...this.#dimensionsOf(open, failed), total_ms, stages_ms }, origin);
     } else {
       this.#sink.reject(fields.problem.reason, fields.problem.detail, origin);
     }

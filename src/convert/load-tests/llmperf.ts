@@ -11,7 +11,8 @@ function convertResponse(number: number, text: string, clock: BackToBack, sink: 
   const response = parsed(text);
   if (!isJsonObject(response)) {
     const detail = `Response ${number} must be a JSON object: it begins with ${JSON.stringify(text.slice(0, 40))}`;
-    return sink.reject('invalid_json', detail, origin);
+    sink.reject('invalid_json', detail, origin);
+    return;
   }
   const fields = new FieldReader(`Response ${number}`, (name) => response[name]);
   const total_ms = fields.number('end_to_end_latency_s', 'bad_duration') * 1e3;
@@ -19,7 +20,10 @@ function convertResponse(number: number, text: string, clock: BackToBack, sink: 
   const input_tokens = fields.optionalNumber('number_input_tokens', 'bad_field');
   const output_tokens = fields.optionalNumber('number_output_tokens', 'bad_field');
   const { problem } = fields;
-  if (problem !== undefined) return sink.reject(problem.reason, problem.detail, origin);
+  if (problem !== undefined) {
+    sink.reject(problem.reason, problem.detail, origin);
+    return;
+  }
   const code = response['error_code'];
   const failed = code !== undefined && code !== null;
   const hasFirst = firstSeconds !== undefined && !(failed && firstSeconds === 0);

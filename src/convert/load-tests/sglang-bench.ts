@@ -55,7 +55,10 @@ function convertRequest(
   const input_tokens = fields.optionalNumber('input_lens', 'bad_field');
   const output_tokens = fields.optionalNumber('output_lens', 'bad_field');
   const { problem } = fields;
-  if (problem !== undefined) return sink.reject(problem.reason, problem.detail, origin);
+  if (problem !== undefined) {
+    sink.reject(problem.reason, problem.detail, origin);
+    return;
+  }
   const error = fields.text('errors');
   const total_ms = firstMs + gapsMs;
   sink.draft(

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { jmeterXml } from '../../../src/convert/load-tests/jmeter-xml.ts';
 import type { InputFile } from '../../../src/convert/file-format.ts';
+import { jmeterXml } from '../../../src/convert/load-tests/jmeter-xml.ts';
 import {
   convert,
   expectedEvents,
@@ -34,7 +34,8 @@ describe('jmeter_xml', () => {
   });
 
   it('reads an origin again as it was', async () => {
-    const text = '<testResults><sample t="5" ts="1132021485561" s="false" lb="a&quot;&lt;&#10;b"/></testResults>';
+    const text =
+      '<testResults><sample t="5" ts="1132021485561" s="false" lb="a&quot;&lt;&#10;b"/></testResults>';
     const { events, origins } = await convert(jmeterXml, textFile(text));
     expect(events).toMatchObject([{ model: 'a"<\nb', status: 'error', total_ms: 5 }]);
     expect((await convert(jmeterXml, textFile(origins[0] ?? ''))).events).toEqual(events);

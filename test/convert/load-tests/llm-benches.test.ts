@@ -36,10 +36,14 @@ describe('sglang_bench', () => {
     events.forEach((event, i) => {
       const firstMs = (run['ttfts']?.[i] ?? 0) * 1e3;
       const gaps: number[] = run['itls']?.[i] ?? [];
-      expect(event.total_ms).toBeCloseTo(firstMs + gaps.reduce((sum, gap) => sum + gap * 1e3, 0), 6);
+      expect(event.total_ms).toBeCloseTo(
+        firstMs + gaps.reduce((sum, gap) => sum + gap * 1e3, 0),
+        6,
+      );
       expect(event['input_tokens']).toBe(run['input_lens']?.[i]);
       expect(event['output_tokens']).toBe(run['output_lens']?.[i]);
-      if (event['status'] === 'ok') expect(event.stages_ms?.['first_token']).toBeCloseTo(firstMs, 6);
+      if (event['status'] === 'ok')
+        expect(event.stages_ms?.['first_token']).toBeCloseTo(firstMs, 6);
       else expect(event.stages_ms).toEqual({});
     });
   });
@@ -91,7 +95,8 @@ describe('llmperf', () => {
   });
 
   it('reads elements over the ends of chunks, with brackets and quotes in texts', async () => {
-    const text = '\ufeff[\r\n{"end_to_end_latency_s":1.5,"GEN_TEXT":"]}\\"{["},{"end_to_end_latency_s":2}]';
+    const text =
+      '\ufeff[\r\n{"end_to_end_latency_s":1.5,"GEN_TEXT":"]}\\"{["},{"end_to_end_latency_s":2}]';
     for (const chunkBytes of [1, 2, 3, 1000]) {
       const { events, rejects } = await convert(llmperf, textFile(text, chunkBytes), options);
       expect(rejects).toEqual([]);
@@ -129,6 +134,9 @@ describe('both', () => {
     expect(sglangBench.recognise(head(sglangPath), 'x')).toBeDefined();
     const path = 'llmperf/anyscale_7b_individual_responses.json';
     expect(llmperf.recognise(head(path), 'x')).toBeDefined();
-    expect([llmperf.recognise('{}', 'x'), sglangBench.recognise('{}', 'x')]).toEqual([undefined, undefined]);
+    expect([llmperf.recognise('{}', 'x'), sglangBench.recognise('{}', 'x')]).toEqual([
+      undefined,
+      undefined,
+    ]);
   });
 });
