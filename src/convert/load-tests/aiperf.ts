@@ -12,9 +12,9 @@ function nanosecondsOf(text: string, name: string): bigint | undefined {
 }
 
 function statusOf(metadata: JsonObject, error: JsonObject | undefined) {
-  if (metadata['was_cancelled'] === true) return 'cancelled';
+  if (metadata.was_cancelled === true) return 'cancelled';
   if (error === undefined) return 'ok';
-  return failureStatus(String(error['code'] ?? ''), String(error['type'] ?? ''));
+  return failureStatus(String(error.code ?? ''), String(error.type ?? ''));
 }
 
 /** Durations and tokens of a record, whose metrics are `{ value, unit }`. */
@@ -39,9 +39,9 @@ function convertRecord(
   options: ConvertOptions,
   sink: DraftSink,
 ): void {
-  const metadata = objectOf(value['metadata']);
-  const metrics = objectOf(value['metrics']);
-  const phase = metadata['benchmark_phase'];
+  const metadata = objectOf(value.metadata);
+  const metrics = objectOf(value.metrics);
+  const phase = metadata.benchmark_phase;
   if (phase !== undefined && phase !== 'profiling') {
     sink.skip(1);
     return;
@@ -60,15 +60,15 @@ function convertRecord(
     sink.reject('ends_before_start', detail, origin);
     return;
   }
-  const fields = new FieldReader(`Line ${number}`, (name) => objectOf(metrics[name])['value']);
+  const fields = new FieldReader(`Line ${number}`, (name) => objectOf(metrics[name]).value);
   const { latencyMs, stages_ms, tokens } = measured(fields);
   const { problem } = fields;
   if (problem !== undefined) {
     sink.reject(problem.reason, problem.detail, origin);
     return;
   }
-  const error = value['error'];
-  const id = metadata['x_request_id'];
+  const error = value.error;
+  const id = metadata.x_request_id;
   sink.draft(
     {
       ts: Number(startNs / 1_000_000n),

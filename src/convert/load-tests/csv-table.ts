@@ -54,9 +54,9 @@ export class CsvTable {
       this.#sink.reject('invalid_line', detail, originOf(text));
       return undefined;
     }
-    const valueOf = (name: string) => cells[this.#index.get(name) ?? -1];
+    const fieldOf = (name: string) => cells[this.#index.get(name) ?? -1];
     const origin = originOf(`${columns.join(',')}\n${text}\n`);
-    return { fields: new FieldReader(`Line ${line}`, valueOf), origin };
+    return { fields: new FieldReader(`Line ${line}`, fieldOf), origin };
   }
 
   #name(columns: readonly string[]): void {

@@ -15,13 +15,13 @@ export function shown(value: unknown): string {
 /** Reads the fields of one record, and keeps the first problem it meets. */
 export class FieldReader {
   readonly #where: string;
-  readonly #valueOf: (name: string) => unknown;
+  readonly #fieldOf: (name: string) => unknown;
   #problem: Problem | undefined;
 
   /** @param where begins each detail: "Line 7". */
-  constructor(where: string, valueOf: (name: string) => unknown) {
+  constructor(where: string, fieldOf: (name: string) => unknown) {
     this.#where = where;
-    this.#valueOf = valueOf;
+    this.#fieldOf = fieldOf;
   }
 
   get problem(): Problem | undefined {
@@ -30,19 +30,19 @@ export class FieldReader {
 
   /** Keeps that a field breaks a rule. */
   fail(reason: RejectReason | FormatReason, name: string, rule: string): void {
-    const detail = `${this.#where}: ${name} must ${rule}: it is ${shown(this.#valueOf(name))}`;
+    const detail = `${this.#where}: ${name} must ${rule}: it is ${shown(this.#fieldOf(name))}`;
     this.#problem ??= { reason, detail };
   }
 
   /** Returns a text; an empty one counts as absent. */
   text(name: string): string | undefined {
-    const value = this.#valueOf(name);
+    const value = this.#fieldOf(name);
     return typeof value === 'string' && value !== '' ? value : undefined;
   }
 
   /** Returns a number >= 0, or NaN and keeps the problem. */
   number(name: string, reason: RejectReason | FormatReason): number {
-    const value = numberOf(this.#valueOf(name));
+    const value = numberOf(this.#fieldOf(name));
     if (value >= 0) return value;
     this.fail(reason, name, 'be a number >= 0');
     return Number.NaN;
@@ -50,14 +50,14 @@ export class FieldReader {
 
   /** Returns a number >= 0 where the field is there. */
   optionalNumber(name: string, reason: RejectReason | FormatReason): number | undefined {
-    const value = this.#valueOf(name);
+    const value = this.#fieldOf(name);
     if (value === undefined || value === null || value === '') return undefined;
     return this.number(name, reason);
   }
 
   /** Returns epoch milliseconds of decimal epoch seconds, exactly; fractions of a millisecond are cut. */
   epochSeconds(name: string): number {
-    const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(String(this.#valueOf(name) ?? ''));
+    const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(String(this.#fieldOf(name) ?? ''));
     if (match === null) {
       this.fail('bad_ts', name, 'be seconds since 1970');
       return Number.NaN;

@@ -85,9 +85,9 @@ class Requests {
     if (open === undefined) return;
     const texts = [open, ...this.#points.values()].map(({ text }) => text);
     const origin = originOf(`${this.#preamble}${texts.join('\n')}\n`);
-    const valueOf = (name: string) => this.#points.get(name)?.value;
+    const fieldOf = (name: string) => this.#points.get(name)?.value;
     const fields = new FieldReader(`Request of line ${open.line}`, (name) =>
-      name === 'time' ? open.time : valueOf(name),
+      name === 'time' ? open.time : fieldOf(name),
     );
     const total_ms = fields.number('http_req_duration', 'missing_durations');
     const stages_ms: Record<string, number> = {};
@@ -126,19 +126,19 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 
 async function convertJson(source: AsyncIterable<Line>, requests: Requests, sink: DraftSink) {
   for await (const { number, text, value } of jsonLines(source, sink)) {
-    if (value['type'] === 'Metric') continue;
-    const data = objectOf(value['data']);
-    const metric = textOf(value['metric']);
-    const time = textOf(data['time']);
+    if (value.type === 'Metric') continue;
+    const data = objectOf(value.data);
+    const metric = textOf(value.metric);
+    const time = textOf(data.time);
     if (metric === undefined || time === undefined) {
       const name = metric === undefined ? 'metric' : 'data.time';
       const detail = `Line ${number}: ${name} must be a text: it is absent or another`;
       sink.reject('invalid_line', detail, originOf(text));
       continue;
     }
-    const tags = objectOf(data['tags']);
+    const tags = objectOf(data.tags);
     const tag = (name: string) => textOf(tags[name]);
-    requests.add({ line: number, metric, value: data['value'], time, text, tag });
+    requests.add({ line: number, metric, value: data.value, time, text, tag });
   }
 }
 

@@ -24,7 +24,7 @@ function convertResponse(number: number, text: string, clock: BackToBack, sink: 
     sink.reject(problem.reason, problem.detail, origin);
     return;
   }
-  const code = response['error_code'];
+  const code = response.error_code;
   const failed = code !== undefined && code !== null;
   const hasFirst = firstSeconds !== undefined && !(failed && firstSeconds === 0);
   sink.draft(

@@ -12,7 +12,7 @@ type Details = Readonly<Record<(typeof arrays)[number], readonly unknown[]>>;
 
 /** The arrays of a run, of one element a request; or what is wrong with them. */
 function detailsOf(run: JsonObject, where: string): Details | string {
-  const ttfts = run['ttfts'];
+  const ttfts = run.ttfts;
   if (!Array.isArray(ttfts)) {
     return `${where}: ttfts must be an array, which --output-details writes: it is ${shown(ttfts)}`;
   }

@@ -10,7 +10,7 @@ const sglangPath = 'llm-bench/sglang-0.5.23-bench-serving.jsonl';
 const sumOf = (events: readonly EventDraft[]) =>
   events.reduce((sum, { total_ms }) => sum + (total_ms ?? 0), 0);
 const countOf = (events: readonly EventDraft[], status: string) =>
-  events.filter((event) => event['status'] === status).length;
+  events.filter((event) => event.status === status).length;
 
 /** Checks that each request starts at the end of the one before, to the millisecond. */
 function expectBackToBack(events: readonly EventDraft[]) {
@@ -34,16 +34,15 @@ describe('sglang_bench', () => {
     const { events } = await convert(sglangBench, fixture(sglangPath), options);
     const run = JSON.parse(fixtureText(sglangPath)) as Record<string, (number & number[])[]>;
     events.forEach((event, i) => {
-      const firstMs = (run['ttfts']?.[i] ?? 0) * 1e3;
-      const gaps: number[] = run['itls']?.[i] ?? [];
+      const firstMs = (run.ttfts?.[i] ?? 0) * 1e3;
+      const gaps: number[] = run.itls?.[i] ?? [];
       expect(event.total_ms).toBeCloseTo(
         firstMs + gaps.reduce((sum, gap) => sum + gap * 1e3, 0),
         6,
       );
-      expect(event['input_tokens']).toBe(run['input_lens']?.[i]);
-      expect(event['output_tokens']).toBe(run['output_lens']?.[i]);
-      if (event['status'] === 'ok')
-        expect(event.stages_ms?.['first_token']).toBeCloseTo(firstMs, 6);
+      expect(event.input_tokens).toBe(run.input_lens?.[i]);
+      expect(event.output_tokens).toBe(run.output_lens?.[i]);
+      if (event.status === 'ok') expect(event.stages_ms?.first_token).toBeCloseTo(firstMs, 6);
       else expect(event.stages_ms).toEqual({});
     });
   });
@@ -87,10 +86,10 @@ describe('llmperf', () => {
     const responses = JSON.parse(fixtureText(path)) as Record<string, number>[];
     events.forEach((event, i) => {
       const response = responses[i] ?? {};
-      expect(event.total_ms).toBeCloseTo((response['end_to_end_latency_s'] ?? 0) * 1e3, 6);
-      expect(event.stages_ms?.['first_token']).toBeCloseTo((response['ttft_s'] ?? 0) * 1e3, 6);
-      expect(event['input_tokens']).toBe(response['number_input_tokens']);
-      expect(event['output_tokens']).toBe(response['number_output_tokens']);
+      expect(event.total_ms).toBeCloseTo((response.end_to_end_latency_s ?? 0) * 1e3, 6);
+      expect(event.stages_ms?.first_token).toBeCloseTo((response.ttft_s ?? 0) * 1e3, 6);
+      expect(event.input_tokens).toBe(response.number_input_tokens);
+      expect(event.output_tokens).toBe(response.number_output_tokens);
     });
   });
 
