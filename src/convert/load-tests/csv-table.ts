@@ -55,7 +55,7 @@ export class CsvTable {
       return undefined;
     }
     const fieldOf = (name: string) => cells[this.#index.get(name) ?? -1];
-    const origin = originOf(`${columns.join(',')}\n${text}\n`);
+    const origin = originOf(() => `${columns.join(',')}\n${text}\n`);
     return { fields: new FieldReader(`Line ${line}`, fieldOf), origin };
   }
 

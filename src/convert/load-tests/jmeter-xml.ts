@@ -89,7 +89,7 @@ class SampleReader {
     const where = `Line ${this.#parser.line}`;
     const fields = new FieldReader(where, (name) => tag.attributes[name]);
     const draft = sampleDraft(fields, names, this.#options);
-    const origin = originOf(documentOf(tag));
+    const origin = originOf(() => documentOf(tag));
     const { problem } = fields;
     if (draft !== undefined) this.#sink.draft(draft, origin);
     else if (problem !== undefined) this.#sink.reject(problem.reason, problem.detail, origin);

@@ -9,8 +9,10 @@ interface JsonLine {
   readonly value: JsonObject;
 }
 
-/** Origin of something that stands alone in a text. */
-export const originOf = (text: string): Origin => ({ bytes: () => Buffer.from(text) });
+/** Origin of something that stands alone in a text, or in the text that is made when it is asked for. */
+export const originOf = (text: string | (() => string)): Origin => ({
+  bytes: () => Buffer.from(typeof text === 'string' ? text : text()),
+});
 
 /** Whether a value is a JSON object. */
 export const isJsonObject = (value: unknown): value is JsonObject =>

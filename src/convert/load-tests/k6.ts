@@ -84,7 +84,8 @@ class Requests {
     const open = this.#open;
     if (open === undefined) return;
     const texts = [open, ...this.#points.values()].map(({ text }) => text);
-    const origin = originOf(`${this.#preamble}${texts.join('\n')}\n`);
+    const preamble = this.#preamble;
+    const origin = originOf(() => `${preamble}${texts.join('\n')}\n`);
     const fieldOf = (name: string) => this.#points.get(name)?.value;
     const fields = new FieldReader(`Request of line ${open.line}`, (name) =>
       name === 'time' ? open.time : fieldOf(name),

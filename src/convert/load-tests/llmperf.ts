@@ -7,7 +7,7 @@ import { isJsonObject, originOf, parsed } from './json-lines.ts';
 import { failureStatus } from './labels.ts';
 
 function convertResponse(number: number, text: string, clock: BackToBack, sink: DraftSink): void {
-  const origin = originOf(`[${text}]`);
+  const origin = originOf(() => `[${text}]`);
   const response = parsed(text);
   if (!isJsonObject(response)) {
     const detail = `Response ${number} must be a JSON object: it begins with ${JSON.stringify(text.slice(0, 40))}`;

@@ -45,7 +45,7 @@ function convertRequest(
 ): void {
   const alone = () =>
     JSON.stringify(Object.fromEntries(arrays.map((name) => [name, [details[name][at]]])));
-  const origin = { bytes: () => Buffer.from(`${alone()}\n`) };
+  const origin = originOf(() => `${alone()}\n`);
   const fields = new FieldReader(`${where}, request ${at + 1}`, (name) =>
     name in details ? details[name as keyof Details][at] : undefined,
   );

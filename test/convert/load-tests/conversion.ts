@@ -1,6 +1,6 @@
 import { createReadStream, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
-import { createGunzip } from 'node:zlib';
+import { createGunzip, gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
 import type { ConvertOptions, FileFormat, InputFile } from '../../../src/convert/file-format.ts';
 import type { DraftSink, EventDraft } from '../../../src/formats/format-reader.ts';
@@ -16,7 +16,11 @@ export function fixture(path: string): InputFile {
   return { name: path.split('/').at(-1) ?? path, open };
 }
 
-export const fixtureText = (path: string) => readFileSync(new URL(path, fixtures), 'utf8');
+/** The text of such a file. */
+export function fixtureText(path: string): string {
+  const bytes = readFileSync(new URL(path, fixtures));
+  return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+}
 
 /** A file with this text, in chunks of a few bytes: every boundary is met. */
 export function textFile(text: string, chunkBytes = 7): InputFile {

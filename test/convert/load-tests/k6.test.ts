@@ -1,5 +1,3 @@
-import { readFileSync } from 'node:fs';
-import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { k6 } from '../../../src/convert/load-tests/k6.ts';
 import {
@@ -13,9 +11,7 @@ import {
 
 const jsonPath = 'k6/k6-1.8.json.gz';
 const csvPath = 'k6/k6-1.8.csv';
-const jsonText = gunzipSync(
-  readFileSync(new URL(`../../fixtures/formats/${jsonPath}`, import.meta.url)),
-).toString();
+const jsonText = fixtureText(jsonPath);
 
 describe('k6', () => {
   it('gives each of 61 requests of JSON as an independent script does', async () => {

@@ -77,7 +77,7 @@ describe('llmperf', () => {
     ['anyscale_7b', 442_090.540466, 150, 0],
     ['bedrock_70b', 886_796.506681, 101, 49],
   ])('gives each of 150 requests of %s, one after another', async (name, sum, ok, error) => {
-    const path = `llmperf/${name}_individual_responses.json`;
+    const path = `llmperf/${name}_individual_responses.json.gz`;
     const { events, rejects } = await convert(llmperf, fixture(path), options);
     expect(rejects).toEqual([]);
     expect([countOf(events, 'ok'), countOf(events, 'error')]).toEqual([ok, error]);
@@ -131,7 +131,7 @@ describe('both', () => {
   it('are told by their fields', () => {
     const head = (path: string) => fixtureText(path).slice(0, 65_536);
     expect(sglangBench.recognise(head(sglangPath), 'x')).toBeDefined();
-    const path = 'llmperf/anyscale_7b_individual_responses.json';
+    const path = 'llmperf/anyscale_7b_individual_responses.json.gz';
     expect(llmperf.recognise(head(path), 'x')).toBeDefined();
     expect([llmperf.recognise('{}', 'x'), sglangBench.recognise('{}', 'x')]).toEqual([
       undefined,
