@@ -44,7 +44,9 @@ class SampleReader {
     this.#options = options;
     this.#sink = sink;
     this.#parser.on('doctype', () => this.#refuse('must have no DOCTYPE and no entities: it has'));
-    this.#parser.on('error', ({ message }) => this.#refuse(`must be XML: ${message}`));
+    this.#parser.on('error', ({ message }) =>
+      this.#refuse(`must be XML: ${message.replace(/^\d+:\d+: /, '')}`),
+    );
     this.#parser.on('opentag', (tag) => this.#open(tag));
     this.#parser.on('closetag', ({ name }) => {
       this.#gap = 0;
