@@ -1,0 +1,58 @@
+import type { DraftSink } from '../../formats/format-reader.ts';
+import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
+import { lines } from '../lines.ts';
+import { csvRecords, maxCsvLineBytes } from './csv-records.ts';
+import { CsvTable } from './csv-table.ts';
+import { sampleDraft } from './jmeter-sample.ts';
+
+/** Columns that JMeter 5 writes unless it is told otherwise; JMeter 3 and 4 write them without URL. */
+const jmeter5 = [
+  ...['timeStamp', 'elapsed', 'label', 'responseCode', 'responseMessage', 'threadName', 'dataType'],
+  ...['success', 'failureMessage', 'bytes', 'sentBytes', 'grpThreads', 'allThreads', 'URL'],
+  ...['Latency', 'IdleTime', 'Connect'],
+];
+const jmeter3 = jmeter5.filter((column) => column !== 'URL');
+
+/** Names of the fields in CSV. */
+const csvNames = {
+  ...{ ts: 'timeStamp', total: 'elapsed', label: 'label', code: 'responseCode' },
+  ...{ message: 'responseMessage', success: 'success', received: 'bytes', sent: 'sentBytes' },
+  ...{ latency: 'Latency', connect: 'Connect' },
+};
+
+async function convertFile(file: InputFile, options: ConvertOptions, sink: DraftSink) {
+  const headerOf = (cells: readonly string[]) => (cells.includes('timeStamp') ? cells : undefined);
+  const table = new CsvTable(sink, headerOf, [jmeter5, jmeter3]);
+  for await (const record of csvRecords(lines(file.open(), maxCsvLineBytes))) {
+    const row = table.row(record);
+    if (row === undefined) continue;
+    const draft = sampleDraft(row.fields, csvNames, options);
+    const { problem } = row.fields;
+    if (draft !== undefined) sink.draft(draft, row.origin);
+    else if (problem !== undefined) sink.reject(problem.reason, problem.detail, row.origin);
+  }
+}
+
+function recognise(head: string): string | undefined {
+  const [first = ''] = head.replace(/^\ufeff/, '').split(/\r?\n/, 1);
+  const cells = first.split(',');
+  if (cells.includes('timeStamp') && cells.includes('elapsed')) {
+    return 'header with timeStamp and elapsed';
+  }
+  const isSample = /^\d{13},\d+,/.test(first) && /,(true|false),/.test(first);
+  const hasColumns = cells.length === jmeter5.length || cells.length === jmeter3.length;
+  return isSample && hasColumns ? `${cells.length} fields as JMeter writes them` : undefined;
+}
+
+/**
+ * Samples that JMeter writes as CSV, with a header or without one. The model is `--model`, else the label; of
+ * a label that is a path or an address its last part. `Latency` is the time to the first byte, from the start.
+ */
+export const jmeterCsv: FileFormat = {
+  name: 'jmeter_csv',
+  what: 'Apache JMeter: samples as CSV (.jtl, .csv)',
+  recognise,
+  async convert(files, options, sink) {
+    for (const file of files) await convertFile(file, options, sink);
+  },
+};

@@ -1,0 +1,69 @@
+import type { DraftSink } from '../../formats/format-reader.ts';
+import type { FileFormat, InputFile } from '../file-format.ts';
+import { type BackToBack, backToBack } from './back-to-back.ts';
+import { FieldReader } from './field-reader.ts';
+import { jsonElements } from './json-elements.ts';
+import { isJsonObject, originOf, parsed } from './json-lines.ts';
+import { failureStatus } from './labels.ts';
+
+function convertResponse(number: number, text: string, clock: BackToBack, sink: DraftSink): void {
+  const origin = originOf(() => `[${text}]`);
+  const response = parsed(text);
+  if (!isJsonObject(response)) {
+    const detail = `Response ${number} must be a JSON object: it begins with ${JSON.stringify(text.slice(0, 40))}`;
+    sink.reject('invalid_json', detail, origin);
+    return;
+  }
+  const fields = new FieldReader(`Response ${number}`, (name) => response[name]);
+  const total_ms = fields.number('end_to_end_latency_s', 'bad_duration') * 1e3;
+  const firstSeconds = fields.optionalNumber('ttft_s', 'bad_duration');
+  const input_tokens = fields.optionalNumber('number_input_tokens', 'bad_field');
+  const output_tokens = fields.optionalNumber('number_output_tokens', 'bad_field');
+  const { problem } = fields;
+  if (problem !== undefined) {
+    sink.reject(problem.reason, problem.detail, origin);
+    return;
+  }
+  const code = response.error_code;
+  const failed = code !== undefined && code !== null;
+  const hasFirst = firstSeconds !== undefined && !(failed && firstSeconds === 0);
+  sink.draft(
+    {
+      ts: clock.start(total_ms),
+      model: clock.model,
+      status: failed ? failureStatus(String(code), fields.text('error_msg')) : 'ok',
+      ...(input_tokens !== undefined && { input_tokens }),
+      ...(output_tokens !== undefined && { output_tokens }),
+      total_ms,
+      stages_ms: { ...(hasFirst && { first_token: firstSeconds * 1e3 }) },
+    },
+    origin,
+  );
+}
+
+async function convertFile(file: InputFile, clock: BackToBack, sink: DraftSink) {
+  for await (const { number, text } of jsonElements(file.open())) {
+    if (text !== undefined) convertResponse(number, text, clock, sink);
+    else {
+      const detail = `Response ${number} must be complete and at most 1 MiB long: it is not`;
+      sink.reject('invalid_json', detail, originOf(''));
+    }
+  }
+}
+
+/**
+ * Responses of llmperf (`*_individual_responses.json`): an array of objects, in seconds. The file has no
+ * times and no model: requests start one after another from `--start`, each at the end of the one before.
+ */
+export const llmperf: FileFormat = {
+  name: 'llmperf',
+  what: 'llmperf: *_individual_responses.json (needs --model and --start)',
+  recognise: (head) =>
+    head.includes('"end_to_end_latency_s"') && head.includes('"ttft_s"')
+      ? 'end_to_end_latency_s and ttft_s'
+      : undefined,
+  async convert(files, options, sink) {
+    const clock = backToBack('llmperf', options);
+    for (const file of files) await convertFile(file, clock, sink);
+  },
+};
