@@ -1,5 +1,12 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { FileFormat } from './file-format.ts';
+import { aiperf } from './load-tests/aiperf.ts';
+import { jmeterCsv } from './load-tests/jmeter-csv.ts';
+import { jmeterXml } from './load-tests/jmeter-xml.ts';
+import { k6 } from './load-tests/k6.ts';
+import { llmperf } from './load-tests/llmperf.ts';
+import { locust } from './load-tests/locust.ts';
+import { sglangBench } from './load-tests/sglang-bench.ts';
 import type { OpenedInput } from './open-input.ts';
 import { awsLambda } from './servers/aws-lambda.ts';
 import { onnxruntime } from './servers/onnxruntime.ts';
@@ -9,6 +16,13 @@ import { triton } from './servers/triton.ts';
 
 /** Every format that `tailmark convert` reads, in the order of its help. */
 export const fileFormats: readonly FileFormat[] = [
+  k6,
+  locust,
+  jmeterCsv,
+  jmeterXml,
+  aiperf,
+  sglangBench,
+  llmperf,
   triton,
   torchserve,
   rayServe,

@@ -34,7 +34,7 @@ export const rayServe: FileFormat = {
   name: 'ray_serve',
   what: "Ray Serve, the proxy's log with those of the replicas",
   recognise(head) {
-    if (/"message": "[A-Z]+ \S+ \d{3} [\d.]+ms"/.test(head))
+    if (/"message": "[A-Z]+ \S+ (\d{3}|[A-Z]+) [\d.]+ms"/.test(head))
       return 'messages "POST /path 200 1.2ms"';
     if (/^[A-Z]+ \S+ \S+,\d{3} \S+ \S+ .*-- /m.test(head)) return 'lines "INFO … -- message"';
     return undefined;

@@ -54,7 +54,7 @@ export const triton: FileFormat = {
   name: 'triton',
   what: 'Triton, trace file of mode triton (needs --start)',
   recognise(head) {
-    const isTrace = /^\s*\[?\s*\{"id":\d+,"(timestamps|model_name)"/.test(head);
+    const isTrace = /^\s*\[?\s*\{\s*"id"\s*:\s*\d+\s*,\s*"(timestamps|model_name)"/.test(head);
     return isTrace ? 'records with id and timestamps' : undefined;
   },
   async convert(files, options, sink) {

@@ -1,0 +1,37 @@
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { expect, it } from 'vitest';
+import { chooseFormat } from '../../src/convert/file-formats.ts';
+import { openInput } from '../../src/convert/open-input.ts';
+
+const folder = fileURLToPath(new URL('../fixtures/formats/', import.meta.url));
+const hooks = { onBytes: () => undefined, between: async () => undefined };
+
+/** Format of each folder's files; of JMeter, by their extension. */
+const formats: Readonly<Record<string, string>> = {
+  aiperf: 'aiperf',
+  'aws-lambda': 'aws_lambda',
+  k6: 'k6',
+  'llm-bench': 'sglang_bench',
+  llmperf: 'llmperf',
+  locust: 'locust',
+  onnxruntime: 'onnxruntime',
+  'ray-serve': 'ray_serve',
+  torchserve: 'torchserve',
+  triton: 'triton',
+};
+
+const files = readdirSync(folder, { recursive: true, withFileTypes: true })
+  .filter((entry) => entry.isFile())
+  .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
+  .filter((path) => !path.startsWith('expected/'))
+  .sort();
+
+it.each(files)('%s is recognised as one format, and says by what', async (path) => {
+  const name = path.split('/')[0] ?? '';
+  const jmeter = path.endsWith('.csv') ? 'jmeter_csv' : 'jmeter_xml';
+  const { format, because } = chooseFormat('auto', await openInput(join(folder, path), hooks));
+  expect(format.name).toBe(name === 'jmeter' ? jmeter : formats[name]);
+  expect(because).toMatch(/\S/);
+});
