@@ -13,9 +13,11 @@ import { onnxruntime } from './servers/onnxruntime.ts';
 import { rayServe } from './servers/ray-serve.ts';
 import { torchserve } from './servers/torchserve.ts';
 import { triton } from './servers/triton.ts';
+import { otlpJson } from './spans/otlp-json.ts';
 
 /** Every format that `tailmark convert` reads, in the order of its help. */
 export const fileFormats: readonly FileFormat[] = [
+  otlpJson,
   k6,
   locust,
   jmeterCsv,

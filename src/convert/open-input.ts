@@ -1,7 +1,7 @@
 import { createReadStream } from 'node:fs';
 import { open, stat } from 'node:fs/promises';
 import { basename } from 'node:path';
-import { pipeline, type Readable } from 'node:stream';
+import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
 import { messageOf } from '../base/failure.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -78,16 +78,32 @@ async function* inflated(
 ): AsyncGenerator<Buffer, void> {
   const file = await open(path);
   const { buffer } = await file.read(Buffer.alloc(2), 0, 2, 0).finally(() => file.close());
-  const raw = createReadStream(path, {
+  const stream = createReadStream(path, {
     highWaterMark: PIECE_BYTES,
     ...(until === undefined ? {} : { end: until - 1 }),
   });
-  if (until === undefined) raw.on('data', (piece) => onBytes(piece.length));
-  const isGzip = buffer[0] === 0x1f && buffer[1] === 0x8b;
-  const text = isGzip
-    ? pipeline(raw, createGunzip({ chunkSize: PIECE_BYTES }), () => undefined)
-    : raw;
-  for await (const piece of text as Readable) yield piece as Buffer;
+  const raw = counted(stream, until === undefined ? onBytes : () => undefined);
+  if (buffer[0] !== 0x1f || buffer[1] !== 0x8b) {
+    yield* raw;
+    return;
+  }
+  const text = pipeline(
+    Readable.from(raw, { objectMode: false }),
+    createGunzip({ chunkSize: PIECE_BYTES }),
+    () => undefined,
+  );
+  for await (const piece of text) yield piece as Buffer;
+}
+
+/** Counts pieces as they are taken: a listener for data would read ahead of who takes them. */
+async function* counted(
+  stream: AsyncIterable<Buffer>,
+  onBytes: (bytes: number) => void,
+): AsyncGenerator<Buffer, void> {
+  for await (const piece of stream) {
+    onBytes(piece.length);
+    yield piece;
+  }
 }
 
 function unreadable(path: string, error: unknown): unknown {
