@@ -9,7 +9,7 @@ import type { InputFile } from './file-format.ts';
 
 /** Bytes of a file's beginning by which its format is recognised. */
 const HEAD_BYTES = 64 * 1024;
-const PIECE_BYTES = 256 * 1024;
+const PIECE_BYTES = 64 * 1024;
 
 export interface InputHooks {
   /** Told the bytes read of the file, before they are inflated. */
@@ -25,7 +25,7 @@ export interface OpenedInput extends InputFile {
 }
 
 /**
- * Opens a file to convert. gzip is told from the bytes, not the name. Memory: one piece of 256 KiB.
+ * Opens a file to convert. gzip is told from the bytes, not the name. Memory: one piece of 64 KiB.
  *
  * @throws OperatorError where it cannot be read.
  */

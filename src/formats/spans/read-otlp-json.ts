@@ -8,8 +8,8 @@ const STATUS_ERROR = 2;
 
 /**
  * Yields the spans of an ExportTraceServiceRequest in OTLP's JSON (opentelemetry-proto 1.x): ids are hex in
- * either case, 64-bit numbers are texts or numbers, unknown fields are ignored. What has another type counts as
- * absent, so no content makes it throw.
+ * either case, 64-bit numbers are texts or numbers, unknown fields are ignored. What has another type counts
+ * as absent, so no content makes it throw.
  */
 export function* readOtlpJson(
   request: Fields,
