@@ -45,5 +45,5 @@ export function millisecondsOf(nanoseconds: bigint): number {
 
 /** Whole milliseconds since the epoch, fractions cut as the contract cuts them. */
 export function wholeMilliseconds(nanoseconds: bigint): number {
-  return Math.floor(Number(nanoseconds / 1_000n) / 1e3);
+  return Number(nanoseconds / 1_000_000n);
 }
