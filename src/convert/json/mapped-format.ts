@@ -1,6 +1,6 @@
+import { OperatorError } from '../../base/operator-error.ts';
 import { closest } from '../../config/closest.ts';
 import { type MappingFile, readMapping, readPreset } from '../../config/presets.ts';
-import { OperatorError } from '../../base/operator-error.ts';
 import type { DraftSink } from '../../formats/format-reader.ts';
 import { compileMapping } from '../../formats/mapping/compile-mapping.ts';
 import { type Mapping, mappingSchema } from '../../formats/mapping/mapping-schema.ts';
@@ -77,7 +77,11 @@ function convertLine(
   }
   const object = parsed(text);
   if (object === undefined) {
-    return sink.reject('invalid_json', `a line must be valid JSON: it is ${beginning(text)}`, origin);
+    return sink.reject(
+      'invalid_json',
+      `a line must be valid JSON: it is ${beginning(text)}`,
+      origin,
+    );
   }
   const mapped = map(object);
   if (mapped === 'skip') sink.skip(1);
@@ -136,7 +140,8 @@ function innermost(issue: Issue, above: readonly PropertyKey[] = []): readonly P
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      const meant = above.length + issue.path.length === 0 ? closest(key, keysOfMapping) : undefined;
+      const meant =
+        above.length + issue.path.length === 0 ? closest(key, keysOfMapping) : undefined;
       const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
       return { path: [...path, key], message: `is not a key of a mapping here${hint}` };
     });
@@ -154,6 +159,12 @@ const keysOfMapping = Object.keys(mappingSchema.shape);
 /** zod's own words, where the schema has none, as a rule. */
 function plain({ message }: Issue): string {
   if (message.startsWith('must')) return message;
-  const expected = /expected (\w+)/.exec(message)?.[1];
-  return expected === undefined ? 'must have another form' : `must be given, as ${expected}`;
+  if (message.includes('received undefined')) return 'must be given';
+  const expected = /expected (\w+)/.exec(message)?.[1] ?? '';
+  const names: Readonly<Record<string, string>> = {
+    array: 'a list',
+    object: 'a map',
+    record: 'a map',
+  };
+  return `must be ${names[expected] ?? 'of another form'}`;
 }

@@ -1,7 +1,5 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, FormatReason } from '../format-reader.ts';
-import { stagesOf } from './compile-stages.ts';
-import { statusOf } from './compile-status.ts';
 import {
   between,
   conditionsOf,
@@ -13,6 +11,8 @@ import {
   listOf,
   timeOf,
 } from './compile-sources.ts';
+import { stagesOf } from './compile-stages.ts';
+import { statusOf } from './compile-status.ts';
 import { millisecondsOf, wholeMilliseconds } from './exact-time.ts';
 import { Fault, shown } from './fault.ts';
 import type { Mapping } from './mapping-schema.ts';
@@ -127,9 +127,7 @@ function timesOf(mapping: Mapping) {
     if (start === undefined) throw missingStart(mapping);
     const total = measured ?? (end === undefined ? undefined : between(start, end, 'the request'));
     const ts = wholeMilliseconds(start);
-    return total === undefined
-      ? { start, ts }
-      : { start, ts, total_ms: millisecondsOf(total) };
+    return total === undefined ? { start, ts } : { start, ts, total_ms: millisecondsOf(total) };
   };
 }
 

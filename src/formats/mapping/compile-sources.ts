@@ -1,10 +1,5 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
-import {
-  dateTimeNanoseconds,
-  millisecondsOf,
-  nanosecondsOf,
-  type Unit,
-} from './exact-time.ts';
+import { dateTimeNanoseconds, millisecondsOf, nanosecondsOf, type Unit } from './exact-time.ts';
 import { Fault, shown } from './fault.ts';
 import type { Condition, DurationSource, Source, TimeSource } from './mapping-schema.ts';
 import { type Path, parsePath, valueAt } from './path.ts';

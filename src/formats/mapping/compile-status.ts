@@ -20,7 +20,10 @@ export function statusOf(given: StatusRule | readonly StatusRule[]): Getter<Stat
     }
     if (unknown === undefined) return undefined;
     const { at, value } = unknown;
-    throw new Fault('bad_status', `"${at}" must be a value that the mapping knows: it is ${shown(value)}`);
+    throw new Fault(
+      'bad_status',
+      `"${at}" must be a value that the mapping knows: it is ${shown(value)}`,
+    );
   };
 }
 

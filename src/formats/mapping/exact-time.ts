@@ -7,7 +7,7 @@ export type Unit = keyof typeof powers;
 
 export const units = Object.keys(powers) as [Unit, ...Unit[]];
 
-const decimal = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,2}))?$/;
+const decimal = /^(-?)(\d{1,40})(?:\.(\d{1,40}))?(?:[eE]([+-]?\d{1,3}))?$/;
 
 /**
  * Nanoseconds of a decimal number, rounded to the nearest; undefined for what is none. It shifts the decimal

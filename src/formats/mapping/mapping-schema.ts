@@ -13,7 +13,9 @@ const path = z
 const oneOrMore = <Type extends z.ZodType>(one: Type) =>
   z.union([one, z.array(one).min(1, 'must not be an empty list')]);
 
-const paths = oneOrMore(path).meta({ description: 'Path, or a list of them: the first found counts.' });
+const paths = oneOrMore(path).meta({
+  description: 'Path, or a list of them: the first found counts.',
+});
 
 const scalar = z.union([z.string(), z.number(), z.boolean()], {
   error: 'must be a text, a number, true or false',
@@ -42,7 +44,9 @@ const source = z.union(
 );
 
 const field = (what: string) =>
-  oneOrMore(source).optional().meta({ description: `${what} A list is tried in order.` });
+  oneOrMore(source)
+    .optional()
+    .meta({ description: `${what} A list is tried in order.` });
 
 const unit = z.enum(units, `must be one of ${units.join(', ')}`).meta({
   description: 'Unit of the number: seconds, milliseconds, microseconds or nanoseconds.',
@@ -61,13 +65,16 @@ const duration = z.strictObject({
   path: paths,
   unit,
   sum: z.boolean('must be true or false').optional().meta({
-    description: 'Adds up a text with a list, as nginx writes it: "0.010, 0.024". "-" adds nothing.',
+    description:
+      'Adds up a text with a list, as nginx writes it: "0.010, 0.024". "-" adds nothing.',
   }),
 });
 
 const condition = z.strictObject({
   path,
-  equals: scalar.optional().meta({ description: 'Value it must have. Left out: it must be there.' }),
+  equals: scalar
+    .optional()
+    .meta({ description: 'Value it must have. Left out: it must be there.' }),
 });
 
 const conditions = (what: string) =>
@@ -116,9 +123,12 @@ const statusRule = z.strictObject({
       description:
         'Status by value: exact (`OK`, `504`), a class of codes (`5xx`) or a range (`>=500`); exact values first.',
     }),
-  otherwise: z.enum(statuses, `must be one of ${statuses.join(', ')}`).optional().meta({
-    description: 'Status of a value that is not in the map. Left out: the next rule is asked.',
-  }),
+  otherwise: z
+    .enum(statuses, `must be one of ${statuses.join(', ')}`)
+    .optional()
+    .meta({
+      description: 'Status of a value that is not in the map. Left out: the next rule is asked.',
+    }),
 });
 
 /**

@@ -1,12 +1,13 @@
 /** Character that stands for itself, escape, class of characters, group, anchor or quantifier. */
-const token = /\\[dwsDWS./\-?+*$^()[\]{}|:_]|\[\^?(?:[^\]\\[]|\\.)+\]|[*+?]|\{\d{1,3}\}|[^\\[\]{}]/y;
+const token =
+  /\\[dwsDWS./\-?+*$^()[\]{}|:_]|\[\^?(?:[^\]\\[]|\\.)+\]|[*+?]|\{\d{1,3}\}|[^\\[\]{}]/y;
 
 const rule = 'must be a pattern such as ^/predict/([^/?]+)';
 
 /**
  * Says what keeps a regular expression from being one with a single group that takes linear time; undefined
- * if nothing does. What repeats without limit is a single character or class, followed by a character that
- * cannot belong to it or by the end: then a match never has two ways to try.
+ * if nothing does. What may repeat is a single character or class, followed by a character that cannot belong
+ * to it or by the end: then a match never has two ways to try.
  */
 export function patternProblem(pattern: string): string | undefined {
   const tokens = tokensOf(pattern);
@@ -21,7 +22,7 @@ export function patternProblem(pattern: string): string | undefined {
     if (quantifies && (isQuantifier(before) || '()^$'.includes(before))) {
       return `${rule}: "${each}" must follow a character or a class`;
     }
-    if (each !== '+' && each !== '*') continue;
+    if (!quantifies || each.startsWith('{')) continue;
     const following = tokens.slice(at + 1).filter((next) => next !== '(' && next !== ')');
     if (!endsRun(before, following)) {
       return `${rule}: after ${before}${each} must come a character that ${before} does not match`;
@@ -54,11 +55,11 @@ function isQuantifier(each: string): boolean {
   return each === '*' || each === '+' || each === '?' || /^\{\d/.test(each);
 }
 
-/** Whether a run of an atom ends where it must: the next token is a character outside it, or the end. */
-function endsRun(atom: string, following: readonly string[]): boolean {
-  const [next, after = ''] = following;
+/** Whether a run of an atom ends where it must: what comes next is a character outside it, or the end. */
+function endsRun(atom: string, [next, after = '', ...rest]: readonly string[]): boolean {
   if (next === undefined || next === '$') return true;
   const isCharacter = next !== '.' && (next.length === 1 || /^\\[^dwsDWS]$/.test(next));
-  if (!isCharacter || after === '?' || after === '*' || after === '{0}') return false;
-  return !new RegExp(`^${atom}$`).test(next.at(-1) as string);
+  if (!isCharacter || new RegExp(`^${atom}$`).test(next.at(-1) as string)) return false;
+  const mayBeLeftOut = after === '?' || after === '*' || /^\{0+\}$/.test(after);
+  return !mayBeLeftOut || endsRun(atom, rest);
 }

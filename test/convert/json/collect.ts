@@ -34,15 +34,19 @@ export async function convertBytes(
       for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
     },
   };
-  await format.convert([file], { model }, {
-    draft: (event) => result.drafts.push(event),
-    reject: (reason, detail, origin) => {
-      result.rejects.push(`${reason}: ${detail}`);
-      result.origins.push(origin.bytes());
+  await format.convert(
+    [file],
+    { model },
+    {
+      draft: (event) => result.drafts.push(event),
+      reject: (reason, detail, origin) => {
+        result.rejects.push(`${reason}: ${detail}`);
+        result.origins.push(origin.bytes());
+      },
+      skip: (count) => {
+        result.skipped += count;
+      },
     },
-    skip: (count) => {
-      result.skipped += count;
-    },
-  });
+  );
   return result;
 }

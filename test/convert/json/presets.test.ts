@@ -1,7 +1,13 @@
 import { readdirSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { FileFormat } from '../../../src/convert/file-format.ts';
-import { cloudevents, envoy, istio, litellm, nginx } from '../../../src/convert/json/preset-formats.ts';
+import {
+  cloudevents,
+  envoy,
+  istio,
+  litellm,
+  nginx,
+} from '../../../src/convert/json/preset-formats.ts';
 import { timingEvent } from '../../../src/decode/timing-event.ts';
 import type { EventDraft } from '../../../src/formats/format-reader.ts';
 import { convertBytes, readFixture, readLines } from './collect.ts';
