@@ -2,10 +2,10 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { closest } from '../../config/closest.ts';
 import { type MappingFile, readMapping, readPreset } from '../../config/presets.ts';
 import type { DraftSink } from '../../formats/format-reader.ts';
-import { compileMapping } from '../../formats/mapping/compile-mapping.ts';
+import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
 import { type Mapping, mappingSchema } from '../../formats/mapping/mapping-schema.ts';
 import type { FileFormat } from '../file-format.ts';
-import { linesOf } from './ndjson.ts';
+import { type Line, linesOf } from './ndjson.ts';
 
 /** Longest line, in bytes. */
 const maxLineBytes = 16 * 1024 * 1024;
@@ -48,9 +48,7 @@ function formatOf(
     async convert(files, options, sink) {
       const map = compileMapping(mappingOf(), options.model);
       for (const file of files) {
-        for await (const { bytes, tooLong } of linesOf(file.open(), maxLineBytes)) {
-          convertLine(bytes, tooLong, map, sink);
-        }
+        for await (const line of linesOf(file.open(), maxLineBytes)) convertLine(line, map, sink);
       }
     },
   };
@@ -59,34 +57,33 @@ function formatOf(
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function convertLine(
-  bytes: Buffer,
-  tooLong: boolean,
+  { bytes, tooLong }: Line,
   map: ReturnType<typeof compileMapping>,
   sink: DraftSink,
 ): void {
+  const mapped = tooLong ? tooLongLine : mappedLine(bytes, map);
   const origin = { bytes: () => Buffer.from(bytes) };
-  if (tooLong) {
-    const rule = `a line must have at most ${maxLineBytes} bytes: it has more`;
-    return sink.reject('message_too_large', rule, origin);
-  }
+  if (mapped === 'skip') sink.skip(1);
+  else if ('draft' in mapped) sink.draft(mapped.draft, origin);
+  else sink.reject(mapped.reason, mapped.detail, origin);
+}
+
+const tooLongLine: Mapped = {
+  reason: 'message_too_large',
+  detail: `a line must have at most ${maxLineBytes} bytes: it has more`,
+};
+
+function mappedLine(bytes: Buffer, map: ReturnType<typeof compileMapping>): Mapped {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
-    return sink.reject('invalid_utf8', 'a line must be UTF-8: some bytes are not', origin);
+    return { reason: 'invalid_utf8', detail: 'a line must be UTF-8: some bytes are not' };
   }
   const object = parsed(text);
-  if (object === undefined) {
-    return sink.reject(
-      'invalid_json',
-      `a line must be valid JSON: it is ${beginning(text)}`,
-      origin,
-    );
-  }
-  const mapped = map(object);
-  if (mapped === 'skip') sink.skip(1);
-  else if ('draft' in mapped) sink.draft(mapped.draft, origin);
-  else sink.reject(mapped.reason, mapped.detail, origin);
+  if (object !== undefined) return map(object);
+  const detail = `a line must be valid JSON: it is ${beginning(text)}`;
+  return { reason: 'invalid_json', detail };
 }
 
 /** Value of a JSON text; undefined for other text. */
