@@ -1,0 +1,152 @@
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { EventDraft, FormatReason } from '../format-reader.ts';
+import {
+  between,
+  conditionsOf,
+  durationOf,
+  type FieldKind,
+  fieldOf,
+  finder,
+  type Getter,
+  listOf,
+  timeOf,
+} from './compile-sources.ts';
+import { stagesOf } from './compile-stages.ts';
+import { statusOf } from './compile-status.ts';
+import { millisecondsOf, wholeMilliseconds } from './exact-time.ts';
+import { Fault, shown } from './fault.ts';
+import type { Mapping } from './mapping-schema.ts';
+
+/** What an object is by a mapping: an event, none by a mistake in it, or none by intent. */
+export type Mapped =
+  | { readonly draft: EventDraft }
+  | { readonly reason: RejectReason | FormatReason; readonly detail: string }
+  | 'skip';
+
+/** Fields beside times, stages and status, with their kinds. */
+const kinds = {
+  model: 'text',
+  version: 'text',
+  request_type: 'text',
+  region: 'text',
+  service: 'text',
+  host: 'text',
+  tenant: 'text',
+  id: 'text',
+  trace_id: 'text',
+  cold_start: 'flag',
+  cache_hit: 'flag',
+  partial: 'flag',
+  batch_size: 'amount',
+  request_bytes: 'amount',
+  response_bytes: 'amount',
+  input_tokens: 'amount',
+  output_tokens: 'amount',
+  concurrency: 'amount',
+  queue_depth: 'amount',
+} as const satisfies Record<string, FieldKind>;
+
+function reasonOf(name: string, kind: FieldKind): RejectReason {
+  return kind === 'text' && !name.endsWith('id') ? 'bad_dimension' : 'bad_field';
+}
+
+/**
+ * Compiles a mapping to a function of objects, which never throws.
+ *
+ * @param fallbackModel model of objects in which the mapping finds none.
+ */
+export function compileMapping(
+  mapping: Mapping,
+  fallbackModel?: string | undefined,
+): (object: unknown) => Mapped {
+  const unwrap = unwrapperOf(mapping.unwrap);
+  const applies = conditionsOf(mapping.where);
+  const readTimes = timesOf(mapping);
+  const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
+  const readStages = mapping.stages === undefined ? undefined : stagesOf(mapping.stages);
+  const fields = fieldsOf(mapping);
+  return (object) => {
+    try {
+      const root = unwrap(object);
+      if (root === undefined || !applies(root)) return 'skip';
+      const { start, ...times } = readTimes(root);
+      const draft: Record<string, unknown> = times;
+      for (const [name, get] of fields) {
+        const value = get(root);
+        if (value !== undefined) draft[name] = value;
+      }
+      draft.model ??= fallbackModel;
+      if (draft.model === undefined) throw missingModel(mapping);
+      const status = readStatus?.(root);
+      if (status !== undefined) draft.status = status;
+      if (readStages !== undefined) draft.stages_ms = readStages(root, start);
+      return { draft };
+    } catch (error) {
+      if (!(error instanceof Fault)) throw error;
+      return { reason: error.reason, detail: error.message };
+    }
+  };
+}
+
+/** The object itself, or what a text in it holds; undefined for a line of a log that is no object. */
+function unwrapperOf(paths: Mapping['unwrap']): Getter<unknown> {
+  const find = paths === undefined ? undefined : finder(paths);
+  return (object) => {
+    if (typeof object !== 'object' || object === null || Array.isArray(object)) {
+      throw new Fault('not_an_object', `the line must hold an object: it is ${shown(object)}`);
+    }
+    const found = find?.(object);
+    if (found === undefined || typeof found.value === 'object') return found?.value ?? object;
+    const text = String(found.value);
+    if (!text.trimStart().startsWith('{')) return undefined;
+    try {
+      return JSON.parse(text) as unknown;
+    } catch {
+      throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(text)}`);
+    }
+  };
+}
+
+function fieldsOf(mapping: Mapping) {
+  return Object.entries(kinds).flatMap(([name, kind]) => {
+    const given = mapping[name as keyof typeof kinds];
+    return given === undefined ? [] : [[name, fieldOf(given, kind, reasonOf(name, kind))] as const];
+  });
+}
+
+function timesOf(mapping: Mapping) {
+  const startOf = mapping.start === undefined ? undefined : timeOf(mapping.start);
+  const endOf = mapping.end === undefined ? undefined : timeOf(mapping.end);
+  const totalOf = mapping.total === undefined ? undefined : durationOf(mapping.total);
+  return (root: unknown) => {
+    const given = startOf?.(root);
+    const end = endOf?.(root);
+    const measured = totalOf?.(root);
+    const derived = end !== undefined && measured !== undefined ? end - measured : undefined;
+    const start = given ?? derived;
+    if (start === undefined) throw missingStart(mapping);
+    const total = measured ?? (end === undefined ? undefined : between(start, end, 'the request'));
+    const ts = wholeMilliseconds(start);
+    return total === undefined ? { start, ts } : { start, ts, total_ms: millisecondsOf(total) };
+  };
+}
+
+function missingStart({ start, end, total }: Mapping): Fault {
+  const places = [start, end, total].flatMap((each) => (each === undefined ? [] : listOf(each)));
+  return new Fault('missing_ts', `the start must be at ${placesOf(places)}: nothing is there`);
+}
+
+function missingModel({ model }: Mapping): Fault {
+  const places = listOf(model ?? []).flatMap((source) => {
+    if (typeof source === 'string') return [{ path: source }];
+    return 'path' in source ? [source] : [];
+  });
+  const where = places.length === 0 ? 'given: the mapping has none' : `at ${placesOf(places)}`;
+  const end = places.length === 0 ? '' : ': nothing is there';
+  return new Fault('missing_model', `the model must be ${where}${end}`);
+}
+
+function placesOf(sources: readonly { readonly path: string | readonly string[] }[]): string {
+  const paths = sources.flatMap(({ path }) => listOf(path));
+  return [...new Set(paths)].map((path) => `"${path}"`).join(' or ');
+}
