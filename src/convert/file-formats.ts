@@ -1,5 +1,6 @@
 import { OperatorError } from '../base/operator-error.ts';
 import type { FileFormat } from './file-format.ts';
+import { cloudevents, envoy, istio, litellm, nginx } from './json/preset-formats.ts';
 import { aiperf } from './load-tests/aiperf.ts';
 import { jmeterCsv } from './load-tests/jmeter-csv.ts';
 import { jmeterXml } from './load-tests/jmeter-xml.ts';
@@ -30,6 +31,11 @@ export const fileFormats: readonly FileFormat[] = [
   rayServe,
   onnxruntime,
   awsLambda,
+  litellm,
+  envoy,
+  istio,
+  nginx,
+  cloudevents,
 ];
 
 export interface ChosenFormat {

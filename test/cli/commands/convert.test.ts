@@ -82,3 +82,19 @@ it('refuses a file that it cannot read', async () => {
   expect(err).toContain(`Cannot read ${path('none.json')}: `);
   expect(err).toContain('TAILMARK_FILE_UNREADABLE');
 });
+
+it('reads JSON lines by a mapping of your own, and names what is wrong in one', async () => {
+  const [from, good, bad] = [path('own.ndjson'), path('own.yaml'), path('bad.yaml')];
+  writeFileSync(from, '{"at":1790000000.25,"took":0.125,"name":"ranker"}\n');
+  writeFileSync(
+    good,
+    'start: { path: at, unit: s }\ntotal: { path: took, unit: s }\nmodel: name\n',
+  );
+  writeFileSync(bad, 'start: at\nmodle: name\n');
+  const { exitCode, out } = await run(['convert', from, '--mapping', good]);
+  expect(exitCode).toBe(0);
+  expect(JSON.parse(out)).toMatchObject({ ts: 1_790_000_000_250, model: 'ranker', total_ms: 125 });
+  const { exitCode: refused, err } = await run(['convert', from, '--mapping', bad]);
+  expect(refused).toBe(78);
+  expect(err).toContain('modle');
+});

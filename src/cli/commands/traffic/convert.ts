@@ -1,7 +1,12 @@
+import { readFile } from 'node:fs/promises';
 import { type ExitCode, exitCodes } from '../../../base/exit-codes.ts';
+import { messageOf } from '../../../base/failure.ts';
 import { limits } from '../../../base/limits.ts';
+import { OperatorError } from '../../../base/operator-error.ts';
 import { Converter, type Rejected } from '../../../convert/convert.ts';
+import type { FileFormat } from '../../../convert/file-format.ts';
 import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
+import { mappedFormat } from '../../../convert/json/mapped-format.ts';
 import { openInput } from '../../../convert/open-input.ts';
 import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
 import type { Command } from '../../command.ts';
@@ -37,6 +42,7 @@ ${formatList}
 Examples:
   tailmark convert results.json.gz > events.ndjson        the format is recognised
   tailmark convert --format k6 results.csv --to k6.ndjson.gz
+  tailmark convert requests.ndjson --mapping mine.yaml
   tailmark convert --format llmperf responses.json --model llama-70b --start 2026-11-25T12:00:00Z
 
 Every event is checked as a timing event before it is written. What cannot be one is counted by its
@@ -48,6 +54,7 @@ Exit codes: 0 everything was converted, 2 something was rejected.`,
     command
       .argument('<FILE...>', 'files to convert; several where a format has several')
       .option('--format <NAME>', 'format of the files', 'auto')
+      .option('--mapping <FILE>', 'read JSON lines by a mapping of your own; see config/presets')
       .option('--model <NAME>', 'model, for formats that name none')
       .option('--start <TIME>', 'start of the first request, for formats without times')
       .option('--to <TARGET>', 'stdout, kafka, or a file (gzipped if it ends in .gz)', 'stdout')
@@ -69,7 +76,10 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   const inputs = await Promise.all(files.map((path) => openInput(path, hooks)));
   const [first] = inputs;
   if (first === undefined) return exitCodes.usage;
-  const { format, because } = chooseFormat(String(options.format), first);
+  const { format, because } =
+    options.mapping === undefined
+      ? chooseFormat(String(options.format), first)
+      : { format: await formatOfMapping(String(options.mapping)), because: undefined };
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
   const target = await openTarget(String(options.to), options, io);
@@ -113,6 +123,23 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   await letters?.close();
   report(converter, target.name, io);
   return counts.rejected > 0 ? exitCodes.found : exitCodes.ok;
+}
+
+/** @throws OperatorError for a mapping that cannot be read, with every problem in it. */
+async function formatOfMapping(path: string): Promise<FileFormat> {
+  try {
+    return mappedFormat(await readFile(path, 'utf8'), path);
+  } catch (error) {
+    if (error instanceof OperatorError) throw error;
+    throw new OperatorError(
+      'TAILMARK_FILE_UNREADABLE',
+      `Cannot read ${path}: ${messageOf(error)}`,
+      {
+        hint: 'Give the YAML of a mapping; config/presets has some to copy.',
+        cause: error,
+      },
+    );
+  }
 }
 
 function openTarget(to: string, options: Options, io: Io): Promise<TrafficTarget> | TrafficTarget {
