@@ -7,8 +7,10 @@ const maxBytes = 256 * 1024 * 1024;
 const lineFeed = 0x0a;
 const quote = 0x22;
 const backslash = 0x5c;
-const opening = new Set([0x5b, 0x7b]);
-const closing = new Set([0x5d, 0x7d]);
+/** Makes a square bracket the brace of its side; a brace stays. */
+const toBrace = 0x20;
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
 
 /**
  * Splits a file into JSON values that each end with a line: one a line, or one over many. Nothing is held but
@@ -66,8 +68,8 @@ function depthOf(line: Buffer): number {
   for (let at = 0; at < line.length; at++) {
     const byte = line[at]!;
     if (byte === quote) at = endOfString(line, at);
-    else if (opening.has(byte)) depth++;
-    else if (closing.has(byte)) depth--;
+    else if ((byte | toBrace) === openingBrace) depth++;
+    else if ((byte | toBrace) === closingBrace) depth--;
   }
   return depth;
 }
@@ -84,9 +86,10 @@ function endOfString(line: Buffer, begin: number): number {
   return line.length;
 }
 
-/** Splits bytes at line feeds, which stay. */
+/** Splits bytes at line feeds, which stay. Lines too long for a value come in parts, which make one of them. */
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
+  let restBytes = 0;
   for await (const chunk of chunks) {
     let from = 0;
     for (;;) {
@@ -95,9 +98,16 @@ async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
       rest.push(chunk.subarray(from, end + 1));
       yield rest.length === 1 ? rest[0]! : Buffer.concat(rest);
       rest = [];
+      restBytes = 0;
       from = end + 1;
     }
     if (from < chunk.length) rest.push(chunk.subarray(from));
+    restBytes += chunk.length - from;
+    if (restBytes > maxBytes) {
+      yield Buffer.concat(rest);
+      rest = [];
+      restBytes = 0;
+    }
   }
   if (rest.length > 0) yield Buffer.concat(rest);
 }

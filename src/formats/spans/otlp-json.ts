@@ -25,22 +25,35 @@ export function readOtlpJson(text: string, sink: SpanSink): string | undefined {
   if (request === undefined) return 'A request must be a JSON object, and is not.';
   const resourceSpans = request['resourceSpans'] ?? [];
   if (!Array.isArray(resourceSpans)) return 'resourceSpans must be a list, and is not.';
-  for (const entry of resourceSpans) readResource(objectOf(entry) ?? {}, sink);
+  for (const entry of resourceSpans) {
+    const resource = objectOf(entry);
+    if (resource !== undefined) readResource(resource, sink);
+    else sink.malformed('An entry of resourceSpans must be a JSON object, and is not.', originOf(entry));
+  }
   return undefined;
+}
+
+/** Returns the origin of part of `resourceSpans`. */
+function originOf(part: unknown, wrap = (inner: unknown) => inner) {
+  return { bytes: () => jsonBytes((inner) => ({ resourceSpans: [wrap(inner)] }), part) };
 }
 
 function readResource(entry: JsonObject, sink: SpanSink): void {
   const resource = objectOf(entry['resource']) ?? {};
   const attributes = attributesOf(resource['attributes']);
   // Until 2022 the field was called `instrumentationLibrarySpans`.
-  for (const group of listOf(entry['scopeSpans'] ?? entry['instrumentationLibrarySpans'])) {
-    const scopeSpans = objectOf(group) ?? {};
-    const scope = scopeSpans['scope'];
-    for (const raw of listOf(scopeSpans['spans'])) {
-      const message = (span: unknown) => ({
-        resourceSpans: [{ resource, scopeSpans: [{ scope, spans: [span] }] }],
-      });
-      const origin = { bytes: () => jsonBytes(message, raw) };
+  const groups = entry['scopeSpans'] ?? entry['instrumentationLibrarySpans'] ?? [];
+  if (!Array.isArray(groups)) {
+    sink.malformed('scopeSpans must be a list, and is not.', originOf(entry));
+  }
+  for (const group of listOf(groups)) {
+    const { scope, spans = [] } = objectOf(group) ?? { spans: group };
+    const inResource = (scopeSpans: unknown) => ({ resource, scopeSpans: [scopeSpans] });
+    if (!Array.isArray(spans)) {
+      sink.malformed('spans must be a list, and is not.', originOf(group, inResource));
+    }
+    for (const raw of listOf(spans)) {
+      const origin = originOf(raw, (span) => inResource({ scope, spans: [span] }));
       const span = objectOf(raw);
       if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
       else sink.span(spanOf(span, attributes), origin);
