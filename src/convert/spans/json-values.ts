@@ -1,5 +1,5 @@
-/** A text between line breaks that should be one JSON value; `undefined`: longer than allowed, and dropped. */
-export type JsonText = string | undefined;
+/** What should be one JSON value; `undefined`: longer than allowed, and dropped. */
+type JsonText = string | undefined;
 
 /** Longest value. Whole files of one value are held in memory as one. */
 const maxBytes = 256 * 1024 * 1024;
@@ -16,8 +16,8 @@ const closingBrace = 0x7d;
  * Splits a file into JSON values that each end with a line: one a line, or one over many. Nothing is held but
  * the value that is read.
  *
- * @param start how a line begins that cannot be inside a value: it ends what was left open, so a cut line costs
- *   no other.
+ * @param start how a line begins that cannot be inside a value: it ends what was left open, so a cut line
+ *   costs no other.
  */
 export async function* jsonValues(
   chunks: AsyncIterable<Buffer>,
@@ -53,7 +53,10 @@ class Value {
   /** Returns the value if there is one, and begins another. */
   take(): JsonText[] {
     const isTooLong = this.#bytes > maxBytes;
-    const text = Buffer.concat(this.#lines).toString().replace(/^\uFEFF/, '').trim();
+    const text = Buffer.concat(this.#lines)
+      .toString()
+      .replace(/^\uFEFF/, '')
+      .trim();
     this.#lines = [];
     this.#bytes = 0;
     this.#depth = 0;
@@ -86,7 +89,7 @@ function endOfString(line: Buffer, begin: number): number {
   return line.length;
 }
 
-/** Splits bytes at line feeds, which stay. Lines too long for a value come in parts, which make one of them. */
+/** Splits bytes at line feeds, which stay. A line too long for a value comes in parts. */
 async function* lines(chunks: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
   let rest: Buffer[] = [];
   let restBytes = 0;

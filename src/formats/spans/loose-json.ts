@@ -26,8 +26,8 @@ export function parsed(text: string): { readonly value: unknown } | { readonly p
 }
 
 /**
- * Returns a value as JSON. What is nested too deep to be written becomes `null`: the plain fields of the value
- * stay.
+ * Returns a value as JSON. Where it is nested too deep to be written, only the plain fields of `part` stay, and
+ * `null` for the others.
  */
 export function jsonBytes(wrap: (part: unknown) => unknown, part: unknown): Buffer {
   try {

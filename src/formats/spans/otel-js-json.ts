@@ -1,11 +1,18 @@
-import { jsonBytes, listOf, type JsonObject, objectOf, parsed, textOf } from './loose-json.ts';
+import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
 import { plainAttributes } from './plain-attributes.ts';
-import { type Attributes, hexId, type Moment, msBetween, type Span, type SpanEvent } from './span.ts';
+import {
+  type Attributes,
+  hexId,
+  type Moment,
+  msBetween,
+  type Span,
+  type SpanEvent,
+} from './span.ts';
 import type { SpanSink } from './span-reader.ts';
 
 /**
- * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or one by
- * itself. Times are pairs of seconds and nanoseconds.
+ * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or one
+ * by itself. Times are pairs of seconds and nanoseconds.
  */
 export function readOtelJsJson(text: string, sink: SpanSink): string | undefined {
   const result = parsed(text);
@@ -26,16 +33,16 @@ function attributesOf(value: unknown): Attributes {
 }
 
 function spanOf(raw: JsonObject): Span {
-  const context = objectOf(raw['spanContext']) ?? {};
-  const start = momentOf(raw['startTime']);
-  const end = momentOf(raw['endTime']);
+  const context = objectOf(raw.spanContext) ?? {};
+  const start = momentOf(raw.startTime);
+  const end = momentOf(raw.endTime);
   const { kind } = raw;
-  const { code } = objectOf(raw['status']) ?? {};
+  const { code } = objectOf(raw.status) ?? {};
   return {
-    traceId: hexId(context['traceId']),
-    spanId: hexId(context['spanId']),
-    parentSpanId: hexId(raw['parentSpanId'] ?? objectOf(raw['parentSpanContext'])?.['spanId']),
-    name: textOf(raw['name']),
+    traceId: hexId(context.traceId),
+    spanId: hexId(context.spanId),
+    parentSpanId: hexId(raw.parentSpanId ?? objectOf(raw.parentSpanContext)?.spanId),
+    name: textOf(raw.name),
     // The SDK numbers kinds from 0, internal.
     kind: typeof kind === 'number' ? kind + 1 : 0,
     startMs: start?.ms,
@@ -43,20 +50,20 @@ function spanOf(raw: JsonObject): Span {
     durationMs: start && end && msBetween(start, end),
     endIsSet: end !== undefined,
     statusCode: typeof code === 'number' ? code : 0,
-    attributes: attributesOf(raw['attributes']),
-    resource: attributesOf(objectOf(raw['resource'])?.['attributes']),
-    events: start === undefined ? [] : eventsOf(raw['events'], start),
-    traceState: textOf(context['traceState']),
+    attributes: attributesOf(raw.attributes),
+    resource: attributesOf(objectOf(raw.resource)?.attributes),
+    events: start === undefined ? [] : eventsOf(raw.events, start),
+    traceState: textOf(context.traceState),
   };
 }
 
 function eventsOf(events: unknown, start: Moment): readonly SpanEvent[] {
   return listOf(events).flatMap((entry) => {
     const event = objectOf(entry) ?? {};
-    const time = momentOf(event['time']);
+    const time = momentOf(event.time);
     if (time === undefined) return [];
-    const attributes = attributesOf(event['attributes']);
-    return [{ name: textOf(event['name']), sinceStartMs: msBetween(start, time), attributes }];
+    const attributes = attributesOf(event.attributes);
+    return [{ name: textOf(event.name), sinceStartMs: msBetween(start, time), attributes }];
   });
 }
 

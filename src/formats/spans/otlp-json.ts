@@ -23,12 +23,16 @@ export function readOtlpJson(text: string, sink: SpanSink): string | undefined {
   if ('problem' in result) return result.problem;
   const request = objectOf(result.value);
   if (request === undefined) return 'A request must be a JSON object, and is not.';
-  const resourceSpans = request['resourceSpans'] ?? [];
+  const resourceSpans = request.resourceSpans ?? [];
   if (!Array.isArray(resourceSpans)) return 'resourceSpans must be a list, and is not.';
   for (const entry of resourceSpans) {
     const resource = objectOf(entry);
     if (resource !== undefined) readResource(resource, sink);
-    else sink.malformed('An entry of resourceSpans must be a JSON object, and is not.', originOf(entry));
+    else
+      sink.malformed(
+        'An entry of resourceSpans must be a JSON object, and is not.',
+        originOf(entry),
+      );
   }
   return undefined;
 }
@@ -39,10 +43,10 @@ function originOf(part: unknown, wrap = (inner: unknown) => inner) {
 }
 
 function readResource(entry: JsonObject, sink: SpanSink): void {
-  const resource = objectOf(entry['resource']) ?? {};
-  const attributes = attributesOf(resource['attributes']);
+  const resource = objectOf(entry.resource) ?? {};
+  const attributes = attributesOf(resource.attributes);
   // Until 2022 the field was called `instrumentationLibrarySpans`.
-  const groups = entry['scopeSpans'] ?? entry['instrumentationLibrarySpans'] ?? [];
+  const groups = entry.scopeSpans ?? entry.instrumentationLibrarySpans ?? [];
   if (!Array.isArray(groups)) {
     sink.malformed('scopeSpans must be a list, and is not.', originOf(entry));
   }
@@ -62,33 +66,33 @@ function readResource(entry: JsonObject, sink: SpanSink): void {
 }
 
 function spanOf(raw: JsonObject, resource: Attributes): Span {
-  const start = momentOfNs(raw['startTimeUnixNano']);
-  const end = momentOfNs(raw['endTimeUnixNano']);
+  const start = momentOfNs(raw.startTimeUnixNano);
+  const end = momentOfNs(raw.endTimeUnixNano);
   return {
-    traceId: hexId(raw['traceId']),
-    spanId: hexId(raw['spanId']),
-    parentSpanId: hexId(raw['parentSpanId']),
-    name: textOf(raw['name']),
-    kind: enumOf(raw['kind'], kinds),
+    traceId: hexId(raw.traceId),
+    spanId: hexId(raw.spanId),
+    parentSpanId: hexId(raw.parentSpanId),
+    name: textOf(raw.name),
+    kind: enumOf(raw.kind, kinds),
     startMs: start?.ms,
     startNs: start?.ns ?? 0,
     durationMs: start && end && msBetween(start, end),
     endIsSet: end !== undefined,
-    statusCode: enumOf(objectOf(raw['status'])?.['code'], statusCodes),
-    attributes: attributesOf(raw['attributes']),
+    statusCode: enumOf(objectOf(raw.status)?.code, statusCodes),
+    attributes: attributesOf(raw.attributes),
     resource,
-    events: start === undefined ? [] : eventsOf(raw['events'], start),
-    traceState: textOf(raw['traceState']),
+    events: start === undefined ? [] : eventsOf(raw.events, start),
+    traceState: textOf(raw.traceState),
   };
 }
 
 function eventsOf(events: unknown, start: Moment): readonly SpanEvent[] {
   return listOf(events).flatMap((entry) => {
     const event = objectOf(entry) ?? {};
-    const time = momentOfNs(event['timeUnixNano']);
+    const time = momentOfNs(event.timeUnixNano);
     if (time === undefined) return [];
-    const attributes = attributesOf(event['attributes']);
-    return [{ name: textOf(event['name']), sinceStartMs: msBetween(start, time), attributes }];
+    const attributes = attributesOf(event.attributes);
+    return [{ name: textOf(event.name), sinceStartMs: msBetween(start, time), attributes }];
   });
 }
 
@@ -107,13 +111,13 @@ function attributesOf(list: unknown): Attributes {
   const attributes = new Map<string, AttributeValue>();
   for (const entry of listOf(list)) {
     const { key, value } = objectOf(entry) ?? {};
-    const read = valueOf(objectOf(value) ?? {});
+    const read = anyValueOf(objectOf(value) ?? {});
     if (typeof key === 'string' && read !== undefined) attributes.set(key, read);
   }
   return attributes;
 }
 
-function valueOf(value: JsonObject): AttributeValue | undefined {
+function anyValueOf(value: JsonObject): AttributeValue | undefined {
   const { stringValue, boolValue, intValue, doubleValue } = value;
   if (typeof stringValue === 'string') return stringValue;
   if (typeof boolValue === 'boolean') return boolValue;

@@ -66,7 +66,7 @@ function eventOf(span: Span, preset: Preset): EventDraft {
 /** Returns the first text that is not empty. */
 function textOf(span: Span, sources: readonly Source[] = []): string | undefined {
   for (const source of sources) {
-    const value = valueOf(span, source);
+    const value = foundAt(span, source);
     if (typeof value === 'string' && value !== '') return value;
   }
   return undefined;
@@ -74,7 +74,7 @@ function textOf(span: Span, sources: readonly Source[] = []): string | undefined
 
 function numberOf(span: Span, sources: readonly Source[]): number | undefined {
   for (const source of sources) {
-    const value = valueOf(span, source);
+    const value = foundAt(span, source);
     if (typeof value === 'number') return value;
   }
   return undefined;
@@ -82,7 +82,7 @@ function numberOf(span: Span, sources: readonly Source[]): number | undefined {
 
 const resourcePrefix = 'resource:';
 
-function valueOf({ attributes, resource }: Span, source: Source): unknown {
+function foundAt({ attributes, resource }: Span, source: Source): unknown {
   if (source.startsWith(resourcePrefix)) return resource.get(source.slice(resourcePrefix.length));
   const hash = source.indexOf('#');
   if (hash < 0) return attributes.get(source);

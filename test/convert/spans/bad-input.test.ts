@@ -23,7 +23,8 @@ function chat(change: Record<string, unknown> = {}) {
   };
 }
 
-const request = (...spans: unknown[]) => JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
+const request = (...spans: unknown[]) =>
+  JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 
 const eventOfChat = {
   ts: 1795609800062,
@@ -80,7 +81,9 @@ describe('OTLP JSON', () => {
 
   test('text that looks like a time stays as it is', async () => {
     const model = '{"startTimeUnixNano":1795609800062290176}';
-    const span = chat({ attributes: [text('gen_ai.operation.name', 'chat'), text('gen_ai.request.model', model)] });
+    const span = chat({
+      attributes: [text('gen_ai.operation.name', 'chat'), text('gen_ai.request.model', model)],
+    });
     expect(await eventsOf(request(span))).toEqual([{ ...eventOfChat, model }]);
   });
 
@@ -109,7 +112,16 @@ describe('OTLP JSON', () => {
   });
 
   test('what is no request is rejected, each once', async () => {
-    for (const line of ['garbage', '5', '[]', 'null', '"a"', '}', '{"resourceSpans":7}', '\u0000']) {
+    for (const line of [
+      'garbage',
+      '5',
+      '[]',
+      'null',
+      '"a"',
+      '}',
+      '{"resourceSpans":7}',
+      '\u0000',
+    ]) {
       const got = await allOf(line);
       expect([line, got.rejects.map(({ reason }) => reason)]).toEqual([line, ['invalid_line']]);
     }
@@ -125,7 +137,13 @@ describe('OTLP JSON', () => {
   });
 
   test('lists and objects of wrong types are rejected, each once', async () => {
-    const parts = [null, [], { scopeSpans: 5 }, { scopeSpans: [7] }, { scopeSpans: [{ spans: 'a' }] }];
+    const parts = [
+      null,
+      [],
+      { scopeSpans: 5 },
+      { scopeSpans: [7] },
+      { scopeSpans: [{ spans: 'a' }] },
+    ];
     for (const part of parts) {
       const line = JSON.stringify({ resourceSpans: [part] });
       const got = await allOf(line);
@@ -151,11 +169,15 @@ describe('OTLP JSON', () => {
     async function* open() {
       yield Buffer.from(line);
     }
-    await otlpJson.convert([{ name: 'a', open }], {}, {
-      draft: () => drafts++,
-      reject: () => expect.unreachable(),
-      skip: () => expect.unreachable(),
-    });
+    await otlpJson.convert(
+      [{ name: 'a', open }],
+      {},
+      {
+        draft: () => drafts++,
+        reject: () => expect.unreachable(),
+        skip: () => expect.unreachable(),
+      },
+    );
     expect(drafts).toBe(100_000);
   });
 });
@@ -215,7 +237,10 @@ describe('Jaeger UI JSON', () => {
 
   test('a span without duration has no end, and a negative one ends before it starts', async () => {
     const tags = [{ key: 'gen_ai.operation.name', type: 'string', value: 'chat' }];
-    const spans = [{ startTime: 1770000000005000, tags }, { startTime: 1, duration: -5, tags }];
+    const spans = [
+      { startTime: 1770000000005000, tags },
+      { startTime: 1, duration: -5, tags },
+    ];
     const got = await results(jaegerUi, JSON.stringify({ data: [{ spans }] }));
     expect(got.rejects.map(({ reason }) => reason)).toEqual(['no_end', 'ends_before_start']);
   });

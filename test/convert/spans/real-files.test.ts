@@ -54,10 +54,10 @@ const cases: Case[] = [
 
 /** Durations count as equal to a nanosecond. */
 function withCloseDurations(event: Record<string, unknown>) {
-  const stages = Object.entries(event['stages_ms'] as Record<string, number>);
+  const stages = Object.entries(event.stages_ms as Record<string, number>);
   return {
     ...event,
-    total_ms: close(event['total_ms'] as number),
+    total_ms: close(event.total_ms as number),
     stages_ms: Object.fromEntries(stages.map(([name, ms]) => [name, close(ms)])),
   };
 }
@@ -70,7 +70,9 @@ function isClose(other: unknown, ms: number): boolean {
 
 describe.each(cases)('$file', ({ format, file, expected, events, skipped }) => {
   const text = readFileSync(fixture(file));
-  const lines = readFileSync(fixture(`expected/${expected}.ndjson`), 'utf8').trim().split('\n');
+  const lines = readFileSync(fixture(`expected/${expected}.ndjson`), 'utf8')
+    .trim()
+    .split('\n');
 
   test('gives every expected event and nothing else', async () => {
     const got = await results(format, text);

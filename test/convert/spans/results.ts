@@ -17,13 +17,17 @@ export async function results(format: FileFormat, content: Buffer | string, chun
   const rejects: { reason: string; detail: string; bytes: Buffer }[] = [];
   let skipped = 0;
   const file = { name: 'spans.json', open: () => chunksOf(bytes, chunkBytes) };
-  await format.convert([file], {}, {
-    draft: (event, origin) => drafts.push({ event: present(event), bytes: origin.bytes() }),
-    reject: (reason, detail, origin) => rejects.push({ reason, detail, bytes: origin.bytes() }),
-    skip: (count) => {
-      skipped += count;
+  await format.convert(
+    [file],
+    {},
+    {
+      draft: (event, origin) => drafts.push({ event: present(event), bytes: origin.bytes() }),
+      reject: (reason, detail, origin) => rejects.push({ reason, detail, bytes: origin.bytes() }),
+      skip: (count) => {
+        skipped += count;
+      },
     },
-  });
+  );
   return { drafts, rejects, skipped };
 }
 

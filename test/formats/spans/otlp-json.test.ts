@@ -67,5 +67,11 @@ test('values of all types', () => {
   const attributes = values.map((value, index) => ({ key: `a${index}`, value }));
   const text = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ attributes }] }] }] });
   const read = [...spansOf(text)[0]!.attributes];
-  expect(read).toEqual([['a0', ''], ['a1', false], ['a2', -7], ['a3', 7], ['a4', 0.5]]);
+  expect(read).toEqual([
+    ['a0', ''],
+    ['a1', false],
+    ['a2', -7],
+    ['a3', 7],
+    ['a4', 0.5],
+  ]);
 });

@@ -36,20 +36,20 @@ function anyValue(value: unknown) {
 const eventOf = async (options: SpanOptions) =>
   (await results(otlpJson, request(options))).drafts[0]?.event;
 
-test.each([
-  'otel_genai_client_span_tool_calls',
-  'otel_genai_deprecated_client_span_tool_calls',
-])('attributes of %s', async (file) => {
-  const attributes = JSON.parse(readFileSync(fixture(`openinference/${file}.json`), 'utf8'));
-  expect(await eventOf({ attributes })).toMatchObject({
-    model: 'gpt-4-0613',
-    id: 'chatcmpl-CQF10eCkoFphJZJQkzzN6EkTD0AVF',
-    service: 's',
-    input_tokens: 97,
-    output_tokens: 52,
-    total_ms: 2,
-  });
-});
+test.each(['otel_genai_client_span_tool_calls', 'otel_genai_deprecated_client_span_tool_calls'])(
+  'attributes of %s',
+  async (file) => {
+    const attributes = JSON.parse(readFileSync(fixture(`openinference/${file}.json`), 'utf8'));
+    expect(await eventOf({ attributes })).toMatchObject({
+      model: 'gpt-4-0613',
+      id: 'chatcmpl-CQF10eCkoFphJZJQkzzN6EkTD0AVF',
+      service: 's',
+      input_tokens: 97,
+      output_tokens: 52,
+      total_ms: 2,
+    });
+  },
+);
 
 test('names of the conventions before they had operations', async () => {
   const attributes = {
@@ -58,7 +58,11 @@ test('names of the conventions before they had operations', async () => {
     'gen_ai.usage.prompt_tokens': 3,
     'gen_ai.usage.completion_tokens': 4,
   };
-  expect(await eventOf({ attributes })).toMatchObject({ model: 'm', input_tokens: 3, output_tokens: 4 });
+  expect(await eventOf({ attributes })).toMatchObject({
+    model: 'm',
+    input_tokens: 3,
+    output_tokens: 4,
+  });
 });
 
 test('only the innermost call of a model counts', async () => {

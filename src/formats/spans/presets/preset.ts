@@ -1,12 +1,12 @@
 import type { AttributeValue } from '../span.ts';
 
 /**
- * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `NAME#MEMBER`, a
- * member of the JSON object that an attribute has as text.
+ * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `NAME#MEMBER`,
+ * a member of the JSON object that an attribute has as text.
  */
 export type Source = string;
 
-/** Where a duration comes from: an attribute in a unit, or the first event of a name, since the span's start. */
+/** Where a duration comes from: an attribute in a unit, or the time of the first event of a name. */
 export type DurationSource =
   | { readonly attribute: string; readonly unitMs: number }
   | { readonly event: string };
@@ -21,8 +21,8 @@ export interface Mark {
 }
 
 /**
- * Rules that make a span a timing event. In lists of sources the first that a span has counts. A preset knows a
- * span if it has all marks of one of the lists in `knows`.
+ * Rules that make a span a timing event. In lists of sources the first that a span has counts. A preset knows
+ * a span if it has all marks of one of the lists in `knows`.
  */
 export interface Preset {
   readonly name: string;
