@@ -1,0 +1,46 @@
+import type { DraftSink, EventDraft } from '../../formats/format-reader.ts';
+import { genai } from '../../formats/spans/presets/genai.ts';
+import type { Preset } from '../../formats/spans/presets/preset.ts';
+import { sglang } from '../../formats/spans/presets/sglang.ts';
+import { vllm } from '../../formats/spans/presets/vllm.ts';
+import type { Span } from '../../formats/spans/span.ts';
+import { emitSpan } from '../../formats/spans/span-events.ts';
+import type { SpanReader } from '../../formats/spans/span-reader.ts';
+import type { InputFile } from '../file-format.ts';
+import { jsonValues } from './json-values.ts';
+
+/** In order: each span goes to the first that knows it. */
+const presets: readonly Preset[] = [vllm, sglang, ...genai];
+
+/** How a format has its spans. */
+export interface SpanForm {
+  readonly read: SpanReader;
+  /** How a line begins that cannot be inside another value. */
+  readonly start?: string;
+  /** Says what a format knows better than the presets. */
+  readonly finish?: (event: EventDraft, span: Span) => EventDraft;
+}
+
+/** Longest part of a text that cannot be read which goes into a dead letter. */
+const maxCharsKept = 64 * 1024;
+
+/** Converts files of spans, each an event of its own or none. */
+export async function convertSpans(
+  files: readonly InputFile[],
+  { read, start, finish = (event) => event }: SpanForm,
+  sink: DraftSink,
+): Promise<void> {
+  for (const file of files) {
+    for await (const text of jsonValues(file.open(), start)) {
+      const kept = () => Buffer.from((text ?? '').slice(0, maxCharsKept));
+      const problem =
+        text === undefined
+          ? 'A value must be at most 256 MiB, and is longer.'
+          : read(text, {
+              span: (span, origin) => emitSpan(span, origin, presets, sink, finish),
+              malformed: (detail, origin) => sink.reject('invalid_line', detail, origin),
+            });
+      if (problem !== undefined) sink.reject('invalid_line', problem, { bytes: kept });
+    }
+  }
+}

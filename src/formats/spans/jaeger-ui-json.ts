@@ -1,0 +1,113 @@
+import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
+import { plainAttributes } from './plain-attributes.ts';
+import {
+  type Attributes,
+  hexId,
+  type Moment,
+  msBetween,
+  type Span,
+  type SpanEvent,
+  toNanosecond,
+} from './span.ts';
+import type { SpanSink } from './span-reader.ts';
+
+/**
+ * Reads traces as Jaeger's user interface and query API have them: a list of traces in `data`, one trace
+ * there, or a trace by itself. Times are whole microseconds.
+ */
+export function readJaegerUiJson(text: string, sink: SpanSink): string | undefined {
+  const result = parsed(text);
+  if ('problem' in result) return result.problem;
+  const file = objectOf(result.value);
+  if (file === undefined) return 'Traces must be a JSON object, and are not.';
+  const data = file.data ?? file;
+  for (const entry of Array.isArray(data) ? data : [data]) {
+    const trace = objectOf(entry);
+    if (trace === undefined || !Array.isArray(trace.spans)) {
+      const origin = { bytes: () => jsonBytes((part) => ({ data: [part] }), entry) };
+      sink.malformed('A trace must be an object with a list of spans, and is not.', origin);
+    } else readTrace(trace, trace.spans, sink);
+  }
+  return undefined;
+}
+
+function readTrace(trace: JsonObject, spans: readonly unknown[], sink: SpanSink): void {
+  const processes = new Map(Object.entries(objectOf(trace.processes) ?? {}));
+  const resources = new Map([...processes].map(([id, process]) => [id, resourceOf(process)]));
+  for (const entry of spans) {
+    const span = objectOf(entry);
+    const id = textOf(span?.processID);
+    const process = processes.has(id) ? { [id]: processes.get(id) } : {};
+    const message = (part: unknown) => ({
+      data: [{ traceID: span?.traceID, spans: [part], processes: process }],
+    });
+    const origin = { bytes: () => jsonBytes(message, entry) };
+    if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
+    else sink.span(spanOf(span, resources.get(id) ?? new Map()), origin);
+  }
+}
+
+function resourceOf(process: unknown): Attributes {
+  const { serviceName, tags } = objectOf(process) ?? {};
+  return plainAttributes([...pairsOf(tags), ['service.name', serviceName]]);
+}
+
+function pairsOf(tags: unknown): (readonly [unknown, unknown])[] {
+  return listOf(tags).map((entry) => {
+    const { key, value } = objectOf(entry) ?? {};
+    return [key, value];
+  });
+}
+
+const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
+
+function spanOf(raw: JsonObject, resource: Attributes): Span {
+  const start = momentOfMicroseconds(raw.startTime);
+  const duration = raw.duration;
+  const isDuration = typeof duration === 'number' && Number.isFinite(duration);
+  const attributes = plainAttributes(pairsOf(raw.tags));
+  return {
+    traceId: hexId(raw.traceID),
+    spanId: hexId(raw.spanID),
+    parentSpanId: hexId(parentOf(raw)),
+    name: textOf(raw.operationName),
+    kind: Math.max(0, kinds.indexOf(String(attributes.get('span.kind')).toLowerCase())),
+    startMs: start?.ms,
+    startNs: start?.ns ?? 0,
+    durationMs: isDuration ? toNanosecond(duration / 1000) : undefined,
+    endIsSet: isDuration,
+    statusCode: statusCodeOf(attributes),
+    attributes,
+    resource,
+    events: start === undefined ? [] : eventsOf(raw.logs, start),
+    traceState: textOf(attributes.get('w3c.tracestate')),
+  };
+}
+
+function parentOf(raw: JsonObject): unknown {
+  const references = listOf(raw.references).map((entry) => objectOf(entry));
+  return references.find((entry) => entry?.refType === 'CHILD_OF')?.spanID;
+}
+
+function statusCodeOf(attributes: Attributes): number {
+  const error = attributes.get('error');
+  const code = attributes.get('otel.status_code');
+  if (error === true || error === 'true' || code === 'ERROR') return 2;
+  return code === 'OK' ? 1 : 0;
+}
+
+function momentOfMicroseconds(us: unknown): Moment | undefined {
+  if (typeof us !== 'number' || !Number.isSafeInteger(us) || us <= 0) return undefined;
+  return { ms: Math.floor(us / 1000), ns: (us % 1000) * 1000 };
+}
+
+function eventsOf(logs: unknown, start: Moment): readonly SpanEvent[] {
+  return listOf(logs).flatMap((entry) => {
+    const { timestamp, fields } = objectOf(entry) ?? {};
+    const time = momentOfMicroseconds(timestamp);
+    if (time === undefined) return [];
+    const attributes = plainAttributes(pairsOf(fields));
+    const name = textOf(attributes.get('event') ?? attributes.get('name'));
+    return [{ name, sinceStartMs: msBetween(start, time), attributes }];
+  });
+}

@@ -1,0 +1,75 @@
+import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
+import { plainAttributes } from './plain-attributes.ts';
+import {
+  type Attributes,
+  hexId,
+  type Moment,
+  msBetween,
+  type Span,
+  type SpanEvent,
+} from './span.ts';
+import type { SpanSink } from './span-reader.ts';
+
+/**
+ * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or one
+ * by itself. Times are pairs of seconds and nanoseconds.
+ */
+export function readOtelJsJson(text: string, sink: SpanSink): string | undefined {
+  const result = parsed(text);
+  if ('problem' in result) return result.problem;
+  const { value } = result;
+  if (typeof value !== 'object' || value === null) return 'Spans must be a JSON list, and are not.';
+  for (const entry of Array.isArray(value) ? value : [value]) {
+    const origin = { bytes: () => jsonBytes((span) => [span], entry) };
+    const span = objectOf(entry);
+    if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
+    else sink.span(spanOf(span), origin);
+  }
+  return undefined;
+}
+
+function attributesOf(value: unknown): Attributes {
+  return plainAttributes(Object.entries(objectOf(value) ?? {}));
+}
+
+function spanOf(raw: JsonObject): Span {
+  const context = objectOf(raw.spanContext) ?? {};
+  const start = momentOf(raw.startTime);
+  const end = momentOf(raw.endTime);
+  const { kind } = raw;
+  const { code } = objectOf(raw.status) ?? {};
+  return {
+    traceId: hexId(context.traceId),
+    spanId: hexId(context.spanId),
+    parentSpanId: hexId(raw.parentSpanId ?? objectOf(raw.parentSpanContext)?.spanId),
+    name: textOf(raw.name),
+    // The SDK numbers kinds from 0, internal.
+    kind: typeof kind === 'number' ? kind + 1 : 0,
+    startMs: start?.ms,
+    startNs: start?.ns ?? 0,
+    durationMs: start && end && msBetween(start, end),
+    endIsSet: end !== undefined,
+    statusCode: typeof code === 'number' ? code : 0,
+    attributes: attributesOf(raw.attributes),
+    resource: attributesOf(objectOf(raw.resource)?.attributes),
+    events: start === undefined ? [] : eventsOf(raw.events, start),
+    traceState: textOf(context.traceState),
+  };
+}
+
+function eventsOf(events: unknown, start: Moment): readonly SpanEvent[] {
+  return listOf(events).flatMap((entry) => {
+    const event = objectOf(entry) ?? {};
+    const time = momentOf(event.time);
+    if (time === undefined) return [];
+    const attributes = attributesOf(event.attributes);
+    return [{ name: textOf(event.name), sinceStartMs: msBetween(start, time), attributes }];
+  });
+}
+
+function momentOf(pair: unknown): Moment | undefined {
+  const [s, ns] = listOf(pair);
+  if (typeof s !== 'number' || typeof ns !== 'number') return undefined;
+  if (!Number.isSafeInteger(s * 1000) || s <= 0 || !(ns >= 0 && ns < 1e9)) return undefined;
+  return { ms: s * 1000 + Math.floor(ns / 1e6), ns: Math.floor(ns % 1e6) };
+}

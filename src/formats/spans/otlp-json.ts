@@ -1,0 +1,131 @@
+import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
+import {
+  type Attributes,
+  type AttributeValue,
+  hexId,
+  type Moment,
+  momentOfNs,
+  msBetween,
+  type Span,
+  type SpanEvent,
+} from './span.ts';
+import type { SpanSink } from './span-reader.ts';
+
+/**
+ * A time written as a number of JSON, which a double would round to 256 ns. Such a key cannot be inside a
+ * string, where its quotes would be escaped.
+ */
+const timeAsNumber = /("(?:startT|endT|t)imeUnixNano"\s*:\s*)(\d{16,20})(?=[\s,}])/g;
+
+/** Reads an ExportTraceServiceRequest as JSON, the way the collector and the SDKs write it. */
+export function readOtlpJson(text: string, sink: SpanSink): string | undefined {
+  const result = parsed(text.replace(timeAsNumber, '$1"$2"'));
+  if ('problem' in result) return result.problem;
+  const request = objectOf(result.value);
+  if (request === undefined) return 'A request must be a JSON object, and is not.';
+  const resourceSpans = request.resourceSpans ?? [];
+  if (!Array.isArray(resourceSpans)) return 'resourceSpans must be a list, and is not.';
+  for (const entry of resourceSpans) {
+    const resource = objectOf(entry);
+    if (resource !== undefined) readResource(resource, sink);
+    else
+      sink.malformed(
+        'An entry of resourceSpans must be a JSON object, and is not.',
+        originOf(entry),
+      );
+  }
+  return undefined;
+}
+
+/** Returns the origin of part of `resourceSpans`. */
+function originOf(part: unknown, wrap = (inner: unknown) => inner) {
+  return { bytes: () => jsonBytes((inner) => ({ resourceSpans: [wrap(inner)] }), part) };
+}
+
+function readResource(entry: JsonObject, sink: SpanSink): void {
+  const resource = objectOf(entry.resource) ?? {};
+  const attributes = attributesOf(resource.attributes);
+  // Until 2022 the field was called `instrumentationLibrarySpans`.
+  const groups = entry.scopeSpans ?? entry.instrumentationLibrarySpans ?? [];
+  if (!Array.isArray(groups)) {
+    sink.malformed('scopeSpans must be a list, and is not.', originOf(entry));
+  }
+  for (const group of listOf(groups)) {
+    const { scope, spans = [] } = objectOf(group) ?? { spans: group };
+    const inResource = (scopeSpans: unknown) => ({ resource, scopeSpans: [scopeSpans] });
+    if (!Array.isArray(spans)) {
+      sink.malformed('spans must be a list, and is not.', originOf(group, inResource));
+    }
+    for (const raw of listOf(spans)) {
+      const origin = originOf(raw, (span) => inResource({ scope, spans: [span] }));
+      const span = objectOf(raw);
+      if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
+      else sink.span(spanOf(span, attributes), origin);
+    }
+  }
+}
+
+function spanOf(raw: JsonObject, resource: Attributes): Span {
+  const start = momentOfNs(raw.startTimeUnixNano);
+  const end = momentOfNs(raw.endTimeUnixNano);
+  return {
+    traceId: hexId(raw.traceId),
+    spanId: hexId(raw.spanId),
+    parentSpanId: hexId(raw.parentSpanId),
+    name: textOf(raw.name),
+    kind: enumOf(raw.kind, kinds),
+    startMs: start?.ms,
+    startNs: start?.ns ?? 0,
+    durationMs: start && end && msBetween(start, end),
+    endIsSet: end !== undefined,
+    statusCode: enumOf(objectOf(raw.status)?.code, statusCodes),
+    attributes: attributesOf(raw.attributes),
+    resource,
+    events: start === undefined ? [] : eventsOf(raw.events, start),
+    traceState: textOf(raw.traceState),
+  };
+}
+
+function eventsOf(events: unknown, start: Moment): readonly SpanEvent[] {
+  return listOf(events).flatMap((entry) => {
+    const event = objectOf(entry) ?? {};
+    const time = momentOfNs(event.timeUnixNano);
+    if (time === undefined) return [];
+    const attributes = attributesOf(event.attributes);
+    return [{ name: textOf(event.name), sinceStartMs: msBetween(start, time), attributes }];
+  });
+}
+
+const prefixed = (prefix: string, names: readonly string[]) => names.map((name) => prefix + name);
+const kindNames = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
+const kinds = prefixed('SPAN_KIND_', kindNames);
+const statusCodes = prefixed('STATUS_CODE_', ['UNSET', 'OK', 'ERROR']);
+
+/** Returns the number of an enum, which OTLP wants as such. Some write its name. */
+function enumOf(value: unknown, names: readonly string[]): number {
+  if (typeof value === 'number') return value;
+  return typeof value === 'string' ? Math.max(0, names.indexOf(value)) : 0;
+}
+
+function attributesOf(list: unknown): Attributes {
+  const attributes = new Map<string, AttributeValue>();
+  for (const entry of listOf(list)) {
+    const { key, value } = objectOf(entry) ?? {};
+    const read = anyValueOf(objectOf(value) ?? {});
+    if (typeof key === 'string' && read !== undefined) attributes.set(key, read);
+  }
+  return attributes;
+}
+
+function anyValueOf(value: JsonObject): AttributeValue | undefined {
+  const { stringValue, boolValue, intValue, doubleValue } = value;
+  if (typeof stringValue === 'string') return stringValue;
+  if (typeof boolValue === 'boolean') return boolValue;
+  return numberOf(intValue) ?? numberOf(doubleValue);
+}
+
+function numberOf(value: unknown): number | undefined {
+  const text = typeof value === 'string' && /^[-+.\deE]{1,32}$/.test(value);
+  const number = text ? Number(value) : value;
+  return typeof number === 'number' && Number.isFinite(number) ? number : undefined;
+}

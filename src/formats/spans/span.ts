@@ -1,0 +1,74 @@
+export type AttributeValue = string | number | boolean;
+
+/** Attributes by name. Lists, maps and bytes are left out: no rule reads them. */
+export type Attributes = ReadonlyMap<string, AttributeValue>;
+
+export interface SpanEvent {
+  readonly name: string;
+  /** Time since the span's start; negative where a clock went back. */
+  readonly sinceStartMs: number;
+  readonly attributes: Attributes;
+}
+
+/** A span, whichever format it came in. Ids are lower-case hex, and '' where absent, zero or no hex. */
+export interface Span {
+  readonly traceId: string;
+  readonly spanId: string;
+  readonly parentSpanId: string;
+  readonly name: string;
+  /** As OTLP numbers it: 0 unspecified, 1 internal, 2 server, 3 client, 4 producer, 5 consumer. */
+  readonly kind: number;
+  /** Whole milliseconds since the epoch; `undefined` if no time can be read. */
+  readonly startMs: number | undefined;
+  /** Nanoseconds beyond `startMs`. */
+  readonly startNs: number;
+  /** Exact to a nanosecond; negative if it ends before it starts, `undefined` without start or end. */
+  readonly durationMs: number | undefined;
+  readonly endIsSet: boolean;
+  /** 0 unset, 1 ok, 2 error. */
+  readonly statusCode: number;
+  readonly attributes: Attributes;
+  readonly resource: Attributes;
+  readonly events: readonly SpanEvent[];
+  readonly traceState: string;
+}
+
+/** A moment: whole milliseconds since the epoch and the nanoseconds beyond them. */
+export interface Moment {
+  readonly ms: number;
+  readonly ns: number;
+}
+
+/** Returns milliseconds rounded to nanoseconds, which removes what floating point added. */
+export function toNanosecond(ms: number): number {
+  return Math.round(ms * 1e6) / 1e6;
+}
+
+/** Returns the milliseconds from one moment to another. */
+export function msBetween(from: Moment, to: Moment): number {
+  return toNanosecond(to.ms - from.ms + (to.ns - from.ns) / 1e6);
+}
+
+/** Returns the moment of nanoseconds since the epoch; `undefined` for what is none, 0 included. */
+export function momentOfNs(ns: unknown): Moment | undefined {
+  const digits = digitsOf(ns);
+  if (digits === undefined || /^0*$/.test(digits)) return undefined;
+  return { ms: Number(digits.slice(0, -6)), ns: Number(digits.slice(-6)) };
+}
+
+/** Most digits of an unsigned number of 64 bits. */
+const maxDigits = 20;
+
+function digitsOf(ns: unknown): string | undefined {
+  if (typeof ns === 'string') {
+    return ns.length <= maxDigits && /^\d+$/.test(ns) ? ns : undefined;
+  }
+  if (typeof ns !== 'number' || !(ns >= 0) || ns >= 2 ** 64) return undefined;
+  return BigInt(Math.floor(ns)).toString();
+}
+
+/** Returns an id in lower case; '' for what is no id, zero included. */
+export function hexId(id: unknown): string {
+  if (typeof id !== 'string' || id.length > 32) return '';
+  return /^[0-9a-fA-F]+$/.test(id) && !/^0+$/.test(id) ? id.toLowerCase() : '';
+}

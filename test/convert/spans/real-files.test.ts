@@ -1,0 +1,108 @@
+import { readFileSync } from 'node:fs';
+import { describe, expect, test } from 'vitest';
+import type { FileFormat } from '../../../src/convert/file-format.ts';
+import { jaegerUi } from '../../../src/convert/spans/jaeger-ui.ts';
+import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
+import { vercelAi } from '../../../src/convert/spans/vercel-ai.ts';
+import { fixture, results } from './results.ts';
+
+interface Case {
+  readonly format: FileFormat;
+  readonly file: string;
+  readonly expected: string;
+  readonly events: number;
+  readonly skipped: number;
+}
+
+const cases: Case[] = [
+  {
+    format: otlpJson,
+    file: 'llm-server-spans/vllm-sglang-genai.otlp.jsonl',
+    expected: 'llm-server-spans',
+    events: 50,
+    skipped: 0,
+  },
+  {
+    format: otlpJson,
+    file: 'openllmetry/openai-chat.otlp.jsonl',
+    expected: 'openllmetry',
+    events: 9,
+    skipped: 8,
+  },
+  {
+    format: otlpJson,
+    file: 'openinference/openai-chat.otlp.jsonl',
+    expected: 'openinference',
+    events: 9,
+    skipped: 8,
+  },
+  {
+    format: jaegerUi,
+    file: 'jaeger-ui-json/genai-agent-trace.json',
+    expected: 'jaeger-genai-agent-trace',
+    events: 5,
+    skipped: 52,
+  },
+  {
+    format: vercelAi,
+    file: 'openinference/vercel-ai-sdk-v6-all-spans.json',
+    expected: 'vercel-ai-sdk-v6',
+    events: 5,
+    skipped: 5,
+  },
+];
+
+/** Durations count as equal to a nanosecond. */
+function withCloseDurations(event: Record<string, unknown>) {
+  const stages = Object.entries(event.stages_ms as Record<string, number>);
+  return {
+    ...event,
+    total_ms: close(event.total_ms as number),
+    stages_ms: Object.fromEntries(stages.map(([name, ms]) => [name, close(ms)])),
+  };
+}
+
+const close = (ms: number) => ({ asymmetricMatch: (other: unknown) => isClose(other, ms) });
+
+function isClose(other: unknown, ms: number): boolean {
+  return typeof other === 'number' && Math.abs(other - ms) <= 1e-6;
+}
+
+describe.each(cases)('$file', ({ format, file, expected, events, skipped }) => {
+  const text = readFileSync(fixture(file));
+  const lines = readFileSync(fixture(`expected/${expected}.ndjson`), 'utf8')
+    .trim()
+    .split('\n');
+
+  test('gives every expected event and nothing else', async () => {
+    const got = await results(format, text);
+    expect(got.rejects).toEqual([]);
+    expect(got.skipped).toBe(skipped);
+    expect(got.drafts).toHaveLength(events);
+    expect(lines).toHaveLength(events);
+    const wanted = lines.map((line) => withCloseDurations(JSON.parse(line)));
+    expect(got.drafts.map(({ event }) => event)).toEqual(wanted);
+  });
+
+  test('gives the same whatever the chunks', async () => {
+    const whole = await results(format, text);
+    const cut = await results(format, text, 7);
+    expect(cut.drafts.map(({ event }) => event)).toEqual(whole.drafts.map(({ event }) => event));
+  });
+
+  test('gives an origin that reads as the event did', async () => {
+    for (const { event, bytes } of (await results(format, text)).drafts) {
+      const again = await results(format, bytes);
+      expect(again.drafts.map((draft) => draft.event)).toEqual([event]);
+      expect(again.skipped).toBe(0);
+    }
+  });
+
+  test('is recognised by its beginning, by this format only', () => {
+    const head = text.toString('utf8', 0, 65_536);
+    for (const other of [otlpJson, jaegerUi, vercelAi]) {
+      const recognised = other.recognise(head, 'spans.json') !== undefined;
+      expect([other.name, recognised]).toEqual([other.name, other === format]);
+    }
+  });
+});

@@ -1,0 +1,77 @@
+import { readFileSync } from 'node:fs';
+import { expect, test } from 'vitest';
+import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
+import type { Span } from '../../../src/formats/spans/span.ts';
+import { fixture } from '../../convert/spans/results.ts';
+
+function spansOf(text: string): Span[] {
+  const spans: Span[] = [];
+  const problem = readOtlpJson(text, {
+    span: (span) => spans.push(span),
+    malformed: (detail) => expect.unreachable(detail),
+  });
+  expect(problem).toBeUndefined();
+  return spans;
+}
+
+const fileOf = (name: string) => readFileSync(fixture(`otlp-json/${name}`), 'utf8');
+
+test('the standard’s example, whose ids are capitals', () => {
+  expect(spansOf(fileOf('opentelemetry-proto-example.json'))).toEqual([
+    {
+      traceId: '5b8efff798038103d269b633813fc60c',
+      spanId: 'eee19b7ec3c1b174',
+      parentSpanId: 'eee19b7ec3c1b173',
+      name: "I'm a server span",
+      kind: 2,
+      startMs: 1544712660000,
+      startNs: 0,
+      durationMs: 1000,
+      endIsSet: true,
+      statusCode: 0,
+      attributes: new Map([['my.span.attr', 'some value']]),
+      resource: new Map([['service.name', 'my.service']]),
+      events: [],
+      traceState: '',
+    },
+  ]);
+});
+
+test('a root whose parent is an empty text', () => {
+  const lines = fileOf('otel-js-sdk-child-before-parent.jsonl').trim().split('\n');
+  const spans = lines.flatMap(spansOf);
+  expect(spans).toHaveLength(4);
+  expect(spans.filter(({ parentSpanId }) => parentSpanId === '')).toHaveLength(1);
+  expect(spans.at(-1)!.durationMs).toBe(176.321958);
+});
+
+test('a resource without attributes', () => {
+  const [span] = spansOf(fileOf('telemetrygen-no-service.json'));
+  expect(span).toMatchObject({ durationMs: 0.123, resource: new Map() });
+});
+
+test('values of all types', () => {
+  const values = [
+    { stringValue: '' },
+    { boolValue: false },
+    { intValue: '-7' },
+    { intValue: 7 },
+    { doubleValue: 0.5 },
+    { doubleValue: 'NaN' },
+    { arrayValue: { values: [{ intValue: 1 }] } },
+    { kvlistValue: {} },
+    { bytesValue: 'AA==' },
+    {},
+    null,
+  ];
+  const attributes = values.map((value, index) => ({ key: `a${index}`, value }));
+  const text = JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [{ attributes }] }] }] });
+  const read = [...spansOf(text)[0]!.attributes];
+  expect(read).toEqual([
+    ['a0', ''],
+    ['a1', false],
+    ['a2', -7],
+    ['a3', 7],
+    ['a4', 0.5],
+  ]);
+});
