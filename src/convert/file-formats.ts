@@ -14,11 +14,15 @@ import { onnxruntime } from './servers/onnxruntime.ts';
 import { rayServe } from './servers/ray-serve.ts';
 import { torchserve } from './servers/torchserve.ts';
 import { triton } from './servers/triton.ts';
+import { jaegerUi } from './spans/jaeger-ui.ts';
 import { otlpJson } from './spans/otlp-json.ts';
+import { vercelAi } from './spans/vercel-ai.ts';
 
 /** Every format that `tailmark convert` reads, in the order of its help. */
 export const fileFormats: readonly FileFormat[] = [
   otlpJson,
+  jaegerUi,
+  vercelAi,
   k6,
   locust,
   jmeterCsv,

@@ -16,12 +16,13 @@ const formats: Readonly<Record<string, string>> = {
   litellm: 'litellm',
   nginx: 'nginx',
   'llm-server-spans': 'otlp_json',
-  openinference: 'otlp_json',
+  'jaeger-ui-json': 'jaeger_ui',
   openllmetry: 'otlp_json',
   'llm-bench': 'sglang_bench',
   llmperf: 'llmperf',
   locust: 'locust',
   onnxruntime: 'onnxruntime',
+  'otlp-json': 'otlp_json',
   'ray-serve': 'ray_serve',
   torchserve: 'torchserve',
   triton: 'triton',
@@ -30,15 +31,16 @@ const formats: Readonly<Record<string, string>> = {
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
-  // Kafka's records, one a line with their keys and offsets, are no format of their own.
-  .filter((path) => !/^(expected|kafka)\//.test(path))
+  // Kafka's records with their keys and offsets, and attributes alone, are no format of their own.
+  .filter((path) => !/^(expected|kafka)\/|\/otel_genai_/.test(path))
   .sort();
 
 it.each(files)('%s is recognised as one format, and says by what', async (path) => {
   const name = path.split('/')[0] ?? '';
   const jmeter = path.endsWith('.csv') ? 'jmeter_csv' : 'jmeter_xml';
   const envoy = path.includes('istio') ? 'istio' : 'envoy';
+  const openinference = path.includes('vercel') ? 'vercel_ai' : 'otlp_json';
   const { format, because } = chooseFormat('auto', await openInput(join(folder, path), hooks));
-  expect(format.name).toBe({ ...formats, jmeter, envoy }[name]);
+  expect(format.name).toBe({ ...formats, jmeter, envoy, openinference }[name]);
   expect(because).toMatch(/\S/);
 });
