@@ -1,5 +1,5 @@
-import type { TimingEventLimits } from '../decode/timing-event.ts';
-import { DraftCheck } from '../formats/draft-check.ts';
+import { rejectionOf } from '../decode/decode-event.ts';
+import { type TimingEventLimits, timingEvent } from '../decode/timing-event.ts';
 import type { DraftSink, EventDraft, Origin } from '../formats/format-reader.ts';
 
 export interface Rejected {
@@ -9,20 +9,15 @@ export interface Rejected {
   readonly origin: Origin;
 }
 
-/** What became of the contents of files. */
-export interface ConvertCounts {
-  events: number;
-  rejected: number;
-  /** Spans or records that no rule maps to an event, by intent. */
-  skipped: number;
-  /** Rejected ones by reason. */
-  readonly reasons: Map<string, number>;
-}
-
 /** Checks what a format made of files, counts it, and hands it on. */
 export class Converter implements DraftSink {
-  readonly counts: ConvertCounts = { events: 0, rejected: 0, skipped: 0, reasons: new Map() };
-  readonly #check: DraftCheck;
+  events = 0;
+  rejected = 0;
+  /** Spans or records that no rule maps to an event, by intent. */
+  skipped = 0;
+  /** Rejected ones by reason. */
+  readonly reasons = new Map<string, number>();
+  readonly #contract: ReturnType<typeof timingEvent>;
   readonly #onEvent: (event: EventDraft) => void;
   readonly #onRejected: (rejected: Rejected) => void;
 
@@ -31,29 +26,29 @@ export class Converter implements DraftSink {
     onEvent: (event: EventDraft) => void,
     onRejected: (rejected: Rejected) => void,
   ) {
-    this.#check = new DraftCheck(limits);
+    this.#contract = timingEvent(limits);
     this.#onEvent = onEvent;
     this.#onRejected = onRejected;
   }
 
   draft(event: EventDraft, origin: Origin): void {
-    const rejection = this.#check.rejectionOf(event);
-    if (rejection !== undefined) {
-      this.reject(rejection.reason, rejection.detail, origin);
+    const { error } = this.#contract.safeParse(event);
+    if (error === undefined) {
+      this.events++;
+      this.#onEvent(event);
       return;
     }
-    this.counts.events++;
-    this.#onEvent(event);
+    const { reason, detail } = rejectionOf(error, event);
+    this.reject(reason, detail, origin);
   }
 
   reject(reason: string, detail: string, origin: Origin): void {
-    const { counts } = this;
-    counts.rejected++;
-    counts.reasons.set(reason, (counts.reasons.get(reason) ?? 0) + 1);
+    this.rejected++;
+    this.reasons.set(reason, (this.reasons.get(reason) ?? 0) + 1);
     this.#onRejected({ reason, detail, origin });
   }
 
   skip(count: number): void {
-    this.counts.skipped += count;
+    this.skipped += count;
   }
 }

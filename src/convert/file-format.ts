@@ -30,3 +30,18 @@ export interface FileFormat {
    */
   convert(files: readonly InputFile[], options: ConvertOptions, sink: DraftSink): Promise<void>;
 }
+
+/** The `convert` of a format whose files are independent of each other. */
+export function eachFile(
+  convertFile: (file: InputFile, options: ConvertOptions, sink: DraftSink) => Promise<void>,
+): FileFormat['convert'] {
+  return async (files, options, sink) => {
+    for (const file of files) await convertFile(file, options, sink);
+  };
+}
+
+/** The `recognise` of a format whose files have all of these keys near their beginning. */
+export function recognisedByKeys(...keys: readonly string[]): FileFormat['recognise'] {
+  return (head) =>
+    keys.every((key) => head.includes(`"${key}"`)) ? keys.join(' and ') : undefined;
+}

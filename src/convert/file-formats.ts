@@ -44,7 +44,7 @@ export const fileFormats: readonly FileFormat[] = [
 
 export interface ChosenFormat {
   readonly format: FileFormat;
-  /** What told it; undefined where the operator named it. */
+  /** What shows that it is this one; undefined where the operator named it. */
   readonly because: string | undefined;
 }
 

@@ -1,100 +1,89 @@
-/** An object of a stream, or text that is none. */
-export interface JsonValue {
-  readonly bytes: Buffer;
-  /** True for a value beyond the limit; `bytes` has its beginning. */
-  readonly isTooLong: boolean;
-}
+import { byteLines } from './lines.ts';
 
-const QUOTE = 0x22;
-const BACKSLASH = 0x5c;
-const OPEN_BRACE = 0x7b;
-const CLOSE_BRACE = 0x7d;
-const OPEN_BRACKET = 0x5b;
-const CLOSE_BRACKET = 0x5d;
-const betweenObjects = /^[\s,[\]\ufeff]*$/;
+/** What should be one JSON value; `undefined`: longer than allowed, and dropped. */
+type JsonText = string | undefined;
+
+/** Longest value. Whole files of one value are held in memory as one. */
+const maxBytes = 256 * 1024 * 1024;
+
+const lineFeed = Buffer.from('\n');
+const quote = 0x22;
+const backslash = 0x5c;
+/** Makes a square bracket the brace of its side; a brace stays. */
+const toBrace = 0x20;
+const openingBrace = 0x7b;
+const closingBrace = 0x7d;
 
 /**
- * Splits a stream into its objects by brackets and strings alone: one after another, a line each or over many
- * lines, or the elements of a list. Other text between them is yielded as a value of its own.
+ * Splits a file into JSON values that each end with a line: one a line, or one over many. Nothing is held but
+ * the value that is read.
  *
- * Memory: one object, at most `maxBytes`.
+ * @param start how a line begins that cannot be inside a value: it ends what was left open, so a cut line
+ *   costs no other.
  */
 export async function* jsonValues(
-  pieces: AsyncIterable<Buffer>,
-  maxBytes: number,
-): AsyncGenerator<JsonValue, void> {
-  const value = new Value(maxBytes);
-  let depth = 0;
-  let inString = false;
-  let isEscaped = false;
-  for await (const piece of pieces) {
-    let start = 0;
-    for (let i = 0; i < piece.length; i++) {
-      const byte = piece[i] as number;
-      if (inString) {
-        if (isEscaped) isEscaped = false;
-        else if (byte === BACKSLASH) isEscaped = true;
-        else if (byte === QUOTE) inString = false;
-      } else if (byte === QUOTE) {
-        inString = depth > 0;
-      } else if (byte === OPEN_BRACE || (byte === OPEN_BRACKET && depth > 0)) {
-        if (depth === 0) {
-          value.add(piece.subarray(start, i));
-          if (!value.isBlank()) yield value.take();
-          value.take();
-          start = i;
-        }
-        depth++;
-      } else if ((byte === CLOSE_BRACE || byte === CLOSE_BRACKET) && depth > 0) {
-        depth--;
-        if (depth > 0) continue;
-        value.add(piece.subarray(start, i + 1));
-        yield value.take();
-        start = i + 1;
-      }
-    }
-    value.add(piece.subarray(start));
+  chunks: AsyncIterable<Buffer>,
+  start?: string,
+): AsyncGenerator<JsonText> {
+  const value = new Value();
+  for await (const { bytes, isTooLong } of byteLines(chunks, maxBytes)) {
+    const begins = start !== undefined && bytes.toString('latin1', 0, start.length) === start;
+    if (begins && value.isOpen) yield* value.take();
+    value.add(bytes, isTooLong);
+    if (!value.isOpen) yield* value.take();
   }
-  if (!value.isBlank()) yield value.take();
+  yield* value.take();
 }
 
-/** Parts of a value, up to a limit. */
 class Value {
-  readonly #maxBytes: number;
-  #parts: Buffer[] = [];
+  #lines: Buffer[] = [];
   #bytes = 0;
+  #depth = 0;
 
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
+  get isOpen(): boolean {
+    return this.#depth > 0;
   }
 
-  add(part: Buffer): void {
-    const room = this.#maxBytes - this.#bytes;
-    if (room > 0 && part.length > 0) this.#parts.push(part.subarray(0, room));
-    this.#bytes += part.length;
+  /** Adds a line. One that is too long ends its value, as the brackets it closes are not known. */
+  add(line: Buffer, isTooLong: boolean): void {
+    this.#depth = isTooLong ? 0 : Math.max(0, this.#depth + depthOf(line));
+    this.#bytes += isTooLong ? Number.POSITIVE_INFINITY : line.length + lineFeed.length;
+    if (this.#bytes > maxBytes) this.#lines = [];
+    else this.#lines.push(line, lineFeed);
   }
 
-  /** True for white space, and for the commas and brackets of a list. */
-  isBlank(): boolean {
-    return betweenObjects.test(Buffer.concat(this.#parts).toString('utf8'));
-  }
-
-  /** Returns the value and begins the next. */
-  take(): JsonValue {
-    const value = { bytes: Buffer.concat(this.#parts), isTooLong: this.#bytes > this.#maxBytes };
-    this.#parts = [];
+  /** Returns the value if there is one, and begins another. */
+  take(): JsonText[] {
+    const isTooLong = this.#bytes > maxBytes;
+    const text = Buffer.concat(this.#lines).toString().trim();
+    this.#lines = [];
     this.#bytes = 0;
-    return value;
+    this.#depth = 0;
+    if (isTooLong) return [undefined];
+    return text === '' ? [] : [text];
   }
 }
 
-/** Parses an object; undefined for anything else. */
-export function objectOf(bytes: Buffer): Readonly<Record<string, unknown>> | undefined {
-  try {
-    const value: unknown = JSON.parse(bytes.toString('utf8'));
-    if (typeof value !== 'object' || value === null || Array.isArray(value)) return undefined;
-    return value as Readonly<Record<string, unknown>>;
-  } catch {
-    return undefined;
+/** Returns how many more brackets a line opens than it closes. No string of JSON goes beyond its line. */
+function depthOf(line: Buffer): number {
+  let depth = 0;
+  for (let at = 0; at < line.length; at++) {
+    const byte = line[at]!;
+    if (byte === quote) at = endOfString(line, at);
+    else if ((byte | toBrace) === openingBrace) depth++;
+    else if ((byte | toBrace) === closingBrace) depth--;
   }
+  return depth;
+}
+
+/** Returns where the string ends that begins at a quote; the line's end if it does not. */
+function endOfString(line: Buffer, begin: number): number {
+  let end = line.indexOf(quote, begin + 1);
+  while (end >= 0) {
+    let escapes = 0;
+    while (line[end - 1 - escapes] === backslash) escapes++;
+    if (escapes % 2 === 0) return end;
+    end = line.indexOf(quote, end + 1);
+  }
+  return line.length;
 }

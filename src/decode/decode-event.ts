@@ -66,15 +66,6 @@ export function decodeEvent(
     const detail = `The event must be a JSON object: ${wrapperOf(value) ?? `it is ${shown(value)}`}`;
     return { reason: 'not_an_object', detail };
   }
-  return decodeValue(value, context, decoded);
-}
-
-/** Checks an event that is parsed already by the contract, and fills `decoded` or returns a rejection. */
-export function decodeValue(
-  value: object,
-  context: DecodeContext,
-  decoded: DecodedEvent,
-): Rejection | undefined {
   const checked = context.contract.safeParse(value);
   if (!checked.success) return rejectionOf(checked.error, value);
   fill(checked.data, context, decoded);
@@ -82,7 +73,7 @@ export function decodeValue(
 }
 
 /** Rejection of the first issue, in the order of the contract's fields. */
-function rejectionOf(error: z.ZodError, event: object): Rejection {
+export function rejectionOf(error: z.ZodError, event: object): Rejection {
   const issue = error.issues[0];
   const path = issue?.path.map(String) ?? [];
   let value: unknown = event;

@@ -15,9 +15,23 @@ const NEW_LINE = 10;
  * @param name of the file, for errors.
  * @throws OperatorError for UTF-16, for JSON over several lines, and for a stream that cannot be read.
  */
-export async function* eventText(
+export function eventText(
   stream: AsyncIterable<Buffer | string>,
   name: string,
+): AsyncGenerator<Buffer, void> {
+  return inflatedText(stream, name, refuseOtherForms);
+}
+
+/**
+ * The UTF-8 text of a stream, inflated where its bytes are gzip's, without a byte order mark.
+ *
+ * @param refuse throws for the first 512 bytes of what cannot be read, or the first line.
+ * @throws OperatorError for UTF-16 or a binary file, and for a stream that cannot be read.
+ */
+export async function* inflatedText(
+  stream: AsyncIterable<Buffer | string>,
+  name: string,
+  refuse: (head: Buffer, name: string) => void = () => undefined,
 ): AsyncGenerator<Buffer, void> {
   const pieces = piecesOf(stream, name)[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -28,10 +42,11 @@ export async function* eventText(
   }
   const all = startingWith(head, pieces);
   if (head[0] === 0x1f && head[1] === 0x8b) {
-    yield* eventText(gunzipped(all), name);
+    yield* inflatedText(gunzipped(all), name, refuse);
     return;
   }
-  refuseOtherForms(head, name);
+  refuseOtherEncodings(head, name);
+  refuse(head, name);
   yield* all;
 }
 
@@ -71,7 +86,7 @@ function gunzipped(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   );
 }
 
-function refuseOtherForms(head: Buffer, name: string): void {
+function refuseOtherEncodings(head: Buffer, name: string): void {
   const mark = head.toString('latin1', 0, 2);
   if (mark === '\xff\xfe' || mark === '\xfe\xff' || head.includes(0)) {
     throw unreadable(
@@ -80,6 +95,9 @@ function refuseOtherForms(head: Buffer, name: string): void {
       'Convert it: iconv -f UTF-16 -t UTF-8.',
     );
   }
+}
+
+function refuseOtherForms(head: Buffer, name: string): void {
   const [firstLine = ''] = head.toString('utf8').trimStart().split('\n', 1);
   if (/^[[{]\s*$/.test(firstLine) && head.includes(NEW_LINE)) {
     throw unreadable(

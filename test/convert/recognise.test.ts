@@ -6,7 +6,6 @@ import { chooseFormat } from '../../src/convert/file-formats.ts';
 import { openInput } from '../../src/convert/open-input.ts';
 
 const folder = fileURLToPath(new URL('../fixtures/formats/', import.meta.url));
-const hooks = { onBytes: () => undefined, between: async () => undefined };
 
 /** Format of each folder's files; of JMeter, by their extension. */
 const formats: Readonly<Record<string, string>> = {
@@ -40,7 +39,10 @@ it.each(files)('%s is recognised as one format, and says by what', async (path) 
   const jmeter = path.endsWith('.csv') ? 'jmeter_csv' : 'jmeter_xml';
   const envoy = path.includes('istio') ? 'istio' : 'envoy';
   const openinference = path.includes('vercel') ? 'vercel_ai' : 'otlp_json';
-  const { format, because } = chooseFormat('auto', await openInput(join(folder, path), hooks));
+  const { format, because } = chooseFormat(
+    'auto',
+    await openInput(join(folder, path), () => undefined),
+  );
   expect(format.name).toBe({ ...formats, jmeter, envoy, openinference }[name]);
   expect(because).toMatch(/\S/);
 });

@@ -1,18 +1,12 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { jsonValues } from '../../src/convert/json-values.ts';
-import { logLines } from '../../src/convert/log-lines.ts';
-
-/** A text in pieces of some bytes, which may end within a character. */
-async function* pieces(text: string, size: number): AsyncGenerator<Buffer, void> {
-  const bytes = Buffer.from(text);
-  for (let at = 0; at < bytes.length; at += size) yield bytes.subarray(at, at + size);
-}
+import { jsonObjects } from '../../src/convert/json-objects.ts';
+import { textFile } from './conversion.ts';
 
 async function textsOf(text: string, size = 3, maxBytes = 1_000): Promise<string[]> {
   const found: string[] = [];
-  for await (const { bytes, isTooLong } of jsonValues(pieces(text, size), maxBytes)) {
-    found.push(`${bytes.toString('utf8')}${isTooLong ? '…' : ''}`);
+  for await (const { text: part, isWhole } of jsonObjects(textFile(text, size).open(), maxBytes)) {
+    found.push(`${part}${isWhole ? '' : '…'}`);
   }
   return found;
 }
@@ -24,7 +18,8 @@ it.each([
   ['escaped quotes', '{"a":"\\"}"}', ['{"a":"\\"}"}']],
   ['a byte order mark', '\ufeff{"a":1}', ['{"a":1}']],
   ['text between', '{"a":1} oops {"b":2}', ['{"a":1}', ' oops ', '{"b":2}']],
-  ['an object that breaks off', '{"a":1}{"b":', ['{"a":1}', '{"b":']],
+  ['an object that breaks off', '{"a":1}{"b":', ['{"a":1}', '{"b":…']],
+  ['a list that breaks off between objects', '[{"a":1},', ['{"a":1}', ',…']],
   ['nothing', ' \n', []],
 ])('objects of a stream are separated: %s', async (_name, text, expected) => {
   for (const size of [1, 2, 7, 1_000]) expect(await textsOf(text, size)).toEqual(expected);
@@ -48,12 +43,4 @@ it('any objects come out as they went in, however the stream is cut', async () =
       },
     ),
   );
-});
-
-it('lines of a log are separated, however the stream is cut', async () => {
-  for (const size of [1, 2, 100]) {
-    const found: string[] = [];
-    for await (const line of logLines(pieces('é\r\n\nlast', size))) found.push(line);
-    expect(found).toEqual(['é', '', 'last']);
-  }
 });

@@ -2,13 +2,16 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { closest } from '../../config/closest.ts';
 import { type MappingFile, readMapping, readPreset } from '../../config/presets.ts';
 import type { DraftSink } from '../../formats/format-reader.ts';
+import { objectOf, parsed } from '../../formats/loose-json.ts';
 import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
 import { type Mapping, mappingSchema } from '../../formats/mapping/mapping-schema.ts';
 import type { FileFormat } from '../file-format.ts';
-import { type Line, linesOf } from './ndjson.ts';
+import { byteLines } from '../lines.ts';
 
 /** Longest line, in bytes. */
 const maxLineBytes = 16 * 1024 * 1024;
+
+const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09);
 
 /**
  * Makes a format of a user's mapping, for files with one JSON object a line.
@@ -48,7 +51,9 @@ function formatOf(
     async convert(files, options, sink) {
       const map = compileMapping(mappingOf(), options.model);
       for (const file of files) {
-        for await (const line of linesOf(file.open(), maxLineBytes)) convertLine(line, map, sink);
+        for await (const { bytes, isTooLong } of byteLines(file.open(), maxLineBytes)) {
+          if (!isBlank(bytes)) convertLine(bytes, isTooLong, map, sink);
+        }
       }
     },
   };
@@ -57,11 +62,12 @@ function formatOf(
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
 function convertLine(
-  { bytes, tooLong }: Line,
+  bytes: Buffer,
+  isTooLong: boolean,
   map: ReturnType<typeof compileMapping>,
   sink: DraftSink,
 ): void {
-  const mapped = tooLong ? tooLongLine : mappedLine(bytes, map);
+  const mapped = isTooLong ? tooLongLine : mappedLine(bytes, map);
   const origin = { bytes: () => Buffer.from(bytes) };
   if (mapped === 'skip') sink.skip(1);
   else if ('draft' in mapped) sink.draft(mapped.draft, origin);
@@ -80,19 +86,10 @@ function mappedLine(bytes: Buffer, map: ReturnType<typeof compileMapping>): Mapp
   } catch {
     return { reason: 'invalid_utf8', detail: 'a line must be UTF-8: some bytes are not' };
   }
-  const object = parsed(text);
-  if (object !== undefined) return map(object);
+  const value = parsed(text);
+  if (value !== undefined) return map(value);
   const detail = `a line must be valid JSON: it is ${beginning(text)}`;
   return { reason: 'invalid_json', detail };
-}
-
-/** Value of a JSON text; undefined for other text. */
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text) as unknown;
-  } catch {
-    return undefined;
-  }
 }
 
 function beginning(text: string): string {
@@ -101,8 +98,8 @@ function beginning(text: string): string {
 
 function hasKeys(head: string, keys: readonly string[]): boolean {
   const end = head.indexOf('\n');
-  const object = parsed(end < 0 ? head : head.slice(0, end));
-  if (typeof object !== 'object' || object === null || keys.length === 0) return false;
+  const object = objectOf(parsed(end < 0 ? head : head.slice(0, end)));
+  if (object === undefined || keys.length === 0) return false;
   return keys.every((key) => Object.hasOwn(object, key));
 }
 

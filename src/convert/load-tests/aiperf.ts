@@ -1,8 +1,15 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
-import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
+import { type JsonObject, objectOf } from '../../formats/loose-json.ts';
+import {
+  type ConvertOptions,
+  eachFile,
+  type FileFormat,
+  type InputFile,
+  recognisedByKeys,
+} from '../file-format.ts';
 import { lines } from '../lines.ts';
 import { FieldReader } from './field-reader.ts';
-import { type JsonObject, jsonLines, objectOf, originOf } from './json-lines.ts';
+import { jsonLines, originOf } from './json-lines.ts';
 import { failureStatus } from './labels.ts';
 
 /** Digits of a member: `JSON.parse` would round nanoseconds since 1970 to multiples of 256. */
@@ -39,8 +46,8 @@ function convertRecord(
   options: ConvertOptions,
   sink: DraftSink,
 ): void {
-  const metadata = objectOf(value.metadata);
-  const metrics = objectOf(value.metrics);
+  const metadata = objectOf(value.metadata) ?? {};
+  const metrics = objectOf(value.metrics) ?? {};
   const phase = metadata.benchmark_phase;
   if (phase !== undefined && phase !== 'profiling') {
     sink.skip(1);
@@ -60,7 +67,7 @@ function convertRecord(
     sink.reject('ends_before_start', detail, origin);
     return;
   }
-  const fields = new FieldReader(`Line ${number}`, (name) => objectOf(metrics[name]).value);
+  const fields = new FieldReader(`Line ${number}`, (name) => objectOf(metrics[name])?.value);
   const { latencyMs, stages_ms, tokens } = measured(fields);
   const { problem } = fields;
   if (problem !== undefined) {
@@ -76,7 +83,7 @@ function convertRecord(
       ...(typeof id === 'string' && { id }),
       status: statusOf(
         metadata,
-        error === undefined || error === null ? undefined : objectOf(error),
+        error === undefined || error === null ? undefined : (objectOf(error) ?? {}),
       ),
       ...tokens,
       total_ms: latencyMs ?? Number(endNs - startNs) / 1e6,
@@ -97,11 +104,6 @@ async function convertFile(file: InputFile, options: ConvertOptions, sink: Draft
 export const aiperf: FileFormat = {
   name: 'aiperf',
   what: 'NVIDIA AIPerf: profile_export.jsonl',
-  recognise: (head) =>
-    head.includes('"request_start_ns"') && head.includes('"benchmark_phase"')
-      ? 'request_start_ns and benchmark_phase'
-      : undefined,
-  async convert(files, options, sink) {
-    for (const file of files) await convertFile(file, options, sink);
-  },
+  recognise: recognisedByKeys('request_start_ns', 'benchmark_phase'),
+  convert: eachFile(convertFile),
 };

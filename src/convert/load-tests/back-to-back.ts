@@ -1,7 +1,5 @@
-import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
 import type { ConvertOptions } from '../file-format.ts';
-
-const errorCode: ErrorCode = 'TAILMARK_USAGE';
+import { requiredModel, requiredStart } from '../required-options.ts';
 
 /** Model and start times for requests of a file that has neither. */
 export interface BackToBack {
@@ -17,22 +15,8 @@ export interface BackToBack {
  * @throws OperatorError where the model or the start is missing.
  */
 export function backToBack(format: string, options: ConvertOptions): BackToBack {
-  const { model, startMs } = options;
-  if (model === undefined || model === '') {
-    throw new OperatorError(
-      errorCode,
-      `Cannot convert ${format} as --model must name the model, which the file does not: it is absent`,
-      { hint: 'Add --model NAME.' },
-    );
-  }
-  if (startMs === undefined) {
-    throw new OperatorError(
-      errorCode,
-      `Cannot convert ${format} as --start must say when the test began, as the file has no times: it is absent`,
-      { hint: 'Add --start TIME, such as --start 2026-11-25T17:00:00Z.' },
-    );
-  }
-  let nextMs = startMs;
+  const model = requiredModel(format, options);
+  let nextMs = requiredStart(format, options, 'the file has no times');
   return {
     model,
     start(totalMs) {

@@ -1,11 +1,11 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
-import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
+import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '../file-format.ts';
 import { lines } from '../lines.ts';
 import { csvRecords, maxCsvLineBytes } from './csv-records.ts';
 import { CsvTable } from './csv-table.ts';
 import { sampleDraft } from './jmeter-sample.ts';
 
-/** Columns that JMeter 5 writes unless it is told otherwise; JMeter 3 and 4 write them without URL. */
+/** Columns that JMeter 5 writes by default; JMeter 3 and 4 write them without URL. */
 const jmeter5 = [
   ...['timeStamp', 'elapsed', 'label', 'responseCode', 'responseMessage', 'threadName', 'dataType'],
   ...['success', 'failureMessage', 'bytes', 'sentBytes', 'grpThreads', 'allThreads', 'URL'],
@@ -52,7 +52,5 @@ export const jmeterCsv: FileFormat = {
   name: 'jmeter_csv',
   what: 'Apache JMeter: samples as CSV (.jtl, .csv)',
   recognise,
-  async convert(files, options, sink) {
-    for (const file of files) await convertFile(file, options, sink);
-  },
+  convert: eachFile(convertFile),
 };

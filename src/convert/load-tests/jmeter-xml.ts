@@ -1,6 +1,6 @@
 import { SaxesParser, type SaxesTagPlain } from 'saxes';
 import type { DraftSink } from '../../formats/format-reader.ts';
-import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
+import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '../file-format.ts';
 import { FieldReader } from './field-reader.ts';
 import { sampleDraft } from './jmeter-sample.ts';
 import { originOf } from './json-lines.ts';
@@ -119,7 +119,5 @@ export const jmeterXml: FileFormat = {
   name: 'jmeter_xml',
   what: 'Apache JMeter: samples as XML (.jtl, .xml)',
   recognise: (head) => (/<testResults[\s>]/.test(head) ? 'element testResults' : undefined),
-  async convert(files, options, sink) {
-    for (const file of files) await convertFile(file, options, sink);
-  },
+  convert: eachFile(convertFile),
 };

@@ -1,11 +1,12 @@
 import { epochMsOf } from '../../decode/epoch-ms-of.ts';
 import type { DraftSink } from '../../formats/format-reader.ts';
-import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
+import { objectOf } from '../../formats/loose-json.ts';
+import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '../file-format.ts';
 import { type Line, lines } from '../lines.ts';
 import { csvRecords } from './csv-records.ts';
 import { CsvTable } from './csv-table.ts';
 import { FieldReader } from './field-reader.ts';
-import { jsonLines, objectOf, originOf } from './json-lines.ts';
+import { jsonLines, originOf } from './json-lines.ts';
 import { failureStatus } from './labels.ts';
 
 /** Stages by the metrics of a request. */
@@ -128,7 +129,7 @@ const textOf = (value: unknown) => (typeof value === 'string' && value !== '' ? 
 async function convertJson(source: AsyncIterable<Line>, requests: Requests, sink: DraftSink) {
   for await (const { number, text, value } of jsonLines(source, sink)) {
     if (value.type === 'Metric') continue;
-    const data = objectOf(value.data);
+    const data = objectOf(value.data) ?? {};
     const metric = textOf(value.metric);
     const time = textOf(data.time);
     if (metric === undefined || time === undefined) {
@@ -137,7 +138,7 @@ async function convertJson(source: AsyncIterable<Line>, requests: Requests, sink
       sink.reject('invalid_line', detail, originOf(text));
       continue;
     }
-    const tags = objectOf(data.tags);
+    const tags = objectOf(data.tags) ?? {};
     const tag = (name: string) => textOf(tags[name]);
     requests.add({ line: number, metric, value: data.value, time, text, tag });
   }
@@ -198,7 +199,5 @@ export const k6: FileFormat = {
   name: 'k6',
   what: 'Grafana k6: --out json or --out csv',
   recognise,
-  async convert(files, options, sink) {
-    for (const file of files) await convertFile(file, options, sink);
-  },
+  convert: eachFile(convertFile),
 };

@@ -1,15 +1,19 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
-import type { FileFormat, InputFile } from '../file-format.ts';
+import { objectOf, parsed } from '../../formats/loose-json.ts';
+import { type FileFormat, type InputFile, recognisedByKeys } from '../file-format.ts';
+import { jsonObjects } from '../json-objects.ts';
 import { type BackToBack, backToBack } from './back-to-back.ts';
 import { FieldReader } from './field-reader.ts';
-import { jsonElements } from './json-elements.ts';
-import { isJsonObject, originOf, parsed } from './json-lines.ts';
+import { originOf } from './json-lines.ts';
 import { failureStatus } from './labels.ts';
+
+/** Longest response that is read. */
+const maxResponseBytes = 1024 * 1024;
 
 function convertResponse(number: number, text: string, clock: BackToBack, sink: DraftSink): void {
   const origin = originOf(() => `[${text}]`);
-  const response = parsed(text);
-  if (!isJsonObject(response)) {
+  const response = objectOf(parsed(text));
+  if (response === undefined) {
     const detail = `Response ${number} must be a JSON object: it begins with ${JSON.stringify(text.slice(0, 40))}`;
     sink.reject('invalid_json', detail, origin);
     return;
@@ -42,11 +46,11 @@ function convertResponse(number: number, text: string, clock: BackToBack, sink: 
 }
 
 async function convertFile(file: InputFile, clock: BackToBack, sink: DraftSink) {
-  for await (const { number, text } of jsonElements(file.open())) {
-    if (text !== undefined) convertResponse(number, text, clock, sink);
+  for await (const { number, text, isWhole } of jsonObjects(file.open(), maxResponseBytes)) {
+    if (isWhole) convertResponse(number, text, clock, sink);
     else {
       const detail = `Response ${number} must be complete and at most 1 MiB long: it is not`;
-      sink.reject('invalid_json', detail, originOf(''));
+      sink.reject('invalid_json', detail, originOf(text));
     }
   }
 }
@@ -58,10 +62,7 @@ async function convertFile(file: InputFile, clock: BackToBack, sink: DraftSink) 
 export const llmperf: FileFormat = {
   name: 'llmperf',
   what: 'llmperf: *_individual_responses.json (needs --model and --start)',
-  recognise: (head) =>
-    head.includes('"end_to_end_latency_s"') && head.includes('"ttft_s"')
-      ? 'end_to_end_latency_s and ttft_s'
-      : undefined,
+  recognise: recognisedByKeys('end_to_end_latency_s', 'ttft_s'),
   async convert(files, options, sink) {
     const clock = backToBack('llmperf', options);
     for (const file of files) await convertFile(file, clock, sink);

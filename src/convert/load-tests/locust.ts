@@ -1,5 +1,5 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
-import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
+import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '../file-format.ts';
 import { lines } from '../lines.ts';
 import { csvRecords, maxCsvLineBytes } from './csv-records.ts';
 import { CsvTable } from './csv-table.ts';
@@ -51,7 +51,5 @@ export const locust: FileFormat = {
   what: 'Locust: requests of its CSV request logger',
   recognise: (head) =>
     head.replace(/^\ufeff/, '').startsWith(header) ? `header ${header}` : undefined,
-  async convert(files, options, sink) {
-    for (const file of files) await convertFile(file, options, sink);
-  },
+  convert: eachFile(convertFile),
 };

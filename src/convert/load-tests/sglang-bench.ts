@@ -1,9 +1,10 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
+import type { JsonObject } from '../../formats/loose-json.ts';
 import type { FileFormat, InputFile } from '../file-format.ts';
 import { lines } from '../lines.ts';
 import { type BackToBack, backToBack } from './back-to-back.ts';
 import { FieldReader, shown } from './field-reader.ts';
-import { type JsonObject, jsonLines, originOf } from './json-lines.ts';
+import { jsonLines, originOf } from './json-lines.ts';
 import { failureStatus } from './labels.ts';
 
 const arrays = ['ttfts', 'itls', 'errors', 'input_lens', 'output_lens'] as const;

@@ -1,8 +1,10 @@
 import type { DraftSink, EventDraft, Origin } from '../../formats/format-reader.ts';
+import { objectOf, parsed } from '../../formats/loose-json.ts';
 import type { FileFormat } from '../file-format.ts';
-import { jsonValues, objectOf } from '../json-values.ts';
+import { jsonValues } from '../json-values.ts';
 
-const MAX_BATCH_BYTES = 16 * 1024 * 1024;
+/** How a line begins that cannot be inside another batch. */
+const BATCH_START = '{"messageType"';
 
 /** Line of an invocation, with line breaks and tabs that were escaped twice made plain. */
 interface LogEvent {
@@ -37,11 +39,11 @@ export const awsLambda: FileFormat = {
   },
   async convert(files, options, sink) {
     for (const file of files) {
-      for await (const { bytes, isTooLong } of jsonValues(file.open(), MAX_BATCH_BYTES)) {
-        const origin = { bytes: () => bytes };
-        const batch = isTooLong ? undefined : objectOf(bytes);
+      for await (const text of jsonValues(file.open(), BATCH_START)) {
+        const origin = { bytes: () => Buffer.from(text ?? '') };
+        const batch = objectOf(parsed(text ?? ''));
         if (batch === undefined) {
-          const found = isTooLong ? `it is longer than ${MAX_BATCH_BYTES} bytes` : 'it is not JSON';
+          const found = text === undefined ? 'it is longer than 256 MiB' : 'it is not JSON';
           sink.reject('invalid_json', `A batch of ${file.name} must be JSON: ${found}`, origin);
         } else {
           convertBatch(batch, file.name, options.model, sink, origin);

@@ -1,7 +1,8 @@
 import { limits } from '../../base/limits.ts';
-import { OperatorError } from '../../base/operator-error.ts';
+import { objectOf, parsed } from '../../formats/loose-json.ts';
 import type { FileFormat } from '../file-format.ts';
-import { jsonValues, objectOf } from '../json-values.ts';
+import { jsonObjects } from '../json-objects.ts';
+import { requiredStart } from '../required-options.ts';
 
 const MAX_RECORD_BYTES = 1024 * 1024;
 /** Stage of the operators beyond those that an event may name. */
@@ -25,20 +26,18 @@ export const onnxruntime: FileFormat = {
     for (const file of files) {
       const [, name, day, hour, minute, second, ms = '000'] = nameOfFile.exec(file.name) ?? [];
       const namedMs = Date.parse(`${day}T${hour}:${minute}:${second}.${ms}Z`);
-      const startMs = options.startMs ?? (day === undefined ? undefined : namedMs);
-      if (startMs === undefined) {
-        throw new OperatorError(
-          'TAILMARK_USAGE',
-          `Cannot convert: ${file.name} must say in its name when profiling began, or --start must`,
-          { hint: 'Give the start of profiling: --start 2026-11-25T12:00:00Z.' },
-        );
-      }
+      const startOf = day === undefined ? options.startMs : (options.startMs ?? namedMs);
+      const startMs = requiredStart(
+        'onnxruntime',
+        { startMs: startOf },
+        'the name of the file does not',
+      );
       let stages: Record<string, number> = {};
-      for await (const { bytes, isTooLong } of jsonValues(file.open(), MAX_RECORD_BYTES)) {
-        const record = isTooLong ? undefined : objectOf(bytes);
+      for await (const { text, isWhole } of jsonObjects(file.open(), MAX_RECORD_BYTES)) {
+        const record = isWhole ? objectOf(parsed(text)) : undefined;
         if (record === undefined) {
           const detail = `A record of ${file.name} must be a JSON object of at most 1 MiB`;
-          sink.reject('invalid_json', detail, { bytes: () => bytes });
+          sink.reject('invalid_json', detail, { bytes: () => Buffer.from(text) });
           continue;
         }
         const { cat, name: what, dur, ts } = record;
@@ -53,7 +52,7 @@ export const onnxruntime: FileFormat = {
             stages_ms: milliseconds(stages),
           };
           stages = {};
-          sink.draft(draft, { bytes: () => bytes });
+          sink.draft(draft, { bytes: () => Buffer.from(text) });
         }
       }
     }

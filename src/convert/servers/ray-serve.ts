@@ -1,7 +1,7 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
+import { objectOf, parsed } from '../../formats/loose-json.ts';
 import type { FileFormat, InputFile } from '../file-format.ts';
-import { objectOf } from '../json-values.ts';
-import { logLines } from '../log-lines.ts';
+import { lines } from '../lines.ts';
 import { statusOfHttp } from './http-status.ts';
 
 /** Requests whose proxy line is awaited. Of further ones the oldest are given up. */
@@ -106,14 +106,14 @@ async function* byTime(files: readonly InputFile[]): AsyncGenerator<Finished, vo
 }
 
 async function* finishedOf(file: InputFile): AsyncGenerator<Finished, void> {
-  for await (const line of logLines(file.open())) {
+  for await (const { text: line = '' } of lines(file.open())) {
     const finished = line.startsWith('{') ? ofJson(line) : ofText(line);
     if (finished !== undefined) yield finished;
   }
 }
 
 function ofJson(line: string): Finished | undefined {
-  const fields = objectOf(Buffer.from(line));
+  const fields = objectOf(parsed(line));
   if (fields === undefined) return undefined;
   const { message, request_id, deployment, application, timestamp_ns } = fields;
   if (typeof message !== 'string' || typeof request_id !== 'string') return undefined;

@@ -1,8 +1,10 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { FileFormat, InputFile } from '../file-format.ts';
-import { logLines } from '../log-lines.ts';
+import { lines } from '../lines.ts';
 import { statusOfHttp } from './http-status.ts';
 
+/** Values of a model that wait for its requests. */
+const MAX_WAITING = 100_000;
 const QUARTER_MS = 15 * 60_000;
 
 const accessLine =
@@ -27,12 +29,13 @@ interface Handled {
 }
 
 /**
- * TorchServe's access log, with model_metrics and ts_metrics where given. No line has all of a request, and none has
- * a common key. So they are joined by order, model by model: the k-th answered request of the access log, the k-th
- * queue latency, the k-th id of the batches. Replies go out in that order.
+ * TorchServe's access log, with model_metrics and ts_metrics where given. No line has all of a request, and none
+ * has a common key. So they are joined by order, model by model: the k-th answered request of the access log,
+ * the k-th queue latency, the k-th id of the batches. Replies go out in that order.
  *
- * Lines say when a request ended, in local time: its offset from UTC is told by the epoch stamps of the metrics, and
- * is 0 without them. Milliseconds of the total are whole, as the log has them. Requests that failed have no stages.
+ * Lines say when a request ended, in local time. The epoch stamps of the metrics give its offset from UTC, which
+ * is 0 without them. Milliseconds of the total are whole, as the log has them. Requests that failed have no
+ * stages.
  */
 export const torchserve: FileFormat = {
   name: 'torchserve',
@@ -54,7 +57,7 @@ export const torchserve: FileFormat = {
     const offsetMs = await offsetOf([model, queue]);
     const handled = new ByModel(model === undefined ? undefined : handledOf(model));
     const queued = new ByModel(queue === undefined ? undefined : queueMsOf(queue));
-    for await (const line of logLines(access.open())) {
+    for await (const { text: line = '' } of lines(access.open())) {
       const [, day, time, ms, name = '', code, totalText] = accessLine.exec(line) ?? [];
       if (totalText === undefined) continue;
       const isAnswered = Number(code) < 300;
@@ -76,19 +79,17 @@ export const torchserve: FileFormat = {
   },
 };
 
-/** Tells the three logs by their first lines. */
+/** Recognises the three logs by their first lines. */
 async function sorted(files: readonly InputFile[]) {
   let access: InputFile | undefined;
   let model: InputFile | undefined;
   let queue: InputFile | undefined;
   for (const file of files) {
-    let seen = 0;
-    for await (const line of logLines(file.open())) {
-      if (accessLine.test(line) || /" \d{3} \d+$/.test(line)) access ??= file;
-      else if (/\bLevel:Model\b/.test(line)) model ??= file;
-      else if (metricLine.test(line)) queue ??= file;
-      if (++seen === 1) break;
-    }
+    const first = await lines(file.open()).next();
+    const line = first.value?.text ?? '';
+    if (/" \d{3} \d+$/.test(line)) access ??= file;
+    else if (/\bLevel:Model\b/.test(line)) model ??= file;
+    else if (metricLine.test(line)) queue ??= file;
   }
   return [access, model, queue] as const;
 }
@@ -97,7 +98,7 @@ async function sorted(files: readonly InputFile[]) {
 async function offsetOf(files: readonly (InputFile | undefined)[]): Promise<number> {
   for (const file of files) {
     if (file === undefined) continue;
-    for await (const line of logLines(file.open())) {
+    for await (const { text: line = '' } of lines(file.open())) {
       const metric = metricOf(line);
       if (metric?.stampMs === undefined) continue;
       return Math.round((metric.lineMs - metric.stampMs) / QUARTER_MS) * QUARTER_MS;
@@ -124,7 +125,7 @@ function metricOf(line: string) {
 type OfModel<T> = readonly [model: string, value: T];
 
 async function* queueMsOf(file: InputFile): AsyncGenerator<OfModel<number>, void> {
-  for await (const line of logLines(file.open())) {
+  for await (const { text: line = '' } of lines(file.open())) {
     const metric = metricOf(line);
     if (metric?.name !== 'ts_queue_latency_microseconds') continue;
     yield [metric.model, Math.round(metric.value * 1e3) / 1e6];
@@ -136,7 +137,7 @@ async function* handledOf(file: InputFile): AsyncGenerator<OfModel<Handled>, voi
   let key = '';
   let model = '';
   let batch: Handled[] = [];
-  for await (const line of logLines(file.open())) {
+  for await (const { text: line = '' } of lines(file.open())) {
     const metric = metricOf(line);
     const stage = metric === undefined ? undefined : stages[metric.name];
     if (metric === undefined || stage === undefined) continue;
@@ -152,10 +153,14 @@ async function* handledOf(file: InputFile): AsyncGenerator<OfModel<Handled>, voi
   for (const each of batch) yield [model, each];
 }
 
-/** Values of each model in their order, read no further than needed. */
+/**
+ * Values of each model in their order, read no further than needed. Those that no request of the access log takes
+ * (requests by gRPC) would wait for ever: of such a model no more are kept.
+ */
 class ByModel<T> {
   readonly #values: AsyncGenerator<OfModel<T>, void> | undefined;
   readonly #waiting = new Map<string, T[]>();
+  readonly #givenUp = new Set<string>();
 
   constructor(values: AsyncGenerator<OfModel<T>, void> | undefined) {
     this.#values = values;
@@ -163,15 +168,24 @@ class ByModel<T> {
 
   /** The next value of a model; undefined after the last. */
   async next(model: string): Promise<T | undefined> {
+    if (this.#values === undefined || this.#givenUp.has(model)) return undefined;
     const waiting = this.#waiting.get(model)?.shift();
-    if (waiting !== undefined || this.#values === undefined) return waiting;
+    if (waiting !== undefined) return waiting;
     for (;;) {
       const { done, value } = await this.#values.next();
       if (done === true) return undefined;
       if (value[0] === model) return value[1];
-      const others = this.#waiting.get(value[0]) ?? [];
-      others.push(value[1]);
-      this.#waiting.set(value[0], others);
+      this.#wait(...value);
     }
+  }
+
+  #wait(model: string, value: T): void {
+    if (this.#givenUp.has(model)) return;
+    const waiting = this.#waiting.get(model) ?? [];
+    waiting.push(value);
+    this.#waiting.set(model, waiting);
+    if (waiting.length <= MAX_WAITING) return;
+    this.#waiting.delete(model);
+    this.#givenUp.add(model);
   }
 }

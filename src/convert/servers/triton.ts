@@ -1,7 +1,8 @@
-import { OperatorError } from '../../base/operator-error.ts';
 import type { DraftSink, EventDraft } from '../../formats/format-reader.ts';
+import { objectOf, parsed } from '../../formats/loose-json.ts';
 import type { FileFormat } from '../file-format.ts';
-import { jsonValues, objectOf } from '../json-values.ts';
+import { jsonObjects } from '../json-objects.ts';
+import { requiredStart } from '../required-options.ts';
 
 const MAX_RECORD_BYTES = 1024 * 1024;
 /** Requests of which records may still come: they are out of order. */
@@ -58,14 +59,11 @@ export const triton: FileFormat = {
     return isTrace ? 'records with id and timestamps' : undefined;
   },
   async convert(files, options, sink) {
-    const { startMs } = options;
-    if (startMs === undefined) {
-      throw new OperatorError(
-        'TAILMARK_USAGE',
-        'Cannot convert: a trace of Triton must have --start: its times are since the machine started',
-        { hint: 'Give the time of its first request: --start 2026-11-25T12:00:00Z.' },
-      );
-    }
+    const startMs = requiredStart(
+      'triton',
+      options,
+      'its times count from the start of the machine',
+    );
     for (const file of files) {
       const open = new Map<number, Traced>();
       let firstNs: number | undefined;
@@ -75,11 +73,11 @@ export const triton: FileFormat = {
         if (traced === undefined || traced.isChild) return;
         finish(id, traced, options.model, (ns) => startMs + (ns - (firstNs ?? ns)) / 1e6, sink);
       };
-      for await (const { bytes, isTooLong } of jsonValues(file.open(), MAX_RECORD_BYTES)) {
-        const record = isTooLong ? undefined : objectOf(bytes);
+      for await (const { text, isWhole } of jsonObjects(file.open(), MAX_RECORD_BYTES)) {
+        const record = isWhole ? objectOf(parsed(text)) : undefined;
         if (record === undefined || typeof record.id !== 'number') {
           const detail = `A record of ${file.name} must be an object with an id, a number`;
-          sink.reject('invalid_json', detail, { bytes: () => bytes });
+          sink.reject('invalid_json', detail, { bytes: () => Buffer.from(text) });
           continue;
         }
         const traced = tracedOf(record.id, open);

@@ -6,8 +6,8 @@ import { vllm } from '../../formats/spans/presets/vllm.ts';
 import type { Span } from '../../formats/spans/span.ts';
 import { emitSpan } from '../../formats/spans/span-events.ts';
 import type { SpanReader } from '../../formats/spans/span-reader.ts';
-import type { InputFile } from '../file-format.ts';
-import { jsonValues } from './json-values.ts';
+import type { ConvertOptions, InputFile } from '../file-format.ts';
+import { jsonValues } from '../json-values.ts';
 
 /** In order: each span goes to the first that knows it. */
 const presets: readonly Preset[] = [vllm, sglang, ...genai];
@@ -24,12 +24,17 @@ export interface SpanForm {
 /** Longest part of a text that cannot be read which goes into a dead letter. */
 const maxCharsKept = 64 * 1024;
 
-/** Converts files of spans, each an event of its own or none. */
+/** Converts files of spans, each an event of its own or none. `--model` is that of spans which name none. */
 export async function convertSpans(
   files: readonly InputFile[],
   { read, start, finish = (event) => event }: SpanForm,
+  { model }: ConvertOptions,
   sink: DraftSink,
 ): Promise<void> {
+  const complete = (event: EventDraft, span: Span) => {
+    const finished = finish(event, span);
+    return { ...finished, model: finished.model ?? model };
+  };
   for (const file of files) {
     for await (const text of jsonValues(file.open(), start)) {
       const kept = () => Buffer.from((text ?? '').slice(0, maxCharsKept));
@@ -37,7 +42,7 @@ export async function convertSpans(
         text === undefined
           ? 'A value must be at most 256 MiB, and is longer.'
           : read(text, {
-              span: (span, origin) => emitSpan(span, origin, presets, sink, finish),
+              span: (span, origin) => emitSpan(span, origin, presets, sink, complete),
               malformed: (detail, origin) => sink.reject('invalid_line', detail, origin),
             });
       if (problem !== undefined) sink.reject('invalid_line', problem, { bytes: kept });

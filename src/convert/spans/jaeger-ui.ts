@@ -3,7 +3,7 @@ import type { FileFormat } from '../file-format.ts';
 import { convertSpans } from './convert-spans.ts';
 
 /**
- * Traces as Jaeger's user interface saves them. Calls of one trace are told apart by their span ids, and the
+ * Traces as Jaeger's user interface saves them. Calls of one trace differ by their span ids, and the
  * process of a client's span is not the service that answered.
  */
 export const jaegerUi: FileFormat = {
@@ -13,7 +13,7 @@ export const jaegerUi: FileFormat = {
     /^\uFEFF?\s*\{/.test(head) && /"traceID"\s*:/.test(head) && /"spans"\s*:/.test(head)
       ? 'it has traceID and spans'
       : undefined,
-  convert: (files, _options, sink) =>
+  convert: (files, options, sink) =>
     convertSpans(
       files,
       {
@@ -24,6 +24,7 @@ export const jaegerUi: FileFormat = {
           id: spanId === '' ? undefined : spanId,
         }),
       },
+      options,
       sink,
     ),
 };

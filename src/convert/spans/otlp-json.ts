@@ -8,6 +8,6 @@ export const otlpJson: FileFormat = {
   what: 'OTLP JSON: spans of vLLM, SGLang and GenAI clients, a request a line or one a file',
   recognise: (head) =>
     /^\uFEFF?\s*\{\s*"resourceSpans"\s*:/.test(head) ? 'it begins with resourceSpans' : undefined,
-  convert: (files, _options, sink) =>
-    convertSpans(files, { read: readOtlpJson, start: '{"resourceSpans"' }, sink),
+  convert: (files, options, sink) =>
+    convertSpans(files, { read: readOtlpJson, start: '{"resourceSpans"' }, options, sink),
 };

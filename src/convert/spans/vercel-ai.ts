@@ -12,5 +12,5 @@ export const vercelAi: FileFormat = {
     /"ai\.operationId"\s*:/.test(head)
       ? 'it has spanContext and ai.operationId'
       : undefined,
-  convert: (files, _options, sink) => convertSpans(files, { read: readOtelJsJson }, sink),
+  convert: (files, options, sink) => convertSpans(files, { read: readOtelJsJson }, options, sink),
 };

@@ -1,4 +1,12 @@
-import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
+import {
+  type JsonObject,
+  jsonBytes,
+  listOf,
+  notJson,
+  objectOf,
+  parsed,
+  textOf,
+} from '../loose-json.ts';
 import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
@@ -16,9 +24,9 @@ import type { SpanSink } from './span-reader.ts';
  * there, or a trace by itself. Times are whole microseconds.
  */
 export function readJaegerUiJson(text: string, sink: SpanSink): string | undefined {
-  const result = parsed(text);
-  if ('problem' in result) return result.problem;
-  const file = objectOf(result.value);
+  const value = parsed(text);
+  if (value === undefined) return notJson;
+  const file = objectOf(value);
   if (file === undefined) return 'Traces must be a JSON object, and are not.';
   const data = file.data ?? file;
   for (const entry of Array.isArray(data) ? data : [data]) {

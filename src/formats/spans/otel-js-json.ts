@@ -1,4 +1,12 @@
-import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
+import {
+  type JsonObject,
+  jsonBytes,
+  listOf,
+  notJson,
+  objectOf,
+  parsed,
+  textOf,
+} from '../loose-json.ts';
 import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
@@ -15,9 +23,8 @@ import type { SpanSink } from './span-reader.ts';
  * by itself. Times are pairs of seconds and nanoseconds.
  */
 export function readOtelJsJson(text: string, sink: SpanSink): string | undefined {
-  const result = parsed(text);
-  if ('problem' in result) return result.problem;
-  const { value } = result;
+  const value = parsed(text);
+  if (value === undefined) return notJson;
   if (typeof value !== 'object' || value === null) return 'Spans must be a JSON list, and are not.';
   for (const entry of Array.isArray(value) ? value : [value]) {
     const origin = { bytes: () => jsonBytes((span) => [span], entry) };

@@ -1,4 +1,12 @@
-import { type JsonObject, jsonBytes, listOf, objectOf, parsed, textOf } from './loose-json.ts';
+import {
+  type JsonObject,
+  jsonBytes,
+  listOf,
+  notJson,
+  objectOf,
+  parsed,
+  textOf,
+} from '../loose-json.ts';
 import {
   type Attributes,
   type AttributeValue,
@@ -19,9 +27,9 @@ const timeAsNumber = /("(?:startT|endT|t)imeUnixNano"\s*:\s*)(\d{16,20})(?=[\s,}
 
 /** Reads an ExportTraceServiceRequest as JSON, the way the collector and the SDKs write it. */
 export function readOtlpJson(text: string, sink: SpanSink): string | undefined {
-  const result = parsed(text.replace(timeAsNumber, '$1"$2"'));
-  if ('problem' in result) return result.problem;
-  const request = objectOf(result.value);
+  const value = parsed(text.replace(timeAsNumber, '$1"$2"'));
+  if (value === undefined) return notJson;
+  const request = objectOf(value);
   if (request === undefined) return 'A request must be a JSON object, and is not.';
   const resourceSpans = request.resourceSpans ?? [];
   if (!Array.isArray(resourceSpans)) return 'resourceSpans must be a list, and is not.';

@@ -1,6 +1,6 @@
 import type { Status } from '../../base/statuses.ts';
 import type { DraftSink, EventDraft, Origin } from '../format-reader.ts';
-import { objectOf, parsed } from './loose-json.ts';
+import { objectOf, parsed } from '../loose-json.ts';
 import type { DurationSource, Mark, Preset, Source } from './presets/preset.ts';
 import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
 
@@ -91,8 +91,7 @@ function foundAt({ attributes, resource }: Span, source: Source): unknown {
 
 function memberOf(json: AttributeValue | undefined, member: string): unknown {
   if (typeof json !== 'string') return undefined;
-  const result = parsed(json);
-  const object = 'value' in result ? objectOf(result.value) : undefined;
+  const object = objectOf(parsed(json));
   return object !== undefined && Object.hasOwn(object, member) ? object[member] : undefined;
 }
 

@@ -35,23 +35,38 @@ it('counts what it rejects, prints the first, and keeps all', async () => {
   const [from, kept] = [path('broken.json'), path('rejected.ndjson')];
   const batch = (duration: string) =>
     JSON.stringify({
+      messageType: 'DATA_MESSAGE',
       logGroup: 'g',
       logEvents: [
         { timestamp: 1_790_000_000_000, message: `REPORT RequestId: a\tDuration: ${duration} ms` },
       ],
     });
-  writeFileSync(from, [batch('5'), batch('x'), '{', ...Array(5).fill(batch('y'))].join('\n'));
+  const broken = ['{', ...['u', 'v', 'w', 'x', 'y', 'z'].map(batch)];
+  writeFileSync(from, [batch('5'), ...broken, batch('6')].join('\n'));
   const { exitCode, out, err } = await run(['convert', from, '--rejected', kept]);
   expect(exitCode).toBe(2);
-  expect(out.trim().split('\n')).toHaveLength(1);
-  const lines = readFileSync(kept, 'utf8').trim().split('\n');
-  expect(lines.length).toBeGreaterThanOrEqual(2);
-  expect(JSON.parse(lines[0] ?? '')).toMatchObject({
-    reason: 'missing_durations',
-    bytes: batch('x'),
-  });
-  expect(err).toContain('Rejected (missing_durations): A REPORT line of broken.json must have');
-  expect(err.match(/^Rejected/gm)?.length).toBeLessThanOrEqual(5);
+  expect(
+    out
+      .trim()
+      .split('\n')
+      .map((line) => JSON.parse(line).total_ms),
+  ).toEqual([5, 6]);
+  const letters = readFileSync(kept, 'utf8')
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  expect(letters.map(({ bytes }) => bytes)).toEqual(broken);
+  expect(letters.map(({ reason }) => reason)).toEqual([
+    'invalid_json',
+    ...Array(6).fill('missing_durations'),
+  ]);
+  expect(err.match(/^Rejected \(\w+\)/gm)).toEqual([
+    'Rejected (invalid_json)',
+    ...Array(4).fill('Rejected (missing_durations)'),
+  ]);
+  expect(err).toContain(
+    '2 events to standard output, 7 rejected (missing_durations 6, invalid_json 1)',
+  );
 });
 
 it('checks events by the contract of timing events', async () => {

@@ -10,7 +10,8 @@ import {
 } from '../../../src/convert/json/preset-formats.ts';
 import { timingEvent } from '../../../src/decode/timing-event.ts';
 import type { EventDraft } from '../../../src/formats/format-reader.ts';
-import { convertBytes, readFixture, readLines } from './collect.ts';
+import { fixtureBytes } from '../conversion.ts';
+import { convertBytes, readLines } from './collect.ts';
 
 const contract = timingEvent({ maxDurationMs: 3_600_000, maxDimensionBytes: 256 });
 const formats = { litellm, envoy, istio, nginx, cloudevents };
@@ -41,7 +42,7 @@ describe('presets', () => {
   ] as const)('$name: every event of a real file', async (format, file, name, count) => {
     const expected = readLines<EventDraft>(`expected/${name}.ndjson`);
     expect(expected.length).toBe(count);
-    await expectExactly(format, readFixture(file), expected);
+    await expectExactly(format, fixtureBytes(file), expected);
   });
 
   it.each(['timings_ce_binary', 'timings_ce_structured'])('cloudevents: %s', async (name) => {
@@ -60,7 +61,7 @@ describe('presets', () => {
     const expected = readLines<EventDraft>('expected/envoy-istio.ndjson').sort(byId);
     const { drafts, rejects } = await convertBytes(
       envoy,
-      readFixture('envoy/envoy-1.40-durations.json.log'),
+      fixtureBytes('envoy/envoy-1.40-durations.json.log'),
     );
     expect(rejects).toEqual([]);
     const fine = [...drafts].sort(byId);
@@ -85,7 +86,7 @@ describe('presets', () => {
     [istio, 'envoy/envoy-1.40-istio-default.json.log', 'envoy-istio'],
     [nginx, 'nginx/nginx-1.22-timing.json.log', 'nginx-timing-json'],
   ] as const)('$name: lines as log shippers wrap them', async (format, file, name) => {
-    const lines = readFixture(file).toString('utf8').trim().split('\n');
+    const lines = fixtureBytes(file).toString('utf8').trim().split('\n');
     const wrapped = lines.map((line, at) =>
       JSON.stringify(at % 2 === 0 ? { '@timestamp': 'x', message: line } : { log: `${line}\n` }),
     );
@@ -100,7 +101,7 @@ describe('presets', () => {
       nginx: 'nginx/nginx-1.22-timing.json.log',
     };
     for (const [name, file] of Object.entries(files)) {
-      const head = readFixture(file).toString('utf8').slice(0, 65_536);
+      const head = fixtureBytes(file).toString('utf8').slice(0, 65_536);
       const found = Object.values(formats).filter((each) => each.recognise(head, file));
       expect(found.map((format) => format.name)).toEqual([name]);
     }

@@ -7,7 +7,7 @@ import {
   fixture,
   fixtureText,
   textFile,
-} from './conversion.ts';
+} from '../conversion.ts';
 
 const path = 'aiperf/profile_export.jsonl';
 const options = { model: 'tiny-llm' };
@@ -49,7 +49,7 @@ describe('aiperf', () => {
     expect((await convert(aiperf, textFile(line), options)).rejects).toMatchObject([{ reason }]);
   });
 
-  it('is told by its fields', () => {
+  it('is recognised by its fields', () => {
     expect(aiperf.recognise(fixtureText(path), 'x.jsonl')).toBeDefined();
     expect(aiperf.recognise('{}', 'x.jsonl')).toBeUndefined();
   });

@@ -7,7 +7,7 @@ import {
   fixture,
   fixtureText,
   textFile,
-} from './conversion.ts';
+} from '../conversion.ts';
 
 const path = 'jmeter/HTMLReportTestFile.csv';
 

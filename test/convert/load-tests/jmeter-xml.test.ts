@@ -8,7 +8,7 @@ import {
   fixture,
   fixtureText,
   textFile,
-} from './conversion.ts';
+} from '../conversion.ts';
 
 const path = 'jmeter/sample_log1-first-500.jtl';
 const sample = '<sample t="5" ts="1132021485561" s="true" lb="a"/>';

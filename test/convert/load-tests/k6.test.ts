@@ -7,7 +7,7 @@ import {
   fixture,
   fixtureText,
   textFile,
-} from './conversion.ts';
+} from '../conversion.ts';
 
 const jsonPath = 'k6/k6-1.8.json.gz';
 const csvPath = 'k6/k6-1.8.csv';
@@ -96,7 +96,7 @@ describe('k6', () => {
     expect((await convert(k6, textFile(text))).events).toMatchObject([{ status: 'timeout' }]);
   });
 
-  it('is told by its lines', () => {
+  it('is recognised by its lines', () => {
     expect(k6.recognise(jsonText.slice(0, 65_536), 'a.json')).toBeDefined();
     expect(k6.recognise(fixtureText(csvPath), 'a.csv')).toBeDefined();
     expect(k6.recognise('{"type":"x"}', 'a.json')).toBeUndefined();

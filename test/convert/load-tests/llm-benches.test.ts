@@ -3,7 +3,7 @@ import { OperatorError } from '../../../src/base/operator-error.ts';
 import { llmperf } from '../../../src/convert/load-tests/llmperf.ts';
 import { sglangBench } from '../../../src/convert/load-tests/sglang-bench.ts';
 import type { EventDraft } from '../../../src/formats/format-reader.ts';
-import { convert, fixture, fixtureText, textFile } from './conversion.ts';
+import { convert, fixture, fixtureText, textFile } from '../conversion.ts';
 
 const options = { model: 'llm', startMs: 1_795_626_000_000 };
 const sglangPath = 'llm-bench/sglang-0.5.23-bench-serving.jsonl';
@@ -128,7 +128,7 @@ describe('both', () => {
     expect((error as OperatorError).hint).toContain(flag);
   });
 
-  it('are told by their fields', () => {
+  it('are recognised by their fields', () => {
     const head = (path: string) => fixtureText(path).slice(0, 65_536);
     expect(sglangBench.recognise(head(sglangPath), 'x')).toBeDefined();
     const path = 'llmperf/anyscale_7b_individual_responses.json.gz';

@@ -7,7 +7,7 @@ import {
   fixture,
   fixtureText,
   textFile,
-} from './conversion.ts';
+} from '../conversion.ts';
 
 const path = 'locust/requests.csv';
 const head = 'timestamp,request_type,name,response_time_ms,response_length,status_code,exception';
@@ -76,7 +76,7 @@ describe('locust', () => {
     expect(rejects).toMatchObject([{ reason, detail, bytes: `${head}\n${line}\n` }]);
   });
 
-  it('is told by its header', () => {
+  it('is recognised by its header', () => {
     expect(locust.recognise(fixtureText(path), 'requests.csv')).toContain('header');
     expect(locust.recognise('a,b\n', 'requests.csv')).toBeUndefined();
   });

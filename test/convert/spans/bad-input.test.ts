@@ -1,9 +1,9 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { jaegerUi } from '../../../src/convert/spans/jaeger-ui.ts';
 import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
 import { vercelAi } from '../../../src/convert/spans/vercel-ai.ts';
-import { fixture, results } from './results.ts';
+import { convert, fixtureText, textFile } from '../conversion.ts';
+import { results } from './results.ts';
 
 const text = (key: string, value: unknown) => ({ key, value: { stringValue: value } });
 
@@ -43,6 +43,13 @@ describe('OTLP JSON', () => {
     expect(await eventsOf(request(chat()))).toEqual([eventOfChat]);
   });
 
+  test('--model is the model of a span that names none, and of no other', async () => {
+    const attributes = [text('gen_ai.operation.name', 'chat')];
+    const file = textFile(request(chat(), chat({ attributes })));
+    const { events } = await convert(otlpJson, file, { model: 'given' });
+    expect(events.map(({ model }) => model)).toEqual(['m', 'given']);
+  });
+
   test('a span without end is rejected, if a preset knows it', async () => {
     for (const end of ['0', 0, '', undefined, null, {}, 'soon', -1]) {
       const got = await allOf(request(chat({ endTimeUnixNano: end })));
@@ -59,7 +66,7 @@ describe('OTLP JSON', () => {
       reason: 'ends_before_start',
       detail: 'The span must not end before it starts, and ends 0.000001 ms before.',
     });
-    const again = await allOf(first.rejects[0]!.bytes.toString());
+    const again = await allOf(first.rejects[0]!.bytes);
     expect(again.rejects).toHaveLength(1);
     expect(again.rejects[0]).toMatchObject({ reason: 'ends_before_start' });
   });
@@ -93,7 +100,7 @@ describe('OTLP JSON', () => {
       const got = await allOf(`${line}\n${line.slice(0, cut)}\n${line}\n`);
       expect(got.drafts).toHaveLength(2);
       expect(got.rejects.map(({ reason }) => reason)).toEqual(['invalid_line']);
-      expect(got.rejects[0]!.bytes.toString()).toBe(line.slice(0, cut));
+      expect(got.rejects[0]!.bytes).toBe(line.slice(0, cut));
     }
   });
 
@@ -133,7 +140,7 @@ describe('OTLP JSON', () => {
     const got = await allOf(request(null, 5, 'a', [], {}, chat({ attributes: undefined })));
     expect(got.rejects).toHaveLength(4);
     expect(got.skipped).toBe(2);
-    expect(got.rejects[1]!.bytes.toString()).toContain('"spans":[5]');
+    expect(got.rejects[1]!.bytes).toContain('"spans":[5]');
   });
 
   test('lists and objects of wrong types are rejected, each once', async () => {
@@ -148,7 +155,7 @@ describe('OTLP JSON', () => {
       const line = JSON.stringify({ resourceSpans: [part] });
       const got = await allOf(line);
       expect([line, got.rejects.map(({ reason }) => reason)]).toEqual([line, ['invalid_line']]);
-      const again = await allOf(got.rejects[0]!.bytes.toString());
+      const again = await allOf(got.rejects[0]!.bytes);
       expect(again.rejects[0]?.detail).toBe(got.rejects[0]!.detail);
     }
   });
@@ -158,7 +165,7 @@ describe('OTLP JSON', () => {
     const field = request(chat({ endTimeUnixNano: '0', x: 'DEEP' })).replace('"DEEP"', deep);
     const got = await allOf(`${field}\n${deep}\n${request(chat())}`);
     expect(got.rejects.map(({ reason }) => reason)).toEqual(['no_end', 'invalid_line']);
-    expect(got.rejects[0]!.bytes.toString()).toContain('"x":null');
+    expect(got.rejects[0]!.bytes).toContain('"x":null');
     expect(got.drafts).toHaveLength(1);
   });
 
@@ -203,11 +210,11 @@ describe.each([
   [jaegerUi, 'jaeger-ui-json/genai-agent-trace.json'],
   [vercelAi, 'openinference/vercel-ai-sdk-v6-all-spans.json'],
 ] as const)('$0.name: $1', (format, name) => {
-  const content = readFileSync(fixture(name), 'utf8');
+  const content = fixtureText(name);
 
   test('any value of a wrong type is no failure, and counts once at most', async () => {
     const origins = (await results(format, content)).drafts;
-    for (const changed of withWrong(JSON.parse(origins[0]!.bytes.toString()))) {
+    for (const changed of withWrong(JSON.parse(origins[0]!.bytes))) {
       const got = await results(format, JSON.stringify(changed));
       const count = got.drafts.length + got.rejects.length + got.skipped;
       expect(count).toBeLessThanOrEqual(1);
@@ -229,7 +236,7 @@ describe('Jaeger UI JSON', () => {
   ];
 
   test.each(files)('%s: all %d spans are skipped or an event', async (name, spans) => {
-    const content = readFileSync(fixture(`jaeger-ui-json/${name}.json`), 'utf8');
+    const content = fixtureText(`jaeger-ui-json/${name}.json`);
     const got = await results(jaegerUi, content);
     expect(got.rejects).toEqual([]);
     expect(got.skipped + got.drafts.length).toBe(spans);

@@ -1,10 +1,10 @@
-import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import type { FileFormat } from '../../../src/convert/file-format.ts';
 import { jaegerUi } from '../../../src/convert/spans/jaeger-ui.ts';
 import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
 import { vercelAi } from '../../../src/convert/spans/vercel-ai.ts';
-import { fixture, results } from './results.ts';
+import { fixtureBytes, fixtureText } from '../conversion.ts';
+import { results } from './results.ts';
 
 interface Case {
   readonly format: FileFormat;
@@ -69,10 +69,8 @@ function isClose(other: unknown, ms: number): boolean {
 }
 
 describe.each(cases)('$file', ({ format, file, expected, events, skipped }) => {
-  const text = readFileSync(fixture(file));
-  const lines = readFileSync(fixture(`expected/${expected}.ndjson`), 'utf8')
-    .trim()
-    .split('\n');
+  const text = fixtureBytes(file);
+  const lines = fixtureText(`expected/${expected}.ndjson`).trim().split('\n');
 
   test('gives every expected event and nothing else', async () => {
     const got = await results(format, text);

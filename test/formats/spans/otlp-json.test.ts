@@ -1,8 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
 import type { Span } from '../../../src/formats/spans/span.ts';
-import { fixture } from '../../convert/spans/results.ts';
+import { fixtureText } from '../../convert/conversion.ts';
 
 function spansOf(text: string): Span[] {
   const spans: Span[] = [];
@@ -14,7 +13,7 @@ function spansOf(text: string): Span[] {
   return spans;
 }
 
-const fileOf = (name: string) => readFileSync(fixture(`otlp-json/${name}`), 'utf8');
+const fileOf = (name: string) => fixtureText(`otlp-json/${name}`);
 
 test('the standard’s example, whose ids are capitals', () => {
   expect(spansOf(fileOf('opentelemetry-proto-example.json'))).toEqual([

@@ -1,7 +1,7 @@
-import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
-import { fixture, results } from '../../convert/spans/results.ts';
+import { fixtureText } from '../../convert/conversion.ts';
+import { results } from '../../convert/spans/results.ts';
 
 interface SpanOptions {
   readonly name?: string;
@@ -39,7 +39,7 @@ const eventOf = async (options: SpanOptions) =>
 test.each(['otel_genai_client_span_tool_calls', 'otel_genai_deprecated_client_span_tool_calls'])(
   'attributes of %s',
   async (file) => {
-    const attributes = JSON.parse(readFileSync(fixture(`openinference/${file}.json`), 'utf8'));
+    const attributes = JSON.parse(fixtureText(`openinference/${file}.json`));
     expect(await eventOf({ attributes })).toMatchObject({
       model: 'gpt-4-0613',
       id: 'chatcmpl-CQF10eCkoFphJZJQkzzN6EkTD0AVF',

@@ -4,11 +4,12 @@ import { messageOf } from '../../../base/failure.ts';
 import { limits } from '../../../base/limits.ts';
 import { OperatorError } from '../../../base/operator-error.ts';
 import { Converter, type Rejected } from '../../../convert/convert.ts';
-import type { FileFormat } from '../../../convert/file-format.ts';
+import type { ConvertOptions, FileFormat } from '../../../convert/file-format.ts';
 import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
 import { mappedFormat } from '../../../convert/json/mapped-format.ts';
-import { openInput } from '../../../convert/open-input.ts';
+import { type OpenedInput, openInput } from '../../../convert/open-input.ts';
 import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
+import { unreadable } from '../../../source/event-text.ts';
 import type { Command } from '../../command.ts';
 import { parseStart } from '../../flag-values.ts';
 import type { Io, Options } from '../../io.ts';
@@ -24,6 +25,8 @@ import {
 
 /** Rejections that are printed; all are counted. */
 const PRINTED = 5;
+/** Files of which progress is shown. */
+const PROGRESS_BYTES = 1024 * 1024;
 /** Messages that are sent at once. */
 const BATCH = 1_000;
 
@@ -66,63 +69,63 @@ Exit codes: 0 everything was converted, 2 something was rejected.`,
 async function run(files: readonly string[], options: Options, io: Io): Promise<ExitCode> {
   const { config } = await loadSettings(options, io);
   let readBytes = 0;
-  let between = async () => {};
-  const hooks = {
-    onBytes: (bytes: number) => {
-      readBytes += bytes;
-    },
-    between: () => between(),
+  const onBytes = (bytes: number) => {
+    readBytes += bytes;
   };
-  const inputs = await Promise.all(files.map((path) => openInput(path, hooks)));
-  const [first] = inputs;
-  if (first === undefined) return exitCodes.usage;
+  const inputs = await Promise.all(files.map((path) => openInput(path, onBytes)));
   const { format, because } =
     options.mapping === undefined
-      ? chooseFormat(String(options.format), first)
+      ? chooseFormat(String(options.format), inputs[0] as OpenedInput)
       : { format: await formatOfMapping(String(options.mapping)), because: undefined };
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
   const target = await openTarget(String(options.to), options, io);
   const letters = options.rejected === undefined ? undefined : openFile(String(options.rejected));
   const events: OutgoingMessage[] = [];
-  const rejected: Rejected[] = [];
-  let printed = 0;
+  const rejected: OutgoingMessage[] = [];
+  const { max_duration: maxDurationMs, max_dimension_bytes: maxDimensionBytes } = config.limits;
   const converter = new Converter(
-    {
-      maxDurationMs: config.limits.max_duration,
-      maxDimensionBytes: config.limits.max_dimension_bytes,
-    },
+    { maxDurationMs, maxDimensionBytes },
     (event) => events.push({ value: JSON.stringify(event) }),
     (each) => {
-      if (printed++ < PRINTED) io.err(`Rejected (${each.reason}): ${each.detail}\n`);
-      if (letters !== undefined) rejected.push(each);
+      if (converter.rejected <= PRINTED) io.err(`Rejected (${each.reason}): ${each.detail}\n`);
+      if (letters !== undefined) rejected.push(letterOf(each));
     },
   );
-  const { counts } = converter;
   const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const progress = createProgress(io, { label: 'Converting', total });
-  between = async () => {
-    await sendAll(target, events);
-    await letters?.send(rejected.splice(0).map(letterOf));
-    if (total > limits.eventBytes) {
-      progress.update(readBytes, `${counts.events.toLocaleString('en-US')} events`);
-    }
+  /** Writes what came out of a piece, before the next is read. */
+  const flush = async () => {
+    while (events.length > 0) await target.send(events.splice(0, BATCH));
+    await letters?.send(rejected.splice(0));
+    if (total < PROGRESS_BYTES) return;
+    progress.update(readBytes, `${converter.events.toLocaleString('en-US')} events`);
   };
-  const { model, start } = options;
-  await format.convert(
-    inputs,
-    {
-      model: model === undefined ? undefined : String(model),
-      startMs: start === undefined ? undefined : parseStart(String(start), Date.now()),
-    },
-    converter,
-  );
-  await between();
+  const paced = inputs.map(({ name, open }) => ({ name, open: () => afterEach(open(), flush) }));
+  await format.convert(paced, convertOptions(options), converter);
+  await flush();
   progress.finish();
   await target.close();
   await letters?.close();
   report(converter, target.name, io);
-  return counts.rejected > 0 ? exitCodes.found : exitCodes.ok;
+  return converter.rejected > 0 ? exitCodes.found : exitCodes.ok;
+}
+
+function convertOptions({ model, start }: Options): ConvertOptions {
+  return {
+    model: model === undefined ? undefined : String(model),
+    startMs: start === undefined ? undefined : parseStart(String(start), Date.now()),
+  };
+}
+
+async function* afterEach(
+  pieces: AsyncIterable<Buffer>,
+  run: () => Promise<void>,
+): AsyncGenerator<Buffer, void> {
+  for await (const piece of pieces) {
+    yield piece;
+    await run();
+  }
 }
 
 /** @throws OperatorError for a mapping that cannot be read, with every problem in it. */
@@ -131,14 +134,8 @@ async function formatOfMapping(path: string): Promise<FileFormat> {
     return mappedFormat(await readFile(path, 'utf8'), path);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
-    throw new OperatorError(
-      'TAILMARK_FILE_UNREADABLE',
-      `Cannot read ${path}: ${messageOf(error)}`,
-      {
-        hint: 'Give the YAML of a mapping; config/presets has some to copy.',
-        cause: error,
-      },
-    );
+    const hint = 'Give the YAML of a mapping; config/presets has some to copy.';
+    throw unreadable(path, messageOf(error), hint);
   }
 }
 
@@ -147,17 +144,13 @@ function openTarget(to: string, options: Options, io: Io): Promise<TrafficTarget
   return to === 'stdout' || to === '-' ? openStdout(io) : openFile(to);
 }
 
-async function sendAll(target: TrafficTarget, events: OutgoingMessage[]): Promise<void> {
-  while (events.length > 0) await target.send(events.splice(0, BATCH));
-}
-
 function letterOf({ reason, detail, origin }: Rejected): OutgoingMessage {
   const bytes = origin.bytes().subarray(0, limits.deadLetterBytes);
   return { value: JSON.stringify({ reason, detail, bytes: bytes.toString('utf8') }) };
 }
 
-function report({ counts }: Converter, name: string, io: Io): void {
-  const { events, rejected, skipped, reasons } = counts;
+function report(converter: Converter, name: string, io: Io): void {
+  const { events, rejected, skipped, reasons } = converter;
   const number = (n: number) => n.toLocaleString('en-US');
   const why = [...reasons]
     .sort(([, a], [, b]) => b - a)

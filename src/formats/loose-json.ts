@@ -16,14 +16,17 @@ export function textOf(value: unknown): string {
   return typeof value === 'string' ? value : '';
 }
 
-/** Returns the parsed text, or what is wrong with it. */
-export function parsed(text: string): { readonly value: unknown } | { readonly problem: string } {
+/** Returns the value of a JSON text; undefined for any other text. */
+export function parsed(text: string): unknown {
   try {
-    return { value: JSON.parse(text) };
+    return JSON.parse(text);
   } catch {
-    return { problem: 'The text must be complete JSON, and is not.' };
+    return undefined;
   }
 }
+
+/** Detail of a text that is not JSON. */
+export const notJson = 'The text must be complete JSON, and is not.';
 
 /**
  * Returns a value as JSON. Where it is nested too deep to be written, only the plain fields of `part` stay, and

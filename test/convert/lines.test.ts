@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { lines } from '../../../src/convert/lines.ts';
+import { lines } from '../../src/convert/lines.ts';
 import { textFile } from './conversion.ts';
 
 async function linesOf(text: string, chunkBytes: number, maxBytes?: number) {

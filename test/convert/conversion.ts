@@ -2,10 +2,10 @@ import { createReadStream, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { createGunzip, gunzipSync } from 'node:zlib';
 import { expect } from 'vitest';
-import type { ConvertOptions, FileFormat, InputFile } from '../../../src/convert/file-format.ts';
-import type { DraftSink, EventDraft } from '../../../src/formats/format-reader.ts';
+import type { ConvertOptions, FileFormat, InputFile } from '../../src/convert/file-format.ts';
+import type { DraftSink, EventDraft } from '../../src/formats/format-reader.ts';
 
-const fixtures = new URL('../../fixtures/formats/', import.meta.url);
+const fixtures = new URL('../fixtures/formats/', import.meta.url);
 
 /** A file of the fixtures, inflated where it is gzipped. */
 export function fixture(path: string): InputFile {
@@ -16,14 +16,18 @@ export function fixture(path: string): InputFile {
   return { name: path.split('/').at(-1) ?? path, open };
 }
 
-/** The text of such a file. */
-export function fixtureText(path: string): string {
+/** The bytes of such a file. */
+export function fixtureBytes(path: string): Buffer {
   const bytes = readFileSync(new URL(path, fixtures));
-  return (path.endsWith('.gz') ? gunzipSync(bytes) : bytes).toString();
+  return path.endsWith('.gz') ? gunzipSync(bytes) : bytes;
+}
+
+export function fixtureText(path: string): string {
+  return fixtureBytes(path).toString();
 }
 
 /** A file with this text, in chunks of a few bytes: every boundary is met. */
-export function textFile(text: string, chunkBytes = 7): InputFile {
+export function textFile(text: string | Buffer, chunkBytes = 7): InputFile {
   return {
     name: 'text',
     async *open() {
@@ -34,32 +38,42 @@ export function textFile(text: string, chunkBytes = 7): InputFile {
   };
 }
 
+interface Rejected {
+  readonly reason: string;
+  readonly detail: string;
+  readonly bytes: string;
+}
+
+/** What became of files. */
 interface Conversion {
+  /** Without what is undefined. */
   readonly events: EventDraft[];
-  readonly rejects: { readonly reason: string; readonly detail: string; readonly bytes: string }[];
+  /** Bytes of each event's origin. */
   readonly origins: string[];
+  readonly rejects: Rejected[];
   skipped: number;
 }
 
 export async function convert(
   format: FileFormat,
-  file: InputFile,
+  files: InputFile | readonly InputFile[],
   options: ConvertOptions = {},
 ): Promise<Conversion> {
   const result: Conversion = { events: [], rejects: [], origins: [], skipped: 0 };
   const sink: DraftSink = {
     draft(event, origin) {
-      result.events.push(event);
+      const present = Object.entries(event).filter(([, value]) => value !== undefined);
+      result.events.push(Object.fromEntries(present));
       result.origins.push(origin.bytes().toString());
     },
     reject(reason, detail, origin) {
-      result.rejects.push({ reason, detail, bytes: origin.bytes().toString() });
+      result.rejects.push({ reason, detail, bytes: origin.bytes().toString('latin1') });
     },
     skip(count) {
       result.skipped += count;
     },
   };
-  await format.convert([file], options, sink);
+  await format.convert(Array.isArray(files) ? files : [files as InputFile], options, sink);
   return result;
 }
 
