@@ -45,6 +45,7 @@ function decodeOurs(messages: readonly Buffer[]): Sums {
     reject(_index: number, reason: string) {
       throw new Error(`a bench event was rejected: ${reason}`);
     },
+    skip() {},
   };
   for (const message of messages) decoder.decode(message, sink);
   return sums;

@@ -3,7 +3,8 @@ import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
-import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
+import type { DecodeSink } from '../decode/event-decoder.ts';
+import { MessageDecoder } from '../decode/message-decoder.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import { withDrivers } from '../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
@@ -63,6 +64,7 @@ export class MemoryWindows implements DecodeSink {
       if (Number.isNaN(this.#firstMs)) this.#firstMs = completionMs(event);
     },
     reject: () => undefined,
+    skip: () => undefined,
   };
   #firstMs = Number.NaN;
   #isAhead = false;
@@ -115,6 +117,9 @@ export class MemoryWindows implements DecodeSink {
     this.counts.rejected++;
     this.firstRejection ??= detail;
   }
+
+  /** Spans that no rule maps are no events: nothing counts them here. */
+  skip(): void {}
 
   /** Counts a message that its source could not read, for the reason given. */
   refuse(detail: string): void {

@@ -66,6 +66,15 @@ export function decodeEvent(
     const detail = `The event must be a JSON object: ${wrapperOf(value) ?? `it is ${shown(value)}`}`;
     return { reason: 'not_an_object', detail };
   }
+  return decodeValue(value, context, decoded);
+}
+
+/** Checks an event that is read already by the contract. Fills `decoded`, or returns a rejection. */
+export function decodeValue(
+  value: object,
+  context: DecodeContext,
+  decoded: DecodedEvent,
+): Rejection | undefined {
   const checked = context.contract.safeParse(value);
   if (!checked.success) return rejectionOf(checked.error, value);
   fill(checked.data, context, decoded);

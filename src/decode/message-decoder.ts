@@ -1,11 +1,11 @@
 import { limits } from '../base/limits.ts';
 import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
 import type { DecodedEvent } from './decoded-event.ts';
+import type { DecodeSink, EventDecoder } from './event-decoder.ts';
 import type { Interner } from './interner.ts';
 import { EventScanner } from './json/event-scanner.ts';
 import { afterSpace } from './json/json-scanner.ts';
 import { EventKernel } from './kernel/event-kernel.ts';
-import type { RejectReason } from './reject-reasons.ts';
 import { type TimingEventLimits, timingEvent } from './timing-event.ts';
 
 const NEWLINE = 0x0a;
@@ -32,16 +32,6 @@ function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
   return contract;
 }
 
-export interface DecodeSink {
-  /** Receives a valid event, at `[start, end)` in the message. The next one overwrites it. */
-  event(event: DecodedEvent, start: number, end: number): void;
-  /**
-   * Receives a rejected event, or a rejected message or the rest of one. `index` is its position among the
-   * message's events, `[start, end)` its bytes in the message.
-   */
-  reject(index: number, reason: RejectReason, detail: string, start: number, end: number): void;
-}
-
 export interface MessageDecoderOptions extends TimingEventLimits {
   readonly stages: Interner;
   readonly values: Interner;
@@ -58,7 +48,7 @@ export interface MessageDecoderOptions extends TimingEventLimits {
  * A plain event costs no allocation; any other costs a JSON.parse. The interners may be cleared between two
  * messages.
  */
-export class MessageDecoder {
+export class MessageDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
   readonly #context: DecodeContext;
   readonly #scanner: EventScanner;
@@ -118,6 +108,10 @@ export class MessageDecoder {
     // Messages that begin otherwise cannot be split.
     this.#general(message, pos, end, 0, sink);
     return 1;
+  }
+
+  letter(message: Buffer, start: number, end: number): Buffer {
+    return message.subarray(start, end);
   }
 
   /** Decodes objects one after another, with or without white space between. */

@@ -1,7 +1,7 @@
 /**
  * Reasons why an event or a message was not counted: a closed list, documented in docs/reference/event.md.
  * `late`, `future` and `too_many_windows` come from the window, `undecodable_batch` from the source, the rest
- * from the decoder.
+ * from the decoder of the topic's format.
  */
 export const rejectReasons = [
   'undecodable_batch',
@@ -13,6 +13,11 @@ export const rejectReasons = [
   'invalid_json',
   'not_an_object',
   'too_deep',
+  'invalid_protobuf',
+  'invalid_avro',
+  'unknown_schema',
+  'no_end',
+  'ends_before_start',
   'missing_ts',
   'bad_ts',
   'ts_out_of_range',

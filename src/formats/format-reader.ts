@@ -12,8 +12,8 @@ export interface EventDraft {
   readonly [field: string]: unknown;
 }
 
-/** Reasons beyond those of a timing event: what only other formats can break. */
-export type FormatReason = 'invalid_line' | 'no_end' | 'ends_before_start';
+/** Reason beyond those of topics: a line of a file that cannot be read. */
+export type FormatReason = 'invalid_line';
 
 /** Where something of a message came from: a message of its own that would be read as it was. */
 export interface Origin {

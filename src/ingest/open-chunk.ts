@@ -3,7 +3,8 @@ import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
-import { type DecodeSink, MessageDecoder } from '../decode/message-decoder.ts';
+import type { DecodeSink } from '../decode/event-decoder.ts';
+import { MessageDecoder } from '../decode/message-decoder.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
 import { encodeChunk } from '../sink/chunks/encode-chunk.ts';
@@ -64,6 +65,7 @@ export class OpenChunk implements DecodeSink {
   #lastTimestampMs = 0;
   #records = 0;
   #consumed = 0;
+  #unmapped = 0;
   #letters: DeadLetter[] = [];
   #letterBytes = 0;
   #record: SourceRecord = { offset: 0, timestampMs: 0, value: null };
@@ -93,6 +95,7 @@ export class OpenChunk implements DecodeSink {
     this.#lastTimestampMs = 0;
     this.#records = 0;
     this.#consumed = 0;
+    this.#unmapped = 0;
     this.#letters = [];
     this.#letterBytes = 0;
   }
@@ -151,7 +154,7 @@ export class OpenChunk implements DecodeSink {
     } else {
       // A record that its source has rejected counts as one rejected event.
       const { reason, detail, originalBytes } = record.refused;
-      this.#addLetter(0, reason, detail, 0, record.value?.length ?? 0, originalBytes);
+      this.#keepLetter(0, reason, detail, record.value, originalBytes);
       this.#consumed++;
     }
     this.#nextOffset = record.offset + 1;
@@ -199,6 +202,11 @@ export class OpenChunk implements DecodeSink {
     this.#addLetter(index, reason, detail, start, end);
   }
 
+  skip(count: number): void {
+    this.#index += count;
+    this.#unmapped += count;
+  }
+
   /**
    * Seals the chunk and returns its contents; `begin` starts the next.
    *
@@ -241,15 +249,27 @@ export class OpenChunk implements DecodeSink {
     };
   }
 
+  /** Adds a dead letter of what stands at `[start, end)` in the record. */
   #addLetter(
     index: number,
     reason: RejectReason,
     detail: string,
     start: number,
     end: number,
-    originalBytes = end - start,
   ): void {
-    const bytes = deadLetterBytes(this.#record.value, start, end);
+    const { value } = this.#record;
+    const letter = value === null ? null : this.#decoder.letter(value, start, end);
+    this.#keepLetter(index, reason, detail, letter, letter?.length ?? 0);
+  }
+
+  #keepLetter(
+    index: number,
+    reason: RejectReason,
+    detail: string,
+    letter: Buffer | null,
+    originalBytes: number,
+  ): void {
+    const bytes = letter && deadLetterBytes(letter);
     this.#letterBytes += bytes?.length ?? 0;
     this.#letters.push({
       topic: this.#topic,

@@ -68,6 +68,7 @@ export function testDecoder(options: TestDecoderOptions = {}) {
         outcomes.push({ reason, index, start, end });
         details.push(detail);
       },
+      skip: () => undefined,
     });
     return { outcomes, details, count };
   };

@@ -1,5 +1,5 @@
 import { deepStrictEqual } from 'node:assert';
-import type { DecodeSink } from '../../src/decode/message-decoder.ts';
+import type { DecodeSink } from '../../src/decode/event-decoder.ts';
 import { testDecoder } from '../decode/outcomes.ts';
 import { referenceDecoder } from '../decode/reference-decoder.ts';
 import type { FuzzMessages } from './fuzz-messages.ts';
@@ -63,6 +63,10 @@ class CheckingSink implements DecodeSink {
     this.check(index === this.seen, 'a rejection must have its place');
     this.check(detail.length > 0 && detail.length < 1_000, 'a rejection must say why, in short');
     this.#take(start, end);
+  }
+
+  skip(): void {
+    this.check(false, 'an object must be an event or rejected');
   }
 
   check(holds: boolean, rule: string): void {

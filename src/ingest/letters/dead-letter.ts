@@ -26,10 +26,9 @@ export interface DeadLetter extends LetterOrigin {
   readonly originalBytes: number;
 }
 
-/** Copies the bytes of a dead letter out of its message. */
-export function deadLetterBytes(message: Buffer | null, start: number, end: number): Buffer | null {
-  if (message === null) return null;
-  return Buffer.from(message.subarray(start, Math.min(end, start + limits.deadLetterBytes)));
+/** Copies what a dead letter keeps of an event. */
+export function deadLetterBytes(event: Buffer): Buffer {
+  return Buffer.from(event.subarray(0, limits.deadLetterBytes));
 }
 
 /**

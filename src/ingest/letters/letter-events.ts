@@ -29,6 +29,9 @@ export class LetterEvents {
     this.#decoder.decode(message, {
       event: (_, start, end) => keep(at, start, end),
       reject: (own, _reason, _detail, start, end) => keep(own, start, end),
+      skip: (count) => {
+        at += count;
+      },
     });
     return found;
   }

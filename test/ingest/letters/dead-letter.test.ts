@@ -90,18 +90,14 @@ describe('deadLetterMessage', () => {
 describe('deadLetterBytes', () => {
   it('copies an event out of its message', () => {
     const message = Buffer.from('[{"a":1},{"b":2}]');
-    const bytes = deadLetterBytes(message, 9, 16);
+    const bytes = deadLetterBytes(message.subarray(9, 16));
     message.fill(0);
-    expect(bytes?.toString()).toBe('{"b":2}');
+    expect(bytes.toString()).toBe('{"b":2}');
   });
 
   it('keeps at most 64 KiB', () => {
     const message = Buffer.alloc(limits.deadLetterBytes + 10, 'x');
-    expect(deadLetterBytes(message, 0, limits.deadLetterBytes)).toHaveLength(65_536);
-    expect(deadLetterBytes(message, 5, message.length)).toHaveLength(65_536);
-  });
-
-  it('of a tombstone is null', () => {
-    expect(deadLetterBytes(null, 0, 0)).toBeNull();
+    expect(deadLetterBytes(message)).toHaveLength(65_536);
+    expect(deadLetterBytes(message.subarray(0, 65_535))).toHaveLength(65_535);
   });
 });
