@@ -16,6 +16,7 @@ const layers: readonly string[] = [
   'decode',
   'formats',
   'convert',
+  'topics',
   'window',
   'baseline',
   'detect',
@@ -218,7 +219,7 @@ describe('the alert’s state and the sink’s encoding', () => {
     'sink/chunks/chunk.ts',
     'ingest/commit-metadata.ts',
     'ingest/start-position.ts',
-    'ingest/open-chunk.ts',
+    'ingest/chunk/open-chunk.ts',
   ])('are pure too: %s', (path) => {
     const source = sources.find((candidate) => candidate.path === path);
     expect(source?.imports.filter((name) => !name.startsWith('.') && name !== 'zod')).toEqual([]);

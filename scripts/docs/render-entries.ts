@@ -15,6 +15,9 @@ interface Row {
  */
 export function entryTables(settings: readonly Setting[]): string[] {
   return settings.flatMap(({ key, node: { items } }) => {
+    const map = items?.anyOf?.find(isMapNode);
+    if (map !== undefined)
+      return section(`Keys of an entry of \`${key}\` that is a map`, [], rowsOf(map));
     if (items === undefined || !isMapNode(items)) return [];
     if (items.oneOf === undefined) return section(`Keys of \`${key}\``, [], rowsOf(items));
     const variants = items.oneOf.map((variant) => ({ variant, rows: rowsOf(variant) }));

@@ -3,7 +3,7 @@ SELECT
     group_id, topic, partition, log_id, start_offset, end_offset,
     toUnixTimestamp64Milli(first_timestamp) AS first_ms,
     toUnixTimestamp64Milli(last_timestamp) AS last_ms,
-    records, consumed, aggregated, rejected, late, overflow, samples,
+    records, consumed, aggregated, rejected, late, overflow, unmapped, samples,
     toUnixTimestamp(window_min) AS window_min_seconds,
     toUnixTimestamp64Milli(flushed_at) AS flushed_ms
 FROM flushes

@@ -10,7 +10,7 @@
 --
 -- Ranges tile within a log; only offsets count, not the order of storing, as the server's clock may have been set back.
 --
--- Over all time, logs whose summary shows a perfect tiling are passed over (sql/0012_logs.sql).
+-- Over all time, logs whose summary shows a perfect tiling are passed over (sql/0017_unmapped.sql).
 WITH
     suspects AS
     (
@@ -20,13 +20,13 @@ WITH
         HAVING sum(cityHash64(end_offset)) + cityHash64(min(start_offset))
                 != sum(cityHash64(start_offset)) + cityHash64(max(end_offset))
             OR countIf(end_offset <= start_offset) > 0
-            OR countIf(consumed != aggregated + rejected + late + overflow) > 0
+            OR countIf(consumed != aggregated + rejected + late + overflow + unmapped) > 0
     ),
     chunks AS
     (
         SELECT
             group_id, topic, partition, log_id, start_offset, end_offset, flushed_at,
-            consumed, aggregated + rejected + late + overflow AS accounted
+            consumed, aggregated + rejected + late + overflow + unmapped AS accounted
         FROM flushes
         WHERE flushed_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')
           AND ({groupId:String} = '' OR group_id = {groupId:String})

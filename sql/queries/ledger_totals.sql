@@ -9,6 +9,7 @@ SELECT
     sum(f.rejected) AS rejected,
     sum(f.late) AS late,
     sum(f.overflow) AS overflow,
+    sum(f.unmapped) AS unmapped,
     sum(f.late_merged) AS late_merged,
     sum(f.samples) AS samples,
     -- Where nothing was counted, as late as can be: it holds nobody to anything.

@@ -10,7 +10,8 @@ SELECT
     aggregated,
     rejected,
     late,
-    overflow
+    overflow,
+    unmapped
 FROM
 (
     SELECT
@@ -41,7 +42,8 @@ LEFT JOIN
         sum(f.aggregated) AS aggregated,
         sum(f.rejected) AS rejected,
         sum(f.late) AS late,
-        sum(f.overflow) AS overflow
+        sum(f.overflow) AS overflow,
+        sum(f.unmapped) AS unmapped
     FROM flushes AS f
     WHERE group_id = {groupId:String}
       AND f.flushed_at >= fromUnixTimestamp64Milli({sinceMs:Int64}, 'UTC')

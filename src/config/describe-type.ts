@@ -11,6 +11,7 @@ export function describeType(node: SchemaNode): string {
     return `a duration from ${formatDuration(minMs)} to ${formatDuration(maxMs)}`;
   }
   if (isMapNode(node)) return 'a map';
+  if (node.anyOf !== undefined) return node.anyOf.map(describeType).join(', or ');
   if (node.enum !== undefined) return `one of ${node.enum.join(', ')}`;
   if (node.form !== undefined) return node.form;
   switch (node.type) {

@@ -9,7 +9,10 @@ export interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
   readonly items?: SchemaNode;
+  /** Blocks of several types, told apart by their `type`. */
   readonly oneOf?: readonly SchemaNode[];
+  /** Text or a block. */
+  readonly anyOf?: readonly SchemaNode[];
   readonly enum?: readonly unknown[];
   readonly const?: unknown;
   readonly minimum?: number;
@@ -43,9 +46,10 @@ export function inputSchema(): SchemaNode {
  * have, a secret one counts: its value must not be shown.
  */
 export function propertiesOf(node: SchemaNode): Readonly<Record<string, SchemaNode>> {
-  if (node.oneOf === undefined) return node.properties ?? {};
+  const variants = node.oneOf ?? node.anyOf;
+  if (variants === undefined) return node.properties ?? {};
   const merged: Record<string, SchemaNode> = {};
-  for (const [name, property] of node.oneOf.flatMap((each) => Object.entries(propertiesOf(each)))) {
+  for (const [name, property] of variants.flatMap((each) => Object.entries(propertiesOf(each)))) {
     if (merged[name] === undefined || property.secret === true) merged[name] = property;
   }
   return merged;

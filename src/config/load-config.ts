@@ -2,6 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { explainIssue } from './explain-issue.ts';
+import { isMapNode, nodeAt } from './input-schema.ts';
 import { listSettings } from './read/list-settings.ts';
 import { type PlacedSetting, readEnvironment } from './read/read-environment.ts';
 import { readSecrets } from './read/read-secrets.ts';
@@ -68,9 +69,9 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
   const literalPaths = new Set(literals.map(({ path }) => path.join('.')));
   const issues = parsed.success
     ? []
-    : [...parsed.error.issues, ...laterIssues(tree, parsed.error)].filter(
-        ({ path }) => !literalPaths.has(path.join('.')),
-      );
+    : [...parsed.error.issues, ...laterIssues(tree, parsed.error)]
+        .flatMap((issue) => meantIssues(issue, tree))
+        .filter(({ path }) => !literalPaths.has(path.join('.')));
   const problems: ConfigProblem[] = [
     ...yaml.problems,
     ...inOrder([...issues.flatMap((issue) => explainIssue(issue, tree)), ...secretProblems]),
@@ -152,6 +153,16 @@ function laterIssues(tree: SettingTree, error: { readonly issues: readonly Issue
 }
 
 type Issue = Parameters<typeof explainIssue>[0];
+
+/** Returns the issues of the form that was meant, where a value may be a text or a map. */
+function meantIssues(issue: Issue, tree: SettingTree): readonly Issue[] {
+  if (issue.code !== 'invalid_union' || issue.errors.length === 0) return [issue];
+  const isMap = typeof tree.at(issue.path) === 'object';
+  const variants = nodeAt(issue.path)?.anyOf ?? [];
+  const meant = issue.errors[variants.findIndex((variant) => isMapNode(variant) === isMap)];
+  const placed = meant?.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
+  return placed ?? [issue];
+}
 
 /** Removes a key. An item of a list is removed with the whole list, so that the default holds. */
 function remove(tree: Record<string, unknown>, path: readonly PropertyKey[]): void {

@@ -13,9 +13,9 @@ import {
   minute,
   second,
   share,
-  topicName,
   whole,
 } from './setting-types.ts';
+import { checkFormat, lineKeys, topicEntry, topicsAndFormats } from './topic-format.ts';
 
 // `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: required form, secrecy,
 // and range. See input-schema.ts.
@@ -91,10 +91,15 @@ const kafka = z
       .default(['127.0.0.1:9092'])
       .describe('Bootstrap brokers, host:port.'),
     topics: z
-      .array(topicName)
+      .array(topicEntry)
       .min(1)
+      .refine((entries) => distinct(topicsAndFormats(entries).topics), {
+        error: 'must name each topic once',
+      })
       .default(['inference.timings.v1'])
-      .describe('Topics that hold timing events.'),
+      .describe(
+        'Topics of requests: names of those that hold timing events, or maps with a format.',
+      ),
     group_id: z.string().min(1).max(249).default('tailmark').describe('Consumer group.'),
     client_id: z.string().min(1).max(249).default('tailmark').describe('Name seen in broker logs.'),
     start_from: z
@@ -123,6 +128,7 @@ const kafka = z
     tls: tls.optional(),
     sasl: sasl.optional(),
   })
+  .transform((value) => ({ ...value, ...topicsAndFormats(value.topics) }))
   .prefault({})
   .describe('The cluster that carries timing events and anomalies.');
 
@@ -132,9 +138,16 @@ const source = z
     z.strictObject({
       type: z.literal('file').describe('Read one NDJSON file, gzipped or not.'),
       path: z.string().min(1).describe('The file.'),
+      ...lineKeys,
     }),
-    z.strictObject({ type: z.literal('stdin').describe('Read NDJSON from standard input.') }),
+    z.strictObject({
+      type: z.literal('stdin').describe('Read NDJSON from standard input.'),
+      ...lineKeys,
+    }),
   ])
+  .superRefine((value, context) => {
+    if (value.type !== 'kafka') checkFormat(value, context);
+  })
   .prefault({ type: 'kafka' })
   .describe('Where events come from.');
 

@@ -2,10 +2,10 @@ import type { OutgoingMessage } from '../kafka/client/publisher.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkState, ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
+import type { ChunkBegin } from './chunk/open-chunk.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
 import { type LetterContext, publishLetters, rationedMessages } from './letters/letter-writer.ts';
-import type { ChunkBegin } from './open-chunk.ts';
 import { type PersistContext, persist } from './persist.ts';
 
 export interface FlushContext extends LetterContext, PersistContext {

@@ -19,10 +19,13 @@ export const chunkSettings = z.object({
   maxMessageBytes: count,
   maxDurationMs: z.number(),
   maxDimensionBytes: count,
+  /** Identifies the format of the topic and its rules; absent: timing events. */
+  format: z.string().optional(),
 });
 export type ChunkSettings = z.output<typeof chunkSettings>;
 
-export function chunkSettingsOf({ windows, limits }: Config): ChunkSettings {
+/** @param format of the topic (TopicFormats.identityOf). */
+export function chunkSettingsOf({ windows, limits }: Config, format?: string): ChunkSettings {
   return {
     dimensions: windows.dimensions,
     facets: windows.facets,
@@ -33,5 +36,6 @@ export function chunkSettingsOf({ windows, limits }: Config): ChunkSettings {
     maxMessageBytes: limits.max_message_bytes,
     maxDurationMs: limits.max_duration,
     maxDimensionBytes: limits.max_dimension_bytes,
+    ...(format === undefined ? {} : { format }),
   };
 }

@@ -58,6 +58,7 @@ const countsSchema = z.object({
   rejected: count,
   late: count,
   overflow: count,
+  unmapped: count.default(0),
   lateMerged: count,
   rows: z.object({
     rowCount: count,

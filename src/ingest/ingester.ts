@@ -20,9 +20,10 @@ import {
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
+import { TopicFormats } from '../topics/topic-formats.ts';
+import { OpenMemory } from './chunk/open-memory.ts';
 import { LateShare } from './late-share.ts';
 import { DeadLetterBudget } from './letters/dead-letter-budget.ts';
-import { OpenMemory } from './open-memory.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { PausedPartitions } from './paused-partitions.ts';
 import { readBefore, resolveStartPosition, type StartPosition } from './start-position.ts';
@@ -80,6 +81,7 @@ export class Ingester implements SourceHandler {
       groupId: source.groupId,
       writer: new RowBinaryWriter(),
       memory: new OpenMemory(),
+      formats: TopicFormats.open(config),
       deadLetterSuffix: config.kafka.dead_letter_suffix,
       letterBudget: new DeadLetterBudget(config.limits.max_dead_letters_per_second),
       guardMs: config.kafka.session_timeout / 2,

@@ -3,12 +3,13 @@ import { type Chunk, chunkToken } from '../sink/chunks/chunk.ts';
 import { truncatedId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
+import { fillChunk } from './chunk/fill-chunk.ts';
+import { type ChunkBegin, type ChunkContext, OpenChunk } from './chunk/open-chunk.ts';
 import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
-import { chunkSettingsOf } from './chunk-settings.ts';
+import { type ChunkSettings, chunkSettingsOf } from './chunk-settings.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { LateShare } from './late-share.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
-import { type ChunkBegin, type ChunkContext, OpenChunk } from './open-chunk.ts';
 import { type Doubt, doubtOf, type PausedPartitions } from './paused-partitions.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
@@ -22,12 +23,6 @@ export interface PartitionContext extends ChunkContext, FlushContext {
   readonly clockAheadMs?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<number>) | undefined;
 }
 
-/**
- * Work between two yields to the event loop: records and bytes. Plain events take under a millisecond, others
- * a few. Partitions take turns (Clock.yieldToEventLoop).
- */
-const RECORDS_AT_ONCE = 1_000;
-const BYTES_AT_ONCE = 128 * 1024;
 const KEEP_ALIVE_MS = 500;
 /** A chunk is filled for so many intervals while its partition is behind: larger chunks cost less. */
 const INTERVALS_BEHIND = 6;
@@ -71,11 +66,12 @@ export class PartitionIngest {
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
     const { intent, logId, startOffset, leaderEpoch } = start;
     const { watermarkMs = Number.NEGATIVE_INFINITY } = start;
-    const settings = intent?.settings ?? chunkSettingsOf(context.config);
     this.claim = claim;
+    this.#context = context;
+    const settings = intent?.settings ?? this.#ownSettings();
+    if (intent !== undefined) this.#compareFormat(intent);
     this.#start = start;
     this.#mustCommitStart = start.mustCommit;
-    this.#context = context;
     this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
     this.#inherited = intent;
     this.#before = { logId, startOffset, watermarkMs, leaderEpoch };
@@ -105,7 +101,8 @@ export class PartitionIngest {
       if (this.#draining || this.#pausedMs !== undefined) return;
       if (this.#isClockOutdated()) await this.#sealWhenStored(keepAlive);
       if (this.#draining || this.#pausedMs !== undefined) return;
-      this.#fill(batch);
+      const prepared = this.#fill(batch);
+      if (prepared !== undefined) await this.#awaitPrepared(prepared, keepAlive);
       if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
       await keepAlive();
       await this.#context.clock.yieldToEventLoop();
@@ -294,10 +291,24 @@ export class PartitionIngest {
   /** Switches to the configured settings after the predecessor's chunk. */
   #useOwnSettings(): void {
     const { topic, partition } = this.claim;
-    const settings = chunkSettingsOf(this.#context.config);
     this.#inherited = undefined;
     this.#open.close();
-    this.#open = new OpenChunk(this.#context, settings, topic, partition);
+    this.#open = new OpenChunk(this.#context, this.#ownSettings(), topic, partition);
+  }
+
+  #ownSettings(): ChunkSettings {
+    const { config, formats } = this.#context;
+    return chunkSettingsOf(config, formats?.identityOf(this.claim.topic));
+  }
+
+  /** A chunk that was begun by the rules of another format may be stored in part: it is made by those of now. */
+  #compareFormat({ settings, endOffset }: Intent): void {
+    const { topic, partition } = this.claim;
+    if (settings.format === this.#ownSettings().format) return;
+    this.#context.log.warn(
+      { topic, partition, end_offset: endOffset },
+      'a chunk was begun with another format of its topic: verify may find a difference',
+    );
   }
 
   /** Commits the start position, so that a successor begins there as well. */
@@ -330,29 +341,24 @@ export class PartitionIngest {
     return Math.min(endOffset, this.#start.truncatedAt?.endOffset ?? endOffset);
   }
 
-  /** Adds some records to the open chunk, up to its boundary or its size. */
-  #fill({ records, nextOffset, leaderEpoch }: RecordBatch): void {
+  /** Adds some records to the open chunk; returns what the next record waits for. */
+  #fill(batch: RecordBatch): Promise<void> | undefined {
     const boundary = this.#boundary;
-    if (boundary === undefined && this.#open.records === 0) {
-      this.#setClock();
+    if (boundary === undefined && this.#open.records === 0) this.#setClock();
+    return fillChunk(this.#open, batch, boundary);
+  }
+
+  /** Holds the partition back until the next record can be decoded, and keeps the claim alive meanwhile. */
+  async #awaitPrepared(prepared: Promise<void>, keepAlive: () => Promise<void>): Promise<void> {
+    let isDone = false;
+    const done = prepared.then(() => {
+      isDone = true;
+    });
+    while (!isDone && !this.#draining && this.#pausedMs === undefined) {
+      await Promise.race([done, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
+      await keepAlive();
+      this.#check();
     }
-    let bytes = 0;
-    for (let count = 0; count < RECORDS_AT_ONCE && bytes < BYTES_AT_ONCE; count++) {
-      const record = records.current;
-      if (record === undefined) break;
-      if (boundary !== undefined && record.offset >= boundary) {
-        this.#open.extendTo(boundary);
-        return;
-      }
-      bytes += record.value?.length ?? 0;
-      if (record.offset >= this.#open.nextOffset) this.#open.add(record);
-      records.advance();
-      if (boundary === undefined && this.#open.isFull) break;
-    }
-    // The rest of the batch has no records.
-    if (records.current !== undefined) return;
-    if (boundary === undefined) this.#open.extendTo(nextOffset, leaderEpoch);
-    else this.#open.extendTo(Math.min(nextOffset, boundary));
   }
 
   /** An inherited range ends exactly at its intent's end, any other when it is full. */
@@ -402,6 +408,7 @@ export class PartitionIngest {
     metrics.eventsConsumed.inc(chunk.consumed);
     metrics.eventsAggregated.inc(chunk.aggregated);
     metrics.eventsOverflowed.inc(chunk.overflow);
+    metrics.eventsUnmapped.inc(chunk.unmapped);
     metrics.eventsLateMerged.inc(chunk.lateMerged);
     this.#context.lateShare.count(chunk, this.#context.clock.nowMs());
     for (const letter of letters) metrics.eventsDropped.inc({ reason: letter.reason });

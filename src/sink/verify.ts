@@ -39,7 +39,15 @@ export interface UnequalDay {
 }
 
 /** Columns of the ledger that are summed. */
-const totalled = ['consumed', 'aggregated', 'rejected', 'late', 'overflow', 'samples'] as const;
+const totalled = [
+  'consumed',
+  'aggregated',
+  'rejected',
+  'late',
+  'overflow',
+  'unmapped',
+  'samples',
+] as const;
 
 export interface Verification {
   /** Every check passes, and there is something to check. */
@@ -118,7 +126,7 @@ async function verifyOnce(
     {
       name: 'every event is accounted for',
       ok: unaccounted === 0,
-      detail: `${totals.consumed} consumed = ${totals.aggregated} aggregated + ${totals.rejected} rejected + ${totals.late} late + ${totals.overflow} overflow`,
+      detail: `${totals.consumed} consumed = ${totals.aggregated} aggregated + ${totals.rejected} rejected + ${totals.late} late + ${totals.overflow} overflow + ${totals.unmapped} unmapped`,
     },
     chunkCheck(chunks, abandoned),
     {

@@ -85,6 +85,7 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
     rejected: 0,
     late: 0,
     overflow: 0,
+    unmapped: 0,
     lateMerged: 0,
     rows,
   };

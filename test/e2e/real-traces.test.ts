@@ -121,6 +121,7 @@ describe('a production trace', () => {
           rejected: 0,
           late: 0,
           overflow: 0,
+          unmapped: 0,
           samples: 164_366,
         });
       }),

@@ -362,7 +362,7 @@ describe('the queries that look for problems', () => {
         consumed: 0,
         aggregated: 0,
       },
-      ...{ rejected: 0, late: 0, overflow: 0, samples: 0 },
+      ...{ rejected: 0, late: 0, overflow: 0, unmapped: 0, samples: 0 },
     });
     const rows: LedgerRow[] = [
       // Where one group stopped, the other continued.

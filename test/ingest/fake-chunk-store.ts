@@ -143,6 +143,7 @@ export class FakeChunkStore {
       rejected: chunk.rejected,
       late: chunk.late,
       overflow: chunk.overflow,
+      unmapped: chunk.unmapped,
       samples: chunk.rows.samples,
     });
   }

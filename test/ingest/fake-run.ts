@@ -126,7 +126,7 @@ function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[
   }
   const { partitions, problems: untiled } = checkLedger(store.ledger);
   expect('ledger problems', untiled, []);
-  const sum = (key: 'consumed' | 'aggregated' | 'rejected' | 'late' | 'overflow') =>
+  const sum = (key: 'consumed' | 'aggregated' | 'rejected' | 'late' | 'overflow' | 'unmapped') =>
     store.ledger.reduce((total, row) => total + row[key], 0);
   const { aggregated, late, future } = truth.counts;
   expect('consumed', sum('consumed'), log.events.length + log.garbageCount);
@@ -134,6 +134,7 @@ function problemsOf(log: FakeLog, config: Config, servers: FakeServers): string[
   expect('late', sum('late'), late);
   expect('rejected', sum('rejected'), log.garbageCount + future);
   expect('overflow', sum('overflow'), 0);
+  expect('unmapped', sum('unmapped'), 0);
   const end = partitions[0]?.to_offset ?? 0;
   expect('from', partitions[0]?.from_offset, log.records[0]?.offset);
   if (end <= (log.records.at(-1)?.offset ?? 0)) problems.push(`the ledger ends at ${end}`);

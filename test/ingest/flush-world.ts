@@ -27,6 +27,7 @@ export const chunk: Chunk = {
   rejected: 0,
   late: 0,
   overflow: 0,
+  unmapped: 0,
   lateMerged: 0,
   rows: {
     bytes: Buffer.from('rows'),

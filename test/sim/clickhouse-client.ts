@@ -261,6 +261,7 @@ function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLed
     rejected: number('rejected'),
     late: number('late'),
     overflow: number('overflow'),
+    unmapped: number('unmapped'),
     samples: number('samples'),
     row_count: number('row_count'),
     flushed_ms: flushedMs,

@@ -159,12 +159,11 @@ function rowProblems(
   records: readonly TruthRecord[],
   sure: ReadonlySet<TruthRecord>,
 ): string[] {
-  const { consumed, aggregated, rejected, late, overflow } = row;
+  const { consumed, aggregated, rejected, late, overflow, unmapped } = row;
+  const accounted = aggregated + rejected + late + overflow + unmapped;
   const problems: string[] = [];
-  if (consumed !== aggregated + rejected + late + overflow) {
-    problems.push(
-      `${show(row)}: ${consumed} consumed, ${aggregated + rejected + late + overflow} accounted for`,
-    );
+  if (consumed !== accounted) {
+    problems.push(`${show(row)}: ${consumed} consumed, ${accounted} accounted for`);
   }
   const within = records.filter(
     ({ offset }) => offset >= row.start_offset && offset < row.end_offset,

@@ -30,6 +30,7 @@ export interface StoredLedgerRow {
   readonly rejected: number;
   readonly late: number;
   readonly overflow: number;
+  readonly unmapped: number;
   readonly samples: number;
   readonly row_count: number;
   readonly flushed_ms: number;

@@ -19,6 +19,7 @@ function row(start: number, end: number, more: Partial<LedgerRow> = {}): LedgerR
     rejected: 0,
     late: 0,
     overflow: 0,
+    unmapped: 0,
     samples: consumed * 3,
     ...more,
   };

@@ -22,12 +22,13 @@ export interface LedgerRow {
   readonly rejected: number;
   readonly late: number;
   readonly overflow: number;
+  readonly unmapped: number;
   readonly samples: number;
 }
 
 /**
  * Checks a ledger in memory. Per group, topic, partition and log the ranges must tile. In every row, consumed =
- * aggregated + rejected + late + overflow. Only offsets count, not the order of storing.
+ * aggregated + rejected + late + overflow + unmapped. Only offsets count, not the order of storing.
  *
  * sql/queries/ledger_problems.sql checks the stored ledger by the same rules; a test holds them together.
  *
@@ -70,7 +71,7 @@ function groupsOf(rows: readonly LedgerRow[]): LedgerRow[][] {
 
 function rowProblems(row: LedgerRow): LedgerProblem[] {
   const problems: LedgerProblem[] = [];
-  const had = row.aggregated + row.rejected + row.late + row.overflow;
+  const had = row.aggregated + row.rejected + row.late + row.overflow + row.unmapped;
   if (had !== row.consumed) {
     const amount = Math.abs(row.consumed - had);
     problems.push(problem('conservation', row, { amount, due: row.consumed, had }));

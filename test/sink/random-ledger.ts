@@ -16,7 +16,8 @@ export function randomLedger(random: SeededRandom, groupId: string): LedgerRow[]
       ...{ group_id: groupId, topic: groupId, partition: 3, log_id: `c/t${log}` },
       ...{ start_offset: start, end_offset: end },
       ...{ first_ms: timeMs, last_ms: timeMs + 400, records: Math.abs(end - start), consumed },
-      ...{ aggregated: consumed, rejected: 0, late: 0, overflow: 0, samples: consumed * 3 },
+      ...{ aggregated: consumed, rejected: 0, late: 0, overflow: 0, unmapped: 0 },
+      samples: consumed * 3,
       ...more,
     });
   };
@@ -36,6 +37,8 @@ export function randomLedger(random: SeededRandom, groupId: string): LedgerRow[]
       offset = random.between(0, 10);
       log++;
       timeMs += random.between(0, 2_000);
+    } else if (fault === 6) {
+      push(start, offset, { aggregated: 0, unmapped: (offset - start) * 2 });
     } else push(start, offset);
     if (random.between(0, 12) === 0) swapLast(rows);
   }

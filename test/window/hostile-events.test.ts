@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { emptyBegin, OpenChunk } from '../../src/ingest/chunk/open-chunk.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { emptyBegin, OpenChunk } from '../../src/ingest/open-chunk.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { type DecodedRow, decodeRows } from '../sink/decoded-row.ts';

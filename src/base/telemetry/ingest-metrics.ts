@@ -11,6 +11,10 @@ export function ingestMetrics(make: MetricFactory) {
       'reason',
     ]),
     eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.'),
+    eventsUnmapped: make.counter(
+      'events_unmapped_total',
+      'Spans and records that are no event by intent: no rule maps them.',
+    ),
     eventsLateMerged: make.counter(
       'events_late_merged_total',
       'Events counted in a window that the watermark had already passed.',

@@ -20,7 +20,7 @@ Examples:
 Checks that
   - every table and view that the migrations made is there
   - the offset ranges of every partition have no gap and no overlap
-  - consumed = aggregated + rejected + late + overflow in every chunk
+  - consumed = aggregated + rejected + late + overflow + unmapped in every chunk
   - every chunk has the samples recorded in the ledger, within clickhouse.retention.chunk_landings (2 days)
   - no two groups count the same offsets
   - the tables hold the samples recorded in the ledger

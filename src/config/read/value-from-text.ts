@@ -4,12 +4,14 @@ const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
  * Parses the text of an environment variable or a flag: lists are separated by commas, lists of maps are
- * JSON. Text of another type is returned as it is, for the schema to refuse.
+ * JSON; a list of names or maps is either. Text of another type is returned as it is, for the schema to
+ * refuse.
  */
 export function valueFromText(text: string, node: SchemaNode): unknown {
   if (node.type === 'array') {
     const items = node.items ?? {};
-    if (isMapNode(items)) return fromJson(text);
+    const mayBeJson = items.anyOf !== undefined && /^\s*\[/.test(text);
+    if (isMapNode(items) || mayBeJson) return fromJson(text);
     return text.split(',').map((item) => valueFromText(item.trim(), items));
   }
   if (node.type === 'number' || node.type === 'integer') {

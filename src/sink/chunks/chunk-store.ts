@@ -149,6 +149,7 @@ export class ClickHouseChunkStore {
           rejected: chunk.rejected,
           late: chunk.late,
           overflow: chunk.overflow,
+          unmapped: chunk.unmapped,
           late_merged: chunk.lateMerged,
           samples: chunk.rows.samples,
           row_count: chunk.rows.rowCount,

@@ -22,6 +22,8 @@ export interface Chunk {
   readonly rejected: number;
   readonly late: number;
   readonly overflow: number;
+  /** Spans or records that no rule maps to an event, by intent. */
+  readonly unmapped: number;
   /** Aggregated and overflowed events that were merged into a window after the watermark had passed it. */
   readonly lateMerged: number;
   readonly rows: EncodedChunk;

@@ -29,6 +29,7 @@ export const pipelineAnswer = z.strictObject({
       ),
     reasons_since: time,
     late: count,
+    unmapped: count.describe('Spans and records that are no event by intent: no rule maps them.'),
   }),
   ledger: z.strictObject({
     ok: z.boolean(),

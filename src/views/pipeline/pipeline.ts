@@ -37,7 +37,7 @@ const hourMs = 3_600_000;
 const unknownReason = 'unknown';
 const problemChars = 500;
 
-type Counts = 'consumed' | 'aggregated' | 'rejected' | 'late';
+type Counts = 'consumed' | 'aggregated' | 'rejected' | 'late' | 'unmapped';
 type PartitionRow = Readonly<
   Record<Counts | 'partition' | 'stored_offset' | 'watermark_ms' | 'stored_ms', string | number>
 > & { readonly topic: string };
@@ -78,6 +78,7 @@ export async function pipelineView(
       rejected: byReason(rejected, question.rejected.byReason),
       reasons_since: new Date(question.rejected.sinceMs).toISOString(),
       late: sumOf(stored.rows, 'late'),
+      unmapped: sumOf(stored.rows, 'unmapped'),
     },
     ledger,
     partitions: stored.rows.map((row) => partitionOf(row, question)),

@@ -27,6 +27,7 @@ const chunk: Chunk = {
   rejected: 25,
   late: 0,
   overflow: 0,
+  unmapped: 0,
   lateMerged: 0,
   rows: {
     bytes: Buffer.from('rows'),

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const flush = 'src/ingest/chunk-flush.ts';
 const place = 'src/ingest/start-position.ts';
 const partition = 'src/ingest/partition-ingest.ts';
+const filling = 'src/ingest/chunk/fill-chunk.ts';
 
 /** Bugs of the protocol: the order of its steps, and a successor's handling of them. */
 export const ingestMutants: readonly Mutant[] = [
@@ -141,8 +142,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'settings-of-the-successor',
     bug: 'a chunk that a predecessor began is made again as the successor is configured',
     file: partition,
-    find: 'const settings = intent?.settings ?? chunkSettingsOf(context.config);',
-    replace: 'const settings = chunkSettingsOf(context.config);',
+    find: 'const settings = intent?.settings ?? this.#ownSettings();',
+    replace: 'const settings = this.#ownSettings();',
     needs: ['config_changed'],
   },
   {
@@ -177,7 +178,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'row-beyond-the-range',
     bug: 'a chunk holds a record beyond the range that its ledger row names',
-    file: partition,
+    file: filling,
     find: 'record.offset >= boundary',
     replace: 'record.offset > boundary',
   },
@@ -194,18 +195,18 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'rest-of-batch-dropped',
     bug: 'what is left of a batch when a chunk is full is dropped',
-    file: partition,
-    find: 'if (boundary === undefined && this.#open.isFull) break;',
-    replace: `if (boundary === undefined && this.#open.isFull) {
+    file: filling,
+    find: 'if (boundary === undefined && open.isFull) break;',
+    replace: `if (boundary === undefined && open.isFull) {
         while (records.current !== undefined) records.advance();
       }`,
   },
   {
     name: 'records-before-the-offset',
     bug: 'records that a broker hands over from before the offset asked for are taken again',
-    file: partition,
-    find: 'if (record.offset >= this.#open.nextOffset) this.#open.add(record);',
-    replace: 'this.#open.add(record);',
+    file: filling,
+    find: 'if (record.offset >= open.nextOffset) open.add(record);',
+    replace: 'open.add(record);',
   },
   {
     name: 'token-of-what-is-left',
@@ -285,9 +286,9 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'epoch-of-visible-records',
     bug: 'a chunk that ends with markers of a later leader has the epoch of its last visible record: its log looks truncated',
-    file: partition,
-    find: 'this.#open.extendTo(nextOffset, leaderEpoch);',
-    replace: 'this.#open.extendTo(nextOffset);',
+    file: filling,
+    find: 'open.extendTo(nextOffset, leaderEpoch);',
+    replace: 'open.extendTo(nextOffset);',
     needs: ['broker_restart', 'aborted_transactions'],
   },
   {
@@ -310,10 +311,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'clock-of-the-chunk-before',
     bug: 'a chunk is judged by the clock of when the one before was sealed: after a silent hour events of now are of the future',
     file: partition,
-    find: `    if (boundary === undefined && this.#open.records === 0) {
-      this.#setClock();
-    }
-`,
+    find: 'if (boundary === undefined && this.#open.records === 0) this.#setClock();',
     replace: '',
   },
   {

@@ -1,7 +1,7 @@
 import type { Mutant } from './mutant.ts';
 
 const accumulator = 'src/window/chunk-accumulator.ts';
-const open = 'src/ingest/open-chunk.ts';
+const open = 'src/ingest/chunk/open-chunk.ts';
 
 /** Bugs of event time and of counting. */
 export const windowMutants: readonly Mutant[] = [

@@ -26,6 +26,7 @@ const chunk: Chunk = {
   rejected: 2,
   late: 2,
   overflow: 1,
+  unmapped: 2,
   lateMerged: 3,
   rows: {
     bytes,
@@ -124,6 +125,7 @@ describe('record', () => {
             rejected: 2,
             late: 2,
             overflow: 1,
+            unmapped: 2,
             late_merged: 3,
             samples: 44,
             row_count: 3,

@@ -28,6 +28,7 @@ const chunk: Chunk = {
   rejected: 0,
   late: 0,
   overflow: 0,
+  unmapped: 0,
   lateMerged: 0,
   rows,
 };

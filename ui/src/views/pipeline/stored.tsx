@@ -22,6 +22,9 @@ export function Stored({ answer }: { readonly answer: PipelineAnswer }) {
           <Row name="consumed" events={hour.consumed} of={hour.consumed} />
           <Row name="aggregated" events={hour.aggregated} of={hour.consumed} />
           <Row name="late" events={hour.late} of={hour.consumed} />
+          {hour.unmapped > 0 && (
+            <Row name="no event by intent" events={hour.unmapped} of={hour.consumed} />
+          )}
           <Row name="rejected" events={hour.rejected_events} of={hour.consumed} />
           {hour.rejected.map(({ reason, events }) => (
             <Row key={reason} name={`rejected: ${reason}`} events={events} of={hour.consumed} />

@@ -1,19 +1,20 @@
-import { invariant } from '../base/invariant.ts';
-import { limits } from '../base/limits.ts';
-import type { Config } from '../config/schema.ts';
-import { completionMs } from '../decode/completion-ms.ts';
-import type { DecodedEvent } from '../decode/decoded-event.ts';
-import type { DecodeSink } from '../decode/event-decoder.ts';
-import { MessageDecoder } from '../decode/message-decoder.ts';
-import type { RejectReason } from '../decode/reject-reasons.ts';
-import type { Chunk } from '../sink/chunks/chunk.ts';
-import { encodeChunk } from '../sink/chunks/encode-chunk.ts';
-import type { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
-import type { SourceRecord } from '../source/record.ts';
-import { ChunkAccumulator } from '../window/chunk-accumulator.ts';
-import { outcomes } from '../window/outcome.ts';
-import type { ChunkSettings } from './chunk-settings.ts';
-import { type DeadLetter, deadLetterBytes } from './letters/dead-letter.ts';
+import { invariant } from '../../base/invariant.ts';
+import { limits } from '../../base/limits.ts';
+import type { Config } from '../../config/schema.ts';
+import { completionMs } from '../../decode/completion-ms.ts';
+import type { DecodedEvent } from '../../decode/decoded-event.ts';
+import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import { MessageDecoder } from '../../decode/message-decoder.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { Chunk } from '../../sink/chunks/chunk.ts';
+import { encodeChunk } from '../../sink/chunks/encode-chunk.ts';
+import type { RowBinaryWriter } from '../../sink/row-binary/row-binary-writer.ts';
+import type { SourceRecord } from '../../source/record.ts';
+import type { TopicFormats } from '../../topics/topic-formats.ts';
+import { ChunkAccumulator } from '../../window/chunk-accumulator.ts';
+import { outcomes } from '../../window/outcome.ts';
+import type { ChunkSettings } from '../chunk-settings.ts';
+import { type DeadLetter, deadLetterBytes } from '../letters/dead-letter.ts';
 import type { MemoryPart, OpenMemory } from './open-memory.ts';
 
 export interface ChunkContext {
@@ -22,6 +23,8 @@ export interface ChunkContext {
   readonly writer: RowBinaryWriter;
   /** Memory of all open chunks. Absent where there is one. */
   readonly memory?: OpenMemory;
+  /** Absent where every topic holds timing events. */
+  readonly formats?: TopicFormats | undefined;
 }
 
 /** Where a chunk begins. */
@@ -51,7 +54,7 @@ export const emptyBegin: ChunkBegin = {
 export class OpenChunk implements DecodeSink {
   readonly #context: ChunkContext;
   readonly settings: ChunkSettings;
-  readonly #decoder: MessageDecoder;
+  readonly #decoder: EventDecoder;
   readonly #accumulator: ChunkAccumulator;
   readonly #memory: MemoryPart | undefined;
   readonly #topic: string;
@@ -79,7 +82,8 @@ export class OpenChunk implements DecodeSink {
     this.#accumulator = new ChunkAccumulator(settings);
     this.#memory = context.memory?.part();
     const { stages, values } = this.#accumulator;
-    this.#decoder = new MessageDecoder({ ...settings, stages, values });
+    const options = { ...settings, stages, values };
+    this.#decoder = context.formats?.decoderOf(topic, options) ?? new MessageDecoder(options);
   }
 
   /** Starts a chunk; see ChunkAccumulator.begin. */
@@ -139,7 +143,19 @@ export class OpenChunk implements DecodeSink {
     );
   }
 
-  /** Adds a record. Invalid content does not throw. */
+  /** Whether records must be prepared before they are added. */
+  get mustPrepare(): boolean {
+    return this.#decoder.prepare !== undefined;
+  }
+
+  /** Fetches what must be there before a record can be added; undefined where it is there. */
+  prepare(record: SourceRecord): Promise<void> | undefined {
+    const { value, refused } = record;
+    if (value === null || refused !== undefined) return undefined;
+    return this.#decoder.prepare?.(value);
+  }
+
+  /** Adds a record that is prepared. Invalid content does not throw. */
   add(record: SourceRecord): void {
     // Producers may write any timestamp, or none (-1); the ledger's columns have a limit.
     const timestampMs = Math.min(Math.max(0, record.timestampMs), limits.timestampMs);
@@ -210,8 +226,8 @@ export class OpenChunk implements DecodeSink {
   /**
    * Seals the chunk and returns its contents; `begin` starts the next.
    *
-   * Future events count as rejected, so that consumed = aggregated + rejected + late + overflow holds exactly
-   * in the ledger.
+   * Future events count as rejected, so that consumed = aggregated + rejected + late + overflow + unmapped
+   * holds exactly in the ledger.
    *
    * @param sealedMs the clock. It limits the watermark, in case a producer's clock is ahead.
    */
@@ -240,9 +256,10 @@ export class OpenChunk implements DecodeSink {
         records: this.#records,
         consumed: this.#consumed,
         aggregated,
-        rejected: this.#consumed - aggregated - late - overflow,
+        rejected: this.#consumed - aggregated - late - overflow - this.#unmapped,
         late,
         overflow,
+        unmapped: this.#unmapped,
         lateMerged,
         rows: encodeChunk(this.#accumulator, { ...origin, nowMs: this.nowMs }, writer),
       },

@@ -1,4 +1,4 @@
-import { limits } from '../base/limits.ts';
+import { limits } from '../../base/limits.ts';
 
 /**
  * Memory of all open chunks of a process. A chunk may use what the others leave, and an equal share in any

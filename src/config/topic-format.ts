@@ -1,0 +1,148 @@
+import { z } from 'zod';
+import { topicName } from './setting-types.ts';
+
+/** Forms in which a topic may hold requests. */
+const topicFormats = ['timing', 'json', 'avro', 'protobuf', 'otlp_json', 'otlp_proto'] as const;
+
+/** Mappings of config/presets, for `json`. */
+const mappingPresets = ['cloudevents', 'envoy', 'istio', 'litellm', 'nginx'] as const;
+
+/** Rules of spans that are requests, for `otlp_json` and `otlp_proto`. */
+const spanPresets = ['vllm', 'sglang', 'genai'] as const;
+
+const format = z
+  .enum(topicFormats)
+  .describe(
+    'timing: the timing event. json, avro, protobuf: records of another form, by a mapping. otlp_json, otlp_proto: OpenTelemetry spans.',
+  );
+
+const keys = {
+  preset: z
+    .enum([...mappingPresets, ...spanPresets])
+    .optional()
+    .describe(
+      `Rules that are part of tailmark. json: ${mappingPresets.join(', ')}. otlp_json, otlp_proto: ${spanPresets.join(', ')}; all of them where there is none.`,
+    ),
+  mapping: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('YAML file that says where the fields of the timing event are in a record.'),
+  unwrap: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('json: where a log shipper puts the text that holds the record, such as message.'),
+  model: z
+    .string()
+    .min(1)
+    .max(256)
+    .optional()
+    .describe('Model of a request that names none. Not with timing.'),
+  framing: z
+    .enum(['none', 'confluent'])
+    .optional()
+    .describe(
+      'confluent: records begin with the id of their schema in the registry. By default so with avro and protobuf without schema_file.',
+    ),
+  schema_file: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('avro, protobuf: the .avsc or .proto file of records without a registry.'),
+  message: z
+    .string()
+    .min(1)
+    .optional()
+    .describe('protobuf: name of the message in schema_file. By default its first.'),
+};
+
+interface Given {
+  /** Absent: timing. */
+  readonly format?: (typeof topicFormats)[number] | undefined;
+  readonly preset?: string | undefined;
+  readonly mapping?: string | undefined;
+  readonly unwrap?: string | undefined;
+  readonly model?: string | undefined;
+  readonly framing?: 'none' | 'confluent' | undefined;
+  readonly schema_file?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** Which formats each key is for. */
+const keysOf: Readonly<Record<keyof typeof keys, readonly (typeof topicFormats)[number][]>> = {
+  preset: ['json', 'otlp_json', 'otlp_proto'],
+  mapping: ['json', 'avro', 'protobuf'],
+  unwrap: ['json'],
+  model: ['json', 'avro', 'protobuf', 'otlp_json', 'otlp_proto'],
+  framing: ['json', 'avro', 'protobuf'],
+  schema_file: ['avro', 'protobuf'],
+  message: ['protobuf'],
+};
+
+/** Rules across the keys of a format. */
+export function checkFormat(given: Given, context: z.RefinementCtx): void {
+  const problem = (key: string, message: string) =>
+    context.addIssue({ code: 'custom', path: [key], message });
+  const { format = 'timing' } = given;
+  for (const [key, formats] of Object.entries(keysOf)) {
+    const isSet = given[key as keyof typeof keys] !== undefined;
+    if (isSet && !formats.includes(format)) {
+      problem(key, `must stand with format ${formats.join(', ')} only`);
+    }
+  }
+  const known: readonly string[] = format === 'json' ? mappingPresets : spanPresets;
+  if (given.preset !== undefined && keysOf.preset.includes(format)) {
+    if (!known.includes(given.preset)) {
+      problem('preset', `must be one of ${known.join(', ')} with format ${format}`);
+    }
+    if (given.mapping !== undefined) problem('mapping', 'must not be set beside preset');
+  }
+  if (format === 'json' && given.preset === undefined && given.mapping === undefined) {
+    problem('mapping', 'must be set with format json, or preset');
+  }
+  if (given.schema_file !== undefined && given.framing === 'confluent') {
+    problem('schema_file', 'must not be set with framing confluent: the registry has the schema');
+  }
+  if (given.message !== undefined && given.schema_file === undefined) {
+    problem('message', 'must be set with schema_file only');
+  }
+}
+
+/** An entry of `kafka.topics`: a name, or a topic with its format. */
+export const topicEntry = z.union([
+  topicName,
+  z
+    .strictObject({ topic: topicName.describe('Name of the topic.'), format, ...keys })
+    .superRefine(checkFormat),
+]);
+
+/** Keys of a file or a stream that say what its lines are. */
+export const lineKeys = {
+  format: z
+    .enum(['timing', 'json', 'otlp_json'])
+    .optional()
+    .describe('What a line is, as for kafka.topics: timing events by default.'),
+  preset: keys.preset,
+  mapping: keys.mapping,
+  unwrap: keys.unwrap,
+  model: keys.model,
+};
+
+/** What the messages of a topic are, and what says so. */
+export type TopicFormat = Given;
+
+/** Returns the names of the topics, and the formats of those that have one. */
+export function topicsAndFormats(entries: readonly z.output<typeof topicEntry>[]): {
+  readonly topics: string[];
+  readonly formats: Readonly<Record<string, TopicFormat>>;
+} {
+  const formats: Record<string, TopicFormat> = {};
+  const topics = entries.map((entry) => {
+    if (typeof entry === 'string') return entry;
+    const { topic, ...given } = entry;
+    formats[topic] = given;
+    return topic;
+  });
+  return { topics, formats };
+}

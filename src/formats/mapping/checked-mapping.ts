@@ -1,0 +1,70 @@
+import { OperatorError } from '../../base/operator-error.ts';
+import { closest } from '../../config/closest.ts';
+import type { MappingFile } from '../../config/presets.ts';
+import { type Mapping, mappingSchema } from './mapping-schema.ts';
+
+type Issue = NonNullable<ReturnType<typeof mappingSchema.safeParse>['error']>['issues'][number];
+
+/**
+ * Checks a mapping as its file has it.
+ *
+ * @param name of the file, for messages.
+ * @throws OperatorError TAILMARK_CONFIG_INVALID with every problem of the mapping and its place.
+ */
+export function checkedMapping(file: MappingFile, name: string): Mapping {
+  const result = mappingSchema.safeParse(file.value);
+  const issues = result.success ? [] : result.error.issues.flatMap((issue) => innermost(issue));
+  const problems = [
+    ...file.problems.map(({ where, message }) => `${where}: ${message}`),
+    ...issues.map(({ path, message }) => {
+      const key = path.map(String).join('.');
+      return `${file.where(path)}: ${key === '' ? 'the mapping' : key} ${message}`;
+    }),
+  ];
+  if (result.success && problems.length === 0) return result.data;
+  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
+  throw new OperatorError(
+    'TAILMARK_CONFIG_INVALID',
+    [`Cannot use the mapping ${name}: ${count}`, ...problems.map((each) => `  ${each}`)].join('\n'),
+    { hint: 'The presets in config/presets show every key in use.' },
+  );
+}
+
+interface Problem {
+  readonly path: readonly PropertyKey[];
+  readonly message: string;
+}
+
+/** The problems of the form that was meant where several are allowed: the one that fits best. */
+function innermost(issue: Issue, above: readonly PropertyKey[] = []): readonly Problem[] {
+  const path = [...above, ...issue.path];
+  if (issue.code === 'unrecognized_keys') {
+    return issue.keys.map((key) => {
+      const meant =
+        above.length + issue.path.length === 0 ? closest(key, keysOfMapping) : undefined;
+      const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
+      return { path: [...path, key], message: `is not a key of a mapping here${hint}` };
+    });
+  }
+  if (issue.code !== 'invalid_union') return [{ path, message: plain(issue) }];
+  const forms = issue.errors
+    .filter((form) => !form.some((each) => each.path.length === 0 && each.code === 'invalid_type'))
+    .map((form) => form.flatMap((each) => innermost(each, path)));
+  const best = forms.sort((a, b) => a.length - b.length)[0];
+  return best === undefined ? [{ path, message: plain(issue) }] : best;
+}
+
+const keysOfMapping = Object.keys(mappingSchema.shape);
+
+/** zod's own words, where the schema has none, as a rule. */
+function plain({ message }: Issue): string {
+  if (message.startsWith('must')) return message;
+  if (message.includes('received undefined')) return 'must be given';
+  const expected = /expected (\w+)/.exec(message)?.[1] ?? '';
+  const names: Readonly<Record<string, string>> = {
+    array: 'a list',
+    object: 'a map',
+    record: 'a map',
+  };
+  return `must be ${names[expected] ?? 'of another form'}`;
+}

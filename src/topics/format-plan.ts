@@ -1,0 +1,61 @@
+import { createHash } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { OperatorError } from '../base/operator-error.ts';
+import { readMapping, readPreset } from '../config/presets.ts';
+import type { TopicFormat } from '../config/topic-format.ts';
+import { checkedMapping } from '../formats/mapping/checked-mapping.ts';
+import type { Mapping } from '../formats/mapping/mapping-schema.ts';
+
+/** A format with what its files hold. */
+export interface FormatPlan {
+  readonly given: TopicFormat;
+  readonly mapping: Mapping | undefined;
+  /** Text of `schema_file`. */
+  readonly schema: string | undefined;
+  /** Of the format and its rules, in 12 characters; undefined for timing events. */
+  readonly identity: string | undefined;
+}
+
+/**
+ * Reads the files that a format names.
+ *
+ * @throws OperatorError TAILMARK_CONFIG_INVALID where one is missing or wrong.
+ */
+export function planOf(given: TopicFormat): FormatPlan {
+  const mapping = mappingOf(given);
+  const { schema_file: schemaFile } = given;
+  const schema = schemaFile === undefined ? undefined : textOf(schemaFile, 'schema');
+  const { format = 'timing', preset, model, framing, message } = given;
+  const identity =
+    format === 'timing'
+      ? undefined
+      : identityOf([format, preset, model, framing, message, mapping, schema]);
+  return { given, mapping, schema, identity };
+}
+
+function mappingOf({ format, preset, mapping: file, unwrap }: TopicFormat): Mapping | undefined {
+  const found =
+    file !== undefined
+      ? checkedMapping(readMapping(textOf(file, 'mapping'), file), file)
+      : format === 'json' && preset !== undefined
+        ? checkedMapping(readPreset(preset), preset)
+        : undefined;
+  return found !== undefined && unwrap !== undefined ? { ...found, unwrap } : found;
+}
+
+function textOf(file: string, what: string): string {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    const reason = (error as NodeJS.ErrnoException).code ?? String(error);
+    throw new OperatorError(
+      'TAILMARK_CONFIG_INVALID',
+      `Cannot read the ${what} of a topic as the file must be readable: ${file} gives ${reason}`,
+      { hint: 'Paths are relative to the directory that tailmark runs in.', cause: error },
+    );
+  }
+}
+
+function identityOf(parts: readonly unknown[]): string {
+  return createHash('sha256').update(JSON.stringify(parts)).digest('base64url').slice(0, 12);
+}

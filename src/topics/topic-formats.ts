@@ -1,0 +1,48 @@
+import type { Config } from '../config/schema.ts';
+import type { EventDecoder } from '../decode/event-decoder.ts';
+import { MessageDecoder, type MessageDecoderOptions } from '../decode/message-decoder.ts';
+import { type FormatPlan, planOf } from './format-plan.ts';
+
+/** How the messages of each topic are decoded, by `kafka.topics` or by `source`. */
+export class TopicFormats {
+  readonly #plans: ReadonlyMap<string, FormatPlan>;
+  /** Of a source that has one format for all it reads. */
+  readonly #all: FormatPlan | undefined;
+
+  private constructor(plans: ReadonlyMap<string, FormatPlan>, all: FormatPlan | undefined) {
+    this.#plans = plans;
+    this.#all = all;
+  }
+
+  /**
+   * Reads the files that the formats name.
+   *
+   * @throws OperatorError TAILMARK_CONFIG_INVALID where one is missing or wrong.
+   */
+  static open({ kafka, source }: Pick<Config, 'kafka' | 'source'>): TopicFormats {
+    if (source.type !== 'kafka') return new TopicFormats(new Map(), planOf(source));
+    const plans = Object.entries(kafka.formats).map(
+      ([topic, given]) => [topic, planOf(given)] as const,
+    );
+    return new TopicFormats(new Map(plans), undefined);
+  }
+
+  /** Returns the decoder of a topic. */
+  decoderOf(topic: string, options: MessageDecoderOptions): EventDecoder {
+    const plan = this.#planOf(topic);
+    if (plan === undefined) return new MessageDecoder(options);
+    return new MessageDecoder(options);
+  }
+
+  /**
+   * Identifies a topic's format with its rules: processes that read a topic alike have the same. undefined for
+   * timing events.
+   */
+  identityOf(topic: string): string | undefined {
+    return this.#planOf(topic)?.identity;
+  }
+
+  #planOf(topic: string): FormatPlan | undefined {
+    return this.#all ?? this.#plans.get(topic);
+  }
+}
