@@ -54,6 +54,48 @@ export function count(block: usize, band: i32, stages: i32, total: i32, totalMs:
   store<f64>(vector, load<f64>(vector) + totalMs);
 }
 
+/** Does as `count` does `times` times: for an event that stands for so many requests. */
+export function countMany(
+  block: usize,
+  band: i32,
+  stages: i32,
+  total: i32,
+  totalMs: f64,
+  times: i32,
+): void {
+  const vector = band < 0 ? 0 : bandOf(block, band);
+  for (let i = 0; i < stages; i++) {
+    const ms = load<f64>(durations + ((<usize>i) << 3));
+    const column = addManyTo(block, load<i32>(ids + ((<usize>i) << 2)), ms, times);
+    if (vector !== 0) addToColumn(vector, block, band, column, ms * <f64>times);
+  }
+  if (vector === 0) return;
+  const column = addManyTo(block, total, totalMs, times);
+  addToColumn(vector, block, band, column, <f64>times);
+  store<f64>(vector, load<f64>(vector) + totalMs * <f64>times);
+}
+
+/**
+ * Adds a duration so many times. Those up to the room of two wide slots are added one by one: then the slot
+ * has buckets, and the one of this duration. The others go there at once.
+ */
+function addManyTo(block: usize, stage: i32, ms: f64, times: i32): i32 {
+  const oneByOne = min(times, 2 * blockValues);
+  let column = 0;
+  for (let i = 0; i < oneByOne; i++) column = addTo(block, stage, ms);
+  if (times === oneByOne) return column;
+  let slot = rowOf(block, stage);
+  if (load<u16>(slot, CAPACITY) === 0) slot = load<u32>(slot, VALUES);
+  const rest = <f64>(times - oneByOne);
+  const address = bucketOf(load<u32>(slot, TABLE), ms);
+  store<f64>(address, load<f64>(address) + rest);
+  store<f64>(address, load<f64>(address, 8) + rest * ms, 8);
+  store<f64>(slot, load<f64>(slot, REQUESTS) + rest, REQUESTS);
+  const us = lane0(wholeUs(f64x2.splat(ms)));
+  store<f64>(slot, load<f64>(slot, SUM) + rest * us, SUM);
+  return column;
+}
+
 /** Adds a duration to the sketch of a block's stage; returns the stage's column. */
 function addTo(block: usize, stage: i32, ms: f64): i32 {
   let slot = rowOf(block, stage);
@@ -123,22 +165,8 @@ export function spill(slot: usize): void {
   }
   for (let i = 0; i < waiting; i++) {
     const ms = load<f64>(slot + ((<usize>i) << 3), VALUES);
-    // The shift drops the sign, so that -0 counts as 0.
-    const bits = <i32>((reinterpret<u64>(ms) << 1) >> 47);
-    let octave = (bits >> 6) - octaveOffset;
-    let bucket = bits & (pageBuckets - 1);
-    if (<u32>(octave - 1) >= <u32>(tableEntries - 2)) {
-      octave = octave < 1 ? 0 : tableEntries - 1;
-      bucket = 0;
-    }
-    const entry = table + ((<usize>octave) << 2);
-    let page: usize = load<u32>(entry);
-    if (page === 0) {
-      page = take(pageBuckets * bucketBytes);
-      store<u32>(entry, <u32>page);
-    }
     // A bucket holds requests and milliseconds, side by side.
-    const address = page + <usize>(bucket * bucketBytes);
+    const address = bucketOf(table, ms);
     v128.store(address, f64x2.add(v128.load(address), f64x2.replace_lane(f64x2.splat(1), 1, ms)));
   }
   store<f64>(slot, load<f64>(slot, REQUESTS) + <f64>waiting, REQUESTS);
@@ -146,6 +174,25 @@ export function spill(slot: usize): void {
   store<f64>(slot, lower(load<f64>(slot, MIN), lower(lane0(lowest), lane1(lowest))), MIN);
   store<f64>(slot, higher(load<f64>(slot, MAX), higher(lane0(highest), lane1(highest))), MAX);
   store<u16>(slot, 0);
+}
+
+/** Returns the address of a duration's bucket. */
+function bucketOf(table: usize, ms: f64): usize {
+  // The shift drops the sign, so that -0 counts as 0.
+  const bits = <i32>((reinterpret<u64>(ms) << 1) >> 47);
+  let octave = (bits >> 6) - octaveOffset;
+  let bucket = bits & (pageBuckets - 1);
+  if (<u32>(octave - 1) >= <u32>(tableEntries - 2)) {
+    octave = octave < 1 ? 0 : tableEntries - 1;
+    bucket = 0;
+  }
+  const entry = table + ((<usize>octave) << 2);
+  let page: usize = load<u32>(entry);
+  if (page === 0) {
+    page = take(pageBuckets * bucketBytes);
+    store<u32>(entry, <u32>page);
+  }
+  return page + <usize>(bucket * bucketBytes);
 }
 
 /** Adds an amount to one column of a block's band. */

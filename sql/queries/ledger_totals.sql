@@ -10,6 +10,7 @@ SELECT
     sum(f.late) AS late,
     sum(f.overflow) AS overflow,
     sum(f.unmapped) AS unmapped,
+    sum(f.weight) AS weight,
     sum(f.late_merged) AS late_merged,
     sum(f.samples) AS samples,
     -- Where nothing was counted, as late as can be: it holds nobody to anything.

@@ -14,6 +14,8 @@ export const limits = {
   nestingDepth: 64,
   /** Bytes of a rejected message that its dead letter contains. */
   deadLetterBytes: 64 * 1024,
+  /** Requests that one event may stand for. */
+  eventWeight: 10_000,
   /** Dead letters, and bytes of them, that seal a chunk early. */
   deadLettersPerChunk: 10_000,
   deadLetterBytesPerChunk: 8 * 1024 * 1024,

@@ -150,6 +150,7 @@ function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent)
   decoded.inputTokens = numberOf(event.input_tokens);
   decoded.concurrency = numberOf(event.concurrency);
   decoded.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
+  decoded.weight = event.weight ?? 1;
   const trace = Buffer.from(event.trace_id ?? '');
   decoded.bytes = Buffer.concat([trace, Buffer.from(event.id ?? '')]);
   decoded.traceStart = 0;

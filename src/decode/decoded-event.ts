@@ -26,6 +26,8 @@ export class DecodedEvent {
   requestBytes = Number.NaN;
   inputTokens = Number.NaN;
   concurrency = Number.NaN;
+  /** Requests that the event stands for. */
+  weight = 1;
   /** 1 hit, 0 miss, -1 absent. */
   cacheHit = -1;
   /** Positions of `trace_id` and `id`, for the few requests that become exemplars. */

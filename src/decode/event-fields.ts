@@ -14,6 +14,7 @@ export const fieldKinds = {
   stagesMs: 8,
   id: 9,
   traceId: 10,
+  weight: 11,
 } as const;
 
 export interface EventField {
@@ -49,6 +50,7 @@ export const eventFields: readonly EventField[] = [
   amount('response_bytes', -1),
   amount('output_tokens', -1),
   amount('queue_depth', -1),
+  field('weight', fieldKinds.weight),
   field('total_ms', fieldKinds.totalMs),
   field('stages_ms', fieldKinds.stagesMs),
   field('partial', fieldKinds.partial),

@@ -137,6 +137,8 @@ const nonNegative = z.number('must be a finite number >= 0').min(0, 'must be a f
 const amount = (description: string, example: number) =>
   nonNegative.nullish().meta({ description, examples: [example] });
 
+const weightRule = `must be a whole number from 1 to ${limits.eventWeight}`;
+
 /** Outcome and other properties of a request. */
 const otherFields = {
   status: z
@@ -155,6 +157,16 @@ const otherFields = {
   output_tokens: amount('Tokens generated.', 128),
   concurrency: amount('Requests in flight when it arrived.', 12),
   queue_depth: amount('Requests waiting when it arrived.', 3),
+  weight: z
+    .int(weightRule)
+    .min(1, weightRule)
+    .max(limits.eventWeight, weightRule)
+    .nullish()
+    .meta({
+      description:
+        'Requests that the event stands for, where only one in so many is published: it counts so many times. Absent: 1.',
+      examples: [10],
+    }),
 };
 
 /**

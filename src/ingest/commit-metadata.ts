@@ -44,29 +44,36 @@ const MAGIC = 'tailmark/2';
 const BEFORE = 'tailmark/1';
 
 const count = z.int().min(0);
-const countsSchema = z.object({
-  firstTimestampMs: z.number(),
-  lastTimestampMs: z.number(),
-  watermarkMs: z
-    .number()
-    .nullable()
-    .transform((ms) => ms ?? Number.NEGATIVE_INFINITY),
-  leaderEpoch: z.int(),
-  records: count,
-  consumed: count,
-  aggregated: count,
-  rejected: count,
-  late: count,
-  overflow: count,
-  unmapped: count.default(0),
-  lateMerged: count,
-  rows: z.object({
-    rowCount: count,
-    samples: count,
-    windowMinMs: z.number(),
-    windowMaxMs: z.number(),
-  }),
-});
+const countsSchema = z
+  .object({
+    firstTimestampMs: z.number(),
+    lastTimestampMs: z.number(),
+    watermarkMs: z
+      .number()
+      .nullable()
+      .transform((ms) => ms ?? Number.NEGATIVE_INFINITY),
+    leaderEpoch: z.int(),
+    records: count,
+    consumed: count,
+    aggregated: count,
+    rejected: count,
+    late: count,
+    overflow: count,
+    unmapped: count.default(0),
+    weight: count.optional(),
+    lateMerged: count,
+    rows: z.object({
+      rowCount: count,
+      samples: count,
+      windowMinMs: z.number(),
+      windowMaxMs: z.number(),
+    }),
+  })
+  // Versions before weights: every event counted once.
+  .transform(({ weight, ...counts }) => ({
+    ...counts,
+    weight: weight ?? counts.aggregated + counts.overflow,
+  }));
 const intentSchema: z.ZodType<Intent> = z.object({
   endOffset: count,
   nowMs: z.number(),

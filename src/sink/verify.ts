@@ -46,6 +46,7 @@ const totalled = [
   'late',
   'overflow',
   'unmapped',
+  'weight',
   'samples',
 ] as const;
 

@@ -77,6 +77,14 @@ export const refusingHost: CountHost = {
 interface Exports {
   readonly memory: WebAssembly.Memory;
   count(block: number, band: number, stages: number, total: number, totalMs: number): void;
+  countMany(
+    block: number,
+    band: number,
+    stages: number,
+    total: number,
+    totalMs: number,
+    times: number,
+  ): void;
   add(slot: number, ms: number): void;
   spill(slot: number): void;
   addToBand(block: number, band: number, column: number, amount: number): void;
@@ -167,6 +175,20 @@ export class CountKernel {
   ): void {
     this.#host = host;
     this.#exports.count(block, band, stages, total, totalMs);
+  }
+
+  /** Does as `count` does `times` times, at the cost of 64 of them at most. */
+  countMany(
+    host: CountHost,
+    block: number,
+    band: number,
+    stages: number,
+    total: number,
+    totalMs: number,
+    times: number,
+  ): void {
+    this.#host = host;
+    this.#exports.countMany(block, band, stages, total, totalMs, times);
   }
 
   add(host: CountHost, slot: number, ms: number): void {

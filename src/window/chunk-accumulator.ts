@@ -38,7 +38,7 @@ export interface ChunkOptions {
 /** Column of the totals' milliseconds; the columns of a cell's rows follow. */
 export const totalMsColumn = 0;
 const hostIndex = dimensions.indexOf('host');
-const noCounts = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0 };
+const noCounts = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0, weight: 0 };
 
 /**
  * Aggregates of one open chunk: events in, rows out. All state is flat typed arrays that are reused from
@@ -70,7 +70,10 @@ export class ChunkAccumulator {
   #watermarkMs = Number.NEGATIVE_INFINITY;
   /** First window whose end and grace the watermark has not passed. */
   #openWindow = Number.NEGATIVE_INFINITY;
-  /** `lateMerged` are included in `aggregated` and `overflow`. */
+  /**
+   * Events; `lateMerged` are included in `aggregated` and `overflow`. `weight` is the sum of the weights of
+   * these two.
+   */
   readonly counts = { ...noCounts };
 
   readonly #kernel = CountKernel.shared();
@@ -173,6 +176,7 @@ export class ChunkAccumulator {
       this.counts.lateMerged++;
     }
     this.#count(cell, event, endMs);
+    this.counts.weight += event.weight;
     if (overflowed) {
       this.counts.overflow++;
       return outcomes.overflow;
@@ -235,7 +239,7 @@ export class ChunkAccumulator {
 
   /** Adds an event to its rows, and one with a total to bands, drivers and exemplars. */
   #count(cell: number, event: DecodedEvent, endMs: number): void {
-    const { stageIds, stageMs, stageCount, totalMs } = event;
+    const { stageIds, stageMs, stageCount, totalMs, weight } = event;
     const { ids, durations } = this.#kernel;
     for (let i = 0; i < stageCount; i++) {
       ids[i] = stageIds[i] as number;
@@ -245,7 +249,12 @@ export class ChunkAccumulator {
     const band = isWhole ? bandOf(totalMs) : 0;
     const bandIndex = isWhole ? band - bandRange.lowest : -1;
     const block = this.bands.blockOf(cell);
-    this.#kernel.count(this.#host, block, bandIndex, stageCount, this.#totalStageId, totalMs);
+    const totalId = this.#totalStageId;
+    if (weight === 1) {
+      this.#kernel.count(this.#host, block, bandIndex, stageCount, totalId, totalMs);
+    } else {
+      this.#kernel.countMany(this.#host, block, bandIndex, stageCount, totalId, totalMs, weight);
+    }
     if (event.status !== 0) this.#countStatus(cell, event, isWhole);
     if (!isWhole) return;
     this.drivers.add(event, Math.floor(endMs / 60_000), band);
@@ -254,11 +263,11 @@ export class ChunkAccumulator {
   }
 
   #countStatus(cell: number, event: DecodedEvent, isWhole: boolean): void {
-    const { stageIds, stageCount, status } = event;
+    const { stageIds, stageCount, status, weight } = event;
     for (let i = 0; i < stageCount; i++) {
-      this.rows.countStatus(this.#rowOf(cell, stageIds[i] as number), status);
+      this.rows.countStatus(this.#rowOf(cell, stageIds[i] as number), status, weight);
     }
-    if (isWhole) this.rows.countStatus(this.#rowOf(cell, this.#totalStageId), status);
+    if (isWhole) this.rows.countStatus(this.#rowOf(cell, this.#totalStageId), status, weight);
   }
 
   /** Address of a stage's sketch, for a block that does not have it yet. */

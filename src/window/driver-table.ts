@@ -72,7 +72,7 @@ export class DriverTable {
       } else if (row < 0) {
         row = this.#otherRow(minute, facet);
       }
-      this.#bands.add(row, band, 1);
+      this.#bands.add(row, band, event.weight);
     }
   }
 

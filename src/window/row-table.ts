@@ -14,7 +14,7 @@ export class RowTable {
   /** Rows of each cell. */
   #rowsOfCell = new Int32Array(64);
   /** Per row: errors, timeouts, cancelled. */
-  #statusCounts = new Int32Array(256 * 3);
+  #statusCounts: Float64Array<ArrayBuffer> = new Float64Array(256 * 3);
   #size = 0;
   #cellEnd = 0;
 
@@ -65,10 +65,10 @@ export class RowTable {
     return this.#columns[row] as number;
   }
 
-  /** Counts a request by its `status` (an index into `statuses`, not 0). */
-  countStatus(row: number, status: number): void {
+  /** Counts requests by their `status` (an index into `statuses`, not 0). */
+  countStatus(row: number, status: number, requests: number): void {
     const index = row * 3 + status - 1;
-    this.#statusCounts[index] = (this.#statusCounts[index] as number) + 1;
+    this.#statusCounts[index] = (this.#statusCounts[index] as number) + requests;
   }
 
   /** Requests of a row by their `status` (not 0). */

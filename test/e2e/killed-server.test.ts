@@ -86,6 +86,7 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
     late: 0,
     overflow: 0,
     unmapped: 0,
+    weight: 0,
     lateMerged: 0,
     rows,
   };

@@ -122,6 +122,7 @@ describe('a production trace', () => {
           late: 0,
           overflow: 0,
           unmapped: 0,
+          weight: 164_366,
           samples: 164_366,
         });
       }),

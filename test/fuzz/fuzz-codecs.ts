@@ -29,7 +29,7 @@ const numbers = {
 };
 const counts = {
   ...numbers,
-  ...{ aggregated: 5, rejected: 0, late: 0, overflow: 0, unmapped: 0, lateMerged: 0 },
+  ...{ aggregated: 5, rejected: 0, late: 0, overflow: 0, unmapped: 0, weight: 5, lateMerged: 0 },
   rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
 };
 

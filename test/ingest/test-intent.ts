@@ -24,6 +24,7 @@ export function testIntent(
       late: 0,
       overflow: 0,
       unmapped: 0,
+      weight: 0,
       lateMerged: 0,
       rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
       ...counts,

@@ -38,7 +38,11 @@ describe('a chunk against the reference', () => {
         watermarkMs: Number.NEGATIVE_INFINITY,
       });
       for (const count of Object.values(reference.counts)) expect(count).toBeGreaterThan(0);
-      expect(chunk.accumulator.counts).toEqual({ ...reference.counts, overflow: 0 });
+      expect(chunk.accumulator.counts).toEqual({
+        ...reference.counts,
+        overflow: 0,
+        weight: reference.counts.aggregated,
+      });
       expect(chunk.accumulator.watermarkMs).toBe(reference.watermarkMs);
       const rows = chunk.rows();
       expect([...rows.keys()].sort()).toEqual([...reference.rows.keys()].sort());
@@ -204,7 +208,7 @@ describe('the watermark', () => {
       outcomes.aggregated,
       outcomes.late,
     ]);
-    const counts = { aggregated: 1, overflow: 0, late: 1, future: 0, lateMerged: 1 };
+    const counts = { aggregated: 1, overflow: 0, late: 1, future: 0, lateMerged: 1, weight: 1 };
     expect(chunk.accumulator.counts).toEqual(counts);
   });
 
@@ -332,7 +336,7 @@ describe('begin', () => {
     const { accumulator } = chunk;
     expect(accumulator.rowCount).toBe(0);
     expect(accumulator.cellCount).toBe(0);
-    const none = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0 };
+    const none = { aggregated: 0, overflow: 0, late: 0, future: 0, lateMerged: 0, weight: 0 };
     expect(accumulator.counts).toEqual(none);
     expect(accumulator.watermarkMs).toBe(Number.NEGATIVE_INFINITY);
     expect([...accumulator.exemplars.all()]).toEqual([]);

@@ -7,6 +7,7 @@ const row = fc.record({
   cell: fc.integer({ min: 0, max: 300 }),
   stageId: fc.oneof(fc.integer({ min: 0, max: 12 }), fc.integer({ min: 0, max: 255 })),
   status: fc.integer({ min: 0, max: 3 }),
+  requests: fc.oneof(fc.constant(1), fc.constant(2 ** 33)),
 });
 const step = fc.oneof(
   { weight: 60, arbitrary: row },
@@ -34,8 +35,9 @@ describe('RowTable', () => {
             expect(table.add(given.cell, given.stageId)).toBe(known.row);
           }
           if (given.status === 0) continue;
-          table.countStatus(known.row, given.status);
-          known.counts[given.status - 1] = (known.counts[given.status - 1] as number) + 1;
+          table.countStatus(known.row, given.status, given.requests);
+          known.counts[given.status - 1] =
+            (known.counts[given.status - 1] as number) + given.requests;
         }
         expect(table.size).toBe(model.size);
         for (const [name, { row: at, counts }] of model) {

@@ -20,6 +20,7 @@ export interface TimingEventText {
   request_bytes?: number;
   input_tokens?: number;
   concurrency?: number;
+  weight?: number;
   total_ms?: number;
   stages_ms?: Record<string, number>;
 }

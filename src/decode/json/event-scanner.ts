@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { coldStartIndex, dimensions } from '../../base/dimensions.ts';
+import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
 import type { DecodeContext } from '../decode-event.ts';
 import { DecodedEvent } from '../decoded-event.ts';
@@ -183,6 +184,7 @@ export class EventScanner {
     event.requestBytes = Number.NaN;
     event.inputTokens = Number.NaN;
     event.concurrency = Number.NaN;
+    event.weight = 1;
     event.cacheHit = -1;
     event.bytes = bytes;
     event.traceStart = 0;
@@ -230,6 +232,8 @@ export class EventScanner {
         event.totalMs = ms;
         return ms <= this.#limits.maxDurationMs ? after : -1;
       }
+      case fieldKinds.weight:
+        return this.#weight(bytes, pos, end, event);
       case fieldKinds.stagesMs:
         return this.#stages.scan(bytes, pos, end, event);
       default:
@@ -271,6 +275,13 @@ export class EventScanner {
     else if (slot === 2) event.inputTokens = value;
     else if (slot === 3) event.concurrency = value;
     return value < Number.POSITIVE_INFINITY ? after : -1;
+  }
+
+  #weight(bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
+    const after = this.#json.number(bytes, pos, end);
+    const weight = this.#json.value[0] as number;
+    event.weight = weight;
+    return Number.isInteger(weight) && weight >= 1 && weight <= limits.eventWeight ? after : -1;
   }
 
   #flag(kind: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {

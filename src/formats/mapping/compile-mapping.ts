@@ -44,6 +44,7 @@ const kinds = {
   output_tokens: 'amount',
   concurrency: 'amount',
   queue_depth: 'amount',
+  weight: 'amount',
 } as const satisfies Record<string, FieldKind>;
 
 function reasonOf(name: string, kind: FieldKind): RejectReason {

@@ -170,6 +170,7 @@ export const mappingSchema = z
     output_tokens: field('Tokens generated.'),
     concurrency: field('Requests in flight when it arrived.'),
     queue_depth: field('Requests waiting when it arrived.'),
+    weight: field('Requests that the event stands for.'),
   })
   .check((context) => {
     const { start, end, total, stages: given } = context.value;

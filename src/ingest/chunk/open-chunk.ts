@@ -233,7 +233,7 @@ export class OpenChunk implements DecodeSink {
    */
   seal(sealedMs: number): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
     const { groupId, writer } = this.#context;
-    const { aggregated, late, overflow, lateMerged } = this.#accumulator.counts;
+    const { aggregated, late, overflow, lateMerged, weight } = this.#accumulator.counts;
     const origin = {
       groupId,
       topic: this.#topic,
@@ -260,6 +260,7 @@ export class OpenChunk implements DecodeSink {
         late,
         overflow,
         unmapped: this.#unmapped,
+        weight,
         lateMerged,
         rows: encodeChunk(this.#accumulator, { ...origin, nowMs: this.nowMs }, writer),
       },

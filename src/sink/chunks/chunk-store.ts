@@ -150,6 +150,7 @@ export class ClickHouseChunkStore {
           late: chunk.late,
           overflow: chunk.overflow,
           unmapped: chunk.unmapped,
+          weight: chunk.weight,
           late_merged: chunk.lateMerged,
           samples: chunk.rows.samples,
           row_count: chunk.rows.rowCount,

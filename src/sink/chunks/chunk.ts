@@ -24,6 +24,8 @@ export interface Chunk {
   readonly overflow: number;
   /** Spans or records that no rule maps to an event, by intent. */
   readonly unmapped: number;
+  /** Requests that the aggregated and overflowed events stand for: the sum of their weights. */
+  readonly weight: number;
   /** Aggregated and overflowed events that were merged into a window after the watermark had passed it. */
   readonly lateMerged: number;
   readonly rows: EncodedChunk;

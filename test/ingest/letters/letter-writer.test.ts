@@ -28,6 +28,7 @@ const chunk: Chunk = {
   late: 0,
   overflow: 0,
   unmapped: 0,
+  weight: 0,
   lateMerged: 0,
   rows: {
     bytes: Buffer.from('rows'),

@@ -27,6 +27,7 @@ const chunk: Chunk = {
   late: 2,
   overflow: 1,
   unmapped: 2,
+  weight: 90,
   lateMerged: 3,
   rows: {
     bytes,
@@ -126,6 +127,7 @@ describe('record', () => {
             late: 2,
             overflow: 1,
             unmapped: 2,
+            weight: 90,
             late_merged: 3,
             samples: 44,
             row_count: 3,

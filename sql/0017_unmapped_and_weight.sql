@@ -1,6 +1,11 @@
 -- Spans and records that no rule maps to an event, by intent: of a topic of spans most are part of a request
 -- that another span reports. consumed = aggregated + rejected + late + overflow + unmapped.
-ALTER TABLE flushes ADD COLUMN IF NOT EXISTS unmapped UInt64 DEFAULT 0 AFTER overflow;
+--
+-- weight are the requests that the aggregated and overflowed events stand for: an event that one in N requests
+-- publishes counts N times in every table, and once in the columns before.
+ALTER TABLE flushes
+    ADD COLUMN IF NOT EXISTS unmapped UInt64 DEFAULT 0 AFTER overflow,
+    ADD COLUMN IF NOT EXISTS weight UInt64 DEFAULT aggregated + overflow AFTER unmapped;
 
 -- The summary of 0012_logs.sql with them.
 ALTER TABLE flushes DROP PROJECTION IF EXISTS by_log;
@@ -22,6 +27,7 @@ ALTER TABLE flushes ADD PROJECTION IF NOT EXISTS by_log
         sum(late),
         sum(overflow),
         sum(unmapped),
+        sum(weight),
         sum(late_merged),
         sum(samples),
         minOrNullIf(window_min, samples > 0),
