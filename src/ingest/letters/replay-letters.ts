@@ -7,6 +7,7 @@ import { TransactionalPublisher } from '../../kafka/client/transactional-publish
 import { type Bounds, LogBounds } from '../../kafka/log-bounds.ts';
 import { OffsetReader, type WantedRecords } from '../../kafka/offset-reader.ts';
 import { generationOf } from '../../source/log-id.ts';
+import { TopicFormats } from '../../topics/topic-formats.ts';
 import { chunkSettingsOf } from '../chunk-settings.ts';
 import { LetterEvents } from './letter-events.ts';
 import { type Letter, letterName, placesAfter, readLetters } from './read-letters.ts';
@@ -148,7 +149,8 @@ class LetterReplay {
     this.#sources = sources;
     this.#reader = reader;
     this.#done = done;
-    this.#events = new LetterEvents(chunkSettingsOf(options.config));
+    const { config } = options;
+    this.#events = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
   }
 
   async run(
@@ -201,7 +203,7 @@ class LetterReplay {
       for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
         if (origin === undefined) continue;
         const isWhole = origin.reason === 'undecodable_batch';
-        const event = isWhole ? value : this.#events.find(value, origin.index);
+        const event = isWhole ? value : this.#events.find(topic, value, origin.index);
         if (event === undefined) continue;
         found++;
         const headers = { 'tailmark-replayed-from': letterName(origin) };

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { chunkSettingsOf } from '../../../src/ingest/chunk-settings.ts';
 import { LetterEvents } from '../../../src/ingest/letters/letter-events.ts';
+import { TopicFormats } from '../../../src/topics/topic-formats.ts';
 import { testConfig } from '../test-config.ts';
 
 const good = (model: string) => `{"ts":1790000000000,"model":"${model}","stages_ms":{"forward":2}}`;
-const events = new LetterEvents(chunkSettingsOf(testConfig()));
+const events = new LetterEvents(chunkSettingsOf(testConfig()), TopicFormats.open(testConfig()));
 const find = (message: string, index: number) =>
-  events.find(Buffer.from(message), index)?.toString();
+  events.find('t', Buffer.from(message), index)?.toString();
 
 describe('the event of a letter', () => {
   it.each([
