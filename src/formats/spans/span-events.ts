@@ -1,7 +1,13 @@
 import type { Status } from '../../base/statuses.ts';
 import type { DraftSink, EventDraft, Origin } from '../format-reader.ts';
 import { objectOf, parsed } from '../loose-json.ts';
-import type { DurationSource, Mark, Preset, Source } from './presets/preset.ts';
+import {
+  type DurationSource,
+  type Mark,
+  type Preset,
+  type Source,
+  sharedSources,
+} from './presets/preset.ts';
 import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
 
 /**
@@ -51,7 +57,11 @@ function eventOf(span: Span, preset: Preset): EventDraft {
   return {
     ts: span.startMs,
     model: textOf(span, preset.model),
-    service: textOf(span, ['resource:service.name']),
+    version: textOf(span, sharedSources.version) ?? textOf(span, preset.version),
+    service: textOf(span, sharedSources.service),
+    region: textOf(span, sharedSources.region),
+    host: textOf(span, sharedSources.host),
+    tenant: textOf(span, sharedSources.tenant),
     request_type: textOf(span, preset.requestType),
     id: textOf(span, preset.id),
     trace_id: span.traceId === '' ? undefined : span.traceId,
@@ -80,7 +90,8 @@ function numberOf(span: Span, sources: readonly Source[]): number | undefined {
   return undefined;
 }
 
-const resourcePrefix = 'resource:';
+/** Beginning of a source that is an attribute of the resource. */
+export const resourcePrefix = 'resource:';
 
 function foundAt({ attributes, resource }: Span, source: Source): unknown {
   if (source.startsWith(resourcePrefix)) return resource.get(source.slice(resourcePrefix.length));
@@ -122,16 +133,24 @@ function unitsOf({ attributes }: Span, { attribute, unitMs }: InUnits): number |
   return typeof value === 'number' ? toNanosecond(value * unitMs) : undefined;
 }
 
-const errorCode = 2;
+/** Status of a span that failed. */
+export const errorCode = 2;
+
+/** Attribute with what the error is called. */
+export const errorType = 'error.type';
 
 /** What an error is called that is a time limit or the caller's own doing, in any language and library. */
 const timeout = /time[-_ ]?d?[-_ ]?out|deadline[-_ ]?exceeded|^(408|504)$/i;
 const cancelled = /cancel|abort/i;
 
 function statusOf(span: Span): Status {
-  const error = textFrom(span.attributes, 'error.type');
+  const error = textFrom(span.attributes, errorType);
   if (span.statusCode !== errorCode && error === undefined) return 'ok';
-  const cause = error ?? exceptionOf(span) ?? '';
+  return statusOfCause(error ?? exceptionOf(span) ?? '');
+}
+
+/** Returns the status of a failed span by what its error is called. */
+export function statusOfCause(cause: string): Status {
   if (timeout.test(cause)) return 'timeout';
   return cancelled.test(cause) ? 'cancelled' : 'error';
 }

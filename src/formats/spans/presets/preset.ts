@@ -30,6 +30,8 @@ export interface Preset {
   /** What a known span needs to be an event, any of them; others are skipped by intent. Absent: nothing. */
   readonly counts?: readonly Mark[];
   readonly model: readonly Source[];
+  /** Asked after those of any preset. */
+  readonly version?: readonly Source[];
   readonly id?: readonly Source[];
   readonly requestType?: readonly Source[];
   readonly inputTokens: readonly Source[];
@@ -44,3 +46,12 @@ export const seconds = (attribute: string): DurationSource => ({ attribute, unit
 
 /** Returns the source of a duration that an attribute gives in milliseconds. */
 export const milliseconds = (attribute: string): DurationSource => ({ attribute, unitMs: 1 });
+
+/** Where fields come from that presets have alike. */
+export const sharedSources = {
+  service: ['resource:service.name'],
+  version: ['ml.model.version', 'resource:ml.model.version'],
+  region: ['resource:cloud.region'],
+  host: ['resource:host.name', 'resource:k8s.pod.name'],
+  tenant: ['tenant.id', 'resource:tenant.id'],
+} as const satisfies Readonly<Record<string, readonly Source[]>>;
