@@ -149,7 +149,7 @@ function statusCodeOf(reader: ProtoReader, before: number): number {
   return code;
 }
 
-/** Reads a KeyValue. A value that is a list, a map, bytes or no number is left out. */
+/** Reads a KeyValue. One without a key is left out, or whose value is a list, a map, bytes or no number. */
 function addAttribute(reader: ProtoReader, attributes: Map<string, AttributeValue>): void {
   let key = '';
   let value: AttributeValue | undefined;
@@ -159,7 +159,7 @@ function addAttribute(reader: ProtoReader, attributes: Map<string, AttributeValu
       value = anyValueOf(reader.message(), value);
     }
   }
-  if (value !== undefined) attributes.set(key, value);
+  if (key !== '' && value !== undefined) attributes.set(key, value);
 }
 
 /** Reads an AnyValue, of whose fields the last one counts. A list or a map is not entered. */

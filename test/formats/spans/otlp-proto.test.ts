@@ -3,6 +3,9 @@ import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
 import { readOtlpProto } from '../../../src/formats/spans/otlp-proto.ts';
 import type { Span } from '../../../src/formats/spans/span.ts';
 import { fixtureBytes, fixtureText } from '../../convert/conversion.ts';
+import { mulberry32 } from '../../decode/mulberry32.ts';
+import { oracleSpans } from '../otlp/oracle.ts';
+import { RandomRequests } from '../otlp/random-request.ts';
 
 interface Read {
   readonly spans: Span[];
@@ -85,4 +88,29 @@ test('a request reads the same with its fields ascending and descending', () => 
   );
   expect(up?.length).toBeGreaterThan(30);
   expect(sorted(up ?? [])).toEqual(sorted(down ?? []));
+});
+
+describe('protobufjs gives the same spans', () => {
+  test('of what the collector and the SDK wrote', () => {
+    const requests = [
+      ...recordsOf('otlp_spans.jsonl').map(({ value_b64 }) => Buffer.from(value_b64, 'base64')),
+      fixtureBytes('otlp-proto/sdk-python-1.45-export-request.bin'),
+      fixtureBytes('otlp-proto/collector-0.165-kafka-message.bin'),
+    ];
+    for (const request of requests) {
+      expect(sorted(readProto(request).spans)).toEqual(sorted(oracleSpans(request)));
+    }
+  });
+
+  test('of random requests with their fields in any order', () => {
+    const requests = new RandomRequests(mulberry32(1), { oddShare: 0.1, spans: 4 });
+    let spanCount = 0;
+    for (let i = 0; i < 3_000; i++) {
+      const request = requests.next();
+      const { spans } = readProto(request);
+      spanCount += spans.length;
+      expect(sorted(spans)).toEqual(sorted(oracleSpans(request)));
+    }
+    expect(spanCount).toBeGreaterThan(10_000);
+  });
 });
