@@ -1,14 +1,23 @@
 import type { Status } from '../../base/statuses.ts';
-import type { DraftSink, EventDraft, Origin } from '../format-reader.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { EventDraft, Origin } from '../format-reader.ts';
 import { objectOf, parsed } from '../loose-json.ts';
 import {
   type DurationSource,
   type Mark,
   type Preset,
+  partsOf,
   type Source,
-  sharedSources,
+  textSources,
 } from './presets/preset.ts';
 import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
+
+/** Receives what becomes of spans: a sink of drafts is one. */
+export interface SpanEventSink {
+  draft(event: EventDraft, origin: Origin): void;
+  reject(reason: RejectReason, detail: string, origin: Origin): void;
+  skip(count: number): void;
+}
 
 /**
  * Hands a span to the sink as what the first preset that knows it makes of it: an event, a span without a
@@ -20,8 +29,8 @@ export function emitSpan(
   span: Span,
   origin: Origin,
   presets: readonly Preset[],
-  sink: DraftSink,
-  finish: (event: EventDraft, span: Span) => EventDraft,
+  sink: SpanEventSink,
+  finish: (event: EventDraft, span: Span) => EventDraft = (event) => event,
 ): void {
   const preset = presets.find(({ knows }) => knows.some((marks) => hasAll(span, marks)));
   if (preset === undefined || preset.counts?.some((mark) => has(span, mark)) === false) {
@@ -54,16 +63,12 @@ function eventOf(span: Span, preset: Preset): EventDraft {
     const ms = durationOf(span, sources);
     return ms === undefined ? [] : [[stage, ms] as const];
   });
+  const texts = Object.entries(textSources(preset)).map(
+    ([field, sources]) => [field, textOf(span, sources)] as const,
+  );
   return {
+    ...Object.fromEntries(texts),
     ts: span.startMs,
-    model: textOf(span, preset.model),
-    version: textOf(span, sharedSources.version) ?? textOf(span, preset.version),
-    service: textOf(span, sharedSources.service),
-    region: textOf(span, sharedSources.region),
-    host: textOf(span, sharedSources.host),
-    tenant: textOf(span, sharedSources.tenant),
-    request_type: textOf(span, preset.requestType),
-    id: textOf(span, preset.id),
     trace_id: span.traceId === '' ? undefined : span.traceId,
     status: statusOf(span),
     input_tokens: numberOf(span, preset.inputTokens),
@@ -74,7 +79,7 @@ function eventOf(span: Span, preset: Preset): EventDraft {
 }
 
 /** Returns the first text that is not empty. */
-function textOf(span: Span, sources: readonly Source[] = []): string | undefined {
+function textOf(span: Span, sources: readonly Source[]): string | undefined {
   for (const source of sources) {
     const value = foundAt(span, source);
     if (typeof value === 'string' && value !== '') return value;
@@ -90,14 +95,11 @@ function numberOf(span: Span, sources: readonly Source[]): number | undefined {
   return undefined;
 }
 
-/** Beginning of a source that is an attribute of the resource. */
-export const resourcePrefix = 'resource:';
-
 function foundAt({ attributes, resource }: Span, source: Source): unknown {
-  if (source.startsWith(resourcePrefix)) return resource.get(source.slice(resourcePrefix.length));
-  const hash = source.indexOf('#');
-  if (hash < 0) return attributes.get(source);
-  return memberOf(attributes.get(source.slice(0, hash)), source.slice(hash + 1));
+  const { isResource, attribute, member } = partsOf(source);
+  if (isResource) return resource.get(attribute);
+  const value = attributes.get(attribute);
+  return member === undefined ? value : memberOf(value, member);
 }
 
 function memberOf(json: AttributeValue | undefined, member: string): unknown {

@@ -27,3 +27,11 @@ export function oracleSpans(request: Buffer): Span[] {
   if (problem !== undefined) throw new Error(problem);
   return spans;
 }
+
+/** The request of OTLP JSON as protobuf, by protobufjs: its fields ascending. */
+export function protoOf(json: string): Buffer {
+  const object = JSON.parse(json, (key, value) =>
+    /^(traceId|spanId|parentSpanId)$/.test(key) ? Buffer.from(value, 'hex') : value,
+  );
+  return Buffer.from(requestType.encode(requestType.fromObject(object)).finish());
+}

@@ -47,11 +47,36 @@ export const seconds = (attribute: string): DurationSource => ({ attribute, unit
 /** Returns the source of a duration that an attribute gives in milliseconds. */
 export const milliseconds = (attribute: string): DurationSource => ({ attribute, unitMs: 1 });
 
-/** Where fields come from that presets have alike. */
-export const sharedSources = {
-  service: ['resource:service.name'],
-  version: ['ml.model.version', 'resource:ml.model.version'],
-  region: ['resource:cloud.region'],
-  host: ['resource:host.name', 'resource:k8s.pod.name'],
-  tenant: ['tenant.id', 'resource:tenant.id'],
-} as const satisfies Readonly<Record<string, readonly Source[]>>;
+/** Where the texts of an event come from: what a preset says, and what all have alike. */
+export function textSources(preset: Preset) {
+  return {
+    service: ['resource:service.name'],
+    model: preset.model,
+    version: ['ml.model.version', 'resource:ml.model.version', ...(preset.version ?? [])],
+    request_type: preset.requestType ?? [],
+    region: ['resource:cloud.region'],
+    host: ['resource:host.name', 'resource:k8s.pod.name'],
+    tenant: ['tenant.id', 'resource:tenant.id'],
+    id: preset.id ?? [],
+  } satisfies Readonly<Record<string, readonly Source[]>>;
+}
+
+const resourcePrefix = 'resource:';
+
+/** A source taken apart. */
+export interface SourceParts {
+  readonly isResource: boolean;
+  readonly attribute: string;
+  /** Member of the attribute's JSON object; undefined: the attribute itself. */
+  readonly member: string | undefined;
+}
+
+export function partsOf(source: Source): SourceParts {
+  if (source.startsWith(resourcePrefix)) {
+    const attribute = source.slice(resourcePrefix.length);
+    return { isResource: true, attribute, member: undefined };
+  }
+  const hash = source.indexOf('#');
+  if (hash < 0) return { isResource: false, attribute: source, member: undefined };
+  return { isResource: false, attribute: source.slice(0, hash), member: source.slice(hash + 1) };
+}
