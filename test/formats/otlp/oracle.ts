@@ -1,10 +1,6 @@
-import { fileURLToPath } from 'node:url';
-import protobuf from 'protobufjs';
 import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
 import type { Span } from '../../../src/formats/spans/span.ts';
-
-const definition = fileURLToPath(new URL('../../fixtures/otlp-trace.proto', import.meta.url));
-const requestType = protobuf.loadSync(definition).lookupType('ExportTraceServiceRequest');
+import { requestType } from './definition.ts';
 
 /** The request as OTLP JSON has it, by protobufjs: the ids in hex, long numbers as texts. */
 export function jsonOf(request: Buffer): string {
