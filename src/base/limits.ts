@@ -12,6 +12,8 @@ export const limits = {
   eventBytes: 1024 * 1024,
   /** Nesting of one event's JSON. */
   nestingDepth: 64,
+  /** Nesting of a message of many spans in JSON, whose attributes may be trees. */
+  spansNestingDepth: 1_000,
   /** Bytes of a rejected message that its dead letter contains. */
   deadLetterBytes: 64 * 1024,
   /** Requests that one event may stand for. */

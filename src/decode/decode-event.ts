@@ -7,6 +7,7 @@ import { statuses } from '../base/statuses.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import { registryHeader, wrapperOf } from './foreign-form.ts';
 import type { Interner } from './interner.ts';
+import { nestingDepth } from './nesting-depth.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
 
@@ -161,26 +162,4 @@ function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent)
 
 function numberOf(value: number | null | undefined): number {
   return typeof value === 'number' ? value + 0 : Number.NaN;
-}
-
-/**
- * Nesting depth of the objects and arrays in `bytes[start, end)`, which need not be JSON. A parser sees them
- * only afterwards. Brackets within strings do not count. O(length), no recursion.
- */
-function nestingDepth(bytes: Uint8Array, start: number, end: number): number {
-  let depth = 0;
-  let deepest = 0;
-  for (let i = start; i < end; i++) {
-    const byte = bytes[i] as number;
-    if (byte === 0x22) {
-      i++;
-      while (i < end && bytes[i] !== 0x22) i += bytes[i] === 0x5c ? 2 : 1;
-    } else if (byte === 0x7b || byte === 0x5b) {
-      depth++;
-      if (depth > deepest) deepest = depth;
-    } else if (byte === 0x7d || byte === 0x5d) {
-      depth--;
-    }
-  }
-  return deepest;
 }

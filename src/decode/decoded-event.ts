@@ -36,6 +36,8 @@ export class DecodedEvent {
   traceEnd = 0;
   idStart = 0;
   idEnd = 0;
+  /** `hex` where the trace's id is not a text but the bytes themselves. */
+  traceEncoding: 'utf8' | 'hex' = 'utf8';
 
   /** @param arrays of the event; its own by default. */
   constructor(arrays?: Pick<DecodedEvent, 'dimensionIds' | 'stageIds' | 'stageMs'>) {
@@ -46,7 +48,7 @@ export class DecodedEvent {
 
   /** Text of `trace_id`, '' if absent. Allocates: only for exemplars. */
   traceId(): string {
-    return this.bytes.toString('utf8', this.traceStart, this.traceEnd);
+    return this.bytes.toString(this.traceEncoding, this.traceStart, this.traceEnd);
   }
 
   /** Text of `id`, '' if absent. Allocates: only for exemplars. */

@@ -1,5 +1,14 @@
 import type { DecodedEvent } from './decoded-event.ts';
+import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
+import type { TimingEventLimits } from './timing-event.ts';
+
+/** Limits of a decoder, and the interners whose ids its events have. */
+export interface DecoderOptions extends TimingEventLimits {
+  readonly stages: Interner;
+  readonly values: Interner;
+  readonly maxMessageBytes: number;
+}
 
 /** Receives what is in a message, in order; each of it counts as consumed. */
 export interface DecodeSink {

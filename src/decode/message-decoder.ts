@@ -1,12 +1,12 @@
 import { limits } from '../base/limits.ts';
 import { type DecodeContext, decodeEvent, type Rejection } from './decode-event.ts';
 import type { DecodedEvent } from './decoded-event.ts';
-import type { DecodeSink, EventDecoder } from './event-decoder.ts';
-import type { Interner } from './interner.ts';
+import type { DecoderOptions, DecodeSink, EventDecoder } from './event-decoder.ts';
 import { EventScanner } from './json/event-scanner.ts';
 import { afterSpace } from './json/json-scanner.ts';
 import { EventKernel } from './kernel/event-kernel.ts';
-import { type TimingEventLimits, timingEvent } from './timing-event.ts';
+import { isReadable } from './readable-message.ts';
+import { contractOf } from './shared-contract.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;
@@ -17,25 +17,7 @@ const COMMA = 0x2c;
 const SEARCH_FACTOR = 4;
 const SEARCH_BYTES = 64 * 1024;
 
-/** Contracts by their limits: making one costs about a millisecond, and each partition has a decoder. */
-const contracts = new Map<string, ReturnType<typeof timingEvent>>();
-const MAX_CONTRACTS = 16;
-
-function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
-  const key = `${maxDurationMs} ${maxDimensionBytes}`;
-  let contract = contracts.get(key);
-  if (contract === undefined) {
-    if (contracts.size >= MAX_CONTRACTS) contracts.clear();
-    contract = timingEvent({ maxDurationMs, maxDimensionBytes });
-    contracts.set(key, contract);
-  }
-  return contract;
-}
-
-export interface MessageDecoderOptions extends TimingEventLimits {
-  readonly stages: Interner;
-  readonly values: Interner;
-  readonly maxMessageBytes: number;
+export interface MessageDecoderOptions extends DecoderOptions {
   /** Reads events of known shapes; `null`: JavaScript reads all. @default {the thread's} */
   readonly kernel?: EventKernel | null;
 }
@@ -82,17 +64,8 @@ export class MessageDecoder implements EventDecoder {
 
   /** Decodes a message; returns the number of its events, valid or not. */
   decode(message: Buffer | null, sink: DecodeSink): number {
-    if (message === null) {
-      sink.reject(0, 'tombstone', 'The message must have a value: it is a tombstone', 0, 0);
-      return 1;
-    }
+    if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
     const end = message.length;
-    if (end > this.#maxMessageBytes) {
-      const rule = `at most ${this.#maxMessageBytes} bytes (limits.max_message_bytes)`;
-      const detail = `The message must have ${rule}: it has ${end}`;
-      sink.reject(0, 'message_too_large', detail, 0, end);
-      return 1;
-    }
     const hasMark = message[0] === 0xef && message[1] === 0xbb && message[2] === 0xbf;
     const pos = afterSpace(message, hasMark ? 3 : 0, end);
     if (pos === end) {

@@ -30,8 +30,8 @@ const formats: Readonly<Record<string, string>> = {
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
-  // Kafka's records with their keys and offsets, and attributes alone, are no format of their own.
-  .filter((path) => !/^(expected|kafka)\/|\/otel_genai_/.test(path))
+  // Kafka's records, messages in protobuf and attributes alone are no files that convert reads.
+  .filter((path) => !/^(expected|kafka|otlp-proto)\/|\/otel_genai_/.test(path))
   .sort();
 
 it.each(files)('%s is recognised as one format, and says by what', async (path) => {

@@ -21,6 +21,8 @@ export const jaegerUi: FileFormat = {
         finish: (event, { spanId }) => ({
           ...event,
           service: undefined,
+          region: undefined,
+          host: undefined,
           id: spanId === '' ? undefined : spanId,
         }),
       },

@@ -1,8 +1,23 @@
 import type { Status } from '../../base/statuses.ts';
-import type { DraftSink, EventDraft, Origin } from '../format-reader.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { EventDraft, Origin } from '../format-reader.ts';
 import { objectOf, parsed } from '../loose-json.ts';
-import type { DurationSource, Mark, Preset, Source } from './presets/preset.ts';
+import {
+  type DurationSource,
+  type Mark,
+  type Preset,
+  partsOf,
+  type Source,
+  textSources,
+} from './presets/preset.ts';
 import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
+
+/** Receives what becomes of spans: a sink of drafts is one. */
+export interface SpanEventSink {
+  draft(event: EventDraft, origin: Origin): void;
+  reject(reason: RejectReason, detail: string, origin: Origin): void;
+  skip(count: number): void;
+}
 
 /**
  * Hands a span to the sink as what the first preset that knows it makes of it: an event, a span without a
@@ -14,8 +29,8 @@ export function emitSpan(
   span: Span,
   origin: Origin,
   presets: readonly Preset[],
-  sink: DraftSink,
-  finish: (event: EventDraft, span: Span) => EventDraft,
+  sink: SpanEventSink,
+  finish: (event: EventDraft, span: Span) => EventDraft = (event) => event,
 ): void {
   const preset = presets.find(({ knows }) => knows.some((marks) => hasAll(span, marks)));
   if (preset === undefined || preset.counts?.some((mark) => has(span, mark)) === false) {
@@ -48,12 +63,12 @@ function eventOf(span: Span, preset: Preset): EventDraft {
     const ms = durationOf(span, sources);
     return ms === undefined ? [] : [[stage, ms] as const];
   });
+  const texts = Object.entries(textSources(preset)).map(
+    ([field, sources]) => [field, textOf(span, sources)] as const,
+  );
   return {
+    ...Object.fromEntries(texts),
     ts: span.startMs,
-    model: textOf(span, preset.model),
-    service: textOf(span, ['resource:service.name']),
-    request_type: textOf(span, preset.requestType),
-    id: textOf(span, preset.id),
     trace_id: span.traceId === '' ? undefined : span.traceId,
     status: statusOf(span),
     input_tokens: numberOf(span, preset.inputTokens),
@@ -64,7 +79,7 @@ function eventOf(span: Span, preset: Preset): EventDraft {
 }
 
 /** Returns the first text that is not empty. */
-function textOf(span: Span, sources: readonly Source[] = []): string | undefined {
+function textOf(span: Span, sources: readonly Source[]): string | undefined {
   for (const source of sources) {
     const value = foundAt(span, source);
     if (typeof value === 'string' && value !== '') return value;
@@ -80,13 +95,11 @@ function numberOf(span: Span, sources: readonly Source[]): number | undefined {
   return undefined;
 }
 
-const resourcePrefix = 'resource:';
-
 function foundAt({ attributes, resource }: Span, source: Source): unknown {
-  if (source.startsWith(resourcePrefix)) return resource.get(source.slice(resourcePrefix.length));
-  const hash = source.indexOf('#');
-  if (hash < 0) return attributes.get(source);
-  return memberOf(attributes.get(source.slice(0, hash)), source.slice(hash + 1));
+  const { isResource, attribute, member } = partsOf(source);
+  if (isResource) return resource.get(attribute);
+  const value = attributes.get(attribute);
+  return member === undefined ? value : memberOf(value, member);
 }
 
 function memberOf(json: AttributeValue | undefined, member: string): unknown {
@@ -122,16 +135,24 @@ function unitsOf({ attributes }: Span, { attribute, unitMs }: InUnits): number |
   return typeof value === 'number' ? toNanosecond(value * unitMs) : undefined;
 }
 
-const errorCode = 2;
+/** Status of a span that failed. */
+export const errorCode = 2;
+
+/** Attribute with what the error is called. */
+export const errorType = 'error.type';
 
 /** What an error is called that is a time limit or the caller's own doing, in any language and library. */
 const timeout = /time[-_ ]?d?[-_ ]?out|deadline[-_ ]?exceeded|^(408|504)$/i;
 const cancelled = /cancel|abort/i;
 
 function statusOf(span: Span): Status {
-  const error = textFrom(span.attributes, 'error.type');
+  const error = textFrom(span.attributes, errorType);
   if (span.statusCode !== errorCode && error === undefined) return 'ok';
-  const cause = error ?? exceptionOf(span) ?? '';
+  return statusOfCause(error ?? exceptionOf(span) ?? '');
+}
+
+/** Returns the status of a failed span by what its error is called. */
+export function statusOfCause(cause: string): Status {
   if (timeout.test(cause)) return 'timeout';
   return cancelled.test(cause) ? 'cancelled' : 'error';
 }

@@ -49,6 +49,25 @@ export function msBetween(from: Moment, to: Moment): number {
   return toNanosecond(to.ms - from.ms + (to.ns - from.ns) / 1e6);
 }
 
+/** 2^32 ns are so many milliseconds, and so many nanoseconds beyond them. */
+const MS_OF_HIGH = 4294;
+const NS_OF_HIGH = 967_296;
+
+/** Returns the whole milliseconds of nanoseconds, an unsigned number of 64 bits by its halves. It is exact. */
+export function msOfNs(low: number, high: number): number {
+  return (high >>> 0) * MS_OF_HIGH + Math.floor(restNs(low, high) / 1e6);
+}
+
+/** Returns the nanoseconds beyond the whole milliseconds. */
+export function nsBeyondMs(low: number, high: number): number {
+  return restNs(low, high) % 1e6;
+}
+
+/** Below 2^53, so exact. */
+function restNs(low: number, high: number): number {
+  return (high >>> 0) * NS_OF_HIGH + (low >>> 0);
+}
+
 /** Returns the moment of nanoseconds since the epoch; `undefined` for what is none, 0 included. */
 export function momentOfNs(ns: unknown): Moment | undefined {
   const digits = digitsOf(ns);

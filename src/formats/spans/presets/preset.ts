@@ -30,6 +30,8 @@ export interface Preset {
   /** What a known span needs to be an event, any of them; others are skipped by intent. Absent: nothing. */
   readonly counts?: readonly Mark[];
   readonly model: readonly Source[];
+  /** Asked after those of any preset. */
+  readonly version?: readonly Source[];
   readonly id?: readonly Source[];
   readonly requestType?: readonly Source[];
   readonly inputTokens: readonly Source[];
@@ -44,3 +46,37 @@ export const seconds = (attribute: string): DurationSource => ({ attribute, unit
 
 /** Returns the source of a duration that an attribute gives in milliseconds. */
 export const milliseconds = (attribute: string): DurationSource => ({ attribute, unitMs: 1 });
+
+/** Where the texts of an event come from: what a preset says, and what all have alike. */
+export function textSources(preset: Preset) {
+  return {
+    service: ['resource:service.name'],
+    model: preset.model,
+    version: ['ml.model.version', 'resource:ml.model.version', ...(preset.version ?? [])],
+    request_type: preset.requestType ?? [],
+    region: ['resource:cloud.region'],
+    host: ['resource:host.name', 'resource:k8s.pod.name'],
+    tenant: ['tenant.id', 'resource:tenant.id'],
+    id: preset.id ?? [],
+  } satisfies Readonly<Record<string, readonly Source[]>>;
+}
+
+const resourcePrefix = 'resource:';
+
+/** A source taken apart. */
+export interface SourceParts {
+  readonly isResource: boolean;
+  readonly attribute: string;
+  /** Member of the attribute's JSON object; undefined: the attribute itself. */
+  readonly member: string | undefined;
+}
+
+export function partsOf(source: Source): SourceParts {
+  if (source.startsWith(resourcePrefix)) {
+    const attribute = source.slice(resourcePrefix.length);
+    return { isResource: true, attribute, member: undefined };
+  }
+  const hash = source.indexOf('#');
+  if (hash < 0) return { isResource: false, attribute: source, member: undefined };
+  return { isResource: false, attribute: source.slice(0, hash), member: source.slice(hash + 1) };
+}

@@ -11,6 +11,7 @@ export const sglang: Preset = {
     [{ attribute: 'gen_ai.response.model' }, { attribute: 'gen_ai.latency.e2e' }],
   ],
   model: ['gen_ai.response.model'],
+  version: ['resource:service.version'],
   id: ['gen_ai.request.id'],
   inputTokens: ['gen_ai.usage.prompt_tokens'],
   outputTokens: ['gen_ai.usage.completion_tokens'],

@@ -12,6 +12,7 @@ export const vllm: Preset = {
     [{ name: /^llm_request$/ }, { attribute: 'gen_ai.latency.time_to_first_token' }],
   ],
   model: ['resource:service.name'],
+  version: ['resource:service.version'],
   id: ['gen_ai.request.id'],
   inputTokens: ['gen_ai.usage.prompt_tokens'],
   outputTokens: ['gen_ai.usage.completion_tokens'],

@@ -1,0 +1,85 @@
+import { isUtf8 } from 'node:buffer';
+import { limits } from '../../base/limits.ts';
+import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import { nestingDepth } from '../../decode/nesting-depth.ts';
+import { isReadable } from '../../decode/readable-message.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { Origin } from '../format-reader.ts';
+import { readOtlpJson } from '../spans/otlp-json.ts';
+import type { OtlpDecoderOptions } from './otlp-proto-decoder.ts';
+import { SpanDrafts } from './span-drafts.ts';
+
+/** Bytes of the letters of one message, each of which repeats a resource. Later ones are empty. */
+const LETTER_BYTES = limits.deadLetterBytesPerChunk;
+const NO_BYTES = Buffer.alloc(0);
+const byteOrderMark = 3;
+
+/**
+ * Decodes ExportTraceServiceRequests in JSON, with the events and counts of `OtlpProtoDecoder`. It parses the
+ * whole message and costs some ten times as much.
+ *
+ * A message that is no JSON, or no request, is rejected as a whole; what stands where a span should, by itself.
+ */
+export class OtlpJsonDecoder implements EventDecoder {
+  readonly #maxMessageBytes: number;
+  readonly #drafts: SpanDrafts;
+  /** Of the span that is handed on; undefined for the message as a whole. */
+  #origin: Origin | undefined;
+  #letterBytes = 0;
+
+  constructor(options: OtlpDecoderOptions) {
+    this.#maxMessageBytes = options.maxMessageBytes;
+    this.#drafts = new SpanDrafts(options.presets, options);
+  }
+
+  decode(message: Buffer | null, sink: DecodeSink): number {
+    this.#origin = undefined;
+    this.#letterBytes = 0;
+    if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
+    const drafts = this.#drafts;
+    drafts.begin(sink);
+    const end = message.length;
+    const whole = (reason: RejectReason, detail: string) => {
+      this.#origin = undefined;
+      drafts.rejectAt(reason, detail, 0, end);
+      return drafts.index;
+    };
+    if (end === 0) return whole('empty_message', 'The message must hold a request: it is empty');
+    if (!isUtf8(message))
+      return whole('invalid_utf8', 'The message must be UTF-8: some bytes are not');
+    if (nestingDepth(message, 0, end) > limits.spansNestingDepth) {
+      const rule = `at most ${limits.spansNestingDepth} levels`;
+      return whole('too_deep', `The message must nest ${rule}: it nests deeper`);
+    }
+    const hasMark = message[0] === 0xef;
+    const text = message.toString('utf8', hasMark ? byteOrderMark : 0);
+    const isWithin = (origin: Origin) => {
+      this.#origin = origin;
+      if (drafts.index < limits.eventsPerMessage) return true;
+      if (drafts.index === limits.eventsPerMessage) {
+        whole(
+          'too_many_events',
+          `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`,
+        );
+      }
+      return false;
+    };
+    const problem = readOtlpJson(text, {
+      span: (span, origin) => {
+        if (isWithin(origin)) drafts.span(span, origin, 0, end);
+      },
+      malformed: (detail, origin) => {
+        if (isWithin(origin)) drafts.rejectAt('bad_field', detail, 0, end);
+      },
+    });
+    return problem === undefined ? drafts.index : whole('invalid_json', problem);
+  }
+
+  letter(message: Buffer, start: number, end: number): Buffer {
+    if (this.#origin === undefined) return message.subarray(start, end);
+    if (this.#letterBytes >= LETTER_BYTES) return NO_BYTES;
+    const letter = this.#origin.bytes();
+    this.#letterBytes += letter.length;
+    return letter;
+  }
+}

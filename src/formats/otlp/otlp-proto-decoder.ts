@@ -1,0 +1,144 @@
+import { limits } from '../../base/limits.ts';
+import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import { registryHeader } from '../../decode/foreign-form.ts';
+import { isReadable } from '../../decode/readable-message.ts';
+import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
+import { otlpSpan } from '../spans/otlp-proto.ts';
+import type { Preset } from '../spans/presets/preset.ts';
+import { CompiledPresets } from './compiled-presets.ts';
+import { EventMaker, outcomes } from './event-maker.ts';
+import { Resource, Resources } from './resources.ts';
+import { SpanDrafts } from './span-drafts.ts';
+import { SpanScanner } from './span-scanner.ts';
+
+/** Bytes of resources and scopes that the letters of one message repeat. */
+const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
+
+export interface OtlpDecoderOptions extends DecoderOptions {
+  /** In order: each span goes to the first that knows it. */
+  readonly presets: readonly Preset[];
+}
+
+/**
+ * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other is
+ * none by intent. A plain span costs no allocation; `SpanDrafts` decides of any other.
+ *
+ * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected, and
+ * none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A request
+ * without spans is valid and holds nothing.
+ */
+export class OtlpProtoDecoder implements EventDecoder {
+  readonly #maxMessageBytes: number;
+  readonly #envelope = new OtlpEnvelope();
+  readonly #scanner: SpanScanner;
+  readonly #maker: EventMaker;
+  readonly #resources: Resources;
+  readonly #noResource: Resource;
+  readonly #drafts: SpanDrafts;
+  #fallbackCount = 0;
+  /** Whether a span is handed on, whose letter then needs its resource and scope. */
+  #isInSpan = false;
+  #repeatedBytes = 0;
+
+  constructor(options: OtlpDecoderOptions) {
+    this.#maxMessageBytes = options.maxMessageBytes;
+    const compiled = new CompiledPresets(options.presets);
+    const { keys, eventNames, exception, resourceKeys } = compiled;
+    this.#scanner = new SpanScanner(keys, eventNames, exception);
+    this.#maker = new EventMaker(compiled, this.#scanner, options);
+    this.#resources = new Resources(resourceKeys, options.values, options.maxDimensionBytes);
+    this.#noResource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
+    this.#drafts = new SpanDrafts(options.presets, options);
+  }
+
+  /** Number of spans that the general path decoded. */
+  get fallbackCount(): number {
+    return this.#fallbackCount;
+  }
+
+  decode(message: Buffer | null, sink: DecodeSink): number {
+    this.#isInSpan = false;
+    if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
+    const envelope = this.#envelope;
+    envelope.begin(message);
+    while (envelope.next());
+    const { problem } = envelope;
+    if (problem !== undefined) {
+      const detail = problem + foreignForm(message);
+      sink.reject(0, 'invalid_protobuf', detail, 0, message.length);
+      return 1;
+    }
+    this.#repeatedBytes = 0;
+    this.#scanner.begin(message);
+    this.#maker.begin(message);
+    this.#drafts.begin(sink);
+    envelope.begin(message);
+    this.#spans(message, sink);
+    this.#isInSpan = false;
+    return this.#drafts.index;
+  }
+
+  letter(message: Buffer, start: number, end: number): Buffer {
+    if (!this.#isInSpan) return message.subarray(start, end);
+    const { resourceStart, resourceEnd, scopeStart, scopeEnd } = this.#envelope;
+    const around = resourceEnd - resourceStart + scopeEnd - scopeStart;
+    this.#repeatedBytes += around;
+    const isRepeated = this.#repeatedBytes <= REPEATED_BYTES;
+    const nothing = { start: 0, end: 0 };
+    return requestOfSpan(
+      message,
+      isRepeated ? { start: resourceStart, end: resourceEnd } : nothing,
+      isRepeated ? { start: scopeStart, end: scopeEnd } : nothing,
+      { start, end },
+    );
+  }
+
+  #spans(message: Buffer, sink: DecodeSink): void {
+    const envelope = this.#envelope;
+    const drafts = this.#drafts;
+    let resourceNumber = -1;
+    let resource = this.#noResource;
+    while (envelope.next()) {
+      const { start, end } = envelope;
+      if (drafts.index === limits.eventsPerMessage) {
+        this.#isInSpan = false;
+        const detail = `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
+        drafts.rejectAt('too_many_events', detail, start, message.length);
+        return;
+      }
+      if (resourceNumber !== envelope.resourceNumber) {
+        resourceNumber = envelope.resourceNumber;
+        resource = this.#resources.find(message, envelope.resourceStart, envelope.resourceEnd);
+      }
+      this.#isInSpan = true;
+      const { attributes } = resource;
+      if (typeof attributes === 'string') {
+        drafts.rejectAt('invalid_protobuf', attributes, start, end);
+        continue;
+      }
+      const outcome = this.#scanner.scan(message, start, end)
+        ? this.#maker.make(message, resource)
+        : outcomes.doubt;
+      if (outcome === outcomes.event) {
+        drafts.index++;
+        sink.event(this.#maker.event, start, end);
+      } else if (outcome === outcomes.skip) {
+        drafts.skip(1);
+      } else {
+        this.#fallbackCount++;
+        const span = otlpSpan(message, start, end, attributes);
+        const origin = { bytes: () => this.letter(message, start, end) };
+        if (typeof span === 'string') drafts.rejectAt('invalid_protobuf', span, start, end);
+        else drafts.span(span, origin, start, end);
+      }
+    }
+  }
+}
+
+/** Names what a message seems to be that is no protobuf, for the detail of its rejection. */
+function foreignForm(message: Buffer): string {
+  const header = registryHeader(message, 0, message.length);
+  if (header !== undefined) return `; ${header.split(';')[0]}`;
+  const isJson = message[0] === 0x7b || message[0] === 0x5b;
+  return isJson ? '; it looks like JSON, which is the format otlp_json' : '';
+}

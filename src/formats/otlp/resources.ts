@@ -1,0 +1,87 @@
+import { overflowValue } from '../../base/dimensions.ts';
+import type { Interner } from '../../decode/interner.ts';
+import { otlpResource } from '../spans/otlp-proto.ts';
+import type { Attributes } from '../spans/span.ts';
+
+/** Resources that are kept, and the bytes of one above which it is not. */
+const MAX_KEPT = 512;
+const MAX_KEPT_BYTES = 4096;
+
+/** A resource and what rules ask of it. */
+export class Resource {
+  /** A sentence where it cannot be read. */
+  readonly attributes: Attributes | string;
+  /** Texts by the index of the key; undefined where there is none or an empty one. */
+  readonly texts: readonly (Buffer | undefined)[];
+  /** Texts that only the contract may judge. */
+  readonly areDoubtful: readonly boolean[];
+  /** Interned texts; -1: not yet. */
+  readonly ids: Int32Array;
+  /** Generation of the interner that the ids are of. */
+  generation = -1;
+
+  constructor(attributes: Attributes | string, keys: readonly string[], maxDimensionBytes: number) {
+    this.attributes = attributes;
+    this.texts = keys.map((key) => {
+      const value = typeof attributes === 'string' ? undefined : attributes.get(key);
+      return typeof value === 'string' && value !== '' ? Buffer.from(value) : undefined;
+    });
+    this.areDoubtful = this.texts.map(
+      (text) =>
+        text !== undefined &&
+        (text.length > maxDimensionBytes || text.toString() === overflowValue),
+    );
+    this.ids = new Int32Array(keys.length).fill(-1);
+  }
+}
+
+/** Resources by their bytes: a process writes the same ones over and over, so each is read once. */
+export class Resources {
+  readonly #keys: readonly string[];
+  readonly #maxDimensionBytes: number;
+  readonly #values: Interner;
+  readonly #kept = new Map<string, Resource>();
+  #lastBytes = Buffer.alloc(0);
+  #last: Resource | undefined;
+
+  /** @param keys attributes that rules ask for. */
+  constructor(keys: readonly string[], values: Interner, maxDimensionBytes: number) {
+    this.#keys = keys;
+    this.#values = values;
+    this.#maxDimensionBytes = maxDimensionBytes;
+  }
+
+  /** Returns the resource at `[start, end)`, with ids of the interner's generation. */
+  find(bytes: Buffer, start: number, end: number): Resource {
+    const resource = this.#find(bytes, start, end);
+    if (resource.generation !== this.#values.generation) {
+      resource.generation = this.#values.generation;
+      resource.ids.fill(-1);
+    }
+    return resource;
+  }
+
+  #find(bytes: Buffer, start: number, end: number): Resource {
+    const last = this.#last;
+    const lastBytes = this.#lastBytes;
+    if (last !== undefined && lastBytes.length === end - start) {
+      if (lastBytes.compare(bytes, start, end) === 0) return last;
+    }
+    if (end - start > MAX_KEPT_BYTES) return this.#read(bytes, start, end);
+    const text = bytes.toString('latin1', start, end);
+    let resource = this.#kept.get(text);
+    if (resource === undefined) {
+      resource = this.#read(bytes, start, end);
+      if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
+      this.#kept.set(text, resource);
+    }
+    this.#last = resource;
+    this.#lastBytes = Buffer.from(bytes.subarray(start, end));
+    return resource;
+  }
+
+  #read(bytes: Buffer, start: number, end: number): Resource {
+    const attributes = otlpResource(bytes, start, end);
+    return new Resource(attributes, this.#keys, this.#maxDimensionBytes);
+  }
+}
