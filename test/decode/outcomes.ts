@@ -28,6 +28,7 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     requestBytes: record.requestBytes,
     inputTokens: record.inputTokens,
     concurrency: record.concurrency,
+    weight: record.weight,
     cacheHit: record.cacheHit,
     traceId: record.traceId(),
     requestId: record.requestId(),

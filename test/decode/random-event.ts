@@ -38,6 +38,7 @@ const numberTexts = [
   '0.1',
   '0.30000000000000004',
 ];
+const weights = ['1', '10', '1e2', '10000', '2', '1.0', 'null', '0', '-1', '1.5', '10001', '"2"'];
 const oddTexts = [
   '-1',
   '3600000.1',
@@ -78,6 +79,7 @@ export function randomEvent(random: Random): string {
   for (const key of textFields) maybe(0.4, key, () => text(random));
   for (const key of ['id', 'trace_id']) maybe(0.4, key, () => text(random));
   for (const key of amounts) maybe(0.3, key, () => number(random));
+  maybe(0.2, 'weight', () => pick(random, weights));
   for (const key of ['cold_start', 'cache_hit', 'partial']) {
     maybe(0.3, key, () => pick(random, ['true', 'false', 'true', 'false', 'null']));
   }

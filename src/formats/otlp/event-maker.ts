@@ -64,9 +64,9 @@ export class EventMaker {
     const preset = this.#compiled.presets[number];
     if (preset === undefined) return outcomes.skip;
     if (preset.counts !== undefined && !this.#hasAny(preset.counts, bytes)) return outcomes.skip;
-    const { hasStart, hasEnd, times } = this.#scanner;
+    const { hasStart, hasEnd, isSampled, times } = this.#scanner;
     const startMs = times[0] as number;
-    if (!hasStart || !hasEnd || !isPlausibleTs(startMs)) return outcomes.doubt;
+    if (isSampled || !hasStart || !hasEnd || !isPlausibleTs(startMs)) return outcomes.doubt;
     const durationMs = this.#sinceStart(times[2] as number, times[3] as number);
     if (durationMs < 0) return outcomes.doubt;
     this.event.tsMs = startMs;

@@ -29,7 +29,7 @@ export class OtlpJsonDecoder implements EventDecoder {
 
   constructor(options: OtlpDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
-    this.#drafts = new SpanDrafts(options.presets, options);
+    this.#drafts = new SpanDrafts(options);
   }
 
   decode(message: Buffer | null, sink: DecodeSink): number {

@@ -17,6 +17,8 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 export interface OtlpDecoderOptions extends DecoderOptions {
   /** In order: each span goes to the first that knows it. */
   readonly presets: readonly Preset[];
+  /** Of a span that names none. */
+  readonly model?: string | undefined;
 }
 
 /**
@@ -48,7 +50,7 @@ export class OtlpProtoDecoder implements EventDecoder {
     this.#maker = new EventMaker(compiled, this.#scanner, options);
     this.#resources = new Resources(resourceKeys, options.values, options.maxDimensionBytes);
     this.#noResource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
-    this.#drafts = new SpanDrafts(options.presets, options);
+    this.#drafts = new SpanDrafts(options);
   }
 
   /** Number of spans that the general path decoded. */

@@ -1,12 +1,13 @@
 import { type DecodeContext, decodeValue } from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
-import type { DecoderOptions, DecodeSink } from '../../decode/event-decoder.ts';
+import type { DecodeSink } from '../../decode/event-decoder.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Preset } from '../spans/presets/preset.ts';
 import type { Span } from '../spans/span.ts';
 import { emitSpan, type SpanEventSink } from '../spans/span-events.ts';
+import type { OtlpDecoderOptions } from './otlp-proto-decoder.ts';
 
 /**
  * Makes decoded events of spans that were read: by the presets, then by the contract. It is the reference for
@@ -14,6 +15,8 @@ import { emitSpan, type SpanEventSink } from '../spans/span-events.ts';
  */
 export class SpanDrafts implements SpanEventSink {
   readonly #presets: readonly Preset[];
+  /** Adds the model to an event without one. */
+  readonly #finish: (event: EventDraft) => EventDraft;
   readonly #context: DecodeContext;
   readonly #event = new DecodedEvent();
   #sink: DecodeSink | undefined;
@@ -22,8 +25,9 @@ export class SpanDrafts implements SpanEventSink {
   /** Position of the next item among those of the message. */
   index = 0;
 
-  constructor(presets: readonly Preset[], options: DecoderOptions) {
+  constructor({ presets, model, ...options }: OtlpDecoderOptions) {
     this.#presets = presets;
+    this.#finish = (event) => (event.model === undefined ? { ...event, model } : event);
     const { stages, values } = options;
     this.#context = { contract: contractOf(options), stages, values };
   }
@@ -38,7 +42,7 @@ export class SpanDrafts implements SpanEventSink {
   span(span: Span, origin: Origin, start: number, end: number): void {
     this.#start = start;
     this.#end = end;
-    emitSpan(span, origin, this.#presets, this);
+    emitSpan(span, origin, this.#presets, this, this.#finish);
   }
 
   /** Rejects what stands at `[start, end)` of the message, an item of it. */

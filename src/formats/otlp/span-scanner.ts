@@ -36,6 +36,8 @@ export class SpanScanner {
   readonly times = new Float64Array(4);
   hasStart = false;
   hasEnd = false;
+  /** Whether the trace state may say how many requests the span stands for. */
+  isSampled = false;
   hasException = false;
   statusCode = 0;
   nameStart = 0;
@@ -117,6 +119,8 @@ export class SpanScanner {
           } else if (tag === 0x2a) {
             this.nameStart = this.#valueStart;
             this.nameEnd = after;
+          } else if (tag === 0x1a) {
+            this.isSampled = bytes.latin1Slice(this.#valueStart, after).includes('ot=');
           }
           break;
         }
@@ -161,6 +165,7 @@ export class SpanScanner {
     this.hasStart = false;
     this.hasEnd = false;
     this.hasException = false;
+    this.isSampled = false;
     this.statusCode = 0;
     this.nameStart = 0;
     this.nameEnd = 0;

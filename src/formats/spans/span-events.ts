@@ -11,6 +11,7 @@ import {
   textSources,
 } from './presets/preset.ts';
 import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
+import { weightOf } from './trace-weight.ts';
 
 /** Receives what becomes of spans: a sink of drafts is one. */
 export interface SpanEventSink {
@@ -71,6 +72,7 @@ function eventOf(span: Span, preset: Preset): EventDraft {
     ts: span.startMs,
     trace_id: span.traceId === '' ? undefined : span.traceId,
     status: statusOf(span),
+    weight: weightOf(span.traceState),
     input_tokens: numberOf(span, preset.inputTokens),
     output_tokens: numberOf(span, preset.outputTokens),
     total_ms: durationOf(span, preset.total ?? []) ?? span.durationMs,

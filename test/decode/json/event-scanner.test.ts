@@ -160,7 +160,7 @@ describe('the scanner against the general path', () => {
 describe('the plain path', () => {
   const plain: Record<string, string> = {
     'the canonical event': canonicalEvent,
-    'every field': `{"ts":1789000000123,"model":"ranker","version":"2","request_type":"search","region":"eu","service":"api","host":"pod-7","tenant":"t","id":"req-81f3","trace_id":"4bf92f3577b34da6","status":"timeout","cold_start":true,"cache_hit":true,"partial":false,"batch_size":8,"request_bytes":18211,"response_bytes":912,"input_tokens":512,"output_tokens":128,"concurrency":12,"queue_depth":3,"total_ms":84.1,"stages_ms":{"queue":6.4}}`,
+    'every field': `{"ts":1789000000123,"model":"ranker","version":"2","request_type":"search","region":"eu","service":"api","host":"pod-7","tenant":"t","id":"req-81f3","trace_id":"4bf92f3577b34da6","status":"timeout","cold_start":true,"cache_hit":true,"partial":false,"batch_size":8,"request_bytes":18211,"response_bytes":912,"input_tokens":512,"output_tokens":128,"concurrency":12,"queue_depth":3,"weight":10,"total_ms":84.1,"stages_ms":{"queue":6.4}}`,
     'white space as Python writes it': canonicalEvent.replaceAll(/[:,]/g, '$& '),
     'pretty-printed over many lines': JSON.stringify(JSON.parse(canonicalEvent), null, 2),
     'unknown fields, nested and with escapes': canonicalEvent.replace(

@@ -75,7 +75,7 @@ export function testProtoDecoder(presets = allPresets) {
 /** Outcomes by the general path alone, of a message whose envelope is whole. */
 export function generalPath(presets = allPresets) {
   const options = testOptions(presets);
-  const drafts = new SpanDrafts(presets, options);
+  const drafts = new SpanDrafts(options);
   return (message: Buffer): readonly Outcome[] => {
     const { sink, outcomes } = keepingSink(options);
     drafts.begin(sink);
