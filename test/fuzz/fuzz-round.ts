@@ -1,6 +1,7 @@
 import { fuzzCodecs } from './fuzz-codecs.ts';
 import { fuzzDecoder } from './fuzz-decoder.ts';
 import { FuzzMessages } from './fuzz-messages.ts';
+import { fuzzOtlp } from './fuzz-otlp.ts';
 
 /** Messages of a round: a decoder begins with each, as what it has met decides what it compares. */
 export const roundMessages = 2_000;
@@ -8,10 +9,25 @@ export const roundMessages = 2_000;
 const CODEC_ROUNDS = 20;
 const REFERENCE_SHARE = 0.03;
 
-/** Runs one round, which depends on seed and number alone; returns its slowest message's ms. */
-export async function fuzzRound(seed: number, round: number): Promise<number> {
+/** What a round is of, by the name that `--of` takes. */
+const subjects: Readonly<
+  Record<string, (messages: FuzzMessages, round: number) => Promise<number> | number>
+> = {
+  timing: (messages, round) =>
+    round % CODEC_ROUNDS === 0
+      ? fuzzCodecs(messages, roundMessages)
+      : fuzzDecoder(messages, roundMessages, REFERENCE_SHARE),
+  otlp: (messages) => fuzzOtlp(messages, roundMessages),
+};
+
+/**
+ * Runs one round, which depends on seed, number and subject alone; returns its slowest message's ms.
+ *
+ * @param subject timing events and codecs, or messages of another format. @default {timing}
+ */
+export async function fuzzRound(seed: number, round: number, subject = 'timing'): Promise<number> {
+  const run = subjects[subject];
+  if (run === undefined) throw new Error(`no subject ${subject}: ${Object.keys(subjects)}`);
   const messages = new FuzzMessages(Math.imul(seed, 0x9e3779b1) ^ Math.imul(round + 1, 0x85ebca6b));
-  return round % CODEC_ROUNDS === 0
-    ? fuzzCodecs(messages, roundMessages)
-    : fuzzDecoder(messages, roundMessages, REFERENCE_SHARE);
+  return run(messages, round);
 }

@@ -9,4 +9,12 @@ describe('fuzzed bytes', () => {
       expect(await fuzzRound(1, round), `round ${round}`).toBeGreaterThanOrEqual(0);
     }
   });
+
+  const otlpRounds = 3;
+
+  it(`of ${otlpRounds * roundMessages} messages of OTLP crash nothing either`, async () => {
+    for (let round = 0; round < otlpRounds; round++) {
+      expect(await fuzzRound(1, round, 'otlp'), `round ${round}`).toBeGreaterThanOrEqual(0);
+    }
+  });
 });

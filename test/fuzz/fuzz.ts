@@ -1,7 +1,8 @@
 import { spawnSync } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { fuzzRound, roundMessages } from './fuzz-round.ts';
-import { giants } from './giants.ts';
+import { type Giant, giants } from './giants.ts';
+import { otlpGiants } from './otlp-giants.ts';
 
 /**
  * Fuzzes the decoder and every binary codec: see run.js for how it is called.
@@ -19,6 +20,12 @@ const MOST_GIANT_BYTES = 64 * MEBIBYTE;
 const MOST_RSS_BYTES = 512 * MEBIBYTE;
 const SLOWEST_MS = 1_000;
 
+/** Giants of each subject. */
+const allGiants: Readonly<Record<string, Readonly<Record<string, Giant>>>> = {
+  timing: giants,
+  otlp: otlpGiants,
+};
+const subject = argument('of') ?? 'timing';
 const giant = argument('giant');
 if (giant === undefined) await main();
 else await runGiant(giant);
@@ -35,13 +42,15 @@ async function main(): Promise<void> {
     round++
   ) {
     try {
-      slowestMs = Math.max(slowestMs, await fuzzRound(seed, round));
+      slowestMs = Math.max(slowestMs, await fuzzRound(seed, round, subject));
     } catch (error) {
-      say(`FAILED: npm run fuzz -- --seed ${seed} --round ${round}`);
+      say(`FAILED: npm run fuzz -- --of ${subject} --seed ${seed} --round ${round}`);
       throw error;
     }
     if (slowestMs > SLOWEST_MS) {
-      say(`FAILED, ${Math.round(slowestMs)} ms: npm run fuzz -- --seed ${seed} --round ${round}`);
+      say(
+        `FAILED, ${Math.round(slowestMs)} ms: npm run fuzz -- --of ${subject} --seed ${seed} --round ${round}`,
+      );
       process.exitCode = 1;
       return;
     }
@@ -62,10 +71,14 @@ async function main(): Promise<void> {
 
 function measureGiants(): void {
   const self = fileURLToPath(import.meta.url);
-  for (const name of Object.keys(giants)) {
-    const child = spawnSync(process.execPath, ['--expose-gc', self, '--giant', name], {
-      encoding: 'utf8',
-    });
+  for (const name of Object.keys(allGiants[subject] ?? {})) {
+    const child = spawnSync(
+      process.execPath,
+      ['--expose-gc', self, '--of', subject, '--giant', name],
+      {
+        encoding: 'utf8',
+      },
+    );
     say(
       child.status === 0 ? child.stdout.trim() : `FAILED: ${name}: ${child.stdout}${child.stderr}`,
     );
@@ -75,7 +88,7 @@ function measureGiants(): void {
 
 /** Runs one giant here, and says how far memory rose above what its input had taken already. */
 async function runGiant(name: string): Promise<void> {
-  const run = giants[name]?.();
+  const run = allGiants[subject]?.[name]?.();
   if (run === undefined) throw new Error(`no giant ${name}`);
   globalThis.gc?.();
   const beforeBytes = process.memoryUsage.rss();
