@@ -1,7 +1,8 @@
 import type { Config } from '../config/schema.ts';
-import type { EventDecoder } from '../decode/event-decoder.ts';
-import { MessageDecoder, type MessageDecoderOptions } from '../decode/message-decoder.ts';
+import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
+import { MessageDecoder } from '../decode/message-decoder.ts';
 import { type FormatPlan, planOf } from './format-plan.ts';
+import { openDecoder } from './open-decoder.ts';
 
 /** How the messages of each topic are decoded, by `kafka.topics` or by `source`. */
 export class TopicFormats {
@@ -27,11 +28,10 @@ export class TopicFormats {
     return new TopicFormats(new Map(plans), undefined);
   }
 
-  /** Returns the decoder of a topic. */
-  decoderOf(topic: string, options: MessageDecoderOptions): EventDecoder {
+  /** Returns a decoder for one partition of a topic. */
+  decoderOf(topic: string, options: DecoderOptions): EventDecoder {
     const plan = this.#planOf(topic);
-    if (plan === undefined) return new MessageDecoder(options);
-    return new MessageDecoder(options);
+    return plan === undefined ? new MessageDecoder(options) : openDecoder(plan, options);
   }
 
   /**

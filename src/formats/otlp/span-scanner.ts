@@ -120,7 +120,7 @@ export class SpanScanner {
             this.nameStart = this.#valueStart;
             this.nameEnd = after;
           } else if (tag === 0x1a) {
-            this.isSampled = bytes.latin1Slice(this.#valueStart, after).includes('ot=');
+            this.isSampled = bytes.toString('latin1', this.#valueStart, after).includes('ot=');
           }
           break;
         }

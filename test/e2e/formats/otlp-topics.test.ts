@@ -1,0 +1,117 @@
+import { describe, expect, it } from 'vitest';
+import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';
+import { useStack } from '../../containers/stack.ts';
+import { uniqueName } from '../../containers/unique-name.ts';
+import { protoOf } from '../../formats/otlp/oracle.ts';
+import { poll } from '../kit/poll.ts';
+import type { Rig } from '../kit/rig.ts';
+import { truthOf } from '../kit/truth.ts';
+import { withRig } from '../kit/with-rig.ts';
+import { changed, llmSpans } from './llm-spans.ts';
+
+const stack = useStack();
+
+/** A topic of timing events, one of spans in protobuf, and one of spans in JSON. */
+async function withTopics(
+  use: (rig: Rig, topics: { plain: string; proto: string; json: string }) => Promise<void>,
+): Promise<void> {
+  const name = uniqueName('otlp_topics');
+  const topics = { plain: name, proto: `${name}.proto`, json: `${name}.json` };
+  const entries = [
+    topics.plain,
+    { topic: topics.proto, format: 'otlp_proto' },
+    { topic: topics.json, format: 'otlp_json', preset: 'vllm' },
+  ];
+  const settings = { KAFKA_TOPICS: JSON.stringify(entries) };
+  await withRig({ stack, name: 'otlp_topics', settings }, async (rig) => {
+    const more = [topics.proto, topics.json].map((topic) => ({ topic, partitions: 1 }));
+    await ensureTopics(rig.config.kafka, more);
+    await use(rig, topics);
+  });
+}
+
+const nowMs = Date.now();
+const { requests, events } = llmSpans(nowMs);
+const [vllm = '', sglang = '', clients = ''] = requests;
+const nsOf = (ms: number) => `${Math.floor(ms)}000000`;
+const inAnHour = { startTimeUnixNano: nsOf(nowMs + 3.6e6), endTimeUnixNano: nsOf(nowMs + 3.7e6) };
+const timing = { model: 'm', total_ms: 12.5, stages_ms: { forward: 9.25 } };
+
+/** What no event is made of, and the reasons. */
+const bad = [
+  { request: changed(vllm, [{ endTimeUnixNano: '0' }]), reasons: ['no_end'] },
+  {
+    request: changed(vllm, [{ endTimeUnixNano: nsOf(nowMs - 3.6e6) }]),
+    reasons: ['ends_before_start'],
+  },
+  {
+    request: changed(vllm, [{ name: 'GET /', attributes: [] }, {}, inAnHour]),
+    reasons: ['future'],
+  },
+] as const;
+
+describe('topics of OpenTelemetry spans', () => {
+  it('give an event for each request, skip other spans, and reject the rest with its reason', () =>
+    withTopics(async (rig, topics) => {
+      await rig.publish([{ value: JSON.stringify({ ...timing, ts: nowMs - 1_000 }) }]);
+      await rig.publish(
+        [
+          ...requests.map((text) => ({ value: protoOf(text) })),
+          ...bad.map(({ request }) => ({ value: protoOf(request) })),
+          { value: protoOf(vllm).subarray(0, 1_000) },
+          { value: Buffer.from('{"resourceSpans":[]}') },
+          { value: null },
+          { value: Buffer.alloc(0) },
+        ],
+        topics.proto,
+      );
+      await rig.publish(
+        [...[vllm, sglang, clients].map((value) => ({ value })), { value: '{"resourceSpans":[' }],
+        topics.json,
+      );
+      await rig.start(['ingest']);
+      // 50 spans, 1 + 1 + 3, and 3 messages; the preset of the other topic knows vLLM's 20 alone.
+      const consumed = 1 + (50 + 5 + 3) + (50 + 1);
+      await rig.untilConsumed(consumed);
+
+      const vllmEvents = events.slice(0, 20);
+      await rig.expectStages(truthOf([timing, ...events, vllmEvents[0] ?? {}, ...vllmEvents]));
+      const { totals } = await rig.expectVerified();
+      expect(totals).toMatchObject({
+        consumed,
+        aggregated: 1 + 51 + 20,
+        weight: 1 + 51 + 20,
+        rejected: 6 + 1,
+        late: 0,
+        unmapped: 1 + 30,
+      });
+      const letters = await rig.read(`${topics.proto}.dlq`, 6);
+      expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual([
+        ...bad.flatMap(({ reasons }) => reasons),
+        'invalid_protobuf',
+        'invalid_protobuf',
+        'tombstone',
+      ]);
+      expect(letters[4]?.headers['tailmark-detail']).toMatch(/it looks like JSON/);
+      const [broken] = await rig.read(`${topics.json}.dlq`, 1);
+      expect(broken?.headers['tailmark-reason']).toBe('invalid_json');
+      expect(broken?.value?.toString()).toBe('{"resourceSpans":[');
+    }));
+
+  it('take back a letter, which is a message of its own', () =>
+    withTopics(async (rig, topics) => {
+      const request = protoOf(changed(vllm, [{}, inAnHour, {}]));
+      await rig.publish([{ value: request }], topics.proto);
+      await rig.start(['ingest']);
+      await rig.untilConsumed(3);
+      const argv = ['replay', '--dead-letters', '--reason', 'future', '--json'];
+      const { exitCode, out } = await rig.cli(argv);
+      expect([exitCode, JSON.parse(out).replayed]).toEqual([0, 1]);
+      const again = await poll('the event again', async () => {
+        const all = await rig.read(topics.proto, 2);
+        return all[1]?.value ?? undefined;
+      });
+      expect(again).toEqual(protoOf(changed(vllm, [inAnHour])));
+      await rig.untilConsumed(4);
+    }));
+});
