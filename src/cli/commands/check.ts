@@ -39,6 +39,9 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
     },
     async run(_args, options, io) {
       const loaded = await loadSettings(options, io);
+      // The files of formats are read as a process that ingests reads them.
+      const { TopicFormats } = await import('../../topics/topic-formats.ts');
+      TopicFormats.open(loaded.config);
       const chosen = rolesOf(String(options.roles ?? roles));
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];

@@ -12,6 +12,9 @@ export const probes = {
   },
   clickhouse: async (config: Config, roles: readonly Role[]) =>
     (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
+  /** Needs Kafka with its topics. */
+  topics: async (config: Config) =>
+    (await import('../../topics/probe-topics.ts')).probeTopics(config),
   /** Needs both servers. */
   group: async (config: Config) =>
     (await import('../../ingest/require-own-group.ts')).probeGroup(config),
@@ -24,7 +27,8 @@ export type Probes = Readonly<typeof probes>;
 const deadlineMs = 15_000;
 
 /**
- * Runs the probes of both servers concurrently, and where both are well, that of the group which ingests. A
+ * Runs the probes of both servers concurrently, and where both are well, those of the topics' records and
+ * of the group which ingests. A
  * probe that hangs or throws is a finding.
  *
  * @param roles whose writes are tried. @default none
@@ -42,7 +46,11 @@ export async function runProbes(
   const findings = (await Promise.all(both)).flat();
   const ingests = roles.length === 0 || roles.includes('ingest');
   if (!ingests || findings.some(({ ok }) => !ok)) return findings;
-  return [...findings, ...(await bounded('consumer group', probes.group(config), signal))];
+  const more = [
+    bounded('Kafka records', probes.topics(config), signal),
+    bounded('consumer group', probes.group(config), signal),
+  ];
+  return [...findings, ...(await Promise.all(more)).flat()];
 }
 
 async function bounded(

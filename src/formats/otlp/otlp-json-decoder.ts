@@ -6,7 +6,7 @@ import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
 import { readOtlpJson } from '../spans/otlp-json.ts';
-import type { OtlpDecoderOptions } from './otlp-proto-decoder.ts';
+import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { SpanDrafts } from './span-drafts.ts';
 
 /** Bytes of the letters of one message, each of which repeats a resource. Later ones are empty. */

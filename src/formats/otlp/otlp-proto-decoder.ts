@@ -1,25 +1,18 @@
 import { limits } from '../../base/limits.ts';
-import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { registryHeader } from '../../decode/foreign-form.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import { otlpSpan } from '../spans/otlp-proto.ts';
-import type { Preset } from '../spans/presets/preset.ts';
 import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
+import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 import { SpanScanner } from './span-scanner.ts';
 
 /** Bytes of resources and scopes that the letters of one message repeat. */
 const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
-
-export interface OtlpDecoderOptions extends DecoderOptions {
-  /** In order: each span goes to the first that knows it. */
-  readonly presets: readonly Preset[];
-  /** Of a span that names none. */
-  readonly model?: string | undefined;
-}
 
 /**
  * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other is

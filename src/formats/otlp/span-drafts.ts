@@ -7,7 +7,7 @@ import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Preset } from '../spans/presets/preset.ts';
 import type { Span } from '../spans/span.ts';
 import { emitSpan, type SpanEventSink } from '../spans/span-events.ts';
-import type { OtlpDecoderOptions } from './otlp-proto-decoder.ts';
+import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 
 /**
  * Makes decoded events of spans that were read: by the presets, then by the contract. It is the reference for

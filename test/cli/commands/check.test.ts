@@ -27,6 +27,7 @@ async function check(
   const asked: string[] = [];
   const command = createCheck({
     kafka: async () => findings.kafka ?? [],
+    topics: async () => [],
     group: async () => findings.group ?? [],
     clickhouse: async (_config, roles) => {
       asked.push(...roles);
@@ -152,6 +153,7 @@ describe('tailmark check', () => {
     const command = createCheck({
       kafka: () => new Promise(() => {}),
       clickhouse: () => Promise.reject(new Error('odd')),
+      topics: () => Promise.reject(new Error('not to be asked')),
       group: () => Promise.reject(new Error('not to be asked')),
     });
     expect(await command.run([], { connect: true }, io)).toBe(1);

@@ -33,7 +33,12 @@ interface Case {
 async function examine({ machine = {}, env = {}, findings = [], group = [] }: Case = {}) {
   const { io, out } = capturedIo({ env });
   const none = async () => [];
-  const probes = { kafka: async () => findings, clickhouse: none, group: async () => group };
+  const probes = {
+    kafka: async () => findings,
+    clickhouse: none,
+    topics: none,
+    group: async () => group,
+  };
   const command = createDoctor({ ...healthy, ...machine }, probes);
   const exitCode = await command.run([], { json: true }, io);
   const { ok, lines } = JSON.parse(out()) as { ok: boolean; lines: ReportLine[] };
@@ -184,7 +189,7 @@ describe('tailmark doctor', () => {
   it('prints a line each, with the fix below', async () => {
     const { io, out } = capturedIo();
     const none = async () => [];
-    const probes = { kafka: none, clickhouse: none, group: none };
+    const probes = { kafka: none, clickhouse: none, topics: none, group: none };
     await createDoctor({ ...healthy, nodeVersion: 'v20.20.2' }, probes).run([], {}, io);
     expect(out()).toMatch(
       /^warn {2}Node: v20\.20\.2 gets no security fixes since 2026-04-30\n {6}Node 24/,

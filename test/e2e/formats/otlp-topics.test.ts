@@ -114,4 +114,37 @@ describe('topics of OpenTelemetry spans', () => {
       expect(again).toEqual(protoOf(changed(vllm, [inAnHour])));
       await rig.untilConsumed(4);
     }));
+
+  it('are what check --connect says of their newest records', () =>
+    withTopics(async (rig, topics) => {
+      await rig.publish(
+        requests.map((text) => ({ value: protoOf(text) })),
+        topics.proto,
+      );
+      // Spans in protobuf in a topic of JSON.
+      await rig.publish([{ value: protoOf(vllm) }], topics.json);
+      const { exitCode, out } = await rig.cli(['check', '--connect', '--json']);
+      const findings = (JSON.parse(out).findings as { ok: boolean; what: string; detail: string }[])
+        .filter(({ what }) => what.startsWith('topic '))
+        .map(({ ok, what, detail }) => ({ ok, what, detail }));
+      expect(exitCode).toBe(78);
+      const stages = 'queue, prefill, decode, first_token, queue_prefill';
+      const models =
+        'vllm-server, meta-llama/Llama-3.1-8B-Instruct, gpt-4o-mini-2024-07-18, gpt-4o-mini';
+      expect(findings).toEqual([
+        { ok: true, what: `topic ${topics.plain} (timing)`, detail: 'no records yet' },
+        {
+          ok: true,
+          what: `topic ${topics.proto} (otlp_proto)`,
+          detail: `the newest 3 records hold 50 requests of ${models} with ${stages}`,
+        },
+        {
+          ok: false,
+          what: `topic ${topics.json} (otlp_json)`,
+          detail: expect.stringMatching(
+            /^the newest 1 records hold 0 requests; 1 rejected: invalid_utf8, /,
+          ),
+        },
+      ]);
+    }));
 });

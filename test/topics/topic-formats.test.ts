@@ -1,0 +1,84 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, describe, expect, it } from 'vitest';
+import { configSchema } from '../../src/config/schema.ts';
+import { findingFrom } from '../../src/topics/probe-topics.ts';
+import { TopicFormats } from '../../src/topics/topic-formats.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'tailmark-formats-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+function fileOf(name: string, text: string): string {
+  const path = join(folder, name);
+  writeFileSync(path, text);
+  return path;
+}
+
+const open = (...topics: readonly unknown[]) =>
+  TopicFormats.open(configSchema.parse({ kafka: { topics } }));
+const mapping = 'start: {path: t, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: m\n';
+
+describe('the identity of a format', () => {
+  const own = { topic: 't', format: 'json', mapping: fileOf('a.yaml', mapping) };
+  const other = { ...own, mapping: fileOf('b.yaml', mapping.replace('path: d', 'path: e')) };
+  const same = { ...own, mapping: fileOf('c.yaml', `# the same rules\n${mapping}`) };
+
+  it('is that of its rules, wherever they are written, and none of timing events', () => {
+    const of = (entry: unknown) => open(entry).identityOf('t');
+    expect(of('t')).toBeUndefined();
+    expect(of({ topic: 't', format: 'timing' })).toBeUndefined();
+    expect(of(own)).toMatch(/^[\w-]{12}$/);
+    expect(of(same)).toBe(of(own));
+    expect(of(other)).not.toBe(of(own));
+    expect(of({ topic: 't', format: 'otlp_proto' })).not.toBe(
+      of({ topic: 't', format: 'otlp_proto', preset: 'vllm' }),
+    );
+    expect(open('u', own).identityOf('u')).toBeUndefined();
+  });
+});
+
+describe('files that formats name', () => {
+  it('are refused with their place and what is wrong', () => {
+    const wrong = fileOf('wrong.yaml', 'start: {path: t, unit: weeks}\ntotall: 1\n');
+    expect(() => open({ topic: 't', format: 'json', mapping: wrong })).toThrow(
+      /wrong\.yaml:1:24: start\.unit must be one of/,
+    );
+    const absent = join(folder, 'absent.yaml');
+    expect(() => open({ topic: 't', format: 'json', mapping: absent })).toThrow(
+      `Cannot read the mapping of a topic as the file must be readable: ${absent} gives ENOENT`,
+    );
+  });
+});
+
+describe('what check --connect says of a topic', () => {
+  const nothing = { events: 0, unmapped: 0, rejected: 0, firstReject: undefined };
+  const names = { models: [], stages: [] };
+
+  it('is what its newest records are', () => {
+    const some = { models: ['llama'], stages: ['queue', 'decode'] };
+    expect(findingFrom({ ...nothing, ...some, events: 7, unmapped: 3 }, 2, 'topic t')).toEqual({
+      ok: true,
+      isWarning: false,
+      what: 'topic t',
+      detail:
+        'the newest 2 records hold 7 requests of llama with queue, decode; 3 that no rule maps',
+    });
+  });
+
+  it('is a failure where all are rejected, and a warning where no rule maps any', () => {
+    const firstReject = { reason: 'invalid_json', detail: 'The event must be JSON.' } as const;
+    const wrong = findingFrom({ ...nothing, ...names, rejected: 2, firstReject }, 2, 'topic t');
+    expect(wrong).toMatchObject({
+      ok: false,
+      detail:
+        'the newest 2 records hold 0 requests; 2 rejected: invalid_json, The event must be JSON.',
+      hint: 'Set the format of this topic in kafka.topics to what writes to it.',
+    });
+    expect(findingFrom({ ...nothing, ...names, unmapped: 9 }, 2, 'topic t')).toMatchObject({
+      ok: true,
+      isWarning: true,
+      hint: 'No request is counted: look at the format and the preset of this topic.',
+    });
+  });
+});
