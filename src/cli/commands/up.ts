@@ -7,6 +7,7 @@ import { migrate } from '../../sink/migrate.ts';
 import type { Command } from '../command.ts';
 import { port } from '../flag-values.ts';
 import { aborted, type Io } from '../io.ts';
+import { loadSettings } from '../load.ts';
 import { startStack } from '../start-stack.ts';
 
 const partNames = { kafka: 'Kafka', clickhouse: 'ClickHouse' } as const;
@@ -16,8 +17,10 @@ const PARTITIONS = 4;
 
 /** The local stack in the foreground, until a signal or until one of the two servers dies. */
 export const up: Command = {
+  flags: ['topic'],
   endsInOrder: true,
   help: `
+Creates the topics of the configuration, if there is one, and those of the defaults otherwise.
 Needs Java 17 or later and, the first time, Maven; docs/how-to/local-stack.md has the details.
 Both servers stop when this command ends. The data is kept for the next start.
 
@@ -37,6 +40,7 @@ Examples:
   },
   async run(_args, options, io) {
     const dir = String(options.dir);
+    const { topics } = (await loadSettings(options, io)).config.kafka;
     let stack: LocalStack;
     try {
       const kafkaPort = port(options.kafkaPort, '--kafka-port');
@@ -49,7 +53,7 @@ Examples:
       return exitCodes.failed;
     }
     try {
-      await prepare(stack);
+      await prepare(stack, topics);
       if (options.json === true) io.out(`${endpointsJson(stack)}\n`);
       else io.out(readyText(stack, dir));
       return await untilEnd(stack, io);
@@ -59,15 +63,18 @@ Examples:
   },
 };
 
-/** Creates all that `run` requires: the tables, and the topics of the defaults. */
-async function prepare({ kafka, clickhouse }: LocalStack): Promise<void> {
+/** Creates all that `run` requires: the tables and the topics. */
+async function prepare(
+  { kafka, clickhouse }: LocalStack,
+  topics: readonly string[],
+): Promise<void> {
   const config = configSchema.parse({
     kafka: { brokers: kafka.brokers },
     clickhouse: { url: clickhouse.url, database: clickhouse.database },
   });
   await migrate(config.clickhouse);
-  const topics = config.kafka.topics.map((topic) => ({ topic, partitions: PARTITIONS }));
-  await ensureTopics(config.kafka, topics);
+  const specs = topics.map((topic) => ({ topic, partitions: PARTITIONS }));
+  await ensureTopics(config.kafka, specs);
 }
 
 async function untilEnd(stack: LocalStack, io: Io): Promise<ExitCode> {
