@@ -29,7 +29,7 @@ export interface OtlpDecoderOptions extends DecoderOptions {
  */
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
-  readonly #envelope = new OtlpEnvelope();
+  readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
   readonly #scanner: SpanScanner;
   readonly #maker: EventMaker;
   readonly #resources: Resources;
@@ -61,7 +61,6 @@ export class OtlpProtoDecoder implements EventDecoder {
     if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
     const envelope = this.#envelope;
     envelope.begin(message);
-    while (envelope.next());
     const { problem } = envelope;
     if (problem !== undefined) {
       const detail = problem + foreignForm(message);
@@ -72,7 +71,6 @@ export class OtlpProtoDecoder implements EventDecoder {
     this.#scanner.begin(message);
     this.#maker.begin(message);
     this.#drafts.begin(sink);
-    envelope.begin(message);
     this.#spans(message, sink);
     this.#isInSpan = false;
     return this.#drafts.index;

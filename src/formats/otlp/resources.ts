@@ -65,7 +65,10 @@ export class Resources {
     const last = this.#last;
     const lastBytes = this.#lastBytes;
     if (last !== undefined && lastBytes.length === end - start) {
-      if (lastBytes.compare(bytes, start, end) === 0) return last;
+      // For bytes this few a call of `compare` costs more.
+      let i = 0;
+      while (start + i < end && bytes[start + i] === lastBytes[i]) i++;
+      if (start + i === end) return last;
     }
     if (end - start > MAX_KEPT_BYTES) return this.#read(bytes, start, end);
     const text = bytes.toString('latin1', start, end);

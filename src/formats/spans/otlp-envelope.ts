@@ -1,3 +1,4 @@
+import { grown } from '../../base/grown.ts';
 import { ProtoFault, ProtoReader, wireTypes } from '../protobuf/proto-reader.ts';
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
@@ -6,18 +7,33 @@ const resourceSpans = 1;
 const head = 1;
 const items = 2;
 
+/** Numbers kept of each span: where it starts and ends. */
+const SPAN_NUMBERS = 2;
+/** Numbers kept of each scope with spans, see `#keepScope`. */
+const SCOPE_NUMBERS = 6;
+const firstSpan = 0;
+const resourceAt = 3;
+
 /**
  * Finds the spans of an ExportTraceServiceRequest, in any order of fields: the collector writes a resource
- * after its spans. Of spans, resources and scopes it reads the length only. It allocates nothing.
+ * after its spans. Of spans, resources and scopes it reads the length only. One pass over the message keeps
+ * where everything stands, in memory that later messages use again.
  *
  * Definition: https://github.com/open-telemetry/opentelemetry-proto, trace/v1/trace.proto.
  */
 export class OtlpEnvelope {
+  readonly #maxSpans: number;
   readonly #fault = new ProtoFault();
   readonly #request = new ProtoReader(NO_BYTES, 0, 0, this.#fault);
   readonly #resource = new ProtoReader(NO_BYTES, 0, 0, this.#fault);
   readonly #scope = new ProtoReader(NO_BYTES, 0, 0, this.#fault);
-  #bytes = NO_BYTES;
+  #spans = new Int32Array(64 * SPAN_NUMBERS);
+  #scopes = new Int32Array(8 * SCOPE_NUMBERS);
+  #spanCount = 0;
+  #scopeCount = 0;
+  /** Next span, and the scope it may be the first of. */
+  #nextSpan = 0;
+  #nextScope = 0;
   /** Number of the span's ResourceSpans in the message: another number, another resource. */
   resourceNumber = -1;
   /** Range of its resource; empty where there is none. */
@@ -30,83 +46,110 @@ export class OtlpEnvelope {
   start = 0;
   end = 0;
 
-  /** Begins a message. */
-  begin(bytes: Buffer): void {
-    this.#bytes = bytes;
-    this.#fault.clear();
-    this.#request.begin(bytes, 0, bytes.length);
-    this.#resource.begin(bytes, 0, 0);
-    this.#scope.begin(bytes, 0, 0);
-    this.resourceNumber = -1;
+  /** @param maxSpans spans of a message that `next` gives; later ones are checked only. */
+  constructor(maxSpans = Number.POSITIVE_INFINITY) {
+    this.#maxSpans = maxSpans;
   }
 
-  /** Sentence on what is wrong; undefined while nothing is. */
+  /** Begins a message; afterwards `problem` says whether it can be read. */
+  begin(bytes: Buffer): void {
+    this.#fault.clear();
+    this.#spanCount = 0;
+    this.#scopeCount = 0;
+    this.#nextSpan = 0;
+    this.#nextScope = 0;
+    const request = this.#request;
+    request.begin(bytes, 0, bytes.length);
+    for (let number = 0; request.next(); ) {
+      if (request.field === resourceSpans && request.is(wireTypes.bytes)) {
+        this.#readResource(bytes, request.start, request.end, number++);
+      }
+    }
+  }
+
+  /** Sentence on what is wrong; undefined where nothing is. */
   get problem(): string | undefined {
     const { text, at } = this.#fault;
     if (text === '') return undefined;
     return `The message must be an OTLP request in protobuf: at byte ${at}, ${text}`;
   }
 
-  /** Goes to the next span; false at the end, or when something is wrong. */
+  /** Goes to the next span; false after the last. */
   next(): boolean {
-    for (;;) {
-      while (this.#scope.next()) {
-        if (this.#scope.field !== items) continue;
-        if (!this.#scope.is(wireTypes.bytes)) return false;
-        this.start = this.#scope.start;
-        this.end = this.#scope.end;
-        return true;
-      }
-      if (!this.#nextScope()) return false;
+    const span = this.#nextSpan++;
+    if (span >= this.#spanCount) return false;
+    const scopes = this.#scopes;
+    const at = this.#nextScope * SCOPE_NUMBERS;
+    if (this.#nextScope < this.#scopeCount && scopes[at + firstSpan] === span) {
+      this.#nextScope++;
+      this.scopeStart = scopes[at + 1] as number;
+      this.scopeEnd = scopes[at + 2] as number;
+      this.resourceStart = scopes[at + resourceAt] as number;
+      this.resourceEnd = scopes[at + resourceAt + 1] as number;
+      this.resourceNumber = scopes[at + resourceAt + 2] as number;
     }
-  }
-
-  #nextScope(): boolean {
-    for (;;) {
-      while (this.#resource.next()) {
-        if (this.#resource.field !== items) continue;
-        if (!this.#resource.is(wireTypes.bytes)) return false;
-        const { start, end } = this.#resource;
-        if (!this.#findHead(this.#scope, start, end, 'scope')) return false;
-        this.scopeStart = this.#scope.start;
-        this.scopeEnd = this.#scope.end;
-        this.#scope.begin(this.#bytes, start, end);
-        return true;
-      }
-      if (!this.#nextResource()) return false;
-    }
-  }
-
-  #nextResource(): boolean {
-    const request = this.#request;
-    do {
-      if (!request.next()) return false;
-    } while (request.field !== resourceSpans);
-    if (!request.is(wireTypes.bytes)) return false;
-    if (!this.#findHead(this.#resource, request.start, request.end, 'resource')) return false;
-    this.resourceNumber++;
-    this.resourceStart = this.#resource.start;
-    this.resourceEnd = this.#resource.end;
-    this.#resource.begin(this.#bytes, request.start, request.end);
+    this.start = this.#spans[span * SPAN_NUMBERS] as number;
+    this.end = this.#spans[span * SPAN_NUMBERS + 1] as number;
     return true;
   }
 
-  /** Sets the reader's range to field 1 of the message at `[start, end)`, or to an empty one. */
-  #findHead(reader: ProtoReader, start: number, end: number, name: string): boolean {
-    reader.begin(this.#bytes, start, end);
+  #readResource(bytes: Buffer, start: number, end: number, number: number): void {
+    const reader = this.#resource;
+    const firstScope = this.#scopeCount;
     let [from, to] = [-1, -1];
+    reader.begin(bytes, start, end);
     while (reader.next()) {
-      if (reader.field !== head) continue;
-      if (!reader.is(wireTypes.bytes)) return false;
-      if (from >= 0) {
-        this.#fault.set(`there must be one ${name}, and there is another`, reader.at);
-        return false;
+      if (reader.field === items && reader.is(wireTypes.bytes)) {
+        this.#readScope(bytes, reader.start, reader.end);
+      } else if (reader.field === head && this.#isOnly(reader, from, 'resource')) {
+        [from, to] = [reader.start, reader.end];
       }
-      [from, to] = [reader.start, reader.end];
     }
-    reader.start = Math.max(0, from);
-    reader.end = Math.max(0, to);
-    return this.#fault.text === '';
+    for (let scope = firstScope; scope < this.#scopeCount; scope++) {
+      const at = scope * SCOPE_NUMBERS + resourceAt;
+      this.#scopes[at] = Math.max(0, from);
+      this.#scopes[at + 1] = Math.max(0, to);
+      this.#scopes[at + 2] = number;
+    }
+  }
+
+  #readScope(bytes: Buffer, start: number, end: number): void {
+    const reader = this.#scope;
+    const first = this.#spanCount;
+    let [from, to] = [-1, -1];
+    reader.begin(bytes, start, end);
+    while (reader.next()) {
+      if (reader.field === items && reader.is(wireTypes.bytes)) {
+        if (this.#spanCount < this.#maxSpans) this.#keepSpan(reader.start, reader.end);
+      } else if (reader.field === head && this.#isOnly(reader, from, 'scope')) {
+        [from, to] = [reader.start, reader.end];
+      }
+    }
+    if (this.#spanCount > first) this.#keepScope(first, Math.max(0, from), Math.max(0, to));
+  }
+
+  /** Returns true for the first one; a second one makes the message wrong. */
+  #isOnly(reader: ProtoReader, before: number, name: string): boolean {
+    if (!reader.is(wireTypes.bytes)) return false;
+    if (before < 0) return true;
+    this.#fault.set(`there must be one ${name}, and there is another`, reader.at);
+    return false;
+  }
+
+  #keepSpan(start: number, end: number): void {
+    const at = this.#spanCount++ * SPAN_NUMBERS;
+    if (at === this.#spans.length) this.#spans = grown(this.#spans, at * 2);
+    this.#spans[at] = start;
+    this.#spans[at + 1] = end;
+  }
+
+  /** Keeps the first span of a scope and the scope's range; its resource and its number come later. */
+  #keepScope(first: number, start: number, end: number): void {
+    const at = this.#scopeCount++ * SCOPE_NUMBERS;
+    if (at === this.#scopes.length) this.#scopes = grown(this.#scopes, at * 2);
+    this.#scopes[at + firstSpan] = first;
+    this.#scopes[at + 1] = start;
+    this.#scopes[at + 2] = end;
   }
 }
 
