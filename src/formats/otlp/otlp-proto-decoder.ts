@@ -7,6 +7,7 @@ import { otlpSpan } from '../spans/otlp-proto.ts';
 import type { Preset } from '../spans/presets/preset.ts';
 import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
+import { MessageView } from './message-view.ts';
 import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 import { SpanScanner } from './span-scanner.ts';
@@ -30,6 +31,7 @@ export interface OtlpDecoderOptions extends DecoderOptions {
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
   readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
+  readonly #view = new MessageView();
   readonly #scanner: SpanScanner;
   readonly #maker: EventMaker;
   readonly #resources: Resources;
@@ -44,9 +46,14 @@ export class OtlpProtoDecoder implements EventDecoder {
     this.#maxMessageBytes = options.maxMessageBytes;
     const compiled = new CompiledPresets(options.presets);
     const { keys, eventNames, exception, resourceKeys } = compiled;
-    this.#scanner = new SpanScanner(keys, eventNames, exception);
+    this.#scanner = new SpanScanner(this.#view, keys, eventNames, exception);
     this.#maker = new EventMaker(compiled, this.#scanner, options);
-    this.#resources = new Resources(resourceKeys, options.values, options.maxDimensionBytes);
+    this.#resources = new Resources(
+      this.#view,
+      resourceKeys,
+      options.values,
+      options.maxDimensionBytes,
+    );
     this.#noResource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
     this.#drafts = new SpanDrafts(options.presets, options);
   }
@@ -68,7 +75,8 @@ export class OtlpProtoDecoder implements EventDecoder {
       return 1;
     }
     this.#repeatedBytes = 0;
-    this.#scanner.begin(message);
+    this.#view.begin(message);
+    this.#scanner.begin();
     this.#maker.begin(message);
     this.#drafts.begin(sink);
     this.#spans(message, sink);
