@@ -1,6 +1,5 @@
 import { limits } from '../../base/limits.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
-import { registryHeader } from '../../decode/foreign-form.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import { otlpSpan } from '../spans/otlp-proto.ts';
@@ -70,8 +69,7 @@ export class OtlpProtoDecoder implements EventDecoder {
     envelope.begin(message);
     const { problem } = envelope;
     if (problem !== undefined) {
-      const detail = problem + foreignForm(message);
-      sink.reject(0, 'invalid_protobuf', detail, 0, message.length);
+      sink.reject(0, 'invalid_protobuf', problem, 0, message.length);
       return 1;
     }
     this.#repeatedBytes = 0;
@@ -106,10 +104,10 @@ export class OtlpProtoDecoder implements EventDecoder {
     let resource = this.#noResource;
     while (envelope.next()) {
       const { start, end } = envelope;
-      if (drafts.index === limits.eventsPerMessage) {
+      const { excess } = drafts;
+      if (excess !== undefined) {
         this.#isInSpan = false;
-        const detail = `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
-        drafts.rejectAt('too_many_events', detail, start, message.length);
+        drafts.rejectAt('too_many_events', excess, start, message.length);
         return;
       }
       if (resourceNumber !== envelope.resourceNumber) {
@@ -139,12 +137,4 @@ export class OtlpProtoDecoder implements EventDecoder {
       }
     }
   }
-}
-
-/** Names what a message seems to be that is no protobuf, for the detail of its rejection. */
-function foreignForm(message: Buffer): string {
-  const header = registryHeader(message, 0, message.length);
-  if (header !== undefined) return `; ${header.split(';')[0]}`;
-  const isJson = message[0] === 0x7b || message[0] === 0x5b;
-  return isJson ? '; it looks like JSON, which is the format otlp_json' : '';
 }

@@ -199,8 +199,12 @@ export class SpanScanner {
       length = (length & 0x7f) | ((second & 0x7f) << 7);
       if (second >= 0x80) {
         const third = bytes[at++] as number;
-        if (third >= 0x80) return -1;
-        length |= third << 14;
+        length |= (third & 0x7f) << 14;
+        if (third >= 0x80) {
+          const fourth = bytes[at++] as number;
+          if (at > end || fourth >= 0x80) return -1;
+          length |= fourth << 21;
+        }
       }
     }
     this.#valueStart = at;

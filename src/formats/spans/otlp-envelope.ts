@@ -1,4 +1,5 @@
 import { grown } from '../../base/grown.ts';
+import { registryHeader } from '../../decode/foreign-form.ts';
 import { ProtoFault, ProtoReader, wireTypes } from '../protobuf/proto-reader.ts';
 
 const NO_BYTES: Buffer = Buffer.alloc(0);
@@ -23,6 +24,7 @@ const resourceAt = 3;
  */
 export class OtlpEnvelope {
   readonly #maxSpans: number;
+  #bytes = NO_BYTES;
   readonly #fault = new ProtoFault();
   readonly #request = new ProtoReader(NO_BYTES, 0, 0, this.#fault);
   readonly #resource = new ProtoReader(NO_BYTES, 0, 0, this.#fault);
@@ -53,6 +55,7 @@ export class OtlpEnvelope {
 
   /** Begins a message; afterwards `problem` says whether it can be read. */
   begin(bytes: Buffer): void {
+    this.#bytes = bytes;
     this.#fault.clear();
     this.#spanCount = 0;
     this.#scopeCount = 0;
@@ -71,7 +74,8 @@ export class OtlpEnvelope {
   get problem(): string | undefined {
     const { text, at } = this.#fault;
     if (text === '') return undefined;
-    return `The message must be an OTLP request in protobuf: at byte ${at}, ${text}`;
+    const form = foreignForm(this.#bytes);
+    return `The message must be an OTLP request in protobuf: at byte ${at}, ${text}${form}`;
   }
 
   /** Goes to the next span; false after the last. */
@@ -153,30 +157,45 @@ export class OtlpEnvelope {
   }
 }
 
+/** Names what a message seems to be that is no protobuf, for the sentence on it. */
+function foreignForm(message: Buffer): string {
+  const header = registryHeader(message, 0, message.length);
+  if (header !== undefined) return `; ${header.split(';')[0]}`;
+  const isJson = message[0] === 0x7b || message[0] === 0x5b;
+  return isJson ? '; it looks like JSON, which is the format otlp_json' : '';
+}
+
 /** Range of bytes. */
 export interface ByteRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** Returns a request of one span with its resource and scope. */
+/** Returns a request of one span with its resource and scope, each as it stands in the message. */
 export function requestOfSpan(
   bytes: Buffer,
   resource: ByteRange,
   scope: ByteRange,
   span: ByteRange,
 ): Buffer {
-  const part = (number: number, { start, end }: ByteRange) =>
-    field(number, bytes.subarray(start, end));
-  const optional = (range: ByteRange) => (range.end > range.start ? part(head, range) : NO_BYTES);
-  const spans = field(items, Buffer.concat([optional(scope), part(items, span)]));
-  return field(resourceSpans, Buffer.concat([optional(resource), spans]));
+  const parts = (number: number, { start, end }: ByteRange) => [
+    headOf(number, end - start),
+    bytes.subarray(start, end),
+  ];
+  const optional = (range: ByteRange) => (range.end > range.start ? parts(head, range) : []);
+  const inScope = [...optional(scope), ...parts(items, span)];
+  const inResource = [...optional(resource), headOf(items, lengthOf(inScope)), ...inScope];
+  return Buffer.concat([headOf(resourceSpans, lengthOf(inResource)), ...inResource]);
 }
 
-/** Returns a field of bytes; its number is below 16. */
-function field(number: number, value: Buffer): Buffer {
-  const tag = [(number << 3) | wireTypes.bytes];
-  let left = value.length;
-  for (; left >= 0x80; left >>>= 7) tag.push((left & 0x7f) | 0x80);
-  return Buffer.concat([Buffer.from([...tag, left]), value]);
+function lengthOf(parts: readonly Buffer[]): number {
+  return parts.reduce((sum, { length }) => sum + length, 0);
+}
+
+/** Returns what stands before a value of `bytes`: the tag of a field below 16, and the length. */
+function headOf(number: number, length: number): Buffer {
+  const head = [(number << 3) | wireTypes.bytes];
+  let left = length;
+  for (; left >= 0x80; left >>>= 7) head.push((left & 0x7f) | 0x80);
+  return Buffer.from([...head, left]);
 }
