@@ -215,7 +215,7 @@ export class ProtoReader {
     const left = this.#end - this.#pos;
     if (this.uint() > left) {
       return this.#refuse(
-        `field ${this.field} must fit into the ${left} bytes left, and has a length of ${this.uint()}`,
+        `field ${this.field} must fit into the ${left} bytes left, and has a length of ${this.bigUint()}`,
       );
     }
     this.start = this.#pos;

@@ -118,6 +118,16 @@ describe('the hot path gives what the general path gives', () => {
     }
   });
 
+  test('with interners that are full', () => {
+    const requests = new RandomRequests(mulberry32(8), { oddShare: 0.02, spans: 4 });
+    const { decode } = testProtoDecoder(allPresets, 5);
+    const general = generalPath(allPresets, 5);
+    for (let i = 0; i < 30; i++) {
+      const request = requests.next();
+      expect(decode(request).outcomes).toEqual(general(request));
+    }
+  });
+
   test('after the interners were cleared', () => {
     const requests = new RandomRequests(mulberry32(4), { oddShare: 0, spans: 4 });
     const { options, decode } = testProtoDecoder();
