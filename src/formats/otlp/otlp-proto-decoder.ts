@@ -11,7 +11,7 @@ import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 import { SpanScanner } from './span-scanner.ts';
 
-/** Bytes of resources and scopes that the letters of one message repeat. */
+/** Bytes of resources and scopes that the letters of one message repeat. Later letters are without them. */
 const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 
 export interface OtlpDecoderOptions extends DecoderOptions {
