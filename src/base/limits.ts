@@ -8,12 +8,16 @@ export const limits = {
   timestampMs: 9_999_999_999_999,
   stagesPerEvent: 64,
   eventsPerMessage: 100_000,
+  /** Spans of a message that are rejected one by one. The rest of the message is then rejected as a whole. */
+  rejectedSpansPerMessage: 10_000,
   /** Bytes of one event that JSON.parse has to read. */
   eventBytes: 1024 * 1024,
   /** Nesting of one event's JSON. */
   nestingDepth: 64,
   /** Nesting of a message of many spans in JSON, whose attributes may be trees. */
   spansNestingDepth: 1_000,
+  /** Objects and arrays of such a message. A span of a call has some forty. */
+  spansBrackets: 1_000_000,
   /** Bytes of a rejected message that its dead letter contains. */
   deadLetterBytes: 64 * 1024,
   /** Requests that one event may stand for. */

@@ -4,10 +4,10 @@ import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
+import { bracketsOf } from './brackets.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import { registryHeader, wrapperOf } from './foreign-form.ts';
 import type { Interner } from './interner.ts';
-import { nestingDepth } from './nesting-depth.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
 
@@ -39,7 +39,7 @@ export function decodeEvent(
     const detail = `The event must have at most ${limits.eventBytes} bytes: it has ${end - start}`;
     return { reason: 'message_too_large', detail };
   }
-  if (nestingDepth(bytes, start, end) > limits.nestingDepth) {
+  if (bracketsOf(bytes, start, end).depth > limits.nestingDepth) {
     const detail = `The event must nest at most ${limits.nestingDepth} levels: it nests deeper`;
     return { reason: 'too_deep', detail };
   }

@@ -40,20 +40,15 @@ export const otlpGiants: Readonly<Record<string, Giant>> = {
       ]),
     ),
   '16 MiB of attributes': () =>
-    proto(spansOf([...call, ...times, Buffer.alloc(longest - 500, attribute('a', text('b')))], 1)),
+    proto(spansOf([...call, ...times, filled(attribute('a', text('b')))], 1)),
   '16 MiB of events': () =>
-    proto(
-      spansOf(
-        [...call, ...times, Buffer.alloc(longest - 500, bytesField(11, fixed64Field(1, start)))],
-        1,
-      ),
-    ),
+    proto(spansOf([...call, ...times, filled(bytesField(11, fixed64Field(1, start)))], 1)),
   '16 MiB of one text': () =>
     proto(spansOf([...call, ...times, attribute('a', text('x'.repeat(longest - 500)))], 1)),
   '16 MiB of resource attributes': () =>
     proto(
       bytesField(1, [
-        bytesField(1, Buffer.alloc(longest - 500, bytesField(1, [bytesField(1, 'a')]))),
+        bytesField(1, filled(bytesField(1, [bytesField(1, 'a')]))),
         bytesField(2, [bytesField(2, [...call, ...times])]),
       ]),
     ),
@@ -71,6 +66,11 @@ export const otlpGiants: Readonly<Record<string, Giant>> = {
   'OTLP JSON, 16 MiB of [': () => json('['.repeat(longest)),
   'OTLP JSON, depth 10^5': () => json('{"a":'.repeat(1e5)),
 };
+
+/** A field over and over, nearly as long as a message may be. */
+function filled(field: Buffer): Buffer {
+  return Buffer.alloc(Math.floor((longest - 500) / field.length) * field.length, field);
+}
 
 /** A request of one span over and over. */
 function spansOf(fields: readonly Buffer[], count?: number): Buffer {

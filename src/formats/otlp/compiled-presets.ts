@@ -97,8 +97,8 @@ export class CompiledPresets {
       counts: preset.counts && this.#marks(preset.counts),
       dimensions: dimensions.map((name) => this.#sources(texts[name] ?? [])),
       id: this.#sources(texts.id ?? []),
-      inputTokens: this.#sources(preset.inputTokens),
-      outputTokens: this.#sources(preset.outputTokens),
+      inputTokens: this.#keysOf(preset.inputTokens),
+      outputTokens: this.#keysOf(preset.outputTokens),
       total: this.#duration(preset.total ?? []),
       stages: Object.entries(preset.stages).map(([name, sources]) => ({
         name,
@@ -119,6 +119,10 @@ export class CompiledPresets {
         name,
       }))
       .sort((a, b) => Number(hasName([a])) - Number(hasName([b])));
+  }
+
+  #keysOf(names: readonly string[]): Int32Array {
+    return Int32Array.from(names, (name) => this.#keys.indexOf(name));
   }
 
   #sources(sources: readonly Source[]): Int32Array {

@@ -1,5 +1,8 @@
+import { type MessageView, wordsOf } from './message-view.ts';
+
 /** Shortest key that is found by its hash, which reads ten bytes of it. */
 const MIN_HASHED = 10;
+const NO_WORDS = new Int32Array(0);
 
 /**
  * Finds a known key by its bytes: the index in the list it was made of, or -1. Three words of the key are
@@ -19,7 +22,7 @@ export class KeyTable {
     const all = keys.map((key, index) => ({ bytes: Buffer.from(key), index }));
     this.#short = all.filter(({ bytes }) => bytes.length < MIN_HASHED);
     this.#lengths = Int32Array.from(all, ({ bytes }) => bytes.length);
-    this.#words = all.map(({ bytes }) => wordsOf(bytes));
+    this.#words = all.map(({ bytes }) => (bytes.length < MIN_HASHED ? NO_WORDS : wordsOf(bytes)));
     this.#mask = 2 ** Math.ceil(Math.log2(keys.length * 4 + 4)) - 1;
     this.#slots = new Int32Array(this.#mask + 1).fill(-1);
     for (const { bytes, index } of all) {
@@ -31,46 +34,36 @@ export class KeyTable {
     }
   }
 
-  /** Index of the key of `length` bytes at `offset` of the view, or -1. */
-  find(view: DataView<ArrayBufferLike>, offset: number, length: number): number {
-    if (length < MIN_HASHED) return this.#findShort(view, offset, length);
+  /**
+   * Index of the key of `length` bytes at `start` of the message, or -1.
+   *
+   * @param guess index that is compared first, unhashed; -1 for none.
+   */
+  find(message: MessageView, start: number, length: number, guess = -1): number {
+    if (length < MIN_HASHED) return this.#findShort(message, start, length);
+    if (guess >= 0 && this.#isAt(message, start, length, guess)) return guess;
     const slots = this.#slots;
-    for (let slot = hashOf(view, offset, length) & this.#mask; ; slot = (slot + 1) & this.#mask) {
+    const hash = hashOf(message.view, message.base + start, length);
+    for (let slot = hash & this.#mask; ; slot = (slot + 1) & this.#mask) {
       const index = slots[slot] as number;
-      if (index < 0) return -1;
-      if (this.#lengths[index] === length && this.#isAt(view, offset, length, index)) return index;
+      if (index < 0 || this.#isAt(message, start, length, index)) return index;
     }
   }
 
-  #isAt(view: DataView<ArrayBufferLike>, offset: number, length: number, index: number): boolean {
-    const words = this.#words[index] as Int32Array;
-    const last = words.length - 1;
-    // The last word overlaps the one before it.
-    if (view.getInt32(offset + length - 4, true) !== words[last]) return false;
-    for (let i = 0; i < last; i++) {
-      if (view.getInt32(offset + i * 4, true) !== words[i]) return false;
-    }
-    return true;
+  #isAt(message: MessageView, start: number, length: number, index: number): boolean {
+    if (this.#lengths[index] !== length) return false;
+    return message.hasWords(this.#words[index] as Int32Array, start, length);
   }
 
-  #findShort(view: DataView<ArrayBufferLike>, offset: number, length: number): number {
+  #findShort({ view, base }: MessageView, start: number, length: number): number {
     for (const { bytes, index } of this.#short) {
       if (bytes.length !== length) continue;
       let i = 0;
-      while (i < length && view.getUint8(offset + i) === bytes[i]) i++;
+      while (i < length && view.getUint8(base + start + i) === bytes[i]) i++;
       if (i === length) return index;
     }
     return -1;
   }
-}
-
-/** The key's whole words, and one of its last four bytes. */
-function wordsOf(bytes: Buffer): Int32Array {
-  if (bytes.length < MIN_HASHED) return new Int32Array(0);
-  const count = Math.ceil(bytes.length / 4);
-  return Int32Array.from({ length: count }, (_, i) =>
-    bytes.readInt32LE(Math.min(i * 4, bytes.length - 4)),
-  );
 }
 
 /** Of the first word, the last one, and the one that ends six bytes before the end. */

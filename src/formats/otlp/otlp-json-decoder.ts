@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
+import { bracketsOf } from '../../decode/brackets.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
-import { nestingDepth } from '../../decode/nesting-depth.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
@@ -47,22 +47,24 @@ export class OtlpJsonDecoder implements EventDecoder {
     if (end === 0) return whole('empty_message', 'The message must hold a request: it is empty');
     if (!isUtf8(message))
       return whole('invalid_utf8', 'The message must be UTF-8: some bytes are not');
-    if (nestingDepth(message, 0, end) > limits.spansNestingDepth) {
+    const { depth, count } = bracketsOf(message, 0, end);
+    if (depth > limits.spansNestingDepth) {
       const rule = `at most ${limits.spansNestingDepth} levels`;
       return whole('too_deep', `The message must nest ${rule}: it nests deeper`);
     }
+    if (count > limits.spansBrackets) {
+      const rule = `at most ${limits.spansBrackets} objects and arrays`;
+      return whole('too_many_events', `The message must hold ${rule}: it holds ${count}`);
+    }
     const hasMark = message[0] === 0xef;
     const text = message.toString('utf8', hasMark ? byteOrderMark : 0);
+    let isOver = false;
     const isWithin = (origin: Origin) => {
+      const { excess } = drafts;
       this.#origin = origin;
-      if (drafts.index < limits.eventsPerMessage) return true;
-      if (drafts.index === limits.eventsPerMessage) {
-        whole(
-          'too_many_events',
-          `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`,
-        );
-      }
-      return false;
+      if (!isOver && excess !== undefined) whole('too_many_events', excess);
+      isOver ||= excess !== undefined;
+      return !isOver;
     };
     const problem = readOtlpJson(text, {
       span: (span, origin) => {

@@ -1,17 +1,17 @@
 import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
-import { registryHeader } from '../../decode/foreign-form.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import { otlpSpan } from '../spans/otlp-proto.ts';
 import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
+import { MessageView } from './message-view.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 import { SpanScanner } from './span-scanner.ts';
 
-/** Bytes of resources and scopes that the letters of one message repeat. */
+/** Bytes of resources and scopes that the letters of one message repeat. Later letters are without them. */
 const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 
 /**
@@ -24,7 +24,8 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
  */
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
-  readonly #envelope = new OtlpEnvelope();
+  readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
+  readonly #view = new MessageView();
   readonly #scanner: SpanScanner;
   readonly #maker: EventMaker;
   readonly #resources: Resources;
@@ -39,9 +40,14 @@ export class OtlpProtoDecoder implements EventDecoder {
     this.#maxMessageBytes = options.maxMessageBytes;
     const compiled = new CompiledPresets(options.presets);
     const { keys, eventNames, exception, resourceKeys } = compiled;
-    this.#scanner = new SpanScanner(keys, eventNames, exception);
+    this.#scanner = new SpanScanner(this.#view, keys, eventNames, exception);
     this.#maker = new EventMaker(compiled, this.#scanner, options);
-    this.#resources = new Resources(resourceKeys, options.values, options.maxDimensionBytes);
+    this.#resources = new Resources(
+      this.#view,
+      resourceKeys,
+      options.values,
+      options.maxDimensionBytes,
+    );
     this.#noResource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
     this.#drafts = new SpanDrafts(options);
   }
@@ -56,18 +62,16 @@ export class OtlpProtoDecoder implements EventDecoder {
     if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
     const envelope = this.#envelope;
     envelope.begin(message);
-    while (envelope.next());
     const { problem } = envelope;
     if (problem !== undefined) {
-      const detail = problem + foreignForm(message);
-      sink.reject(0, 'invalid_protobuf', detail, 0, message.length);
+      sink.reject(0, 'invalid_protobuf', problem, 0, message.length);
       return 1;
     }
     this.#repeatedBytes = 0;
-    this.#scanner.begin(message);
+    this.#view.begin(message);
+    this.#scanner.begin();
     this.#maker.begin(message);
     this.#drafts.begin(sink);
-    envelope.begin(message);
     this.#spans(message, sink);
     this.#isInSpan = false;
     return this.#drafts.index;
@@ -95,10 +99,10 @@ export class OtlpProtoDecoder implements EventDecoder {
     let resource = this.#noResource;
     while (envelope.next()) {
       const { start, end } = envelope;
-      if (drafts.index === limits.eventsPerMessage) {
+      const { excess } = drafts;
+      if (excess !== undefined) {
         this.#isInSpan = false;
-        const detail = `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
-        drafts.rejectAt('too_many_events', detail, start, message.length);
+        drafts.rejectAt('too_many_events', excess, start, message.length);
         return;
       }
       if (resourceNumber !== envelope.resourceNumber) {
@@ -128,12 +132,4 @@ export class OtlpProtoDecoder implements EventDecoder {
       }
     }
   }
-}
-
-/** Names what a message seems to be that is no protobuf, for the detail of its rejection. */
-function foreignForm(message: Buffer): string {
-  const header = registryHeader(message, 0, message.length);
-  if (header !== undefined) return `; ${header.split(';')[0]}`;
-  const isJson = message[0] === 0x7b || message[0] === 0x5b;
-  return isJson ? '; it looks like JSON, which is the format otlp_json' : '';
 }

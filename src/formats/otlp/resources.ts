@@ -2,10 +2,13 @@ import { overflowValue } from '../../base/dimensions.ts';
 import type { Interner } from '../../decode/interner.ts';
 import { otlpResource } from '../spans/otlp-proto.ts';
 import type { Attributes } from '../spans/span.ts';
+import { type MessageView, wordsOf } from './message-view.ts';
 
 /** Resources that are kept, and the bytes of one above which it is not. */
 const MAX_KEPT = 512;
 const MAX_KEPT_BYTES = 4096;
+/** Bytes of a resource from which on it is compared with the last one. */
+const MIN_COMPARED_BYTES = 4;
 
 /** A resource and what rules ask of it. */
 export class Resource {
@@ -41,11 +44,19 @@ export class Resources {
   readonly #maxDimensionBytes: number;
   readonly #values: Interner;
   readonly #kept = new Map<string, Resource>();
-  #lastBytes = Buffer.alloc(0);
+  readonly #message: MessageView;
+  #lastWords: Int32Array = new Int32Array(0);
+  #lastLength = 0;
   #last: Resource | undefined;
 
   /** @param keys attributes that rules ask for. */
-  constructor(keys: readonly string[], values: Interner, maxDimensionBytes: number) {
+  constructor(
+    message: MessageView,
+    keys: readonly string[],
+    values: Interner,
+    maxDimensionBytes: number,
+  ) {
+    this.#message = message;
     this.#keys = keys;
     this.#values = values;
     this.#maxDimensionBytes = maxDimensionBytes;
@@ -63,9 +74,8 @@ export class Resources {
 
   #find(bytes: Buffer, start: number, end: number): Resource {
     const last = this.#last;
-    const lastBytes = this.#lastBytes;
-    if (last !== undefined && lastBytes.length === end - start) {
-      if (lastBytes.compare(bytes, start, end) === 0) return last;
+    if (last !== undefined && this.#lastLength === end - start) {
+      if (this.#message.hasWords(this.#lastWords, start, end - start)) return last;
     }
     if (end - start > MAX_KEPT_BYTES) return this.#read(bytes, start, end);
     const text = bytes.toString('latin1', start, end);
@@ -75,8 +85,11 @@ export class Resources {
       if (this.#kept.size >= MAX_KEPT) this.#kept.clear();
       this.#kept.set(text, resource);
     }
-    this.#last = resource;
-    this.#lastBytes = Buffer.from(bytes.subarray(start, end));
+    if (end - start >= MIN_COMPARED_BYTES) {
+      this.#last = resource;
+      this.#lastLength = end - start;
+      this.#lastWords = wordsOf(bytes.subarray(start, end));
+    }
     return resource;
   }
 

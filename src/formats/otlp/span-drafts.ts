@@ -1,6 +1,8 @@
-import { type DecodeContext, decodeValue } from '../../decode/decode-event.ts';
+import { limits } from '../../base/limits.ts';
+import { type DecodeContext, decodeValue, type Rejection } from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecodeSink } from '../../decode/event-decoder.ts';
+import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
@@ -19,9 +21,12 @@ export class SpanDrafts implements SpanEventSink {
   readonly #finish: (event: EventDraft) => EventDraft;
   readonly #context: DecodeContext;
   readonly #event = new DecodedEvent();
+  /** What the contract says of an event without a model, once there was one. */
+  #missingModel: Rejection | undefined;
   #sink: DecodeSink | undefined;
   #start = 0;
   #end = 0;
+  #rejected = 0;
   /** Position of the next item among those of the message. */
   index = 0;
 
@@ -36,6 +41,16 @@ export class SpanDrafts implements SpanEventSink {
   begin(sink: DecodeSink): void {
     this.#sink = sink;
     this.index = 0;
+    this.#rejected = 0;
+  }
+
+  /** Sentence on the limit that the message has reached: its rest is one rejection. */
+  get excess(): string | undefined {
+    if (this.index >= limits.eventsPerMessage) {
+      return `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
+    }
+    if (this.#rejected < limits.rejectedSpansPerMessage) return undefined;
+    return `At most ${limits.rejectedSpansPerMessage} spans of a message must be invalid: more may be`;
   }
 
   /** Hands on the span at `[start, end)` of the message. */
@@ -47,17 +62,28 @@ export class SpanDrafts implements SpanEventSink {
 
   /** Rejects what stands at `[start, end)` of the message, an item of it. */
   rejectAt(reason: RejectReason, detail: string, start: number, end: number): void {
+    this.#rejected++;
     this.#sink?.reject(this.index++, reason, detail, start, end);
   }
 
   draft(event: EventDraft): void {
-    const rejection = decodeValue(event, this.#context, this.#event);
+    const rejection = this.#rejectionOf(event);
     if (rejection !== undefined) {
       this.rejectAt(rejection.reason, rejection.detail, this.#start, this.#end);
       return;
     }
     this.index++;
     this.#sink?.event(this.#event, this.#start, this.#end);
+  }
+
+  /** Fills the event, or returns a rejection. */
+  #rejectionOf(draft: EventDraft): Rejection | undefined {
+    const { ts, model } = draft;
+    const lacksModel = model === undefined && typeof ts === 'number' && isPlausibleTs(ts);
+    if (!lacksModel) return decodeValue(draft, this.#context, this.#event);
+    // Libraries leave out the model of failed calls. The contract says of each what it says of the first.
+    this.#missingModel ??= decodeValue(draft, this.#context, this.#event);
+    return this.#missingModel;
   }
 
   reject(reason: RejectReason, detail: string): void {

@@ -1,11 +1,17 @@
 import { msOfNs, nsBeyondMs } from '../spans/span.ts';
 import { KeyTable } from './key-table.ts';
+import type { MessageView } from './message-view.ts';
 
 /** Kinds of a value that was found; `none` also stands for a list, a map or bytes. */
 export const valueKinds = { none: 0, text: 1, bool: 2, number: 3 } as const;
 
+/** Tags of the fields of a KeyValue. */
+const KEY = 0x0a;
+const VALUE = 0x12;
 /** Index for an attribute that no rule asks for. */
 const IGNORED = -1;
+/** Attributes of a span whose keys are guessed. */
+const MAX_GUESSES = 64;
 const MAX_STAMP = (1 << 29) - 1;
 
 /**
@@ -17,7 +23,7 @@ export class SpanScanner {
   readonly #keys: KeyTable;
   readonly #eventNames: KeyTable;
   readonly #exception: number;
-  /** View of the memory of the message, for reading four bytes at once; another memory has another view. */
+  readonly #message: MessageView;
   #view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
   #base = 0;
   /** Number of the span. What was found in another one does not count, so nothing is cleared. */
@@ -47,8 +53,21 @@ export class SpanScanner {
   /** Start of the value whose end `#rangeEnd` has returned. */
   #valueStart = 0;
 
+  /**
+   * Key of each attribute of the last span by its place. Spans of one kind have the same keys in the same
+   * order, so the key there is compared first.
+   */
+  readonly #guesses = new Int32Array(MAX_GUESSES).fill(IGNORED);
+  #place = 0;
+
   /** @param exception index of the name of events with an exception. */
-  constructor(keys: readonly string[], eventNames: readonly string[], exception: number) {
+  constructor(
+    message: MessageView,
+    keys: readonly string[],
+    eventNames: readonly string[],
+    exception: number,
+  ) {
+    this.#message = message;
     this.#keys = new KeyTable(keys);
     this.#eventNames = new KeyTable(eventNames);
     this.#exception = exception;
@@ -60,10 +79,10 @@ export class SpanScanner {
     this.eventTimes = new Float64Array(eventNames.length * 2);
   }
 
-  /** Begins a message, of which `scan` reads the spans. */
-  begin(message: Buffer): void {
-    if (this.#view.buffer !== message.buffer) this.#view = new DataView(message.buffer);
-    this.#base = message.byteOffset;
+  /** Begins the message whose view is set, of which `scan` reads the spans. */
+  begin(): void {
+    this.#view = this.#message.view;
+    this.#base = this.#message.base;
   }
 
   /** Kind of the value of a key in this span. */
@@ -162,6 +181,7 @@ export class SpanScanner {
       this.#kinds.fill(0);
       this.#eventStamps.fill(0);
     }
+    this.#place = 0;
     this.hasStart = false;
     this.hasEnd = false;
     this.hasException = false;
@@ -184,8 +204,12 @@ export class SpanScanner {
       length = (length & 0x7f) | ((second & 0x7f) << 7);
       if (second >= 0x80) {
         const third = bytes[at++] as number;
-        if (third >= 0x80) return -1;
-        length |= third << 14;
+        length |= (third & 0x7f) << 14;
+        if (third >= 0x80) {
+          const fourth = bytes[at++] as number;
+          if (at > end || fourth >= 0x80) return -1;
+          length |= fourth << 21;
+        }
       }
     }
     this.#valueStart = at;
@@ -194,6 +218,26 @@ export class SpanScanner {
 
   /** Reads a KeyValue, and keeps its value if it is `isKept` and asked for; false in doubt. */
   #attribute(bytes: Buffer, start: number, end: number, isKept: boolean): boolean {
+    // Nearly all have a short key and a short value, in either order.
+    const middle = start + 2 + (bytes[start + 1] as number);
+    if (middle + 2 > end || middle + 2 + (bytes[middle + 1] as number) !== end) {
+      return this.#longAttribute(bytes, start, end, isKept);
+    }
+    const first = bytes[start] as number;
+    const second = bytes[middle] as number;
+    if ((((bytes[start + 1] as number) | (bytes[middle + 1] as number)) & 0x80) !== 0) {
+      return this.#longAttribute(bytes, start, end, isKept);
+    }
+    if (first === VALUE && second === KEY) {
+      return this.#pair(bytes, middle + 2, end, start + 2, middle, isKept);
+    }
+    if (first === KEY && second === VALUE) {
+      return this.#pair(bytes, start + 2, middle, middle + 2, end, isKept);
+    }
+    return this.#longAttribute(bytes, start, end, isKept);
+  }
+
+  #longAttribute(bytes: Buffer, start: number, end: number, isKept: boolean): boolean {
     let pos = start;
     let keyStart = -1;
     let keyEnd = -1;
@@ -203,20 +247,32 @@ export class SpanScanner {
       const tag = bytes[pos++] as number;
       const after = this.#rangeEnd(bytes, pos, end);
       if (after < 0) return false;
-      if (tag === 0x0a && keyStart < 0) {
+      if (tag === KEY && keyStart < 0) {
         keyStart = this.#valueStart;
         keyEnd = after;
-      } else if (tag === 0x12 && valueStart < 0) {
+      } else if (tag === VALUE && valueStart < 0) {
         valueStart = this.#valueStart;
         valueEnd = after;
       } else return false;
       pos = after;
     }
+    return this.#pair(bytes, keyStart, keyEnd, valueStart, valueEnd, isKept);
+  }
+
+  #pair(
+    bytes: Buffer,
+    keyStart: number,
+    keyEnd: number,
+    valueStart: number,
+    valueEnd: number,
+    isKept: boolean,
+  ): boolean {
     if (valueEnd === valueStart) return true;
-    const isKeyed = isKept && keyStart >= 0;
-    const key = isKeyed
-      ? this.#keys.find(this.#view, this.#base + keyStart, keyEnd - keyStart)
-      : IGNORED;
+    if (!isKept || keyEnd === keyStart) return this.#value(IGNORED, bytes, valueStart, valueEnd);
+    const place = Math.min(this.#place++, MAX_GUESSES - 1);
+    const guess = this.#guesses[place] as number;
+    const key = this.#keys.find(this.#message, keyStart, keyEnd - keyStart, guess);
+    if (key !== guess) this.#guesses[place] = key;
     return this.#value(key, bytes, valueStart, valueEnd);
   }
 
@@ -309,7 +365,7 @@ export class SpanScanner {
     const low = this.#view.getInt32(timeAt, true);
     const high = this.#view.getInt32(timeAt + 4, true);
     if ((low | high) === 0) return;
-    const name = this.#eventNames.find(this.#view, this.#base + nameStart, nameEnd - nameStart);
+    const name = this.#eventNames.find(this.#message, nameStart, nameEnd - nameStart);
     if (name < 0) return;
     const { eventTimes } = this;
     const ms = msOfNs(low, high);

@@ -81,6 +81,7 @@ export class ProtoReader {
   next(): boolean {
     if (this.#pos >= this.#end || this.fault.text !== '') return false;
     this.at = this.#pos;
+    if (this.#shortRange()) return true;
     if (!this.#varint('a tag')) return false;
     this.field = this.low >>> 3;
     this.wireType = this.low & 7;
@@ -146,6 +147,29 @@ export class ProtoReader {
     return new ProtoReader(this.bytes, this.start, this.end, this.fault);
   }
 
+  /** Reads the commonest field: a tag of one byte, and a length of one or two. Returns false for any other. */
+  #shortRange(): boolean {
+    const { bytes } = this;
+    const end = this.#end;
+    const tag = bytes[this.#pos] as number;
+    if (tag < 8 || tag >= 0x80 || (tag & 7) !== wireTypes.bytes || end - this.#pos < 3)
+      return false;
+    let start = this.#pos + 2;
+    let length = bytes[start - 1] as number;
+    if (length >= 0x80) {
+      const second = bytes[start++] as number;
+      if (second >= 0x80) return false;
+      length = (length & 0x7f) | (second << 7);
+    }
+    if (length > end - start) return false;
+    this.field = tag >>> 3;
+    this.wireType = wireTypes.bytes;
+    this.start = start;
+    this.end = start + length;
+    this.#pos = this.end;
+    return true;
+  }
+
   #refuse(text: string): false {
     this.fault.set(text, this.at);
     return false;
@@ -191,7 +215,7 @@ export class ProtoReader {
     const left = this.#end - this.#pos;
     if (this.uint() > left) {
       return this.#refuse(
-        `field ${this.field} must fit into the ${left} bytes left, and has a length of ${this.uint()}`,
+        `field ${this.field} must fit into the ${left} bytes left, and has a length of ${this.bigUint()}`,
       );
     }
     this.start = this.#pos;

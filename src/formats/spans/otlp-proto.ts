@@ -25,9 +25,7 @@ const MAX_ID_BYTES = 16;
 export function readOtlpProto(bytes: Buffer, sink: SpanSink): string | undefined {
   const envelope = new OtlpEnvelope();
   envelope.begin(bytes);
-  while (envelope.next());
   if (envelope.problem !== undefined) return envelope.problem;
-  envelope.begin(bytes);
   let resourceNumber = -1;
   let resource: Attributes | string = '';
   while (envelope.next()) {

@@ -7,7 +7,7 @@ import {
   type Mark,
   type Preset,
   partsOf,
-  type Source,
+  type SourceParts,
   textSources,
 } from './presets/preset.ts';
 import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
@@ -60,28 +60,59 @@ function has(span: Span, { attribute, values, valueEndsWith, name }: Mark): bool
 }
 
 function eventOf(span: Span, preset: Preset): EventDraft {
-  const stages = Object.entries(preset.stages).flatMap(([stage, sources]) => {
-    const ms = durationOf(span, sources);
-    return ms === undefined ? [] : [[stage, ms] as const];
-  });
-  const texts = Object.entries(textSources(preset)).map(
-    ([field, sources]) => [field, textOf(span, sources)] as const,
-  );
+  const sources = sourcesOf(preset);
+  const stages: Record<string, number> = {};
+  for (const [stage, durations] of Object.entries(preset.stages)) {
+    const ms = durationOf(span, durations);
+    if (ms !== undefined) stages[stage] = ms;
+  }
   return {
-    ...Object.fromEntries(texts),
     ts: span.startMs,
+    model: textOf(span, sources.model),
+    version: textOf(span, sources.version),
+    service: textOf(span, sources.service),
+    request_type: textOf(span, sources.request_type),
+    region: textOf(span, sources.region),
+    host: textOf(span, sources.host),
+    tenant: textOf(span, sources.tenant),
+    id: textOf(span, sources.id),
     trace_id: span.traceId === '' ? undefined : span.traceId,
     status: statusOf(span),
     weight: weightOf(span.traceState),
     input_tokens: numberOf(span, preset.inputTokens),
     output_tokens: numberOf(span, preset.outputTokens),
     total_ms: durationOf(span, preset.total ?? []) ?? span.durationMs,
-    stages_ms: Object.fromEntries(stages),
+    stages_ms: stages,
   };
 }
 
+type TextField = keyof ReturnType<typeof textSources>;
+type Sources = Readonly<Record<TextField, readonly SourceParts[]>>;
+
+/** Sources of each preset taken apart, which is done once. */
+const knownSources = new WeakMap<Preset, Sources>();
+
+function sourcesOf(preset: Preset): Sources {
+  const known = knownSources.get(preset);
+  if (known !== undefined) return known;
+  const texts = textSources(preset);
+  const partsBy = (field: TextField) => texts[field].map(partsOf);
+  const sources = {
+    service: partsBy('service'),
+    model: partsBy('model'),
+    version: partsBy('version'),
+    request_type: partsBy('request_type'),
+    region: partsBy('region'),
+    host: partsBy('host'),
+    tenant: partsBy('tenant'),
+    id: partsBy('id'),
+  };
+  knownSources.set(preset, sources);
+  return sources;
+}
+
 /** Returns the first text that is not empty. */
-function textOf(span: Span, sources: readonly Source[]): string | undefined {
+function textOf(span: Span, sources: readonly SourceParts[]): string | undefined {
   for (const source of sources) {
     const value = foundAt(span, source);
     if (typeof value === 'string' && value !== '') return value;
@@ -89,16 +120,15 @@ function textOf(span: Span, sources: readonly Source[]): string | undefined {
   return undefined;
 }
 
-function numberOf(span: Span, sources: readonly Source[]): number | undefined {
-  for (const source of sources) {
-    const value = foundAt(span, source);
+function numberOf({ attributes }: Span, names: readonly string[]): number | undefined {
+  for (const name of names) {
+    const value = attributes.get(name);
     if (typeof value === 'number') return value;
   }
   return undefined;
 }
 
-function foundAt({ attributes, resource }: Span, source: Source): unknown {
-  const { isResource, attribute, member } = partsOf(source);
+function foundAt({ attributes, resource }: Span, { isResource, attribute, member }: SourceParts) {
   if (isResource) return resource.get(attribute);
   const value = attributes.get(attribute);
   return member === undefined ? value : memberOf(value, member);

@@ -26,7 +26,7 @@ describe('gives what the same requests give in protobuf', () => {
   test('of random spans', () => {
     const requests = new RandomRequests(mulberry32(5), { oddShare: 0.05, spans: 4 });
     const proto = testProtoDecoder();
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 60; i++) {
       const request = requests.next();
       const { outcomes, count } = decode(jsonOf(request));
       expect(outcomes).toEqual(proto.decode(request).outcomes);
@@ -37,7 +37,7 @@ describe('gives what the same requests give in protobuf', () => {
 
 test('a letter reads as the span was', () => {
   const requests = new RandomRequests(mulberry32(6), { oddShare: 0.05, spans: 4 });
-  for (let i = 0; i < 100; i++) {
+  for (let i = 0; i < 40; i++) {
     const { outcomes, letters } = decode(jsonOf(requests.next()));
     for (const [j, letter] of letters.entries()) {
       const outcome = outcomes[j];
@@ -59,13 +59,15 @@ describe('bad input', () => {
     ['a list', '[]', 'invalid_json'],
     ['no UTF-8', Buffer.from([0x22, 0xff, 0x22]), 'invalid_utf8'],
     ['arrays of depth 10^5', '['.repeat(1e5), 'too_deep'],
+    ['10^6 empty spans', spans(new Array(1e6).fill({})), 'too_many_events'],
     ['a span that is a number', spans([1]), 'bad_field'],
     ['spans that are no list', spans(1), 'bad_field'],
   ])('%s is rejected', (_, message, reason) => {
     const { outcomes, letters, count } = decode(message);
     expect(outcomes).toEqual([{ index: 0, reason, detail: expect.stringMatching(/\w/) }]);
     expect(count).toBe(1);
-    if (message !== null) expect(decode(letters[0]!).outcomes).toEqual(outcomes);
+    if (message !== null && message.length < 1e6)
+      expect(decode(letters[0]!).outcomes).toEqual(outcomes);
   });
 
   test('a byte order mark is no matter, nor is a request without spans', () => {

@@ -3,8 +3,14 @@ import type { EventDraft } from '../../../src/formats/format-reader.ts';
 import { genai } from '../../../src/formats/spans/presets/genai.ts';
 import { sglang } from '../../../src/formats/spans/presets/sglang.ts';
 import { vllm } from '../../../src/formats/spans/presets/vllm.ts';
-import { expectedEvents, expectSameEvents, fixtureText } from '../../convert/conversion.ts';
+import {
+  expectedEvents,
+  expectSameEvents,
+  fixtureBytes,
+  fixtureText,
+} from '../../convert/conversion.ts';
 import { mulberry32 } from '../../decode/mulberry32.ts';
+import { FuzzMessages } from '../../fuzz/fuzz-messages.ts';
 import { protoOf } from './oracle.ts';
 import { allPresets, generalPath, type Outcome, testProtoDecoder } from './outcomes.ts';
 import { bytesField, doubleField, fixed64Field, varintField } from './proto-writer.ts';
@@ -68,7 +74,7 @@ describe('the hot path gives what the general path gives', () => {
     const { decoder, decode } = testProtoDecoder(presets);
     const general = generalPath(presets);
     let spanCount = 0;
-    for (let i = 0; i < 300; i++) {
+    for (let i = 0; i < 100; i++) {
       const request = requests.next();
       const { outcomes, count } = decode(request);
       expect(outcomes).toEqual(general(request));
@@ -78,10 +84,30 @@ describe('the hot path gives what the general path gives', () => {
     expect(decoder.fallbackCount).toBeLessThan(spanCount * 0.5);
   });
 
+  test('of mutated files', () => {
+    const mutations = new FuzzMessages(7);
+    const general = generalPath();
+    const { decode } = testProtoDecoder();
+    const texts = [
+      'llm-server-spans/vllm-sglang-genai.otlp.jsonl',
+      'openllmetry/openai-chat.otlp.jsonl',
+    ];
+    const requests = [
+      ...texts.flatMap((file) => fixtureText(file).trim().split('\n').map(protoOf)),
+      fixtureBytes('otlp-proto/collector-0.165-kafka-message.bin'),
+    ];
+    for (const request of requests) {
+      for (let i = 0; i < 40; i++) {
+        const mutated = mutations.mutate(request);
+        expect(decode(mutated).outcomes).toEqual(general(mutated));
+      }
+    }
+  });
+
   test('and reads a letter as the span was', () => {
     const requests = new RandomRequests(mulberry32(3), { oddShare: 0.05, spans: 4 });
     const { decode } = testProtoDecoder();
-    for (let i = 0; i < 200; i++) {
+    for (let i = 0; i < 60; i++) {
       const { outcomes, letters } = decode(requests.next());
       for (const [j, letter] of letters.entries()) {
         if (letter === null) continue;
@@ -92,11 +118,21 @@ describe('the hot path gives what the general path gives', () => {
     }
   });
 
+  test('with interners that are full', () => {
+    const requests = new RandomRequests(mulberry32(8), { oddShare: 0.02, spans: 4 });
+    const { decode } = testProtoDecoder(allPresets, 5);
+    const general = generalPath(allPresets, 5);
+    for (let i = 0; i < 30; i++) {
+      const request = requests.next();
+      expect(decode(request).outcomes).toEqual(general(request));
+    }
+  });
+
   test('after the interners were cleared', () => {
     const requests = new RandomRequests(mulberry32(4), { oddShare: 0, spans: 4 });
     const { options, decode } = testProtoDecoder();
     const general = generalPath();
-    for (let i = 0; i < 100; i++) {
+    for (let i = 0; i < 30; i++) {
       options.values.clear();
       options.stages.clear();
       const request = requests.next();
@@ -175,6 +211,14 @@ describe('bad input', () => {
       expect(decode(letters[0]!).outcomes).toEqual(outcomes);
   });
 
+  test('each span without a model is rejected as the first', () => {
+    const { outcomes } = decode(
+      request([call[0]!, ...times(start, start)], [call[0]!, ...times(start, start)]),
+    );
+    const detail = 'model must be a string of at most 256 UTF-8 bytes: it is missing';
+    expect(outcomes).toEqual([0, 1].map((index) => ({ index, reason: 'missing_model', detail })));
+  });
+
   test('a message without spans is valid and holds nothing', () => {
     const empty = [Buffer.alloc(0), bytesField(1, ''), request(), varintField(99, 1)];
     expect(empty.map((message) => decode(message))).toEqual(
@@ -215,6 +259,14 @@ describe('bad input', () => {
     const { outcomes, count } = decode(many);
     expect(count).toBe(100_001);
     expect(outcomes.at(-1)).toMatchObject({ index: 100_000, reason: 'too_many_events' });
+  });
+
+  test('the rest of a message with 10,000 invalid spans is one rejection', () => {
+    const many = request(...new Array(10_005).fill([varintField(5, 1)]));
+    const { outcomes, letters } = decode(many);
+    expect(outcomes).toHaveLength(10_001);
+    expect(outcomes.at(-1)).toMatchObject({ index: 10_000, reason: 'too_many_events' });
+    expect(letters.at(-1)?.subarray(0, 2)).toEqual(varintField(5, 1));
   });
 
   test('nesting of 10^5 is no matter', () => {

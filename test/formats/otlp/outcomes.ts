@@ -17,9 +17,10 @@ export type Outcome =
   | ReturnType<typeof textsOf>
   | { readonly index: number; readonly reason: string; readonly detail: string };
 
-export function testOptions(presets = allPresets) {
-  const stages = new Interner(256);
-  const values = new Interner(100_000);
+/** @param capacity of each interner. */
+export function testOptions(presets = allPresets, capacity = 100_000) {
+  const stages = new Interner(capacity);
+  const values = new Interner(capacity);
   return { stages, values, maxMessageBytes: 16 << 20, ...bounds, presets };
 }
 
@@ -62,8 +63,8 @@ export function decodeAll(
   return { outcomes: kept.outcomes, letters: kept.letters, count };
 }
 
-export function testProtoDecoder(presets = allPresets) {
-  const options = testOptions(presets);
+export function testProtoDecoder(presets = allPresets, capacity?: number) {
+  const options = testOptions(presets, capacity);
   const decoder = new OtlpProtoDecoder(options);
   return {
     decoder,
@@ -73,8 +74,8 @@ export function testProtoDecoder(presets = allPresets) {
 }
 
 /** Outcomes by the general path alone, of a message whose envelope is whole. */
-export function generalPath(presets = allPresets) {
-  const options = testOptions(presets);
+export function generalPath(presets = allPresets, capacity?: number) {
+  const options = testOptions(presets, capacity);
   const drafts = new SpanDrafts(options);
   return (message: Buffer): readonly Outcome[] => {
     const { sink, outcomes } = keepingSink(options);

@@ -105,12 +105,12 @@ describe('protobufjs gives the same spans', () => {
   test('of random requests with their fields in any order', () => {
     const requests = new RandomRequests(mulberry32(1), { oddShare: 0.1, spans: 4 });
     let spanCount = 0;
-    for (let i = 0; i < 3_000; i++) {
+    for (let i = 0; i < 1_000; i++) {
       const request = requests.next();
       const { spans } = readProto(request);
       spanCount += spans.length;
       expect(sorted(spans)).toEqual(sorted(oracleSpans(request)));
     }
-    expect(spanCount).toBeGreaterThan(10_000);
+    expect(spanCount).toBeGreaterThan(4_000);
   });
 });

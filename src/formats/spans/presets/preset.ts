@@ -34,8 +34,9 @@ export interface Preset {
   readonly version?: readonly Source[];
   readonly id?: readonly Source[];
   readonly requestType?: readonly Source[];
-  readonly inputTokens: readonly Source[];
-  readonly outputTokens: readonly Source[];
+  /** Names of attributes with a number. */
+  readonly inputTokens: readonly string[];
+  readonly outputTokens: readonly string[];
   /** Absent, or none of them there: the span's own duration. */
   readonly total?: readonly DurationSource[];
   readonly stages: Readonly<Record<string, readonly DurationSource[]>>;
