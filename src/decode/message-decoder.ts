@@ -21,7 +21,8 @@ const SEARCH_BYTES = 64 * 1024;
 const contracts = new Map<string, ReturnType<typeof timingEvent>>();
 const MAX_CONTRACTS = 16;
 
-function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
+/** Returns the contract of events with these limits, made once. */
+export function contractOf({ maxDurationMs, maxDimensionBytes }: TimingEventLimits) {
   const key = `${maxDurationMs} ${maxDimensionBytes}`;
   let contract = contracts.get(key);
   if (contract === undefined) {

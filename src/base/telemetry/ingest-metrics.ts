@@ -45,6 +45,11 @@ export function ingestMetrics(make: MetricFactory) {
       'Dead letters not written, as there are too many, by reason.',
       ['reason'],
     ),
+    schemaRequests: make.counter(
+      'schema_registry_requests_total',
+      'Attempts to get a schema from the registry, by outcome: found, missing, failed.',
+      ['outcome'],
+    ),
     lagMessages: make.gauge('lag_messages', 'Messages in Kafka that are not committed.', [
       'topic',
       'partition',
