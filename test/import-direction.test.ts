@@ -15,6 +15,7 @@ const layers: readonly string[] = [
   'kafka',
   'decode',
   'formats',
+  'registry',
   'convert',
   'topics',
   'window',
@@ -49,7 +50,7 @@ const pureLayers = new Set([
   'compare',
   'generate',
 ]);
-const pureModules = new Set(['node:buffer', 'node:crypto', 'zod']);
+const pureModules = new Set(['node:buffer', 'node:crypto', 'protobufjs', 'zod']);
 const impure =
   /\bDate\.now\(|\bMath\.random\(|\bperformance\.now\(|\bnew Date\(\)|\bprocess\.(env|hrtime|argv|cwd|on)\b/;
 
@@ -68,6 +69,7 @@ const keepers: Readonly<Record<string, readonly string[]>> = {
   nodemailer: ['alert'],
   'csv-parse': ['convert'],
   saxes: ['convert'],
+  protobufjs: ['formats'],
 };
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));

@@ -4,9 +4,11 @@ import { facets } from '../base/facets.ts';
 import { alert } from './alert.ts';
 import { detect } from './detect.ts';
 import { http } from './http.ts';
+import { schemaRegistry as schema_registry } from './schema-registry.ts';
 import {
   day,
   duration,
+  holdsLogin,
   hostAndPort,
   hour,
   httpUrl,
@@ -15,17 +17,16 @@ import {
   share,
   whole,
 } from './setting-types.ts';
-import { checkFormat, lineKeys, topicEntry, topicsAndFormats } from './topic-format.ts';
+import {
+  checkFormat,
+  lineKeys,
+  needsRegistry,
+  topicEntry,
+  topicsAndFormats,
+} from './topic-format.ts';
 
 // `form`, `secret`, `inFile` and `duration` are metadata for messages and documents: required form, secrecy,
 // and range. See input-schema.ts.
-/** Detects a login in a URL: before its host, or in its query. */
-function holdsLogin(url: string): boolean {
-  if (!URL.canParse(url)) return url.includes('@');
-  const { username, password, searchParams } = new URL(url);
-  if (username !== '' || password !== '') return true;
-  return [...searchParams.keys()].some((name) => /user|pass|token|key|secret|auth/i.test(name));
-}
 const distinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 const isAscending = (values: readonly number[]) =>
   values.every((value, i) => i === 0 || value >= (values[i - 1] as number));
@@ -313,11 +314,31 @@ const log = z
 
 /** Every setting, its default and its documentation; docs/reference/configuration.md is generated from it. */
 export const configSchema = z
-  .strictObject({ kafka, source, clickhouse, windows, ingest, limits, detect, alert, http, log })
+  .strictObject({
+    kafka,
+    schema_registry,
+    source,
+    clickhouse,
+    windows,
+    ingest,
+    limits,
+    detect,
+    alert,
+    http,
+    log,
+  })
   .refine((value) => !value.kafka.topics.includes(value.alert.topic), {
     path: ['alert', 'topic'],
     error: 'must not be among kafka.topics',
   })
+  .refine(
+    ({ kafka, schema_registry: { url } }) =>
+      url !== undefined || !Object.values(kafka.formats).some(needsRegistry),
+    {
+      path: ['schema_registry', 'url'],
+      error: 'must be set, as a topic of kafka.topics has the schemas of a registry',
+    },
+  )
   .refine(
     ({ kafka: { topics, dead_letter_suffix } }) =>
       !topics.some((topic) => topics.includes(topic + dead_letter_suffix)),

@@ -64,6 +64,14 @@ export const httpUrl = z
   .url({ protocol: /^https?$/, error: 'must be an http or https URL' })
   .meta({ form: 'an http or https URL' });
 
+/** Detects a login in a URL: before its host, or in its query. */
+export function holdsLogin(url: string): boolean {
+  if (!URL.canParse(url)) return url.includes('@');
+  const { username, password, searchParams } = new URL(url);
+  if (username !== '' || password !== '') return true;
+  return [...searchParams.keys()].some((name) => /user|pass|token|key|secret|auth/i.test(name));
+}
+
 /** Refuses what must not be connected to: the guard of deliveries, for the hosts that the configuration names. */
 function refuseHost(host: string | undefined, context: z.RefinementCtx): void {
   const refusal = host === undefined ? undefined : hostRefusal(host);

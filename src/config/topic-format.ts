@@ -132,6 +132,11 @@ export const lineKeys = {
 /** What the messages of a topic are, and what says so. */
 export type TopicFormat = Given;
 
+/** Returns true if the records of a format have their schema in a registry. */
+export function needsRegistry({ format, schema_file: schemaFile }: TopicFormat): boolean {
+  return (format === 'avro' || format === 'protobuf') && schemaFile === undefined;
+}
+
 /** Returns the names of the topics, and the formats of those that have one. */
 export function topicsAndFormats(entries: readonly z.output<typeof topicEntry>[]): {
   readonly topics: string[];

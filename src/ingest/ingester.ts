@@ -7,6 +7,7 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
+import type { SchemaRegistry } from '../registry/schema-registry.ts';
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { LastingError } from '../sink/lasting-error.ts';
 import { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
@@ -20,6 +21,7 @@ import {
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
+import { openRegistry } from '../topics/open-registry.ts';
 import { TopicFormats } from '../topics/topic-formats.ts';
 import { OpenMemory } from './chunk/open-memory.ts';
 import { LateShare } from './late-share.ts';
@@ -63,6 +65,7 @@ export class Ingester implements SourceHandler {
   };
   readonly #partitions = new Map<Claim, PartitionIngest>();
   readonly #failure = new Failure();
+  readonly #schemas: SchemaRegistry | undefined;
   /** The broker has no topic ids: logged once. */
   #lacksTopicIds = false;
   /** Of start positions, over all partitions. */
@@ -74,6 +77,8 @@ export class Ingester implements SourceHandler {
   constructor({ source, clock = systemClock, ...options }: IngesterOptions) {
     const { config, log, metrics } = options;
     this.#source = source;
+    const requests = metrics.schemaRequests;
+    this.#schemas = openRegistry(config, { clock, log, requests });
     this.#lasting = new LastingError(config.clickhouse, 'find out where to begin');
     this.#context = {
       ...options,
@@ -81,7 +86,7 @@ export class Ingester implements SourceHandler {
       groupId: source.groupId,
       writer: new RowBinaryWriter(),
       memory: new OpenMemory(),
-      formats: TopicFormats.open(config),
+      formats: TopicFormats.open(config, this.#schemas),
       deadLetterSuffix: config.kafka.dead_letter_suffix,
       letterBudget: new DeadLetterBudget(config.limits.max_dead_letters_per_second),
       guardMs: config.kafka.session_timeout / 2,
@@ -132,7 +137,13 @@ export class Ingester implements SourceHandler {
       const seconds = Math.round(storingMs / 1000);
       return [`ingest: a chunk of ${topic}/${partition} has not been stored for ${seconds} s`];
     });
-    return [...slow, ...this.#context.paused.problems()];
+    const waiting = [...this.#partitions].flatMap(([{ topic, partition }, ingest]) => {
+      const waitingMs = ingest.waitingMs();
+      if (waitingMs <= STORING_MS_TOLERATED) return [];
+      const seconds = Math.round(waitingMs / 1000);
+      return [`ingest: ${topic}/${partition} has waited ${seconds} s for a schema of the registry`];
+    });
+    return [...slow, ...waiting, ...this.#context.paused.problems()];
   }
 
   /** Stops reading, stores what was read, and releases the partitions. */
@@ -143,6 +154,7 @@ export class Ingester implements SourceHandler {
       [...this.#partitions.values()].map((partition) => partition.drain()),
     );
     await this.#source.stop();
+    this.#schemas?.close();
     for (const outcome of outcomes) {
       if (outcome.status === 'fulfilled' || outcome.reason instanceof ClaimLostError) continue;
       this.#context.log.error({ err: String(outcome.reason) }, 'a partition could not be drained');
@@ -152,6 +164,7 @@ export class Ingester implements SourceHandler {
   /** Releases the partitions without storing: their next owner reads the rest again. */
   async abandon(): Promise<void> {
     this.#stopTicking();
+    this.#schemas?.close();
     await this.#source.stop();
   }
 

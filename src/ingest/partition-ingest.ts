@@ -57,6 +57,7 @@ export class PartitionIngest {
   #draining = false;
   #flushing: Promise<void> | undefined;
   #flushingSinceMs = 0;
+  #waitingSinceMs: number | undefined;
   #failure: unknown;
   /** When it was paused; undefined while it is not. */
   #pausedMs: number | undefined;
@@ -90,6 +91,12 @@ export class PartitionIngest {
   storingMs(): number {
     if (this.#flushing === undefined) return 0;
     return this.#context.clock.elapsedMs() - this.#flushingSinceMs;
+  }
+
+  /** How long the next record has waited for what it needs, such as its schema; 0 while none waits. */
+  waitingMs(): number {
+    if (this.#waitingSinceMs === undefined) return 0;
+    return this.#context.clock.elapsedMs() - this.#waitingSinceMs;
   }
 
   /** Adds a batch; resolves when it is in a chunk, which may not be stored yet. */
@@ -354,11 +361,15 @@ export class PartitionIngest {
     const done = prepared.then(() => {
       isDone = true;
     });
+    // Nobody may wait for it any more when it fails.
+    done.catch(() => undefined);
+    this.#waitingSinceMs = this.#context.clock.elapsedMs();
     while (!isDone && !this.#draining && this.#pausedMs === undefined) {
       await Promise.race([done, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
       await keepAlive();
       this.#check();
     }
+    this.#waitingSinceMs = undefined;
   }
 
   /** An inherited range ends exactly at its intent's end, any other when it is full. */

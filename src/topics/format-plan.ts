@@ -5,13 +5,14 @@ import { readMapping, readPreset } from '../config/presets.ts';
 import type { TopicFormat } from '../config/topic-format.ts';
 import { checkedMapping } from '../formats/mapping/checked-mapping.ts';
 import type { Mapping } from '../formats/mapping/mapping-schema.ts';
+import type { SchemaFile } from '../formats/records/record-reader-of.ts';
 
 /** A format with what its files hold. */
 export interface FormatPlan {
   readonly given: TopicFormat;
   readonly mapping: Mapping | undefined;
-  /** Text of `schema_file`. */
-  readonly schema: string | undefined;
+  /** The user's own schema. */
+  readonly schema: SchemaFile | undefined;
   /** Of the format and its rules, in 12 characters; undefined for timing events. */
   readonly identity: string | undefined;
 }
@@ -24,12 +25,13 @@ export interface FormatPlan {
 export function planOf(given: TopicFormat): FormatPlan {
   const mapping = mappingOf(given);
   const { schema_file: schemaFile } = given;
-  const schema = schemaFile === undefined ? undefined : textOf(schemaFile, 'schema');
+  const schema =
+    schemaFile === undefined ? undefined : { file: schemaFile, text: textOf(schemaFile, 'schema') };
   const { format = 'timing', preset, model, framing, message } = given;
   const identity =
     format === 'timing'
       ? undefined
-      : identityOf([format, preset, model, framing, message, mapping, schema]);
+      : identityOf([format, preset, model, framing, message, mapping, schema?.text]);
   return { given, mapping, schema, identity };
 }
 

@@ -2,9 +2,11 @@ import { type Clock, systemClock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
+import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import { LogBounds } from '../kafka/log-bounds.ts';
 import { OffsetReader, type WantedRecords } from '../kafka/offset-reader.ts';
+import { openRegistry } from './open-registry.ts';
 import { TopicFormats } from './topic-formats.ts';
 import { type SampleSummary, TopicSample } from './topic-sample.ts';
 
@@ -16,10 +18,14 @@ const longestReadMs = 8_000;
 /** Reads the newest records of each topic, and says what its format makes of them: one finding a topic. */
 export async function probeTopics(
   config: Config,
+  log: Logger,
   clock: Clock = systemClock,
 ): Promise<ProbeFinding[]> {
-  const formats = TopicFormats.open({ ...config, source: { type: 'kafka' } });
+  const requests = { inc: () => undefined };
+  const schemas = openRegistry(config, { clock, log, requests });
+  const formats = TopicFormats.open({ ...config, source: { type: 'kafka' } }, schemas);
   const { kafka } = config;
+  const done = new AbortController();
   let bounds: LogBounds | undefined;
   let reader: OffsetReader | undefined;
   try {
@@ -32,16 +38,23 @@ export async function probeTopics(
       const read = reader.read(wanted, ({ topic, value, refused }) => {
         if (refused === undefined) values.get(topic)?.push(value && Buffer.from(value));
       });
-      await Promise.race([read, clock.sleep(longestReadMs)]);
+      await Promise.race([read, clock.sleep(longestReadMs, done.signal)]);
       read.catch(() => undefined);
     }
     return await Promise.all(
-      kafka.topics.map((topic) => findingOf(topic, values.get(topic) ?? [], formats, config)),
+      kafka.topics.map(async (topic) => {
+        const found = findingOf(topic, values.get(topic) ?? [], formats, config);
+        found.catch(() => undefined);
+        const late = clock.sleep(longestReadMs, done.signal).then(() => unansweredFinding(topic));
+        return Promise.race([found, late]);
+      }),
     );
   } catch (error) {
     const detail = `records are not read: ${messageOf(error)}`;
     return [{ ok: true, isWarning: true, what: 'Kafka records', detail }];
   } finally {
+    done.abort();
+    schemas?.close();
     await Promise.allSettled([bounds?.close(), reader?.close()]);
   }
 }
@@ -55,6 +68,13 @@ async function newestOf(bounds: LogBounds, topic: string): Promise<WantedRecords
     const offsets = Array.from({ length: high - first }, (_, i) => first + i);
     return { topic, partition, offsets };
   });
+}
+
+function unansweredFinding(topic: string): ProbeFinding {
+  const detail = 'the schema registry does not give the schemas of its newest records';
+  const hint =
+    'Look at schema_registry.url: until it responds, this topic waits and nothing is lost.';
+  return { ok: false, what: `topic ${topic}`, detail, hint };
 }
 
 async function findingOf(

@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
 import { MessageDecoder } from '../decode/message-decoder.ts';
+import type { SchemaSource } from '../formats/records/schema-source.ts';
 import { type FormatPlan, planOf } from './format-plan.ts';
 import { openDecoder } from './open-decoder.ts';
 
@@ -9,29 +10,41 @@ export class TopicFormats {
   readonly #plans: ReadonlyMap<string, FormatPlan>;
   /** Of a source that has one format for all it reads. */
   readonly #all: FormatPlan | undefined;
+  readonly #schemas: SchemaSource | undefined;
 
-  private constructor(plans: ReadonlyMap<string, FormatPlan>, all: FormatPlan | undefined) {
+  private constructor(
+    plans: ReadonlyMap<string, FormatPlan>,
+    all: FormatPlan | undefined,
+    schemas: SchemaSource | undefined,
+  ) {
     this.#plans = plans;
     this.#all = all;
+    this.#schemas = schemas;
   }
 
   /**
    * Reads the files that the formats name.
    *
+   * @param schemas of `schema_registry`; needed by decoders of formats with one.
    * @throws OperatorError TAILMARK_CONFIG_INVALID where one is missing or wrong.
    */
-  static open({ kafka, source }: Pick<Config, 'kafka' | 'source'>): TopicFormats {
-    if (source.type !== 'kafka') return new TopicFormats(new Map(), planOf(source));
+  static open(
+    { kafka, source }: Pick<Config, 'kafka' | 'source'>,
+    schemas?: SchemaSource,
+  ): TopicFormats {
+    if (source.type !== 'kafka') return new TopicFormats(new Map(), planOf(source), schemas);
     const plans = Object.entries(kafka.formats).map(
       ([topic, given]) => [topic, planOf(given)] as const,
     );
-    return new TopicFormats(new Map(plans), undefined);
+    return new TopicFormats(new Map(plans), undefined, schemas);
   }
 
   /** Returns a decoder for one partition of a topic. */
   decoderOf(topic: string, options: DecoderOptions): EventDecoder {
     const plan = this.#planOf(topic);
-    return plan === undefined ? new MessageDecoder(options) : openDecoder(plan, options);
+    return plan === undefined
+      ? new MessageDecoder(options)
+      : openDecoder(plan, options, this.#schemas);
   }
 
   /**

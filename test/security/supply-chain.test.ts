@@ -30,7 +30,7 @@ const locked = Object.entries(lock.packages).filter(([path]) => path !== '');
 const shipped = locked.filter(([, { dev }]) => dev !== true);
 
 /** Packages in production, binaries for other platforms apart. Raising it is a decision. */
-const mostShipped = 36;
+const mostShipped = 38;
 /** The binaries, of which npm installs one or two. */
 const mostBinaries = 34;
 

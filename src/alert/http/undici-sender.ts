@@ -2,12 +2,12 @@ import { X509Certificate } from 'node:crypto';
 import { lookup } from 'node:dns/promises';
 import { Agent, type buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { hostRefusal } from '../../base/network/address-guard.ts';
+import { httpDateMs, retryAfterMs } from '../../base/network/retry-after.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { guardedLookup, type Resolve } from './guarded-lookup.ts';
 import { httpFailure } from './http-failure.ts';
 import type { HttpPost, HttpResult, HttpSender } from './http-sender.ts';
 import { type Env, type Proxies, proxiesOf } from './proxies.ts';
-import { httpDateMs, retryAfterMs } from './retry-after.ts';
 
 const maxTextBytes = 4_096;
 

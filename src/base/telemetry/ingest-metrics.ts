@@ -11,10 +11,6 @@ export function ingestMetrics(make: MetricFactory) {
       'reason',
     ]),
     eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.'),
-    eventsUnmapped: make.counter(
-      'events_unmapped_total',
-      'Spans and records that are no event by intent: no rule maps them.',
-    ),
     eventsLateMerged: make.counter(
       'events_late_merged_total',
       'Events counted in a window that the watermark had already passed.',
@@ -78,6 +74,21 @@ export function ingestMetrics(make: MetricFactory) {
       'Time without progress while records wait.',
       [],
       'max',
+    ),
+  };
+}
+
+/** Of topics in other formats than timing events. */
+export function formatMetrics(make: MetricFactory) {
+  return {
+    eventsUnmapped: make.counter(
+      'events_unmapped_total',
+      'Spans and records that are no event by intent: no rule maps them.',
+    ),
+    schemaRequests: make.counter(
+      'schema_registry_requests_total',
+      'Attempts to get a schema from the registry, by outcome: found, missing, failed.',
+      ['outcome'],
     ),
   };
 }

@@ -5,7 +5,7 @@ import {
   Registry,
 } from 'prom-client';
 import { alertMetrics, detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
-import { clockMetrics, ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
+import { clockMetrics, formatMetrics, ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
 
 /** Metrics of a tailmark process. One set per process; tests make their own. */
@@ -21,6 +21,7 @@ export function createMetrics() {
     ofProcess: new Registry(),
     ...ingestMetrics(make),
     ...clockMetrics(make),
+    ...formatMetrics(make),
     ...ledgerMetrics(make),
     ...detectMetrics(make),
     ...detectDelayMetrics(make),

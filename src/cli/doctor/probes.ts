@@ -13,8 +13,11 @@ export const probes = {
   clickhouse: async (config: Config, roles: readonly Role[]) =>
     (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
   /** Needs Kafka with its topics. */
-  topics: async (config: Config) =>
-    (await import('../../topics/probe-topics.ts')).probeTopics(config),
+  topics: async (config: Config) => {
+    const { probeTopics } = await import('../../topics/probe-topics.ts');
+    const { createLog } = await import('../../base/telemetry/log.ts');
+    return probeTopics(config, createLog({ level: 'error' }));
+  },
   /** Needs both servers. */
   group: async (config: Config) =>
     (await import('../../ingest/require-own-group.ts')).probeGroup(config),

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { httpDateMs, retryAfterMs } from '../../../src/alert/http/retry-after.ts';
+import { httpDateMs, retryAfterMs } from '../../../src/base/network/retry-after.ts';
 
 const nowMs = Date.UTC(1994, 10, 6, 8, 49, 0);
 

@@ -1,0 +1,124 @@
+import { isUtf8 } from 'node:buffer';
+import { limits } from '../../base/limits.ts';
+import { frameFault, headerBytes, schemaIdOf } from './confluent-frame.ts';
+import { elementSpans, lineSpans, nestsDeeper, type Span } from './json-spans.ts';
+import { type Framing, RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
+import { shownMessage } from './shown-bytes.ts';
+
+/**
+ * Reads messages of JSON: one object, an array of objects, or one object a line. Each object is a record, and
+ * so is each line that is none: it is rejected alone. With `framing: confluent` the header is passed over;
+ * JSON is read without its schema.
+ */
+export class JsonReader implements RecordReader {
+  readonly #start: number;
+
+  constructor(framing: Framing) {
+    this.#start = framing === 'confluent' ? headerBytes : 0;
+  }
+
+  read(message: Buffer, sink: RecordSink): void {
+    if (this.#start > 0 && schemaIdOf(message) === undefined) {
+      const { reason, message: detail } = frameFault('invalid_json', message);
+      sink.reject(reason, detail, 0, message.length);
+      return;
+    }
+    const start = this.#start + (hasMark(message, this.#start) ? 3 : 0);
+    const whole = { start, end: message.length };
+    const value = parsedOrUndefined(message, whole);
+    if (Array.isArray(value)) this.#array(message, whole, value, sink);
+    else if (value !== undefined)
+      this.#put(message, value, { start: 0, end: message.length }, sink);
+    else this.#lines(message, whole, sink);
+  }
+
+  letter(message: Buffer, start: number, end: number): Buffer {
+    const part = message.subarray(start, end);
+    return start < this.#start || this.#start === 0
+      ? part
+      : Buffer.concat([message.subarray(0, this.#start), part]);
+  }
+
+  #array(message: Buffer, whole: Span, items: readonly unknown[], sink: RecordSink): void {
+    if (items.length === 0) {
+      const detail = 'The array must hold an event: it is empty';
+      sink.reject('empty_message', detail, 0, message.length);
+      return;
+    }
+    let count = 0;
+    for (const span of elementSpans(message, whole)) {
+      if (count === limits.eventsPerMessage) {
+        rejectRest(message, span.start, sink);
+        return;
+      }
+      this.#put(message, items[count++], span, sink);
+    }
+  }
+
+  #lines(message: Buffer, whole: Span, sink: RecordSink): void {
+    let count = 0;
+    for (const span of lineSpans(message, whole)) {
+      if (count++ === limits.eventsPerMessage) {
+        rejectRest(message, span.start, sink);
+        return;
+      }
+      try {
+        this.#put(message, parsedLine(message, span), span, sink);
+      } catch (error) {
+        if (!(error instanceof RecordFault)) throw error;
+        sink.reject(error.reason, error.message, span.start, span.end);
+      }
+    }
+  }
+
+  #put(message: Buffer, value: unknown, span: Span, sink: RecordSink): void {
+    const { start, end } = span;
+    if (end - start > limits.eventBytes) {
+      const detail = `An event must have at most ${limits.eventBytes} bytes: it has ${end - start}`;
+      sink.reject('message_too_large', detail, start, end);
+    } else if (nestsDeeper(message, span, limits.nestingDepth)) {
+      const detail = `An event must nest at most ${limits.nestingDepth} levels: it nests deeper`;
+      sink.reject('too_deep', detail, start, end);
+    } else if (typeof value !== 'object' || value === null || Array.isArray(value)) {
+      const found = shownMessage(message.subarray(start, end));
+      sink.reject('not_an_object', `An event must be a JSON object: it is ${found}`, start, end);
+    } else sink.record(value, start, end);
+  }
+}
+
+function hasMark(message: Buffer, at: number): boolean {
+  return message[at] === 0xef && message[at + 1] === 0xbb && message[at + 2] === 0xbf;
+}
+
+/** Value of the message if it is one; undefined for lines, and for what is broken. */
+function parsedOrUndefined(message: Buffer, { start, end }: Span): unknown {
+  if (!isUtf8(message.subarray(start, end))) return undefined;
+  // Most of the cost of a failed parse is its unused stack trace.
+  const { stackTraceLimit } = Error;
+  Error.stackTraceLimit = 0;
+  try {
+    return JSON.parse(message.toString('utf8', start, end)) as unknown;
+  } catch {
+    return undefined;
+  } finally {
+    Error.stackTraceLimit = stackTraceLimit;
+  }
+}
+
+/** @throws {RecordFault} */
+function parsedLine(message: Buffer, span: Span): unknown {
+  const bytes = message.subarray(span.start, span.end);
+  if (!isUtf8(bytes)) {
+    throw new RecordFault('invalid_utf8', 'An event must be UTF-8: some bytes are not');
+  }
+  if (bytes.length > limits.eventBytes) return undefined;
+  const value = parsedOrUndefined(message, span);
+  if (value !== undefined) return value;
+  const detail = `An event must be valid JSON: it is ${shownMessage(bytes)}`;
+  throw new RecordFault('invalid_json', detail);
+}
+
+function rejectRest(message: Buffer, start: number, sink: RecordSink): void {
+  const detail = `A message must hold at most ${limits.eventsPerMessage} events: it holds more`;
+  sink.reject('too_many_events', detail, start, message.length);
+}

@@ -1,0 +1,151 @@
+import protobuf from 'protobufjs';
+import { recordLimits } from '../record-limits.ts';
+import { SchemaFault, shownName } from '../schema-fault.ts';
+import type { ReferencedSchema } from '../schema-source.ts';
+import { stubOf } from './stub-files.ts';
+
+/** A `.proto` file with everything it imports. */
+export interface ProtoFile {
+  /** Returns the message at a path of positions, from the outermost one inwards. @throws {SchemaFault} */
+  at(indexes: readonly number[]): protobuf.Type;
+  /** Returns the message of a name, with its package or without. @throws {SchemaFault} */
+  named(name: string): protobuf.Type;
+}
+
+/** Most levels of imports that import others. */
+const maxImportDepth = 32;
+
+/**
+ * Parses a `.proto` file (proto2, proto3, editions) and what it imports: the given references and Google's
+ * well-known types. protobufjs parses it; its code generator is never used.
+ *
+ * @throws {SchemaFault}
+ */
+export function parseProto(text: string, references: readonly ReferencedSchema[] = []): ProtoFile {
+  const root = new protobuf.Root();
+  const texts = new Map(references.map(({ name, text }) => [name, text]));
+  try {
+    const scope = parseInto(root, text, texts, new Set(), 0);
+    const messages = messagesOf(new protobuf.Root(), text);
+    root.resolveAll();
+    return {
+      at: (indexes) => messageAt(scope, messages, indexes),
+      named: (name) => messageNamed(scope, messages, name),
+    };
+  } catch (error) {
+    if (error instanceof SchemaFault) throw error;
+    const message = error instanceof Error ? error.message : String(error);
+    throw new SchemaFault(`a .proto file must be valid: ${message.slice(0, 200)}`);
+  }
+}
+
+/** Parses a file and its imports into one tree; returns the namespace of the file's package. */
+function parseInto(
+  root: protobuf.Root,
+  text: string,
+  texts: ReadonlyMap<string, string>,
+  done: Set<string>,
+  depth: number,
+): protobuf.NamespaceBase {
+  if (depth > maxImportDepth) {
+    throw new SchemaFault(`imports must nest at most ${maxImportDepth} levels: they nest deeper`);
+  }
+  const parsed = parseText(text, root);
+  for (const name of [...(parsed.imports ?? []), ...(parsed.weakImports ?? [])]) {
+    if (done.has(name)) continue;
+    done.add(name);
+    const known = protobuf.common.get(name);
+    const given = texts.get(name) ?? stubOf(name);
+    if (known?.nested !== undefined && !texts.has(name)) root.addJSON(known.nested);
+    else if (given !== undefined) parseInto(root, given, texts, done, depth + 1);
+    else
+      throw new SchemaFault(
+        `an import must be a well-known file or a reference: ${shownName(name)} is neither`,
+      );
+  }
+  return packageOf(root, parsed.package);
+}
+
+function parseText(text: string, root: protobuf.Root): protobuf.IParserResult {
+  if (text.length > recordLimits.schemaCharacters) {
+    const rule = `a schema must have at most ${recordLimits.schemaCharacters} characters`;
+    throw new SchemaFault(`${rule}: it has ${text.length}`);
+  }
+  return protobuf.parse(text, root, { keepCase: true });
+}
+
+function packageOf(root: protobuf.Root, name: string | undefined): protobuf.NamespaceBase {
+  if (name === undefined) return root;
+  const found = root.lookup(name);
+  if (found instanceof protobuf.Namespace) return found;
+  throw new SchemaFault(`the package ${shownName(name)} must not have the name of a message`);
+}
+
+/** A message's name, and those of the messages declared in it, in their order in the file. */
+interface Declared {
+  readonly name: string;
+  readonly nested: readonly Declared[];
+}
+
+/** Messages of one file. Parsed apart, as imports may be of the same package. */
+function messagesOf(root: protobuf.Root, text: string): readonly Declared[] {
+  const parsed = parseText(text, root);
+  return declaredIn(packageOf(root, parsed.package));
+}
+
+function declaredIn(scope: protobuf.NamespaceBase): readonly Declared[] {
+  return scope.nestedArray
+    .filter((each) => each instanceof protobuf.Type)
+    .map((type) => ({ name: type.name, nested: declaredIn(type) }));
+}
+
+function messageAt(
+  scope: protobuf.NamespaceBase,
+  messages: readonly Declared[],
+  indexes: readonly number[],
+): protobuf.Type {
+  let declared = messages;
+  let at: protobuf.NamespaceBase = scope;
+  for (const index of indexes) {
+    const found = declared[index];
+    if (found === undefined) {
+      const path = indexes.join('.');
+      throw new SchemaFault(
+        `the message at index ${path} must be in the schema: it has ${declared.length} there`,
+      );
+    }
+    at = typeIn(at, found.name);
+    declared = found.nested;
+  }
+  return at as protobuf.Type;
+}
+
+function typeIn(scope: protobuf.NamespaceBase, name: string): protobuf.Type {
+  const found = scope.get(name);
+  if (found instanceof protobuf.Type) return found;
+  throw new SchemaFault(`${shownName(name)} must be a message: it is not`);
+}
+
+/** A message by its full name, or by the part after the package: `Timing`, `Outer.Timing`. */
+function messageNamed(
+  scope: protobuf.NamespaceBase,
+  messages: readonly Declared[],
+  name: string,
+): protobuf.Type {
+  const prefix = scope.fullName === '' ? '' : `${scope.fullName.slice(1)}.`;
+  const path = (name.startsWith(prefix) ? name.slice(prefix.length) : name).split('.');
+  let declared = messages;
+  let at: protobuf.NamespaceBase = scope;
+  for (const part of path) {
+    const found = declared.find((each) => each.name === part);
+    if (found === undefined) {
+      const names = messages.map((each) => each.name).slice(0, 10);
+      throw new SchemaFault(
+        `message ${shownName(name)} must be in the file: it has ${names.join(', ') || 'none'}`,
+      );
+    }
+    at = typeIn(at, found.name);
+    declared = found.nested;
+  }
+  return at as protobuf.Type;
+}

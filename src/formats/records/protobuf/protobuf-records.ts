@@ -1,0 +1,53 @@
+import { ByteCursor } from '../byte-cursor.ts';
+import { headerBytes, messageIndexesAt } from '../confluent-frame.ts';
+import { SchemaFault } from '../schema-fault.ts';
+import type { Serialization } from '../schema-reader.ts';
+import { MessageReader } from './compile-message.ts';
+import { type ProtoFile, parseProto } from './parse-proto.ts';
+
+/** A file's messages, by their path in it. */
+interface ProtoReaders {
+  readonly file: ProtoFile;
+  readonly readers: Map<string, MessageReader>;
+}
+
+/** Protobuf with the header of a registry, which is followed by the message's place in its file. */
+export const framedProtobuf: Serialization<ProtoReaders> = {
+  type: 'PROTOBUF',
+  reason: 'invalid_protobuf',
+  compile: ({ text, references }) => ({ file: parseProto(text, references), readers: new Map() }),
+  read({ file, readers }, message) {
+    const { indexes, start } = messageIndexesAt(message, headerBytes);
+    const path = indexes.join('.');
+    let reader = readers.get(path);
+    if (reader === undefined) {
+      reader = new MessageReader(file.at(indexes));
+      readers.set(path, reader);
+    }
+    return readRecord(reader, message, start);
+  },
+};
+
+/**
+ * Protobuf without a header: all messages are of one type.
+ *
+ * @param name of the message. @default {the first of the file}
+ */
+export function plainProtobuf(name?: string): Serialization<MessageReader> {
+  return {
+    type: 'PROTOBUF',
+    reason: 'invalid_protobuf',
+    compile({ text, references }) {
+      const file = parseProto(text, references);
+      return new MessageReader(name === undefined ? file.at([0]) : file.named(name));
+    },
+    read: readRecord,
+  };
+}
+
+function readRecord(reader: MessageReader, message: Buffer, start: number): object {
+  const cursor = new ByteCursor(message, start, message.length, 'invalid_protobuf');
+  const record = reader.read(cursor);
+  if (typeof record === 'object' && record !== null) return record;
+  throw new SchemaFault('an event must be a message with fields: the schema names a single value');
+}

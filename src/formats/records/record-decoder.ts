@@ -1,0 +1,89 @@
+import { type DecodeContext, decodeValue } from '../../decode/decode-event.ts';
+import { DecodedEvent } from '../../decode/decoded-event.ts';
+import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import { isReadable } from '../../decode/readable-message.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import { contractOf } from '../../decode/shared-contract.ts';
+import type { Mapped } from '../mapping/compile-mapping.ts';
+import type { RecordReader, RecordSink } from './record-reader.ts';
+
+export interface RecordDecoderOptions extends DecoderOptions {
+  readonly reader: RecordReader;
+  /**
+   * Makes events of records: a compiled mapping. @default {a record's own fields are those of a timing event}
+   */
+  readonly map?: ((record: object) => Mapped) | undefined;
+}
+
+/**
+ * Decodes messages of Avro, Protobuf or JSON by a mapping. A message of Avro or Protobuf is one record; one
+ * of JSON may hold several, and a record's index is its position among them. A dead letter is the message
+ * itself, or the record as a message of its own.
+ */
+export class RecordDecoder implements EventDecoder, RecordSink {
+  readonly #reader: RecordReader;
+  readonly #map: RecordDecoderOptions['map'];
+  readonly #maxMessageBytes: number;
+  readonly #context: DecodeContext;
+  readonly #event = new DecodedEvent();
+  #sink: DecodeSink | undefined;
+  #index = 0;
+
+  constructor(options: RecordDecoderOptions) {
+    const { reader, map, stages, values, maxMessageBytes } = options;
+    this.#reader = reader;
+    this.#map = map;
+    this.#maxMessageBytes = maxMessageBytes;
+    this.#context = { contract: contractOf(options), stages, values };
+  }
+
+  prepare(message: Buffer): Promise<void> | undefined {
+    return message.length > this.#maxMessageBytes ? undefined : this.#reader.prepare?.(message);
+  }
+
+  decode(message: Buffer | null, sink: DecodeSink): number {
+    if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
+    const size = message.length;
+    this.#index = 0;
+    this.#sink = sink;
+    if (size > 0) this.#reader.read(message, this);
+    if (this.#index === 0) {
+      const found = size === 0 ? 'empty' : 'blank';
+      const detail = `The message must hold an event: it is ${found}`;
+      this.reject('empty_message', detail, 0, size);
+    }
+    return this.#index;
+  }
+
+  letter(message: Buffer, start: number, end: number): Buffer {
+    return this.#reader.letter?.(message, start, end) ?? message.subarray(start, end);
+  }
+
+  /** Called by the reader. */
+  record(record: object, start: number, end: number): void {
+    const mapped = this.#map === undefined ? { draft: record } : this.#map(record);
+    if (mapped === 'skip') {
+      this.#index++;
+      this.#sink?.skip(1);
+      return;
+    }
+    if (!('draft' in mapped)) {
+      // Only readers of lines of files give that reason.
+      const reason = mapped.reason === 'invalid_line' ? 'invalid_json' : mapped.reason;
+      this.reject(reason, mapped.detail, start, end);
+      return;
+    }
+    const rejection = decodeValue(mapped.draft, this.#context, this.#event);
+    if (rejection !== undefined) {
+      this.reject(rejection.reason, rejection.detail, start, end);
+      return;
+    }
+    this.#index++;
+    this.#sink?.event(this.#event, start, end);
+  }
+
+  /** Called by the reader. */
+  reject(reason: RejectReason, detail: string, start: number, end: number): void {
+    this.#sink?.reject(this.#index++, reason, detail, start, end);
+  }
+}

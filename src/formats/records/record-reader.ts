@@ -1,0 +1,48 @@
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+
+/**
+ * How the bytes of a record are wrapped: by a schema registry's serializer (byte 0 and a schema id), or not.
+ */
+export type Framing = 'none' | 'confluent';
+
+/** Receives the records of a message, in order. */
+export interface RecordSink {
+  /** Receives one record, which is a plain object, and its place `[start, end)` in the message. */
+  record(object: object, start: number, end: number): void;
+  /** Receives what is no record. @param detail one sentence: what was expected and what was found. */
+  reject(reason: RejectReason, detail: string, start: number, end: number): void;
+}
+
+/** Reads messages of one serialization to plain objects. Content never makes it throw. */
+export interface RecordReader {
+  /** Reads every record of a message. */
+  read(message: Buffer, sink: RecordSink): void;
+  /** Returns what stands at `[start, end)` as a message of its own; without it, those bytes are one. */
+  letter?(message: Buffer, start: number, end: number): Buffer;
+  /** Fetches the schema of the message; undefined where none has to be fetched. */
+  prepare?(message: Buffer): Promise<void> | undefined;
+}
+
+/** Why bytes cannot be read as a record. Thrown while one is read, and returned as a rejection. */
+export class RecordFault extends Error {
+  readonly reason: RejectReason;
+
+  constructor(reason: RejectReason, detail: string) {
+    super(detail);
+    this.reason = reason;
+  }
+}
+
+/**
+ * Defines a property. Assigned, the key `__proto__` would change the object instead of being one of its keys.
+ */
+export function setOwn(object: Record<string, unknown>, key: string, value: unknown): void {
+  if (key === '__proto__') {
+    Object.defineProperty(object, key, {
+      value,
+      enumerable: true,
+      configurable: true,
+      writable: true,
+    });
+  } else object[key] = value;
+}

@@ -1,0 +1,106 @@
+import type { Clock } from '../base/clock.ts';
+import { knownSecrets } from '../base/telemetry/known-secrets.ts';
+import type { Logger } from '../base/telemetry/log.ts';
+import type {
+  MissingSchema,
+  RegisteredSchema,
+  SchemaSource,
+} from '../formats/records/schema-source.ts';
+import { fetchSchema } from './fetch-schema.ts';
+import { RegistryHttp } from './registry-http.ts';
+import type { RegistryConfig } from './registry-login.ts';
+import { SchemaCache } from './schema-cache.ts';
+
+/** Waits between attempts: the first, and the longest. Each is twice the one before. */
+const firstWaitMs = 250;
+const longestWaitMs = 30_000;
+
+/** Counts attempts by outcome; a counter with the label `outcome`. */
+export interface RegistryCounter {
+  inc(labels: { readonly outcome: 'found' | 'missing' | 'failed' }): void;
+}
+
+export interface SchemaRegistryOptions {
+  readonly config: RegistryConfig;
+  readonly clock: Clock;
+  readonly log: Logger;
+  readonly requests: RegistryCounter;
+}
+
+/**
+ * Schemas of a registry with Confluent's API, by id. Each is fetched once, as ids are for ever, and by one
+ * request at a time. Whatever is not a schema, and not the registry's word that it has none, is tried again
+ * until it is one of them: the caller waits. The log has a line when the registry fails and one when it is
+ * back.
+ */
+export class SchemaRegistry implements SchemaSource {
+  readonly #options: SchemaRegistryOptions;
+  readonly #http: RegistryHttp;
+  readonly #cache: SchemaCache;
+  readonly #fetches = new Map<number, Promise<void>>();
+  readonly #closing = new AbortController();
+  /** Ids that the registry has not given when it was asked last. */
+  readonly #failing = new Set<number>();
+
+  /** @throws {OperatorError} TAILMARK_CONFIG_INVALID if a certificate or key is not PEM. */
+  constructor(options: SchemaRegistryOptions) {
+    this.#options = options;
+    const nowMs = () => options.clock.nowMs();
+    this.#http = new RegistryHttp(options.config, nowMs);
+    this.#cache = new SchemaCache(() => options.clock.elapsedMs());
+  }
+
+  get(id: number): RegisteredSchema | MissingSchema | undefined {
+    return this.#cache.get(id);
+  }
+
+  fetch(id: number): Promise<void> {
+    let fetch = this.#fetches.get(id);
+    if (fetch === undefined) {
+      fetch = this.#fetchUntilKnown(id).finally(() => this.#fetches.delete(id));
+      this.#fetches.set(id, fetch);
+    }
+    return fetch;
+  }
+
+  /** Ends every request; fetches that wait reject. */
+  close(): void {
+    this.#closing.abort(new Error('the schema registry client is closed'));
+    this.#http.close();
+  }
+
+  async #fetchUntilKnown(id: number): Promise<void> {
+    const { clock, requests } = this.#options;
+    const { signal } = this.#closing;
+    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+      signal.throwIfAborted();
+      const result = await fetchSchema(this.#http, id);
+      signal.throwIfAborted();
+      if (!('failure' in result)) {
+        requests.inc({ outcome: 'missing' in result ? 'missing' : 'found' });
+        this.#cache.put(id, result);
+        this.#recovered(id);
+        return;
+      }
+      requests.inc({ outcome: 'failed' });
+      this.#failed(id, result.failure);
+      await clock.sleep(Math.max(waitMs, result.retryAfterMs ?? 0), signal);
+    }
+  }
+
+  #failed(id: number, failure: string): void {
+    const isFirst = this.#failing.size === 0;
+    this.#failing.add(id);
+    if (!isFirst) return;
+    const { config, log } = this.#options;
+    log.warn(
+      { url: config.url, schema_id: id, failure: knownSecrets.hide(failure) },
+      'the schema registry does not give a schema; its partitions wait',
+    );
+  }
+
+  #recovered(id: number): void {
+    if (!this.#failing.delete(id) || this.#failing.size > 0) return;
+    this.#options.log.info({ url: this.#options.config.url }, 'the schema registry responds again');
+  }
+}

@@ -1,0 +1,71 @@
+import { describe, expect, it } from 'vitest';
+import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { testDecoder } from '../../decode/outcomes.ts';
+import {
+  documentedMapping,
+  fixture,
+  messagesOf,
+  recordDecoder,
+  rejectionOf,
+  schemasOf,
+} from './decode-records.ts';
+
+const avsc = fixture('kafka/timing.avsc').toString();
+const proto = fixture('kafka/timing.proto').toString();
+const schemas = schemasOf({
+  1: { type: 'AVRO', text: avsc, references: [] },
+  2: { type: 'JSON', text: '{}', references: [] },
+  3: { type: 'PROTOBUF', text: proto, references: [] },
+});
+
+/** Outcomes of the expected events, by the decoder of timing events, in the order of their ids. */
+const expected = fixture('expected/timings.ndjson')
+  .toString()
+  .trim()
+  .split('\n')
+  .flatMap((line) => testDecoder().decode(Buffer.from(line)).outcomes);
+
+const idOf = (outcome: object) =>
+  'event' in outcome ? String((outcome.event as { requestId: string }).requestId) : '';
+const inOrder = <Each extends object>(outcomes: readonly Each[]) =>
+  outcomes.toSorted((a, b) => (idOf(a) < idOf(b) ? -1 : 1));
+
+describe("timing events of a team's own schema", () => {
+  it.each([
+    ['avro', 'timings_avro', recordReaderOf({ format: 'avro', framing: 'confluent', schemas })],
+    [
+      'protobuf',
+      'timings_protobuf',
+      recordReaderOf({ format: 'protobuf', framing: 'confluent', schemas }),
+    ],
+    ['json', 'timings_jsonschema', recordReaderOf({ format: 'json', framing: 'confluent' })],
+  ])('in %s with the header of a registry are the expected 20', (name, file, reader) => {
+    const { decode } = recordDecoder(reader, documentedMapping(name));
+    const results = messagesOf(`kafka/${file}.jsonl`).map((message) => decode(message));
+    expect(results.map(({ consumed }) => consumed)).toEqual(Array(20).fill(1));
+    const outcomes = results.flatMap((result) => result.outcomes);
+    expect(inOrder(outcomes)).toEqual(inOrder(expected));
+  });
+
+  it.each([
+    ['avro', 'timings_avro', 5, { file: 'timing.avsc', text: avsc }],
+    ['protobuf', 'timings_protobuf', 6, { file: 'timing.proto', text: proto }],
+  ] as const)('in %s by a schema in a file are the same', (format, file, header, schema) => {
+    const reader = recordReaderOf({ format, framing: 'none', schema });
+    const { decode } = recordDecoder(reader, documentedMapping(format));
+    const messages = messagesOf(`kafka/${file}.jsonl`).map((each) => each.subarray(header));
+    const outcomes = messages.flatMap((message) => decode(message).outcomes);
+    expect(inOrder(outcomes)).toEqual(inOrder(expected));
+  });
+
+  it('are dead letters as they came where the schema is of another type', () => {
+    const reader = recordReaderOf({ format: 'avro', framing: 'confluent', schemas });
+    const { decode } = recordDecoder(reader, documentedMapping('avro'));
+    const [message = Buffer.alloc(0)] = messagesOf('kafka/timings_protobuf.jsonl');
+    const result = decode(message);
+    expect(rejectionOf(result)).toBe(
+      "unknown_schema: Schema 3 cannot be used: it must be AVRO, as the topic's format is: it is PROTOBUF",
+    );
+    expect(result.letters).toEqual([message]);
+  });
+});
