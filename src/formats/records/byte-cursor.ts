@@ -29,7 +29,8 @@ export class ByteCursor {
     this.pos = start;
     this.end = end;
     this.#reason = reason;
-    this.#values = (end - start) * recordLimits.valuesPerByte + recordLimits.valuesBeside;
+    const { valuesPerByte, valuesBeside, values } = recordLimits;
+    this.#values = Math.min((end - start) * valuesPerByte + valuesBeside, values);
   }
 
   /** Makes a fault with its place: the number of the byte, counted from the record's first. */
@@ -41,10 +42,9 @@ export class ByteCursor {
   spend(count: number): void {
     this.#values -= count;
     if (this.#values >= 0) return;
-    const size = this.end - this.start;
-    throw this.fault(
-      `A record must hold no more values than its bytes allow: ${size} bytes hold more`,
-    );
+    const { valuesPerByte, valuesBeside, values } = recordLimits;
+    const rule = `at most ${valuesPerByte} values a byte and ${valuesBeside}, or ${values}`;
+    throw this.fault(`A record must hold ${rule}: it holds more`);
   }
 
   /** Enters a value that holds others. */
@@ -115,7 +115,8 @@ export class ByteCursor {
     if (high < 0x8000_0000) return this.unsigned();
     // The bits of −n are those of n − 1, inverted.
     const below = ~high >>> 0;
-    if (below < 0x1f_ffff) return -(below * twoTo32 + (~low >>> 0) + 1);
+    const size = below * twoTo32 + (~low >>> 0) + 1;
+    if (Number.isSafeInteger(size)) return -size;
     return BigInt.asIntN(64, (BigInt(high) << 32n) | BigInt(low)).toString();
   }
 

@@ -9,11 +9,12 @@ export const recordLimits = {
   /** Nesting of a record's values. */
   recordDepth: 64,
   /**
-   * Values of a record: for each byte, and besides. An array of a billion nulls takes six bytes, so the
-   * count is checked and not only the length.
+   * Values of a record: for each byte and besides, and of any record. An array of a billion nulls takes six
+   * bytes, so the count is checked and not only the length.
    */
-  valuesPerByte: 8,
+  valuesPerByte: 4,
   valuesBeside: 10_000,
+  values: 500_000,
   /** Bytes of a decimal number: writing more of them as text takes long. */
   decimalBytes: 64,
 } as const;

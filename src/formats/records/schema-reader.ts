@@ -1,4 +1,5 @@
 import { invariant } from '../../base/invariant.ts';
+import { limits } from '../../base/limits.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { frameFault, headerBytes, schemaIdOf } from './confluent-frame.ts';
 import { RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
@@ -51,6 +52,7 @@ export class RegistryReader<Compiled> implements RecordReader {
     const id = schemaIdOf(message);
     let record: object;
     try {
+      requireSize(message);
       if (id === undefined) throw frameFault(reason, message);
       const compiled = id === this.#lastId ? (this.#last as Compiled) : this.#schemaOf(id);
       record = this.#serialization.read(compiled, message, headerBytes);
@@ -103,6 +105,7 @@ export class FileReader<Compiled> implements RecordReader {
   read(message: Buffer, sink: RecordSink): void {
     let record: object;
     try {
+      requireSize(message);
       record = this.#serialization.read(this.#compiled, message, 0);
     } catch (error) {
       rejectFault(error, undefined, message, sink);
@@ -110,6 +113,12 @@ export class FileReader<Compiled> implements RecordReader {
     }
     sink.record(record, 0, message.length);
   }
+}
+
+function requireSize({ length }: Buffer): void {
+  if (length <= limits.eventBytes) return;
+  const rule = `An event must have at most ${limits.eventBytes} bytes`;
+  throw new RecordFault('message_too_large', `${rule}: it has ${length}`);
 }
 
 /** @param schema names the schema of a message with a header. */
