@@ -333,7 +333,8 @@ export const configSchema = z
   })
   .refine(
     ({ kafka, schema_registry: { url } }) =>
-      url !== undefined || !Object.values(kafka.formats).some(needsRegistry),
+      // A kafka block with problems has no formats yet.
+      url !== undefined || !Object.values({ ...kafka.formats }).some(needsRegistry),
     {
       path: ['schema_registry', 'url'],
       error: 'must be set, as a topic of kafka.topics has the schemas of a registry',
