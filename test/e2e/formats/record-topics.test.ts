@@ -1,0 +1,104 @@
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { afterAll, expect, it } from 'vitest';
+import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';
+import { useStack } from '../../containers/stack.ts';
+import { uniqueName } from '../../containers/unique-name.ts';
+import { fixture, messagesOf } from '../../formats/records/decode-records.ts';
+import { json, startRegistry } from '../../registry/registry-server.ts';
+import { type CountedEvent, truthOf } from '../kit/truth.ts';
+import { withRig } from '../kit/with-rig.ts';
+
+const stack = useStack();
+const folder = mkdtempSync(join(tmpdir(), 'tailmark-records-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const page = readFileSync(
+  new URL('../../../docs/how-to/schema-registry.md', import.meta.url),
+  'utf8',
+);
+
+/** Writes a mapping of the page to a file. */
+function mappingFile(name: string): string {
+  const block = new RegExp(`^ {4}# ${name}\n((?: {4}.*\n)+)`, 'm').exec(page)?.[1] ?? '';
+  const path = join(folder, `${name}.yaml`);
+  writeFileSync(path, block.replace(/^ {4}/gm, ''));
+  return path;
+}
+
+/** The fixtures are of one day, however long ago that is. */
+const keepAll = Object.fromEntries(
+  ['10S', '1M', '1H', '1D'].map((table) => [`CLICKHOUSE_RETENTION_LATENCY_${table}`, '3650d']),
+);
+const events = fixture('expected/timings.ndjson')
+  .toString()
+  .trim()
+  .split('\n')
+  .map((line) => JSON.parse(line) as CountedEvent);
+
+it('Avro, Protobuf and JSON of a registry that is away at first give every event once', async () => {
+  let isAway = true;
+  const schemas = new Map([
+    ['1', { schema: fixture('kafka/timing.avsc').toString() }],
+    ['3', { schema: fixture('kafka/timing.proto').toString(), schemaType: 'PROTOBUF' }],
+  ]);
+  const registry = await startRegistry((request, response) => {
+    const id = /^\/schemas\/ids\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
+    const found = schemas.get(id);
+    if (isAway) json(response, 503, { error_code: 50301, message: 'not now' });
+    else if (found === undefined) json(response, 404, { error_code: 40403, message: 'unknown' });
+    else json(response, 200, found);
+  });
+  const name = uniqueName('records');
+  const formats = ['avro', 'protobuf', 'json'] as const;
+  const topics = formats.map((format) => ({
+    ...{ topic: `${name}.${format}`, format, framing: 'confluent' },
+    mapping: mappingFile(format),
+  }));
+  const settings = {
+    ...keepAll,
+    KAFKA_TOPICS: JSON.stringify(topics),
+    SCHEMA_REGISTRY_URL: registry.url,
+  };
+  try {
+    await withRig({ stack, name: 'records', settings }, async (rig) => {
+      const specs = topics.slice(1).map(({ topic }) => ({ topic, partitions: 1 }));
+      await ensureTopics(rig.config.kafka, specs);
+      const files = {
+        avro: 'timings_avro',
+        protobuf: 'timings_protobuf',
+        json: 'timings_jsonschema',
+      };
+      for (const { topic, format } of topics) {
+        const values = messagesOf(`kafka/${files[format]}.jsonl`);
+        await rig.publish(
+          values.map((value) => ({ value })),
+          topic,
+        );
+      }
+      const unknown = Buffer.from([0, 0, 0, 0, 99, 1, 2, 3]);
+      const cut = messagesOf('kafka/timings_avro.jsonl')[0]?.subarray(0, 30) ?? null;
+      await rig.publish([{ value: unknown }, { value: cut }], topics[0]?.topic);
+
+      await rig.start(['ingest']);
+      // Records without a schema of the registry are not held back by it.
+      await rig.untilConsumed(20);
+      expect(await rig.consumed()).toBe(20);
+      isAway = false;
+      await rig.untilConsumed(62);
+
+      await rig.expectStages(truthOf([...events, ...events, ...events]));
+      const { totals } = await rig.expectVerified();
+      expect(totals).toMatchObject({ consumed: 62, aggregated: 60, rejected: 2, unmapped: 0 });
+      const letters = await rig.read(`${topics[0]?.topic}.dlq`, 2);
+      expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual([
+        'unknown_schema',
+        'invalid_avro',
+      ]);
+      expect(letters.map(({ value }) => value)).toEqual([unknown, cut]);
+    });
+  } finally {
+    await registry.close();
+  }
+});
