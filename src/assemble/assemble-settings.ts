@@ -12,19 +12,19 @@ export interface AssembleSettings {
   readonly maxBytes: number;
 }
 
-/** Closed traces that are remembered, in multiples of `maxOpenTraces`. */
-const REMEMBERED_PER_OPEN = 8;
+/** Traces that are open or remembered, in multiples of `maxOpenTraces`. */
+const KNOWN_PER_OPEN = 8;
 
-export function maxRemembered({ maxOpenTraces }: AssembleSettings): number {
-  return maxOpenTraces * REMEMBERED_PER_OPEN;
+export function maxKnown({ maxOpenTraces }: AssembleSettings): number {
+  return maxOpenTraces * KNOWN_PER_OPEN;
 }
 
 /**
  * How far a log must be read back for the state at its end to be the same whatever came before: see
  * `TraceAssembler`.
  */
-export function horizonMs({ maxTraceMs, lateMemoryMs, waitMs }: AssembleSettings): number {
-  return 2 * maxTraceMs + lateMemoryMs + waitMs;
+export function horizonMs({ maxTraceMs, lateMemoryMs }: AssembleSettings): number {
+  return maxTraceMs + lateMemoryMs;
 }
 
 /** Ticks within a horizon at most, which the metadata of a commit must hold. */

@@ -14,11 +14,9 @@ export class KnownTrace {
   readonly offset: number;
   readonly index: number;
   readonly firstMs: number;
-  /** Time of its last span, or of its closing by a limit. */
+  /** Time of its last span. */
   lastMs: number;
   isOpen = true;
-  /** Whether it is in the queue of those that were seen after they were closed, or closed by a limit. */
-  isStraggler = false;
   spans: TraceSpan[] = [];
   /** Keys of the spans, once there are many. */
   #keys: Set<string> | undefined;
@@ -27,8 +25,10 @@ export class KnownTrace {
   bytes = 0;
   /** Place among the open ones by age. */
   readonly byAge: QueueNode<KnownTrace> = queueNode<KnownTrace>(this);
-  /** Place among the open, the remembered or the straggling ones by last span. */
+  /** Place among the open ones by last span. */
   readonly byLast: QueueNode<KnownTrace> = queueNode<KnownTrace>(this);
+  /** Place among all that are known by last span. */
+  readonly byLastOfAll: QueueNode<KnownTrace> = queueNode<KnownTrace>(this);
 
   constructor(id: string, checkpoint: Checkpoint, offset: number, index: number, firstMs: number) {
     this.id = id;

@@ -3,7 +3,7 @@ import {
   type AssembleSettings,
   areSame,
   horizonMs,
-  maxRemembered,
+  maxKnown,
   tickMs,
 } from './assemble-settings.ts';
 import { type Checkpoint, Checkpoints } from './checkpoints.ts';
@@ -44,15 +44,15 @@ export function freshStart(offset: number, settings: AssembleSettings): RestartP
  *
  * Where to restart from, so that the state at `position` is the same:
  *
- * - Where no limit was reached since, from the first span of the oldest trace that is open or remembered. A trace that
- *   began before and is forgotten by `position` had its last span more than the late memory ago, so it is
- *   closed and forgotten again. Limits must not act on the way, since some traces appear later or shorter than
- *   they were: they hold from `position` on only (`limitsFrom`).
+ * - Where no limit was reached since, from the first span of the oldest trace that is open or remembered. A
+ *   trace that began before and is forgotten by `position` had its last span more than the late memory ago, so
+ *   it is closed and forgotten again. Limits must not act on the way, since some traces appear later or
+ *   shorter than they were: they hold from `position` on only (`limitsFrom`).
  * - Else from where that place was when a limit was reached, with limits from that record on.
- * - After a horizon (`horizonMs`) from there, with limits all the way. A trace id without a gap of the late
- *   memory is closed by `max_trace` at the latest, whenever it began, and stays so while spans of it come; the
- *   oldest trace is evicted first, so whether one is evicted depends on younger ones only. So whatever came
- *   before the last two `max_trace` and late memory changes nothing.
+ * - After a horizon from there (`max_trace` and the late memory), with limits all the way. Whether a trace is
+ *   known depends on the time of its last span only. One that is known when reading begins is closed by
+ *   `max_trace` in time. The oldest trace is evicted first, so whether one is evicted depends on younger ones
+ *   only: on nothing before it but those that seem to begin within the late memory.
  */
 export class TraceAssembler {
   readonly #sink: TraceSink;
@@ -61,8 +61,7 @@ export class TraceAssembler {
   readonly #traces = new Map<string, KnownTrace>();
   readonly #openByAge = new LinkedQueue<KnownTrace>();
   readonly #openByLast = new LinkedQueue<KnownTrace>();
-  readonly #remembered = new LinkedQueue<KnownTrace>();
-  readonly #stragglers = new LinkedQueue<KnownTrace>();
+  readonly #knownByLast = new LinkedQueue<KnownTrace>();
   #settings: AssembleSettings;
   /** Settings at the restart point, and marks after it that have been applied. */
   #firstSettings: AssembleSettings;
@@ -119,7 +118,7 @@ export class TraceAssembler {
   }
 
   get rememberedTraces(): number {
-    return this.#remembered.size + this.#stragglers.size;
+    return this.#traces.size - this.openTraces;
   }
 
   /** Time of the clock; it stands still where timestamps do. */
@@ -143,14 +142,14 @@ export class TraceAssembler {
     const known = this.#traces.get(traceId);
     if (known === undefined) {
       this.#keep(this.#open(traceId, index), span);
-    } else if (known.isOpen) {
-      known.lastMs = this.#clock.nowMs;
+      return;
+    }
+    known.lastMs = this.#clock.nowMs;
+    this.#knownByLast.touch(known.byLastOfAll);
+    if (known.isOpen) {
       this.#openByLast.touch(known.byLast);
       this.#keep(known, span);
-    } else {
-      this.#straggle(known);
-      if (!this.#isRebuilding) this.#sink.late(traceId, span, this.#offset, index);
-    }
+    } else if (!this.#isRebuilding) this.#sink.late(traceId, span, this.#offset, index);
   }
 
   /** Passes over offsets without a record, up to the one before `nextOffset`. */
@@ -195,6 +194,7 @@ export class TraceAssembler {
     const first = this.#checkpoints.firstInUse();
     if (first === undefined) {
       this.#frozen = undefined;
+      this.#limitReachedMs = NEVER_MS;
       const here = { offset: this.#position, clock: this.#clock.state, traces: 0 };
       return { checkpoint: here, limitsFrom: here.offset };
     }
@@ -253,13 +253,17 @@ export class TraceAssembler {
 
   #open(id: string, index: number): KnownTrace {
     const { maxOpenTraces } = this.#settings;
-    if (this.#hasLimits) while (this.openTraces >= maxOpenTraces) this.#evict('max_open_traces');
+    if (this.#hasLimits) {
+      while (this.openTraces >= maxOpenTraces) this.#evict('max_open_traces');
+      if (this.#traces.size >= maxKnown(this.#settings)) this.#forgetOldest();
+    }
     const checkpoint = this.#checkpoints.latest;
     checkpoint.traces++;
     const trace = new KnownTrace(id, checkpoint, this.#offset, index, this.#clock.nowMs);
     this.#traces.set(id, trace);
     this.#openByAge.push(trace.byAge);
     this.#openByLast.push(trace.byLast);
+    this.#knownByLast.push(trace.byLastOfAll);
     return trace;
   }
 
@@ -277,7 +281,7 @@ export class TraceAssembler {
 
   #closeDue(): void {
     const { nowMs } = this.#clock;
-    const { waitMs, maxTraceMs } = this.#settings;
+    const { waitMs, maxTraceMs, lateMemoryMs } = this.#settings;
     for (let next = this.#openByLast.first; next !== undefined; next = this.#openByLast.first) {
       if (nowMs - next.lastMs < waitMs) break;
       this.#close(next, 'wait');
@@ -288,14 +292,9 @@ export class TraceAssembler {
         this.#close(next, 'max_trace');
       }
     }
-    this.#forgetDue(this.#remembered);
-    this.#forgetDue(this.#stragglers);
-    if (!this.#hasLimits) return;
-    while (this.rememberedTraces > maxRemembered(this.#settings)) {
-      const [a, b] = [this.#remembered.first, this.#stragglers.first];
-      this.#reachLimit();
-      const oldest = a !== undefined && (b === undefined || a.lastMs <= b.lastMs) ? a : b;
-      if (oldest !== undefined) this.#forget(oldest);
+    for (let next = this.#knownByLast.first; next !== undefined; next = this.#knownByLast.first) {
+      if (nowMs - next.lastMs < lateMemoryMs) break;
+      this.#forget(next);
     }
   }
 
@@ -304,42 +303,23 @@ export class TraceAssembler {
     this.#openByLast.remove(trace.byLast);
     this.#bytes -= trace.bytes;
     trace.isOpen = false;
-    if (cause === 'wait') this.#remembered.push(trace.byLast);
-    else {
-      this.#reachLimit();
-      trace.lastMs = this.#clock.nowMs;
-      trace.isStraggler = true;
-      this.#stragglers.push(trace.byLast);
-    }
+    if (cause !== 'wait') this.#reachLimit();
     const { id: traceId, offset, index, leftOut: spansLeftOut, duplicates } = trace;
     const spans = trace.takeSpans();
     if (this.#isRebuilding) return;
     this.#sink.closed({ traceId, offset, index, spans, spansLeftOut, duplicates, cause });
   }
 
-  /** Keeps a closed trace in memory for longer, because a span of it came. */
-  #straggle(trace: KnownTrace): void {
-    trace.lastMs = this.#clock.nowMs;
-    if (trace.isStraggler) {
-      this.#stragglers.touch(trace.byLast);
-      return;
-    }
-    this.#remembered.remove(trace.byLast);
-    trace.isStraggler = true;
-    this.#stragglers.push(trace.byLast);
-  }
-
-  #forgetDue(queue: LinkedQueue<KnownTrace>): void {
-    const { nowMs } = this.#clock;
-    const { lateMemoryMs } = this.#settings;
-    for (let next = queue.first; next !== undefined; next = queue.first) {
-      if (nowMs - next.lastMs < lateMemoryMs) return;
-      this.#forget(next);
-    }
+  #forgetOldest(): void {
+    const oldest = this.#knownByLast.first;
+    invariant(oldest !== undefined, 'there must be a trace to forget');
+    this.#reachLimit();
+    if (oldest.isOpen) this.#close(oldest, 'max_open_traces');
+    this.#forget(oldest);
   }
 
   #forget(trace: KnownTrace): void {
-    (trace.isStraggler ? this.#stragglers : this.#remembered).remove(trace.byLast);
+    this.#knownByLast.remove(trace.byLastOfAll);
     trace.checkpoint.traces--;
     this.#traces.delete(trace.id);
   }

@@ -64,7 +64,7 @@ function eventOf(span: Span, preset: Preset): EventDraft {
 }
 
 /** Returns the first text that is not empty. */
-function textOf(span: Span, sources: readonly Source[] = []): string | undefined {
+export function textOf(span: Span, sources: readonly Source[] = []): string | undefined {
   for (const source of sources) {
     const value = foundAt(span, source);
     if (typeof value === 'string' && value !== '') return value;
@@ -72,7 +72,7 @@ function textOf(span: Span, sources: readonly Source[] = []): string | undefined
   return undefined;
 }
 
-function numberOf(span: Span, sources: readonly Source[]): number | undefined {
+export function numberOf(span: Span, sources: readonly Source[]): number | undefined {
   for (const source of sources) {
     const value = foundAt(span, source);
     if (typeof value === 'number') return value;
@@ -81,8 +81,10 @@ function numberOf(span: Span, sources: readonly Source[]): number | undefined {
 }
 
 const resourcePrefix = 'resource:';
+const nameSource = 'span:name';
 
-function foundAt({ attributes, resource }: Span, source: Source): unknown {
+function foundAt({ attributes, resource, name }: Span, source: Source): unknown {
+  if (source === nameSource) return name;
   if (source.startsWith(resourcePrefix)) return resource.get(source.slice(resourcePrefix.length));
   const hash = source.indexOf('#');
   if (hash < 0) return attributes.get(source);
@@ -128,7 +130,8 @@ const errorCode = 2;
 const timeout = /time[-_ ]?d?[-_ ]?out|deadline[-_ ]?exceeded|^(408|504)$/i;
 const cancelled = /cancel|abort/i;
 
-function statusOf(span: Span): Status {
+/** Returns how a request ended, by the span's status and its error or exception. */
+export function statusOf(span: Span): Status {
   const error = textFrom(span.attributes, 'error.type');
   if (span.statusCode !== errorCode && error === undefined) return 'ok';
   const cause = error ?? exceptionOf(span) ?? '';
@@ -141,7 +144,8 @@ function exceptionOf({ events }: Span): string | undefined {
   return exception && textFrom(exception.attributes, 'exception.type');
 }
 
-function textFrom(attributes: Attributes, name: string): string | undefined {
+/** Returns an attribute as text; undefined without one, and for an empty one. */
+export function textFrom(attributes: Attributes, name: string): string | undefined {
   const value = attributes.get(name);
   return value === undefined || value === '' ? undefined : String(value);
 }

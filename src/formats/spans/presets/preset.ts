@@ -1,8 +1,8 @@
 import type { AttributeValue } from '../span.ts';
 
 /**
- * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `NAME#MEMBER`,
- * a member of the JSON object that an attribute has as text.
+ * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `span:name`,
+ * the name of the span; or `NAME#MEMBER`, a member of the JSON object that an attribute has as text.
  */
 export type Source = string;
 

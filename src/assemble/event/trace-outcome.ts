@@ -1,0 +1,161 @@
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { EventDraft } from '../../formats/format-reader.ts';
+import { type Span, toNanosecond } from '../../formats/spans/span.ts';
+import { numberOf, statusOf, textOf } from '../../formats/spans/span-events.ts';
+import type { ClosedTrace, TraceSpan } from '../trace.ts';
+import type { FieldSources, TraceRules } from './trace-rules.ts';
+import { tritonRequestOf } from './triton-stages.ts';
+import { weightOf } from './weight-of.ts';
+
+/** An event, or why there is none. */
+export type TraceOutcome =
+  | { readonly event: EventDraft }
+  | { readonly reason: RejectReason; readonly detail: string };
+
+const rejected = (reason: RejectReason, detail: string): TraceOutcome => ({ reason, detail });
+
+/** Returns the event of a trace: a request that its root is, with its stages. Nothing makes it throw. */
+export function outcomeOf(trace: ClosedTrace, rules: TraceRules): TraceOutcome {
+  const { spans, spansLeftOut, cause } = trace;
+  if (cause === 'max_open_traces' || cause === 'max_bytes') {
+    const detail = `The trace must not be closed early, and was: assemble.${cause} was reached.`;
+    return rejected('too_many_traces', detail);
+  }
+  if (spansLeftOut > 0) {
+    const detail = `The trace must have at most assemble.max_spans spans, and has ${spans.length + spansLeftOut}.`;
+    return rejected('too_many_spans', detail);
+  }
+  const roots = rootsOf(spans, rules);
+  const [root] = roots;
+  if (root?.full === undefined) {
+    const detail = `The trace must have a root, and none of its ${spans.length} spans is one${hintOf(rules, cause)}.`;
+    return rejected('no_root', detail);
+  }
+  if (roots.length > 1) {
+    const names = [...new Set(roots.map(({ name }) => name))].slice(0, 5).join(', ');
+    const detail = `The trace must have one root, and has ${roots.length} (${names}): set root_names of its topic.`;
+    return rejected('several_roots', detail);
+  }
+  if (!root.endIsSet) {
+    return rejected('no_end', 'The end of the root must be set, and is 0 or no time.');
+  }
+  const { durationMs } = root;
+  if (durationMs !== undefined && durationMs < 0) {
+    const detail = `The root must not end before it starts, and ends ${-durationMs} ms before.`;
+    return rejected('ends_before_start', detail);
+  }
+  return { event: eventOf(trace, root, root.full, rules) };
+}
+
+function hintOf({ rootNames }: TraceRules, cause: ClosedTrace['cause']): string {
+  if (cause === 'max_trace') return ' (closed after assemble.max_trace)';
+  return rootNames.size > 0 ? ` (root_names: ${[...rootNames].join(', ')})` : '';
+}
+
+/** Of the halves of a shared span the client's is the root. */
+function rootsOf(spans: readonly TraceSpan[], { rootNames }: TraceRules): TraceSpan[] {
+  const isRoot = ({ name, parentSpanId }: TraceSpan) =>
+    rootNames.size > 0 ? rootNames.has(name) : parentSpanId === '';
+  const roots = spans.filter(isRoot);
+  if (roots.length < 2) return roots;
+  const clients = new Set(roots.flatMap(({ spanId, isShared }) => (isShared ? [] : [spanId])));
+  return roots.filter(({ spanId, isShared }) => !isShared || !clients.has(spanId));
+}
+
+function eventOf(
+  { traceId, spans }: ClosedTrace,
+  root: TraceSpan,
+  full: Span,
+  rules: TraceRules,
+): EventDraft {
+  const { fields } = rules;
+  const isTriton = rules.stagesFrom === 'triton';
+  const triton = isTriton
+    ? tritonRequestOf(
+        full,
+        spans.flatMap((span) => span.full ?? []),
+      )
+    : undefined;
+  const named = triton?.model ?? full;
+  return {
+    ts: full.startMs,
+    model: textOf(named, fields.model),
+    version: textOf(named, fields.version),
+    ...optional(full, fields, 'request_type'),
+    service: textOf(full, fields.service),
+    ...optional(full, fields, 'host'),
+    ...optional(full, fields, 'region'),
+    ...optional(full, fields, 'tenant'),
+    ...optional(named, fields, 'id'),
+    trace_id: traceId,
+    // Triton says of no request that it failed.
+    ...(isTriton && full.statusCode === 0 ? {} : { status: statusOf(full) }),
+    ...optionalNumber(full, fields, 'batch_size'),
+    ...optionalNumber(full, fields, 'input_tokens'),
+    ...optionalNumber(full, fields, 'output_tokens'),
+    ...weighed(full),
+    total_ms: root.durationMs,
+    stages_ms: triton?.stages ?? stagesOf(spans, root, rules),
+  };
+}
+
+function weighed({ traceState }: Span) {
+  const weight = weightOf(traceState);
+  return weight === undefined ? {} : { weight };
+}
+
+function optional(span: Span, fields: FieldSources, field: keyof FieldSources): EventDraft {
+  const value = textOf(span, fields[field]);
+  return value === undefined ? {} : { [field]: value };
+}
+
+/** Numbers may be texts: Zipkin and Jaeger's older clients have no others. */
+function optionalNumber(span: Span, fields: FieldSources, field: keyof FieldSources): EventDraft {
+  const sources = fields[field];
+  if (sources.length === 0) return {};
+  const number = numberOf(span, sources) ?? Number(textOf(span, sources) ?? Number.NaN);
+  return Number.isSafeInteger(number) && number >= 0 ? { [field]: number } : {};
+}
+
+/**
+ * Returns the stages: the root's direct children by name, and of each span that a client and a server share
+ * `downstream:SERVICE`, the server's time, and `network:SERVICE`, the rest of the client's. Children that have
+ * no time are left out. Spans of the server's side, below a child, are inside its time.
+ */
+function stagesOf(
+  spans: readonly TraceSpan[],
+  root: TraceSpan,
+  { stageOf }: TraceRules,
+): Record<string, number> {
+  const stages: Record<string, number> = {};
+  const servers = sharedOf(spans);
+  for (const span of spans) {
+    const { durationMs, isShared, name, spanId, parentSpanId, endIsSet } = span;
+    if (durationMs === undefined || durationMs < 0 || !endIsSet) continue;
+    const server = isShared ? undefined : servers?.get(spanId);
+    if (server?.durationMs !== undefined && server.durationMs >= 0) {
+      add(stages, `downstream:${server.service}`, server.durationMs);
+      add(stages, `network:${server.service}`, Math.max(0, durationMs - server.durationMs));
+    } else if (span !== root && parentSpanId === root.spanId && parentSpanId !== '') {
+      const isHalf = isShared && spans.some((other) => other.spanId === spanId && !other.isShared);
+      if (!isHalf) add(stages, stageOf.get(name) ?? name, durationMs);
+    }
+  }
+  return stages;
+}
+
+/** Returns the servers' halves of shared spans by their id; undefined where there are none. */
+function sharedOf(spans: readonly TraceSpan[]): Map<string, TraceSpan> | undefined {
+  let servers: Map<string, TraceSpan> | undefined;
+  for (const span of spans) {
+    if (!span.isShared || span.spanId === '') continue;
+    servers ??= new Map();
+    servers.set(span.spanId, span);
+  }
+  return servers;
+}
+
+function add(stages: Record<string, number>, stage: string, ms: number): void {
+  const before = stages[stage];
+  stages[stage] = before === undefined ? ms : toNanosecond(before + ms);
+}
