@@ -1,9 +1,10 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
-import { type Span, toNanosecond } from '../../formats/spans/span.ts';
+import type { Span } from '../../formats/spans/span.ts';
 import { numberOf, statusOf, textOf } from '../../formats/spans/span-events.ts';
 import type { ClosedTrace, TraceSpan } from '../trace.ts';
 import type { FieldSources, TraceRules } from './trace-rules.ts';
+import { stagesOf } from './trace-stages.ts';
 import { tritonRequestOf } from './triton-stages.ts';
 import { weightOf } from './weight-of.ts';
 
@@ -80,7 +81,7 @@ function eventOf(
   return {
     ts: full.startMs,
     model: textOf(named, fields.model),
-    version: textOf(named, fields.version),
+    ...optional(named, fields, 'version'),
     ...optional(full, fields, 'request_type'),
     service: textOf(full, fields.service),
     ...optional(full, fields, 'host'),
@@ -105,7 +106,9 @@ function weighed({ traceState }: Span) {
 }
 
 function optional(span: Span, fields: FieldSources, field: keyof FieldSources): EventDraft {
-  const value = textOf(span, fields[field]);
+  const sources = fields[field];
+  if (sources.length === 0) return {};
+  const value = textOf(span, sources) ?? numberOf(span, sources)?.toString();
   return value === undefined ? {} : { [field]: value };
 }
 
@@ -115,47 +118,4 @@ function optionalNumber(span: Span, fields: FieldSources, field: keyof FieldSour
   if (sources.length === 0) return {};
   const number = numberOf(span, sources) ?? Number(textOf(span, sources) ?? Number.NaN);
   return Number.isSafeInteger(number) && number >= 0 ? { [field]: number } : {};
-}
-
-/**
- * Returns the stages: the root's direct children by name, and of each span that a client and a server share
- * `downstream:SERVICE`, the server's time, and `network:SERVICE`, the rest of the client's. Children that have
- * no time are left out. Spans of the server's side, below a child, are inside its time.
- */
-function stagesOf(
-  spans: readonly TraceSpan[],
-  root: TraceSpan,
-  { stageOf }: TraceRules,
-): Record<string, number> {
-  const stages: Record<string, number> = {};
-  const servers = sharedOf(spans);
-  for (const span of spans) {
-    const { durationMs, isShared, name, spanId, parentSpanId, endIsSet } = span;
-    if (durationMs === undefined || durationMs < 0 || !endIsSet) continue;
-    const server = isShared ? undefined : servers?.get(spanId);
-    if (server?.durationMs !== undefined && server.durationMs >= 0) {
-      add(stages, `downstream:${server.service}`, server.durationMs);
-      add(stages, `network:${server.service}`, Math.max(0, durationMs - server.durationMs));
-    } else if (span !== root && parentSpanId === root.spanId && parentSpanId !== '') {
-      const isHalf = isShared && spans.some((other) => other.spanId === spanId && !other.isShared);
-      if (!isHalf) add(stages, stageOf.get(name) ?? name, durationMs);
-    }
-  }
-  return stages;
-}
-
-/** Returns the servers' halves of shared spans by their id; undefined where there are none. */
-function sharedOf(spans: readonly TraceSpan[]): Map<string, TraceSpan> | undefined {
-  let servers: Map<string, TraceSpan> | undefined;
-  for (const span of spans) {
-    if (!span.isShared || span.spanId === '') continue;
-    servers ??= new Map();
-    servers.set(span.spanId, span);
-  }
-  return servers;
-}
-
-function add(stages: Record<string, number>, stage: string, ms: number): void {
-  const before = stages[stage];
-  stages[stage] = before === undefined ? ms : toNanosecond(before + ms);
 }

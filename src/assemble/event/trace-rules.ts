@@ -9,8 +9,10 @@ export interface TraceRules {
   readonly stagesFrom: 'children' | 'triton';
   /** Names of spans that are the root whatever their parent; empty: the span without a parent. */
   readonly rootNames: ReadonlySet<string>;
-  /** Stage by name of the child; a child that is not in it is a stage by its own name. */
+  /** Stage by name of a span, anywhere below the root. */
   readonly stageOf: ReadonlyMap<string, string>;
+  /** Whether a direct child of the root that is not in it is a stage by its own name. */
+  readonly otherChildren: 'stage' | 'ignore';
   readonly fields: FieldSources;
 }
 
@@ -56,6 +58,7 @@ export const tritonRules: TraceRules = {
   stagesFrom: 'triton',
   rootNames: new Set([tritonRoot]),
   stageOf: new Map(),
+  otherChildren: 'stage',
   fields: {
     ...defaultFields,
     model: ['triton.model_name', 'resource:service.name'],
@@ -70,5 +73,6 @@ export const childrenRules: TraceRules = {
   stagesFrom: 'children',
   rootNames: new Set(),
   stageOf: new Map(),
+  otherChildren: 'stage',
   fields: defaultFields,
 };
