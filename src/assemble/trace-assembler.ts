@@ -20,6 +20,8 @@ export interface TraceSink {
   late(traceId: string, span: TraceSpan, offset: number, index: number): void;
 }
 
+/** Marks that the metadata of a commit has room for. A horizon has fewer, unless settings often change. */
+const MAX_MARKS = 250;
 /** Before any time of a clock. */
 const NEVER_MS = -1e15;
 
@@ -161,7 +163,8 @@ export class TraceAssembler {
 
   /** For how long the clock must have stood still before `tick`; undefined where nothing waits for it. */
   get tickAfterMs(): number | undefined {
-    return this.#isRebuilding || this.#traces.size === 0 ? undefined : tickMs(this.#settings);
+    if (this.#isRebuilding || this.#traces.size === 0) return undefined;
+    return this.#marks.length < MAX_MARKS ? tickMs(this.#settings) : undefined;
   }
 
   /** Moves the clock at the end of the log, where no record does, and closes what is due. */
@@ -242,7 +245,7 @@ export class TraceAssembler {
     this.#isRebuilding = false;
     this.#position = Math.max(this.#position, this.#publishedTo);
     const next = this.#nextSettings;
-    if (areSame(next, this.#settings)) return;
+    if (areSame(next, this.#settings) || this.#marks.length >= MAX_MARKS) return;
     this.#apply({ offset: this.#publishedTo, settings: next });
   }
 

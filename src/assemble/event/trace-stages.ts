@@ -31,7 +31,8 @@ export function stagesOf(
     const server = isShared ? undefined : servers?.get(spanId);
     if (server?.durationMs !== undefined && server.durationMs >= 0) {
       add(stages, `downstream:${server.service}`, server.durationMs);
-      add(stages, `network:${server.service}`, Math.max(0, durationMs - server.durationMs));
+      const restMs = toNanosecond(durationMs - server.durationMs);
+      add(stages, `network:${server.service}`, Math.max(0, restMs));
     } else if (span !== root && parentSpanId !== '') {
       const named = stageOf.get(name);
       const isChild = parentSpanId === root.spanId;

@@ -8,10 +8,20 @@ export const probes = {
   kafka: async (config: Config, roles: readonly Role[]) => {
     const { probeKafka } = await import('../../kafka/client/probe-kafka.ts');
     const { writtenTopics } = await import('../../ingest/letters/dead-letter.ts');
-    return probeKafka(config, writtenTopics(config, roles));
+    if (!roles.includes('assemble')) return probeKafka(config, writtenTopics(config, roles));
+    const { assembleLetterTopics, assembleTopics } = await import(
+      '../../roles/assemble/assemble-topics.ts'
+    );
+    const written = [...writtenTopics(config, roles), ...assembleLetterTopics(config)];
+    const { output, input } = assembleTopics(config);
+    const topics = roles.length === 1 ? [...input, output] : [...config.kafka.topics, ...input];
+    return probeKafka({ ...config, kafka: { ...config.kafka, topics } }, written);
   },
   clickhouse: async (config: Config, roles: readonly Role[]) =>
-    (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
+    (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(
+      config,
+      roles.filter((role) => role !== 'assemble'),
+    ),
   /** Needs both servers. */
   group: async (config: Config) =>
     (await import('../../ingest/require-own-group.ts')).probeGroup(config),

@@ -63,7 +63,11 @@ async function convertFile(
       text === undefined
         ? 'A value must be at most 256 MiB, and is longer.'
         : readZipkinJson(text, {
-            span: (span) => assembler.add(span.traceId, traceSpanOf(span, rules), index++),
+            span: (span, origin) => {
+              if (span.traceId !== '') {
+                assembler.add(span.traceId, traceSpanOf(span, rules), index++);
+              } else sink.reject('no_root', 'A span must have a trace id, and has none.', origin);
+            },
             malformed: (detail, origin) => sink.reject('invalid_line', detail, origin),
           });
     if (problem !== undefined) sink.reject('invalid_line', problem, kept);

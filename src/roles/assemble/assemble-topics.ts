@@ -1,0 +1,45 @@
+import { OperatorError } from '../../base/operator-error.ts';
+import type { AssembleConfig } from '../../config/assemble.ts';
+import type { Config } from '../../config/schema.ts';
+import { writtenTopics } from '../../ingest/letters/dead-letter.ts';
+import { requireTopics, type TopicSpec } from '../../kafka/client/kafka-topics.ts';
+
+/** @throws OperatorError where the configuration has no block `assemble`. */
+export function assembleConfigOf({ assemble }: Config): AssembleConfig {
+  if (assemble !== undefined) return assemble;
+  throw new OperatorError(
+    'TAILMARK_CONFIG_INVALID',
+    'Cannot assemble traces: assemble must name topics of spans; it is not set',
+    { hint: 'assemble: {topics: [{topic: otlp_spans, format: otlp_proto}]}' },
+  );
+}
+
+/** Topics that are read, and the one that is written to. */
+export function assembleTopics(config: Config): { input: string[]; output: string } {
+  const { topics, output } = assembleConfigOf(config);
+  const input = topics.map(({ topic }) => topic);
+  const [first] = config.kafka.topics;
+  const chosen = output ?? first;
+  if (chosen === undefined || input.includes(chosen)) {
+    throw new OperatorError(
+      'TAILMARK_CONFIG_INVALID',
+      `Cannot assemble traces: assemble.output must be none of assemble.topics; it is ${chosen}`,
+      { hint: 'Name the topic of timing events that ingest reads.' },
+    );
+  }
+  return { input, output: chosen };
+}
+
+/** @throws OperatorError that names topics which are missing. */
+export async function requireAssembleTopics(config: Config): Promise<void> {
+  const { input, output } = assembleTopics(config);
+  await requireTopics(config.kafka, [...input, output]);
+}
+
+/** Dead-letter topics of the topics of spans, as they are created. */
+export function assembleLetterTopics(config: Config): TopicSpec[] {
+  const { kafka, alert } = config;
+  const { input } = assembleTopics(config);
+  const written = writtenTopics({ kafka: { ...kafka, topics: input }, alert }, ['ingest']);
+  return written.filter(({ topic }) => topic !== alert.topic);
+}
