@@ -1,6 +1,8 @@
 import type { Config } from '../../../src/config/schema.ts';
 import type { EventDraft } from '../../../src/formats/format-reader.ts';
-import { type FollowedTopic, followTopic } from '../../../src/kafka/follow-topic.ts';
+import { createKafkaClient } from '../../../src/kafka/client/kafka-client.ts';
+import { fetchedRecordsOf } from '../../../src/kafka/protocol/fetch-response.ts';
+import { RecordBatchReader } from '../../../src/kafka/protocol/record-batch-reader.ts';
 import { copyOf, expectedEvents } from './span-copies.ts';
 
 const DURATION_TOLERANCE_MS = 0.0021;
@@ -8,8 +10,9 @@ const DURATION_TOLERANCE_MS = 0.0021;
 /** Events of the timing topic, by trace, as those see them who read committed records only. */
 export class AssembledTopic {
   readonly events: EventDraft[] = [];
-  readonly letters: { readonly reason: string; readonly traceId: string }[] = [];
-  #followed: FollowedTopic[] = [];
+  /** Trace ids of dead letters. */
+  readonly letters: string[] = [];
+  #stop: () => Promise<void> = async () => undefined;
 
   static async follow(
     config: Config['kafka'],
@@ -17,26 +20,33 @@ export class AssembledTopic {
     inputs: readonly string[],
   ): Promise<AssembledTopic> {
     const topic = new AssembledTopic();
-    topic.#followed = [
-      await followTopic(config, output, ({ value }) => {
-        const lines = String(value).split('\n');
-        topic.events.push(...lines.map((line): EventDraft => JSON.parse(line)));
-      }),
-    ];
-    for (const input of inputs) {
-      topic.#followed.push(
-        await followTopic(config, `${input}${config.dead_letter_suffix}`, (letter) => {
-          const reason = letter.headers['tailmark-reason'] ?? '';
-          const { trace_id: traceId = '' } = JSON.parse(String(letter.value ?? '{}'));
-          topic.letters.push({ reason, traceId });
-        }),
-      );
-    }
+    const suffix = config.dead_letter_suffix;
+    // kafkajs' own reader delivers records of transactions that were aborted.
+    const reader = new RecordBatchReader(64 * 1024 * 1024);
+    const consumer = createKafkaClient(config, { reader }).consumer({ groupId: `${output}-seen` });
+    await consumer.connect();
+    const topics = [output, ...inputs.map((input) => `${input}${suffix}`)];
+    await consumer.subscribe({ topics, fromBeginning: true });
+    await consumer.run({
+      eachBatch: async ({ batch, resolveOffset }) => {
+        const records = fetchedRecordsOf(batch);
+        for (; records.current !== undefined; records.advance()) {
+          topic.#read(batch.topic === output, String(records.current.value));
+        }
+        resolveOffset(batch.lastOffset());
+      },
+    });
+    topic.#stop = () => consumer.disconnect();
     return topic;
   }
 
   async stop(): Promise<void> {
-    await Promise.all(this.#followed.map((followed) => followed.stop()));
+    await this.#stop();
+  }
+
+  #read(isOutput: boolean, text: string): void {
+    if (!isOutput) this.letters.push(String(JSON.parse(text).trace_id));
+    else for (const line of text.split('\n')) this.events.push(JSON.parse(line));
   }
 
   /** Compares with what copies must give: each trace once. Returns what differs, a few lines. */
@@ -62,10 +72,7 @@ export class AssembledTopic {
     const others = [...found.values()].flat().filter(({ total_ms: totalMs }) => totalMs !== 0);
     problems.push(...others.map((event) => `unexpected: ${JSON.stringify(event)}`));
     const perTrace = new Map<string, number>();
-    for (const { reason, traceId } of this.letters) {
-      const key = `${traceId} ${reason}`;
-      perTrace.set(key, (perTrace.get(key) ?? 0) + 1);
-    }
+    for (const id of this.letters) perTrace.set(id, (perTrace.get(id) ?? 0) + 1);
     for (const [letter, n] of perTrace) if (n > 1) problems.push(`${n} letters: ${letter}`);
     return problems;
   }
