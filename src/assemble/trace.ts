@@ -19,8 +19,7 @@ export interface TraceSpan {
 }
 
 /** Why a trace was closed: `wait` is the normal end, all others are limits. */
-export const closingCauses = ['wait', 'max_trace', 'max_open_traces', 'max_bytes'] as const;
-export type ClosingCause = (typeof closingCauses)[number];
+export type ClosingCause = 'wait' | 'max_trace' | 'max_open_traces' | 'max_bytes';
 
 /** A trace that is closed, with what an event or a dead letter is made of. */
 export interface ClosedTrace {

@@ -53,7 +53,7 @@ const topic = z.strictObject({
 /** The block `assemble`: traces of spans, to timing events. */
 export const assemble = z
   .strictObject({
-    topics: z.array(topic).min(1).describe('Topics of spans.'),
+    topics: z.array(topic).default([]).describe('Topics of spans; none where none are assembled.'),
     output: topicName
       .optional()
       .describe('Topic of the timing events. By default the first of kafka.topics.'),
@@ -95,8 +95,8 @@ export const assemble = z
     path: ['topics'],
     error: 'must name each topic once',
   })
-  .optional()
+  .prefault({})
   .describe('Assembles traces: spans in Kafka become timing events (the role assemble).');
 
-export type AssembleConfig = NonNullable<z.output<typeof assemble>>;
+export type AssembleConfig = z.output<typeof assemble>;
 export type AssembleTopic = AssembleConfig['topics'][number];

@@ -45,10 +45,11 @@ export async function runProbes(
   signal: AbortSignal,
   roles: readonly Role[] = [],
 ): Promise<ProbeFinding[]> {
-  const both = [
-    bounded('Kafka', probes.kafka(config, roles), signal),
-    bounded('ClickHouse', probes.clickhouse(config, roles), signal),
-  ];
+  const both = [bounded('Kafka', probes.kafka(config, roles), signal)];
+  // Traces are assembled without ClickHouse.
+  if (roles.length === 0 || roles.some((role) => role !== 'assemble')) {
+    both.push(bounded('ClickHouse', probes.clickhouse(config, roles), signal));
+  }
   const findings = (await Promise.all(both)).flat();
   const ingests = roles.length === 0 || roles.includes('ingest');
   if (!ingests || findings.some(({ ok }) => !ok)) return findings;

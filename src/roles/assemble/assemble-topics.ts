@@ -4,12 +4,12 @@ import type { Config } from '../../config/schema.ts';
 import { writtenTopics } from '../../ingest/letters/dead-letter.ts';
 import { requireTopics, type TopicSpec } from '../../kafka/client/kafka-topics.ts';
 
-/** @throws OperatorError where the configuration has no block `assemble`. */
+/** @throws OperatorError where the configuration names no topics of spans. */
 export function assembleConfigOf({ assemble }: Config): AssembleConfig {
-  if (assemble !== undefined) return assemble;
+  if (assemble.topics.length > 0) return assemble;
   throw new OperatorError(
     'TAILMARK_CONFIG_INVALID',
-    'Cannot assemble traces: assemble must name topics of spans; it is not set',
+    'Cannot assemble traces: assemble.topics must name topics of spans; it is empty',
     { hint: 'assemble: {topics: [{topic: otlp_spans, format: otlp_proto}]}' },
   );
 }

@@ -70,8 +70,8 @@ interface Partition {
 
 /**
  * The role assemble: reads spans, and publishes the events of traces that are complete. A partition's state
- * moves ahead of its commits, so whatever fails drops it: its next owner, this process or another, rebuilds it
- * from the commit.
+ * moves ahead of its commits, so whatever fails drops it. Its next owner, this process or another, rebuilds
+ * it from the commit.
  *
  * Only the output decides who owns a partition: opening it ends all others, so a process that was suspended
  * publishes nothing, whatever its group says.
