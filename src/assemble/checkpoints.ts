@@ -1,4 +1,4 @@
-import type { LogClockState } from './log-clock.ts';
+import type { LogClock, LogClockState } from './log-clock.ts';
 
 /** A place to begin to read at, and the traces that began after it and before the next one. */
 export interface Checkpoint {
@@ -15,23 +15,26 @@ const INTERVAL_MS = 1_000;
 /** The places of a log to begin to read at, in order. */
 export class Checkpoints {
   #list: Checkpoint[];
+  #latest: Checkpoint;
   /** The first that is kept. */
   #start = 0;
   /** Dropped ones with traces that are still known. */
   #dropped: Checkpoint[] = [];
 
   constructor(first: Omit<Checkpoint, 'traces'>) {
-    this.#list = [{ ...first, traces: 0 }];
+    this.#latest = { ...first, traces: 0 };
+    this.#list = [this.#latest];
   }
 
   get latest(): Checkpoint {
-    return this.#list.at(-1) as Checkpoint;
+    return this.#latest;
   }
 
   /** Begins a new one where the latest is old enough. To be called before the clock sees the record. */
-  observe(offset: number, clock: LogClockState): void {
-    if (clock.nowMs - this.latest.clock.nowMs < INTERVAL_MS) return;
-    this.#list.push({ offset, clock, traces: 0 });
+  observe(offset: number, clock: LogClock): void {
+    if (clock.nowMs - this.#latest.clock.nowMs < INTERVAL_MS) return;
+    this.#latest = { offset, clock: clock.state, traces: 0 };
+    this.#list.push(this.#latest);
   }
 
   /** The first with known traces; undefined without any. */

@@ -132,7 +132,7 @@ export class TraceAssembler {
   beginRecord(offset: number, timestampMs: number): void {
     this.#applyMarks(offset);
     if (this.#isRebuilding && offset >= this.#publishedTo) this.#endRebuilding();
-    this.#checkpoints.observe(offset, this.#clock.state);
+    this.#checkpoints.observe(offset, this.#clock);
     this.#offset = offset;
     this.#position = offset + 1;
     this.#clock.observe(timestampMs);

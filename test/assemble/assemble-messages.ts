@@ -1,11 +1,11 @@
 import type { AssembleSettings } from '../../src/assemble/assemble-settings.ts';
 import { outcomeOf, type TraceOutcome } from '../../src/assemble/event/trace-outcome.ts';
 import { defaultFields, type TraceRules } from '../../src/assemble/event/trace-rules.ts';
-import { traceSpanOf } from '../../src/assemble/event/trace-span-of.ts';
 import {
+  keepingReader,
   type MessageReader,
-  messageReaders,
   type SpanFormat,
+  traceReader,
 } from '../../src/assemble/span-formats.ts';
 import { freshStart, TraceAssembler } from '../../src/assemble/trace-assembler.ts';
 import type { EventDraft } from '../../src/formats/format-reader.ts';
@@ -82,12 +82,13 @@ export function assembleMessages(
       result.late++;
     },
   });
-  const read = typeof format === 'function' ? format : messageReaders[format];
+  const read =
+    typeof format === 'function' ? keepingReader(format, rules) : traceReader(format, rules);
   messages.forEach(({ value, timestamp = 1 }, offset) => {
     assembler.beginRecord(offset, timestamp);
     let index = 0;
     const problem = read(value, {
-      span: (span) => assembler.add(span.traceId, traceSpanOf(span, rules), index++),
+      span: (id, span) => assembler.add(id, span, index++),
       malformed: (detail) => {
         throw new Error(detail);
       },

@@ -4,7 +4,7 @@ import type { TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /** Memory of a span without its names and attributes, and of an attribute, estimated. */
-const SPAN_BYTES = 200;
+export const SPAN_BYTES = 200;
 const ATTRIBUTE_BYTES = 60;
 const EVENT_BYTES = 100;
 

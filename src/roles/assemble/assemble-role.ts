@@ -1,4 +1,4 @@
-import { messageReaders, type SpanFormat } from '../../assemble/span-formats.ts';
+import { type SpanFormat, traceReader } from '../../assemble/span-formats.ts';
 import { systemClock } from '../../base/clock.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { AssembleTopic } from '../../config/assemble.ts';
@@ -80,7 +80,8 @@ const unreadable: Readonly<Record<SpanFormat, RejectReason>> = {
 
 function partsOf(entry: AssembleTopic) {
   const { format } = entry;
-  return { rules: rulesOf(entry), read: messageReaders[format], unreadable: unreadable[format] };
+  const rules = rulesOf(entry);
+  return { rules, read: traceReader(format, rules), unreadable: unreadable[format] };
 }
 
 /**

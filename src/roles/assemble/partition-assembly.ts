@@ -1,14 +1,11 @@
 import type { AssembleSettings } from '../../assemble/assemble-settings.ts';
 import { outcomeOf } from '../../assemble/event/trace-outcome.ts';
 import type { TraceRules } from '../../assemble/event/trace-rules.ts';
-import { traceSpanOf } from '../../assemble/event/trace-span-of.ts';
 import { encodeCommitted, type RestartPoint } from '../../assemble/restart-point.ts';
-import type { MessageReader } from '../../assemble/span-formats.ts';
+import type { TraceReader } from '../../assemble/span-formats.ts';
 import type { ClosedTrace, ClosingCause, TraceSpan } from '../../assemble/trace.ts';
 import { TraceAssembler, type TraceSink } from '../../assemble/trace-assembler.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
-import type { Origin } from '../../formats/format-reader.ts';
-import type { Span } from '../../formats/spans/span.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
 import type { RecordBatch, Records } from '../../source/record.ts';
 import type { EventCheck } from './event-check.ts';
@@ -24,7 +21,7 @@ export interface PartitionAssemblyOptions {
   readonly restart: RestartPoint;
   readonly settings: AssembleSettings;
   readonly rules: TraceRules;
-  readonly read: MessageReader;
+  readonly read: TraceReader;
   /** What is wrong with bytes that `read` cannot read. */
   readonly unreadable: RejectReason;
   readonly check: EventCheck;
@@ -241,20 +238,15 @@ export class PartitionAssembly implements TraceSink {
   }
 
   #message(records: Records, offset: number, value: Buffer): void {
-    const { read, rules, unreadable } = this.#options;
+    const { read, unreadable } = this.#options;
     let index = 0;
     let traceId = '';
     const problem = read(value, {
-      span: (span: Span, origin: Origin) => {
+      span: (id, span) => {
         if (!this.#assembler.isRebuilding) this.#counts.spans++;
-        if (span.traceId === '') {
-          const detail = 'A span must have a trace id, and has none.';
-          this.#letterOf(offset, index++, 'no_root', detail, () => origin.bytes());
-          return;
-        }
-        if (traceId === '') traceId = span.traceId;
-        else if (traceId !== span.traceId) this.#hasForeignKeys = true;
-        this.#assembler.add(span.traceId, traceSpanOf(span, rules), index++);
+        if (traceId === '') traceId = id;
+        else if (traceId !== id) this.#hasForeignKeys = true;
+        this.#assembler.add(id, span, index++);
       },
       malformed: (detail, origin) => {
         this.#letterOf(offset, index++, unreadable, detail, () => origin.bytes());
