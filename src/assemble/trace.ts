@@ -1,3 +1,4 @@
+import type { EventDraft } from '../formats/format-reader.ts';
 import type { Span } from '../formats/spans/span.ts';
 
 /** A span as an open trace keeps it. */
@@ -12,7 +13,9 @@ export interface TraceSpan {
   readonly isShared: boolean;
   readonly endIsSet: boolean;
   readonly durationMs: number | undefined;
-  /** All of the span, where the trace's event may need it. */
+  /** Fields of the trace's event, if the span may be its root. */
+  readonly fields: EventDraft | undefined;
+  /** All of the span, where the trace's event needs more than fields. */
   readonly full: Span | undefined;
   /** Memory, estimated: the same for the same span. */
   readonly bytes: number;

@@ -21,7 +21,7 @@ export const below = (random: Random, end: number): number => Math.floor(random.
 
 export const spanOf = (spanId: string): TraceSpan => ({
   ...{ spanId, parentSpanId: '', name: 'a', service: '', kind: 0, isShared: false },
-  ...{ endIsSet: true, durationMs: 1, full: undefined, bytes: 100 },
+  ...{ endIsSet: true, durationMs: 1, fields: undefined, full: undefined, bytes: 100 },
 });
 
 /** Writes what comes out of an assembler as lines. */

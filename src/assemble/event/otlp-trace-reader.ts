@@ -144,6 +144,7 @@ export class OtlpTraceReader {
       parentSpanId: bytes.toString('hex', parentAt, parentAt + SPAN_ID_BYTES),
       ...{ name, service, kind, isShared: false, endIsSet: true },
       durationMs: msBetween(startLow, startHigh, endLow, endHigh),
+      fields: undefined,
       full: undefined,
       bytes: SPAN_BYTES + 2 * (name.length + service.length),
     };

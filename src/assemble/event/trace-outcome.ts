@@ -1,12 +1,11 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/spans/span.ts';
-import { numberOf, statusOf, textOf } from '../../formats/spans/span-events.ts';
 import type { ClosedTrace, TraceSpan } from '../trace.ts';
-import type { FieldSources, TraceRules } from './trace-rules.ts';
+import { textAt } from './root-fields.ts';
+import type { TraceRules } from './trace-rules.ts';
 import { stagesOf } from './trace-stages.ts';
 import { tritonRequestOf } from './triton-stages.ts';
-import { weightOf } from './weight-of.ts';
 
 /** An event, or why there is none. */
 export type TraceOutcome =
@@ -28,7 +27,7 @@ export function outcomeOf(trace: ClosedTrace, rules: TraceRules): TraceOutcome {
   }
   const roots = rootsOf(spans, rules);
   const [root] = roots;
-  if (root?.full === undefined) {
+  if (root?.fields === undefined) {
     const detail = `The trace must have a root, and none of its ${spans.length} spans is one${hintOf(rules, cause)}.`;
     return rejected('no_root', detail);
   }
@@ -45,7 +44,7 @@ export function outcomeOf(trace: ClosedTrace, rules: TraceRules): TraceOutcome {
     const detail = `The root must not end before it starts, and ends ${-durationMs} ms before.`;
     return rejected('ends_before_start', detail);
   }
-  return { event: eventOf(trace, root, root.full, rules) };
+  return { event: eventOf(trace, root, rules) };
 }
 
 function hintOf({ rootNames }: TraceRules, cause: ClosedTrace['cause']): string {
@@ -63,59 +62,32 @@ function rootsOf(spans: readonly TraceSpan[], { rootNames }: TraceRules): TraceS
   return roots.filter(({ spanId, isShared }) => !isShared || !clients.has(spanId));
 }
 
-function eventOf(
-  { traceId, spans }: ClosedTrace,
-  root: TraceSpan,
-  full: Span,
-  rules: TraceRules,
+function eventOf({ spans }: ClosedTrace, root: TraceSpan, rules: TraceRules): EventDraft {
+  const { durationMs, fields } = root;
+  if (rules.stagesFrom === 'triton' && root.full !== undefined) {
+    return tritonEventOf(root.full, spans, rules, { ...fields, total_ms: durationMs });
+  }
+  return { ...fields, total_ms: durationMs, stages_ms: stagesOf(spans, root, rules) };
+}
+
+/** Triton's model and request are on the span below the root, and no request says that it failed. */
+function tritonEventOf(
+  root: Span,
+  spans: readonly TraceSpan[],
+  { fields }: TraceRules,
+  event: EventDraft,
 ): EventDraft {
-  const { fields } = rules;
-  const isTriton = rules.stagesFrom === 'triton';
-  const triton = isTriton
-    ? tritonRequestOf(
-        full,
-        spans.flatMap((span) => span.full ?? []),
-      )
-    : undefined;
-  const named = triton?.model ?? full;
+  const { model: named = root, stages } = tritonRequestOf(
+    root,
+    spans.flatMap((span) => span.full ?? []),
+  );
+  const { status, ...others } = event;
   return {
-    ts: full.startMs,
-    model: textOf(named, fields.model),
-    ...optional(named, fields, 'version'),
-    ...optional(full, fields, 'request_type'),
-    service: textOf(full, fields.service),
-    ...optional(full, fields, 'host'),
-    ...optional(full, fields, 'region'),
-    ...optional(full, fields, 'tenant'),
-    ...optional(named, fields, 'id'),
-    trace_id: traceId,
-    // Triton says of no request that it failed.
-    ...(isTriton && full.statusCode === 0 ? {} : { status: statusOf(full) }),
-    ...optionalNumber(full, fields, 'batch_size'),
-    ...optionalNumber(full, fields, 'input_tokens'),
-    ...optionalNumber(full, fields, 'output_tokens'),
-    ...weighed(full),
-    total_ms: root.durationMs,
-    stages_ms: triton?.stages ?? stagesOf(spans, root, rules),
+    ...others,
+    ...(root.statusCode === 0 ? {} : { status }),
+    model: textAt(named, fields.model),
+    version: textAt(named, fields.version),
+    id: textAt(named, fields.id),
+    stages_ms: stages,
   };
-}
-
-function weighed({ traceState }: Span) {
-  const weight = weightOf(traceState);
-  return weight === undefined ? {} : { weight };
-}
-
-function optional(span: Span, fields: FieldSources, field: keyof FieldSources): EventDraft {
-  const sources = fields[field];
-  if (sources.length === 0) return {};
-  const value = textOf(span, sources) ?? numberOf(span, sources)?.toString();
-  return value === undefined ? {} : { [field]: value };
-}
-
-/** Numbers may be texts: Zipkin and Jaeger's older clients have no others. */
-function optionalNumber(span: Span, fields: FieldSources, field: keyof FieldSources): EventDraft {
-  const sources = fields[field];
-  if (sources.length === 0) return {};
-  const number = numberOf(span, sources) ?? Number(textOf(span, sources) ?? Number.NaN);
-  return Number.isSafeInteger(number) && number >= 0 ? { [field]: number } : {};
 }

@@ -1,6 +1,7 @@
 import type { Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import type { TraceSpan } from '../trace.ts';
+import { rootFieldsOf } from './root-fields.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /** Memory of a span without its names and attributes, and of an attribute, estimated. */
@@ -12,12 +13,14 @@ const EVENT_BYTES = 100;
 export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   const { spanId, parentSpanId, name, kind, endIsSet, durationMs, isShared = false } = span;
   const service = textFrom(span.resource, 'service.name') ?? '';
-  const isNeeded =
-    parentSpanId === '' || rules.stagesFrom === 'triton' || rules.rootNames.has(name);
+  const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
+  const isWhole = rules.stagesFrom === 'triton';
   return {
     ...{ spanId, parentSpanId, name, service, kind, isShared, endIsSet, durationMs },
-    full: isNeeded ? span : undefined,
-    bytes: SPAN_BYTES + 2 * (name.length + service.length) + (isNeeded ? bytesOf(span) : 0),
+    fields: mayBeRoot ? rootFieldsOf(span, rules.fields) : undefined,
+    full: isWhole ? span : undefined,
+    bytes:
+      SPAN_BYTES + 2 * (name.length + service.length) + (mayBeRoot || isWhole ? bytesOf(span) : 0),
   };
 }
 
