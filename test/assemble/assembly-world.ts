@@ -149,6 +149,7 @@ export async function assemblyProblem(random: Random): Promise<string | undefine
   const turn = () => new Promise<void>((resolve) => setImmediate(resolve));
   const pause = async () => {
     for (let n = below(random, 3); n > 0; n--) await Promise.resolve();
+    for (let n = random.chance(0.3) ? below(random, 6) : 0; n > 0; n--) await turn();
   };
   const expected = new Map<string, number>();
   const members: Member[] = [];
