@@ -5,6 +5,8 @@ import { writtenTopics } from './ingest/letters/dead-letter.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
+import { startAssemble } from './roles/assemble/assemble-role.ts';
+import { assembleLetterTopics, requireAssembleTopics } from './roles/assemble/assemble-topics.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
 import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
@@ -33,6 +35,7 @@ export interface Pipeline {
 /**
  * The whole flow:
  *
+ *     spans in kafka ─> assemble ─> kafka                           assemble: Assembler, a process of its own
  *     kafka ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester, in N workers
  *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks  detect: WindowEvaluator, in one process
  *     /healthz  /readyz  /metrics                                   serve
@@ -53,8 +56,12 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
   try {
     const client = openClickHouse(config.clickhouse);
     undo.push(() => client.close());
-    await requireSchema(client, config.clickhouse);
-    const writes = config.source.type === 'kafka' && (has('ingest') || has('detect'));
+    // Traces are assembled from Kafka to Kafka.
+    if (options.roles.some((role) => role !== 'assemble')) {
+      await requireSchema(client, config.clickhouse);
+    }
+    const writes =
+      has('assemble') || (config.source.type === 'kafka' && (has('ingest') || has('detect')));
     const publisher = writes ? await openTopics(config, options.roles) : undefined;
     if (publisher !== undefined) undo.push(() => publisher.close());
     const startedMs = systemClock.nowMs();
@@ -78,6 +85,7 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     };
     if (has('detect')) keep(await startDetect(context));
     if (has('ingest')) keep(await startIngest(context));
+    if (has('assemble')) keep(await startAssemble(context));
     isStarting = false;
 
     const never = new Promise<never>(() => undefined);
@@ -94,6 +102,8 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 async function openTopics(config: Config, roles: readonly Role[]): Promise<Publisher> {
   // First, so that a mistyped topic leaves no dead-letter topic behind.
   if (roles.includes('ingest')) await requireTopics(config.kafka, config.kafka.topics);
-  await ensureTopics(config.kafka, writtenTopics(config, roles));
+  if (roles.includes('assemble')) await requireAssembleTopics(config);
+  const written = roles.includes('assemble') ? assembleLetterTopics(config) : [];
+  await ensureTopics(config.kafka, [...writtenTopics(config, roles), ...written]);
   return openKafkaPublisher(config.kafka);
 }

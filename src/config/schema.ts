@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
 import { alert } from './alert.ts';
+import { assemble } from './assemble.ts';
 import { detect } from './detect.ts';
 import { http } from './http.ts';
 import { schemaRegistry as schema_registry } from './schema-registry.ts';
@@ -315,17 +316,8 @@ const log = z
 /** Every setting, its default and its documentation; docs/reference/configuration.md is generated from it. */
 export const configSchema = z
   .strictObject({
-    kafka,
-    schema_registry,
-    source,
-    clickhouse,
-    windows,
-    ingest,
-    limits,
-    detect,
-    alert,
-    http,
-    log,
+    ...{ kafka, schema_registry, source, assemble, clickhouse, windows },
+    ...{ ingest, limits, detect, alert, http, log },
   })
   .refine((value) => !value.kafka.topics.includes(value.alert.topic), {
     path: ['alert', 'topic'],

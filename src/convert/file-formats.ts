@@ -17,12 +17,14 @@ import { triton } from './servers/triton.ts';
 import { jaegerUi } from './spans/jaeger-ui.ts';
 import { otlpJson } from './spans/otlp-json.ts';
 import { vercelAi } from './spans/vercel-ai.ts';
+import { zipkinJson } from './spans/zipkin-json.ts';
 
 /** Every format that `tailmark convert` reads, in the order of its help. */
 export const fileFormats: readonly FileFormat[] = [
   otlpJson,
   jaegerUi,
   vercelAi,
+  zipkinJson,
   k6,
   locust,
   jmeterCsv,

@@ -5,8 +5,10 @@ import type { Publisher } from '../kafka/client/publisher.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 
 /** Roles of a process: any of them, each scalable alone. */
-export const roles = ['ingest', 'detect', 'serve'] as const;
+export const roles = ['assemble', 'ingest', 'detect', 'serve'] as const;
 export type Role = (typeof roles)[number];
+/** Roles of a process that names none. Traces are assembled by a process of its own. */
+export const defaultRoles: readonly Role[] = ['ingest', 'detect', 'serve'];
 
 /** Shared by the roles of a process. */
 export interface RoleContext {

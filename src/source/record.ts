@@ -24,6 +24,8 @@ export interface Records {
   /** The current record; undefined after the last. */
   readonly current: SourceRecord | undefined;
   advance(): void;
+  /** Key of the current record; null without one. Absent where the source has no keys. */
+  key?(): Buffer | null;
 }
 
 /** Consecutive records of one partition, in offset order, with possible gaps. */

@@ -25,13 +25,14 @@ const formats: Readonly<Record<string, string>> = {
   'ray-serve': 'ray_serve',
   torchserve: 'torchserve',
   triton: 'triton',
+  'zipkin-json': 'zipkin_json',
 };
 
 const files = readdirSync(folder, { recursive: true, withFileTypes: true })
   .filter((entry) => entry.isFile())
   .map((entry) => join(entry.parentPath, entry.name).slice(folder.length))
   // Kafka's records, messages in protobuf and attributes alone are no files that convert reads.
-  .filter((path) => !/^(expected|kafka|otlp-proto)\/|\/otel_genai_/.test(path))
+  .filter((path) => !/^(expected|jaeger-model-json|kafka|otlp-proto)\/|\/otel_genai_/.test(path))
   .sort();
 
 it.each(files)('%s is recognised as one format, and says by what', async (path) => {

@@ -76,7 +76,7 @@ describe('files made from the schema', () => {
     const reference = read('docs/reference/configuration.md');
     const lists = listSettings().filter(({ node }) => node.items && isMapNode(node.items));
     expect(lists.map(({ key }) => key)).toEqual([
-      ...['detect.slos', 'alert.webhooks', 'alert.receivers'],
+      ...['assemble.topics', 'detect.slos', 'alert.webhooks', 'alert.receivers'],
     ]);
     for (const { key, node } of lists) {
       const chapter =

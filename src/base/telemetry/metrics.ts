@@ -4,6 +4,7 @@ import {
   type MetricValue,
   Registry,
 } from 'prom-client';
+import { assembleMetrics } from './assemble-metrics.ts';
 import { alertMetrics, detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
 import { clockMetrics, formatMetrics, ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
@@ -19,6 +20,7 @@ export function createMetrics() {
     registry,
     /** Figures of the process, which its threads do not have: see `collectProcessMetrics`. */
     ofProcess: new Registry(),
+    ...assembleMetrics(make),
     ...ingestMetrics(make),
     ...clockMetrics(make),
     ...formatMetrics(make),

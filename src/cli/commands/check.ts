@@ -2,7 +2,7 @@ import { examineReceivers } from '../../alert/routing/examine-receivers.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
-import { roles } from '../../roles/role.ts';
+import { defaultRoles, roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
 import { rolesOf } from '../flag-values.ts';
@@ -33,7 +33,7 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
         .option(
           '--roles <LIST>',
           `with --connect: roles whose writes are tried, of ${roles.join(',')}`,
-          roles.join(','),
+          defaultRoles.join(','),
         )
         .option('--show', 'print every setting and where it comes from; secrets are masked');
     },
@@ -42,7 +42,7 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
       // The files of formats are read as a process that ingests reads them.
       const { TopicFormats } = await import('../../topics/topic-formats.ts');
       TopicFormats.open(loaded.config);
-      const chosen = rolesOf(String(options.roles ?? roles));
+      const chosen = rolesOf(String(options.roles ?? defaultRoles));
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
       const findings = [...(await examineReceivers(loaded.config, io.env)), ...probed];

@@ -6,7 +6,7 @@ import { createMetrics } from '../../base/telemetry/metrics.ts';
 import { collectProcessMetrics } from '../../base/telemetry/process-metrics.ts';
 import { version } from '../../base/telemetry/version.ts';
 import { startPipeline } from '../../pipeline.ts';
-import { roles } from '../../roles/role.ts';
+import { defaultRoles, roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { rolesOf } from '../flag-values.ts';
 import { aborted } from '../io.ts';
@@ -25,6 +25,7 @@ Examples:
   tailmark run --workers 4                 four consumers on four cores
   tailmark run --profile run.cpuprofile    each worker writes run.cpuprofile.1, .2, ...
   tailmark run --roles detect,serve
+  tailmark run --roles assemble            spans to timing events: see the block assemble
   tailmark run --source file --file events.ndjson.gz
 
 SIGTERM and Ctrl-C store what was read and end it within 5 seconds: with 0, or with 1 where ClickHouse
@@ -32,7 +33,11 @@ took too long; the rest is read again. Logs are JSON lines on standard error. /h
 /metrics are served at http.listen.`,
   configure(command) {
     command
-      .option('--roles <LIST>', `what this process does: ${roles.join(',')}`, roles.join(','))
+      .option(
+        '--roles <LIST>',
+        `what this process does, of ${roles.join(',')}`,
+        defaultRoles.join(','),
+      )
       .option('--profile <FILE>', 'write a CPU profile for speedscope or Chrome DevTools');
   },
   async run(_args, options, io) {

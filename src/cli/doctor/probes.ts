@@ -8,10 +8,20 @@ export const probes = {
   kafka: async (config: Config, roles: readonly Role[]) => {
     const { probeKafka } = await import('../../kafka/client/probe-kafka.ts');
     const { writtenTopics } = await import('../../ingest/letters/dead-letter.ts');
-    return probeKafka(config, writtenTopics(config, roles));
+    if (!roles.includes('assemble')) return probeKafka(config, writtenTopics(config, roles));
+    const { assembleLetterTopics, assembleTopics } = await import(
+      '../../roles/assemble/assemble-topics.ts'
+    );
+    const written = [...writtenTopics(config, roles), ...assembleLetterTopics(config)];
+    const { output, input } = assembleTopics(config);
+    const topics = roles.length === 1 ? [...input, output] : [...config.kafka.topics, ...input];
+    return probeKafka({ ...config, kafka: { ...config.kafka, topics } }, written);
   },
   clickhouse: async (config: Config, roles: readonly Role[]) =>
-    (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(config, roles),
+    (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(
+      config,
+      roles.filter((role) => role !== 'assemble'),
+    ),
   /** Needs Kafka with its topics. */
   topics: async (config: Config) => {
     const { probeTopics } = await import('../../topics/probe-topics.ts');
@@ -42,10 +52,11 @@ export async function runProbes(
   signal: AbortSignal,
   roles: readonly Role[] = [],
 ): Promise<ProbeFinding[]> {
-  const both = [
-    bounded('Kafka', probes.kafka(config, roles), signal),
-    bounded('ClickHouse', probes.clickhouse(config, roles), signal),
-  ];
+  const both = [bounded('Kafka', probes.kafka(config, roles), signal)];
+  // Traces are assembled without ClickHouse.
+  if (roles.length === 0 || roles.some((role) => role !== 'assemble')) {
+    both.push(bounded('ClickHouse', probes.clickhouse(config, roles), signal));
+  }
   const findings = (await Promise.all(both)).flat();
   const ingests = roles.length === 0 || roles.includes('ingest');
   if (!ingests || findings.some(({ ok }) => !ok)) return findings;

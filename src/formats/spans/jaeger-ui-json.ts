@@ -18,6 +18,7 @@ import {
   toNanosecond,
 } from './span.ts';
 import type { SpanSink } from './span-reader.ts';
+import { kindOfTags, statusCodeOfTags } from './span-tags.ts';
 
 /**
  * Reads traces as Jaeger's user interface and query API have them: a list of traces in `data`, one trace
@@ -67,8 +68,6 @@ function pairsOf(tags: unknown): (readonly [unknown, unknown])[] {
   });
 }
 
-const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
-
 function spanOf(raw: JsonObject, resource: Attributes): Span {
   const start = momentOfMicroseconds(raw.startTime);
   const duration = raw.duration;
@@ -79,12 +78,12 @@ function spanOf(raw: JsonObject, resource: Attributes): Span {
     spanId: hexId(raw.spanID),
     parentSpanId: hexId(parentOf(raw)),
     name: textOf(raw.operationName),
-    kind: Math.max(0, kinds.indexOf(String(attributes.get('span.kind')).toLowerCase())),
+    kind: kindOfTags(attributes),
     startMs: start?.ms,
     startNs: start?.ns ?? 0,
     durationMs: isDuration ? toNanosecond(duration / 1000) : undefined,
     endIsSet: isDuration,
-    statusCode: statusCodeOf(attributes),
+    statusCode: statusCodeOfTags(attributes),
     attributes,
     resource,
     events: start === undefined ? [] : eventsOf(raw.logs, start),
@@ -95,13 +94,6 @@ function spanOf(raw: JsonObject, resource: Attributes): Span {
 function parentOf(raw: JsonObject): unknown {
   const references = listOf(raw.references).map((entry) => objectOf(entry));
   return references.find((entry) => entry?.refType === 'CHILD_OF')?.spanID;
-}
-
-function statusCodeOf(attributes: Attributes): number {
-  const error = attributes.get('error');
-  const code = attributes.get('otel.status_code');
-  if (error === true || error === 'true' || code === 'ERROR') return 2;
-  return code === 'OK' ? 1 : 0;
 }
 
 function momentOfMicroseconds(us: unknown): Moment | undefined {

@@ -7,6 +7,7 @@ import {
   type Mark,
   type Preset,
   partsOf,
+  type Source,
   type SourceParts,
   textSources,
 } from './presets/preset.ts';
@@ -68,19 +69,19 @@ function eventOf(span: Span, preset: Preset): EventDraft {
   }
   return {
     ts: span.startMs,
-    model: textOf(span, sources.model),
-    version: textOf(span, sources.version),
-    service: textOf(span, sources.service),
-    request_type: textOf(span, sources.request_type),
-    region: textOf(span, sources.region),
-    host: textOf(span, sources.host),
-    tenant: textOf(span, sources.tenant),
-    id: textOf(span, sources.id),
+    model: textIn(span, sources.model),
+    version: textIn(span, sources.version),
+    service: textIn(span, sources.service),
+    request_type: textIn(span, sources.request_type),
+    region: textIn(span, sources.region),
+    host: textIn(span, sources.host),
+    tenant: textIn(span, sources.tenant),
+    id: textIn(span, sources.id),
     trace_id: span.traceId === '' ? undefined : span.traceId,
     status: statusOf(span),
     weight: weightOf(span.traceState),
-    input_tokens: numberOf(span, preset.inputTokens),
-    output_tokens: numberOf(span, preset.outputTokens),
+    input_tokens: numberIn(span, preset.inputTokens),
+    output_tokens: numberIn(span, preset.outputTokens),
     total_ms: durationOf(span, preset.total ?? []) ?? span.durationMs,
     stages_ms: stages,
   };
@@ -112,7 +113,7 @@ function sourcesOf(preset: Preset): Sources {
 }
 
 /** Returns the first text that is not empty. */
-function textOf(span: Span, sources: readonly SourceParts[]): string | undefined {
+function textIn(span: Span, sources: readonly SourceParts[]): string | undefined {
   for (const source of sources) {
     const value = foundAt(span, source);
     if (typeof value === 'string' && value !== '') return value;
@@ -120,7 +121,7 @@ function textOf(span: Span, sources: readonly SourceParts[]): string | undefined
   return undefined;
 }
 
-function numberOf({ attributes }: Span, names: readonly string[]): number | undefined {
+function numberIn({ attributes }: Span, names: readonly string[]): number | undefined {
   for (const name of names) {
     const value = attributes.get(name);
     if (typeof value === 'number') return value;
@@ -128,10 +129,37 @@ function numberOf({ attributes }: Span, names: readonly string[]): number | unde
   return undefined;
 }
 
-function foundAt({ attributes, resource }: Span, { isResource, attribute, member }: SourceParts) {
-  if (isResource) return resource.get(attribute);
-  const value = attributes.get(attribute);
+function foundAt(span: Span, { isName, isResource, attribute, member }: SourceParts): unknown {
+  if (isName) return span.name;
+  if (isResource) return span.resource.get(attribute);
+  const value = span.attributes.get(attribute);
   return member === undefined ? value : memberOf(value, member);
+}
+
+/** Lists of sources taken apart, which is done once. */
+const knownLists = new WeakMap<readonly Source[], readonly SourceParts[]>();
+
+function partsOfAll(sources: readonly Source[]): readonly SourceParts[] {
+  let parts = knownLists.get(sources);
+  if (parts === undefined) {
+    parts = sources.map(partsOf);
+    knownLists.set(sources, parts);
+  }
+  return parts;
+}
+
+/** Returns the first of the sources that is a text and not empty. */
+export function textOf(span: Span, sources: readonly Source[]): string | undefined {
+  return textIn(span, partsOfAll(sources));
+}
+
+/** Returns the first of the sources that is a number. */
+export function numberOf(span: Span, sources: readonly Source[]): number | undefined {
+  for (const source of partsOfAll(sources)) {
+    const value = foundAt(span, source);
+    if (typeof value === 'number') return value;
+  }
+  return undefined;
 }
 
 function memberOf(json: AttributeValue | undefined, member: string): unknown {
@@ -177,7 +205,8 @@ export const errorType = 'error.type';
 const timeout = /time[-_ ]?d?[-_ ]?out|deadline[-_ ]?exceeded|^(408|504)$/i;
 const cancelled = /cancel|abort/i;
 
-function statusOf(span: Span): Status {
+/** Returns how a request ended, by the span's status and its error or exception. */
+export function statusOf(span: Span): Status {
   const error = textFrom(span.attributes, errorType);
   if (span.statusCode !== errorCode && error === undefined) return 'ok';
   return statusOfCause(error ?? exceptionOf(span) ?? '');
@@ -194,7 +223,8 @@ function exceptionOf({ events }: Span): string | undefined {
   return exception && textFrom(exception.attributes, 'exception.type');
 }
 
-function textFrom(attributes: Attributes, name: string): string | undefined {
+/** Returns an attribute as text; undefined without one, and for an empty one. */
+export function textFrom(attributes: Attributes, name: string): string | undefined {
   const value = attributes.get(name);
   return value === undefined || value === '' ? undefined : String(value);
 }

@@ -31,6 +31,8 @@ export interface Span {
   readonly resource: Attributes;
   readonly events: readonly SpanEvent[];
   readonly traceState: string;
+  /** Whether it is the server's half of a span whose id its client shares (Zipkin). */
+  readonly isShared?: boolean;
 }
 
 /** A moment: whole milliseconds since the epoch and the nanoseconds beyond them. */

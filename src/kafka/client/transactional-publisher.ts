@@ -8,6 +8,7 @@ export interface Reached {
   readonly topic: string;
   readonly partition: number;
   readonly offset: number;
+  readonly metadata?: string;
 }
 
 /**
@@ -19,8 +20,13 @@ export class TransactionalPublisher {
   /** Begun ahead, because kafkajs fences others at its first transaction. */
   #next: Transaction;
 
-  static async open(config: Config['kafka'], name: string): Promise<TransactionalPublisher> {
-    const producer = createKafkaClient(config, { retries: 3 }).producer({
+  /** @param retries of a request before a transaction fails. @default {3} */
+  static async open(
+    config: Config['kafka'],
+    name: string,
+    retries = 3,
+  ): Promise<TransactionalPublisher> {
+    const producer = createKafkaClient(config, { retries }).producer({
       transactionalId: name,
       idempotent: true,
       maxInFlightRequests: 1,
@@ -46,13 +52,15 @@ export class TransactionalPublisher {
     const transaction = this.#next;
     try {
       for (const [topic, some] of messages) {
-        const plain = some.map(({ timestampMs: _, ...message }) => message);
-        await transaction.send({ topic, acks: -1, messages: plain });
+        for (const part of partsOf(some)) {
+          const plain = part.map(({ timestampMs: _, ...message }) => message);
+          await transaction.send({ topic, acks: -1, messages: plain });
+        }
       }
       for (const [consumerGroupId, places] of reached) {
-        const topics = places.map(({ topic, partition, offset }) => ({
+        const topics = places.map(({ topic, partition, offset, metadata }) => ({
           topic,
-          partitions: [{ partition, offset: String(offset) }],
+          partitions: [{ partition, offset: String(offset), metadata: metadata ?? null }],
         }));
         await transaction.sendOffsets({ consumerGroupId, topics });
       }
@@ -67,4 +75,23 @@ export class TransactionalPublisher {
   close(): Promise<void> {
     return this.#producer.disconnect();
   }
+}
+
+/** Bytes of messages in one request: a broker takes a batch of 1 MiB (`message.max.bytes`). */
+const REQUEST_BYTES = 512 * 1024;
+
+function* partsOf(messages: readonly OutgoingMessage[]): Generator<OutgoingMessage[]> {
+  let part: OutgoingMessage[] = [];
+  let bytes = 0;
+  for (const message of messages) {
+    const length = message.value?.length ?? 0;
+    if (part.length > 0 && bytes + length > REQUEST_BYTES) {
+      yield part;
+      part = [];
+      bytes = 0;
+    }
+    part.push(message);
+    bytes += length;
+  }
+  if (part.length > 0) yield part;
 }

@@ -30,6 +30,9 @@ export class FetchedRecords implements Records {
   /** Records of the current part after the current one. */
   #left = 0;
   #at = 0;
+  #keyAt = 0;
+  /** -1 without a key. */
+  #keyLength = -1;
   readonly #view: { -readonly [K in keyof SourceRecord]: SourceRecord[K] } = {
     offset: 0,
     timestampMs: 0,
@@ -58,6 +61,12 @@ export class FetchedRecords implements Records {
 
   get current(): SourceRecord | undefined {
     return this.#isInView ? this.#view : undefined;
+  }
+
+  key(): Buffer | null {
+    const part = this.#parts[this.#part];
+    if (this.#keyLength < 0 || part === undefined || part.refused !== undefined) return null;
+    return part.bytes.subarray(this.#keyAt, this.#keyAt + this.#keyLength);
   }
 
   /** Offset of the last visible record; -1 without one. */
@@ -96,7 +105,9 @@ export class FetchedRecords implements Records {
     view.timestampMs = header.appendedMs ?? header.baseTimestampMs + timestampDelta;
     view.leaderEpoch = header.leaderEpoch;
     view.refused = undefined;
-    this.#skipPart(bytes);
+    this.#keyLength = this.#varint(bytes);
+    this.#keyAt = this.#at;
+    this.#at += Math.max(0, this.#keyLength);
     const length = this.#varint(bytes);
     const start = this.#at;
     this.#at = start + Math.max(0, length);

@@ -115,7 +115,7 @@ describe('tailmark check', () => {
     expect((await check({ connect: true })).asked).toEqual(['ingest', 'detect', 'serve']);
     expect((await check({ connect: true, roles: 'ingest' })).asked).toEqual(['ingest']);
     await expect(check({ connect: true, roles: 'write' })).rejects.toMatchObject({
-      message: 'Cannot run as --roles must name ingest, detect, serve: it is write',
+      message: 'Cannot run as --roles must name assemble, ingest, detect, serve: it is write',
     });
   });
 

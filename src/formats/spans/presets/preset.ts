@@ -1,8 +1,8 @@
 import type { AttributeValue } from '../span.ts';
 
 /**
- * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `NAME#MEMBER`,
- * a member of the JSON object that an attribute has as text.
+ * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `span:name`,
+ * the name of the span; or `NAME#MEMBER`, a member of the JSON object that an attribute has as text.
  */
 export type Source = string;
 
@@ -63,9 +63,12 @@ export function textSources(preset: Preset) {
 }
 
 const resourcePrefix = 'resource:';
+const nameSource = 'span:name';
 
 /** A source taken apart. */
 export interface SourceParts {
+  /** The name of the span itself. */
+  readonly isName: boolean;
   readonly isResource: boolean;
   readonly attribute: string;
   /** Member of the attribute's JSON object; undefined: the attribute itself. */
@@ -73,11 +76,17 @@ export interface SourceParts {
 }
 
 export function partsOf(source: Source): SourceParts {
+  const isName = source === nameSource;
   if (source.startsWith(resourcePrefix)) {
     const attribute = source.slice(resourcePrefix.length);
-    return { isResource: true, attribute, member: undefined };
+    return { isName, isResource: true, attribute, member: undefined };
   }
   const hash = source.indexOf('#');
-  if (hash < 0) return { isResource: false, attribute: source, member: undefined };
-  return { isResource: false, attribute: source.slice(0, hash), member: source.slice(hash + 1) };
+  if (hash < 0) return { isName, isResource: false, attribute: source, member: undefined };
+  return {
+    isName,
+    isResource: false,
+    attribute: source.slice(0, hash),
+    member: source.slice(hash + 1),
+  };
 }

@@ -1,0 +1,202 @@
+import { ProtoReader, wireTypes } from '../../formats/protobuf/proto-reader.ts';
+import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
+import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
+import type { Attributes } from '../../formats/spans/span.ts';
+import { textFrom } from '../../formats/spans/span-events.ts';
+import type { TraceSpan } from '../trace.ts';
+import type { TraceRules } from './trace-rules.ts';
+import { SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
+import type { TraceSpanSink } from './trace-span-sink.ts';
+
+const NO_BYTES: Buffer = Buffer.alloc(0);
+/** Bytes of a trace's id, and of a span's. */
+const TRACE_ID_BYTES = 16;
+const SPAN_ID_BYTES = 8;
+/** Texts and resources that are kept at once, and the longest of them. */
+const KEPT = 2_000;
+const KEPT_BYTES = 4_096;
+
+interface Resource {
+  readonly attributes: Attributes | string;
+  readonly service: string;
+}
+
+/**
+ * Reads the spans of OTLP protobuf as open traces keep them, the same as `readOtlpProto` and `traceSpanOf`
+ * give. Of a span that is no root it reads five fields, and names and resources that it has seen cost no
+ * memory: that is most of the time of an assembler.
+ */
+export class OtlpTraceReader {
+  readonly #rules: TraceRules;
+  readonly #envelope = new OtlpEnvelope();
+  readonly #reader = new ProtoReader(NO_BYTES);
+  readonly #names = new Map<string, string>();
+  readonly #resources = new Map<string, Resource>();
+  #traceIdBytes = NO_BYTES;
+  #traceId = '';
+
+  constructor(rules: TraceRules) {
+    this.#rules = rules;
+  }
+
+  /** Reads a message. @returns what is wrong with it as a whole */
+  read(bytes: Buffer, sink: TraceSpanSink): string | undefined {
+    const envelope = this.#envelope;
+    envelope.begin(bytes);
+    while (envelope.next());
+    if (envelope.problem !== undefined) return envelope.problem;
+    envelope.begin(bytes);
+    let resourceNumber = -1;
+    let resource: Resource = { attributes: '', service: '' };
+    while (envelope.next()) {
+      if (resourceNumber !== envelope.resourceNumber) {
+        resourceNumber = envelope.resourceNumber;
+        resource = this.#resourceAt(bytes, envelope.resourceStart, envelope.resourceEnd);
+      }
+      this.#span(bytes, resource, sink);
+    }
+    return undefined;
+  }
+
+  #span(bytes: Buffer, resource: Resource, sink: TraceSpanSink): void {
+    const { start, end } = this.#envelope;
+    const lean = this.#leanSpan(bytes, start, end, resource);
+    if (lean !== undefined) {
+      sink.span(this.#traceId, lean);
+      return;
+    }
+    const { attributes } = resource;
+    const span =
+      typeof attributes === 'string' ? attributes : otlpSpan(bytes, start, end, attributes);
+    if (typeof span === 'string') sink.malformed(span, this.#origin(bytes));
+    else if (span.traceId === '') {
+      sink.malformed('A span must have a trace id, and has none.', this.#origin(bytes));
+    } else sink.span(span.traceId, traceSpanOf(span, this.#rules));
+  }
+
+  #origin(bytes: Buffer) {
+    const { start, end, resourceStart, resourceEnd, scopeStart, scopeEnd } = this.#envelope;
+    const resource = { start: resourceStart, end: resourceEnd };
+    const scope = { start: scopeStart, end: scopeEnd };
+    return { bytes: () => requestOfSpan(bytes, resource, scope, { start, end }) };
+  }
+
+  /** Reads a span of which little is needed, and its trace id; undefined where it may be a root, or is odd. */
+  #leanSpan(bytes: Buffer, start: number, end: number, resource: Resource): TraceSpan | undefined {
+    const { stagesFrom, rootNames } = this.#rules;
+    if (stagesFrom === 'triton' || typeof resource.attributes === 'string') return undefined;
+    const reader = this.#reader;
+    reader.begin(bytes, start, end);
+    reader.fault.clear();
+    let [traceAt, spanAt, parentAt, nameAt, nameEnd, kind] = [-1, -1, -1, -1, -1, 0];
+    let [startLow, startHigh, endLow, endHigh] = [0, 0, 0, 0];
+    while (reader.next()) {
+      const { wireType } = reader;
+      switch (reader.field) {
+        case 1:
+          if (wireType !== wireTypes.bytes || reader.end - reader.start !== TRACE_ID_BYTES) return;
+          traceAt = reader.start;
+          break;
+        case 2:
+          if (wireType !== wireTypes.bytes || reader.end - reader.start !== SPAN_ID_BYTES) return;
+          spanAt = reader.start;
+          break;
+        case 4:
+          if (wireType !== wireTypes.bytes || reader.end - reader.start !== SPAN_ID_BYTES) return;
+          parentAt = reader.start;
+          break;
+        case 5:
+          if (wireType !== wireTypes.bytes) return;
+          nameAt = reader.start;
+          nameEnd = reader.end;
+          break;
+        case 6:
+          if (wireType !== wireTypes.varint) return;
+          kind = reader.low;
+          break;
+        case 7:
+          if (wireType !== wireTypes.fixed64) return;
+          startLow = reader.low;
+          startHigh = reader.high;
+          break;
+        case 8:
+          if (wireType !== wireTypes.fixed64) return;
+          endLow = reader.low;
+          endHigh = reader.high;
+          break;
+        case 9:
+        case 11:
+        case 15:
+          if (wireType !== wireTypes.bytes) return;
+          break;
+        default:
+      }
+    }
+    if (reader.fault.text !== '' || traceAt < 0 || spanAt < 0 || parentAt < 0 || nameAt < 0) return;
+    if ((startLow | startHigh) === 0 || (endLow | endHigh) === 0) return;
+    if (isZero(bytes, parentAt) || isZero(bytes, spanAt)) return;
+    const name = this.#nameAt(bytes, nameAt, nameEnd);
+    if (rootNames.size > 0 && rootNames.has(name)) return;
+    if (!this.#readTraceId(bytes, traceAt)) return;
+    const { service } = resource;
+    return {
+      spanId: bytes.toString('hex', spanAt, spanAt + SPAN_ID_BYTES),
+      parentSpanId: bytes.toString('hex', parentAt, parentAt + SPAN_ID_BYTES),
+      ...{ name, service, kind, isShared: false, endIsSet: true },
+      durationMs: msBetween(startLow, startHigh, endLow, endHigh),
+      fields: undefined,
+      full: undefined,
+      bytes: SPAN_BYTES + 2 * (name.length + service.length),
+    };
+  }
+
+  /** Most spans are of the trace of the span before. Returns false for an id of zero. */
+  #readTraceId(bytes: Buffer, at: number): boolean {
+    const end = at + TRACE_ID_BYTES;
+    const known = this.#traceIdBytes;
+    if (known.length > 0 && bytes.compare(known, 0, TRACE_ID_BYTES, at, end) === 0) return true;
+    if (isZero(bytes, at) && isZero(bytes, at + SPAN_ID_BYTES)) return false;
+    this.#traceIdBytes = Buffer.from(bytes.subarray(at, end));
+    this.#traceId = bytes.toString('hex', at, end);
+    return true;
+  }
+
+  #nameAt(bytes: Buffer, start: number, end: number): string {
+    if (end - start > KEPT_BYTES) return bytes.toString('utf8', start, end);
+    const key = bytes.toString('latin1', start, end);
+    let name = this.#names.get(key);
+    if (name === undefined) {
+      if (this.#names.size >= KEPT) this.#names.clear();
+      name = bytes.toString('utf8', start, end);
+      this.#names.set(key, name);
+    }
+    return name;
+  }
+
+  #resourceAt(bytes: Buffer, start: number, end: number): Resource {
+    const key = end - start > KEPT_BYTES ? undefined : bytes.toString('latin1', start, end);
+    const known = key === undefined ? undefined : this.#resources.get(key);
+    if (known !== undefined) return known;
+    const attributes = otlpResource(bytes, start, end);
+    const service =
+      typeof attributes === 'string' ? '' : (textFrom(attributes, 'service.name') ?? '');
+    const resource = { attributes, service };
+    if (key !== undefined) {
+      if (this.#resources.size >= KEPT) this.#resources.clear();
+      this.#resources.set(key, resource);
+    }
+    return resource;
+  }
+}
+
+/** Whether eight bytes are zero, as of an id that is none. */
+function isZero(bytes: Buffer, at: number): boolean {
+  return bytes.readInt32LE(at) === 0 && bytes.readInt32LE(at + 4) === 0;
+}
+
+/** Returns the milliseconds from one time in nanoseconds to another, exact to a nanosecond. */
+function msBetween(fromLow: number, fromHigh: number, toLow: number, toHigh: number): number {
+  const high = (toHigh >>> 0) - (fromHigh >>> 0);
+  const ns = high * 0x1_0000_0000 + ((toLow >>> 0) - (fromLow >>> 0));
+  return ns / 1e6;
+}

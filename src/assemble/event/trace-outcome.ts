@@ -1,0 +1,93 @@
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { EventDraft } from '../../formats/format-reader.ts';
+import type { Span } from '../../formats/spans/span.ts';
+import type { ClosedTrace, TraceSpan } from '../trace.ts';
+import { textAt } from './root-fields.ts';
+import type { TraceRules } from './trace-rules.ts';
+import { stagesOf } from './trace-stages.ts';
+import { tritonRequestOf } from './triton-stages.ts';
+
+/** An event, or why there is none. */
+export type TraceOutcome =
+  | { readonly event: EventDraft }
+  | { readonly reason: RejectReason; readonly detail: string };
+
+const rejected = (reason: RejectReason, detail: string): TraceOutcome => ({ reason, detail });
+
+/** Returns the event of a trace: a request that its root is, with its stages. Nothing makes it throw. */
+export function outcomeOf(trace: ClosedTrace, rules: TraceRules): TraceOutcome {
+  const { spans, spansLeftOut, cause } = trace;
+  if (cause === 'max_open_traces' || cause === 'max_bytes') {
+    const detail = `The trace must not be closed early, and was: assemble.${cause} was reached.`;
+    return rejected('too_many_traces', detail);
+  }
+  if (spansLeftOut > 0) {
+    const detail = `The trace must have at most assemble.max_spans spans, and has ${spans.length + spansLeftOut}.`;
+    return rejected('too_many_spans', detail);
+  }
+  const roots = rootsOf(spans, rules);
+  const [root] = roots;
+  if (root?.fields === undefined) {
+    const detail = `The trace must have a root, and none of its ${spans.length} spans is one${hintOf(rules, cause)}.`;
+    return rejected('no_root', detail);
+  }
+  if (roots.length > 1) {
+    const names = [...new Set(roots.map(({ name }) => name))].slice(0, 5).join(', ');
+    const detail = `The trace must have one root, and has ${roots.length} (${names}): set root_names of its topic.`;
+    return rejected('several_roots', detail);
+  }
+  if (!root.endIsSet) {
+    return rejected('no_end', 'The end of the root must be set, and is 0 or no time.');
+  }
+  const { durationMs } = root;
+  if (durationMs !== undefined && durationMs < 0) {
+    const detail = `The root must not end before it starts, and ends ${-durationMs} ms before.`;
+    return rejected('ends_before_start', detail);
+  }
+  return { event: eventOf(trace, root, rules) };
+}
+
+function hintOf({ rootNames }: TraceRules, cause: ClosedTrace['cause']): string {
+  if (cause === 'max_trace') return ' (closed after assemble.max_trace)';
+  return rootNames.size > 0 ? ` (root_names: ${[...rootNames].join(', ')})` : '';
+}
+
+/** Of the halves of a shared span the client's is the root. */
+function rootsOf(spans: readonly TraceSpan[], { rootNames }: TraceRules): TraceSpan[] {
+  const isRoot = ({ name, parentSpanId }: TraceSpan) =>
+    rootNames.size > 0 ? rootNames.has(name) : parentSpanId === '';
+  const roots = spans.filter(isRoot);
+  if (roots.length < 2) return roots;
+  const clients = new Set(roots.flatMap(({ spanId, isShared }) => (isShared ? [] : [spanId])));
+  return roots.filter(({ spanId, isShared }) => !isShared || !clients.has(spanId));
+}
+
+function eventOf({ spans }: ClosedTrace, root: TraceSpan, rules: TraceRules): EventDraft {
+  const { durationMs, fields } = root;
+  if (rules.stagesFrom === 'triton' && root.full !== undefined) {
+    return tritonEventOf(root.full, spans, rules, { ...fields, total_ms: durationMs });
+  }
+  return { ...fields, total_ms: durationMs, stages_ms: stagesOf(spans, root, rules) };
+}
+
+/** Triton's model and request are on the span below the root, and no request says that it failed. */
+function tritonEventOf(
+  root: Span,
+  spans: readonly TraceSpan[],
+  { fields }: TraceRules,
+  event: EventDraft,
+): EventDraft {
+  const { model: named = root, stages } = tritonRequestOf(
+    root,
+    spans.flatMap((span) => span.full ?? []),
+  );
+  const { status, ...others } = event;
+  return {
+    ...others,
+    ...(root.statusCode === 0 ? {} : { status }),
+    model: textAt(named, fields.model),
+    version: textAt(named, fields.version),
+    id: textAt(named, fields.id),
+    stages_ms: stages,
+  };
+}

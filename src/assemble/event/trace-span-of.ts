@@ -1,0 +1,33 @@
+import type { Span } from '../../formats/spans/span.ts';
+import { textFrom } from '../../formats/spans/span-events.ts';
+import type { TraceSpan } from '../trace.ts';
+import { rootFieldsOf } from './root-fields.ts';
+import type { TraceRules } from './trace-rules.ts';
+
+/** Memory of a span without its names and attributes, and of an attribute, estimated. */
+export const SPAN_BYTES = 200;
+const ATTRIBUTE_BYTES = 60;
+const EVENT_BYTES = 100;
+
+/** Returns what an open trace keeps of a span: all of it only where the trace's event may need it. */
+export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
+  const { spanId, parentSpanId, name, kind, endIsSet, durationMs, isShared = false } = span;
+  const service = textFrom(span.resource, 'service.name') ?? '';
+  const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
+  const isWhole = rules.stagesFrom === 'triton';
+  return {
+    ...{ spanId, parentSpanId, name, service, kind, isShared, endIsSet, durationMs },
+    fields: mayBeRoot ? rootFieldsOf(span, rules.fields) : undefined,
+    full: isWhole ? span : undefined,
+    bytes:
+      SPAN_BYTES + 2 * (name.length + service.length) + (mayBeRoot || isWhole ? bytesOf(span) : 0),
+  };
+}
+
+function bytesOf({ attributes, events, traceState }: Span): number {
+  let bytes = SPAN_BYTES + 2 * traceState.length + EVENT_BYTES * events.length;
+  for (const [key, value] of attributes) {
+    bytes += ATTRIBUTE_BYTES + 2 * key.length + (typeof value === 'string' ? 2 * value.length : 0);
+  }
+  return bytes;
+}

@@ -1,0 +1,9 @@
+import type { Origin } from '../../formats/format-reader.ts';
+import type { TraceSpan } from '../trace.ts';
+
+/** Receives the spans of a message with their trace ids, in order. */
+export interface TraceSpanSink {
+  span(traceId: string, span: TraceSpan): void;
+  /** Receives what stands where a span should, and spans without a trace id. @param detail one sentence. */
+  malformed(detail: string, origin: Origin): void;
+}

@@ -1,0 +1,87 @@
+import { toNanosecond } from '../../formats/spans/span.ts';
+import type { TraceSpan } from '../trace.ts';
+import type { TraceRules } from './trace-rules.ts';
+
+/**
+ * Returns the stages of a trace whose root is there, inclusive times summed by name:
+ *
+ * - spans that the rules name, anywhere below the root; not those inside another one of their stage;
+ * - other direct children of the root, by their names;
+ * - of each span that a client and a server share (Zipkin), `downstream:SERVICE`, the server's time, and
+ *   `network:SERVICE`, the rest of the client's.
+ *
+ * Spans without a time are left out, and so is what the rules name without a way to the root. Only durations
+ * count, so clocks that differ change nothing.
+ */
+export function stagesOf(
+  spans: readonly TraceSpan[],
+  root: TraceSpan,
+  { stageOf, otherChildren }: TraceRules,
+): Record<string, number> {
+  const stages: Record<string, number> = {};
+  const servers = sharedOf(spans);
+  let byId: ReadonlyMap<string, TraceSpan> | undefined;
+  const isBelow = (span: TraceSpan, top: TraceSpan, stage: string) => {
+    byId ??= new Map(spans.map((each) => [each.spanId, each]));
+    return reaches(span, top, byId, (ancestor) => stageOf.get(ancestor.name) === stage);
+  };
+  for (const span of spans) {
+    const { durationMs, isShared, name, spanId, parentSpanId, endIsSet } = span;
+    if (durationMs === undefined || durationMs < 0 || !endIsSet) continue;
+    const server = isShared ? undefined : servers?.get(spanId);
+    if (server?.durationMs !== undefined && server.durationMs >= 0) {
+      add(stages, `downstream:${server.service}`, server.durationMs);
+      const restMs = toNanosecond(durationMs - server.durationMs);
+      add(stages, `network:${server.service}`, Math.max(0, restMs));
+    } else if (span !== root && parentSpanId !== '') {
+      const named = stageOf.get(name);
+      const isChild = parentSpanId === root.spanId;
+      const stage = named ?? (isChild && otherChildren === 'stage' ? name : undefined);
+      if (stage === undefined || (isShared && isHalf(span, spans))) continue;
+      if (!isChild && !isBelow(span, root, stage)) continue;
+      add(stages, stage, durationMs);
+    }
+  }
+  return stages;
+}
+
+/** Returns the servers' halves of shared spans by their id; undefined where there are none. */
+function sharedOf(spans: readonly TraceSpan[]): Map<string, TraceSpan> | undefined {
+  let servers: Map<string, TraceSpan> | undefined;
+  for (const span of spans) {
+    if (!span.isShared || span.spanId === '') continue;
+    servers ??= new Map();
+    servers.set(span.spanId, span);
+  }
+  return servers;
+}
+
+function add(stages: Record<string, number>, stage: string, ms: number): void {
+  const before = stages[stage];
+  stages[stage] = before === undefined ? ms : toNanosecond(before + ms);
+}
+
+/** Whether the client's half of a shared span is there too. */
+function isHalf({ spanId }: TraceSpan, spans: readonly TraceSpan[]): boolean {
+  return spans.some((other) => other.spanId === spanId && !other.isShared);
+}
+
+/** Ancestors that are followed: beyond, the parents form a circle. */
+const MAX_DEPTH = 1_000;
+
+/** Whether a span's ancestors lead to the root, without one of its stage. */
+function reaches(
+  span: TraceSpan,
+  root: TraceSpan,
+  byId: ReadonlyMap<string, TraceSpan>,
+  isOfStage: (ancestor: TraceSpan) => boolean,
+): boolean {
+  let at: TraceSpan | undefined = span;
+  for (let depth = 0; depth < MAX_DEPTH; depth++) {
+    at = byId.get(at.parentSpanId);
+    if (at === undefined) return false;
+    if (at.spanId === root.spanId) return true;
+    if (isOfStage(at)) return false;
+  }
+  return false;
+}

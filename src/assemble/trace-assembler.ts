@@ -1,0 +1,337 @@
+import { invariant } from '../base/invariant.ts';
+import {
+  type AssembleSettings,
+  areSame,
+  horizonMs,
+  maxKnown,
+  tickMs,
+} from './assemble-settings.ts';
+import { type Checkpoint, Checkpoints } from './checkpoints.ts';
+import { KnownTrace } from './known-trace.ts';
+import { LinkedQueue } from './linked-queue.ts';
+import { LogClock } from './log-clock.ts';
+import type { Mark, RestartPoint } from './restart-point.ts';
+import type { ClosedTrace, ClosingCause, TraceSpan } from './trace.ts';
+
+/** Receives what becomes of the spans of a partition. */
+export interface TraceSink {
+  closed(trace: ClosedTrace): void;
+  /** Receives a span of a trace that is closed already. */
+  late(traceId: string, span: TraceSpan, offset: number, index: number): void;
+}
+
+/** Marks that the metadata of a commit has room for. A horizon has fewer, unless settings often change. */
+const MAX_MARKS = 250;
+/** Before any time of a clock. */
+const NEVER_MS = -1e15;
+
+/** A log that is read from its beginning, or from `offset`. */
+export function freshStart(offset: number, settings: AssembleSettings): RestartPoint {
+  return {
+    offset,
+    clock: new LogClock().state,
+    settings,
+    marks: [],
+    limitsFrom: offset,
+    limitReachedMs: NEVER_MS,
+    position: offset,
+  };
+}
+
+/**
+ * Gathers the spans of one partition by trace. When a trace closes is a function of the log: of the records'
+ * timestamps (`LogClock`), and of marks, which are the few things that are not in the log. So the traces that
+ * are open at an offset can be rebuilt from an earlier one: records before `position` of the restart point are
+ * taken in without a word, as all that they close has been published.
+ *
+ * Where to restart from, so that the state at `position` is the same:
+ *
+ * - Where no limit was reached since, from the first span of the oldest trace that is open or remembered. A
+ *   trace that began before and is forgotten by `position` had its last span more than the late memory ago, so
+ *   it is closed and forgotten again. Limits must not act on the way, since some traces appear later or
+ *   shorter than they were: they hold from `position` on only (`limitsFrom`).
+ * - Else from where that place was when a limit was reached, with limits from that record on.
+ * - After a horizon from there (`max_trace` and the late memory), with limits all the way. Whether a trace is
+ *   known depends on the time of its last span only. One that is known when reading begins is closed by
+ *   `max_trace` in time. The oldest trace is evicted first, so whether one is evicted depends on younger ones
+ *   only: on nothing before it but those that seem to begin within the late memory.
+ */
+export class TraceAssembler {
+  readonly #sink: TraceSink;
+  readonly #clock: LogClock;
+  readonly #checkpoints: Checkpoints;
+  readonly #traces = new Map<string, KnownTrace>();
+  readonly #openByAge = new LinkedQueue<KnownTrace>();
+  readonly #openByLast = new LinkedQueue<KnownTrace>();
+  readonly #knownByLast = new LinkedQueue<KnownTrace>();
+  #settings: AssembleSettings;
+  /** Settings at the restart point, and marks after it that have been applied. */
+  #firstSettings: AssembleSettings;
+  #marks: Mark[] = [];
+  /** Marks that are still to be applied, of the run before. */
+  #ahead: readonly Mark[];
+  #nextSettings: AssembleSettings;
+  readonly #publishedTo: number;
+  #isRebuilding = true;
+  #limitsFrom: number;
+  #limitReachedMs: number;
+  /** The restart point when a limit was reached; undefined where none was within the horizon. */
+  #frozen: Checkpoint | undefined;
+  #position: number;
+  #offset: number;
+  #bytes = 0;
+
+  /** @param settings hold from the restart point's position on. */
+  constructor(restart: RestartPoint, settings: AssembleSettings, sink: TraceSink) {
+    const { offset, clock, marks, limitsFrom, limitReachedMs, position } = restart;
+    invariant(position >= offset, 'a restart point must not be after the position');
+    this.#sink = sink;
+    this.#clock = new LogClock(clock);
+    this.#checkpoints = new Checkpoints({ offset, clock });
+    this.#settings = restart.settings;
+    this.#firstSettings = restart.settings;
+    this.#ahead = marks;
+    this.#nextSettings = settings;
+    this.#publishedTo = position;
+    this.#limitsFrom = limitsFrom;
+    this.#limitReachedMs = limitReachedMs;
+    if (limitsFrom < position) this.#frozen = this.#checkpoints.latest;
+    this.#position = offset;
+    this.#offset = offset;
+    if (position === offset) this.#endRebuilding();
+  }
+
+  /** Offset of the next record. */
+  get position(): number {
+    return this.#position;
+  }
+
+  /** Whether records are taken in again of which all has been published. */
+  get isRebuilding(): boolean {
+    return this.#isRebuilding;
+  }
+
+  get openTraces(): number {
+    return this.#openByAge.size;
+  }
+
+  get openBytes(): number {
+    return this.#bytes;
+  }
+
+  get rememberedTraces(): number {
+    return this.#traces.size - this.openTraces;
+  }
+
+  /** Time of the clock; it stands still where timestamps do. */
+  get nowMs(): number {
+    return this.#clock.nowMs;
+  }
+
+  /** Begins a record: closes what is due before it. */
+  beginRecord(offset: number, timestampMs: number): void {
+    this.#applyMarks(offset);
+    if (this.#isRebuilding && offset >= this.#publishedTo) this.#endRebuilding();
+    this.#checkpoints.observe(offset, this.#clock);
+    this.#offset = offset;
+    this.#position = offset + 1;
+    this.#clock.observe(timestampMs);
+    this.#closeDue();
+  }
+
+  /** Adds a span of the record. @param index its place in the record. */
+  add(traceId: string, span: TraceSpan, index: number): void {
+    const known = this.#traces.get(traceId);
+    if (known === undefined) {
+      this.#keep(this.#open(traceId, index), span);
+      return;
+    }
+    known.lastMs = this.#clock.nowMs;
+    this.#knownByLast.touch(known.byLastOfAll);
+    if (known.isOpen) {
+      this.#openByLast.touch(known.byLast);
+      this.#keep(known, span);
+    } else if (!this.#isRebuilding) this.#sink.late(traceId, span, this.#offset, index);
+  }
+
+  /** Passes over offsets without a record, up to the one before `nextOffset`. */
+  advanceTo(nextOffset: number): void {
+    this.#applyMarks(nextOffset);
+    this.#position = Math.max(this.#position, nextOffset);
+    if (this.#isRebuilding && nextOffset >= this.#publishedTo) this.#endRebuilding();
+  }
+
+  /** For how long the clock must have stood still before `tick`; undefined where nothing waits for it. */
+  get tickAfterMs(): number | undefined {
+    if (this.#isRebuilding || this.#traces.size === 0) return undefined;
+    return this.#marks.length < MAX_MARKS ? tickMs(this.#settings) : undefined;
+  }
+
+  /** Moves the clock at the end of the log, where no record does, and closes what is due. */
+  tick(): void {
+    invariant(!this.#isRebuilding, 'a tick must not come before all is rebuilt');
+    const { lateMemoryMs } = this.#settings;
+    const ms = this.openTraces === 0 ? lateMemoryMs : tickMs(this.#settings);
+    this.#apply({ offset: this.#position, tickMs: ms });
+  }
+
+  /** Returns where a successor is to begin. All that has been closed so far must be published with it. */
+  restartPoint(): RestartPoint {
+    invariant(!this.#isRebuilding, 'a restart point must not be asked for before all is rebuilt');
+    const { checkpoint, limitsFrom } = this.#checkpointOfRestart();
+    const { offset, clock } = checkpoint;
+    this.#checkpoints.dropBefore(offset);
+    while (this.#marks[0] !== undefined && this.#marks[0].offset <= offset) {
+      this.#firstSettings = this.#marks.shift()?.settings ?? this.#firstSettings;
+    }
+    return {
+      ...{ offset, clock, limitsFrom },
+      settings: this.#firstSettings,
+      marks: [...this.#marks],
+      limitReachedMs: this.#limitReachedMs,
+      position: this.#position,
+    };
+  }
+
+  #checkpointOfRestart(): { checkpoint: Checkpoint; limitsFrom: number } {
+    const first = this.#checkpoints.firstInUse();
+    if (first === undefined) {
+      this.#frozen = undefined;
+      this.#limitReachedMs = NEVER_MS;
+      const here = { offset: this.#position, clock: this.#clock.state, traces: 0 };
+      return { checkpoint: here, limitsFrom: here.offset };
+    }
+    if (first.clock.nowMs > this.#limitReachedMs) {
+      this.#frozen = undefined;
+      return { checkpoint: first, limitsFrom: this.#position };
+    }
+    const old = this.#checkpoints.lastAt(this.#clock.nowMs - this.#longestHorizonMs());
+    const { offset = -1 } = this.#frozen ?? {};
+    if (old !== undefined && old.offset >= offset) {
+      this.#frozen = old;
+      this.#limitsFrom = old.offset;
+    }
+    invariant(this.#frozen !== undefined, 'a limit was reached, so its checkpoint must be known');
+    return { checkpoint: this.#frozen, limitsFrom: this.#limitsFrom };
+  }
+
+  #longestHorizonMs(): number {
+    let longest = Math.max(horizonMs(this.#settings), horizonMs(this.#firstSettings));
+    for (const { settings } of this.#marks) {
+      if (settings !== undefined) longest = Math.max(longest, horizonMs(settings));
+    }
+    return longest;
+  }
+
+  /** Applies the marks before a record. */
+  #applyMarks(offset: number): void {
+    while (this.#ahead[0] !== undefined && this.#ahead[0].offset <= offset) {
+      const [mark, ...rest] = this.#ahead;
+      this.#ahead = rest;
+      this.#apply(mark as Mark);
+    }
+  }
+
+  #apply(mark: Mark): void {
+    this.#marks.push(mark);
+    if (mark.settings !== undefined) this.#settings = mark.settings;
+    if (mark.tickMs !== undefined) this.#clock.tick(mark.tickMs);
+    this.#position = Math.max(this.#position, mark.offset);
+    this.#offset = mark.offset;
+    this.#closeDue();
+  }
+
+  #endRebuilding(): void {
+    this.#isRebuilding = false;
+    this.#position = Math.max(this.#position, this.#publishedTo);
+    const next = this.#nextSettings;
+    if (areSame(next, this.#settings) || this.#marks.length >= MAX_MARKS) return;
+    this.#apply({ offset: this.#publishedTo, settings: next });
+  }
+
+  /** Whether limits other than the wait act. */
+  get #hasLimits(): boolean {
+    return !this.#isRebuilding || this.#offset >= this.#limitsFrom;
+  }
+
+  #open(id: string, index: number): KnownTrace {
+    const { maxOpenTraces } = this.#settings;
+    if (this.#hasLimits) {
+      while (this.openTraces >= maxOpenTraces) this.#evict('max_open_traces');
+      if (this.#traces.size >= maxKnown(this.#settings)) this.#forgetOldest();
+    }
+    const checkpoint = this.#checkpoints.latest;
+    checkpoint.traces++;
+    const trace = new KnownTrace(id, checkpoint, this.#offset, index, this.#clock.nowMs);
+    this.#traces.set(id, trace);
+    this.#openByAge.push(trace.byAge);
+    this.#openByLast.push(trace.byLast);
+    this.#knownByLast.push(trace.byLastOfAll);
+    return trace;
+  }
+
+  #keep(trace: KnownTrace, span: TraceSpan): void {
+    this.#bytes += trace.keep(span, this.#settings.maxSpansPerTrace);
+    if (!this.#hasLimits) return;
+    while (this.#bytes > this.#settings.maxBytes && this.openTraces > 0) this.#evict('max_bytes');
+  }
+
+  #evict(cause: ClosingCause): void {
+    const oldest = this.#openByAge.first;
+    invariant(oldest !== undefined, 'there must be an open trace to evict');
+    this.#close(oldest, cause);
+  }
+
+  #closeDue(): void {
+    const { nowMs } = this.#clock;
+    const { waitMs, maxTraceMs, lateMemoryMs } = this.#settings;
+    for (let next = this.#openByLast.first; next !== undefined; next = this.#openByLast.first) {
+      if (nowMs - next.lastMs < waitMs) break;
+      this.#close(next, 'wait');
+    }
+    if (this.#hasLimits) {
+      for (let next = this.#openByAge.first; next !== undefined; next = this.#openByAge.first) {
+        if (nowMs - next.firstMs < maxTraceMs) break;
+        this.#close(next, 'max_trace');
+      }
+    }
+    for (let next = this.#knownByLast.first; next !== undefined; next = this.#knownByLast.first) {
+      if (nowMs - next.lastMs < lateMemoryMs) break;
+      this.#forget(next);
+    }
+  }
+
+  #close(trace: KnownTrace, cause: ClosingCause): void {
+    this.#openByAge.remove(trace.byAge);
+    this.#openByLast.remove(trace.byLast);
+    this.#bytes -= trace.bytes;
+    trace.isOpen = false;
+    if (cause !== 'wait') this.#reachLimit();
+    const { id: traceId, offset, index, leftOut: spansLeftOut, duplicates } = trace;
+    const spans = trace.takeSpans();
+    if (this.#isRebuilding) return;
+    this.#sink.closed({ traceId, offset, index, spans, spansLeftOut, duplicates, cause });
+  }
+
+  #forgetOldest(): void {
+    const oldest = this.#knownByLast.first;
+    invariant(oldest !== undefined, 'there must be a trace to forget');
+    this.#reachLimit();
+    if (oldest.isOpen) this.#close(oldest, 'max_open_traces');
+    this.#forget(oldest);
+  }
+
+  #forget(trace: KnownTrace): void {
+    this.#knownByLast.remove(trace.byLastOfAll);
+    trace.checkpoint.traces--;
+    this.#traces.delete(trace.id);
+  }
+
+  #reachLimit(): void {
+    if (this.#frozen === undefined) {
+      this.#frozen = this.#checkpoints.firstInUse() ?? this.#checkpoints.latest;
+      this.#limitsFrom = this.#offset;
+    }
+    this.#limitReachedMs = Math.max(this.#limitReachedMs, this.#clock.nowMs);
+  }
+}

@@ -1,0 +1,102 @@
+import { z } from 'zod';
+import { duration, hour, minute, second, topicName, whole } from './setting-types.ts';
+
+const sources = z
+  .array(z.string().min(1).max(200))
+  .max(10)
+  .optional()
+  .describe(
+    'Where the field comes from, the first that is there: an attribute of the root, resource:NAME or span:name.',
+  );
+
+const fields = z
+  .strictObject({
+    model: sources,
+    version: sources,
+    request_type: sources,
+    service: sources,
+    host: sources,
+    region: sources,
+    tenant: sources,
+    id: sources,
+    batch_size: sources,
+    input_tokens: sources,
+    output_tokens: sources,
+  })
+  .prefault({})
+  .describe('Sources of the fields of the event. A field that is left out has its default ones.');
+
+const topic = z.strictObject({
+  topic: topicName.describe('Topic of spans, its records keyed by trace id.'),
+  format: z
+    .enum(['otlp_proto', 'otlp_json', 'jaeger_proto', 'jaeger_json', 'zipkin_json'])
+    .describe('Encoding of its records.'),
+  preset: z
+    .enum(['triton'])
+    .optional()
+    .describe("triton: stages come from the events of Triton's spans."),
+  root_names: z
+    .array(z.string().min(1))
+    .default([])
+    .describe('Names of spans that are the root. Without them it is the span without a parent.'),
+  stages: z
+    .record(z.string().min(1), z.array(z.string().min(1)).min(1))
+    .default({})
+    .describe('Names of spans by stage; they count anywhere below the root.'),
+  other_children: z
+    .enum(['stage', 'ignore'])
+    .default('stage')
+    .describe('Whether other direct children of the root are stages by their names.'),
+  fields,
+});
+
+/** The block `assemble`: traces of spans, to timing events. */
+export const assemble = z
+  .strictObject({
+    topics: z.array(topic).default([]).describe('Topics of spans; none where none are assembled.'),
+    output: topicName
+      .optional()
+      .describe('Topic of the timing events. By default the first of kafka.topics that holds some.'),
+    group_id: z
+      .string()
+      .min(1)
+      .max(249)
+      .default('tailmark-assemble')
+      .describe('Consumer group, and beginning of the transactional ids.'),
+    wait: duration('30s', second, 10 * minute).describe(
+      'A trace without a span for this long is complete.',
+    ),
+    max_trace: duration('5m', second, hour).describe('How long a trace is open at most.'),
+    late_memory: duration('1m', second, hour).describe(
+      'How long after its last span a trace is remembered, so that spans of it that come late are no second event.',
+    ),
+    max_open_traces: whole(100_000, 1, 10_000_000).describe(
+      'Open traces of a partition. Beyond, the oldest is a dead letter.',
+    ),
+    max_spans: whole(2_000, 1, 1_000_000).describe(
+      'Spans of a trace. A trace with more is a dead letter.',
+    ),
+    max_bytes: whole(256 * 1024 * 1024, 1024 * 1024, 16 * 1024 * 1024 * 1024).describe(
+      'Memory of the open traces of a partition, estimated. Beyond, the oldest is a dead letter.',
+    ),
+    commit_interval: duration('1s', 10, minute).describe(
+      'How often events are written, in a transaction with the offsets.',
+    ),
+  })
+  .refine(({ wait, late_memory }) => late_memory >= wait, {
+    path: ['late_memory'],
+    error: 'must be at least wait',
+  })
+  .refine(({ wait, max_trace }) => max_trace >= wait, {
+    path: ['max_trace'],
+    error: 'must be at least wait',
+  })
+  .refine(({ topics }) => new Set(topics.map(({ topic: name }) => name)).size === topics.length, {
+    path: ['topics'],
+    error: 'must name each topic once',
+  })
+  .prefault({})
+  .describe('Assembles traces: spans in Kafka become timing events (the role assemble).');
+
+export type AssembleConfig = z.output<typeof assemble>;
+export type AssembleTopic = AssembleConfig['topics'][number];

@@ -1,0 +1,95 @@
+import {
+  type JsonObject,
+  jsonBytes,
+  listOf,
+  notJson,
+  objectOf,
+  parsed,
+  textOf,
+} from '../loose-json.ts';
+import { plainAttributes } from './plain-attributes.ts';
+import {
+  type Attributes,
+  hexId,
+  type Moment,
+  msBetween,
+  type Span,
+  type SpanEvent,
+  toNanosecond,
+} from './span.ts';
+import type { SpanSink } from './span-reader.ts';
+import { kindOf, statusCodeOfTags } from './span-tags.ts';
+
+/**
+ * Reads spans as Zipkin has them (v2): a list, a list of lists, or one by itself. Times are whole
+ * microseconds. A span without a duration has 0, which writers leave out.
+ *
+ * Definition: https://zipkin.io/zipkin-api/zipkin2-api.yaml
+ */
+export function readZipkinJson(text: string, sink: SpanSink): string | undefined {
+  const value = parsed(text);
+  if (value === undefined) return notJson;
+  if (typeof value !== 'object' || value === null) return 'Spans must be a JSON list, and are not.';
+  for (const entry of Array.isArray(value) ? value.flat() : [value]) {
+    const origin = { bytes: () => jsonBytes((span) => [span], entry) };
+    const span = objectOf(entry);
+    if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
+    else sink.span(spanOf(span), origin);
+  }
+  return undefined;
+}
+
+function spanOf(raw: JsonObject): Span {
+  const start = momentOf(raw.timestamp);
+  const { duration = 0 } = raw;
+  const isDuration = typeof duration === 'number' && Number.isFinite(duration);
+  const tags = Object.entries(objectOf(raw.tags) ?? {});
+  const attributes = plainAttributes(tags);
+  const service = textOf(objectOf(raw.localEndpoint)?.serviceName);
+  const code = statusCodeOfTags(attributes);
+  return {
+    traceId: hexId(raw.traceId),
+    spanId: hexId(raw.id),
+    parentSpanId: hexId(raw.parentId),
+    name: textOf(raw.name),
+    kind: kindOf(raw.kind ?? attributes.get('span.kind')),
+    startMs: start?.ms,
+    startNs: start?.ns ?? 0,
+    durationMs: isDuration ? toNanosecond(duration / 1000) : undefined,
+    endIsSet: isDuration,
+    // In Zipkin the tag `error` alone says it, whatever its value.
+    statusCode: attributes.has('error') ? 2 : code,
+    attributes,
+    // Exporters write the resource's attributes among the tags.
+    resource: service === '' ? attributes : plainAttributes([...tags, ['service.name', service]]),
+    events: start === undefined ? [] : eventsOf(raw.annotations, start),
+    traceState: textOf(attributes.get('w3c.tracestate')),
+    ...(raw.shared === true ? { isShared: true } : {}),
+  };
+}
+
+function momentOf(us: unknown): Moment | undefined {
+  if (typeof us !== 'number' || !Number.isSafeInteger(us) || us <= 0) return undefined;
+  return { ms: Math.floor(us / 1000), ns: (us % 1000) * 1000 };
+}
+
+const noAttributes: Attributes = new Map();
+
+/** An annotation is a text; OpenTelemetry's exporter writes `NAME|ATTRIBUTES|COUNT`. */
+function eventsOf(annotations: unknown, start: Moment): readonly SpanEvent[] {
+  return listOf(annotations).flatMap((entry) => {
+    const { timestamp, value } = objectOf(entry) ?? {};
+    const time = momentOf(timestamp);
+    if (time === undefined) return [];
+    const [name = '', json = ''] = textOf(value).split('|', 2);
+    const attributes = objectOf(json === '' ? undefined : parsed(json));
+    return [
+      {
+        name,
+        sinceStartMs: msBetween(start, time),
+        attributes:
+          attributes === undefined ? noAttributes : plainAttributes(Object.entries(attributes)),
+      },
+    ];
+  });
+}

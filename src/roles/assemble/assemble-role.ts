@@ -1,0 +1,120 @@
+import { type SpanFormat, traceReader } from '../../assemble/span-formats.ts';
+import { systemClock } from '../../base/clock.ts';
+import { invariant } from '../../base/invariant.ts';
+import type { AssembleTopic } from '../../config/assemble.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import { DeadLetterBudget } from '../../ingest/letters/dead-letter-budget.ts';
+import { rationedMessages } from '../../ingest/letters/letter-writer.ts';
+import { createKafkaClient } from '../../kafka/client/kafka-client.ts';
+import { PartitionCommits } from '../../kafka/client/partition-commits.ts';
+import { TransactionalPublisher } from '../../kafka/client/transactional-publisher.ts';
+import { KafkaSource } from '../../kafka/kafka-source.ts';
+import { RecordBatchReader } from '../../kafka/protocol/record-batch-reader.ts';
+import type { RoleContext, RunningRole } from '../role.ts';
+import { assembleConfigOf, assembleTopics } from './assemble-topics.ts';
+import { Assembler, type AssemblyOutput } from './assembler.ts';
+import { EventCheck } from './event-check.ts';
+import { PartitionAssembly, type Publication } from './partition-assembly.ts';
+import { rulesOf, settingsOf } from './topic-rules.ts';
+
+/** Retries of a request: a broker that restarts is away for some seconds. */
+const RETRIES = 10;
+
+/** Starts the role assemble: spans of Kafka's topics to timing events, each trace once. */
+export async function startAssemble(context: RoleContext): Promise<RunningRole> {
+  const { config, log, metrics } = context;
+  const assemble = assembleConfigOf(config);
+  const { input } = assembleTopics(config);
+  const settings = settingsOf(assemble);
+  const topics = new Map(assemble.topics.map((entry) => [entry.topic, partsOf(entry)]));
+  const check = new EventCheck(config);
+  const letterBudget = new DeadLetterBudget(config.limits.max_dead_letters_per_second);
+  const groupId = assemble.group_id;
+  const commits = await PartitionCommits.open(config.kafka, groupId);
+  const assembler = new Assembler({
+    ...{ settings, clock: systemClock, log, metrics },
+    startFrom: config.kafka.start_from,
+    commitIntervalMs: assemble.commit_interval,
+    committed: (topic, partition) => commits.committed(topic, partition),
+    endOffset: (topic, partition) => commits.endOffset(topic, partition),
+    openOutput: (topic, partition) => openOutput(context, topic, partition, letterBudget),
+    assembly: ({ topic, partition }, logId, restart) => {
+      const parts = topics.get(topic);
+      invariant(parts !== undefined, `topic ${topic} must be one of assemble.topics`);
+      const maxMessageBytes = config.limits.max_message_bytes;
+      return new PartitionAssembly({
+        ...{ topic, partition, logId, restart, settings, check, maxMessageBytes, ...parts },
+      });
+    },
+  });
+  const reader = new RecordBatchReader(config.limits.max_batch_bytes);
+  const kafka = createKafkaClient(config.kafka, { log, reader });
+  const sourceConfig = { ...config.kafka, group_id: groupId, topics: input };
+  const source = new KafkaSource(sourceConfig, { log, kafka });
+  try {
+    await source.start(assembler);
+  } catch (error) {
+    await commits.close();
+    throw error;
+  }
+  assembler.start();
+  return {
+    done: Promise.race([source.done, assembler.failed]),
+    problems: () => [],
+    stop: async () => {
+      source.quiesce();
+      await assembler.drain();
+      await source.stop();
+      await commits.close();
+    },
+  };
+}
+
+const unreadable: Readonly<Record<SpanFormat, RejectReason>> = {
+  otlp_proto: 'invalid_protobuf',
+  otlp_json: 'invalid_json',
+  jaeger_proto: 'invalid_protobuf',
+  jaeger_json: 'invalid_json',
+  zipkin_json: 'invalid_json',
+};
+
+function partsOf(entry: AssembleTopic) {
+  const { format } = entry;
+  const rules = rulesOf(entry);
+  return { rules, read: traceReader(format, rules), unreadable: unreadable[format] };
+}
+
+/**
+ * Opens the output of a partition: a transactional id of its own, so that its next owner ends it (fencing).
+ * kafkajs commits offsets in a transaction without the group's generation, which would.
+ */
+async function openOutput(
+  { config, publisher, log, metrics }: RoleContext,
+  topic: string,
+  partition: number,
+  letterBudget: DeadLetterBudget,
+): Promise<AssemblyOutput> {
+  const { group_id: group } = assembleConfigOf(config);
+  const { output } = assembleTopics(config);
+  const name = `${group}-${topic}-${partition}`;
+  const opened = await TransactionalPublisher.open(config.kafka, name, RETRIES);
+  const suffix = config.kafka.dead_letter_suffix;
+  const letters = {
+    ...{ config, publisher, letterBudget, log, metrics },
+    deadLetterSuffix: suffix,
+    clock: systemClock,
+  };
+  return {
+    publish: async ({ events, letters: rejected, offset, metadata }: Publication) => {
+      const deadLetters = rationedMessages(rejected, letters);
+      const messages = new Map([
+        [output, events.map((value) => ({ value }))],
+        [`${topic}${suffix}`, deadLetters],
+      ]);
+      const reached = new Map([[group, [{ topic, partition, offset, metadata }]]]);
+      await opened.publish(messages, reached);
+      metrics.deadLetters.inc(deadLetters.length);
+    },
+    close: () => opened.close(),
+  };
+}

@@ -1,0 +1,18 @@
+import type { ClosedTrace } from '../../assemble/trace.ts';
+import { limits } from '../../base/limits.ts';
+
+/** Spans that a letter lists. */
+const LISTED_SPANS = 100;
+
+/** Returns what a dead letter holds of a trace: its id and its spans, as JSON. */
+export function letterOfTrace({ traceId, spans, spansLeftOut }: ClosedTrace): Buffer {
+  const listed = spans.slice(0, LISTED_SPANS).map((span) => ({
+    name: span.name.slice(0, 200),
+    service: span.service.slice(0, 200),
+    span_id: span.spanId,
+    parent_span_id: span.parentSpanId,
+    duration_ms: span.durationMs,
+  }));
+  const letter = { trace_id: traceId, span_count: spans.length + spansLeftOut, spans: listed };
+  return Buffer.from(JSON.stringify(letter).slice(0, limits.deadLetterBytes));
+}
