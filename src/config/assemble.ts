@@ -56,7 +56,9 @@ export const assemble = z
     topics: z.array(topic).default([]).describe('Topics of spans; none where none are assembled.'),
     output: topicName
       .optional()
-      .describe('Topic of the timing events. By default the first of kafka.topics that holds some.'),
+      .describe(
+        'Topic of the timing events. By default the first of kafka.topics that holds some.',
+      ),
     group_id: z
       .string()
       .min(1)

@@ -27,7 +27,9 @@ const keys = {
     .string()
     .min(1)
     .optional()
-    .describe('YAML file that says where the fields of the timing event are in a record.'),
+    .describe(
+      'YAML file that says where the fields of the timing event are in a record, or which spans are which stage.',
+    ),
   unwrap: z
     .string()
     .min(1)
@@ -72,7 +74,7 @@ interface Given {
 /** Which formats each key is for. */
 const keysOf: Readonly<Record<keyof typeof keys, readonly (typeof topicFormats)[number][]>> = {
   preset: ['json', 'otlp_json', 'otlp_proto'],
-  mapping: ['json', 'avro', 'protobuf'],
+  mapping: ['json', 'avro', 'protobuf', 'otlp_json', 'otlp_proto'],
   unwrap: ['json'],
   model: ['json', 'avro', 'protobuf', 'otlp_json', 'otlp_proto'],
   framing: ['json', 'avro', 'protobuf'],

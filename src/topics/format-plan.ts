@@ -3,14 +3,17 @@ import { readFileSync } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
 import { readMapping, readPreset } from '../config/presets.ts';
 import type { TopicFormat } from '../config/topic-format.ts';
-import { checkedMapping } from '../formats/mapping/checked-mapping.ts';
+import { checkedMapping, checkedSpanRules } from '../formats/mapping/checked-mapping.ts';
 import type { Mapping } from '../formats/mapping/mapping-schema.ts';
 import type { SchemaFile } from '../formats/records/record-reader-of.ts';
+import type { SpanRules } from '../formats/spans/span-rules.ts';
 
 /** A format with what its files hold. */
 export interface FormatPlan {
   readonly given: TopicFormat;
   readonly mapping: Mapping | undefined;
+  /** Rules of single spans, from `mapping`. */
+  readonly spanRules: SpanRules | undefined;
   /** The user's own schema. */
   readonly schema: SchemaFile | undefined;
   /** Of the format and its rules, in 12 characters; undefined for timing events. */
@@ -23,7 +26,14 @@ export interface FormatPlan {
  * @throws OperatorError TAILMARK_CONFIG_INVALID where one is missing or wrong.
  */
 export function planOf(given: TopicFormat): FormatPlan {
-  const mapping = mappingOf(given);
+  const readsSpans = given.format === 'otlp_json' || given.format === 'otlp_proto';
+  const rulesText =
+    readsSpans && given.mapping !== undefined ? textOf(given.mapping, 'mapping') : undefined;
+  const spanRules =
+    rulesText === undefined
+      ? undefined
+      : checkedSpanRules(readMapping(rulesText, given.mapping ?? ''), given.mapping ?? '');
+  const mapping = readsSpans ? undefined : mappingOf(given);
   const { schema_file: schemaFile } = given;
   const schema =
     schemaFile === undefined ? undefined : { file: schemaFile, text: textOf(schemaFile, 'schema') };
@@ -31,8 +41,8 @@ export function planOf(given: TopicFormat): FormatPlan {
   const identity =
     format === 'timing'
       ? undefined
-      : identityOf([format, preset, model, framing, message, mapping, schema?.text]);
-  return { given, mapping, schema, identity };
+      : identityOf([format, preset, model, framing, message, mapping, rulesText, schema?.text]);
+  return { given, mapping, spanRules, schema, identity };
 }
 
 function mappingOf({ format, preset, mapping: file, unwrap }: TopicFormat): Mapping | undefined {

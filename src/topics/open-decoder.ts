@@ -32,13 +32,14 @@ export function openDecoder(
   schemas: SchemaSource | undefined,
 ): EventDecoder {
   const { format = 'timing', preset, model } = plan.given;
+  const spans = { ...options, presets: presetsOf(preset), rules: plan.spanRules, model };
   switch (format) {
     case 'timing':
       return new MessageDecoder(options);
     case 'otlp_json':
-      return new OtlpJsonDecoder({ ...options, presets: presetsOf(preset), model });
+      return new OtlpJsonDecoder(spans);
     case 'otlp_proto':
-      return new OtlpProtoDecoder({ ...options, presets: presetsOf(preset), model });
+      return new OtlpProtoDecoder(spans);
     default: {
       const map = plan.mapping && compileMapping(plan.mapping, model);
       return new RecordDecoder({ ...options, reader: readerOf(plan, format, schemas), map });

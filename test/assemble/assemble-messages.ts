@@ -1,6 +1,6 @@
 import type { AssembleSettings } from '../../src/assemble/assemble-settings.ts';
 import { outcomeOf, type TraceOutcome } from '../../src/assemble/event/trace-outcome.ts';
-import { defaultFields, type TraceRules } from '../../src/assemble/event/trace-rules.ts';
+import type { TraceRules } from '../../src/assemble/event/trace-rules.ts';
 import {
   keepingReader,
   type MessageReader,
@@ -9,6 +9,7 @@ import {
 } from '../../src/assemble/span-formats.ts';
 import { freshStart, TraceAssembler } from '../../src/assemble/trace-assembler.ts';
 import type { EventDraft } from '../../src/formats/format-reader.ts';
+import { defaultFields } from '../../src/formats/spans/span-fields.ts';
 import { fixtureText } from '../convert/conversion.ts';
 
 export const settings: AssembleSettings = {

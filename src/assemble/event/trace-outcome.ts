@@ -1,8 +1,8 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/spans/span.ts';
+import { textAt } from '../../formats/spans/span-fields.ts';
 import type { ClosedTrace, TraceSpan } from '../trace.ts';
-import { textAt } from './root-fields.ts';
 import type { TraceRules } from './trace-rules.ts';
 import { stagesOf } from './trace-stages.ts';
 import { tritonRequestOf } from './triton-stages.ts';

@@ -1,4 +1,4 @@
-import type { Source } from '../../formats/spans/presets/preset.ts';
+import { defaultFields, type FieldSources } from '../../formats/spans/span-fields.ts';
 
 /** How the event of a trace is made. In lists of sources the first that the root has counts. */
 export interface TraceRules {
@@ -15,40 +15,6 @@ export interface TraceRules {
   readonly otherChildren: 'stage' | 'ignore';
   readonly fields: FieldSources;
 }
-
-/** Sources of the event's fields. */
-export interface FieldSources {
-  readonly model: readonly Source[];
-  readonly version: readonly Source[];
-  readonly request_type: readonly Source[];
-  readonly service: readonly Source[];
-  readonly host: readonly Source[];
-  readonly region: readonly Source[];
-  readonly tenant: readonly Source[];
-  readonly id: readonly Source[];
-  readonly batch_size: readonly Source[];
-  readonly input_tokens: readonly Source[];
-  readonly output_tokens: readonly Source[];
-}
-
-export const defaultFields: FieldSources = {
-  model: [
-    'ml.model.name',
-    'gen_ai.response.model',
-    'gen_ai.request.model',
-    'resource:service.name',
-  ],
-  version: ['ml.model.version'],
-  request_type: [],
-  service: ['resource:service.name'],
-  host: ['resource:host.name'],
-  region: ['resource:cloud.region'],
-  tenant: ['tenant.id'],
-  id: [],
-  batch_size: ['ml.batch_size'],
-  input_tokens: ['gen_ai.usage.input_tokens'],
-  output_tokens: ['gen_ai.usage.output_tokens'],
-};
 
 /** Spans of the root of Triton's traces, which may continue a trace of the caller. */
 const tritonRoot = 'InferRequest';

@@ -1,7 +1,8 @@
 import type { Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
+import { fieldsOf } from '../../formats/spans/span-fields.ts';
 import type { TraceSpan } from '../trace.ts';
-import { rootFieldsOf } from './root-fields.ts';
+
 import type { TraceRules } from './trace-rules.ts';
 
 /** Memory of a span without its names and attributes, and of an attribute, estimated. */
@@ -17,7 +18,7 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   const isWhole = rules.stagesFrom === 'triton';
   return {
     ...{ spanId, parentSpanId, name, service, kind, isShared, endIsSet, durationMs },
-    fields: mayBeRoot ? rootFieldsOf(span, rules.fields) : undefined,
+    fields: mayBeRoot ? fieldsOf(span, rules.fields) : undefined,
     full: isWhole ? span : undefined,
     bytes:
       SPAN_BYTES + 2 * (name.length + service.length) + (mayBeRoot || isWhole ? bytesOf(span) : 0),

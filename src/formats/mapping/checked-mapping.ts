@@ -1,6 +1,8 @@
+import type { z } from 'zod';
 import { OperatorError } from '../../base/operator-error.ts';
 import { closest } from '../../config/closest.ts';
 import type { MappingFile } from '../../config/presets.ts';
+import { compileSpanRules, type SpanRules, spanRulesSchema } from '../spans/span-rules.ts';
 import { type Mapping, mappingSchema } from './mapping-schema.ts';
 
 type Issue = NonNullable<ReturnType<typeof mappingSchema.safeParse>['error']>['issues'][number];
@@ -12,8 +14,24 @@ type Issue = NonNullable<ReturnType<typeof mappingSchema.safeParse>['error']>['i
  * @throws OperatorError TAILMARK_CONFIG_INVALID with every problem of the mapping and its place.
  */
 export function checkedMapping(file: MappingFile, name: string): Mapping {
-  const result = mappingSchema.safeParse(file.value);
-  const issues = result.success ? [] : result.error.issues.flatMap((issue) => innermost(issue));
+  return checked(mappingSchema, file, name);
+}
+
+/** Checks rules of spans as their file has them, as `checkedMapping`. */
+export function checkedSpanRules(file: MappingFile, name: string): SpanRules {
+  return compileSpanRules(checked(spanRulesSchema, file, name));
+}
+
+function checked<Schema extends typeof mappingSchema | typeof spanRulesSchema>(
+  schema: Schema,
+  file: MappingFile,
+  name: string,
+): z.output<Schema> {
+  const result = schema.safeParse(file.value);
+  const keys = Object.keys(schema.shape);
+  const issues = result.success
+    ? []
+    : result.error.issues.flatMap((issue) => innermost(issue, keys));
   const problems = [
     ...file.problems.map(({ where, message }) => `${where}: ${message}`),
     ...issues.map(({ path, message }) => {
@@ -21,7 +39,7 @@ export function checkedMapping(file: MappingFile, name: string): Mapping {
       return `${file.where(path)}: ${key === '' ? 'the mapping' : key} ${message}`;
     }),
   ];
-  if (result.success && problems.length === 0) return result.data;
+  if (result.success && problems.length === 0) return result.data as z.output<Schema>;
   const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
   throw new OperatorError(
     'TAILMARK_CONFIG_INVALID',
@@ -36,12 +54,15 @@ interface Problem {
 }
 
 /** The problems of the form that was meant where several are allowed: the one that fits best. */
-function innermost(issue: Issue, above: readonly PropertyKey[] = []): readonly Problem[] {
+function innermost(
+  issue: Issue,
+  keys: readonly string[],
+  above: readonly PropertyKey[] = [],
+): readonly Problem[] {
   const path = [...above, ...issue.path];
   if (issue.code === 'unrecognized_keys') {
     return issue.keys.map((key) => {
-      const meant =
-        above.length + issue.path.length === 0 ? closest(key, keysOfMapping) : undefined;
+      const meant = above.length + issue.path.length === 0 ? closest(key, keys) : undefined;
       const hint = meant === undefined ? '' : `: did you mean ${meant}?`;
       return { path: [...path, key], message: `is not a key of a mapping here${hint}` };
     });
@@ -49,12 +70,10 @@ function innermost(issue: Issue, above: readonly PropertyKey[] = []): readonly P
   if (issue.code !== 'invalid_union') return [{ path, message: plain(issue) }];
   const forms = issue.errors
     .filter((form) => !form.some((each) => each.path.length === 0 && each.code === 'invalid_type'))
-    .map((form) => form.flatMap((each) => innermost(each, path)));
+    .map((form) => form.flatMap((each) => innermost(each, keys, path)));
   const best = forms.sort((a, b) => a.length - b.length)[0];
   return best === undefined ? [{ path, message: plain(issue) }] : best;
 }
-
-const keysOfMapping = Object.keys(mappingSchema.shape);
 
 /** zod's own words, where the schema has none, as a rule. */
 function plain({ message }: Issue): string {

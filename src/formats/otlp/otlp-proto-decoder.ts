@@ -24,6 +24,8 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
  */
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
+  /** Rules of single spans are for the general path. */
+  readonly #hasRules: boolean;
   readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
   readonly #view = new MessageView();
   readonly #scanner: SpanScanner;
@@ -38,6 +40,7 @@ export class OtlpProtoDecoder implements EventDecoder {
 
   constructor(options: OtlpDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
+    this.#hasRules = options.rules !== undefined;
     const compiled = new CompiledPresets(options.presets);
     const { keys, eventNames, exception, resourceKeys } = compiled;
     this.#scanner = new SpanScanner(this.#view, keys, eventNames, exception);
@@ -115,9 +118,8 @@ export class OtlpProtoDecoder implements EventDecoder {
         drafts.rejectAt('invalid_protobuf', attributes, start, end);
         continue;
       }
-      const outcome = this.#scanner.scan(message, start, end)
-        ? this.#maker.make(message, resource)
-        : outcomes.doubt;
+      const isPlain = !this.#hasRules && this.#scanner.scan(message, start, end);
+      const outcome = isPlain ? this.#maker.make(message, resource) : outcomes.doubt;
       if (outcome === outcomes.event) {
         drafts.index++;
         sink.event(this.#maker.event, start, end);

@@ -9,6 +9,7 @@ import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Preset } from '../spans/presets/preset.ts';
 import type { Span } from '../spans/span.ts';
 import { emitSpan, type SpanEventSink } from '../spans/span-events.ts';
+import { emitByRules, type SpanRules } from '../spans/span-rules.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 
 /**
@@ -19,6 +20,7 @@ export class SpanDrafts implements SpanEventSink {
   readonly #presets: readonly Preset[];
   /** Adds the model to an event without one. */
   readonly #finish: (event: EventDraft) => EventDraft;
+  readonly #rules: SpanRules | undefined;
   readonly #context: DecodeContext;
   readonly #event = new DecodedEvent();
   /** What the contract says of an event without a model, once there was one. */
@@ -30,8 +32,9 @@ export class SpanDrafts implements SpanEventSink {
   /** Position of the next item among those of the message. */
   index = 0;
 
-  constructor({ presets, model, ...options }: OtlpDecoderOptions) {
+  constructor({ presets, rules, model, ...options }: OtlpDecoderOptions) {
     this.#presets = presets;
+    this.#rules = rules;
     this.#finish = (event) => (event.model === undefined ? { ...event, model } : event);
     const { stages, values } = options;
     this.#context = { contract: contractOf(options), stages, values };
@@ -57,7 +60,8 @@ export class SpanDrafts implements SpanEventSink {
   span(span: Span, origin: Origin, start: number, end: number): void {
     this.#start = start;
     this.#end = end;
-    emitSpan(span, origin, this.#presets, this, this.#finish);
+    if (this.#rules === undefined) emitSpan(span, origin, this.#presets, this, this.#finish);
+    else emitByRules(span, origin, this.#rules, this);
   }
 
   /** Rejects what stands at `[start, end)` of the message, an item of it. */

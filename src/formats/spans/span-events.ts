@@ -37,14 +37,22 @@ export function emitSpan(
   const preset = presets.find(({ knows }) => knows.some((marks) => hasAll(span, marks)));
   if (preset === undefined || preset.counts?.some((mark) => has(span, mark)) === false) {
     sink.skip(1);
-  } else if (!span.endIsSet) {
-    sink.reject('no_end', 'The end of the span must be set, and is 0 or no time.', origin);
-  } else if (span.durationMs !== undefined && span.durationMs < 0) {
-    const detail = `The span must not end before it starts, and ends ${-span.durationMs} ms before.`;
-    sink.reject('ends_before_start', detail, origin);
   } else {
-    sink.draft(finish(eventOf(span, preset), span), origin);
+    const unended = unendedReject(span);
+    if (unended !== undefined) sink.reject(unended.reason, unended.detail, origin);
+    else sink.draft(finish(eventOf(span, preset), span), origin);
   }
+}
+
+/** Returns why a span has no duration; undefined where it may have one. */
+export function unendedReject({ endIsSet, durationMs }: Span) {
+  if (!endIsSet) {
+    const detail = 'The end of the span must be set, and is 0 or no time.';
+    return { reason: 'no_end', detail } as const;
+  }
+  if (durationMs === undefined || durationMs >= 0) return undefined;
+  const detail = `The span must not end before it starts, and ends ${-durationMs} ms before.`;
+  return { reason: 'ends_before_start', detail } as const;
 }
 
 function hasAll(span: Span, marks: readonly Mark[]): boolean {
