@@ -110,20 +110,29 @@ function randomMessage(random: SeededRandom, depth: number) {
 
 const same = (value: unknown) => ({ value, expected: value });
 
-/** Encodes by protobufjs, which reads 64-bit keys of maps from their eight characters only. */
+const roots = new Map<string, protobuf.Root>();
+const files = new Map<string, ReturnType<typeof parseProto>>();
+
+/** Encodes by protobufjs, with all the code that it makes. */
 function encoded(text: string, name: string, value: object): Buffer {
-  const { root } = protobuf.parse(text, new protobuf.Root(), { keepCase: true });
-  for (const file of ['timestamp', 'duration', 'wrappers', 'struct']) {
-    const known = protobuf.common.get(`google/protobuf/${file}.proto`);
-    if (known?.nested !== undefined) root.addJSON(known.nested);
+  let root = roots.get(text);
+  if (root === undefined) {
+    root = protobuf.parse(text, new protobuf.Root(), { keepCase: true }).root;
+    for (const file of ['timestamp', 'duration', 'wrappers', 'struct']) {
+      const known = protobuf.common.get(`google/protobuf/${file}.proto`);
+      if (known?.nested !== undefined) root.addJSON(known.nested);
+    }
+    roots.set(text, root);
   }
   const type = root.lookupType(name);
   return Buffer.from(type.encode(type.fromObject(value)).finish());
 }
 
 function read(text: string, name: string, bytes: Buffer): unknown {
+  const file = files.get(text) ?? parseProto(text);
+  files.set(text, file);
   const cursor = new ByteCursor(bytes, 0, bytes.length, 'invalid_protobuf');
-  return new MessageReader(parseProto(text).named(name)).read(cursor);
+  return new MessageReader(file.named(name)).read(cursor);
 }
 
 describe('messages that protobufjs encodes', () => {
