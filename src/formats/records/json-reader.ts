@@ -93,9 +93,16 @@ function hasMark(message: Buffer, at: number): boolean {
   return message[at] === 0xef && message[at + 1] === 0xbb && message[at + 2] === 0xbf;
 }
 
+/** A message of more bytes is looked through before it is parsed: millions of brackets take seconds. */
+const plainBytes = 64 * 1024;
+/** Nesting that is never an event, nor an array of them. */
+const absurdDepth = 1_000;
+
 /** Value of the message if it is one; undefined for lines, and for what is broken. */
 function parsedOrUndefined(message: Buffer, { start, end }: Span): unknown {
   if (!isUtf8(message.subarray(start, end))) return undefined;
+  if (end - start > plainBytes && nestsDeeper(message, { start, end }, absurdDepth))
+    return undefined;
   // Most of the cost of a failed parse is its unused stack trace.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;

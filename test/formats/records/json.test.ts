@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
-import { mappingOf, recordDecoder, rejectionOf } from './decode-records.ts';
+import { mappingOf, msOf, recordDecoder, rejectionOf } from './decode-records.ts';
 
 const map = mappingOf(`
 unwrap: log
@@ -51,7 +51,7 @@ describe('a message of JSON', () => {
     expect(result.consumed).toBe(expected.length);
   });
 
-  it('is a tombstone, or too large, as any other', () => {
+  it('is a tombstone or too large like any other', () => {
     expect(rejectionOf(plain.decode(null))).toMatch(/^tombstone: /);
     const small = recordDecoder(recordReaderOf({ format: 'json', framing: 'none' }), map, 10);
     expect(rejectionOf(small.decode(Buffer.from(line('a'))))).toBe(
@@ -71,9 +71,8 @@ describe('a message of JSON', () => {
 
   it('is refused in a moment where it nests a million levels', () => {
     for (const text of ['['.repeat(1e6), '['.repeat(1e6) + ']'.repeat(1e6), '{"a":'.repeat(1e6)]) {
-      const began = performance.now();
       expect(decode(text).outcomes).toHaveLength(1);
-      expect(performance.now() - began).toBeLessThan(2_000);
+      expect(msOf(() => decode(text), 200)).toBeLessThanOrEqual(200);
     }
   });
 
