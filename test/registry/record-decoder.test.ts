@@ -62,6 +62,23 @@ it('a message whose schema the registry does not have is a dead letter', async (
   expect(result.letters).toEqual([message]);
 });
 
+it('a message keeps what it was prepared with, though the source forgets it', async () => {
+  const answers = [undefined, undefined, { missing: 'gone' }, undefined];
+  let fetches = 0;
+  const schemas = {
+    get: () => answers.shift(),
+    fetch: async () => {
+      fetches++;
+    },
+  };
+  const reader = recordReaderOf({ format: 'avro', framing: 'confluent', schemas });
+  const { decoder, decode } = recordDecoder(reader);
+  const message = Buffer.from([0, 0, 0, 0, 9, 1]);
+  await decoder.prepare(message);
+  expect(fetches).toBe(2);
+  expect(rejectionOf(decode(message))).toMatch(/^unknown_schema: Schema 9 cannot be used: gone$/);
+});
+
 it('a message without a schema id waits for nothing', async () => {
   const { decoder, decode, server } = await avroDecoder();
   const message = Buffer.from('{"ts":1}');
