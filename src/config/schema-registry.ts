@@ -30,11 +30,7 @@ export const schemaRegistry = z
   .superRefine((value, context) => {
     const problem = (key: string, message: string) =>
       context.addIssue({ code: 'custom', path: [key], message });
-    const { url, username, password, password_file, token_file } = value;
-    const needing = ['username', 'password_file', 'token_file', 'ca_file', 'cert_file'] as const;
-    if (url === undefined && needing.some((key) => value[key] !== undefined)) {
-      problem('url', 'must be set with the other keys of schema_registry');
-    }
+    const { username, password, password_file, token_file } = value;
     const hasPassword = password !== undefined || password_file !== undefined;
     if (username !== undefined && !hasPassword) {
       problem('password_file', 'must be set, or TAILMARK_SCHEMA_REGISTRY_PASSWORD');

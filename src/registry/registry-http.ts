@@ -35,7 +35,8 @@ export class RegistryHttp {
     this.#config = config;
     this.#nowMs = nowMs;
     this.#base = new URL(config.url.endsWith('/') ? config.url : `${config.url}/`);
-    const options = { keepAlive: true, maxSockets: 4 };
+    // A kept connection may be closed by the server just as a request goes out.
+    const options = { keepAlive: false, maxSockets: 4 };
     this.#agent =
       this.#base.protocol === 'https:'
         ? new HttpsAgent({ ...options, ...tlsOf(config), rejectUnauthorized: true })
@@ -43,8 +44,8 @@ export class RegistryHttp {
   }
 
   /**
-   * Requests a path below the configured address. Resolves for every outcome, at the latest after the time-
-   * out, redirects and body included.
+   * Requests a path below the configured address. Resolves for every outcome, at the latest after the
+   * time-out, redirects and body included.
    *
    * @param path without a slash at its beginning, escaped.
    */

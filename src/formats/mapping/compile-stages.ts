@@ -1,3 +1,4 @@
+import { limits } from '../../base/limits.ts';
 import {
   between,
   conditionsOf,
@@ -25,11 +26,18 @@ export function stagesOf(given: Given): StagesReader {
   return (root, start) => {
     const sums = new Map<string, bigint>();
     for (const [name, nanoseconds] of read(root, start)) {
-      if (nanoseconds !== undefined) sums.set(name, (sums.get(name) ?? 0n) + nanoseconds);
+      if (nanoseconds === undefined) continue;
+      sums.set(name, (sums.get(name) ?? 0n) + nanoseconds);
+      if (sums.size > limits.stagesPerEvent) throw tooManyStages();
     }
     // fromEntries defines properties, so a stage named __proto__ stays one, for the contract to refuse.
     return Object.fromEntries([...sums].map(([name, sum]) => [name, millisecondsOf(sum)]));
   };
+}
+
+function tooManyStages(): Fault {
+  const most = limits.stagesPerEvent;
+  return new Fault('too_many_stages', `the stages must be at most ${most}: there are more`);
 }
 
 function readerOf(given: Given): (root: unknown, start: bigint | undefined) => Durations {
@@ -59,22 +67,20 @@ function stageOf(stage: Stage) {
   return (root: unknown) => [name, applies(root) ? read(root) : undefined] as const;
 }
 
-/** Stages as an object of names and durations. */
+/** Stages as an object of names and durations, read one by one: there may be too many. */
 function mapReader({ path, unit }: Extract<Given, { path: unknown }>) {
   const find = finder(path);
-  return (root: unknown): Durations => {
+  return function* (root: unknown): Durations {
     const found = find(root);
-    if (found === undefined) return [];
+    if (found === undefined) return;
     const { value, at } = found;
     if (typeof value !== 'object' || Array.isArray(value)) {
       throw new Fault('bad_duration', `"${at}" must be an object of stages: it is ${shown(value)}`);
     }
-    return Object.entries(value as object)
-      .filter(([, duration]) => duration !== null)
-      .map(([name, duration]) => [
-        name,
-        nanosecondsIn({ value: duration, at: `${at}.${name}` }, unit),
-      ]);
+    for (const [name, duration] of Object.entries(value as object)) {
+      if (duration === null) continue;
+      yield [name, nanosecondsIn({ value: duration, at: `${at}.${name}` }, unit)];
+    }
   };
 }
 
@@ -83,14 +89,14 @@ function listReader(given: Extract<Given, { duration: string }>) {
   const find = finder(given.path);
   const namePath = pathOf(given.name);
   const durationPath = pathOf(given.duration);
-  return (root: unknown): Durations => {
+  return function* (root: unknown): Durations {
     const found = find(root);
-    if (found === undefined) return [];
+    if (found === undefined) return;
     const { value, at } = found;
     if (!Array.isArray(value)) {
       throw new Fault('bad_duration', `"${at}" must be a list of stages: it is ${shown(value)}`);
     }
-    return listOf<unknown>(value).map((item, position) => {
+    for (const [position, item] of listOf<unknown>(value).entries()) {
       const name = valueAt(item, namePath);
       const here = `${at}[${position}]`;
       if (typeof name !== 'string') {
@@ -99,7 +105,7 @@ function listReader(given: Extract<Given, { duration: string }>) {
       }
       const duration = valueAt(item, durationPath);
       const place = { value: duration, at: `${here}.${given.duration}` };
-      return [name, duration === undefined ? undefined : nanosecondsIn(place, given.unit)];
-    });
+      yield [name, duration === undefined ? undefined : nanosecondsIn(place, given.unit)];
+    }
   };
 }

@@ -32,11 +32,14 @@ export class JsonReader implements RecordReader {
     else this.#lines(message, whole, sink);
   }
 
+  /** An array that was one of several values is put into another one, else it would be taken apart. */
   letter(message: Buffer, start: number, end: number): Buffer {
+    if (start === 0 && end === message.length) return message;
     const part = message.subarray(start, end);
-    return start < this.#start || this.#start === 0
-      ? part
-      : Buffer.concat([message.subarray(0, this.#start), part]);
+    const isArray = part[0] === 0x5b;
+    const header = message.subarray(0, this.#start);
+    if (!isArray) return this.#start === 0 ? part : Buffer.concat([header, part]);
+    return Buffer.concat([header, Buffer.from('['), part, Buffer.from(']')]);
   }
 
   #array(message: Buffer, whole: Span, items: readonly unknown[], sink: RecordSink): void {
@@ -90,9 +93,16 @@ function hasMark(message: Buffer, at: number): boolean {
   return message[at] === 0xef && message[at + 1] === 0xbb && message[at + 2] === 0xbf;
 }
 
+/** A message of more bytes is looked through before it is parsed: millions of brackets take seconds. */
+const plainBytes = 64 * 1024;
+/** Nesting that is never an event, nor an array of them. */
+const absurdDepth = 1_000;
+
 /** Value of the message if it is one; undefined for lines, and for what is broken. */
 function parsedOrUndefined(message: Buffer, { start, end }: Span): unknown {
   if (!isUtf8(message.subarray(start, end))) return undefined;
+  if (end - start > plainBytes && nestsDeeper(message, { start, end }, absurdDepth))
+    return undefined;
   // Most of the cost of a failed parse is its unused stack trace.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -112,7 +122,9 @@ function parsedLine(message: Buffer, span: Span): unknown {
     throw new RecordFault('invalid_utf8', 'An event must be UTF-8: some bytes are not');
   }
   if (bytes.length > limits.eventBytes) return undefined;
-  const value = parsedOrUndefined(message, span);
+  // Files with a mark each may have been put together.
+  const start = span.start + (hasMark(message, span.start) ? 3 : 0);
+  const value = parsedOrUndefined(message, { start, end: span.end });
   if (value !== undefined) return value;
   const detail = `An event must be valid JSON: it is ${shownMessage(bytes)}`;
   throw new RecordFault('invalid_json', detail);

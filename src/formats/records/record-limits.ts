@@ -14,7 +14,7 @@ export const recordLimits = {
    */
   valuesPerByte: 4,
   valuesBeside: 10_000,
-  values: 500_000,
+  values: 250_000,
   /** Bytes of a decimal number: writing more of them as text takes long. */
   decimalBytes: 64,
 } as const;

@@ -23,28 +23,34 @@ export interface Serialization<Compiled> {
   read(compiled: Compiled, message: Buffer, start: number): object;
 }
 
+/** Compiled schemas, or why they cannot be used. Readers of one serialization share them. */
+const compiledSchemas = new WeakMap<object, WeakMap<RegisteredSchema, unknown>>();
+
 /**
  * Reads messages with the header of a schema registry, each by the schema it was written with. A schema is
- * compiled once. `prepare` has to be awaited right before `read`, as schemas of earlier messages may be
- * forgotten.
+ * compiled once. `prepare` has to be awaited before `read` of the same message, and before that of another
+ * one: a decoder has a reader of its own.
  */
 export class RegistryReader<Compiled> implements RecordReader {
   readonly #serialization: Serialization<Compiled>;
   readonly #schemas: SchemaSource;
-  readonly #compiled = new WeakMap<RegisteredSchema, Compiled | SchemaFault>();
-  /** The last id with its compiled schema: most topics have one at a time. */
-  #lastId = -1;
-  #last: Compiled | undefined;
+  readonly #compiled: WeakMap<RegisteredSchema, unknown>;
+  /** Schema of the last message. The source may forget it meanwhile. */
+  #id = -1;
+  #known: Compiled | SchemaFault | undefined;
 
   constructor(serialization: Serialization<Compiled>, schemas: SchemaSource) {
     this.#serialization = serialization;
     this.#schemas = schemas;
+    const compiled = compiledSchemas.get(serialization) ?? new WeakMap();
+    compiledSchemas.set(serialization, compiled);
+    this.#compiled = compiled;
   }
 
   prepare(message: Buffer): Promise<void> | undefined {
     const id = schemaIdOf(message);
-    if (id === undefined || id === this.#lastId) return undefined;
-    return this.#schemas.get(id) === undefined ? this.#schemas.fetch(id) : undefined;
+    if (id === undefined || this.#knows(id)) return undefined;
+    return this.#fetch(id);
   }
 
   read(message: Buffer, sink: RecordSink): void {
@@ -54,8 +60,9 @@ export class RegistryReader<Compiled> implements RecordReader {
     try {
       requireSize(message);
       if (id === undefined) throw frameFault(reason, message);
-      const compiled = id === this.#lastId ? (this.#last as Compiled) : this.#schemaOf(id);
-      record = this.#serialization.read(compiled, message, headerBytes);
+      invariant(id === this.#id || this.#knows(id), 'a message is prepared before it is read');
+      if (this.#known instanceof SchemaFault) throw this.#known;
+      record = this.#serialization.read(this.#known as Compiled, message, headerBytes);
     } catch (error) {
       rejectFault(error, id === undefined ? undefined : `Schema ${id}`, message, sink);
       return;
@@ -63,18 +70,27 @@ export class RegistryReader<Compiled> implements RecordReader {
     sink.record(record, 0, message.length);
   }
 
-  #schemaOf(id: number): Compiled {
+  async #fetch(id: number): Promise<void> {
+    do await this.#schemas.fetch(id);
+    while (!this.#knows(id));
+  }
+
+  /** Takes what the source knows of an id; false if that is nothing. A missing schema may appear later. */
+  #knows(id: number): boolean {
+    if (id === this.#id && !(this.#known instanceof SchemaFault)) return true;
     const schema = this.#schemas.get(id);
-    invariant(schema !== undefined, 'a message is prepared before it is read');
-    if ('missing' in schema) throw new SchemaFault(schema.missing);
-    let compiled = this.#compiled.get(schema);
+    if (schema === undefined) return false;
+    this.#id = id;
+    this.#known = 'missing' in schema ? new SchemaFault(schema.missing) : this.#compiledOf(schema);
+    return true;
+  }
+
+  #compiledOf(schema: RegisteredSchema): Compiled | SchemaFault {
+    let compiled = this.#compiled.get(schema) as Compiled | SchemaFault | undefined;
     if (compiled === undefined) {
       compiled = this.#compile(schema);
       this.#compiled.set(schema, compiled);
     }
-    if (compiled instanceof SchemaFault) throw compiled;
-    this.#lastId = id;
-    this.#last = compiled;
     return compiled;
   }
 

@@ -4,7 +4,7 @@ import { compileAvro } from '../../../src/formats/records/avro/compile-avro.ts';
 import { ByteCursor } from '../../../src/formats/records/byte-cursor.ts';
 import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-import { mappingOf, recordDecoder, rejectionOf } from './decode-records.ts';
+import { mappingOf, msOf, recordDecoder, rejectionOf } from './decode-records.ts';
 import { RandomAvro } from './random-avro.ts';
 
 /** Long integers of avsc as bigint, so that none is rounded. */
@@ -178,9 +178,7 @@ describe('a schema', () => {
     }));
     const text = JSON.stringify({ type: 'record', name: 'x"); process.exit(); ("', fields });
     expect(text.length).toBeGreaterThan(0.7 * 2 ** 20);
-    const began = performance.now();
-    expect(compileAvro(text)).toBeTypeOf('function');
-    expect(performance.now() - began).toBeLessThan(1_000);
+    expect(msOf(() => compileAvro(text), 1_000)).toBeLessThanOrEqual(1_000);
   });
 });
 
@@ -199,7 +197,7 @@ describe('a record', () => {
       'a billion nulls',
       items,
       Buffer.concat([long(1e9), long(0)]),
-      /at most 4 values a byte and 10000, or 500000/,
+      /at most 4 values a byte and 10000, or 250000/,
     ],
     ['2^62 nulls', items, long(2n ** 62n), /at most 4 values a byte/],
     ['-2^63 nulls', items, Buffer.concat([long(-(2n ** 63n)), long(0)]), /at most 4 values a byte/],
@@ -251,9 +249,8 @@ describe('a record', () => {
     ],
   ])('with %s is refused at once', (_, type, bytes, message) => {
     const decode = decoderOf(record(type));
-    const began = performance.now();
     const rejection = rejectionOf(decode(bytes));
-    expect(performance.now() - began).toBeLessThan(200);
+    expect(msOf(() => decode(bytes), 200)).toBeLessThanOrEqual(200);
     expect(rejection).toMatch(/^invalid_avro: /);
     expect(rejection).toMatch(message);
   });

@@ -1,3 +1,4 @@
+import avro from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
 import { testDecoder } from '../../decode/outcomes.ts';
@@ -67,5 +68,27 @@ describe("timing events of a team's own schema", () => {
       "unknown_schema: Schema 3 cannot be used: it must be AVRO, as the topic's format is: it is PROTOBUF",
     );
     expect(result.letters).toEqual([message]);
+  });
+
+  it('are read each by the schema it was written with', () => {
+    const first = JSON.parse(avsc) as { fields: object[] };
+    const added = { name: 'region', type: { type: 'map', values: 'string' } };
+    const second = { ...first, fields: [added, ...first.fields.toReversed()] };
+    const text = JSON.stringify(second);
+    const evolving = schemasOf({
+      1: { type: 'AVRO', text: avsc, references: [] },
+      6: { type: 'AVRO', text, references: [] },
+    });
+    const reader = recordReaderOf({ format: 'avro', framing: 'confluent', schemas: evolving });
+    const { decode } = recordDecoder(reader, documentedMapping('avro'));
+    const oldType = avro.Type.forSchema(first as avro.Schema);
+    const newType = avro.Type.forSchema(second as avro.Schema);
+    const outcomes = messagesOf('kafka/timings_avro.jsonl').flatMap((message, i) => {
+      if (i % 2 === 0) return decode(message).outcomes;
+      const value = oldType.fromBuffer(message.subarray(5)) as object;
+      const bytes = newType.toBuffer({ ...value, region: { a: 'eu' } });
+      return decode(Buffer.concat([Buffer.from([0, 0, 0, 0, 6]), bytes])).outcomes;
+    });
+    expect(inOrder(outcomes)).toEqual(inOrder(expected));
   });
 });

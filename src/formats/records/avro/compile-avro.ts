@@ -227,7 +227,7 @@ function mapReader(read: ReadAvro): ReadAvro {
     const map: Record<string, unknown> = {};
     for (let left = blockCount(cursor); left > 0; left = blockCount(cursor)) {
       for (; left > 0; left--) {
-        cursor.spend(1);
+        cursor.spend(2);
         const key = cursor.text(readLength(cursor, 'A key'));
         setOwn(map, key, read(cursor));
       }

@@ -131,6 +131,7 @@ function readField(cursor: ByteCursor, plan: FieldPlan, tag: number, fields: Fie
   const encoding = tag & 7;
   if (plan.key !== undefined) {
     if (encoding !== LENGTH) return false;
+    cursor.spend(2);
     within(cursor, () => readEntry(cursor, plan, plan.key as Scalar, fields));
     return true;
   }
