@@ -103,6 +103,10 @@ export function checkFormat(given: Given, context: z.RefinementCtx): void {
   if (format === 'json' && given.preset === undefined && given.mapping === undefined) {
     problem('mapping', 'must be set with format json, or preset');
   }
+  const isRecord = format === 'avro' || format === 'protobuf';
+  if (isRecord && given.framing === 'none' && given.schema_file === undefined) {
+    problem('schema_file', `must be set with format ${format} and framing none`);
+  }
   if (given.schema_file !== undefined && given.framing === 'confluent') {
     problem('schema_file', 'must not be set with framing confluent: the registry has the schema');
   }

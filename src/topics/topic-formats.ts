@@ -47,6 +47,12 @@ export class TopicFormats {
       : openDecoder(plan, options, this.#schemas);
   }
 
+  /** Returns true if every message of a topic is one record, whose letter is the message. */
+  holdsSingleRecords(topic: string): boolean {
+    const format = this.#planOf(topic)?.given.format;
+    return format === 'avro' || format === 'protobuf';
+  }
+
   /**
    * Identifies a topic's format with its rules: processes that read a topic alike have the same. undefined for
    * timing events.

@@ -20,6 +20,7 @@ export class LetterEvents {
 
   /** Returns the event at an index, as a message of its own; undefined where the message has none there. */
   find(topic: string, message: Buffer, index: number): Buffer | undefined {
+    if (this.#formats.holdsSingleRecords(topic)) return index === 0 ? message : undefined;
     const decoder = this.#decoderOf(topic);
     let found: Buffer | undefined;
     let at = 0;

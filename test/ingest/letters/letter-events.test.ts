@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { configSchema } from '../../../src/config/schema.ts';
 import { chunkSettingsOf } from '../../../src/ingest/chunk-settings.ts';
 import { LetterEvents } from '../../../src/ingest/letters/letter-events.ts';
 import { TopicFormats } from '../../../src/topics/topic-formats.ts';
@@ -22,5 +23,16 @@ describe('the event of a letter', () => {
   it('is the whole of a message of one', () => {
     expect(find(good('a'), 0)).toBe(good('a'));
     expect(find('no event', 0)).toBe('no event');
+  });
+
+  it('is the message in a topic of Avro, whose schema it does not need', () => {
+    const config = configSchema.parse({
+      kafka: { topics: [{ topic: 't', format: 'avro' }] },
+      schema_registry: { url: 'http://127.0.0.1:1' },
+    });
+    const of = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
+    const message = Buffer.from([0, 0, 0, 0, 1, 2]);
+    expect(of.find('t', message, 0)).toEqual(message);
+    expect(of.find('t', message, 1)).toBeUndefined();
   });
 });
