@@ -14,8 +14,9 @@ import { serveTasks } from './child-tasks.ts';
 // tailmark as it ships, but for an insert a second as the others do; all of its tables are filled,
 // with drivers, bands and exemplars too.
 await serveTasks(async ({ broker, url, topic, group, database, events }) => {
+  const format = process.env.TAILMARK_BENCH_FORMAT ?? 'timing';
   const config = configSchema.parse({
-    kafka: { brokers: [broker], topics: [topic], group_id: group },
+    kafka: { brokers: [broker], topics: [{ topic, format }], group_id: group },
     clickhouse: { url, database },
     ingest: { flush_interval: '1s' },
   });

@@ -11,11 +11,14 @@ export interface OtlpTraffic {
   /** Spans of vLLM's server, of clients by the GenAI conventions, or of HTTP servers. */
   readonly kind: 'vllm' | 'genai' | 'other';
   readonly spansPerMessage: number;
+  /** End of the first span, and from each to the next. @default {a time of 2026, 10 ms} */
+  readonly startNs?: bigint;
+  readonly stepNs?: bigint;
 }
 
 type Attribute = readonly [string, Buffer];
 
-const startNs = 1_795_609_800_000_000_000n;
+const byDefault = { startNs: 1_795_609_800_000_000_000n, stepNs: 10_000_123n };
 const double = (key: string, value: number): Attribute => [key, doubleField(4, value)];
 const whole = (key: string, value: number): Attribute => [key, varintField(3, value)];
 const text = (key: string, value: string): Attribute => [key, bytesField(1, value)];
@@ -66,18 +69,25 @@ const names = { vllm: 'llm_request', genai: 'chat gpt-4o-mini', other: 'GET /v1/
 
 /** Seeded requests as the collector writes them: every message's fields descending. */
 export function otlpRequests(seed: number, count: number, traffic: OtlpTraffic): Buffer[] {
+  return [...eachOtlpRequest(seed, count, traffic)];
+}
+
+/** As `otlpRequests`, one at a time. */
+export function* eachOtlpRequest(
+  seed: number,
+  count: number,
+  traffic: OtlpTraffic,
+): Generator<Buffer, void> {
   const random = new Random(seed);
-  const messages: Buffer[] = [];
   for (let n = 0; n < count; ) {
     const spans: Buffer[] = [];
     while (n < count && spans.length < traffic.spansPerMessage) {
-      spans.push(bytesField(2, spanOf(random, n++, traffic.kind)));
+      spans.push(bytesField(2, spanOf(random, n++, { ...byDefault, ...traffic })));
     }
     const resource = bytesField(1, resourceAttributes);
     const scope = bytesField(1, [bytesField(1, 'vllm.llm_engine')]);
-    messages.push(bytesField(1, [bytesField(2, [...spans, scope]), resource]));
+    yield bytesField(1, [bytesField(2, [...spans, scope]), resource]);
   }
-  return messages;
 }
 
 const attributeOf = (field: number, [key, value]: Attribute) =>
@@ -93,9 +103,14 @@ const resourceAttributes = [
   text('telemetry.sdk.version', '1.45.2'),
 ].map((attribute) => attributeOf(1, attribute));
 
-function spanOf(random: Random, n: number, kind: OtlpTraffic['kind']): Buffer[] {
-  const start = startNs + BigInt(n) * 10_000_123n;
-  const end = start + BigInt(Math.round(random.lognormal(2e9, 0.5)));
+function spanOf(
+  random: Random,
+  n: number,
+  { kind, startNs, stepNs }: OtlpTraffic & typeof byDefault,
+): Buffer[] {
+  // Published when they end.
+  const end = startNs + BigInt(n) * stepNs;
+  const start = end - BigInt(Math.round(random.lognormal(2e9, 0.5)));
   return [
     fixed32Field(16, 256),
     bytesField(15, ''),
