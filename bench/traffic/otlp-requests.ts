@@ -27,9 +27,9 @@ const text = (key: string, value: string): Attribute => [key, bytesField(1, valu
 const seconds = (random: Random, median: number) => random.lognormal(median, 0.5);
 
 const attributes = {
-  vllm: (random: Random, n: number) => [
+  vllm: (random: Random, n: number, e2e: number) => [
     double('gen_ai.latency.time_to_first_token', seconds(random, 0.2)),
-    double('gen_ai.latency.e2e', seconds(random, 2)),
+    double('gen_ai.latency.e2e', e2e),
     double('gen_ai.latency.time_in_queue', seconds(random, 0.05)),
     whole('gen_ai.usage.prompt_tokens', 1 + (random.uint32() % 2_000)),
     whole('gen_ai.usage.completion_tokens', 1 + (random.uint32() % 500)),
@@ -63,7 +63,7 @@ const attributes = {
     whole('server.port', 443),
     double('load', random.uniform()),
   ],
-} satisfies Record<string, (random: Random, n: number) => Attribute[]>;
+} satisfies Record<string, (random: Random, n: number, e2e: number) => Attribute[]>;
 
 const names = { vllm: 'llm_request', genai: 'chat gpt-4o-mini', other: 'GET /v1/rank' };
 
@@ -110,11 +110,12 @@ function spanOf(
 ): Buffer[] {
   // Published when they end.
   const end = startNs + BigInt(n) * stepNs;
-  const start = end - BigInt(Math.round(random.lognormal(2e9, 0.5)));
+  const e2e = seconds(random, 2);
+  const start = end - BigInt(Math.round(e2e * 1e9));
   return [
     fixed32Field(16, 256),
     bytesField(15, ''),
-    ...attributes[kind](random, n).map((attribute) => attributeOf(9, attribute)),
+    ...attributes[kind](random, n, e2e).map((attribute) => attributeOf(9, attribute)),
     fixed64Field(8, end),
     fixed64Field(7, start),
     varintField(6, kind === 'genai' ? 3 : 2),
