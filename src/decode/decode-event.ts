@@ -6,7 +6,7 @@ import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import { bracketsOf } from './brackets.ts';
 import type { DecodedEvent } from './decoded-event.ts';
-import { registryHeader, wrapperOf } from './foreign-form.ts';
+import { binaryHint, registryHeader, wrapperOf } from './foreign-form.ts';
 import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
@@ -49,7 +49,8 @@ export function decodeEvent(
     return { reason: 'invalid_json', detail: `The event must be JSON: ${header}` };
   }
   if (!isUtf8(span)) {
-    return { reason: 'invalid_utf8', detail: 'The event must be UTF-8: some bytes are not' };
+    const detail = `The event must be UTF-8: some bytes are not${binaryHint(bytes)}`;
+    return { reason: 'invalid_utf8', detail };
   }
   let value: unknown;
   // Most of the cost of a failed parse is its unused stack trace.

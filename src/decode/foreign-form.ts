@@ -6,8 +6,15 @@ export function registryHeader(bytes: Buffer, start: number, end: number): strin
   const id = bytes.readUInt32BE(start + 1);
   return (
     `it begins with the header of a schema registry (byte 0, schema id ${id}); ` +
-    'publish with a plain JSON or string serializer'
+    'publish with a plain JSON serializer, or set the format of the topic with framing: confluent'
   );
+}
+
+/** Names what bytes that are no UTF-8 may be, as the end of a sentence; '' where nothing is known. */
+export function binaryHint(message: Buffer): string {
+  // Field 1 of a message, with a length: so begins every export request of OpenTelemetry.
+  const isProtobuf = message[0] === 0x0a;
+  return isProtobuf ? '; it looks like protobuf: set format: otlp_proto for spans' : '';
 }
 
 /** Names what an object or text is that wraps an event. */
@@ -24,7 +31,10 @@ export function wrapperOf(value: unknown): string | undefined {
     return 'the event seems to be in payload: set value.converter.schemas.enable=false in Kafka Connect';
   }
   if ('specversion' in value) {
-    return 'the event seems to be in data of a CloudEvent: publish it in binary mode';
+    return 'the event seems to be in data of a CloudEvent: set format: json and preset: cloudevents for the topic';
+  }
+  if ('resourceSpans' in value) {
+    return 'it is an OpenTelemetry export request: set format: otlp_json for the topic';
   }
   return undefined;
 }

@@ -200,7 +200,9 @@ describe('an event in the form of another tool', () => {
     ['an envelope of Connect', `{"schema":{},"payload":${event}}`, 'missing_ts', connect],
     ['one without a schema', `{"payload":${event}}`, 'missing_ts', connect],
     ['one of Debezium', `{"op":"c","payload":${event}}`, 'missing_ts', connect],
-    ['a CloudEvent', `{"specversion":"1.0","data":${event}}`, 'missing_ts', 'in binary mode'],
+    ['a CloudEvent', `{"specversion":"1.0","data":${event}}`, 'missing_ts', 'preset: cloudevents'],
+    ['an OTLP request', '{"resourceSpans":[]}', 'missing_ts', 'set format: otlp_json'],
+    ['one in protobuf', Buffer.from([10, 200, 1, 0xff]), 'invalid_utf8', 'set format: otlp_proto'],
     ['JSON in a text', JSON.stringify(event), 'not_an_object', 'it was serialized twice'],
     ['an array in a text', JSON.stringify(`[${event}]`), 'not_an_object', 'serialized twice'],
     [
@@ -213,7 +215,7 @@ describe('an event in the form of another tool', () => {
       'Avro behind that header',
       Buffer.from([0, 0, 0, 0, 7, 0xff, 0xfe, 2]),
       'invalid_json',
-      'schema id 7); publish with a plain JSON or string serializer',
+      'schema id 7); publish with a plain JSON serializer, or set the format',
     ],
   ])('is rejected with what to do: %s', (_, message, reason, hint) => {
     const bytes = Buffer.isBuffer(message) ? message : Buffer.from(message);

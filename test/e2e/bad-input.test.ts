@@ -199,6 +199,11 @@ const ofFormats = [
   'unknown_schema',
   'no_end',
   'ends_before_start',
+  'no_root',
+  'several_roots',
+  'late_span',
+  'too_many_spans',
+  'too_many_traces',
 ];
 
 describe('bad input', () => {

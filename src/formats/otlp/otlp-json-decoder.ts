@@ -2,6 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
 import { bracketsOf } from '../../decode/brackets.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import { binaryHint } from '../../decode/foreign-form.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
@@ -46,7 +47,10 @@ export class OtlpJsonDecoder implements EventDecoder {
     };
     if (end === 0) return whole('empty_message', 'The message must hold a request: it is empty');
     if (!isUtf8(message))
-      return whole('invalid_utf8', 'The message must be UTF-8: some bytes are not');
+      return whole(
+        'invalid_utf8',
+        `The message must be UTF-8: some bytes are not${binaryHint(message)}`,
+      );
     const { depth, count } = bracketsOf(message, 0, end);
     if (depth > limits.spansNestingDepth) {
       const rule = `at most ${limits.spansNestingDepth} levels`;
