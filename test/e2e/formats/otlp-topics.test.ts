@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
 import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';
 import { useStack } from '../../containers/stack.ts';
@@ -146,5 +149,17 @@ describe('topics of OpenTelemetry spans', () => {
           ),
         },
       ]);
+    }));
+
+  it('may be a file of such requests, one a line', () =>
+    withRig({ stack, name: 'otlp_file' }, async (rig) => {
+      const path = join(mkdtempSync(join(tmpdir(), 'tailmark-spans-')), 'spans.jsonl');
+      writeFileSync(path, requests.join('\n'));
+      const env = { ...rig.env, TAILMARK_SOURCE_FORMAT: 'otlp_json' };
+      const argv = ['run', '--source', 'file', '--file', path, '--roles', 'ingest'];
+      const { exitCode, err } = await rig.cli(argv, { env });
+      rmSync(dirname(path), { recursive: true });
+      expect([exitCode, /^error: .*$/m.exec(err)?.[0]]).toEqual([0, undefined]);
+      await rig.expectStages(truthOf(events));
     }));
 });
