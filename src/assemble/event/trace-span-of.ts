@@ -16,7 +16,14 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
   const isWhole = rules.stagesFrom === 'triton';
   return {
-    ...{ spanId, parentSpanId, name, service, kind, isShared, endIsSet, durationMs },
+    spanId,
+    parentSpanId,
+    name,
+    service,
+    kind,
+    isShared,
+    endIsSet,
+    durationMs,
     fields: mayBeRoot ? rootFieldsOf(span, rules.fields) : undefined,
     full: isWhole ? span : undefined,
     bytes:
