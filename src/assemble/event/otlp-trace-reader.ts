@@ -97,7 +97,7 @@ export class OtlpTraceReader {
     const reader = this.#reader;
     reader.begin(bytes, start, end);
     reader.fault.clear();
-    let [traceAt, spanAt, parentAt, nameAt, nameEnd, kind] = [-1, -1, -1, -1, -1, 0];
+    let [traceAt, spanAt, parentAt, nameAt, nameEnd] = [-1, -1, -1, -1, -1];
     let [startLow, startHigh, endLow, endHigh] = [0, 0, 0, 0];
     while (reader.next()) {
       const { wireType } = reader;
@@ -121,7 +121,6 @@ export class OtlpTraceReader {
           break;
         case 6:
           if (wireType !== wireTypes.varint) return;
-          kind = reader.low;
           break;
         case 7:
           if (wireType !== wireTypes.fixed64) return;
@@ -150,11 +149,12 @@ export class OtlpTraceReader {
     const { service } = resource;
     // A literal without spreads: most of the objects of an assembler are made here.
     return {
-      spanId: hexOf(bytes, spanAt, SPAN_ID_BYTES),
-      parentSpanId: hexOf(bytes, parentAt, SPAN_ID_BYTES),
+      idHigh: bytes.readInt32BE(spanAt),
+      idLow: bytes.readInt32BE(spanAt + 4),
+      parentHigh: bytes.readInt32BE(parentAt),
+      parentLow: bytes.readInt32BE(parentAt + 4),
       name,
       service,
-      kind,
       isShared: false,
       endIsSet: true,
       durationMs: msBetween(startLow, startHigh, endLow, endHigh),

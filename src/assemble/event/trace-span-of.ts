@@ -1,6 +1,6 @@
 import type { Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
-import type { TraceSpan } from '../trace.ts';
+import { idHalves, type TraceSpan } from '../trace.ts';
 import { rootFieldsOf } from './root-fields.ts';
 import type { TraceRules } from './trace-rules.ts';
 
@@ -11,16 +11,19 @@ const EVENT_BYTES = 100;
 
 /** Returns what an open trace keeps of a span: all of it only where the trace's event may need it. */
 export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
-  const { spanId, parentSpanId, name, kind, endIsSet, durationMs, isShared = false } = span;
+  const { parentSpanId, name, endIsSet, durationMs, isShared = false } = span;
+  const id = idHalves(span.spanId);
+  const parent = idHalves(parentSpanId);
   const service = textFrom(span.resource, 'service.name') ?? '';
   const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
   const isWhole = rules.stagesFrom === 'triton';
   return {
-    spanId,
-    parentSpanId,
+    idHigh: id.high,
+    idLow: id.low,
+    parentHigh: parent.high,
+    parentLow: parent.low,
     name,
     service,
-    kind,
     isShared,
     endIsSet,
     durationMs,
