@@ -1,10 +1,10 @@
 import type { Checkpoint } from './checkpoints.ts';
 import { type QueueNode, queueNode } from './linked-queue.ts';
+import { noSpans, type SpanList, type SpanStore } from './span-store.ts';
 import { spanKey, type TraceSpan } from './trace.ts';
 
 /** Spans beyond which a trace keeps a set of their keys. */
 const FEW_SPANS = 24;
-const NO_SPANS: TraceSpan[] = [];
 
 /** A trace that is open, or closed and remembered. */
 export class KnownTrace {
@@ -17,7 +17,7 @@ export class KnownTrace {
   /** Time of its last span. */
   lastMs: number;
   isOpen = true;
-  spans: TraceSpan[] = [];
+  readonly #spans: SpanList = noSpans();
   /** Keys of the spans, once there are many. */
   #keys: Set<string> | undefined;
   leftOut = 0;
@@ -40,34 +40,37 @@ export class KnownTrace {
   }
 
   /** Adds a span, unless it is there already or is one too many. Returns the bytes that it added. */
-  keep(span: TraceSpan, maxSpans: number): number {
-    const key = spanKey(span);
-    if (key !== '' && this.#has(key)) {
+  keep(span: TraceSpan, maxSpans: number, store: SpanStore): number {
+    const spans = this.#spans;
+    if ((span.idHigh | span.idLow) !== 0 && this.#has(span, store)) {
       this.duplicates++;
       return 0;
     }
-    if (this.spans.length >= maxSpans) {
+    if (spans.count >= maxSpans) {
       this.leftOut++;
       return 0;
     }
-    this.spans.push(span);
+    store.add(spans, span);
     this.bytes += span.bytes;
-    this.#keys?.add(key);
-    if (this.spans.length === FEW_SPANS) this.#keys = new Set(this.spans.map(spanKey));
+    this.#keys?.add(spanKey(span));
+    if (spans.count === FEW_SPANS) this.#keys = new Set(store.read(spans).map(spanKey));
     return span.bytes;
   }
 
-  /** Lets go of the spans of a closed trace. */
-  takeSpans(): readonly TraceSpan[] {
-    const { spans } = this;
-    this.spans = NO_SPANS;
-    this.#keys = undefined;
+  /** Returns the spans of a trace that closes; they leave the store. */
+  takeSpans(store: SpanStore): readonly TraceSpan[] {
+    const spans = store.read(this.#spans);
+    this.dropSpans(store);
     return spans;
   }
 
-  #has(key: string): boolean {
-    if (this.#keys !== undefined) return this.#keys.has(key);
-    for (const span of this.spans) if (spanKey(span) === key) return true;
-    return false;
+  /** Removes the spans from the store. */
+  dropSpans(store: SpanStore): void {
+    store.free(this.#spans);
+    this.#keys = undefined;
+  }
+
+  #has(span: TraceSpan, store: SpanStore): boolean {
+    return this.#keys === undefined ? store.has(this.#spans, span) : this.#keys.has(spanKey(span));
   }
 }

@@ -11,6 +11,7 @@ import { KnownTrace } from './known-trace.ts';
 import { LinkedQueue } from './linked-queue.ts';
 import { LogClock } from './log-clock.ts';
 import type { Mark, RestartPoint } from './restart-point.ts';
+import { SpanStore } from './span-store.ts';
 import type { ClosedTrace, ClosingCause, TraceSpan } from './trace.ts';
 
 /** Receives what becomes of the spans of a partition. */
@@ -60,6 +61,7 @@ export class TraceAssembler {
   readonly #sink: TraceSink;
   readonly #clock: LogClock;
   readonly #checkpoints: Checkpoints;
+  readonly #store = new SpanStore();
   readonly #traces = new Map<string, KnownTrace>();
   readonly #openByAge = new LinkedQueue<KnownTrace>();
   readonly #openByLast = new LinkedQueue<KnownTrace>();
@@ -271,7 +273,7 @@ export class TraceAssembler {
   }
 
   #keep(trace: KnownTrace, span: TraceSpan): void {
-    this.#bytes += trace.keep(span, this.#settings.maxSpansPerTrace);
+    this.#bytes += trace.keep(span, this.#settings.maxSpansPerTrace, this.#store);
     if (!this.#hasLimits) return;
     while (this.#bytes > this.#settings.maxBytes && this.openTraces > 0) this.#evict('max_bytes');
   }
@@ -307,9 +309,12 @@ export class TraceAssembler {
     this.#bytes -= trace.bytes;
     trace.isOpen = false;
     if (cause !== 'wait') this.#reachLimit();
+    if (this.#isRebuilding) {
+      trace.dropSpans(this.#store);
+      return;
+    }
     const { id: traceId, offset, index, leftOut: spansLeftOut, duplicates } = trace;
-    const spans = trace.takeSpans();
-    if (this.#isRebuilding) return;
+    const spans = trace.takeSpans(this.#store);
     this.#sink.closed({ traceId, offset, index, spans, spansLeftOut, duplicates, cause });
   }
 

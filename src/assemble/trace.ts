@@ -3,12 +3,14 @@ import type { Span } from '../formats/spans/span.ts';
 
 /** A span as an open trace keeps it. */
 export interface TraceSpan {
-  readonly spanId: string;
-  readonly parentSpanId: string;
+  /** Halves of its id, as signed integers; both 0 without one. */
+  readonly idHigh: number;
+  readonly idLow: number;
+  /** Halves of its parent's id; both 0 for a root. */
+  readonly parentHigh: number;
+  readonly parentLow: number;
   readonly name: string;
   readonly service: string;
-  /** As OTLP numbers it. */
-  readonly kind: number;
   /** Whether it is the server's half of a span whose id its client shares (Zipkin). */
   readonly isShared: boolean;
   readonly endIsSet: boolean;
@@ -39,6 +41,33 @@ export interface ClosedTrace {
 }
 
 /** What identifies a span in its trace; '' for one without an id. The halves of a shared span are two. */
-export function spanKey({ spanId, isShared }: TraceSpan): string {
-  return isShared && spanId !== '' ? `${spanId}/server` : spanId;
+export function spanKey({ idHigh, idLow, isShared }: TraceSpan): string {
+  const id = idText(idHigh, idLow);
+  return isShared && id !== '' ? `${id}/server` : id;
+}
+
+export function hasParent({ parentHigh, parentLow }: TraceSpan): boolean {
+  return (parentHigh | parentLow) !== 0;
+}
+
+export function isChild(span: TraceSpan, of: TraceSpan): boolean {
+  return span.parentLow === of.idLow && span.parentHigh === of.idHigh && hasParent(span);
+}
+
+/** Whether two spans have one id: the halves of a shared span have. */
+export function haveSameId(a: TraceSpan, b: TraceSpan): boolean {
+  return a.idLow === b.idLow && a.idHigh === b.idHigh;
+}
+
+/** Returns an id as text: 16 hexadecimal digits, or '' for none. */
+export function idText(high: number, low: number): string {
+  if ((high | low) === 0) return '';
+  const digits = (half: number) => (half >>> 0).toString(16).padStart(8, '0');
+  return digits(high) + digits(low);
+}
+
+/** Returns the halves of an id of up to 16 hexadecimal digits; of a longer one, of its end. */
+export function idHalves(text: string): { readonly high: number; readonly low: number } {
+  const half = (from: number, to?: number) => Number.parseInt(text.slice(from, to) || '0', 16) | 0;
+  return { high: half(-16, -8), low: half(-8) };
 }

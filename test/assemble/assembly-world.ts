@@ -27,11 +27,16 @@ const settings = {
 /** A message is a JSON list of spans: trace, span, and whether it is the root. */
 const read: TraceReader = (message, sink) => {
   for (const [traceId, spanId, isRoot] of JSON.parse(String(message))) {
-    const parentSpanId = isRoot ? '' : 'root';
     const fields = isRoot ? { ts: 1_795_608_000_000, model: 'm', trace_id: traceId } : undefined;
     sink.span(traceId, {
-      ...{ spanId: isRoot ? 'root' : spanId, parentSpanId, name: spanId, service: 's' },
-      ...{ kind: 1, isShared: false, endIsSet: true, durationMs: 1, fields, full: undefined },
+      ...{
+        idHigh: 0,
+        idLow: isRoot ? 99 : 1 + Number(spanId.slice(1)),
+        name: spanId,
+        service: 's',
+      },
+      ...{ parentHigh: 0, parentLow: isRoot ? 0 : 99 },
+      ...{ isShared: false, endIsSet: true, durationMs: 1, fields, full: undefined },
       bytes: 100,
     });
   }

@@ -13,14 +13,14 @@ import type { Random } from '../../src/generate/random.ts';
 export interface LogRecord {
   readonly offset: number;
   readonly timestampMs: number;
-  readonly spans: readonly { readonly traceId: string; readonly spanId: string }[];
+  readonly spans: readonly { readonly traceId: string; readonly spanId: number }[];
 }
 
 /** A whole number from 0 on that is less than `end`. */
 export const below = (random: Random, end: number): number => Math.floor(random.uniform() * end);
 
-export const spanOf = (spanId: string): TraceSpan => ({
-  ...{ spanId, parentSpanId: '', name: 'a', service: '', kind: 0, isShared: false },
+export const spanOf = (idLow: number): TraceSpan => ({
+  ...{ idHigh: 0, idLow, parentHigh: 0, parentLow: 0, name: 'a', service: '', isShared: false },
   ...{ endIsSet: true, durationMs: 1, fields: undefined, full: undefined, bytes: 100 },
 });
 
@@ -28,10 +28,10 @@ export const spanOf = (spanId: string): TraceSpan => ({
 export function lineSink(lines: string[]): TraceSink {
   return {
     closed: ({ traceId, offset, spans, spansLeftOut, duplicates, cause }) => {
-      const ids = spans.map(({ spanId }) => spanId).join(' ');
+      const ids = spans.map(({ idLow }) => idLow).join(' ');
       lines.push(`${traceId} @${offset} ${cause} [${ids}] ${spansLeftOut} ${duplicates}`);
     },
-    late: (traceId, { spanId }, offset) => lines.push(`${traceId} late ${spanId} @${offset}`),
+    late: (traceId, { idLow }, offset) => lines.push(`${traceId} late ${idLow} @${offset}`),
   };
 }
 
@@ -67,7 +67,7 @@ export function drawLog(random: Random, length: number): LogRecord[] {
   let offset = 0;
   let timeMs = 1_000_000;
   let sent = 0;
-  let span = 0;
+  let span = 1;
   while (log.length < length) {
     timeMs += below(random, stepMs);
     if (random.chance(0.01)) timeMs += below(random, 200_000);
@@ -76,7 +76,7 @@ export function drawLog(random: Random, length: number): LogRecord[] {
       if (random.chance(0.1)) sent += 1 + below(random, 3);
       const isTrickle = trickle && random.chance(0.1);
       const traceId = isTrickle ? 'always' : `t${(sent + below(random, ids)) % 200}`;
-      return { traceId, spanId: random.chance(0.1) ? `s${span}` : `s${++span}` };
+      return { traceId, spanId: random.chance(0.1) ? span : ++span };
     });
     const isOdd = random.uniform() < oddShare;
     const jitterMs = isOdd ? 1e9 * (random.uniform() - 0.5) : -below(random, 2 * stepMs);

@@ -12,9 +12,16 @@ const NO_BYTES: Buffer = Buffer.alloc(0);
 /** Bytes of a trace's id, and of a span's. */
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** Texts and resources that are kept at once, and the longest of them. */
+/** Resources that are kept at once, and the longest text or resource. */
 const KEPT = 2_000;
 const KEPT_BYTES = 4_096;
+
+const NAME_SLOTS = 4_096;
+
+interface KeptName {
+  readonly bytes: Uint8Array;
+  readonly text: string;
+}
 
 interface Resource {
   readonly attributes: Attributes | string;
@@ -30,9 +37,11 @@ export class OtlpTraceReader {
   readonly #rules: TraceRules;
   readonly #envelope = new OtlpEnvelope();
   readonly #reader = new ProtoReader(NO_BYTES);
-  readonly #names = new Map<string, string>();
+  /** Names by a hash of their bytes; of two with one hash, the last. */
+  readonly #names: (KeptName | undefined)[] = new Array(NAME_SLOTS).fill(undefined);
   readonly #resources = new Map<string, Resource>();
-  #traceIdBytes = NO_BYTES;
+  /** The last trace id, by four integers and as text. */
+  readonly #traceIdParts = new Int32Array(TRACE_ID_BYTES / 4);
   #traceId = '';
 
   constructor(rules: TraceRules) {
@@ -88,7 +97,7 @@ export class OtlpTraceReader {
     const reader = this.#reader;
     reader.begin(bytes, start, end);
     reader.fault.clear();
-    let [traceAt, spanAt, parentAt, nameAt, nameEnd, kind] = [-1, -1, -1, -1, -1, 0];
+    let [traceAt, spanAt, parentAt, nameAt, nameEnd] = [-1, -1, -1, -1, -1];
     let [startLow, startHigh, endLow, endHigh] = [0, 0, 0, 0];
     while (reader.next()) {
       const { wireType } = reader;
@@ -112,7 +121,6 @@ export class OtlpTraceReader {
           break;
         case 6:
           if (wireType !== wireTypes.varint) return;
-          kind = reader.low;
           break;
         case 7:
           if (wireType !== wireTypes.fixed64) return;
@@ -139,10 +147,16 @@ export class OtlpTraceReader {
     if (rootNames.size > 0 && rootNames.has(name)) return;
     if (!this.#readTraceId(bytes, traceAt)) return;
     const { service } = resource;
+    // A literal without spreads: most of the objects of an assembler are made here.
     return {
-      spanId: bytes.toString('hex', spanAt, spanAt + SPAN_ID_BYTES),
-      parentSpanId: bytes.toString('hex', parentAt, parentAt + SPAN_ID_BYTES),
-      ...{ name, service, kind, isShared: false, endIsSet: true },
+      idHigh: bytes.readInt32BE(spanAt),
+      idLow: bytes.readInt32BE(spanAt + 4),
+      parentHigh: bytes.readInt32BE(parentAt),
+      parentLow: bytes.readInt32BE(parentAt + 4),
+      name,
+      service,
+      isShared: false,
+      endIsSet: true,
       durationMs: msBetween(startLow, startHigh, endLow, endHigh),
       fields: undefined,
       full: undefined,
@@ -152,25 +166,38 @@ export class OtlpTraceReader {
 
   /** Most spans are of the trace of the span before. Returns false for an id of zero. */
   #readTraceId(bytes: Buffer, at: number): boolean {
-    const end = at + TRACE_ID_BYTES;
-    const known = this.#traceIdBytes;
-    if (known.length > 0 && bytes.compare(known, 0, TRACE_ID_BYTES, at, end) === 0) return true;
-    if (isZero(bytes, at) && isZero(bytes, at + SPAN_ID_BYTES)) return false;
-    this.#traceIdBytes = Buffer.from(bytes.subarray(at, end));
-    this.#traceId = bytes.toString('hex', at, end);
-    return true;
+    const [a, b] = [bytes.readInt32LE(at), bytes.readInt32LE(at + 4)];
+    const [c, d] = [bytes.readInt32LE(at + 8), bytes.readInt32LE(at + 12)];
+    const known = this.#traceIdParts;
+    if (a === known[0] && b === known[1] && c === known[2] && d === known[3]) {
+      return this.#traceId !== '';
+    }
+    known[0] = a;
+    known[1] = b;
+    known[2] = c;
+    known[3] = d;
+    this.#traceId = (a | b | c | d) === 0 ? '' : hexOf(bytes, at, TRACE_ID_BYTES);
+    return this.#traceId !== '';
   }
 
   #nameAt(bytes: Buffer, start: number, end: number): string {
-    if (end - start > KEPT_BYTES) return bytes.toString('utf8', start, end);
-    const key = bytes.toString('latin1', start, end);
-    let name = this.#names.get(key);
-    if (name === undefined) {
-      if (this.#names.size >= KEPT) this.#names.clear();
-      name = bytes.toString('utf8', start, end);
-      this.#names.set(key, name);
+    const length = end - start;
+    let hash = length;
+    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
+    const slot = hash & (NAME_SLOTS - 1);
+    const known = this.#names[slot];
+    if (
+      known !== undefined &&
+      known.bytes.length === length &&
+      areEqual(known.bytes, bytes, start)
+    ) {
+      return known.text;
     }
-    return name;
+    const text = bytes.toString('utf8', start, end);
+    if (length <= KEPT_BYTES) {
+      this.#names[slot] = { bytes: Uint8Array.from(bytes.subarray(start, end)), text };
+    }
+    return text;
   }
 
   #resourceAt(bytes: Buffer, start: number, end: number): Resource {
@@ -187,6 +214,20 @@ export class OtlpTraceReader {
     }
     return resource;
   }
+}
+
+/** Buffer's own method, which `toString` calls after many checks. */
+interface HexSlice {
+  hexSlice(start: number, end: number): string;
+}
+
+function hexOf(bytes: Buffer, at: number, length: number): string {
+  return (bytes as Buffer & HexSlice).hexSlice(at, at + length);
+}
+
+function areEqual(known: Uint8Array, bytes: Uint8Array, start: number): boolean {
+  for (let i = 0; i < known.length; i++) if (known[i] !== bytes[start + i]) return false;
+  return true;
 }
 
 /** Whether eight bytes are zero, as of an id that is none. */

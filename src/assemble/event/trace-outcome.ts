@@ -2,7 +2,7 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/spans/span.ts';
 import { textAt } from '../../formats/spans/span-fields.ts';
-import type { ClosedTrace, TraceSpan } from '../trace.ts';
+import { type ClosedTrace, hasParent, haveSameId, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 import { stagesOf } from './trace-stages.ts';
 import { tritonRequestOf } from './triton-stages.ts';
@@ -54,12 +54,14 @@ function hintOf({ rootNames }: TraceRules, cause: ClosedTrace['cause']): string 
 
 /** Of the halves of a shared span the client's is the root. */
 function rootsOf(spans: readonly TraceSpan[], { rootNames }: TraceRules): TraceSpan[] {
-  const isRoot = ({ name, parentSpanId }: TraceSpan) =>
-    rootNames.size > 0 ? rootNames.has(name) : parentSpanId === '';
-  const roots = spans.filter(isRoot);
+  const roots: TraceSpan[] = [];
+  for (const span of spans) {
+    if (rootNames.size > 0 ? rootNames.has(span.name) : !hasParent(span)) roots.push(span);
+  }
   if (roots.length < 2) return roots;
-  const clients = new Set(roots.flatMap(({ spanId, isShared }) => (isShared ? [] : [spanId])));
-  return roots.filter(({ spanId, isShared }) => !isShared || !clients.has(spanId));
+  return roots.filter(
+    (root) => !root.isShared || !roots.some((other) => !other.isShared && haveSameId(other, root)),
+  );
 }
 
 function eventOf({ spans }: ClosedTrace, root: TraceSpan, rules: TraceRules): EventDraft {

@@ -1,8 +1,7 @@
 import type { Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import { fieldsOf } from '../../formats/spans/span-fields.ts';
-import type { TraceSpan } from '../trace.ts';
-
+import { idHalves, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /** Memory of a span without its names and attributes, and of an attribute, estimated. */
@@ -12,12 +11,22 @@ const EVENT_BYTES = 100;
 
 /** Returns what an open trace keeps of a span: all of it only where the trace's event may need it. */
 export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
-  const { spanId, parentSpanId, name, kind, endIsSet, durationMs, isShared = false } = span;
+  const { parentSpanId, name, endIsSet, durationMs, isShared = false } = span;
+  const id = idHalves(span.spanId);
+  const parent = idHalves(parentSpanId);
   const service = textFrom(span.resource, 'service.name') ?? '';
   const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
   const isWhole = rules.stagesFrom === 'triton';
   return {
-    ...{ spanId, parentSpanId, name, service, kind, isShared, endIsSet, durationMs },
+    idHigh: id.high,
+    idLow: id.low,
+    parentHigh: parent.high,
+    parentLow: parent.low,
+    name,
+    service,
+    isShared,
+    endIsSet,
+    durationMs,
     fields: mayBeRoot ? fieldsOf(span, rules.fields) : undefined,
     full: isWhole ? span : undefined,
     bytes:

@@ -1,5 +1,5 @@
 import { toNanosecond } from '../../formats/spans/span.ts';
-import type { TraceSpan } from '../trace.ts';
+import { hasParent, haveSameId, idText, isChild, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /**
@@ -22,36 +22,36 @@ export function stagesOf(
   const servers = sharedOf(spans);
   let byId: ReadonlyMap<string, TraceSpan> | undefined;
   const isBelow = (span: TraceSpan, top: TraceSpan, stage: string) => {
-    byId ??= new Map(spans.map((each) => [each.spanId, each]));
+    byId ??= new Map(spans.map((each) => [idText(each.idHigh, each.idLow), each]));
     return reaches(span, top, byId, (ancestor) => stageOf.get(ancestor.name) === stage);
   };
   for (const span of spans) {
-    const { durationMs, isShared, name, spanId, parentSpanId, endIsSet } = span;
+    const { durationMs, isShared, name, endIsSet } = span;
     if (durationMs === undefined || durationMs < 0 || !endIsSet) continue;
-    const server = isShared ? undefined : servers?.get(spanId);
+    const server = isShared ? undefined : servers?.find((half) => haveSameId(half, span));
     if (server?.durationMs !== undefined && server.durationMs >= 0) {
       add(stages, `downstream:${server.service}`, server.durationMs);
       const restMs = toNanosecond(durationMs - server.durationMs);
       add(stages, `network:${server.service}`, Math.max(0, restMs));
-    } else if (span !== root && parentSpanId !== '') {
+    } else if (span !== root && hasParent(span)) {
       const named = stageOf.get(name);
-      const isChild = parentSpanId === root.spanId;
-      const stage = named ?? (isChild && otherChildren === 'stage' ? name : undefined);
+      const isDirect = isChild(span, root);
+      const stage = named ?? (isDirect && otherChildren === 'stage' ? name : undefined);
       if (stage === undefined || (isShared && isHalf(span, spans))) continue;
-      if (!isChild && !isBelow(span, root, stage)) continue;
+      if (!isDirect && !isBelow(span, root, stage)) continue;
       add(stages, stage, durationMs);
     }
   }
   return stages;
 }
 
-/** Returns the servers' halves of shared spans by their id; undefined where there are none. */
-function sharedOf(spans: readonly TraceSpan[]): Map<string, TraceSpan> | undefined {
-  let servers: Map<string, TraceSpan> | undefined;
+/** Returns the servers' halves of shared spans; undefined where there are none. */
+function sharedOf(spans: readonly TraceSpan[]): TraceSpan[] | undefined {
+  let servers: TraceSpan[] | undefined;
   for (const span of spans) {
-    if (!span.isShared || span.spanId === '') continue;
-    servers ??= new Map();
-    servers.set(span.spanId, span);
+    if (!span.isShared || (span.idHigh | span.idLow) === 0) continue;
+    servers ??= [];
+    servers.push(span);
   }
   return servers;
 }
@@ -62,8 +62,8 @@ function add(stages: Record<string, number>, stage: string, ms: number): void {
 }
 
 /** Whether the client's half of a shared span is there too. */
-function isHalf({ spanId }: TraceSpan, spans: readonly TraceSpan[]): boolean {
-  return spans.some((other) => other.spanId === spanId && !other.isShared);
+function isHalf(span: TraceSpan, spans: readonly TraceSpan[]): boolean {
+  return spans.some((other) => !other.isShared && haveSameId(other, span));
 }
 
 /** Ancestors that are followed: beyond, the parents form a circle. */
@@ -78,9 +78,9 @@ function reaches(
 ): boolean {
   let at: TraceSpan | undefined = span;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    at = byId.get(at.parentSpanId);
+    at = byId.get(idText(at.parentHigh, at.parentLow));
     if (at === undefined) return false;
-    if (at.spanId === root.spanId) return true;
+    if (haveSameId(at, root)) return true;
     if (isOfStage(at)) return false;
   }
   return false;

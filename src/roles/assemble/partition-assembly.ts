@@ -3,7 +3,12 @@ import { outcomeOf } from '../../assemble/event/trace-outcome.ts';
 import type { TraceRules } from '../../assemble/event/trace-rules.ts';
 import { encodeCommitted, type RestartPoint } from '../../assemble/restart-point.ts';
 import type { TraceReader } from '../../assemble/span-formats.ts';
-import type { ClosedTrace, ClosingCause, TraceSpan } from '../../assemble/trace.ts';
+import {
+  type ClosedTrace,
+  type ClosingCause,
+  idText,
+  type TraceSpan,
+} from '../../assemble/trace.ts';
 import { TraceAssembler, type TraceSink } from '../../assemble/trace-assembler.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
@@ -177,9 +182,11 @@ export class PartitionAssembly implements TraceSink {
     else this.#write(line);
   }
 
-  late(traceId: string, { name, spanId }: TraceSpan, offset: number, index: number): void {
+  late(traceId: string, { name, idHigh, idLow }: TraceSpan, offset: number, index: number): void {
     const detail = `Spans of a trace must come within assemble.wait, and this one came after its event: ${name.slice(0, 100)}`;
-    const bytes = Buffer.from(JSON.stringify({ trace_id: traceId, span_id: spanId, name }));
+    const bytes = Buffer.from(
+      JSON.stringify({ trace_id: traceId, span_id: idText(idHigh, idLow), name }),
+    );
     this.#addLetter('late_span', detail, offset, index, bytes);
   }
 

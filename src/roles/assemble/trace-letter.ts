@@ -1,4 +1,4 @@
-import type { ClosedTrace } from '../../assemble/trace.ts';
+import { type ClosedTrace, idText } from '../../assemble/trace.ts';
 import { limits } from '../../base/limits.ts';
 
 /** Spans that a letter lists. */
@@ -9,8 +9,8 @@ export function letterOfTrace({ traceId, spans, spansLeftOut }: ClosedTrace): Bu
   const listed = spans.slice(0, LISTED_SPANS).map((span) => ({
     name: span.name.slice(0, 200),
     service: span.service.slice(0, 200),
-    span_id: span.spanId,
-    parent_span_id: span.parentSpanId,
+    span_id: idText(span.idHigh, span.idLow),
+    parent_span_id: idText(span.parentHigh, span.parentLow),
     duration_ms: span.durationMs,
   }));
   const letter = { trace_id: traceId, span_count: spans.length + spansLeftOut, spans: listed };
