@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { Random } from '../../src/generate/random.ts';
 import { assemblyProblem } from './assembly-world.ts';
 
-const SEEDS = 200;
+const SEEDS = Number(process.env.ASSEMBLE_SEEDS ?? 200);
 
 test(`of ${SEEDS} seeds: each trace is one event, whatever processes and transactions do`, async () => {
   const problems: string[] = [];

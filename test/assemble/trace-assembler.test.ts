@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { Random } from '../../src/generate/random.ts';
 import { restartProblem } from './restart-world.ts';
 
-const SEEDS = 300;
+const SEEDS = Number(process.env.ASSEMBLE_SEEDS ?? 200);
 
 describe('restarts of the assembler', () => {
   test(`of ${SEEDS} seeds: what processes that die anywhere commit is what one run gives`, () => {

@@ -69,7 +69,28 @@ function eventOf({ spans }: ClosedTrace, root: TraceSpan, rules: TraceRules): Ev
   if (rules.stagesFrom === 'triton' && root.full !== undefined) {
     return tritonEventOf(root.full, spans, rules, { ...fields, total_ms: durationMs });
   }
-  return { ...fields, total_ms: durationMs, stages_ms: stagesOf(spans, root, rules) };
+  const { ts, model, version, request_type, service, host, region, tenant, id } = fields ?? {};
+  const { trace_id, status, batch_size, input_tokens, output_tokens, weight } = fields ?? {};
+  // A literal: a spread of so many fields costs more than the stages.
+  return {
+    ts,
+    model,
+    version,
+    request_type,
+    service,
+    host,
+    region,
+    tenant,
+    id,
+    trace_id,
+    status,
+    batch_size,
+    input_tokens,
+    output_tokens,
+    weight,
+    total_ms: durationMs,
+    stages_ms: stagesOf(spans, root, rules),
+  };
 }
 
 /** Triton's model and request are on the span below the root, and no request says that it failed. */

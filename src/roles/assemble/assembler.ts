@@ -165,7 +165,10 @@ export class Assembler implements SourceHandler {
     try {
       // Read after the output is open: from then on nobody else commits.
       const committed = await this.#options.committed(topic, partition);
-      const { restart, reason } = assemblyStart(committed, found, settings, startFrom);
+      // So is the end: the owner before may have read on since it was looked up.
+      const end = await this.#options.endOffset(topic, partition);
+      const here = { ...found, endOffset: Math.max(found.endOffset, end) };
+      const { restart, reason } = assemblyStart(committed, here, settings, startFrom);
       const isLoss = reason === 'expired' || reason === 'truncated';
       const { offset, position } = restart;
       log[isLoss ? 'error' : 'info'](
