@@ -139,8 +139,17 @@ export const lineKeys = {
 export type TopicFormat = Given;
 
 /** Returns true if the records of a format have their schema in a registry. */
-export function needsRegistry({ format, schema_file: schemaFile }: TopicFormat): boolean {
-  return (format === 'avro' || format === 'protobuf') && schemaFile === undefined;
+export function needsRegistry({ format, framing, schema_file: schemaFile }: TopicFormat): boolean {
+  const isRecord = format === 'avro' || format === 'protobuf';
+  return isRecord && framing !== 'none' && schemaFile === undefined;
+}
+
+/** Returns the first topic that holds timing events; undefined where each has another format. */
+export function timingTopic({
+  topics,
+  formats,
+}: ReturnType<typeof topicsAndFormats>): string | undefined {
+  return topics.find((topic) => (formats[topic]?.format ?? 'timing') === 'timing');
 }
 
 /** Returns the names of the topics, and the formats of those that have one. */

@@ -25,9 +25,14 @@ export async function openInput(
   path: string,
   onBytes: (bytes: number) => void,
 ): Promise<OpenedInput> {
-  const { size } = await stat(path).catch((error: unknown) => {
+  const found = await stat(path).catch((error: unknown) => {
     throw unreadable(path, messageOf(error), 'Give a file that exists and that you may read.');
   });
+  if (!found.isFile()) {
+    const hint = 'Write it to a file first: the beginning is read twice, to recognise the format.';
+    throw unreadable(path, 'it must be a file, and is a pipe, a directory or a device', hint);
+  }
+  const { size } = found;
   const textOf = (count: typeof onBytes) => {
     const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES });
     return inflatedText(counted(pieces, count), path);

@@ -26,6 +26,7 @@ import { TopicFormats } from '../topics/topic-formats.ts';
 import { OpenMemory } from './chunk/open-memory.ts';
 import { LateShare } from './late-share.ts';
 import { DeadLetterBudget } from './letters/dead-letter-budget.ts';
+import { RejectWarnings } from './letters/reject-warnings.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { PausedPartitions } from './paused-partitions.ts';
 import { readBefore, resolveStartPosition, type StartPosition } from './start-position.ts';
@@ -92,6 +93,7 @@ export class Ingester implements SourceHandler {
       guardMs: config.kafka.session_timeout / 2,
       onFailure: (error) => this.#failure.reject(error),
       lateShare: new LateShare(metrics, log),
+      rejectWarnings: new RejectWarnings(log),
       paused: new PausedPartitions(metrics, log),
     };
   }
@@ -128,6 +130,14 @@ export class Ingester implements SourceHandler {
     this.#context.paused.lost(claim);
     // The partition's next reader exports its own watermark.
     this.#context.metrics.watermarkSeconds.remove(labelsOf(claim));
+  }
+
+  /** How long a partition has waited for what its next record needs, such as a schema. */
+  waitingMs(topic: string, partition: number): number {
+    for (const [claim, ingest] of this.#partitions) {
+      if (claim.topic === topic && claim.partition === partition) return ingest.waitingMs();
+    }
+    return 0;
   }
 
   problems(): string[] {

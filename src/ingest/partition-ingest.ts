@@ -10,6 +10,7 @@ import { type ChunkSettings, chunkSettingsOf } from './chunk-settings.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { LateShare } from './late-share.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
+import type { RejectWarnings } from './letters/reject-warnings.ts';
 import { type Doubt, doubtOf, type PausedPartitions } from './paused-partitions.ts';
 import { persist } from './persist.ts';
 import type { StartPosition } from './start-position.ts';
@@ -18,6 +19,8 @@ export interface PartitionContext extends ChunkContext, FlushContext {
   /** Called when a chunk cannot be stored and a retry does not help. */
   readonly onFailure: (error: unknown) => void;
   readonly lateShare: Pick<LateShare, 'count'>;
+  /** Absent where nobody reads the log. */
+  readonly rejectWarnings?: Pick<RejectWarnings, 'count'>;
   readonly paused: Pick<PausedPartitions, 'pause' | 'tryAgain' | 'goesOn'>;
   /** Asks how far the local clock is ahead of ClickHouse's. Absent where clocks do not matter. */
   readonly clockAheadMs?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<number>) | undefined;
@@ -422,6 +425,7 @@ export class PartitionIngest {
     metrics.eventsUnmapped.inc(chunk.unmapped);
     metrics.eventsLateMerged.inc(chunk.lateMerged);
     this.#context.lateShare.count(chunk, this.#context.clock.nowMs());
+    this.#context.rejectWarnings?.count(chunk, letters, this.#context.clock.elapsedMs());
     for (const letter of letters) metrics.eventsDropped.inc({ reason: letter.reason });
     metrics.chunksFlushed.inc();
     metrics.chunkRows.inc(chunk.rows.rowCount);

@@ -68,15 +68,20 @@ async function startGuarded(
   const chunkStore = new ClickHouseChunkStore(options.client, instanceName(), requireServer);
   const longestCallMs = REQUESTS_PER_CALL * config.clickhouse.request_timeout + CALL_GRACE_MS;
   const store = new ObservedStore(chunkStore, systemClock, longestCallMs);
+  let ingester: Ingester | undefined;
   const waitMs = (topic: string, partition: number) =>
-    Math.max(store.waitMs(topic, partition), clockWatch.heldMs());
+    Math.max(
+      store.waitMs(topic, partition),
+      clockWatch.heldMs(),
+      ingester?.waitingMs(topic, partition) ?? 0,
+    );
   const source = new HeldSource(
     openSource(config, { ...options, storeId }, waitMs),
     () => clockWatch.holdsReading,
     systemClock,
   );
   const { publisher, log, metrics } = options;
-  const ingester = new Ingester({
+  ingester = new Ingester({
     ...{ config, source, store, storeId, publisher, log, metrics },
     permit: (of) => store.waiting(of, () => guard.permit()),
     clockAheadMs: (of) => store.waiting(of, () => guard.clockAheadMs()),

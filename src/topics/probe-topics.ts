@@ -118,11 +118,12 @@ export function findingFrom(
   const detail = [`the newest ${records} records hold ${parts.join(' ')}`, ...others].join('; ');
   if (events > 0) return { ok: true, isWarning: rejected > 0, what, detail };
   if (rejected === 0) {
-    const hint = 'No request is counted: look at the format and the preset of this topic.';
+    const hint =
+      'No request is counted: look at the preset of this topic. Requests that are many spans need rules, or the role assemble (docs/how-to/formats.md).';
     return { ok: true, isWarning: true, what, detail, hint };
   }
   const error = new OperatorError('TAILMARK_CONFIG_INVALID', detail, {
-    hint: 'Set the format of this topic in kafka.topics to what writes to it.',
+    hint: 'Compare its format, preset, mapping and unwrap in kafka.topics with what writes to it.',
   });
   return failedProbe(what, error);
 }

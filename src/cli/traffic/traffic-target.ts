@@ -5,6 +5,7 @@ import { createGzip } from 'node:zlib';
 import { messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
+import { timingTopic } from '../../config/topic-format.ts';
 import type { OutgoingMessage, Publisher } from '../../kafka/client/publisher.ts';
 import type { Io, Options } from '../io.ts';
 import { loadSettings } from '../load.ts';
@@ -33,10 +34,18 @@ export const openKafka: OpenKafka = async (options, io) => {
   return { config, publisher: await openKafkaPublisher(config.kafka) };
 };
 
-/** Opens the first configured topic of timing events. @throws {OperatorError} as `openKafka` does */
+/** Opens the first configured topic that holds timing events. @throws {OperatorError} as `openKafka` does */
 export async function openTopic(open: OpenKafka, options: Options, io: Io): Promise<TrafficTarget> {
   const { config, publisher } = await open(options, io);
-  const topic = config.kafka.topics[0] as string;
+  const topic = timingTopic(config.kafka);
+  if (topic === undefined) {
+    await publisher.close();
+    throw new OperatorError(
+      'TAILMARK_CONFIG_INVALID',
+      'Cannot publish timing events: kafka.topics must hold a topic of them; each one has another format',
+      { hint: 'Add one, or name it: --topic inference.timings.v1.' },
+    );
+  }
   return {
     name: `topic ${topic}`,
     send: (messages) => publisher.publish(topic, messages),

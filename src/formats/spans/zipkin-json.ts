@@ -56,7 +56,8 @@ function spanOf(raw: JsonObject): Span {
     startMs: start?.ms,
     startNs: start?.ns ?? 0,
     durationMs: isDuration ? toNanosecond(duration / 1000) : undefined,
-    endIsSet: isDuration,
+    // A root without a duration has not ended: reporters send unfinished spans so.
+    endIsSet: isDuration && (raw.duration !== undefined || hexId(raw.parentId) !== ''),
     // In Zipkin the tag `error` alone says it, whatever its value.
     statusCode: attributes.has('error') ? 2 : code,
     attributes,

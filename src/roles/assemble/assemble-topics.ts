@@ -1,6 +1,7 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import type { AssembleConfig } from '../../config/assemble.ts';
 import type { Config } from '../../config/schema.ts';
+import { timingTopic } from '../../config/topic-format.ts';
 import { writtenTopics } from '../../ingest/letters/dead-letter.ts';
 import { requireTopics, type TopicSpec } from '../../kafka/client/kafka-topics.ts';
 
@@ -18,9 +19,15 @@ export function assembleConfigOf({ assemble }: Config): AssembleConfig {
 export function assembleTopics(config: Config): { input: string[]; output: string } {
   const { topics, output } = assembleConfigOf(config);
   const input = topics.map(({ topic }) => topic);
-  const { topics: all, formats } = config.kafka;
-  const chosen = output ?? all.find((topic) => (formats[topic]?.format ?? 'timing') === 'timing');
-  if (chosen === undefined || input.includes(chosen)) {
+  const chosen = output ?? timingTopic(config.kafka);
+  if (chosen === undefined) {
+    throw new OperatorError(
+      'TAILMARK_CONFIG_INVALID',
+      'Cannot assemble traces: assemble.output must be set, as no topic of kafka.topics holds timing events',
+      { hint: 'Name the topic of timing events that ingest reads.' },
+    );
+  }
+  if (input.includes(chosen)) {
     throw new OperatorError(
       'TAILMARK_CONFIG_INVALID',
       `Cannot assemble traces: assemble.output must be none of assemble.topics; it is ${chosen}`,
