@@ -33,7 +33,7 @@ export class RejectWarnings {
     const detail = letters.find((letter) => letter.reason === reason)?.detail;
     this.#log.warn(
       { topic, rejected: letters.length, of: consumed, reason, detail },
-      'most events of this topic are rejected: compare its format, preset and mapping in kafka.topics with what writes to it (tailmark check --connect)',
+      'most of this topic is rejected: compare its format and its rules with what writes to it',
     );
   }
 }

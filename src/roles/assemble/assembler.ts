@@ -5,6 +5,7 @@ import { Failure, messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
+import { RejectWarnings } from '../../ingest/letters/reject-warnings.ts';
 import type { RecordBatch } from '../../source/record.ts';
 import {
   type Claim,
@@ -77,6 +78,7 @@ interface Partition {
  * publishes nothing, whatever its group says.
  */
 export class Assembler implements SourceHandler {
+  readonly #warnings: RejectWarnings;
   readonly #options: AssemblerOptions;
   readonly #partitions = new Map<Claim, Partition>();
   /** Partitions that were lost a moment ago, by name. */
@@ -88,6 +90,7 @@ export class Assembler implements SourceHandler {
   #stopTicking: () => void = () => undefined;
 
   constructor(options: AssemblerOptions) {
+    this.#warnings = new RejectWarnings(options.log);
     this.#options = options;
   }
 
@@ -248,8 +251,10 @@ export class Assembler implements SourceHandler {
     this.#paused.set(claim, this.#options.clock.elapsedMs() + READ_AGAIN_MS);
   }
 
-  #show({ counts }: Publication, topic: string): void {
-    const { metrics } = this.#options;
+  #show({ counts, letters }: Publication, topic: string): void {
+    const { metrics, clock } = this.#options;
+    const consumed = counts.events + letters.length;
+    this.#warnings.count({ topic, consumed }, letters, clock.elapsedMs());
     metrics.assembleTransactions.inc();
     metrics.assembleSpans.inc({ topic }, counts.spans);
     metrics.assembleEvents.inc(counts.events);

@@ -155,8 +155,10 @@ describe('topics of OpenTelemetry spans', () => {
     withRig({ stack, name: 'otlp_file' }, async (rig) => {
       const path = join(mkdtempSync(join(tmpdir(), 'tailmark-spans-')), 'spans.jsonl');
       writeFileSync(path, requests.join('\n'));
-      const env = { ...rig.env, TAILMARK_SOURCE_FORMAT: 'otlp_json' };
-      const argv = ['run', '--source', 'file', '--file', path, '--roles', 'ingest'];
+      const source = { TYPE: 'file', PATH: path, FORMAT: 'otlp_json' };
+      const own = Object.entries(source).map(([key, value]) => [`TAILMARK_SOURCE_${key}`, value]);
+      const env = { ...rig.env, ...Object.fromEntries(own) };
+      const argv = ['run', '--roles', 'ingest'];
       const { exitCode, err } = await rig.cli(argv, { env });
       rmSync(dirname(path), { recursive: true });
       expect([exitCode, /^error: .*$/m.exec(err)?.[0]]).toEqual([0, undefined]);
