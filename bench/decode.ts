@@ -1,8 +1,7 @@
-import { execFileSync } from 'node:child_process';
-import { cpus } from 'node:os';
 import type { DecodedEvent } from '../src/decode/decoded-event.ts';
 import { Interner } from '../src/decode/interner.ts';
 import { MessageDecoder } from '../src/decode/message-decoder.ts';
+import { measureInTurn, printMeasured } from './measure/in-turn.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 // What decoding an event costs, beside JSON.parse of the message's text and a read of the fields
@@ -85,21 +84,6 @@ function decodeByParse(messages: readonly Buffer[]): Sums {
   return sums;
 }
 
-/** CPU of this process rather than wall time, which the neighbours on a shared machine bend. */
-function cpuNs(run: () => unknown): number {
-  const start = process.cpuUsage();
-  run();
-  const { user, system } = process.cpuUsage(start);
-  return ((user + system) * 1_000) / eventCount;
-}
-
-const median = (sorted: readonly number[]) => sorted[(sorted.length - 1) / 2] as number;
-const spread = (taken: number[]) => {
-  const sorted = taken.toSorted((a, b) => a - b);
-  const shown = [median(sorted), sorted[0], sorted.at(-1)].map((ns) => Math.round(ns ?? 0));
-  return { medianNs: shown[0], minNs: shown[1], maxNs: shown[2] };
-};
-
 const results: Record<string, unknown> = {};
 for (const eventsPerMessage of [1, 100]) {
   const messages = [...benchEvents({ seed: 1, count: eventCount, eventsPerMessage })];
@@ -107,26 +91,17 @@ for (const eventsPerMessage of [1, 100]) {
   if (JSON.stringify(ours) !== JSON.stringify(parsed) || ours.events !== eventCount) {
     throw new Error(`they disagree: ${JSON.stringify({ ours, parsed })}`);
   }
-  const oursNs: number[] = [];
-  const parseNs: number[] = [];
-  for (let round = -10; round < rounds; round++) {
-    const [a, b] = [cpuNs(() => decodeOurs(messages)), cpuNs(() => decodeByParse(messages))];
-    // The first rounds warm up.
-    if (round < 0) continue;
-    oursNs.push(a);
-    parseNs.push(b);
-  }
-  const ratios = parseNs.map((ns, i) => ns / (oursNs[i] as number)).sort((a, b) => a - b);
+  const options = { items: eventCount, rounds, warmUps: 10 };
+  const { first, second, medianRatio } = measureInTurn(
+    options,
+    () => decodeOurs(messages),
+    () => decodeByParse(messages),
+  );
   results[`events a message: ${eventsPerMessage}`] = {
     bytesAnEvent: messages.reduce((sum, message) => sum + message.length, 0) / eventCount,
-    decoder: spread(oursNs),
-    jsonParse: spread(parseNs),
-    medianRatio: Number(median(ratios).toFixed(2)),
+    decoder: first,
+    jsonParse: second,
+    medianRatio,
   };
 }
-const { fallbackCount } = decoder;
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
-process.stdout.write(
-  `${JSON.stringify({ machine, commit, rounds, fallbackCount, results }, null, 2)}\n`,
-);
+printMeasured({ rounds, fallbackCount: decoder.fallbackCount, results });

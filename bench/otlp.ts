@@ -1,5 +1,3 @@
-import { execFileSync } from 'node:child_process';
-import { cpus } from 'node:os';
 import type { DecodedEvent } from '../src/decode/decoded-event.ts';
 import { Interner } from '../src/decode/interner.ts';
 import { OtlpProtoDecoder } from '../src/formats/otlp/otlp-proto-decoder.ts';
@@ -7,6 +5,7 @@ import { genai } from '../src/formats/spans/presets/genai.ts';
 import { sglang } from '../src/formats/spans/presets/sglang.ts';
 import { vllm } from '../src/formats/spans/presets/vllm.ts';
 import { requestType } from '../test/formats/otlp/definition.ts';
+import { measureInTurn, printMeasured } from './measure/in-turn.ts';
 import { type OtlpTraffic, otlpRequests } from './traffic/otlp-requests.ts';
 
 // What decoding a request costs that a server's span reports, as the collector writes spans to Kafka, beside
@@ -147,21 +146,6 @@ function addSpan(span: Span, service: string, sums: Sums): void {
 const nanoseconds = ({ low, high }: Halves) => (BigInt(high >>> 0) << 32n) | BigInt(low >>> 0);
 const rounded = (ms: number) => Math.round(ms * 1e6) / 1e6;
 
-/** CPU of this process rather than wall time, which the neighbours on a shared machine bend. */
-function cpuNs(run: () => unknown): number {
-  const start = process.cpuUsage();
-  run();
-  const { user, system } = process.cpuUsage(start);
-  return ((user + system) * 1_000) / spanCount;
-}
-
-const median = (sorted: readonly number[]) => sorted[(sorted.length - 1) / 2] as number;
-const spread = (taken: number[]) => {
-  const sorted = taken.toSorted((a, b) => a - b);
-  const shown = [median(sorted), sorted[0], sorted.at(-1)].map((ns) => Math.round(ns ?? 0));
-  return { medianNs: shown[0], minNs: shown[1], maxNs: shown[2] };
-};
-
 /** Sums of the same numbers in another order differ in their last bits. */
 function disagree(ours: Sums, theirs: Sums): boolean {
   return (Object.keys(ours) as (keyof Sums)[]).some(
@@ -182,26 +166,18 @@ for (const [name, traffic] of cases) {
   if (disagree(ours, theirs) || ours.events + ours.skipped !== spanCount) {
     throw new Error(`they disagree: ${JSON.stringify({ ours, theirs })}`);
   }
-  const oursNs: number[] = [];
-  const theirsNs: number[] = [];
-  for (let round = -warmUps; round < rounds; round++) {
-    const [a, b] = [cpuNs(() => decodeOurs(messages)), cpuNs(() => decodeByProtobufjs(messages))];
-    if (round < 0) continue;
-    oursNs.push(a);
-    theirsNs.push(b);
-  }
-  const ratios = theirsNs.map((ns, i) => ns / (oursNs[i] as number)).sort((a, b) => a - b);
+  const options = { items: spanCount, rounds, warmUps };
+  const { first, second, medianRatio } = measureInTurn(
+    options,
+    () => decodeOurs(messages),
+    () => decodeByProtobufjs(messages),
+  );
   results[name] = {
     bytesASpan: messages.reduce((sum, message) => sum + message.length, 0) / spanCount,
-    decoder: spread(oursNs),
-    protobufjs: spread(theirsNs),
-    spansPerCpuSecond: Math.round(1e9 / median(oursNs.toSorted((a, b) => a - b))),
-    medianRatio: Number(median(ratios).toFixed(2)),
+    decoder: first,
+    protobufjs: second,
+    spansPerCpuSecond: Math.round(1e9 / first.medianNs),
+    medianRatio,
   };
 }
-const { fallbackCount } = decoder;
-const commit = execFileSync('git', ['rev-parse', '--short', 'HEAD'], { encoding: 'utf8' }).trim();
-const machine = `${cpus().length} × ${cpus()[0]?.model ?? 'unknown'}, Node ${process.version}`;
-process.stdout.write(
-  `${JSON.stringify({ machine, commit, rounds, fallbackCount, results }, null, 2)}\n`,
-);
+printMeasured({ rounds, fallbackCount: decoder.fallbackCount, results });

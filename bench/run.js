@@ -18,6 +18,11 @@ if (name === undefined || !names.includes(name)) {
 const directory = pathOf('dist.bench');
 compile('bench', directory);
 linkBeside(directory);
-const head = headOf(`bench ${name} ${options.join(' ')}`, ['src', 'bench/*.ts', 'bench/traffic']);
+const head = headOf(`bench ${name} ${options.join(' ')}`, [
+  'src',
+  'bench/*.ts',
+  'bench/measure',
+  'bench/traffic',
+]);
 process.stdout.write(head);
 run(`${directory}/bench/${name}.js`, options, isRecorded ? { name, head } : undefined);

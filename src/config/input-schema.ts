@@ -9,7 +9,7 @@ export interface SchemaNode {
   readonly properties?: Readonly<Record<string, SchemaNode>>;
   readonly required?: readonly string[];
   readonly items?: SchemaNode;
-  /** Blocks of several types, told apart by their `type`. */
+  /** Blocks of several types; `type` says which. */
   readonly oneOf?: readonly SchemaNode[];
   /** Text or a block. */
   readonly anyOf?: readonly SchemaNode[];

@@ -59,17 +59,10 @@ const keys = {
     .describe('protobuf: name of the message in schema_file. By default its first.'),
 };
 
-interface Given {
-  /** Absent: timing. */
+/** What the messages of a topic are, and what says so. Without a format they are timing events. */
+export type TopicFormat = z.output<z.ZodObject<typeof keys>> & {
   readonly format?: (typeof topicFormats)[number] | undefined;
-  readonly preset?: string | undefined;
-  readonly mapping?: string | undefined;
-  readonly unwrap?: string | undefined;
-  readonly model?: string | undefined;
-  readonly framing?: 'none' | 'confluent' | undefined;
-  readonly schema_file?: string | undefined;
-  readonly message?: string | undefined;
-}
+};
 
 /** Which formats each key is for. */
 const keysOf: Readonly<Record<keyof typeof keys, readonly (typeof topicFormats)[number][]>> = {
@@ -83,7 +76,7 @@ const keysOf: Readonly<Record<keyof typeof keys, readonly (typeof topicFormats)[
 };
 
 /** Rules across the keys of a format. */
-export function checkFormat(given: Given, context: z.RefinementCtx): void {
+export function checkFormat(given: TopicFormat, context: z.RefinementCtx): void {
   const problem = (key: string, message: string) =>
     context.addIssue({ code: 'custom', path: [key], message });
   const { format = 'timing' } = given;
@@ -134,9 +127,6 @@ export const lineKeys = {
   unwrap: keys.unwrap,
   model: keys.model,
 };
-
-/** What the messages of a topic are, and what says so. */
-export type TopicFormat = Given;
 
 /** Returns true if the records of a format have their schema in a registry. */
 export function needsRegistry({ format, framing, schema_file: schemaFile }: TopicFormat): boolean {

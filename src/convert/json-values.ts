@@ -6,6 +6,9 @@ type JsonText = string | undefined;
 /** Longest value. Whole files of one value are held in memory as one. */
 const maxBytes = 256 * 1024 * 1024;
 
+/** Detail of a value that is longer. */
+export const tooLongValue = 'A value must be at most 256 MiB, and is longer.';
+
 const lineFeed = Buffer.from('\n');
 const quote = 0x22;
 const backslash = 0x5c;

@@ -4,7 +4,7 @@ import type { DecodeSink } from './event-decoder.ts';
 export function isReadable(
   message: Buffer | null,
   maxMessageBytes: number,
-  sink: DecodeSink,
+  sink: Pick<DecodeSink, 'reject'>,
 ): message is Buffer {
   if (message === null) {
     sink.reject(0, 'tombstone', 'The message must have a value: it is a tombstone', 0, 0);

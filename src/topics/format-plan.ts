@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
-import { readMapping, readPreset } from '../config/presets.ts';
+import { type MappingFile, readMapping, readPreset } from '../config/presets.ts';
 import type { TopicFormat } from '../config/topic-format.ts';
 import { checkedMapping, checkedSpanRules } from '../formats/mapping/checked-mapping.ts';
 import type { Mapping } from '../formats/mapping/mapping-schema.ts';
-import type { SchemaFile } from '../formats/records/record-reader-of.ts';
+import type { RecordReader } from '../formats/records/record-reader.ts';
+import { recordReaderOf } from '../formats/records/record-reader-of.ts';
 import type { SpanRules } from '../formats/spans/span-rules.ts';
 
 /** A format with what its files hold. */
@@ -14,8 +15,8 @@ export interface FormatPlan {
   readonly mapping: Mapping | undefined;
   /** Rules of single spans, from `mapping`. */
   readonly spanRules: SpanRules | undefined;
-  /** The user's own schema. */
-  readonly schema: SchemaFile | undefined;
+  /** Reads records by the user's own schema. It has no state. */
+  readonly fileReader: RecordReader | undefined;
   /** Of the format and its rules, in 12 characters; undefined for timing events. */
   readonly identity: string | undefined;
 }
@@ -26,23 +27,30 @@ export interface FormatPlan {
  * @throws OperatorError TAILMARK_CONFIG_INVALID where one is missing or wrong.
  */
 export function planOf(given: TopicFormat): FormatPlan {
-  const readsSpans = given.format === 'otlp_json' || given.format === 'otlp_proto';
-  const rulesText =
-    readsSpans && given.mapping !== undefined ? textOf(given.mapping, 'mapping') : undefined;
-  const spanRules =
-    rulesText === undefined
-      ? undefined
-      : checkedSpanRules(readMapping(rulesText, given.mapping ?? ''), given.mapping ?? '');
+  const { format = 'timing', preset, model, framing, message, schema_file: schemaFile } = given;
+  const readsSpans = format === 'otlp_json' || format === 'otlp_proto';
+  const rules = readsSpans && given.mapping !== undefined ? rulesFile(given.mapping) : undefined;
   const mapping = readsSpans ? undefined : mappingOf(given);
-  const { schema_file: schemaFile } = given;
-  const schema =
-    schemaFile === undefined ? undefined : { file: schemaFile, text: textOf(schemaFile, 'schema') };
-  const { format = 'timing', preset, model, framing, message } = given;
-  const identity =
-    format === 'timing'
-      ? undefined
-      : identityOf([format, preset, model, framing, message, mapping, rulesText, schema?.text]);
-  return { given, mapping, spanRules, schema, identity };
+  const schema = schemaFile === undefined ? undefined : textOf(schemaFile, 'schema');
+  const parts = [format, preset, model, framing, message, mapping, rules?.value, schema];
+  return {
+    given,
+    mapping,
+    spanRules: rules && checkedSpanRules(rules, given.mapping ?? ''),
+    fileReader: schema === undefined ? undefined : fileReaderOf(given, schema),
+    identity: format === 'timing' ? undefined : identityOf(parts),
+  };
+}
+
+function rulesFile(file: string): MappingFile {
+  return readMapping(textOf(file, 'mapping'), file);
+}
+
+function fileReaderOf(given: TopicFormat, text: string): RecordReader | undefined {
+  const { format, message, schema_file: file = '' } = given;
+  const options = { framing: 'none', schema: { file, text } } as const;
+  if (format === 'avro') return recordReaderOf({ ...options, format });
+  return format === 'protobuf' ? recordReaderOf({ ...options, format, message }) : undefined;
 }
 
 function mappingOf({ format, preset, mapping: file, unwrap }: TopicFormat): Mapping | undefined {

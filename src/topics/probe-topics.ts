@@ -12,7 +12,7 @@ import { type SampleSummary, TopicSample } from './topic-sample.ts';
 
 /** Newest records of a topic that are read. */
 const recordsRead = 20;
-/** Records of a log may be gone or hidden: those that came by then are told of. */
+/** Records of a log may be gone or hidden: those that came by then count. */
 const longestReadMs = 8_000;
 
 /** Reads the newest records of each topic, and says what its format makes of them: one finding a topic. */

@@ -3,7 +3,7 @@ import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
-import { PartitionIngest } from '../../src/ingest/partition-ingest.ts';
+import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
 import type { StartPosition } from '../../src/ingest/start-position.ts';
 import type { SourceRecord } from '../../src/source/record.ts';
 import { FakeBroker, FakeClaim } from './fake-broker.ts';
@@ -31,6 +31,7 @@ export class FakeBench {
     broker: FakeBroker,
     config: Config = testConfig(),
     world?: { readonly sleep: () => Promise<void> },
+    more: Partial<PartitionContext> = {},
   ) {
     this.broker = broker;
     this.claim = new FakeClaim(broker, this.world, 0, broker.join());
@@ -40,6 +41,7 @@ export class FakeBench {
     const { clock } = context;
     this.ingest = new PartitionIngest(this.claim, startAtCommit(broker), {
       ...context,
+      ...more,
       metrics: this.metrics,
       clock: { ...clock, ...world },
       log: Object.assign(Object.create(log), { info: note, warn: note, error: note }),

@@ -5,6 +5,7 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.ts';
 import { findingFrom } from '../../src/topics/probe-topics.ts';
 import { TopicFormats } from '../../src/topics/topic-formats.ts';
+import { TopicSample } from '../../src/topics/topic-sample.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-formats-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -80,5 +81,40 @@ describe('what check --connect says of a topic', () => {
       isWarning: true,
       hint: expect.stringMatching(/^No request is counted: look at the preset/),
     });
+  });
+});
+
+describe('the decoder of a topic', () => {
+  const bounds = { maxMessageBytes: 1e6, maxDurationMs: 3.6e6, maxDimensionBytes: 256 };
+  const decoded = (entry: object, message: unknown) => {
+    const sample = new TopicSample();
+    const { stages, values } = sample;
+    const decoder = open({ topic: 't', ...entry }).decoderOf('t', { ...bounds, stages, values });
+    decoder.decode(Buffer.from(JSON.stringify(message)), sample);
+    const { events, models, firstReject } = sample.summary();
+    return { events, models, ...firstReject };
+  };
+  const own = 'start: {path: t, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: m\n';
+  const json = { format: 'json', mapping: fileOf('own.yaml', own) };
+  const record = { t: 1_790_000_000_000, d: 5 };
+
+  it.each([
+    ['a mapping', json, { ...record, m: 'a' }, { events: 1, models: ['a'] }],
+    ['a model of its own', { ...json, model: 'b' }, record, { events: 1, models: ['b'] }],
+    [
+      'a place to unwrap',
+      { ...json, unwrap: 'log' },
+      { log: JSON.stringify({ ...record, m: 'c' }) },
+      { events: 1, models: ['c'] },
+    ],
+    ['no model', json, record, { events: 0, reason: 'missing_model' }],
+  ])('uses %s', (_, entry, message, expected) => {
+    expect(decoded(entry, message)).toMatchObject(expected);
+  });
+
+  it('refuses a schema that cannot be used when the configuration is read', () => {
+    const schema = fileOf('own.proto', 'syntax = "proto3"; message A { string a = 1; }');
+    const entry = { topic: 't', format: 'protobuf', schema_file: schema, message: 'Nope' };
+    expect(() => open(entry)).toThrow(/Cannot use the schema in schema_file .*own\.proto: /);
   });
 });

@@ -52,9 +52,7 @@ export class OtlpTraceReader {
   read(bytes: Buffer, sink: TraceSpanSink): string | undefined {
     const envelope = this.#envelope;
     envelope.begin(bytes);
-    while (envelope.next());
     if (envelope.problem !== undefined) return envelope.problem;
-    envelope.begin(bytes);
     let resourceNumber = -1;
     let resource: Resource = { attributes: '', service: '' };
     while (envelope.next()) {

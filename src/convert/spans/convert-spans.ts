@@ -1,16 +1,10 @@
 import type { DraftSink, EventDraft } from '../../formats/format-reader.ts';
-import { genai } from '../../formats/spans/presets/genai.ts';
-import type { Preset } from '../../formats/spans/presets/preset.ts';
-import { sglang } from '../../formats/spans/presets/sglang.ts';
-import { vllm } from '../../formats/spans/presets/vllm.ts';
+import { spanPresets } from '../../formats/spans/presets/span-presets.ts';
 import type { Span } from '../../formats/spans/span.ts';
 import { emitSpan } from '../../formats/spans/span-events.ts';
 import type { SpanReader } from '../../formats/spans/span-reader.ts';
 import type { ConvertOptions, InputFile } from '../file-format.ts';
-import { jsonValues } from '../json-values.ts';
-
-/** In order: each span goes to the first that knows it. */
-const presets: readonly Preset[] = [vllm, sglang, ...genai];
+import { jsonValues, tooLongValue } from '../json-values.ts';
 
 /** How a format has its spans. */
 export interface SpanForm {
@@ -35,12 +29,13 @@ export async function convertSpans(
     const finished = finish(event, span);
     return { ...finished, model: finished.model ?? model };
   };
+  const presets = spanPresets();
   for (const file of files) {
     for await (const text of jsonValues(file.open(), start)) {
       const kept = () => Buffer.from((text ?? '').slice(0, maxCharsKept));
       const problem =
         text === undefined
-          ? 'A value must be at most 256 MiB, and is longer.'
+          ? tooLongValue
           : read(text, {
               span: (span, origin) => emitSpan(span, origin, presets, sink, complete),
               malformed: (detail, origin) => sink.reject('invalid_line', detail, origin),

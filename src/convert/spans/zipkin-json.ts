@@ -6,7 +6,7 @@ import { freshStart, TraceAssembler } from '../../assemble/trace-assembler.ts';
 import type { DraftSink, Origin } from '../../formats/format-reader.ts';
 import { readZipkinJson } from '../../formats/spans/zipkin-json.ts';
 import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
-import { jsonValues } from '../json-values.ts';
+import { jsonValues, tooLongValue } from '../json-values.ts';
 
 /** A file's traces are held until its end. */
 const settings: AssembleSettings = {
@@ -61,7 +61,7 @@ async function convertFile(
     let index = 0;
     const problem =
       text === undefined
-        ? 'A value must be at most 256 MiB, and is longer.'
+        ? tooLongValue
         : readZipkinJson(text, {
             span: (span, origin) => {
               if (span.traceId !== '') {

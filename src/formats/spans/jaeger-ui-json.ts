@@ -12,6 +12,7 @@ import {
   type Attributes,
   hexId,
   type Moment,
+  momentOfUs,
   msBetween,
   type Span,
   type SpanEvent,
@@ -69,7 +70,7 @@ function pairsOf(tags: unknown): (readonly [unknown, unknown])[] {
 }
 
 function spanOf(raw: JsonObject, resource: Attributes): Span {
-  const start = momentOfMicroseconds(raw.startTime);
+  const start = momentOfUs(raw.startTime);
   const duration = raw.duration;
   const isDuration = typeof duration === 'number' && Number.isFinite(duration);
   const attributes = plainAttributes(pairsOf(raw.tags));
@@ -96,15 +97,10 @@ function parentOf(raw: JsonObject): unknown {
   return references.find((entry) => entry?.refType === 'CHILD_OF')?.spanID;
 }
 
-function momentOfMicroseconds(us: unknown): Moment | undefined {
-  if (typeof us !== 'number' || !Number.isSafeInteger(us) || us <= 0) return undefined;
-  return { ms: Math.floor(us / 1000), ns: (us % 1000) * 1000 };
-}
-
 function eventsOf(logs: unknown, start: Moment): readonly SpanEvent[] {
   return listOf(logs).flatMap((entry) => {
     const { timestamp, fields } = objectOf(entry) ?? {};
-    const time = momentOfMicroseconds(timestamp);
+    const time = momentOfUs(timestamp);
     if (time === undefined) return [];
     const attributes = plainAttributes(pairsOf(fields));
     const name = textOf(attributes.get('event') ?? attributes.get('name'));

@@ -1,12 +1,4 @@
-import {
-  type JsonObject,
-  jsonBytes,
-  listOf,
-  notJson,
-  objectOf,
-  parsed,
-  textOf,
-} from '../loose-json.ts';
+import { type JsonObject, listOf, objectOf, textOf } from '../loose-json.ts';
 import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
@@ -16,23 +8,14 @@ import {
   type Span,
   type SpanEvent,
 } from './span.ts';
-import type { SpanSink } from './span-reader.ts';
+import { readSpanList, type SpanSink } from './span-reader.ts';
 
 /**
  * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or one
  * by itself. Times are pairs of seconds and nanoseconds.
  */
 export function readOtelJsJson(text: string, sink: SpanSink): string | undefined {
-  const value = parsed(text);
-  if (value === undefined) return notJson;
-  if (typeof value !== 'object' || value === null) return 'Spans must be a JSON list, and are not.';
-  for (const entry of Array.isArray(value) ? value : [value]) {
-    const origin = { bytes: () => jsonBytes((span) => [span], entry) };
-    const span = objectOf(entry);
-    if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
-    else sink.span(spanOf(span), origin);
-  }
-  return undefined;
+  return readSpanList(text, sink, spanOf);
 }
 
 function attributesOf(value: unknown): Attributes {

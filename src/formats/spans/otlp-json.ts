@@ -16,6 +16,7 @@ import {
   msBetween,
   type Span,
   type SpanEvent,
+  spanKinds,
 } from './span.ts';
 import type { SpanSink } from './span-reader.ts';
 
@@ -104,10 +105,8 @@ function eventsOf(events: unknown, start: Moment): readonly SpanEvent[] {
   });
 }
 
-const prefixed = (prefix: string, names: readonly string[]) => names.map((name) => prefix + name);
-const kindNames = ['UNSPECIFIED', 'INTERNAL', 'SERVER', 'CLIENT', 'PRODUCER', 'CONSUMER'];
-const kinds = prefixed('SPAN_KIND_', kindNames);
-const statusCodes = prefixed('STATUS_CODE_', ['UNSET', 'OK', 'ERROR']);
+const kinds = spanKinds.map((kind) => `SPAN_KIND_${kind.toUpperCase()}`);
+const statusCodes = ['STATUS_CODE_UNSET', 'STATUS_CODE_OK', 'STATUS_CODE_ERROR'];
 
 /** Returns the number of an enum, which OTLP wants as such. Some write its name. */
 function enumOf(value: unknown, names: readonly string[]): number {

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import type { Origin } from '../format-reader.ts';
-import type { Span } from './span.ts';
+import { type Span, spanKinds } from './span.ts';
 import { type SpanEventSink, unendedReject } from './span-events.ts';
 import { defaultFields, type FieldSources, fieldsOf } from './span-fields.ts';
-
-const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'] as const;
 
 const text = z.string('must be a text').min(1, 'must not be empty');
 
@@ -14,7 +12,7 @@ const selector = z.union(
     z.strictObject({
       name: text.optional().meta({ description: 'Name of the span.' }),
       kind: z
-        .enum(kinds, `must be one of ${kinds.join(', ')}`)
+        .enum(spanKinds, `must be one of ${spanKinds.join(', ')}`)
         .optional()
         .meta({ description: 'Kind of the span.' }),
       attribute: text.optional().meta({ description: 'Attribute that the span has.' }),
@@ -49,7 +47,7 @@ export const spanRulesSchema = z
       .optional()
       .meta({
         description:
-          'Sources of the fields: attributes of the span, resource:NAME, or span:name. Left out: the usual ones.',
+          'Sources of the fields: attributes of the span, resource:NAME, or span:name. Left out: the default ones.',
       }),
   })
   .meta({ title: 'Rules of spans' });
@@ -86,7 +84,7 @@ export function compileSpanRules({
 function matcherOf(given: Selector): (span: Span) => boolean {
   if (typeof given === 'string') return ({ name }) => name === given;
   const { name, kind, attribute, equals } = given;
-  const kindNumber = kind === undefined ? undefined : kinds.indexOf(kind);
+  const kindNumber = kind === undefined ? undefined : spanKinds.indexOf(kind);
   return (span) => {
     if (name !== undefined && span.name !== name) return false;
     if (kindNumber !== undefined && span.kind !== kindNumber) return false;

@@ -1,6 +1,6 @@
-import type { Attributes } from './span.ts';
+import { type Attributes, spanKinds } from './span.ts';
 
-const kinds = ['unspecified', 'internal', 'server', 'client', 'producer', 'consumer'];
+const kinds: readonly string[] = spanKinds;
 
 /** Returns a span's kind by the tag that Jaeger has for it. */
 export function kindOfTags(tags: Attributes): number {

@@ -10,6 +10,16 @@ export interface SpanEvent {
   readonly attributes: Attributes;
 }
 
+/** Kinds of spans by the numbers of OTLP. */
+export const spanKinds = [
+  'unspecified',
+  'internal',
+  'server',
+  'client',
+  'producer',
+  'consumer',
+] as const;
+
 /** A span, whichever format it came in. Ids are lower-case hex, and '' where absent, zero or no hex. */
 export interface Span {
   readonly traceId: string;
@@ -75,6 +85,12 @@ export function momentOfNs(ns: unknown): Moment | undefined {
   const digits = digitsOf(ns);
   if (digits === undefined || /^0*$/.test(digits)) return undefined;
   return { ms: Number(digits.slice(0, -6)), ns: Number(digits.slice(-6)) };
+}
+
+/** Returns the moment of whole microseconds since the epoch; `undefined` for what is none, 0 included. */
+export function momentOfUs(us: unknown): Moment | undefined {
+  if (typeof us !== 'number' || !Number.isSafeInteger(us) || us <= 0) return undefined;
+  return { ms: Math.floor(us / 1000), ns: (us % 1000) * 1000 };
 }
 
 /** Most digits of an unsigned number of 64 bits. */

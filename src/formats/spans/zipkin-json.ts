@@ -1,23 +1,16 @@
-import {
-  type JsonObject,
-  jsonBytes,
-  listOf,
-  notJson,
-  objectOf,
-  parsed,
-  textOf,
-} from '../loose-json.ts';
+import { type JsonObject, listOf, objectOf, parsed, textOf } from '../loose-json.ts';
 import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
   hexId,
   type Moment,
+  momentOfUs,
   msBetween,
   type Span,
   type SpanEvent,
   toNanosecond,
 } from './span.ts';
-import type { SpanSink } from './span-reader.ts';
+import { readSpanList, type SpanSink } from './span-reader.ts';
 import { kindOf, statusCodeOfTags } from './span-tags.ts';
 
 /**
@@ -27,20 +20,11 @@ import { kindOf, statusCodeOfTags } from './span-tags.ts';
  * Definition: https://zipkin.io/zipkin-api/zipkin2-api.yaml
  */
 export function readZipkinJson(text: string, sink: SpanSink): string | undefined {
-  const value = parsed(text);
-  if (value === undefined) return notJson;
-  if (typeof value !== 'object' || value === null) return 'Spans must be a JSON list, and are not.';
-  for (const entry of Array.isArray(value) ? value.flat() : [value]) {
-    const origin = { bytes: () => jsonBytes((span) => [span], entry) };
-    const span = objectOf(entry);
-    if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
-    else sink.span(spanOf(span), origin);
-  }
-  return undefined;
+  return readSpanList(text, sink, spanOf);
 }
 
 function spanOf(raw: JsonObject): Span {
-  const start = momentOf(raw.timestamp);
+  const start = momentOfUs(raw.timestamp);
   const { duration = 0 } = raw;
   const isDuration = typeof duration === 'number' && Number.isFinite(duration);
   const tags = Object.entries(objectOf(raw.tags) ?? {});
@@ -69,18 +53,13 @@ function spanOf(raw: JsonObject): Span {
   };
 }
 
-function momentOf(us: unknown): Moment | undefined {
-  if (typeof us !== 'number' || !Number.isSafeInteger(us) || us <= 0) return undefined;
-  return { ms: Math.floor(us / 1000), ns: (us % 1000) * 1000 };
-}
-
 const noAttributes: Attributes = new Map();
 
 /** An annotation is a text; OpenTelemetry's exporter writes `NAME|ATTRIBUTES|COUNT`. */
 function eventsOf(annotations: unknown, start: Moment): readonly SpanEvent[] {
   return listOf(annotations).flatMap((entry) => {
     const { timestamp, value } = objectOf(entry) ?? {};
-    const time = momentOf(timestamp);
+    const time = momentOfUs(timestamp);
     if (time === undefined) return [];
     const [name = '', json = ''] = textOf(value).split('|', 2);
     const attributes = objectOf(json === '' ? undefined : parsed(json));

@@ -24,7 +24,7 @@ export interface ChunkContext {
   /** Memory of all open chunks. Absent where there is one. */
   readonly memory?: OpenMemory;
   /** Absent where every topic holds timing events. */
-  readonly formats?: TopicFormats | undefined;
+  readonly formats?: Pick<TopicFormats, 'decoderOf' | 'identityOf'> | undefined;
 }
 
 /** Where a chunk begins. */

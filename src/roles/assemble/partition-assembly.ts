@@ -10,6 +10,8 @@ import {
   type TraceSpan,
 } from '../../assemble/trace.ts';
 import { TraceAssembler, type TraceSink } from '../../assemble/trace-assembler.ts';
+import type { DecodeSink } from '../../decode/event-decoder.ts';
+import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
 import type { RecordBatch, Records } from '../../source/record.ts';
@@ -145,7 +147,7 @@ export class PartitionAssembly implements TraceSink {
     this.#hasTicked = true;
   }
 
-  /** Returns what is to be published, and starts anew: it is given once. */
+  /** Returns what is to be published, and keeps none of it. */
   publication(): Publication {
     this.#endMessage();
     const restart = this.#assembler.restartPoint();
@@ -229,19 +231,16 @@ export class PartitionAssembly implements TraceSink {
     this.#assembler.beginRecord(offset, timestampMs);
     if (refused !== undefined) {
       this.#letterOf(offset, 0, refused.reason, refused.detail, value);
-    } else if (value === null) {
-      this.#letterOf(
-        offset,
-        0,
-        'tombstone',
-        'The message must have a value: it is a tombstone',
-        null,
-      );
-    } else if (value.length > this.#options.maxMessageBytes) {
-      const most = `at most ${this.#options.maxMessageBytes} bytes (limits.max_message_bytes)`;
-      const detail = `The message must have ${most}: it has ${value.length}`;
-      this.#letterOf(offset, 0, 'message_too_large', detail, value);
-    } else this.#message(records, offset, value);
+    } else if (isReadable(value, this.#options.maxMessageBytes, this.#unreadable(offset, value))) {
+      this.#message(records, offset, value);
+    }
+  }
+
+  /** Receives why a message is not read. */
+  #unreadable(offset: number, value: Buffer | null): Pick<DecodeSink, 'reject'> {
+    return {
+      reject: (index, reason, detail) => this.#letterOf(offset, index, reason, detail, value),
+    };
   }
 
   #message(records: Records, offset: number, value: Buffer): void {

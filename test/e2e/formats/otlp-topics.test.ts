@@ -56,7 +56,9 @@ const bad = [
 describe('topics of OpenTelemetry spans', () => {
   it('give an event for each request, skip other spans, and reject the rest with its reason', () =>
     withTopics(async (rig, topics) => {
-      await rig.publish([{ value: JSON.stringify({ ...timing, ts: nowMs - 1_000 }) }]);
+      const sampled = { ...timing, ts: nowMs - 1_000, weight: 10, status: 'error' };
+      const lines = [{ ...timing, ts: nowMs - 1_000 }, sampled];
+      await rig.publish(lines.map((event) => ({ value: JSON.stringify(event) })));
       await rig.publish(
         [
           ...requests.map((text) => ({ value: protoOf(text) })),
@@ -74,16 +76,21 @@ describe('topics of OpenTelemetry spans', () => {
       );
       await rig.start(['ingest']);
       // 50 spans, 1 + 1 + 3, and 3 messages; the preset of the other topic knows vLLM's 20 alone.
-      const consumed = 1 + (50 + 5 + 3) + (50 + 1);
+      const consumed = 2 + (50 + 5 + 3) + (50 + 1);
       await rig.untilConsumed(consumed);
 
       const vllmEvents = events.slice(0, 20);
-      await rig.expectStages(truthOf([timing, ...events, vllmEvents[0] ?? {}, ...vllmEvents]));
+      await rig.expectStages(
+        truthOf([
+          ...[timing, ...Array(10).fill(timing)],
+          ...[...events, vllmEvents[0] ?? {}, ...vllmEvents],
+        ]),
+      );
       const { totals } = await rig.expectVerified();
       expect(totals).toMatchObject({
         consumed,
-        aggregated: 1 + 51 + 20,
-        weight: 1 + 51 + 20,
+        aggregated: 2 + 51 + 20,
+        weight: 11 + 51 + 20,
         rejected: 6 + 1,
         late: 0,
         unmapped: 1 + 30,
@@ -116,6 +123,13 @@ describe('topics of OpenTelemetry spans', () => {
       });
       expect(again).toEqual(protoOf(changed(vllm, [inAnHour])));
       await rig.untilConsumed(4);
+      // A topic that is rejected is said, in the log.
+      await rig.publish(Array(25).fill({ value: '{' }), topics.json);
+      await rig.untilConsumed(4 + 25);
+      const said = () => rig.logLines.find((line) => line.includes('most of this topic'));
+      expect(JSON.parse((await poll('the warning', said)) ?? '{}')).toMatchObject({
+        ...{ topic: topics.json, rejected: 25, of: 25, reason: 'invalid_json' },
+      });
     }));
 
   it('are what check --connect says of their newest records', () =>

@@ -135,7 +135,7 @@ function whole(random: () => number, limit: number): bigint {
 }
 
 export interface RandomOptions {
-  /** Share of what is unlike the usual writers: fields left out, doubled, of another type, unknown. */
+  /** Share of what common writers do not write: fields left out, doubled, of another type, unknown. */
   readonly oddShare: number;
   readonly spans: number;
 }
