@@ -1,3 +1,4 @@
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.ts';
 import type { SchemaSource } from '../../src/formats/records/schema-source.ts';
@@ -63,7 +64,14 @@ describe('a topic whose records wait for their schema', () => {
   });
 
   it('is given up when the process stops, and left to its successor', async () => {
-    const never: SchemaSource = { get: () => undefined, fetch: () => new Promise(() => undefined) };
+    let refuse: (error: Error) => void = () => undefined;
+    const never: SchemaSource = {
+      get: () => undefined,
+      fetch: () =>
+        new Promise((_, reject) => {
+          refuse = reject;
+        }),
+    };
     const value = Buffer.from([0, 0, 0, 0, 7, 1]);
     const broker = new FakeBroker([{ offset: 0, timestampMs: logStartMs, value }], 1);
     const formats = TopicFormats.open(avro, never);
@@ -73,6 +81,51 @@ describe('a topic whose records wait for their schema', () => {
     await Promise.all([bench.ingest.drain(), handled, bench.respondToAll()]);
     expect(bench.ranges).toEqual([]);
     expect(bench.broker.committed.offset).toBeUndefined();
+    // As the registry's client does when it is closed: nobody waits for it any more.
+    refuse(new Error('closed'));
+    await turn();
+  });
+});
+
+describe('spans that no rule maps', () => {
+  const span = (more: object = {}) => ({
+    ...{ traceId: '4bf92f3577b34da6a3ce929d0e0e4736', spanId: '00f067aa0ba902b7', name: 'GET /' },
+    ...{ startTimeUnixNano: `${logStartMs}000000`, endTimeUnixNano: `${logStartMs + 5}000000` },
+    ...more,
+  });
+  const request = {
+    name: 'llm_request',
+    attributes: [{ key: 'gen_ai.latency.e2e', value: { doubleValue: 0.005 } }],
+  };
+  const resource = { attributes: [{ key: 'service.name', value: { stringValue: 'm' } }] };
+  const record = (offset: number, ...spans: readonly object[]) => ({
+    offset,
+    timestampMs: logStartMs,
+    value: Buffer.from(JSON.stringify({ resourceSpans: [{ resource, scopeSpans: [{ spans }] }] })),
+  });
+
+  it('count as such in each chunk, and keep the places of the others in their message', async () => {
+    const config = configSchema.parse({ kafka: { topics: [{ topic: 't', format: 'otlp_json' }] } });
+    const noEnd = span({ ...request, endTimeUnixNano: '0' });
+    const records = [
+      record(0, span(), span(), noEnd, span(request)),
+      record(1, span(request), span(), noEnd),
+    ];
+    const bench = new FakeBench(
+      new FakeBroker(records, 2),
+      testConfig({ flush_max_events: 4 }),
+      undefined,
+      { formats: TopicFormats.open(config) },
+    );
+    void bench.batch(0);
+    await bench.respondToAll();
+    await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
+    expect(bench.store.ledger).toMatchObject([
+      { consumed: 4, unmapped: 2, rejected: 1, aggregated: 1 },
+      { consumed: 3, unmapped: 1, rejected: 1, aggregated: 1 },
+    ]);
+    const keys = bench.publisher.messages.map(({ message }) => message.key);
+    expect(keys).toEqual(['t/0/0/2', 't/0/1/2']);
   });
 });
 

@@ -36,6 +36,12 @@ describe('the identity of a format', () => {
       of({ topic: 't', format: 'otlp_proto', preset: 'vllm' }),
     );
     expect(open('u', own).identityOf('u')).toBeUndefined();
+    const rules = (text: string) => ({
+      ...{ topic: 't', format: 'otlp_proto', mapping: fileOf('rules.yaml', text) },
+    });
+    const queue = of(rules('stages: {queue: [q]}\n'));
+    expect(queue).not.toBe(of(rules('stages: {queue: [p]}\n')));
+    expect(queue).toBe(of(rules('stages:\n  queue: [q]\n')));
   });
 });
 
@@ -116,5 +122,20 @@ describe('the decoder of a topic', () => {
     const schema = fileOf('own.proto', 'syntax = "proto3"; message A { string a = 1; }');
     const entry = { topic: 't', format: 'protobuf', schema_file: schema, message: 'Nope' };
     expect(() => open(entry)).toThrow(/Cannot use the schema in schema_file .*own\.proto: /);
+  });
+
+  it('uses rules of single spans', () => {
+    const mapping = fileOf('stages.yaml', 'stages: {queue: [q]}\nfields: {model: [m]}\n');
+    const attributes = [{ key: 'm', value: { stringValue: 'by rule' } }];
+    const times = {
+      startTimeUnixNano: '1790000000000000000',
+      endTimeUnixNano: '1790000000005000000',
+    };
+    const spans = [{ name: 'q', parentSpanId: '00f067aa0ba902b7', attributes, ...times }];
+    const message = { resourceSpans: [{ scopeSpans: [{ spans }] }] };
+    expect(decoded({ format: 'otlp_json', mapping }, message)).toEqual({
+      events: 1,
+      models: ['by rule'],
+    });
   });
 });

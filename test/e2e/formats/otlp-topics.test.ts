@@ -86,7 +86,9 @@ describe('topics of OpenTelemetry spans', () => {
           ...[...events, vllmEvents[0] ?? {}, ...vllmEvents],
         ]),
       );
-      const { totals } = await rig.expectVerified();
+      const { totals, checks } = await rig.expectVerified();
+      const accounted = checks.find(({ name }) => name === 'every event is accounted for');
+      expect(accounted?.detail).toMatch(/ \+ 31 unmapped$/);
       expect(totals).toMatchObject({
         consumed,
         aggregated: 2 + 51 + 20,

@@ -4,6 +4,7 @@ import { readMapping } from '../../../src/config/presets.ts';
 import { checkedSpanRules } from '../../../src/formats/mapping/checked-mapping.ts';
 import { OtlpJsonDecoder } from '../../../src/formats/otlp/otlp-json-decoder.ts';
 import { OtlpProtoDecoder } from '../../../src/formats/otlp/otlp-proto-decoder.ts';
+import type { Span } from '../../../src/formats/spans/span.ts';
 import { decodeAll, type Outcome, testOptions } from '../otlp/outcomes.ts';
 import { fixture, messagesOf } from '../records/decode-records.ts';
 
@@ -74,5 +75,36 @@ describe('rules of spans', () => {
     ['stages: {q: [a]}\nfields: {modell: [a]}', 'fields.modell is not a key of a mapping here'],
   ])('%s are refused: %s', (text, problem) => {
     expect(() => rulesOf(text)).toThrow(problem);
+  });
+});
+
+describe('the stage of a span', () => {
+  const rules = rulesOf(`
+stages:
+  client: [{name: call, kind: client}]
+  fast: [{attribute: lane, equals: fast}]
+  lane: [{attribute: lane}]
+  named: [call]
+total: [{kind: server}, root]
+`);
+  const roleOf = (given: { name?: string; kind?: number; lane?: string }) => {
+    const { name = 'x', kind = 1, lane } = given;
+    const attributes = new Map(lane === undefined ? [] : [['lane', lane] as const]);
+    const role = rules.roleOf({ name, kind, attributes, parentSpanId: 'aa' } as unknown as Span);
+    return typeof role === 'object' ? role.stage : role;
+  };
+
+  it.each([
+    [{ name: 'call', kind: 3 }, 'client'],
+    [{ name: 'call', kind: 1 }, 'named'],
+    [{ name: 'other', kind: 3 }, undefined],
+    [{ lane: 'fast' }, 'fast'],
+    [{ lane: 'slow' }, 'lane'],
+    [{ name: 'call', kind: 3, lane: 'fast' }, 'client'],
+    [{ kind: 2, lane: 'fast' }, 'total'],
+    [{ name: 'root' }, 'total'],
+    [{}, undefined],
+  ])('%j is %s', (span, stage) => {
+    expect(roleOf(span)).toBe(stage);
   });
 });

@@ -35,4 +35,19 @@ describe('the event of a letter', () => {
     expect(of.find('t', message, 0)).toEqual(message);
     expect(of.find('t', message, 1)).toBeUndefined();
   });
+
+  it('is counted with spans that are none, and is a request by itself', () => {
+    const config = configSchema.parse({ kafka: { topics: [{ topic: 't', format: 'otlp_json' }] } });
+    const of = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
+    const attributes = [{ key: 'gen_ai.latency.e2e', value: { doubleValue: 1 } }];
+    const time = { startTimeUnixNano: '1790000000000000000', endTimeUnixNano: '0' };
+    const spans = [{ name: 'GET /' }, { name: 'llm_request', attributes, ...time }];
+    const requestOf = (list: readonly object[]) => ({
+      resourceSpans: [{ resource: {}, scopeSpans: [{ spans: list }] }],
+    });
+    const message = Buffer.from(JSON.stringify(requestOf(spans)));
+    const found = JSON.parse(of.find('t', message, 1)?.toString() ?? 'null');
+    expect(found).toEqual(requestOf(spans.slice(1)));
+    expect(of.find('t', message, 0)).toBeUndefined();
+  });
 });
