@@ -128,10 +128,9 @@ export const lineKeys = {
   model: keys.model,
 };
 
-/** Returns true if the records of a format have their schema in a registry. */
-export function needsRegistry({ format, framing, schema_file: schemaFile }: TopicFormat): boolean {
-  const isRecord = format === 'avro' || format === 'protobuf';
-  return isRecord && framing !== 'none' && schemaFile === undefined;
+/** Returns true if the records of a format, which is valid, have their schema in a registry. */
+export function needsRegistry({ format, schema_file: schemaFile }: TopicFormat): boolean {
+  return (format === 'avro' || format === 'protobuf') && schemaFile === undefined;
 }
 
 /** Returns the first topic that holds timing events; undefined where each has another format. */

@@ -364,8 +364,6 @@ export class PartitionIngest {
     const done = prepared.then(() => {
       isDone = true;
     });
-    // Nobody may wait for it any more when it fails.
-    done.catch(() => undefined);
     this.#waitingSinceMs = this.#context.clock.elapsedMs();
     while (!isDone && !this.#draining && this.#pausedMs === undefined) {
       await Promise.race([done, this.#context.clock.sleep(KEEP_ALIVE_MS)]);

@@ -107,9 +107,14 @@ describe('spans that no rule maps', () => {
   it('count as such in each chunk, and keep the places of the others in their message', async () => {
     const config = configSchema.parse({ kafka: { topics: [{ topic: 't', format: 'otlp_json' }] } });
     const noEnd = span({ ...request, endTimeUnixNano: '0' });
+    const yearMs = 365 * 86_400_000;
+    const inAYear = {
+      startTimeUnixNano: `${logStartMs + yearMs}000000`,
+      endTimeUnixNano: `${logStartMs + yearMs + 5}000000`,
+    };
     const records = [
       record(0, span(), span(), noEnd, span(request)),
-      record(1, span(request), span(), noEnd),
+      record(1, span(request), span(), span({ ...request, ...inAYear })),
     ];
     const bench = new FakeBench(
       new FakeBroker(records, 2),
@@ -125,6 +130,7 @@ describe('spans that no rule maps', () => {
       { consumed: 3, unmapped: 1, rejected: 1, aggregated: 1 },
     ]);
     const keys = bench.publisher.messages.map(({ message }) => message.key);
+    // A place that the decoder gives, and one that the chunk counts.
     expect(keys).toEqual(['t/0/0/2', 't/0/1/2']);
   });
 });

@@ -41,13 +41,17 @@ describe('the event of a letter', () => {
     const of = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
     const attributes = [{ key: 'gen_ai.latency.e2e', value: { doubleValue: 1 } }];
     const time = { startTimeUnixNano: '1790000000000000000', endTimeUnixNano: '0' };
-    const spans = [{ name: 'GET /' }, { name: 'llm_request', attributes, ...time }];
+    const call = { name: 'llm_request', attributes, ...time };
+    const ended = { ...call, endTimeUnixNano: '1790000001000000000' };
+    const service = [{ key: 'service.name', value: { stringValue: 'm' } }];
+    const spans = [{ name: 'GET /' }, call, { name: 'GET /' }, ended];
     const requestOf = (list: readonly object[]) => ({
-      resourceSpans: [{ resource: {}, scopeSpans: [{ spans: list }] }],
+      resourceSpans: [{ resource: { attributes: service }, scopeSpans: [{ spans: list }] }],
     });
     const message = Buffer.from(JSON.stringify(requestOf(spans)));
-    const found = JSON.parse(of.find('t', message, 1)?.toString() ?? 'null');
-    expect(found).toEqual(requestOf(spans.slice(1)));
-    expect(of.find('t', message, 0)).toBeUndefined();
+    const found = spans.map((_, index) =>
+      JSON.parse(of.find('t', message, index)?.toString() ?? 'null'),
+    );
+    expect(found).toEqual([null, requestOf([call]), null, requestOf([ended])]);
   });
 });
