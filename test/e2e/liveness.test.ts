@@ -176,6 +176,8 @@ concurrent('a broker that takes connections and never answers', () => {
         } finally {
           process.kill(pid, 'SIGCONT');
         }
+        await poll('it is ready', async () => ((await ready()) === '200 ready\n' ? 1 : undefined));
+        // Not before: a request that times out is sent once more, and the test would send events twice.
         await rig.publish(messages.slice(half).map((value) => ({ value })));
         await rig.untilConsumed(events);
         await poll('it is ready', async () => ((await ready()) === '200 ready\n' ? 1 : undefined));
