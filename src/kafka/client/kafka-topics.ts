@@ -60,22 +60,24 @@ export async function ensureTopics(
 }
 
 /** Errors that brokers return while a new topic propagates. */
-const transientErrors = new Set(['UNKNOWN_TOPIC_OR_PARTITION', 'LEADER_NOT_AVAILABLE']);
+const transientErrors = new Set([
+  'UNKNOWN_TOPIC_OR_PARTITION',
+  'LEADER_NOT_AVAILABLE',
+  'NOT_LEADER_FOR_PARTITION',
+]);
 const LEADER_ATTEMPTS = 100;
 const BETWEEN_ATTEMPTS_MS = 100;
 
-/** Resolves when every partition has a leader, or after about 10 s. */
-async function awaitLeaders(admin: Admin, topics: string[]): Promise<void> {
+/** Resolves when every partition has a leader that answers as one, or throws after about 10 s. */
+async function awaitLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
   for (let attempt = 1; ; attempt++) {
     try {
-      const known = await admin.fetchTopicMetadata({ topics });
-      if (known.topics.every(({ partitions }) => partitions.every(({ leader }) => leader >= 0))) {
-        return;
-      }
+      // A broker may know of its leadership from the metadata before it acts on it.
+      for (const topic of topics) await admin.fetchTopicOffsets(topic);
+      return;
     } catch (error) {
       if (!isTransient(error) || attempt === LEADER_ATTEMPTS) throw error;
     }
-    if (attempt === LEADER_ATTEMPTS) return;
     await sleep(BETWEEN_ATTEMPTS_MS);
   }
 }
