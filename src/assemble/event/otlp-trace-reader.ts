@@ -1,27 +1,21 @@
-import { ProtoReader, wireTypes } from '../../formats/protobuf/proto-reader.ts';
+import { MessageView } from '../../formats/otlp/message-view.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
 import type { Attributes } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
-import type { TraceSpan } from '../trace.ts';
+import { OtlpRootReader } from './otlp-root-reader.ts';
+import { TextCache } from './text-cache.ts';
 import type { TraceRules } from './trace-rules.ts';
-import { SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
+import { bytesOfFields, ReusedSpan, SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
 import type { TraceSpanSink } from './trace-span-sink.ts';
 
-const NO_BYTES: Buffer = Buffer.alloc(0);
 /** Bytes of a trace's id, and of a span's. */
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** Resources that are kept at once, and the longest text or resource. */
+/** Resources that are kept at once, and the largest one. */
 const KEPT = 2_000;
 const KEPT_BYTES = 4_096;
-
-const NAME_SLOTS = 4_096;
-
-interface KeptName {
-  readonly bytes: Uint8Array;
-  readonly text: string;
-}
+const NOT_FOUND = -1;
 
 interface Resource {
   readonly attributes: Attributes | string;
@@ -30,22 +24,32 @@ interface Resource {
 
 /**
  * Reads the spans of OTLP protobuf as open traces keep them, the same as `readOtlpProto` and `traceSpanOf`
- * give. Of a span that is no root it reads five fields, and names and resources that it has seen cost no
- * memory: that is most of the time of an assembler.
+ * give. Of a span that is no root it reads five fields and no attributes, and of a root what rules ask for,
+ * nearly without allocation: that is most of the time of an assembler.
  */
 export class OtlpTraceReader {
   readonly #rules: TraceRules;
   readonly #envelope = new OtlpEnvelope();
-  readonly #reader = new ProtoReader(NO_BYTES);
-  /** Names by a hash of their bytes; of two with one hash, the last. */
-  readonly #names: (KeptName | undefined)[] = new Array(NAME_SLOTS).fill(undefined);
+  readonly #message = new MessageView();
+  readonly #texts = new TextCache();
+  readonly #roots: OtlpRootReader;
   readonly #resources = new Map<string, Resource>();
+  readonly #span = new ReusedSpan();
   /** The last trace id, by four integers and as text. */
   readonly #traceIdParts = new Int32Array(TRACE_ID_BYTES / 4);
   #traceId = '';
+  /** Where fields of the span stand. */
+  #traceAt = NOT_FOUND;
+  #spanAt = NOT_FOUND;
+  #parentAt = NOT_FOUND;
+  #nameAt = NOT_FOUND;
+  #nameEnd = NOT_FOUND;
+  #startAt = NOT_FOUND;
+  #endAt = NOT_FOUND;
 
   constructor(rules: TraceRules) {
     this.#rules = rules;
+    this.#roots = new OtlpRootReader(rules.fields, this.#texts);
   }
 
   /** Reads a message. @returns what is wrong with it as a whole */
@@ -53,6 +57,7 @@ export class OtlpTraceReader {
     const envelope = this.#envelope;
     envelope.begin(bytes);
     if (envelope.problem !== undefined) return envelope.problem;
+    this.#message.begin(bytes);
     let resourceNumber = -1;
     let resource: Resource = { attributes: '', service: '' };
     while (envelope.next()) {
@@ -60,19 +65,15 @@ export class OtlpTraceReader {
         resourceNumber = envelope.resourceNumber;
         resource = this.#resourceAt(bytes, envelope.resourceStart, envelope.resourceEnd);
       }
-      this.#span(bytes, resource, sink);
+      if (this.#readPlain(bytes, envelope.start, envelope.end, resource)) {
+        sink.span(this.#traceId, this.#span);
+      } else this.#readAny(bytes, resource, sink);
     }
     return undefined;
   }
 
-  #span(bytes: Buffer, resource: Resource, sink: TraceSpanSink): void {
+  #readAny(bytes: Buffer, { attributes }: Resource, sink: TraceSpanSink): void {
     const { start, end } = this.#envelope;
-    const lean = this.#leanSpan(bytes, start, end, resource);
-    if (lean !== undefined) {
-      sink.span(this.#traceId, lean);
-      return;
-    }
-    const { attributes } = resource;
     const span =
       typeof attributes === 'string' ? attributes : otlpSpan(bytes, start, end, attributes);
     if (typeof span === 'string') sink.malformed(span, this.#origin(bytes));
@@ -88,114 +89,142 @@ export class OtlpTraceReader {
     return { bytes: () => requestOfSpan(bytes, resource, scope, { start, end }) };
   }
 
-  /** Reads a span of which little is needed, and its trace id; undefined where it may be a root, or is odd. */
-  #leanSpan(bytes: Buffer, start: number, end: number, resource: Resource): TraceSpan | undefined {
+  /** Reads a span as writers write it, and its trace id. Returns false for any other. */
+  #readPlain(bytes: Buffer, start: number, end: number, resource: Resource): boolean {
     const { stagesFrom, rootNames } = this.#rules;
-    if (stagesFrom === 'triton' || typeof resource.attributes === 'string') return undefined;
-    const reader = this.#reader;
-    reader.begin(bytes, start, end);
-    reader.fault.clear();
-    let [traceAt, spanAt, parentAt, nameAt, nameEnd] = [-1, -1, -1, -1, -1];
-    let [startLow, startHigh, endLow, endHigh] = [0, 0, 0, 0];
-    while (reader.next()) {
-      const { wireType } = reader;
-      switch (reader.field) {
-        case 1:
-          if (wireType !== wireTypes.bytes || reader.end - reader.start !== TRACE_ID_BYTES) return;
-          traceAt = reader.start;
+    const { attributes, service } = resource;
+    if (stagesFrom === 'triton' || typeof attributes === 'string') return false;
+    if (!this.#find(bytes, start, end) || !this.#readTraceId(bytes)) return false;
+    const { view, base } = this.#message;
+    const span = this.#span;
+    span.idHigh = view.getInt32(base + this.#spanAt, false);
+    span.idLow = view.getInt32(base + this.#spanAt + 4, false);
+    if ((span.idHigh | span.idLow) === 0) return false;
+    const hasParent = this.#parentAt !== NOT_FOUND;
+    span.parentHigh = hasParent ? view.getInt32(base + this.#parentAt, false) : 0;
+    span.parentLow = hasParent ? view.getInt32(base + this.#parentAt + 4, false) : 0;
+    span.name = this.#texts.text(bytes, this.#nameAt, this.#nameEnd);
+    span.service = service;
+    span.bytes = SPAN_BYTES + 2 * (span.name.length + service.length);
+    const isRoot = (span.parentHigh | span.parentLow) === 0 || rootNames.has(span.name);
+    if (isRoot) {
+      const fields = this.#roots.read(bytes, start, end, this.#traceId, attributes);
+      if (fields === undefined) return false;
+      span.fields = fields;
+      span.endIsSet = this.#roots.endIsSet;
+      span.durationMs = this.#roots.durationMs;
+      span.bytes += bytesOfFields(fields);
+      return true;
+    }
+    const startLow = view.getInt32(base + this.#startAt, true);
+    const startHigh = view.getInt32(base + this.#startAt + 4, true);
+    const endLow = view.getInt32(base + this.#endAt, true);
+    const endHigh = view.getInt32(base + this.#endAt + 4, true);
+    if ((startLow | startHigh) === 0 || (endLow | endHigh) === 0) return false;
+    span.fields = undefined;
+    span.endIsSet = true;
+    span.durationMs = msBetween(startLow, startHigh, endLow, endHigh);
+    return true;
+  }
+
+  /** Finds the fields of a span that are needed; false where it is unlike what writers write. */
+  #find(bytes: Buffer, start: number, end: number): boolean {
+    let [traceAt, spanAt, parentAt] = [NOT_FOUND, NOT_FOUND, NOT_FOUND];
+    let [nameAt, nameEnd, startAt, endAt] = [NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND];
+    let pos = start;
+    while (pos < end) {
+      switch (bytes[pos++]) {
+        // The ids.
+        case 0x0a:
+          if (bytes[pos] !== TRACE_ID_BYTES) return false;
+          traceAt = pos + 1;
+          pos = traceAt + TRACE_ID_BYTES;
           break;
-        case 2:
-          if (wireType !== wireTypes.bytes || reader.end - reader.start !== SPAN_ID_BYTES) return;
-          spanAt = reader.start;
+        case 0x12:
+          if (bytes[pos] !== SPAN_ID_BYTES) return false;
+          spanAt = pos + 1;
+          pos = spanAt + SPAN_ID_BYTES;
           break;
-        case 4:
-          if (wireType !== wireTypes.bytes || reader.end - reader.start !== SPAN_ID_BYTES) return;
-          parentAt = reader.start;
+        case 0x22:
+          if (bytes[pos] !== SPAN_ID_BYTES && bytes[pos] !== 0) return false;
+          parentAt = bytes[pos] === 0 ? NOT_FOUND : pos + 1;
+          pos += 1 + (bytes[pos] as number);
           break;
-        case 5:
-          if (wireType !== wireTypes.bytes) return;
-          nameAt = reader.start;
-          nameEnd = reader.end;
+        // The name.
+        case 0x2a:
+          if ((bytes[pos] as number) >= 0x80) return false;
+          nameAt = pos + 1;
+          nameEnd = nameAt + (bytes[pos] as number);
+          pos = nameEnd;
           break;
-        case 6:
-          if (wireType !== wireTypes.varint) return;
+        // Kind and the counts of what was dropped.
+        case 0x30:
+        case 0x50:
+        case 0x60:
+        case 0x70:
+          if ((bytes[pos++] as number) >= 0x80) return false;
           break;
-        case 7:
-          if (wireType !== wireTypes.fixed64) return;
-          startLow = reader.low;
-          startHigh = reader.high;
+        // Start and end.
+        case 0x39:
+          startAt = pos;
+          pos += 8;
           break;
-        case 8:
-          if (wireType !== wireTypes.fixed64) return;
-          endLow = reader.low;
-          endHigh = reader.high;
+        case 0x41:
+          endAt = pos;
+          pos += 8;
           break;
-        case 9:
-        case 11:
-        case 15:
-          if (wireType !== wireTypes.bytes) return;
+        // Trace state, attributes, events, links and status.
+        case 0x1a:
+        case 0x4a:
+        case 0x5a:
+        case 0x6a:
+        case 0x7a: {
+          let length = bytes[pos++] as number;
+          if (length >= 0x80) {
+            const second = bytes[pos++] as number;
+            if (second >= 0x80) return false;
+            length = (length & 0x7f) | (second << 7);
+          }
+          pos += length;
+          break;
+        }
+        // Flags, of field 16.
+        case 0x85:
+          if (bytes[pos] !== 1) return false;
+          pos += 5;
           break;
         default:
+          return false;
       }
     }
-    if (reader.fault.text !== '' || traceAt < 0 || spanAt < 0 || parentAt < 0 || nameAt < 0) return;
-    if ((startLow | startHigh) === 0 || (endLow | endHigh) === 0) return;
-    if (isZero(bytes, parentAt) || isZero(bytes, spanAt)) return;
-    const name = this.#nameAt(bytes, nameAt, nameEnd);
-    if (rootNames.size > 0 && rootNames.has(name)) return;
-    if (!this.#readTraceId(bytes, traceAt)) return;
-    const { service } = resource;
-    // A literal without spreads: most of the objects of an assembler are made here.
-    return {
-      idHigh: bytes.readInt32BE(spanAt),
-      idLow: bytes.readInt32BE(spanAt + 4),
-      parentHigh: bytes.readInt32BE(parentAt),
-      parentLow: bytes.readInt32BE(parentAt + 4),
-      name,
-      service,
-      isShared: false,
-      endIsSet: true,
-      durationMs: msBetween(startLow, startHigh, endLow, endHigh),
-      fields: undefined,
-      full: undefined,
-      bytes: SPAN_BYTES + 2 * (name.length + service.length),
-    };
+    this.#traceAt = traceAt;
+    this.#spanAt = spanAt;
+    this.#parentAt = parentAt;
+    this.#nameAt = nameAt;
+    this.#nameEnd = nameEnd;
+    this.#startAt = startAt;
+    this.#endAt = endAt;
+    const hasAll = traceAt >= 0 && spanAt >= 0 && nameAt >= 0 && startAt >= 0 && endAt >= 0;
+    return pos === end && hasAll;
   }
 
-  /** Most spans are of the trace of the span before. Returns false for an id of zero. */
-  #readTraceId(bytes: Buffer, at: number): boolean {
-    const [a, b] = [bytes.readInt32LE(at), bytes.readInt32LE(at + 4)];
-    const [c, d] = [bytes.readInt32LE(at + 8), bytes.readInt32LE(at + 12)];
+  /** Reads the id of the trace, which is mostly that of the span before. Returns false for an id of zero. */
+  #readTraceId(bytes: Buffer): boolean {
+    const { view, base } = this.#message;
+    const at = base + this.#traceAt;
+    const a = view.getInt32(at, true);
+    const b = view.getInt32(at + 4, true);
+    const c = view.getInt32(at + 8, true);
+    const d = view.getInt32(at + 12, true);
     const known = this.#traceIdParts;
-    if (a === known[0] && b === known[1] && c === known[2] && d === known[3]) {
-      return this.#traceId !== '';
+    if (a !== known[0] || b !== known[1] || c !== known[2] || d !== known[3]) {
+      known[0] = a;
+      known[1] = b;
+      known[2] = c;
+      known[3] = d;
+      this.#traceId = (a | b | c | d) === 0 ? '' : hexOf(bytes, this.#traceAt, TRACE_ID_BYTES);
     }
-    known[0] = a;
-    known[1] = b;
-    known[2] = c;
-    known[3] = d;
-    this.#traceId = (a | b | c | d) === 0 ? '' : hexOf(bytes, at, TRACE_ID_BYTES);
     return this.#traceId !== '';
-  }
-
-  #nameAt(bytes: Buffer, start: number, end: number): string {
-    const length = end - start;
-    let hash = length;
-    for (let at = start; at < end; at++) hash = (Math.imul(hash, 31) + (bytes[at] as number)) | 0;
-    const slot = hash & (NAME_SLOTS - 1);
-    const known = this.#names[slot];
-    if (
-      known !== undefined &&
-      known.bytes.length === length &&
-      areEqual(known.bytes, bytes, start)
-    ) {
-      return known.text;
-    }
-    const text = bytes.toString('utf8', start, end);
-    if (length <= KEPT_BYTES) {
-      this.#names[slot] = { bytes: Uint8Array.from(bytes.subarray(start, end)), text };
-    }
-    return text;
   }
 
   #resourceAt(bytes: Buffer, start: number, end: number): Resource {
@@ -221,16 +250,6 @@ interface HexSlice {
 
 function hexOf(bytes: Buffer, at: number, length: number): string {
   return (bytes as Buffer & HexSlice).hexSlice(at, at + length);
-}
-
-function areEqual(known: Uint8Array, bytes: Uint8Array, start: number): boolean {
-  for (let i = 0; i < known.length; i++) if (known[i] !== bytes[start + i]) return false;
-  return true;
-}
-
-/** Whether eight bytes are zero, as of an id that is none. */
-function isZero(bytes: Buffer, at: number): boolean {
-  return bytes.readInt32LE(at) === 0 && bytes.readInt32LE(at + 4) === 0;
 }
 
 /** Returns the milliseconds from one time in nanoseconds to another, exact to a nanosecond. */

@@ -1,11 +1,13 @@
+import type { EventDraft } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import { fieldsOf } from '../../formats/spans/span-fields.ts';
 import { idHalves, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
-/** Memory of a span without its names and attributes, and of an attribute, estimated. */
+/** Memory of a span without its names and attributes, of fields, and of an attribute, estimated. */
 export const SPAN_BYTES = 200;
+const FIELDS_BYTES = 200;
 const ATTRIBUTE_BYTES = 60;
 const EVENT_BYTES = 100;
 
@@ -17,6 +19,7 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   const service = textFrom(span.resource, 'service.name') ?? '';
   const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
   const isWhole = rules.stagesFrom === 'triton';
+  const fields = mayBeRoot ? fieldsOf(span, rules.fields) : undefined;
   return {
     idHigh: id.high,
     idLow: id.low,
@@ -27,11 +30,42 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
     isShared,
     endIsSet,
     durationMs,
-    fields: mayBeRoot ? fieldsOf(span, rules.fields) : undefined,
+    fields,
     full: isWhole ? span : undefined,
     bytes:
-      SPAN_BYTES + 2 * (name.length + service.length) + (mayBeRoot || isWhole ? bytesOf(span) : 0),
+      SPAN_BYTES +
+      2 * (name.length + service.length) +
+      (fields === undefined ? 0 : bytesOfFields(fields)) +
+      (isWhole ? bytesOf(span) : 0),
   };
+}
+
+/** A span that is overwritten by the next one. */
+export class ReusedSpan implements TraceSpan {
+  idHigh = 0;
+  idLow = 0;
+  parentHigh = 0;
+  parentLow = 0;
+  name = '';
+  service = '';
+  readonly isShared = false;
+  endIsSet = true;
+  durationMs: number | undefined = undefined;
+  fields: EventDraft | undefined = undefined;
+  readonly full = undefined;
+  bytes = 0;
+}
+
+/** Memory of the fields of a root, estimated. */
+export function bytesOfFields(fields: EventDraft): number {
+  const { model, version, request_type, service, host, region, tenant, id } = fields;
+  const texts = bytesOfText(model) + bytesOfText(version) + bytesOfText(request_type);
+  const places = bytesOfText(service) + bytesOfText(host) + bytesOfText(region);
+  return FIELDS_BYTES + texts + places + bytesOfText(tenant) + bytesOfText(id);
+}
+
+function bytesOfText(text: unknown): number {
+  return typeof text === 'string' ? 2 * text.length : 0;
 }
 
 function bytesOf({ attributes, events, traceState }: Span): number {

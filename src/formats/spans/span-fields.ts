@@ -38,36 +38,69 @@ export const defaultFields: FieldSources = {
   output_tokens: ['gen_ai.usage.output_tokens'],
 };
 
+/** Looks up the values that sources name. */
+export interface SourceValues<S> {
+  /** Returns the first of the sources that is a text and not empty. */
+  textOf(sources: readonly S[]): string | undefined;
+  /** Returns the first of the sources that is a number. */
+  numberOf(sources: readonly S[]): number | undefined;
+}
+
+/** What a span says of its event by fields of its own. */
+export type OwnFields = Readonly<Record<'ts' | 'trace_id' | 'status' | 'weight', unknown>>;
+
 /** Returns the fields that a span gives an event: all but the total and the stages. */
 export function fieldsOf(span: Span, fields: FieldSources): EventDraft {
-  return {
+  const values: SourceValues<Source> = {
+    textOf: (sources) => textOf(span, sources),
+    numberOf: (sources) => numberOf(span, sources),
+  };
+  return fieldsFrom(values, fields, {
     ts: span.startMs,
-    model: textAt(span, fields.model),
-    version: textAt(span, fields.version),
-    request_type: textAt(span, fields.request_type),
-    service: textAt(span, fields.service),
-    host: textAt(span, fields.host),
-    region: textAt(span, fields.region),
-    tenant: textAt(span, fields.tenant),
-    id: textAt(span, fields.id),
     trace_id: span.traceId,
     status: statusOf(span),
-    batch_size: countAt(span, fields.batch_size),
-    input_tokens: countAt(span, fields.input_tokens),
-    output_tokens: countAt(span, fields.output_tokens),
     weight: weightOf(span.traceState),
+  });
+}
+
+/** The same of a span whose sources are of another kind. */
+export function fieldsFrom<S>(
+  values: SourceValues<S>,
+  fields: Readonly<Record<keyof FieldSources, readonly S[]>>,
+  { ts, trace_id, status, weight }: OwnFields,
+): EventDraft {
+  return {
+    ts: ts as number | undefined,
+    model: textFrom(values, fields.model),
+    version: textFrom(values, fields.version),
+    request_type: textFrom(values, fields.request_type),
+    service: textFrom(values, fields.service),
+    host: textFrom(values, fields.host),
+    region: textFrom(values, fields.region),
+    tenant: textFrom(values, fields.tenant),
+    id: textFrom(values, fields.id),
+    trace_id,
+    status,
+    batch_size: countFrom(values, fields.batch_size),
+    input_tokens: countFrom(values, fields.input_tokens),
+    output_tokens: countFrom(values, fields.output_tokens),
+    weight,
   };
 }
 
 /** Returns a field as text, whether it is text or a number. */
 export function textAt(span: Span, sources: FieldSources['model']): string | undefined {
-  if (sources.length === 0) return undefined;
   return textOf(span, sources) ?? numberOf(span, sources)?.toString();
 }
 
-/** Numbers may be texts: Zipkin and Jaeger's older clients have no others. */
-function countAt(span: Span, sources: FieldSources['model']): number | undefined {
+function textFrom<S>(values: SourceValues<S>, sources: readonly S[]): string | undefined {
   if (sources.length === 0) return undefined;
-  const number = numberOf(span, sources) ?? Number(textOf(span, sources) ?? Number.NaN);
+  return values.textOf(sources) ?? values.numberOf(sources)?.toString();
+}
+
+/** Numbers may be texts: Zipkin and Jaeger's older clients have no others. */
+function countFrom<S>(values: SourceValues<S>, sources: readonly S[]): number | undefined {
+  if (sources.length === 0) return undefined;
+  const number = values.numberOf(sources) ?? Number(values.textOf(sources) ?? Number.NaN);
   return Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }
