@@ -79,7 +79,7 @@ class Broker {
   }
 
   #commit({ events, letters, offset, metadata }: Publication): void {
-    this.events.push(...events.flatMap((message) => message.split('\n')));
+    this.events.push(...events.flatMap((message) => message.toString().split('\n')));
     this.letters.push(...letters.map((letter) => `${letter.offset}/${letter.index}`));
     this.committed = { offset, metadata };
     this.commits++;

@@ -16,10 +16,8 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
 import type { RecordBatch, Records } from '../../source/record.ts';
 import type { EventCheck } from './event-check.ts';
+import { EventMessages } from './event-messages.ts';
 import { letterOfTrace } from './trace-letter.ts';
-
-/** Bytes of events in one message, as NDJSON: a message costs much more than an event. */
-const MESSAGE_BYTES = 64 * 1024;
 
 export interface PartitionAssemblyOptions {
   readonly topic: string;
@@ -38,7 +36,7 @@ export interface PartitionAssemblyOptions {
 /** What is to be published at once: all of it or nothing. */
 export interface Publication {
   /** Messages for the timing topic: one event a line. */
-  readonly events: readonly string[];
+  readonly events: readonly Buffer[];
   readonly letters: readonly DeadLetter[];
   /** To be committed. */
   readonly offset: number;
@@ -62,10 +60,7 @@ export interface AssemblyCounts {
 export class PartitionAssembly implements TraceSink {
   readonly #options: PartitionAssemblyOptions;
   readonly #assembler: TraceAssembler;
-  /** Full messages, and the events of the one that is filled. */
-  #messages: string[] = [];
-  #lines: string[] = [];
-  #lineBytes = 0;
+  readonly #messages: EventMessages;
   #letters: DeadLetter[] = [];
   #counts = noCounts();
   #hasTicked = false;
@@ -77,6 +72,7 @@ export class PartitionAssembly implements TraceSink {
 
   constructor(options: PartitionAssemblyOptions) {
     this.#options = options;
+    this.#messages = new EventMessages(options.check, options.maxMessageBytes);
     this.#assembler = new TraceAssembler(options.restart, options.settings, this);
     this.#publishedPosition = options.restart.position;
   }
@@ -149,18 +145,16 @@ export class PartitionAssembly implements TraceSink {
 
   /** Returns what is to be published, and keeps none of it. */
   publication(): Publication {
-    this.#endMessage();
     const restart = this.#assembler.restartPoint();
     const { logId } = this.#options;
     const metadata = encodeCommitted({ restart, logId, leaderEpoch: this.#leaderEpoch });
     const publication: Publication = {
-      events: this.#messages,
+      events: this.#messages.take(),
       letters: this.#letters,
       offset: restart.offset,
       metadata,
       counts: this.#counts,
     };
-    this.#messages = [];
     this.#letters = [];
     this.#counts = noCounts();
     this.#hasTicked = false;
@@ -169,19 +163,17 @@ export class PartitionAssembly implements TraceSink {
   }
 
   closed(trace: ClosedTrace): void {
-    const { check, rules } = this.#options;
     this.#counts.duplicates += trace.duplicates;
     count(this.#counts.closed, trace.cause);
-    const outcome = outcomeOf(trace, rules);
+    const outcome = outcomeOf(trace, this.#options.rules);
     if ('reason' in outcome) {
       const isKeyless = outcome.reason === 'no_root' && this.#hasForeignKeys;
       this.#reject(trace, outcome.reason, isKeyless ? outcome.detail + keyHint : outcome.detail);
       return;
     }
-    const line = JSON.stringify(outcome.event);
-    const problem = check.problemOf(Buffer.from(line));
-    if (problem !== undefined) this.#reject(trace, problem.reason, problem.detail);
-    else this.#write(line);
+    const problem = this.#messages.add(outcome.event);
+    if (problem === undefined) this.#counts.events++;
+    else this.#reject(trace, problem.reason, problem.detail);
   }
 
   late(traceId: string, { name, idHigh, idLow }: TraceSpan, offset: number, index: number): void {
@@ -190,20 +182,6 @@ export class PartitionAssembly implements TraceSink {
       JSON.stringify({ trace_id: traceId, span_id: idText(idHigh, idLow), name }),
     );
     this.#addLetter('late_span', detail, offset, index, bytes);
-  }
-
-  #write(line: string): void {
-    this.#counts.events++;
-    if (this.#lineBytes + line.length > MESSAGE_BYTES) this.#endMessage();
-    this.#lines.push(line);
-    this.#lineBytes += line.length;
-  }
-
-  #endMessage(): void {
-    if (this.#lines.length === 0) return;
-    this.#messages.push(this.#lines.join('\n'));
-    this.#lines = [];
-    this.#lineBytes = 0;
   }
 
   #reject(trace: ClosedTrace, reason: RejectReason, detail: string): void {
