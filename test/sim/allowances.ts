@@ -39,16 +39,19 @@ export function mayBeMissing(
   faults: FaultPlan,
 ): boolean {
   if (truth.removed.has(record)) return true;
-  const forgotten = truth.repeatable.get(group.groupId);
-  if (forgotten?.has(record) === true && faults.counts.has('token_without_rows')) return true;
-  const isInPlaceOf = (other: TruthRecord) =>
-    other.offset === record.offset && forgotten?.has(other) === true && truth.removed.has(other);
-  if (forgotten !== undefined && truth.everOf(record.log).some(isInPlaceOf)) return true;
+  const isForgotten = truth.repeatable.get(group.groupId)?.has(record) === true;
+  if (isForgotten && faults.counts.has('token_without_rows')) return true;
+  if (isForgotten && isInPlaceOfAnother(record, truth)) return true;
   if (!faults.has('start_from_latest')) return false;
   const { topic, addedMs } = record.log;
   const startedMs = database.beganMs(group.groupId, kafka.clusterId, topic);
   if (addedMs !== undefined && startedMs !== undefined && addedMs > startedMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
+}
+
+/** Whether an election removed another record with its offset. */
+function isInPlaceOfAnother({ log, offset }: TruthRecord, truth: Truth): boolean {
+  return truth.everOf(log).some((other) => other.offset === offset && truth.removed.has(other));
 }
 
 /** True where a second ledger row of the same chunk is allowed. */
