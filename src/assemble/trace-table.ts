@@ -11,8 +11,8 @@ const FEW_SPANS = 24;
 export const UNKNOWN = -1;
 
 /**
- * The traces of a partition that are open, or closed and remembered, each in a slot. They lie in columns, as their
- * spans do: there are hundreds of thousands, and objects would cost the garbage collector more than all else does.
+ * The traces of a partition that are open, or closed and remembered, each in a slot. They lie in columns, as
+ * their spans do: as objects, hundreds of thousands of them would cost the garbage collector too much.
  */
 export class TraceTable {
   readonly #slots = new Map<string, number>();
