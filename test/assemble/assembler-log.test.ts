@@ -43,7 +43,7 @@ it('a topic of spans that is rejected is said in the log and by its metrics, wit
       new PartitionAssembly({
         ...{ topic: 'spans', partition: 0, logId, restart, settings, rules: childrenRules },
         read: traceReader('otlp_json', childrenRules),
-        ...{ unreadable: 'invalid_json', check: new EventCheck(config), maxMessageBytes: 1e6 },
+        ...{ format: 'otlp_json', check: new EventCheck(config), maxMessageBytes: 1e6 },
       }),
   });
   await assembler.onClaimed(claim, { ...emptyPartition, endOffset: 30 });
