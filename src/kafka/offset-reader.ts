@@ -19,6 +19,7 @@ export interface WantedRecords extends PartitionName {
 /** A record, or the reason why it cannot be decoded. */
 export interface ReadRecord extends PartitionName {
   readonly offset: number;
+  readonly key: Buffer | null;
   readonly value: Buffer | null;
   readonly refused: string | undefined;
 }
@@ -74,7 +75,7 @@ export class OffsetReader {
   /**
    * Reads records; those that the log does not hold any more are left out.
    *
-   * @param onRecord receives each. Its value is overwritten afterwards.
+   * @param onRecord receives each. Its key and value are overwritten afterwards.
    * @throws OperatorError where Kafka delivers nothing for a minute.
    */
   async read(all: readonly WantedRecords[], onRecord: (record: ReadRecord) => void): Promise<void> {
@@ -140,7 +141,8 @@ export class OffsetReader {
       while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) < offset) job.next++;
       if (offsets[job.next] !== offset) continue;
       job.next++;
-      this.#onRecord({ topic, partition, offset, value, refused: refused?.detail });
+      const key = records.key();
+      this.#onRecord({ topic, partition, offset, key, value, refused: refused?.detail });
     }
     while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) <= lastOffset) job.next++;
     const next = offsets[job.next];
