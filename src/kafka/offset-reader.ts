@@ -110,6 +110,10 @@ export class OffsetReader {
     consumer.on('consumer.crash', ({ payload }) => {
       if (!payload.restart) this.#failure = payload.error;
     });
+    // A batch of transaction markers alone is given to nobody.
+    consumer.on('consumer.end_batch_process', ({ payload }) => {
+      if (payload.batchSize === 0) this.#passed(payload, Number(payload.lastOffset));
+    });
     const joined = new Promise<void>((resolve) => {
       consumer.on('consumer.group_join', ({ payload }) => {
         for (const [topic, partitions] of Object.entries(payload.memberAssignment)) {
@@ -129,8 +133,7 @@ export class OffsetReader {
 
   #onBatch({ batch, resolveOffset }: EachBatchPayload): void {
     const { topic, partition } = batch;
-    const name = `${topic}/${partition}`;
-    const job = this.#jobs.get(name);
+    const job = this.#jobs.get(`${topic}/${partition}`);
     if (job === undefined || batch.messages.length === 0) return;
     const { offsets } = job.wanted;
     const records = fetchedRecordsOf(batch);
@@ -144,9 +147,18 @@ export class OffsetReader {
       const key = records.key();
       this.#onRecord({ topic, partition, offset, key, value, refused: refused?.detail });
     }
+    resolveOffset(String(lastOffset));
+    this.#passed(batch, lastOffset);
+  }
+
+  /** Goes on after an offset up to which all records have come. */
+  #passed({ topic, partition }: PartitionName, lastOffset: number): void {
+    const name = `${topic}/${partition}`;
+    const job = this.#jobs.get(name);
+    if (job === undefined) return;
+    const { offsets } = job.wanted;
     while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) <= lastOffset) job.next++;
     const next = offsets[job.next];
-    resolveOffset(String(lastOffset));
     if (next === undefined) {
       this.#jobs.delete(name);
       this.#consumer.pause([{ topic, partitions: [partition] }]);
