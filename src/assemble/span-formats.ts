@@ -1,3 +1,4 @@
+import type { RejectReason } from '../decode/reject-reasons.ts';
 import { readJaegerJson } from '../formats/spans/jaeger-json.ts';
 import { readJaegerProto } from '../formats/spans/jaeger-proto.ts';
 import { readOtlpJson } from '../formats/spans/otlp-json.ts';
@@ -15,6 +16,22 @@ export type SpanFormat =
   | 'jaeger_proto'
   | 'jaeger_json'
   | 'zipkin_json';
+
+/** Reason of bytes that are not of the format. */
+export const unreadableAs: Readonly<Record<SpanFormat, RejectReason>> = {
+  otlp_proto: 'invalid_protobuf',
+  otlp_json: 'invalid_json',
+  jaeger_proto: 'invalid_protobuf',
+  jaeger_json: 'invalid_json',
+  zipkin_json: 'invalid_json',
+};
+
+/** How the records of a format get their trace id as key: Jaeger's have it from the collector and from Jaeger. */
+export function keyAdvice(format: SpanFormat): string {
+  return format === 'jaeger_proto' || format === 'jaeger_json'
+    ? "let their producer use the trace id as key, as the collector's Kafka exporter and Jaeger do"
+    : "set partition_traces_by_id: true in the collector's Kafka exporter, let another producer use the trace id as key, or give the topic one partition";
+}
 
 /** Reads the spans of one message as spans of any rule. @returns what is wrong with the message as a whole */
 export type MessageReader = (message: Buffer, sink: SpanSink) => string | undefined;

@@ -137,7 +137,7 @@ class Member {
       assembly: (_claim, logId, restart) =>
         new PartitionAssembly({
           ...{ topic: 'spans', partition: 0, logId, restart, settings, rules: childrenRules },
-          ...{ read, unreadable: 'invalid_json', check, maxMessageBytes: 1e6 },
+          ...{ read, format: 'otlp_json', check, maxMessageBytes: 1e6 },
         }),
     });
     this.assembler.start();

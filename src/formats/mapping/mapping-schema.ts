@@ -7,7 +7,10 @@ import { patternProblem } from './pattern.ts';
 const path = z
   .string('must be a path such as a.b[0]."c.d"')
   .refine((text) => parsePath(text) !== undefined, 'must be a path such as a.b[0]."c.d"')
-  .meta({ description: 'Keys from the object to the value; quotes around a key with dots.' });
+  .meta({
+    form: 'a path',
+    description: 'Keys from the object to the value; quotes around a key with dots.',
+  });
 
 /** One of something, or a list of fallbacks: the first that is there counts. */
 const oneOrMore = <Type extends z.ZodType>(one: Type) =>
@@ -34,6 +37,7 @@ const source = z.union(
         })
         .optional()
         .meta({
+          form: 'a regular expression',
           description:
             'Regular expression with one group: what it holds is the value. Without a match the value is absent.',
         }),

@@ -27,7 +27,7 @@ export interface ReplayedLetters {
   readonly replayed: Partial<Record<RejectReason, number>>;
   /** Letters of reasons that were not asked for. */
   otherReason: number;
-  /** Events whose records are gone from Kafka, or cannot be decoded. */
+  /** Events whose records are gone from Kafka, cannot be decoded, or were read in part. */
   gone: number;
   /** Letters of a topic that was recreated or moved since: their offsets are of other records. */
   otherLog: number;
@@ -150,7 +150,9 @@ class LetterReplay {
     this.#reader = reader;
     this.#done = done;
     const { config } = options;
-    this.#events = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
+    const spanFormats = new Map(config.assemble.topics.map(({ topic, format }) => [topic, format]));
+    const formats = TopicFormats.open(config);
+    this.#events = new LetterEvents(chunkSettingsOf(config), formats, spanFormats);
   }
 
   async run(
@@ -198,16 +200,16 @@ class LetterReplay {
     const messages = new Map<string, OutgoingMessage[]>();
     let found = 0;
     await this.#reader.read(this.#wantedOf(letters), (record) => {
-      const { topic, partition, offset, value, refused } = record;
+      const { topic, partition, offset, key, value, refused } = record;
       if (value === null || refused !== undefined) return;
       for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
         if (origin === undefined) continue;
-        const isWhole = origin.reason === 'undecodable_batch';
-        const event = isWhole ? value : this.#events.find(topic, value, origin.index);
+        const event = this.#events.find(value, origin);
         if (event === undefined) continue;
         found++;
         const headers = { 'tailmark-replayed-from': letterName(origin) };
-        const message = { partition, value: Buffer.from(event), headers };
+        const copies = { ...(key && { key: Buffer.from(key) }), value: Buffer.from(event) };
+        const message = { partition, ...copies, headers };
         messages.set(topic, [...(messages.get(topic) ?? []), message]);
         const { replayed } = this.#done;
         replayed[origin.reason] = (replayed[origin.reason] ?? 0) + 1;

@@ -1,5 +1,5 @@
 export interface OutgoingMessage {
-  readonly key?: string;
+  readonly key?: Buffer | string;
   readonly value: Buffer | string | null;
   readonly headers?: Readonly<Record<string, string>>;
   readonly timestampMs?: number;

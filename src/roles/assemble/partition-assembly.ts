@@ -2,7 +2,12 @@ import type { AssembleSettings } from '../../assemble/assemble-settings.ts';
 import { outcomeOf } from '../../assemble/event/trace-outcome.ts';
 import type { TraceRules } from '../../assemble/event/trace-rules.ts';
 import { encodeCommitted, type RestartPoint } from '../../assemble/restart-point.ts';
-import type { TraceReader } from '../../assemble/span-formats.ts';
+import {
+  keyAdvice,
+  type SpanFormat,
+  type TraceReader,
+  unreadableAs,
+} from '../../assemble/span-formats.ts';
 import {
   type ClosedTrace,
   type ClosingCause,
@@ -27,8 +32,7 @@ export interface PartitionAssemblyOptions {
   readonly settings: AssembleSettings;
   readonly rules: TraceRules;
   readonly read: TraceReader;
-  /** What is wrong with bytes that `read` cannot read. */
-  readonly unreadable: RejectReason;
+  readonly format: SpanFormat;
   readonly check: EventCheck;
   readonly maxMessageBytes: number;
 }
@@ -168,7 +172,8 @@ export class PartitionAssembly implements TraceSink {
     const outcome = outcomeOf(trace, this.#options.rules);
     if ('reason' in outcome) {
       const isKeyless = outcome.reason === 'no_root' && this.#hasForeignKeys;
-      this.#reject(trace, outcome.reason, isKeyless ? outcome.detail + keyHint : outcome.detail);
+      const hint = isKeyless ? keyHint(this.#options.format) : '';
+      this.#reject(trace, outcome.reason, outcome.detail + hint);
       return;
     }
     const problem = this.#messages.add(outcome.event);
@@ -222,7 +227,8 @@ export class PartitionAssembly implements TraceSink {
   }
 
   #message(records: Records, offset: number, value: Buffer): void {
-    const { read, unreadable } = this.#options;
+    const { read, format } = this.#options;
+    const unreadable = unreadableAs[format];
     let index = 0;
     let traceId = '';
     const problem = read(value, {
@@ -254,8 +260,8 @@ export class PartitionAssembly implements TraceSink {
 }
 
 /** What to do where spans of a trace may lie in several partitions. */
-const keyHint =
-  " Records of this topic are not keyed by trace id, so its spans may lie in several partitions: set partition_traces_by_id: true in the collector's Kafka exporter.";
+const keyHint = (format: SpanFormat) =>
+  ` Records of this topic are not keyed by trace id, so its spans may lie in several partitions: ${keyAdvice(format)}.`;
 
 function noCounts(): AssemblyCounts {
   return { spans: 0, events: 0, duplicates: 0, closed: new Map(), rejected: new Map() };
