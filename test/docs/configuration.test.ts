@@ -26,7 +26,14 @@ const load = (text: string) =>
   });
 
 /** Top-level keys by which YAML for another program is told apart. */
-const foreignKeys = ['services', 'apiVersion', 'scrape_configs', 'groups', 'receivers'];
+const foreignKeys = [
+  'services',
+  'apiVersion',
+  'scrape_configs',
+  'groups',
+  'receivers',
+  'exporters',
+];
 
 const blocks = documents()
   .flatMap(codeBlocks)

@@ -40,6 +40,9 @@ const openinference: Preset = {
   stages: { first_token: [{ event: 'First Token Stream Event' }] },
 };
 
+/** LiteLLM writes the name of its function as the operation; its proxy calls those that are async. */
+const litellmCalls = ['acompletion', 'atext_completion', 'embedding', 'aembedding', 'arerank'];
+
 /** OpenLLMetry: the conventions' names beside some of its own, and an event for each chunk. */
 const openllmetry: Preset = {
   name: 'openllmetry',
@@ -50,7 +53,7 @@ const openllmetry: Preset = {
     [{ attribute: 'llm.request.type' }],
   ],
   counts: [
-    { attribute: operation, values: [...modelCalls, 'completion', 'rerank'] },
+    { attribute: operation, values: [...modelCalls, ...litellmCalls, 'completion', 'rerank'] },
     { attribute: 'llm.request.type', values: ['chat', 'completion', 'embedding', 'rerank'] },
   ],
   model,
