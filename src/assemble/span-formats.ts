@@ -1,7 +1,8 @@
+import { bracketsExcess } from '../formats/json-brackets.ts';
 import { readJaegerJson } from '../formats/spans/jaeger-json.ts';
 import { readJaegerProto } from '../formats/spans/jaeger-proto.ts';
 import { readOtlpJson } from '../formats/spans/otlp-json.ts';
-import type { SpanSink } from '../formats/spans/span-reader.ts';
+import type { SpanReader, SpanSink } from '../formats/spans/span-reader.ts';
 import { readZipkinJson } from '../formats/spans/zipkin-json.ts';
 import { OtlpTraceReader } from './event/otlp-trace-reader.ts';
 import type { TraceRules } from './event/trace-rules.ts';
@@ -28,11 +29,21 @@ export type MessageReader = (message: Buffer, sink: SpanSink) => string | undefi
 export type TraceReader = (message: Buffer, sink: TraceSpanSink) => string | undefined;
 
 const general: Readonly<Record<Exclude<SpanFormat, 'otlp_proto'>, MessageReader>> = {
-  otlp_json: (message, sink) => readOtlpJson(message.toString('utf8'), sink),
+  otlp_json: ofJson(readOtlpJson),
   jaeger_proto: readJaegerProto,
-  jaeger_json: (message, sink) => readJaegerJson(message.toString('utf8'), sink),
-  zipkin_json: (message, sink) => readZipkinJson(message.toString('utf8'), sink),
+  jaeger_json: ofJson(readJaegerJson),
+  zipkin_json: ofJson(readZipkinJson),
 };
+
+/** Returns the reader of a format in JSON, of whose messages only those within their limits are parsed. */
+function ofJson(read: SpanReader): MessageReader {
+  return (message, sink) => {
+    const excess = bracketsExcess(message);
+    if (excess === undefined) return read(message.toString('utf8'), sink);
+    sink.malformed(excess.detail, { bytes: () => message }, excess.reason);
+    return undefined;
+  };
+}
 
 /** Returns a reader of a format, for one partition. */
 export function traceReader(format: SpanFormat, rules: TraceRules): TraceReader {
@@ -49,6 +60,6 @@ export function keepingReader(read: MessageReader, rules: TraceRules): TraceRead
         if (span.traceId !== '') sink.span(span.traceId, traceSpanOf(span, rules));
         else sink.malformed('A span must have a trace id, and has none.', origin);
       },
-      malformed: (detail, origin) => sink.malformed(detail, origin),
+      malformed: (detail, origin, reason) => sink.malformed(detail, origin, reason),
     });
 }

@@ -3,6 +3,7 @@ import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.t
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
 import type { Attributes } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
+import type { SpanFault } from '../../formats/spans/span-reader.ts';
 import { OtlpRootReader } from './otlp-root-reader.ts';
 import { TextCache } from './text-cache.ts';
 import type { TraceRules } from './trace-rules.ts';
@@ -18,7 +19,7 @@ const KEPT_BYTES = 4_096;
 const NOT_FOUND = -1;
 
 interface Resource {
-  readonly attributes: Attributes | string;
+  readonly attributes: Attributes | SpanFault;
   readonly service: string;
 }
 
@@ -59,7 +60,7 @@ export class OtlpTraceReader {
     if (envelope.problem !== undefined) return envelope.problem;
     this.#message.begin(bytes);
     let resourceNumber = -1;
-    let resource: Resource = { attributes: '', service: '' };
+    let resource: Resource = { attributes: new Map(), service: '' };
     while (envelope.next()) {
       if (resourceNumber !== envelope.resourceNumber) {
         resourceNumber = envelope.resourceNumber;
@@ -74,9 +75,8 @@ export class OtlpTraceReader {
 
   #readAny(bytes: Buffer, { attributes }: Resource, sink: TraceSpanSink): void {
     const { start, end } = this.#envelope;
-    const span =
-      typeof attributes === 'string' ? attributes : otlpSpan(bytes, start, end, attributes);
-    if (typeof span === 'string') sink.malformed(span, this.#origin(bytes));
+    const span = 'detail' in attributes ? attributes : otlpSpan(bytes, start, end, attributes);
+    if ('detail' in span) sink.malformed(span.detail, this.#origin(bytes), span.reason);
     else if (span.traceId === '') {
       sink.malformed('A span must have a trace id, and has none.', this.#origin(bytes));
     } else sink.span(span.traceId, traceSpanOf(span, this.#rules));
@@ -93,7 +93,7 @@ export class OtlpTraceReader {
   #readPlain(bytes: Buffer, start: number, end: number, resource: Resource): boolean {
     const { stagesFrom, rootNames } = this.#rules;
     const { attributes, service } = resource;
-    if (stagesFrom === 'triton' || typeof attributes === 'string') return false;
+    if (stagesFrom === 'triton' || 'detail' in attributes) return false;
     if (!this.#find(bytes, start, end) || !this.#readTraceId(bytes)) return false;
     const { view, base } = this.#message;
     const span = this.#span;
@@ -232,8 +232,7 @@ export class OtlpTraceReader {
     const known = key === undefined ? undefined : this.#resources.get(key);
     if (known !== undefined) return known;
     const attributes = otlpResource(bytes, start, end);
-    const service =
-      typeof attributes === 'string' ? '' : (textFrom(attributes, 'service.name') ?? '');
+    const service = 'detail' in attributes ? '' : (textFrom(attributes, 'service.name') ?? '');
     const resource = { attributes, service };
     if (key !== undefined) {
       if (this.#resources.size >= KEPT) this.#resources.clear();
