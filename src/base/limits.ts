@@ -18,6 +18,8 @@ export const limits = {
   spansNestingDepth: 1_000,
   /** Objects and arrays of such a message. 16 MiB of spans of calls have some 490,000. */
   spansBrackets: 500_000,
+  /** Fields of one object of such a message: an object of a million different names takes seconds. */
+  spansFields: 100_000,
   /**
    * Attributes and events of a span together, with the attributes of its events; attributes of a resource. By
    * default SDKs keep 128 attributes, 128 events and 128 attributes of each: 16,640.

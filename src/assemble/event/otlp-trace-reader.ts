@@ -1,3 +1,4 @@
+import { limits } from '../../base/limits.ts';
 import { MessageView } from '../../formats/otlp/message-view.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
@@ -30,7 +31,7 @@ interface Resource {
  */
 export class OtlpTraceReader {
   readonly #rules: TraceRules;
-  readonly #envelope = new OtlpEnvelope();
+  readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
   readonly #message = new MessageView();
   readonly #texts = new TextCache();
   readonly #roots: OtlpRootReader;

@@ -70,6 +70,15 @@ export function readSpanList(
   return undefined;
 }
 
+/** Returns why the rest of a message is not read after so many spans, of which some were rejected. */
+export function excessOfMessage(spans: number, rejected: number): string | undefined {
+  if (spans >= limits.eventsPerMessage) {
+    return `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
+  }
+  if (rejected < limits.rejectedSpansPerMessage) return undefined;
+  return `At most ${limits.rejectedSpansPerMessage} spans of a message must be invalid: more may be`;
+}
+
 /**
  * Returns why a span of JSON is not read: it has more parts than it may.
  *
