@@ -1,8 +1,10 @@
+import { limits } from '../../base/limits.ts';
 import { MessageView } from '../../formats/otlp/message-view.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
 import type { Attributes } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
+import type { SpanFault } from '../../formats/spans/span-reader.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { OtlpRootReader } from './otlp-root-reader.ts';
 import type { TraceRules } from './trace-rules.ts';
@@ -15,7 +17,7 @@ const SPAN_ID_BYTES = 8;
 const NOT_FOUND = -1;
 
 interface Resource {
-  readonly attributes: Attributes | string;
+  readonly attributes: Attributes | SpanFault;
   readonly service: string;
 }
 
@@ -26,7 +28,7 @@ interface Resource {
  */
 export class OtlpTraceReader {
   readonly #rules: TraceRules;
-  readonly #envelope = new OtlpEnvelope();
+  readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
   readonly #message = new MessageView();
   readonly #texts = new BytesCache((bytes, start, end) => bytes.toString('utf8', start, end));
   readonly #roots: OtlpRootReader;
@@ -56,7 +58,7 @@ export class OtlpTraceReader {
     if (envelope.problem !== undefined) return envelope.problem;
     this.#message.begin(bytes);
     let resourceNumber = -1;
-    let resource: Resource = { attributes: '', service: '' };
+    let resource: Resource = { attributes: new Map(), service: '' };
     while (envelope.next()) {
       if (resourceNumber !== envelope.resourceNumber) {
         resourceNumber = envelope.resourceNumber;
@@ -72,9 +74,8 @@ export class OtlpTraceReader {
 
   #readAny(bytes: Buffer, { attributes }: Resource, sink: TraceSpanSink): void {
     const { start, end } = this.#envelope;
-    const span =
-      typeof attributes === 'string' ? attributes : otlpSpan(bytes, start, end, attributes);
-    if (typeof span === 'string') sink.malformed(span, this.#origin(bytes));
+    const span = 'detail' in attributes ? attributes : otlpSpan(bytes, start, end, attributes);
+    if ('detail' in span) sink.malformed(span.detail, this.#origin(bytes), span.reason);
     else if (span.traceId === '') {
       sink.malformed('A span must have a trace id, and has none.', this.#origin(bytes));
     } else sink.span(span.traceId, traceSpanOf(span, this.#rules));
@@ -91,7 +92,7 @@ export class OtlpTraceReader {
   #readPlain(bytes: Buffer, start: number, end: number, resource: Resource): boolean {
     const { stagesFrom, rootNames } = this.#rules;
     const { attributes, service } = resource;
-    if (stagesFrom === 'triton' || typeof attributes === 'string') return false;
+    if (stagesFrom === 'triton' || 'detail' in attributes) return false;
     if (!this.#find(bytes, start, end) || !this.#readTraceId(bytes)) return false;
     const { view, base } = this.#message;
     const span = this.#span;
@@ -228,8 +229,7 @@ export class OtlpTraceReader {
 
 function resourceOf(bytes: Buffer, start: number, end: number): Resource {
   const attributes = otlpResource(bytes, start, end);
-  const service =
-    typeof attributes === 'string' ? '' : (textFrom(attributes, 'service.name') ?? '');
+  const service = 'detail' in attributes ? '' : (textFrom(attributes, 'service.name') ?? '');
   return { attributes, service };
 }
 

@@ -238,8 +238,8 @@ export class PartitionAssembly implements TraceSink {
         else if (traceId !== id) this.#hasForeignKeys = true;
         this.#assembler.add(id, span, index++);
       },
-      malformed: (detail, origin) => {
-        this.#letterOf(offset, index++, unreadable, detail, () => origin.bytes());
+      malformed: (detail, origin, reason = unreadable) => {
+        this.#letterOf(offset, index++, reason, detail, () => origin.bytes());
       },
     });
     if (problem !== undefined) this.#letterOf(offset, index, unreadable, problem, value);

@@ -110,7 +110,7 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
     sample.spans += counts.spans;
     sample.traces += closed;
     sample.roots += closed - rootless;
-    for (const line of events.flatMap((message) => message.split('\n'))) {
+    for (const line of events.flatMap((message) => message.toString().split('\n'))) {
       const event = JSON.parse(line) as { model: string; stages_ms: object };
       sample.models.add(event.model);
       for (const stage of Object.keys(event.stages_ms)) sample.stages.add(stage);
