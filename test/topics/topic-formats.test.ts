@@ -96,12 +96,15 @@ describe('the decoder of a topic', () => {
     const sample = new TopicSample();
     const { stages, values } = sample;
     const decoder = open({ topic: 't', ...entry }).decoderOf('t', { ...bounds, stages, values });
-    decoder.decode(Buffer.from(JSON.stringify(message)), sample);
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    decoder.decode(Buffer.from(text), sample);
     const { events, models, firstReject } = sample.summary();
     return { events, models, ...firstReject };
   };
   const own = 'start: {path: t, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: m\n';
   const json = { format: 'json', mapping: fileOf('own.yaml', own) };
+  const accessLine =
+    '127.0.0.1 - - [25/Nov/2026:16:42:07 +0000] "POST /predict/ranker HTTP/1.1" 200 17 "-" "client/1" rt=0.167 urt="0.168"';
   const record = { t: 1_790_000_000_000, d: 5 };
 
   it.each([
@@ -112,6 +115,18 @@ describe('the decoder of a topic', () => {
       { ...json, unwrap: 'log' },
       { log: JSON.stringify({ ...record, m: 'c' }) },
       { events: 1, models: ['c'] },
+    ],
+    [
+      'lines of text of its preset, as they are or wrapped',
+      { format: 'json', preset: 'nginx' },
+      `${accessLine}\r\n${JSON.stringify({ log: `${accessLine}\n` })}\n`,
+      { events: 2, models: ['ranker'] },
+    ],
+    [
+      'text that is no line of its preset',
+      { format: 'json', preset: 'nginx' },
+      accessLine.replace('"POST', 'POST'),
+      { events: 0, reason: 'invalid_json', detail: expect.stringContaining("or nginx's combined") },
     ],
     ['no model', json, record, { events: 0, reason: 'missing_model' }],
   ])('uses %s', (_, entry, message, expected) => {

@@ -16,6 +16,7 @@ import { statusOf } from './compile-status.ts';
 import { millisecondsOf, wholeMilliseconds } from './exact-time.ts';
 import { Fault, shown } from './fault.ts';
 import type { Mapping } from './mapping-schema.ts';
+import { textLines } from './text-lines.ts';
 
 /** What an object is by a mapping: an event, none by a mistake in it, or none by intent. */
 export type Mapped =
@@ -60,7 +61,7 @@ export function compileMapping(
   mapping: Mapping,
   fallbackModel?: string | undefined,
 ): (object: unknown) => Mapped {
-  const unwrap = unwrapperOf(mapping.unwrap);
+  const unwrap = unwrapperOf(mapping);
   const applies = conditionsOf(mapping.where);
   const readTimes = timesOf(mapping);
   const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
@@ -90,20 +91,21 @@ export function compileMapping(
 }
 
 /** The object itself, or what a text in it holds; undefined for a line of a log that is no object. */
-function unwrapperOf(paths: Mapping['unwrap']): Getter<unknown> {
-  const find = paths === undefined ? undefined : finder(paths);
+function unwrapperOf({ unwrap, lines }: Mapping): Getter<unknown> {
+  const find = unwrap === undefined ? undefined : finder(unwrap);
+  const text = lines === undefined ? undefined : textLines[lines];
   return (object) => {
     if (typeof object !== 'object' || object === null || Array.isArray(object)) {
       throw new Fault('not_an_object', `the line must hold an object: it is ${shown(object)}`);
     }
     const found = find?.(object);
     if (found === undefined || typeof found.value === 'object') return found?.value ?? object;
-    const text = String(found.value);
-    if (!text.trimStart().startsWith('{')) return undefined;
+    const line = String(found.value);
+    if (!line.trimStart().startsWith('{')) return text?.read(line.trimEnd());
     try {
-      return JSON.parse(text) as unknown;
+      return JSON.parse(line) as unknown;
     } catch {
-      throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(text)}`);
+      throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(line)}`);
     }
   };
 }
