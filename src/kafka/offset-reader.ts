@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Config } from '../config/schema.ts';
+import type { ReadHeaders } from '../source/record.ts';
 import { createKafkaClient, kafkaError } from './client/kafka-client.ts';
 import { fetchedRecordsOf } from './protocol/fetch-response.ts';
 import { RecordBatchReader } from './protocol/record-batch-reader.ts';
@@ -20,6 +21,7 @@ export interface WantedRecords extends PartitionName {
 export interface ReadRecord extends PartitionName {
   readonly offset: number;
   readonly value: Buffer | null;
+  readonly headers: ReadHeaders | undefined;
   readonly refused: string | undefined;
 }
 
@@ -74,7 +76,7 @@ export class OffsetReader {
   /**
    * Reads records; those that the log does not hold any more are left out.
    *
-   * @param onRecord receives each. Its value is overwritten afterwards.
+   * @param onRecord receives each. Its value and headers are overwritten afterwards.
    * @throws OperatorError where Kafka delivers nothing for a minute.
    */
   async read(all: readonly WantedRecords[], onRecord: (record: ReadRecord) => void): Promise<void> {
@@ -135,12 +137,12 @@ export class OffsetReader {
     const records = fetchedRecordsOf(batch);
     const lastOffset = Number(batch.lastOffset());
     for (; records.current !== undefined; records.advance()) {
-      const { offset, value, refused } = records.current;
+      const { offset, value, headers, refused } = records.current;
       // What lies before this record is gone.
       while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) < offset) job.next++;
       if (offsets[job.next] !== offset) continue;
       job.next++;
-      this.#onRecord({ topic, partition, offset, value, refused: refused?.detail });
+      this.#onRecord({ topic, partition, offset, value, headers, refused: refused?.detail });
     }
     while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) <= lastOffset) job.next++;
     const next = offsets[job.next];

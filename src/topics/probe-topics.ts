@@ -6,6 +6,7 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import { LogBounds } from '../kafka/log-bounds.ts';
 import { OffsetReader, type WantedRecords } from '../kafka/offset-reader.ts';
+import type { SourceRecord } from '../source/record.ts';
 import { openRegistry } from './open-registry.ts';
 import { TopicFormats } from './topic-formats.ts';
 import { type SampleSummary, TopicSample } from './topic-sample.ts';
@@ -14,6 +15,9 @@ import { type SampleSummary, TopicSample } from './topic-sample.ts';
 const recordsRead = 20;
 /** Records of a log may be gone or hidden: those that came by then count. */
 const longestReadMs = 8_000;
+
+/** Copies of what a record holds. */
+type Sampled = Pick<SourceRecord, 'value' | 'headers'>;
 
 /** Reads the newest records of each topic, and says what its format makes of them: one finding a topic. */
 export async function probeTopics(
@@ -32,18 +36,25 @@ export async function probeTopics(
     bounds = await LogBounds.open(kafka);
     const wanted: WantedRecords[] = [];
     for (const topic of kafka.topics) wanted.push(...(await newestOf(bounds, topic)));
-    const values = new Map<string, (Buffer | null)[]>(kafka.topics.map((topic) => [topic, []]));
+    const samples = new Map<string, Sampled[]>(kafka.topics.map((topic) => [topic, []]));
     if (wanted.length > 0) {
       reader = await OffsetReader.open(kafka, kafka.topics, config.limits.max_batch_bytes);
-      const read = reader.read(wanted, ({ topic, value, refused }) => {
-        if (refused === undefined) values.get(topic)?.push(value && Buffer.from(value));
+      const read = reader.read(wanted, ({ topic, value, headers, refused }) => {
+        if (refused !== undefined) return;
+        const copies = [...(headers?.() ?? [])].map(
+          ([name, of]) => [name, Buffer.from(of)] as const,
+        );
+        samples.get(topic)?.push({
+          value: value && Buffer.from(value),
+          headers: () => new Map(copies),
+        });
       });
       await Promise.race([read, clock.sleep(longestReadMs, done.signal)]);
       read.catch(() => undefined);
     }
     return await Promise.all(
       kafka.topics.map(async (topic) => {
-        const found = findingOf(topic, values.get(topic) ?? [], formats, config);
+        const found = findingOf(topic, samples.get(topic) ?? [], formats, config);
         found.catch(() => undefined);
         const late = clock.sleep(longestReadMs, done.signal).then(() => unansweredFinding(topic));
         return Promise.race([found, late]);
@@ -79,13 +90,13 @@ function unansweredFinding(topic: string): ProbeFinding {
 
 async function findingOf(
   topic: string,
-  messages: readonly (Buffer | null)[],
+  records: readonly Sampled[],
   formats: TopicFormats,
   { kafka, limits }: Config,
 ): Promise<ProbeFinding> {
   const format = kafka.formats[topic]?.format ?? 'timing';
   const what = `topic ${topic} (${format})`;
-  if (messages.length === 0) return { ok: true, what, detail: 'no records yet' };
+  if (records.length === 0) return { ok: true, what, detail: 'no records yet' };
   const sample = new TopicSample();
   const decoder = formats.decoderOf(topic, {
     stages: sample.stages,
@@ -94,8 +105,8 @@ async function findingOf(
     maxDurationMs: limits.max_duration,
     maxDimensionBytes: limits.max_dimension_bytes,
   });
-  for (const message of messages) await sample.add(decoder, message);
-  return findingFrom(sample.summary(), messages.length, what);
+  for (const { value, headers } of records) await sample.add(decoder, value, headers);
+  return findingFrom(sample.summary(), records.length, what);
 }
 
 /** The finding of a topic by what its newest records are. */

@@ -24,6 +24,9 @@ export type Mapped =
   | { readonly reason: RejectReason | FormatReason; readonly detail: string }
   | 'skip';
 
+/** Reads the headers of the record that holds an object, as texts. */
+export type ReadTexts = () => Readonly<Record<string, string>>;
+
 /** Fields beside times, stages and status, with their kinds. */
 const kinds = {
   model: 'text',
@@ -60,17 +63,23 @@ function reasonOf(name: string, kind: FieldKind): RejectReason {
 export function compileMapping(
   mapping: Mapping,
   fallbackModel?: string | undefined,
-): (object: unknown) => Mapped {
+): (object: unknown, headers?: ReadTexts) => Mapped {
   const unwrap = unwrapperOf(mapping);
   const applies = conditionsOf(mapping.where);
   const readTimes = timesOf(mapping);
   const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
   const readStages = mapping.stages === undefined ? undefined : stagesOf(mapping.stages);
   const fields = fieldsOf(mapping);
-  return (object) => {
+  const { headers: headersName } = mapping;
+  return (object, headers) => {
     try {
-      const root = unwrap(object);
-      if (root === undefined || !applies(root)) return 'skip';
+      const unwrapped = unwrap(object);
+      if (unwrapped === undefined) return 'skip';
+      const root =
+        headersName === undefined || headers === undefined
+          ? unwrapped
+          : { ...(unwrapped as object), [headersName]: headers() };
+      if (!applies(root)) return 'skip';
       const { start, ...times } = readTimes(root);
       const draft: Record<string, unknown> = times;
       for (const [name, get] of fields) {

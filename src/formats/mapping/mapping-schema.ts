@@ -142,6 +142,10 @@ export const mappingSchema = z
       description:
         'Where a log shipper puts the text that holds the JSON, such as `message`. Objects without it are taken as they are; a text that is no object gives no event.',
     }),
+    headers: z.string('must be a text').min(1, 'must not be empty').optional().meta({
+      description:
+        "Key under which the headers of the object's record in Kafka are, as texts. Left out: they are not read.",
+    }),
     lines: z
       .enum(textLineNames, `must be one of ${textLineNames.join(', ')}`)
       .optional()
