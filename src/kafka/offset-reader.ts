@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Config } from '../config/schema.ts';
+import type { ReadHeaders } from '../source/record.ts';
 import { createKafkaClient, kafkaError } from './client/kafka-client.ts';
 import { fetchedRecordsOf } from './protocol/fetch-response.ts';
 import { RecordBatchReader } from './protocol/record-batch-reader.ts';
@@ -21,6 +22,7 @@ export interface ReadRecord extends PartitionName {
   readonly offset: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  readonly headers: ReadHeaders | undefined;
   readonly refused: string | undefined;
 }
 
@@ -75,7 +77,7 @@ export class OffsetReader {
   /**
    * Reads records; those that the log does not hold any more are left out.
    *
-   * @param onRecord receives each. Its key and value are overwritten afterwards.
+   * @param onRecord receives each. Its key, value and headers are overwritten afterwards.
    * @throws OperatorError where Kafka delivers nothing for a minute.
    */
   async read(all: readonly WantedRecords[], onRecord: (record: ReadRecord) => void): Promise<void> {
@@ -139,13 +141,14 @@ export class OffsetReader {
     const records = fetchedRecordsOf(batch);
     const lastOffset = Number(batch.lastOffset());
     for (; records.current !== undefined; records.advance()) {
-      const { offset, value, refused } = records.current;
+      const { offset, value, headers, refused } = records.current;
       // What lies before this record is gone.
       while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) < offset) job.next++;
       if (offsets[job.next] !== offset) continue;
       job.next++;
       const key = records.key();
-      this.#onRecord({ topic, partition, offset, key, value, refused: refused?.detail });
+      const read = { topic, partition, offset, key, value, headers };
+      this.#onRecord({ ...read, refused: refused?.detail });
     }
     resolveOffset(String(lastOffset));
     this.#passed(batch, lastOffset);

@@ -4,6 +4,7 @@ import type { ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { LogBounds } from '../kafka/log-bounds.ts';
 import { OffsetReader, type WantedRecords } from '../kafka/offset-reader.ts';
+import type { ReadHeaders } from '../source/record.ts';
 
 /** Records of a log may be gone or hidden: those that came by then count. */
 export const longestReadMs = 8_000;
@@ -12,6 +13,7 @@ export interface NewestRecord {
   readonly partition: number;
   readonly key: Buffer | null;
   readonly value: Buffer | null;
+  readonly headers?: ReadHeaders;
 }
 
 /** The newest records of a topic, as many of each partition. */
@@ -51,10 +53,11 @@ export async function readNewest(
     }
     if (wanted.length > 0) {
       reader = await OffsetReader.open(kafka, topics, limits.max_batch_bytes);
-      const read = reader.read(wanted, ({ topic, partition, key, value, refused }) => {
+      const read = reader.read(wanted, ({ topic, partition, key, value, headers, refused }) => {
         if (refused !== undefined) return;
         const copies = { key: key && Buffer.from(key), value: value && Buffer.from(value) };
-        found.get(topic)?.records.push({ partition, ...copies });
+        const own = new Map([...(headers?.() ?? [])].map(([name, of]) => [name, Buffer.from(of)]));
+        found.get(topic)?.records.push({ partition, ...copies, headers: () => own });
       });
       await Promise.race([read, clock.sleep(longestReadMs, done.signal)]);
       read.catch(() => undefined);

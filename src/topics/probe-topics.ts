@@ -3,7 +3,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
-import { longestReadMs, readNewest, unreadFinding } from './newest-records.ts';
+import { longestReadMs, type NewestRecord, readNewest, unreadFinding } from './newest-records.ts';
 import { openRegistry } from './open-registry.ts';
 import { TopicFormats } from './topic-formats.ts';
 import { type SampleSummary, TopicSample } from './topic-sample.ts';
@@ -25,8 +25,7 @@ export async function probeTopics(
     const newest = await readNewest(config, topics, recordsRead, clock);
     return await Promise.all(
       topics.map(async (topic) => {
-        const values = newest.get(topic)?.records.map(({ value }) => value) ?? [];
-        const found = findingOf(topic, values, formats, config);
+        const found = findingOf(topic, newest.get(topic)?.records ?? [], formats, config);
         found.catch(() => undefined);
         const late = clock.sleep(longestReadMs, done.signal).then(() => unansweredFinding(topic));
         return Promise.race([found, late]);
@@ -49,13 +48,13 @@ function unansweredFinding(topic: string): ProbeFinding {
 
 async function findingOf(
   topic: string,
-  messages: readonly (Buffer | null)[],
+  records: readonly NewestRecord[],
   formats: TopicFormats,
   { kafka, limits }: Config,
 ): Promise<ProbeFinding> {
   const format = kafka.formats[topic]?.format ?? 'timing';
   const what = `topic ${topic} (${format})`;
-  if (messages.length === 0) return { ok: true, what, detail: 'no records yet' };
+  if (records.length === 0) return { ok: true, what, detail: 'no records yet' };
   const sample = new TopicSample();
   const decoder = formats.decoderOf(topic, {
     stages: sample.stages,
@@ -64,8 +63,8 @@ async function findingOf(
     maxDurationMs: limits.max_duration,
     maxDimensionBytes: limits.max_dimension_bytes,
   });
-  for (const message of messages) await sample.add(decoder, message);
-  return findingFrom(sample.summary(), messages.length, what);
+  for (const { value, headers } of records) await sample.add(decoder, value, headers);
+  return findingFrom(sample.summary(), records.length, what);
 }
 
 /** The finding of a topic by what its newest records are. */
