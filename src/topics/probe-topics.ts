@@ -5,6 +5,7 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import { longestReadMs, type NewestRecord, readNewest, unreadFinding } from './newest-records.ts';
 import { openRegistry } from './open-registry.ts';
+import { withSampling } from './tail-sampled.ts';
 import { TopicFormats } from './topic-formats.ts';
 import { type SampleSummary, TopicSample } from './topic-sample.ts';
 
@@ -64,7 +65,7 @@ async function findingOf(
     maxDimensionBytes: limits.max_dimension_bytes,
   });
   for (const { value, headers } of records) await sample.add(decoder, value, headers);
-  return findingFrom(sample.summary(), records.length, what);
+  return withSampling(findingFrom(sample.summary(), records.length, what), records);
 }
 
 /** The finding of a topic by what its newest records are. */

@@ -12,6 +12,7 @@ import {
   readNewest,
   unreadFinding,
 } from '../../topics/newest-records.ts';
+import { withSampling } from '../../topics/tail-sampled.ts';
 import { assembleConfigOf } from './assemble-topics.ts';
 import { EventCheck } from './event-check.ts';
 import { PartitionAssembly } from './partition-assembly.ts';
@@ -33,7 +34,7 @@ export async function probeSpanTopics(
     const newest = await readNewest(config, names, RECORDS_READ, clock);
     return topics.map((entry) => {
       const found = newest.get(entry.topic) ?? { partitions: 0, records: [] };
-      return spanFinding(entry, found, config);
+      return withSampling(spanFinding(entry, found, config), found.records);
     });
   } catch (error) {
     return [unreadFinding(error)];
