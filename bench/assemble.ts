@@ -56,7 +56,7 @@ function run(): { perSecond: number; events: number } {
     ...{ topic: 'spans', partition: 0, logId: 'c/t', settings, rules: childrenRules },
     restart: freshStart(0, settings),
     read: traceReader('otlp_proto', childrenRules),
-    unreadable: 'invalid_protobuf',
+    format: 'otlp_proto',
     check: new EventCheck(config),
     maxMessageBytes: config.limits.max_message_bytes,
   });

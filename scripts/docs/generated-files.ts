@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { renderExample } from './render-example.ts';
 import { renderJsonSchema } from './render-json-schema.ts';
+import { renderMapping } from './render-mapping.ts';
 import { renderReference } from './render-reference.ts';
 
 /** Files of the repository that are made from the schemas, with what they must hold. */
@@ -11,6 +12,7 @@ export function generatedFiles(): readonly { readonly path: string; readonly tex
     { path: 'config/schema.json', text: renderJsonSchema() },
     { path: 'config/anomaly-event.schema.json', text: renderEventSchema() },
     { path: 'docs/reference/configuration.md', text: renderReference() },
+    { path: 'docs/reference/mapping.md', text: renderMapping() },
   ];
 }
 

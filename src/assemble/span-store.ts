@@ -7,26 +7,17 @@ const NONE = -1;
 const IS_SHARED = 1;
 const END_IS_SET = 2;
 const HAS_DURATION = 4;
+const HAS_EXTRAS = 8;
+
+/** Stands for no span. */
+export const NO_SPAN = NONE;
 
 /** What few spans have. */
 type Extras = Pick<TraceSpan, 'fields' | 'full'>;
 
-/** The spans of a trace in a store. */
-export interface SpanList {
-  first: number;
-  last: number;
-  count: number;
-  /** Of spans that may be the root, by slot. */
-  extras: { readonly slot: number; readonly extras: Extras }[] | undefined;
-}
-
-export function noSpans(): SpanList {
-  return { first: NONE, last: NONE, count: 0, extras: undefined };
-}
-
 /**
  * Holds the spans of open traces in columns. Objects of millions of spans, each of which lives for as long as
- * its trace is open, would cost the garbage collector more than all else does. Adding a span is O(1).
+ * its trace is open, would cost the garbage collector more than all else does. The spans of a trace are a list.
  */
 export class SpanStore {
   #ids = new Int32Array(MIN_SLOTS * ID_PARTS);
@@ -37,11 +28,16 @@ export class SpanStore {
   /** Names and services are shared by many spans. */
   readonly #names: string[] = [];
   readonly #services: string[] = [];
+  /** Of spans that may be the root, by slot. */
+  readonly #extras = new Map<number, Extras>();
   #free = NONE;
   /** Slots that have ever been used. */
   #used = 0;
+  /** Spans that `read` has returned, to be used again. */
+  readonly #pool: StoredSpan[] = [];
 
-  add(list: SpanList, span: TraceSpan): void {
+  /** Adds a span behind `last`, the end of its trace's list. Returns its slot. O(1). */
+  add(last: number, span: TraceSpan): number {
     const slot = this.#slot();
     const at = slot * ID_PARTS;
     const ids = this.#ids;
@@ -49,26 +45,24 @@ export class SpanStore {
     ids[at + 1] = span.idLow;
     ids[at + 2] = span.parentHigh;
     ids[at + 3] = span.parentLow;
-    const { durationMs } = span;
+    const { durationMs, fields, full } = span;
+    const hasExtras = fields !== undefined || full !== undefined;
     this.#durations[slot] = durationMs ?? 0;
     this.#flags[slot] =
       (span.isShared ? IS_SHARED : 0) |
       (span.endIsSet ? END_IS_SET : 0) |
-      (durationMs === undefined ? 0 : HAS_DURATION);
+      (durationMs === undefined ? 0 : HAS_DURATION) |
+      (hasExtras ? HAS_EXTRAS : 0);
     this.#names[slot] = span.name;
     this.#services[slot] = span.service;
     this.#next[slot] = NONE;
-    if (list.last === NONE) list.first = slot;
-    else this.#next[list.last] = slot;
-    list.last = slot;
-    list.count++;
-    if (span.fields === undefined && span.full === undefined) return;
-    list.extras ??= [];
-    list.extras.push({ slot, extras: { fields: span.fields, full: span.full } });
+    if (last !== NONE) this.#next[last] = slot;
+    if (hasExtras) this.#extras.set(slot, { fields, full });
+    return slot;
   }
 
   /** Whether a list has a span of this id, and half. O(length). */
-  has({ first }: SpanList, { idHigh, idLow, isShared }: TraceSpan): boolean {
+  has(first: number, { idHigh, idLow, isShared }: TraceSpan): boolean {
     const shared = isShared ? IS_SHARED : 0;
     for (let slot = first; slot !== NONE; slot = this.#next[slot] as number) {
       const at = slot * ID_PARTS;
@@ -78,44 +72,39 @@ export class SpanStore {
     return false;
   }
 
-  /** Returns the spans of a list, in order. */
-  read({ first, extras }: SpanList): TraceSpan[] {
+  /** Returns the spans of a list, in order. The next call overwrites them. O(length). */
+  read(first: number): readonly TraceSpan[] {
     const spans: TraceSpan[] = [];
-    let more = 0;
     for (let slot = first; slot !== NONE; slot = this.#next[slot] as number) {
+      if (this.#pool.length === spans.length) this.#pool.push(new StoredSpan());
+      const span = this.#pool[spans.length] as StoredSpan;
       const at = slot * ID_PARTS;
       const flags = this.#flags[slot] as number;
-      const extra = extras?.[more];
-      const own = extra?.slot === slot ? extra.extras : undefined;
-      if (own !== undefined) more++;
-      spans.push({
-        idHigh: this.#ids[at] as number,
-        idLow: this.#ids[at + 1] as number,
-        parentHigh: this.#ids[at + 2] as number,
-        parentLow: this.#ids[at + 3] as number,
-        name: this.#names[slot] as string,
-        service: this.#services[slot] as string,
-        isShared: (flags & IS_SHARED) !== 0,
-        endIsSet: (flags & END_IS_SET) !== 0,
-        durationMs: (flags & HAS_DURATION) === 0 ? undefined : (this.#durations[slot] as number),
-        fields: own?.fields,
-        full: own?.full,
-        bytes: 0,
-      });
+      span.idHigh = this.#ids[at] as number;
+      span.idLow = this.#ids[at + 1] as number;
+      span.parentHigh = this.#ids[at + 2] as number;
+      span.parentLow = this.#ids[at + 3] as number;
+      span.name = this.#names[slot] as string;
+      span.service = this.#services[slot] as string;
+      span.isShared = (flags & IS_SHARED) !== 0;
+      span.endIsSet = (flags & END_IS_SET) !== 0;
+      span.durationMs = (flags & HAS_DURATION) === 0 ? undefined : this.#durations[slot];
+      const extras = (flags & HAS_EXTRAS) === 0 ? undefined : this.#extras.get(slot);
+      span.fields = extras?.fields;
+      span.full = extras?.full;
+      spans.push(span);
     }
     return spans;
   }
 
-  /** Frees the spans of a list, which is empty then. */
-  free(list: SpanList): void {
-    if (list.last !== NONE) {
-      this.#next[list.last] = this.#free;
-      this.#free = list.first;
+  /** Frees the spans of a list. O(length). */
+  free(first: number, last: number): void {
+    if (first === NONE) return;
+    for (let slot = first; slot !== NONE; slot = this.#next[slot] as number) {
+      if (((this.#flags[slot] as number) & HAS_EXTRAS) !== 0) this.#extras.delete(slot);
     }
-    list.first = NONE;
-    list.last = NONE;
-    list.count = 0;
-    list.extras = undefined;
+    this.#next[last] = this.#free;
+    this.#free = first;
   }
 
   #slot(): number {
@@ -139,4 +128,19 @@ export class SpanStore {
     this.#flags = grown(this.#flags, new Uint8Array(slots));
     this.#next = grown(this.#next, new Int32Array(slots));
   }
+}
+
+class StoredSpan implements TraceSpan {
+  idHigh = 0;
+  idLow = 0;
+  parentHigh = 0;
+  parentLow = 0;
+  name = '';
+  service = '';
+  isShared = false;
+  endIsSet = false;
+  durationMs: number | undefined = undefined;
+  fields: TraceSpan['fields'] = undefined;
+  full: TraceSpan['full'] = undefined;
+  readonly bytes = 0;
 }

@@ -7,12 +7,10 @@ import {
   tickMs,
 } from './assemble-settings.ts';
 import { type Checkpoint, Checkpoints } from './checkpoints.ts';
-import { KnownTrace } from './known-trace.ts';
-import { LinkedQueue } from './linked-queue.ts';
 import { LogClock } from './log-clock.ts';
 import type { Mark, RestartPoint } from './restart-point.ts';
-import { SpanStore } from './span-store.ts';
 import type { ClosedTrace, ClosingCause, TraceSpan } from './trace.ts';
+import { TraceTable, UNKNOWN } from './trace-table.ts';
 
 /** Receives what becomes of the spans of a partition. */
 export interface TraceSink {
@@ -61,11 +59,7 @@ export class TraceAssembler {
   readonly #sink: TraceSink;
   readonly #clock: LogClock;
   readonly #checkpoints: Checkpoints;
-  readonly #store = new SpanStore();
-  readonly #traces = new Map<string, KnownTrace>();
-  readonly #openByAge = new LinkedQueue<KnownTrace>();
-  readonly #openByLast = new LinkedQueue<KnownTrace>();
-  readonly #knownByLast = new LinkedQueue<KnownTrace>();
+  readonly #traces = new TraceTable();
   #settings: AssembleSettings;
   /** Settings at the restart point, and marks after it that have been applied. */
   #firstSettings: AssembleSettings;
@@ -114,7 +108,7 @@ export class TraceAssembler {
   }
 
   get openTraces(): number {
-    return this.#openByAge.size;
+    return this.#traces.openByAge.size;
   }
 
   get openBytes(): number {
@@ -143,17 +137,14 @@ export class TraceAssembler {
 
   /** Adds a span of the record. @param index its place in the record. */
   add(traceId: string, span: TraceSpan, index: number): void {
-    const known = this.#traces.get(traceId);
-    if (known === undefined) {
+    const trace = this.#traces.find(traceId);
+    if (trace === UNKNOWN) {
       this.#keep(this.#open(traceId, index), span);
       return;
     }
-    known.lastMs = this.#clock.nowMs;
-    this.#knownByLast.touch(known.byLastOfAll);
-    if (known.isOpen) {
-      this.#openByLast.touch(known.byLast);
-      this.#keep(known, span);
-    } else if (!this.#isRebuilding) this.#sink.late(traceId, span, this.#offset, index);
+    this.#traces.touch(trace, this.#clock.nowMs);
+    if (this.#traces.isOpen[trace] === 1) this.#keep(trace, span);
+    else if (!this.#isRebuilding) this.#sink.late(traceId, span, this.#offset, index);
   }
 
   /** Passes over offsets without a record, up to the one before `nextOffset`. */
@@ -256,80 +247,75 @@ export class TraceAssembler {
     return !this.#isRebuilding || this.#offset >= this.#limitsFrom;
   }
 
-  #open(id: string, index: number): KnownTrace {
+  #open(id: string, index: number): number {
     const { maxOpenTraces } = this.#settings;
     if (this.#hasLimits) {
       while (this.openTraces >= maxOpenTraces) this.#evict('max_open_traces');
       if (this.#traces.size >= maxKnown(this.#settings)) this.#forgetOldest();
     }
-    const checkpoint = this.#checkpoints.latest;
-    checkpoint.traces++;
-    const trace = new KnownTrace(id, checkpoint, this.#offset, index, this.#clock.nowMs);
-    this.#traces.set(id, trace);
-    this.#openByAge.push(trace.byAge);
-    this.#openByLast.push(trace.byLast);
-    this.#knownByLast.push(trace.byLastOfAll);
-    return trace;
+    const { latest } = this.#checkpoints;
+    return this.#traces.add(id, latest, this.#offset, index, this.#clock.nowMs);
   }
 
-  #keep(trace: KnownTrace, span: TraceSpan): void {
-    this.#bytes += trace.keep(span, this.#settings.maxSpansPerTrace, this.#store);
+  #keep(trace: number, span: TraceSpan): void {
+    this.#bytes += this.#traces.keep(trace, span, this.#settings.maxSpansPerTrace);
     if (!this.#hasLimits) return;
     while (this.#bytes > this.#settings.maxBytes && this.openTraces > 0) this.#evict('max_bytes');
   }
 
   #evict(cause: ClosingCause): void {
-    const oldest = this.#openByAge.first;
-    invariant(oldest !== undefined, 'there must be an open trace to evict');
+    const oldest = this.#traces.openByAge.first;
+    invariant(oldest !== UNKNOWN, 'there must be an open trace to evict');
     this.#close(oldest, cause);
   }
 
   #closeDue(): void {
+    const traces = this.#traces;
+    const { openByAge, openByLast, knownByLast } = traces;
     const { nowMs } = this.#clock;
     const { waitMs, maxTraceMs, lateMemoryMs } = this.#settings;
-    for (let next = this.#openByLast.first; next !== undefined; next = this.#openByLast.first) {
-      if (nowMs - next.lastMs < waitMs) break;
+    for (let next = openByLast.first; next !== UNKNOWN; next = openByLast.first) {
+      if (nowMs - (traces.lastMs[next] as number) < waitMs) break;
       this.#close(next, 'wait');
     }
     if (this.#hasLimits) {
-      for (let next = this.#openByAge.first; next !== undefined; next = this.#openByAge.first) {
-        if (nowMs - next.firstMs < maxTraceMs) break;
+      for (let next = openByAge.first; next !== UNKNOWN; next = openByAge.first) {
+        if (nowMs - (traces.firstMs[next] as number) < maxTraceMs) break;
         this.#close(next, 'max_trace');
       }
     }
-    for (let next = this.#knownByLast.first; next !== undefined; next = this.#knownByLast.first) {
-      if (nowMs - next.lastMs < lateMemoryMs) break;
-      this.#forget(next);
+    for (let next = knownByLast.first; next !== UNKNOWN; next = knownByLast.first) {
+      if (nowMs - (traces.lastMs[next] as number) < lateMemoryMs) break;
+      traces.forget(next);
     }
   }
 
-  #close(trace: KnownTrace, cause: ClosingCause): void {
-    this.#openByAge.remove(trace.byAge);
-    this.#openByLast.remove(trace.byLast);
-    this.#bytes -= trace.bytes;
-    trace.isOpen = false;
+  #close(trace: number, cause: ClosingCause): void {
+    const traces = this.#traces;
+    traces.close(trace);
+    this.#bytes -= traces.bytes[trace] as number;
     if (cause !== 'wait') this.#reachLimit();
     if (this.#isRebuilding) {
-      trace.dropSpans(this.#store);
+      traces.dropSpans(trace);
       return;
     }
-    const { id: traceId, offset, index, leftOut: spansLeftOut, duplicates } = trace;
-    const spans = trace.takeSpans(this.#store);
-    this.#sink.closed({ traceId, offset, index, spans, spansLeftOut, duplicates, cause });
+    this.#sink.closed({
+      traceId: traces.ids[trace] as string,
+      offset: traces.offsets[trace] as number,
+      index: traces.indexes[trace] as number,
+      spansLeftOut: traces.leftOut[trace] as number,
+      duplicates: traces.duplicates[trace] as number,
+      spans: traces.takeSpans(trace),
+      cause,
+    });
   }
 
   #forgetOldest(): void {
-    const oldest = this.#knownByLast.first;
-    invariant(oldest !== undefined, 'there must be a trace to forget');
+    const oldest = this.#traces.knownByLast.first;
+    invariant(oldest !== UNKNOWN, 'there must be a trace to forget');
     this.#reachLimit();
-    if (oldest.isOpen) this.#close(oldest, 'max_open_traces');
-    this.#forget(oldest);
-  }
-
-  #forget(trace: KnownTrace): void {
-    this.#knownByLast.remove(trace.byLastOfAll);
-    trace.checkpoint.traces--;
-    this.#traces.delete(trace.id);
+    if (this.#traces.isOpen[oldest] === 1) this.#close(oldest, 'max_open_traces');
+    this.#traces.forget(oldest);
   }
 
   #reachLimit(): void {

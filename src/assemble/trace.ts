@@ -26,7 +26,7 @@ export interface TraceSpan {
 /** Why a trace was closed: `wait` is the normal end, all others are limits. */
 export type ClosingCause = 'wait' | 'max_trace' | 'max_open_traces' | 'max_bytes';
 
-/** A trace that is closed, with what an event or a dead letter is made of. */
+/** A closed trace, with what an event or a dead letter is made of. The next one overwrites its spans. */
 export interface ClosedTrace {
   readonly traceId: string;
   /** Where its first span was. */

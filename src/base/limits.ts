@@ -16,8 +16,15 @@ export const limits = {
   nestingDepth: 64,
   /** Nesting of a message of many spans in JSON, whose attributes may be trees. */
   spansNestingDepth: 1_000,
-  /** Objects and arrays of such a message. A span of a call has some forty. */
-  spansBrackets: 1_000_000,
+  /** Objects and arrays of such a message. 16 MiB of spans of calls have some 490,000. */
+  spansBrackets: 500_000,
+  /** Fields of one object of such a message: an object of a million different names takes seconds. */
+  spansFields: 100_000,
+  /**
+   * Attributes and events of a span together, with the attributes of its events; attributes of a resource. By
+   * default SDKs keep 128 attributes, 128 events and 128 attributes of each: 16,640.
+   */
+  spanParts: 20_000,
   /** Bytes of a rejected message that its dead letter contains. */
   deadLetterBytes: 64 * 1024,
   /** Requests that one event may stand for. */

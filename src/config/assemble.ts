@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { limits } from '../base/limits.ts';
 import { duration, hour, minute, second, topicName, whole } from './setting-types.ts';
 
 const sources = z
@@ -48,6 +49,14 @@ const topic = z.strictObject({
     .default('stage')
     .describe('Whether other direct children of the root are stages by their names.'),
   fields,
+  weight: z
+    .int()
+    .min(1)
+    .max(limits.eventWeight)
+    .optional()
+    .describe(
+      "Requests that a trace stands for where its tracestate does not say it, such as N of Triton's trace rate.",
+    ),
 });
 
 /** The block `assemble`: traces of spans, to timing events. */

@@ -20,18 +20,24 @@ export class Converter implements DraftSink {
   readonly #contract: ReturnType<typeof timingEvent>;
   readonly #onEvent: (event: EventDraft) => void;
   readonly #onRejected: (rejected: Rejected) => void;
+  readonly #weight: number | undefined;
 
+  /** @param weight requests that an event stands for that does not say it. @default {1} */
   constructor(
     limits: TimingEventLimits,
     onEvent: (event: EventDraft) => void,
     onRejected: (rejected: Rejected) => void,
+    weight?: number,
   ) {
     this.#contract = timingEvent(limits);
     this.#onEvent = onEvent;
     this.#onRejected = onRejected;
+    this.#weight = weight;
   }
 
-  draft(event: EventDraft, origin: Origin): void {
+  draft(given: EventDraft, origin: Origin): void {
+    const isWeighted = this.#weight !== undefined && given.weight === undefined;
+    const event = isWeighted ? { ...given, weight: this.#weight } : given;
     const { error } = this.#contract.safeParse(event);
     if (error === undefined) {
       this.events++;

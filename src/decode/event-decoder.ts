@@ -1,3 +1,4 @@
+import type { ReadHeaders } from '../source/record.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import type { Interner } from './interner.ts';
 import type { RejectReason } from './reject-reasons.ts';
@@ -25,8 +26,12 @@ export interface DecodeSink {
 
 /** Reads the messages of a topic in its format. Content never makes it throw. */
 export interface EventDecoder {
-  /** Decodes a message; returns the number consumed: events, rejected ones, and those that are none by intent. */
-  decode(message: Buffer | null, sink: DecodeSink): number;
+  /**
+   * Decodes a message; returns the number consumed: events, rejected ones, and those that are none by intent.
+   *
+   * @param headers of its record, for formats that need them. Absent where it has none.
+   */
+  decode(message: Buffer | null, sink: DecodeSink, headers?: ReadHeaders): number;
   /**
    * Returns what stands at `[start, end)` as a message of its own, which is read again as it was. To be called
    * within `event` or `reject`, for dead letters. It may be a part of `message`: copy it to keep it.

@@ -12,7 +12,8 @@ export interface TimingEventLimits {
   readonly maxDimensionBytes: number;
 }
 
-const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
+/** What a name of a stage has to match. */
+export const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
 
 /** Issue with a reason of its own; other issues have the reason of their field. */
 function problem(reason: RejectReason, message: string, path: string[] = []) {

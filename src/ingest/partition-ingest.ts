@@ -417,14 +417,15 @@ export class PartitionIngest {
 
   #count(chunk: Chunk, letters: readonly DeadLetter[]): void {
     const { metrics } = this.#context;
-    metrics.eventsConsumed.inc(chunk.consumed);
-    metrics.eventsAggregated.inc(chunk.aggregated);
-    metrics.eventsOverflowed.inc(chunk.overflow);
-    metrics.eventsUnmapped.inc(chunk.unmapped);
-    metrics.eventsLateMerged.inc(chunk.lateMerged);
+    const { topic } = chunk;
+    metrics.eventsConsumed.inc({ topic }, chunk.consumed);
+    metrics.eventsAggregated.inc({ topic }, chunk.aggregated);
+    metrics.eventsOverflowed.inc({ topic }, chunk.overflow);
+    metrics.eventsUnmapped.inc({ topic }, chunk.unmapped);
+    metrics.eventsLateMerged.inc({ topic }, chunk.lateMerged);
     this.#context.lateShare.count(chunk, this.#context.clock.nowMs());
     this.#context.rejectWarnings?.count(chunk, letters, this.#context.clock.elapsedMs());
-    for (const letter of letters) metrics.eventsDropped.inc({ reason: letter.reason });
+    for (const { reason } of letters) metrics.eventsDropped.inc({ topic, reason });
     metrics.chunksFlushed.inc();
     metrics.chunkRows.inc(chunk.rows.rowCount);
   }

@@ -12,6 +12,8 @@ export interface TopicMessage {
 }
 
 export interface FollowedTopic {
+  /** Offset after the last record that was passed, by partition. Transaction markers count, which nobody is given. */
+  readonly positions: ReadonlyMap<number, number>;
   /** Stops reading; commits nothing. */
   stop(): Promise<void>;
 }
@@ -33,6 +35,10 @@ export async function followTopic(
     maxWaitTimeInMs: 250,
   });
   const nextOffsets = new Map<number, number>();
+  const positions = new Map<number, number>();
+  consumer.on(consumer.events.END_BATCH_PROCESS, ({ payload: { partition, lastOffset } }) => {
+    positions.set(partition, Math.max(positions.get(partition) ?? 0, Number(lastOffset) + 1));
+  });
   try {
     await consumer.connect();
     await consumer.subscribe({ topics: [topic], fromBeginning: true });
@@ -57,5 +63,5 @@ export async function followTopic(
     await consumer.disconnect().catch(() => undefined);
     throw kafkaError(error, `read topic ${topic}`, config);
   }
-  return { stop: () => consumer.disconnect() };
+  return { positions, stop: () => consumer.disconnect() };
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Config } from '../config/schema.ts';
+import type { ReadHeaders } from '../source/record.ts';
 import { createKafkaClient, kafkaError } from './client/kafka-client.ts';
 import { fetchedRecordsOf } from './protocol/fetch-response.ts';
 import { RecordBatchReader } from './protocol/record-batch-reader.ts';
@@ -19,7 +20,9 @@ export interface WantedRecords extends PartitionName {
 /** A record, or the reason why it cannot be decoded. */
 export interface ReadRecord extends PartitionName {
   readonly offset: number;
+  readonly key: Buffer | null;
   readonly value: Buffer | null;
+  readonly headers: ReadHeaders | undefined;
   readonly refused: string | undefined;
 }
 
@@ -74,7 +77,7 @@ export class OffsetReader {
   /**
    * Reads records; those that the log does not hold any more are left out.
    *
-   * @param onRecord receives each. Its value is overwritten afterwards.
+   * @param onRecord receives each. Its key, value and headers are overwritten afterwards.
    * @throws OperatorError where Kafka delivers nothing for a minute.
    */
   async read(all: readonly WantedRecords[], onRecord: (record: ReadRecord) => void): Promise<void> {
@@ -109,6 +112,10 @@ export class OffsetReader {
     consumer.on('consumer.crash', ({ payload }) => {
       if (!payload.restart) this.#failure = payload.error;
     });
+    // A batch of transaction markers alone is given to nobody.
+    consumer.on('consumer.end_batch_process', ({ payload }) => {
+      if (payload.batchSize === 0) this.#passed(payload, Number(payload.lastOffset));
+    });
     const joined = new Promise<void>((resolve) => {
       consumer.on('consumer.group_join', ({ payload }) => {
         for (const [topic, partitions] of Object.entries(payload.memberAssignment)) {
@@ -128,23 +135,33 @@ export class OffsetReader {
 
   #onBatch({ batch, resolveOffset }: EachBatchPayload): void {
     const { topic, partition } = batch;
-    const name = `${topic}/${partition}`;
-    const job = this.#jobs.get(name);
+    const job = this.#jobs.get(`${topic}/${partition}`);
     if (job === undefined || batch.messages.length === 0) return;
     const { offsets } = job.wanted;
     const records = fetchedRecordsOf(batch);
     const lastOffset = Number(batch.lastOffset());
     for (; records.current !== undefined; records.advance()) {
-      const { offset, value, refused } = records.current;
+      const { offset, value, headers, refused } = records.current;
       // What lies before this record is gone.
       while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) < offset) job.next++;
       if (offsets[job.next] !== offset) continue;
       job.next++;
-      this.#onRecord({ topic, partition, offset, value, refused: refused?.detail });
+      const key = records.key();
+      const read = { topic, partition, offset, key, value, headers };
+      this.#onRecord({ ...read, refused: refused?.detail });
     }
+    resolveOffset(String(lastOffset));
+    this.#passed(batch, lastOffset);
+  }
+
+  /** Goes on after an offset up to which all records have come. */
+  #passed({ topic, partition }: PartitionName, lastOffset: number): void {
+    const name = `${topic}/${partition}`;
+    const job = this.#jobs.get(name);
+    if (job === undefined) return;
+    const { offsets } = job.wanted;
     while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) <= lastOffset) job.next++;
     const next = offsets[job.next];
-    resolveOffset(String(lastOffset));
     if (next === undefined) {
       this.#jobs.delete(name);
       this.#consumer.pause([{ topic, partitions: [partition] }]);

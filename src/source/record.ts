@@ -7,12 +7,20 @@ export interface RefusedRecord {
   readonly originalBytes: number;
 }
 
+/**
+ * Reads the headers of a record from its bytes: the last value of each name, without those that are null. The
+ * values are parts of the record, and valid as long as it is.
+ */
+export type ReadHeaders = () => ReadonlyMap<string, Buffer>;
+
 /** One record of a partition, from any source. */
 export interface SourceRecord {
   readonly offset: number;
   /** The record's own timestamp (broker or producer), not the event's. */
   readonly timestampMs: number;
   readonly value: Buffer | null;
+  /** Absent where the source has no headers. It costs nothing until it is called. */
+  readonly headers?: ReadHeaders | undefined;
   /** Epoch of the leader that wrote it (KIP-101). */
   readonly leaderEpoch?: number | undefined;
   /** Why the source rejects the record; `value` then has its beginning or nothing. */

@@ -2,6 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
 import { MessageDecoder } from '../decode/message-decoder.ts';
 import { compileMapping } from '../formats/mapping/compile-mapping.ts';
+import { textLines } from '../formats/mapping/text-lines.ts';
 import { OtlpJsonDecoder } from '../formats/otlp/otlp-json-decoder.ts';
 import { OtlpProtoDecoder } from '../formats/otlp/otlp-proto-decoder.ts';
 import { RecordDecoder } from '../formats/records/record-decoder.ts';
@@ -38,12 +39,15 @@ export function openDecoder(
 }
 
 function readerOf(
-  { given, fileReader }: FormatPlan,
+  { given, mapping, fileReader }: FormatPlan,
   format: 'json' | 'avro' | 'protobuf',
   schemas: SchemaSource | undefined,
 ): RecordReader {
   if (fileReader !== undefined) return fileReader;
-  if (format === 'json') return recordReaderOf({ format, framing: given.framing ?? 'none' });
+  if (format === 'json') {
+    const lines = mapping?.lines && textLines[mapping.lines];
+    return recordReaderOf({ format, framing: given.framing ?? 'none', lines });
+  }
   invariant(schemas !== undefined, 'records with a schema id have a registry');
   return recordReaderOf({ format, framing: 'confluent', schemas });
 }

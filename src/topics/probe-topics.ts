@@ -1,20 +1,15 @@
 import { type Clock, systemClock } from '../base/clock.ts';
-import { messageOf } from '../base/failure.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
-import { LogBounds } from '../kafka/log-bounds.ts';
-import { OffsetReader, type WantedRecords } from '../kafka/offset-reader.ts';
+import { longestReadMs, type NewestRecord, readNewest, unreadFinding } from './newest-records.ts';
 import { openRegistry } from './open-registry.ts';
 import { TopicFormats } from './topic-formats.ts';
 import { type SampleSummary, TopicSample } from './topic-sample.ts';
 
 /** Newest records of a topic that are read. */
 const recordsRead = 20;
-/** Records of a log may be gone or hidden: those that came by then count. */
-const longestReadMs = 8_000;
-
 /** Reads the newest records of each topic, and says what its format makes of them: one finding a topic. */
 export async function probeTopics(
   config: Config,
@@ -24,50 +19,24 @@ export async function probeTopics(
   const requests = { inc: () => undefined };
   const schemas = openRegistry(config, { clock, log, requests });
   const formats = TopicFormats.open({ ...config, source: { type: 'kafka' } }, schemas);
-  const { kafka } = config;
+  const { topics } = config.kafka;
   const done = new AbortController();
-  let bounds: LogBounds | undefined;
-  let reader: OffsetReader | undefined;
   try {
-    bounds = await LogBounds.open(kafka);
-    const wanted: WantedRecords[] = [];
-    for (const topic of kafka.topics) wanted.push(...(await newestOf(bounds, topic)));
-    const values = new Map<string, (Buffer | null)[]>(kafka.topics.map((topic) => [topic, []]));
-    if (wanted.length > 0) {
-      reader = await OffsetReader.open(kafka, kafka.topics, config.limits.max_batch_bytes);
-      const read = reader.read(wanted, ({ topic, value, refused }) => {
-        if (refused === undefined) values.get(topic)?.push(value && Buffer.from(value));
-      });
-      await Promise.race([read, clock.sleep(longestReadMs, done.signal)]);
-      read.catch(() => undefined);
-    }
+    const newest = await readNewest(config, topics, recordsRead, clock);
     return await Promise.all(
-      kafka.topics.map(async (topic) => {
-        const found = findingOf(topic, values.get(topic) ?? [], formats, config);
+      topics.map(async (topic) => {
+        const found = findingOf(topic, newest.get(topic)?.records ?? [], formats, config);
         found.catch(() => undefined);
         const late = clock.sleep(longestReadMs, done.signal).then(() => unansweredFinding(topic));
         return Promise.race([found, late]);
       }),
     );
   } catch (error) {
-    const detail = `records are not read: ${messageOf(error)}`;
-    return [{ ok: true, isWarning: true, what: 'Kafka records', detail }];
+    return [unreadFinding(error)];
   } finally {
     done.abort();
     schemas?.close();
-    await Promise.allSettled([bounds?.close(), reader?.close()]);
   }
-}
-
-/** The newest records of a topic, as many of each partition. */
-async function newestOf(bounds: LogBounds, topic: string): Promise<WantedRecords[]> {
-  const partitions = (await bounds.of(topic)).filter(({ low, high }) => high > low);
-  const each = Math.max(1, Math.floor(recordsRead / Math.max(1, partitions.length)));
-  return partitions.slice(0, recordsRead).map(({ partition, low, high }) => {
-    const first = Math.max(low, high - each);
-    const offsets = Array.from({ length: high - first }, (_, i) => first + i);
-    return { topic, partition, offsets };
-  });
 }
 
 function unansweredFinding(topic: string): ProbeFinding {
@@ -79,13 +48,13 @@ function unansweredFinding(topic: string): ProbeFinding {
 
 async function findingOf(
   topic: string,
-  messages: readonly (Buffer | null)[],
+  records: readonly NewestRecord[],
   formats: TopicFormats,
   { kafka, limits }: Config,
 ): Promise<ProbeFinding> {
   const format = kafka.formats[topic]?.format ?? 'timing';
   const what = `topic ${topic} (${format})`;
-  if (messages.length === 0) return { ok: true, what, detail: 'no records yet' };
+  if (records.length === 0) return { ok: true, what, detail: 'no records yet' };
   const sample = new TopicSample();
   const decoder = formats.decoderOf(topic, {
     stages: sample.stages,
@@ -94,8 +63,8 @@ async function findingOf(
     maxDurationMs: limits.max_duration,
     maxDimensionBytes: limits.max_dimension_bytes,
   });
-  for (const message of messages) await sample.add(decoder, message);
-  return findingFrom(sample.summary(), messages.length, what);
+  for (const { value, headers } of records) await sample.add(decoder, value, headers);
+  return findingFrom(sample.summary(), records.length, what);
 }
 
 /** The finding of a topic by what its newest records are. */

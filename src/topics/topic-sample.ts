@@ -3,6 +3,7 @@ import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { DecodeSink, EventDecoder } from '../decode/event-decoder.ts';
 import { Interner } from '../decode/interner.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
+import type { ReadHeaders } from '../source/record.ts';
 
 const modelIndex = dimensions.indexOf('model');
 /** Names that are listed. */
@@ -29,9 +30,9 @@ export class TopicSample implements DecodeSink {
   #events = 0;
   #unmapped = 0;
 
-  async add(decoder: EventDecoder, message: Buffer | null): Promise<void> {
+  async add(decoder: EventDecoder, message: Buffer | null, headers?: ReadHeaders): Promise<void> {
     if (message !== null) await decoder.prepare?.(message);
-    decoder.decode(message, this);
+    decoder.decode(message, this, headers);
   }
 
   event(event: DecodedEvent): void {

@@ -14,8 +14,10 @@ import { type Claim, emptyPartition } from '../../src/source/source.ts';
 
 const config = configSchema.parse({});
 
-it('a topic of spans that is rejected is said in the log, with the reason', async () => {
+it('a topic of spans that is rejected is said in the log and by its metrics, with the reason', async () => {
   const said: object[] = [];
+  const metrics = createMetrics();
+  let tick: () => void = () => undefined;
   const note = (fields: object) => said.push(fields);
   const settings = settingsOf(config.assemble);
   const claim: Claim = {
@@ -23,12 +25,15 @@ it('a topic of spans that is rejected is said in the log, with the reason', asyn
     commit: async () => undefined,
   };
   const assembler = new Assembler({
-    ...{ settings, startFrom: 'earliest', commitIntervalMs: 0, metrics: createMetrics() },
+    ...{ settings, startFrom: 'earliest', commitIntervalMs: 0, metrics },
     clock: {
       ...{ nowMs: () => 0, elapsedMs: () => 0 },
       sleep: async () => undefined,
       yieldToEventLoop: turn,
-      every: () => () => undefined,
+      every: (_ms, action) => {
+        tick = action;
+        return () => undefined;
+      },
     },
     log: { info: () => undefined, warn: note, error: note } as never,
     openOutput: async () => ({ publish: async () => undefined, close: async () => undefined }),
@@ -38,7 +43,7 @@ it('a topic of spans that is rejected is said in the log, with the reason', asyn
       new PartitionAssembly({
         ...{ topic: 'spans', partition: 0, logId, restart, settings, rules: childrenRules },
         read: traceReader('otlp_json', childrenRules),
-        ...{ unreadable: 'invalid_json', check: new EventCheck(config), maxMessageBytes: 1e6 },
+        ...{ format: 'otlp_json', check: new EventCheck(config), maxMessageBytes: 1e6 },
       }),
   });
   await assembler.onClaimed(claim, { ...emptyPartition, endOffset: 30 });
@@ -52,6 +57,32 @@ it('a topic of spans that is rejected is said in the log, with the reason', asyn
     async () => undefined,
   );
   expect(said).toMatchObject([{ topic: 'spans', rejected: 30, of: 30, reason: 'invalid_json' }]);
+  assembler.start();
+  tick();
+  const shown = async (name: string) =>
+    (await metrics.registry.getSingleMetricAsString(`tailmark_assemble_${name}`))
+      .split('\n')
+      .slice(2);
+  expect(await shown('rejected_total')).toEqual([
+    'tailmark_assemble_rejected_total{topic="spans",reason="invalid_json"} 30',
+  ]);
+  for (const [name, value] of [
+    ...([
+      ['spans_total', 0],
+      ['events_total', 0],
+      ['duplicate_spans_total', 0],
+    ] as const),
+    ...([
+      ['transactions_total', 1],
+      ['transaction_failures_total', 0],
+    ] as const),
+    ...([
+      ['open_traces', 0],
+      ['open_bytes', 0],
+    ] as const),
+  ]) {
+    expect(await shown(name)).toEqual([`tailmark_assemble_${name}{topic="spans"} ${value}`]);
+  }
 });
 
 describe('the output of assembled traces', () => {

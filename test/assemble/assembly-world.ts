@@ -79,7 +79,7 @@ class Broker {
   }
 
   #commit({ events, letters, offset, metadata }: Publication): void {
-    this.events.push(...events.flatMap((message) => message.split('\n')));
+    this.events.push(...events.flatMap((message) => message.toString().split('\n')));
     this.letters.push(...letters.map((letter) => `${letter.offset}/${letter.index}`));
     this.committed = { offset, metadata };
     this.commits++;
@@ -137,7 +137,7 @@ class Member {
       assembly: (_claim, logId, restart) =>
         new PartitionAssembly({
           ...{ topic: 'spans', partition: 0, logId, restart, settings, rules: childrenRules },
-          ...{ read, unreadable: 'invalid_json', check, maxMessageBytes: 1e6 },
+          ...{ read, format: 'otlp_json', check, maxMessageBytes: 1e6 },
         }),
     });
     this.assembler.start();

@@ -4,7 +4,12 @@ import type { MessageReader, SpanFormat } from '../../src/assemble/span-formats.
 import type { EventDraft } from '../../src/formats/format-reader.ts';
 import { readJaegerUiJson } from '../../src/formats/spans/jaeger-ui-json.ts';
 import { fixtureBytes, fixtureText } from '../convert/conversion.ts';
-import { type Assembled, assembleMessages, recordedMessages } from './assemble-messages.ts';
+import {
+  type Assembled,
+  assembleMessages,
+  pipelineRules,
+  recordedMessages,
+} from './assemble-messages.ts';
 
 const expected = (name: string): EventDraft[] =>
   fixtureText(`expected/${name}.ndjson`)
@@ -114,6 +119,26 @@ describe('traces of other software', () => {
     );
     expectEvents(found.events, expected('triton-opentelemetry-mode'));
     expect(found.rejected).toEqual([]);
+  });
+
+  test('of Triton stand for what its trace rate says', () => {
+    const { events } = assembleMessages(
+      lines('otlp-json/triton-2.51-opentelemetry-mode.jsonl.gz'),
+      'otlp_json',
+      { ...tritonRules, weight: 1_000 },
+    );
+    expect(events.map(({ weight }) => weight)).toEqual(Array(40).fill(1_000));
+  });
+
+  test('stand for what their trace state says, and only else for what the rules say', () => {
+    const { events } = assembleMessages(
+      recordedMessages('kafka/otlp_spans_keyed.jsonl'),
+      'otlp_proto',
+      { ...pipelineRules, weight: 3 },
+    );
+    const weights = events.map(({ weight }) => weight);
+    expect(weights.filter((weight) => weight === 10)).toHaveLength(10);
+    expect(weights.filter((weight) => weight === 3)).toHaveLength(51);
   });
 
   test('of the OpenTelemetry SDK for JavaScript: the root comes last', () => {

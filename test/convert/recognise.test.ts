@@ -38,7 +38,7 @@ const files = readdirSync(folder, { recursive: true, withFileTypes: true })
 it.each(files)('%s is recognised as one format, and says by what', async (path) => {
   const name = path.split('/')[0] ?? '';
   const jmeter = path.endsWith('.csv') ? 'jmeter_csv' : 'jmeter_xml';
-  const envoy = path.includes('istio') ? 'istio' : 'envoy';
+  const envoy = /istio|text/.test(path) ? 'istio' : 'envoy';
   const openinference = path.includes('vercel') ? 'vercel_ai' : 'otlp_json';
   const { format, because } = chooseFormat(
     'auto',

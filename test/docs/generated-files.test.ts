@@ -7,6 +7,8 @@ import { isMapNode, propertiesOf } from '../../src/config/input-schema.ts';
 import { loadConfig } from '../../src/config/load-config.ts';
 import { listSettings } from '../../src/config/read/list-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { mappingSchema } from '../../src/formats/mapping/mapping-schema.ts';
+import { spanRulesSchema } from '../../src/formats/spans/span-rules.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 
@@ -97,6 +99,41 @@ describe('files made from the schema', () => {
     }
     for (const name of ['severity', 'kinds', 'models', 'region', 'tenant']) {
       expect(reference).toContain(`\`match.${name}\``);
+    }
+  });
+});
+
+describe('docs/reference/mapping.md', () => {
+  it('has every key of a mapping and of rules of spans, each with what it must be and is', () => {
+    const [mapping = '', rules = ''] = read('docs/reference/mapping.md').split('## Rules of spans');
+    const keysIn = (text: string) =>
+      [...text.matchAll(/^\| (`\w+`(?:, `\w+`)*) \|/gm)].flatMap(([, keys = '']) =>
+        keys.replaceAll('`', '').split(', '),
+      );
+    const nested = [
+      'equals',
+      'path',
+      'unit',
+      'sum',
+      'name',
+      'duration',
+      'map',
+      'otherwise',
+      'pattern',
+      'value',
+    ];
+    expect(new Set(keysIn(mapping))).toEqual(
+      new Set([...Object.keys(mappingSchema.shape), ...nested]),
+    );
+    expect(new Set(keysIn(rules))).toEqual(
+      new Set([
+        ...Object.keys(spanRulesSchema.shape),
+        ...Object.keys(spanRulesSchema.shape.fields.unwrap().shape),
+        ...['name', 'kind', 'attribute', 'equals'],
+      ]),
+    );
+    for (const [row] of (mapping + rules).matchAll(/^\| `.*$/gm)) {
+      expect(row).toMatch(/^\| [^|]+ \| [^|]+ \| (required)? \| [^|]+ \|$/);
     }
   });
 });

@@ -152,7 +152,7 @@ describe('a slow stage', () => {
         await rig.untilConsumed(before.length);
         await poll('the anomaly is opened', async () => (await stored(rig))[0]);
         expect((await rig.cli(['anomalies'])).exitCode).toBe(2);
-        await expectServed(first, before.length);
+        await expectServed(first, rig, before.length);
         await first.stop();
 
         const opened = await stored(rig);
@@ -180,7 +180,7 @@ describe('a slow stage', () => {
       },
     ));
 
-  async function expectServed(pipeline: Pipeline, events: number): Promise<void> {
+  async function expectServed(pipeline: Pipeline, { topic }: Rig, events: number): Promise<void> {
     expect(await get(pipeline, '/healthz')).toEqual({ status: 200, text: 'ok\n' });
     expect(await get(pipeline, '/readyz')).toEqual({ status: 200, text: 'ready\n' });
     expect((await get(pipeline, '/nothing')).status).toBe(404);
@@ -193,8 +193,8 @@ describe('a slow stage', () => {
         ? text
         : undefined;
     });
-    expect(text).toContain(`\ntailmark_events_consumed_total ${events}\n`);
-    expect(text).toContain(`\ntailmark_events_aggregated_total ${events}\n`);
+    expect(text).toContain(`\ntailmark_events_consumed_total{topic="${topic}"} ${events}\n`);
+    expect(text).toContain(`\ntailmark_events_aggregated_total{topic="${topic}"} ${events}\n`);
     expect(text).toMatch(/\ntailmark_windows_evaluated_total [1-9]/);
   }
 

@@ -225,7 +225,7 @@ describe('no stored or served data contains a secret', () => {
       const followed = await followTopic(config.kafka, `${topic}.dlq`, (m) => letters.push(m));
       await poll('two dead letters', () => (letters.length >= 2 ? true : undefined));
       const page = async (path: string) => (await fetch(`${url}/${path}`)).text();
-      const counted = /^tailmark_events_consumed_total 22$/m;
+      const counted = /^tailmark_events_consumed_total\{topic=".*"\} 22$/m;
       const metrics = await poll('every event is counted', async () => {
         const text = await page('metrics');
         return counted.test(text) ? text : undefined;

@@ -43,7 +43,9 @@ describe('run --workers', () => {
       await rig.untilConsumed(events);
       await poll('the sums of both', async () => {
         const { text } = await page(child, '/metrics');
-        return text.includes(`\ntailmark_events_consumed_total ${events}\n`) ? true : undefined;
+        return text.includes(`\ntailmark_events_consumed_total{topic="${rig.topic}"} ${events}\n`)
+          ? true
+          : undefined;
       });
       // Each checks every five seconds.
       await poll('no partition has a lag', async () => {

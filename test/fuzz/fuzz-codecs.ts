@@ -47,7 +47,10 @@ const targets: Readonly<Record<string, Target>> = {
   },
   recordBatch: async (messages) => {
     const values = [messages.next(), null, messages.next()];
-    const records = recordsOf(values, Math.floor(messages.random() * 3));
+    const records = recordsOf(
+      values,
+      new Array(Math.floor(messages.random() * 3)).fill(['h', null]),
+    );
     const codec = Math.floor(messages.random() * 8);
     const packed = [
       records,

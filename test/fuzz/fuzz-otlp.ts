@@ -1,10 +1,10 @@
 import { deepStrictEqual } from 'node:assert';
-import type { DecodeSink, EventDecoder } from '../../src/decode/event-decoder.ts';
 import { OtlpJsonDecoder } from '../../src/formats/otlp/otlp-json-decoder.ts';
 import { jsonOf } from '../formats/otlp/oracle.ts';
 import { generalPath, testOptions, testProtoDecoder } from '../formats/otlp/outcomes.ts';
 import { bytesField } from '../formats/otlp/proto-writer.ts';
 import { RandomRequests } from '../formats/otlp/random-request.ts';
+import { checkedDecode, messageText } from './checked-decode.ts';
 import type { FuzzMessages } from './fuzz-messages.ts';
 
 const bases = 40;
@@ -34,7 +34,7 @@ export function fuzzOtlp(messages: FuzzMessages, count: number): number {
   let slowestMs = 0;
   for (let i = 0; i < count; i++) {
     if (random() < JSON_SHARE) {
-      slowestMs = Math.max(slowestMs, checked(text, messages.mutate(pick(json)), i));
+      slowestMs = Math.max(slowestMs, checkedDecode(text, messages.mutate(pick(json)), i));
       continue;
     }
     const kind = random();
@@ -43,50 +43,11 @@ export function fuzzOtlp(messages: FuzzMessages, count: number): number {
       const span = bytesField(2, messages.mutate(pick(spans)));
       message = bytesField(1, [bytesField(2, [span, bytesField(2, pick(spans)), span])]);
     } else if (kind > WHOLE_SHARE) message = messages.mutate(message);
-    slowestMs = Math.max(slowestMs, checked(proto.decoder, message, i));
+    slowestMs = Math.max(slowestMs, checkedDecode(proto.decoder, message, i));
     if (random() < GENERAL_SHARE) {
       const { outcomes } = proto.decode(message);
-      deepStrictEqual(outcomes, general(message), shown(message, i));
+      deepStrictEqual(outcomes, general(message), messageText(i, message));
     }
   }
   return slowestMs;
-}
-
-/** Decodes a message, and holds that each of its items was given once, in its place. Returns milliseconds. */
-function checked(decoder: EventDecoder, message: Buffer, number: number): number {
-  let seen = 0;
-  const check = (holds: boolean, rule: string) => {
-    if (!holds) throw new Error(`${rule}: ${shown(message, number)}`);
-  };
-  const within = (start: number, end: number) => {
-    check(
-      start >= 0 && start <= end && end <= message.length,
-      'an item must be within its message',
-    );
-    seen++;
-  };
-  const sink: DecodeSink = {
-    event: (event, start, end) => {
-      check(event.totalMs >= 0 && event.tsMs > 0, 'an event must be valid');
-      within(start, end);
-    },
-    reject: (index, _reason, detail, start, end) => {
-      check(index === seen, 'a rejection must have its place');
-      check(detail.length > 0 && detail.length < 1_000, 'a rejection must say why, in short');
-      decoder.letter(message, start, end);
-      within(start, end);
-    },
-    skip: (count) => {
-      seen += count;
-    },
-  };
-  const startedMs = performance.now();
-  const count = decoder.decode(message, sink);
-  const ms = performance.now() - startedMs;
-  check(count === seen, 'every item must be given once');
-  return ms;
-}
-
-function shown(message: Buffer, number: number): string {
-  return `message ${number} of the round, ${message.length} bytes, base64 ${message.toString('base64').slice(0, 4_000)}`;
 }

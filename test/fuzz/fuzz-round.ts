@@ -2,6 +2,8 @@ import { fuzzCodecs } from './fuzz-codecs.ts';
 import { fuzzDecoder } from './fuzz-decoder.ts';
 import { FuzzMessages } from './fuzz-messages.ts';
 import { fuzzOtlp } from './fuzz-otlp.ts';
+import { fuzzRecords } from './fuzz-records.ts';
+import { fuzzSpans } from './fuzz-spans.ts';
 
 /** Messages of a round: a decoder begins with each, as what it has met decides what it compares. */
 export const roundMessages = 2_000;
@@ -18,6 +20,8 @@ const subjects: Readonly<
       ? fuzzCodecs(messages, roundMessages)
       : fuzzDecoder(messages, roundMessages, REFERENCE_SHARE),
   otlp: (messages) => fuzzOtlp(messages, roundMessages),
+  spans: (messages) => fuzzSpans(messages, roundMessages),
+  records: (messages) => fuzzRecords(messages, roundMessages),
 };
 
 /**

@@ -16,6 +16,7 @@ const attribute = (key: string, value: Buffer) =>
   bytesField(9, [bytesField(1, key), bytesField(2, value)]);
 const text = (value: string) => bytesField(1, value);
 const times = [fixed64Field(7, start), fixed64Field(8, start + 1_000_000n)];
+const unknown = varintField(99, 1);
 const call = [
   attribute('gen_ai.operation.name', text('chat')),
   attribute('gen_ai.request.model', text('m')),
@@ -43,6 +44,23 @@ export const otlpGiants: Readonly<Record<string, Giant>> = {
     proto(spansOf([...call, ...times, filled(attribute('a', text('b')))], 1)),
   '16 MiB of events': () =>
     proto(spansOf([...call, ...times, filled(bytesField(11, fixed64Field(1, start)))], 1)),
+  '16 MiB of empty events, an unknown field': () =>
+    proto(spansOf([...call, ...times, unknown, filled(bytesField(11, ''))], 1)),
+  '16 MiB of spans of 19,000 events, an unknown field': () =>
+    proto(spansOf([...call, ...times, unknown, Buffer.alloc(38_000, bytesField(11, ''))])),
+  '16 MiB of spans of 19,000 attributes, an unknown field': () =>
+    proto(
+      spansOf([
+        ...call,
+        ...times,
+        unknown,
+        Buffer.alloc(19_000 * 8 + 19_000 * 2, attribute('a', text('b'))),
+      ]),
+    ),
+  '16 MiB of names': () =>
+    proto(spansOf([...call, ...times, unknown, filled(bytesField(5, 'x'))], 1)),
+  '16 MiB of values of an attribute': () =>
+    proto(spansOf([...call, ...times, attribute('a', filled(text('b')))], 1)),
   '16 MiB of one text': () =>
     proto(spansOf([...call, ...times, attribute('a', text('x'.repeat(longest - 500)))], 1)),
   '16 MiB of resource attributes': () =>
@@ -63,12 +81,21 @@ export const otlpGiants: Readonly<Record<string, Giant>> = {
     ),
   'OTLP JSON, 16 MiB of empty spans': () =>
     json(`{"resourceSpans":[{"scopeSpans":[{"spans":[${'{},'.repeat(5e6)}{}]}]}]}`),
+  'OTLP JSON, 16 MiB of spans of a call': () => json(requestOf(repeatedText(jsonCall))),
+  'OTLP JSON, 16 MiB of attributes': () =>
+    json(requestOf(`{"attributes":[${repeatedText('{"key":"a","value":{"stringValue":"b"}}')}]}`)),
+  'OTLP JSON, 16 MiB of events': () =>
+    json(requestOf(`{"events":[${repeatedText('{"timeUnixNano":"1795609800000000000"}')}]}`)),
+  'OTLP JSON, 16 MiB of numbers as attributes': () =>
+    json(requestOf(`{"attributes":[${repeatedText('1')}]}`)),
+  'OTLP JSON, 10^6 fields of an object': () =>
+    json(requestOf(`{${Array.from({ length: 1e6 }, (_, i) => `"k${i}":1`).join()}}`)),
   'OTLP JSON, 16 MiB of [': () => json('['.repeat(longest)),
   'OTLP JSON, depth 10^5': () => json('{"a":'.repeat(1e5)),
 };
 
 /** A field over and over, nearly as long as a message may be. */
-function filled(field: Buffer): Buffer {
+export function filled(field: Buffer): Buffer {
   return Buffer.alloc(Math.floor((longest - 500) / field.length) * field.length, field);
 }
 
@@ -85,11 +112,29 @@ function repeated(count: number, field: Buffer): Buffer {
   return bytesField(1, [bytesField(2, spans)]);
 }
 
+const jsonCall = JSON.stringify({
+  ...{ traceId: '0a'.repeat(16), spanId: '0b'.repeat(8), name: 'chat m' },
+  ...{ startTimeUnixNano: `${start}`, endTimeUnixNano: `${start + 1_000_000n}` },
+  attributes: [
+    'gen_ai.operation.name',
+    'gen_ai.request.model',
+    ...Array.from({ length: 12 }, (_, i) => `gen_ai.attribute.${i}`),
+  ].map((key) => ({ key, value: { stringValue: 'chat' } })),
+});
+const requestOf = (spans: string) => `{"resourceSpans":[{"scopeSpans":[{"spans":[${spans}]}]}]}`;
+
+/** A text over and over, with commas, nearly as long as a message may be. */
+export function repeatedText(unit: string): string {
+  const count = Math.floor((longest - 1_000) / (unit.length + 1));
+  return `${`${unit},`.repeat(count - 1)}${unit}`;
+}
+
 const proto = (message: Buffer) => decoding(new OtlpProtoDecoder(testOptions()), message);
 const json = (message: string) =>
   decoding(new OtlpJsonDecoder(testOptions()), Buffer.from(message));
 
-function decoding(decoder: EventDecoder, message: Buffer) {
+/** Decodes a message, of which every item must be given. */
+export function decoding(decoder: EventDecoder, message: Buffer) {
   return () => {
     let given = 0;
     const count = decoder.decode(message, {

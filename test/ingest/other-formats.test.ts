@@ -59,6 +59,13 @@ describe('a topic whose records wait for their schema', () => {
     await Promise.all([bench.ingest.drain(), bench.respondToAll()]);
     expect(bench.ranges).toEqual([[0, 30]]);
     expect(bench.store.ledger).toMatchObject([{ consumed: 30, rejected: 30, aggregated: 0 }]);
+    const { eventsConsumed, eventsDropped } = bench.metrics;
+    expect((await eventsConsumed.get()).values).toMatchObject([
+      { labels: { topic: 't' }, value: 30 },
+    ]);
+    expect((await eventsDropped.get()).values).toMatchObject([
+      { labels: { topic: 't', reason: 'unknown_schema' }, value: 30 },
+    ]);
     const detail = 'Schema 7 cannot be used: the registry has none with that id';
     expect(said).toEqual([{ topic: 't', rejected: 30, of: 30, reason: 'unknown_schema', detail }]);
   });

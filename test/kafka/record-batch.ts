@@ -34,8 +34,11 @@ export function varint(value: number): Buffer {
   return Buffer.from([...bytes, rest]);
 }
 
-/** Records without key and headers, uncompressed. */
-export function recordsOf(values: readonly (Buffer | string | null)[], headerCount = 0): Buffer {
+/** Records without key, uncompressed, each with these headers. */
+export function recordsOf(
+  values: readonly (Buffer | string | null)[],
+  headers: readonly (readonly [name: string, value: string | null])[] = [],
+): Buffer {
   return Buffer.concat(
     values.flatMap((text, i) => {
       const value = text === null ? null : Buffer.from(text);
@@ -46,10 +49,13 @@ export function recordsOf(values: readonly (Buffer | string | null)[], headerCou
         varint(-1),
         varint(value?.length ?? -1),
         value ?? Buffer.alloc(0),
-        varint(headerCount),
-        ...Array.from({ length: headerCount }, () =>
-          Buffer.concat([varint(1), Buffer.from('h'), varint(-1)]),
-        ),
+        varint(headers.length),
+        ...headers.flatMap(([name, of]) => [
+          varint(Buffer.byteLength(name)),
+          Buffer.from(name),
+          varint(of === null ? -1 : Buffer.byteLength(of)),
+          Buffer.from(of ?? ''),
+        ]),
       ];
       const length = body.reduce((sum, part) => sum + part.length, 0);
       return [varint(length), ...body];
@@ -213,10 +219,18 @@ export function encodeResponse(
   ]);
 }
 
+/** A copy of a record, with its headers. */
+export interface CopiedRecord extends Omit<SourceRecord, 'headers'> {
+  readonly headers: Readonly<Record<string, Buffer>>;
+}
+
 /** Copies of all visible records. */
-export function allOf(records: Records): SourceRecord[] {
-  const seen: SourceRecord[] = [];
-  for (; records.current !== undefined; records.advance()) seen.push({ ...records.current });
+export function allOf(records: Records): CopiedRecord[] {
+  const seen: CopiedRecord[] = [];
+  for (; records.current !== undefined; records.advance()) {
+    const { headers, ...rest } = records.current;
+    seen.push({ ...rest, headers: Object.fromEntries(headers?.() ?? []) });
+  }
   return seen;
 }
 
@@ -225,6 +239,7 @@ export interface DecodedMessage {
   readonly offset: string;
   readonly timestamp: string;
   readonly attributes: number;
+  readonly headers: Readonly<Record<string, Buffer | null | readonly (Buffer | null)[]>>;
   readonly value: Buffer | null;
   readonly isControlRecord: boolean;
 }

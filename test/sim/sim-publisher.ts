@@ -34,7 +34,9 @@ export class SimLetters {
         return;
       }
       scheduler.at(endpoint.latencyMs(), undefined, () => {
-        for (const { headers = {} } of messages) this.letters.push({ topic, headers });
+        for (const { headers = {} } of messages) {
+          this.letters.push({ topic, headers: headers as Readonly<Record<string, string>> });
+        }
         if (death === 'after') return endpoint.die();
         if (isAnswerLost) answer(random.unit() * 3_000, refuse);
         else answer(endpoint.latencyMs(), resolve);

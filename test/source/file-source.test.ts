@@ -7,9 +7,9 @@ import { afterAll, describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { FileSource } from '../../src/source/file-source.ts';
-import type { RecordBatch, SourceRecord } from '../../src/source/record.ts';
+import type { RecordBatch } from '../../src/source/record.ts';
 import { type Claim, ClaimLostError, type SourceHandler } from '../../src/source/source.ts';
-import { allOf } from '../kafka/record-batch.ts';
+import { allOf, type CopiedRecord } from '../kafka/record-batch.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-file-source-'));
 const startedMs = Date.parse('2026-11-21T10:00:00.000Z');
@@ -24,7 +24,7 @@ function fileOf(name: string, content: string | Buffer): string {
 
 /** Keeps what it is given. */
 class Reader implements SourceHandler {
-  readonly batches: (Omit<RecordBatch, 'records'> & { records: SourceRecord[] })[] = [];
+  readonly batches: (Omit<RecordBatch, 'records'> & { records: CopiedRecord[] })[] = [];
   claim: Claim | undefined;
   onEach: () => void = () => undefined;
 

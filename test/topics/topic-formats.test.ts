@@ -92,16 +92,20 @@ describe('what check --connect says of a topic', () => {
 
 describe('the decoder of a topic', () => {
   const bounds = { maxMessageBytes: 1e6, maxDurationMs: 3.6e6, maxDimensionBytes: 256 };
-  const decoded = (entry: object, message: unknown) => {
+  const decoded = (entry: object, message: unknown, headers: Record<string, string> = {}) => {
     const sample = new TopicSample();
     const { stages, values } = sample;
     const decoder = open({ topic: 't', ...entry }).decoderOf('t', { ...bounds, stages, values });
-    decoder.decode(Buffer.from(JSON.stringify(message)), sample);
+    const text = typeof message === 'string' ? message : JSON.stringify(message);
+    const pairs = Object.entries(headers).map(([name, of]) => [name, Buffer.from(of)] as const);
+    decoder.decode(Buffer.from(text), sample, () => new Map(pairs));
     const { events, models, firstReject } = sample.summary();
     return { events, models, ...firstReject };
   };
   const own = 'start: {path: t, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: m\n';
   const json = { format: 'json', mapping: fileOf('own.yaml', own) };
+  const accessLine =
+    '127.0.0.1 - - [25/Nov/2026:16:42:07 +0000] "POST /predict/ranker HTTP/1.1" 200 17 "-" "client/1" rt=0.167 urt="0.168"';
   const record = { t: 1_790_000_000_000, d: 5 };
 
   it.each([
@@ -113,9 +117,56 @@ describe('the decoder of a topic', () => {
       { log: JSON.stringify({ ...record, m: 'c' }) },
       { events: 1, models: ['c'] },
     ],
+    [
+      'lines of text of its preset, as they are or wrapped',
+      { format: 'json', preset: 'nginx' },
+      `${accessLine}\r\n${JSON.stringify({ log: `${accessLine}\n` })}\n`,
+      { events: 2, models: ['ranker'] },
+    ],
+    [
+      'text that is no line of its preset',
+      { format: 'json', preset: 'nginx' },
+      accessLine.replace('"POST', 'POST'),
+      { events: 0, reason: 'invalid_json', detail: expect.stringContaining("or nginx's combined") },
+    ],
     ['no model', json, record, { events: 0, reason: 'missing_model' }],
   ])('uses %s', (_, entry, message, expected) => {
     expect(decoded(entry, message)).toMatchObject(expected);
+  });
+
+  it('reads headers of a record where its mapping has a key for them', () => {
+    const mapping = (where: string) =>
+      fileOf(
+        `headers-${where.length}.yaml`,
+        `headers: h\n${where}start: {path: h.time, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: h."the.model"\n`,
+      );
+    const headers = { time: '1790000000000', 'the.model': 'größe' };
+    const plain = { format: 'json', mapping: mapping('') };
+    expect(decoded(plain, [{ d: 1 }, { d: 2, h: { time: 1 } }], headers)).toEqual({
+      events: 2,
+      models: ['größe'],
+    });
+    expect(decoded(plain, { d: 1 }, {})).toMatchObject({
+      events: 0,
+      reason: 'missing_ts',
+      detail: 'the start must be at "h.time" or "d": nothing is there',
+    });
+    const some = { format: 'json', mapping: mapping('where: [{path: h.type, equals: a}]\n') };
+    expect(decoded(some, { d: 1 }, headers)).toEqual({ events: 0, models: [] });
+    expect(decoded(some, { d: 1 }, { ...headers, type: 'a' })).toMatchObject({ events: 1 });
+    const wrapped = { ...plain, unwrap: 'message' };
+    expect(decoded(wrapped, { message: '{"d":1}' }, headers)).toMatchObject({ events: 1 });
+    // Without the key a field of that name is the record's own.
+    const own = {
+      ...json,
+      mapping: fileOf(
+        'h.yaml',
+        'start: {path: h.t, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: h.m\n',
+      ),
+    };
+    expect(decoded(own, { d: 1, h: { t: 1_790_000_000_000, m: 'own' } }, headers)).toMatchObject({
+      models: ['own'],
+    });
   });
 
   it('refuses a schema that cannot be used when the configuration is read', () => {

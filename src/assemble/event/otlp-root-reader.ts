@@ -1,5 +1,5 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
-import { MessageView } from '../../formats/otlp/message-view.ts';
+import type { MessageView } from '../../formats/otlp/message-view.ts';
 import { SpanScanner, valueKinds } from '../../formats/otlp/span-scanner.ts';
 import { partsOf, type Source } from '../../formats/spans/presets/preset.ts';
 import { type Attributes, toNanosecond } from '../../formats/spans/span.ts';
@@ -9,7 +9,7 @@ import {
   fieldsFrom,
   type SourceValues,
 } from '../../formats/spans/span-fields.ts';
-import type { TextCache } from './text-cache.ts';
+import type { BytesCache } from './bytes-cache.ts';
 
 const EXCEPTION = 'exception';
 
@@ -25,8 +25,8 @@ const NAME = 1 << 16;
  * They are those of `fieldsOf` and `otlpSpan`. The latter has to read a root that is unlike what writers write.
  */
 export class OtlpRootReader implements SourceValues<CompiledSource> {
-  readonly #texts: TextCache;
-  readonly #message = new MessageView();
+  readonly #texts: BytesCache<string>;
+  readonly #message: MessageView;
   readonly #scanner: SpanScanner;
   readonly #fields: CompiledFields;
   readonly #resourceKeys: readonly string[];
@@ -36,8 +36,10 @@ export class OtlpRootReader implements SourceValues<CompiledSource> {
   #bytes: Buffer = Buffer.alloc(0);
   #resource: Attributes = new Map();
 
-  constructor(fields: FieldSources, texts: TextCache) {
+  /** @param message of the spans that `read` is given. */
+  constructor(fields: FieldSources, message: MessageView, texts: BytesCache<string>) {
     this.#texts = texts;
+    this.#message = message;
     const all = listsOf(fields).flatMap(([, sources]) => sources.map(partsOf));
     const keys = [...new Set([errorType, ...all.map(({ attribute }) => attribute)])];
     const compiled = (source: Source): CompiledSource => {
@@ -77,7 +79,6 @@ export class OtlpRootReader implements SourceValues<CompiledSource> {
   ): EventDraft | undefined {
     const scanner = this.#scanner;
     if (this.#hasMembers) return undefined;
-    this.#message.begin(bytes);
     scanner.begin();
     if (!scanner.scan(bytes, start, end) || scanner.isSampled || !scanner.hasStart)
       return undefined;
@@ -129,9 +130,13 @@ export class OtlpRootReader implements SourceValues<CompiledSource> {
       const value = this.#resource.get(this.#resourceKeys[~source] as string);
       return typeof value === 'string' ? value : '';
     }
-    if (source === NAME) return this.#texts.text(this.#bytes, nameStart, nameEnd);
+    if (source === NAME) return this.#text(nameStart, nameEnd);
     if (this.#scanner.kindOf(source) !== valueKinds.text) return '';
-    return this.#texts.text(this.#bytes, starts[source] as number, ends[source] as number);
+    return this.#text(starts[source] as number, ends[source] as number);
+  }
+
+  #text(start: number, end: number): string {
+    return this.#texts.get(this.#message, this.#bytes, start, end);
   }
 }
 

@@ -1,10 +1,12 @@
+import { limits } from '../../base/limits.ts';
 import { MessageView } from '../../formats/otlp/message-view.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
 import type { Attributes } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
+import type { SpanFault } from '../../formats/spans/span-reader.ts';
+import { BytesCache } from './bytes-cache.ts';
 import { OtlpRootReader } from './otlp-root-reader.ts';
-import { TextCache } from './text-cache.ts';
 import type { TraceRules } from './trace-rules.ts';
 import { bytesOfFields, ReusedSpan, SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
 import type { TraceSpanSink } from './trace-span-sink.ts';
@@ -12,13 +14,10 @@ import type { TraceSpanSink } from './trace-span-sink.ts';
 /** Bytes of a trace's id, and of a span's. */
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
-/** Resources that are kept at once, and the largest one. */
-const KEPT = 2_000;
-const KEPT_BYTES = 4_096;
 const NOT_FOUND = -1;
 
 interface Resource {
-  readonly attributes: Attributes | string;
+  readonly attributes: Attributes | SpanFault;
   readonly service: string;
 }
 
@@ -29,11 +28,11 @@ interface Resource {
  */
 export class OtlpTraceReader {
   readonly #rules: TraceRules;
-  readonly #envelope = new OtlpEnvelope();
+  readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
   readonly #message = new MessageView();
-  readonly #texts = new TextCache();
+  readonly #texts = new BytesCache((bytes, start, end) => bytes.toString('utf8', start, end));
   readonly #roots: OtlpRootReader;
-  readonly #resources = new Map<string, Resource>();
+  readonly #resources = new BytesCache(resourceOf);
   readonly #span = new ReusedSpan();
   /** The last trace id, by four integers and as text. */
   readonly #traceIdParts = new Int32Array(TRACE_ID_BYTES / 4);
@@ -49,7 +48,7 @@ export class OtlpTraceReader {
 
   constructor(rules: TraceRules) {
     this.#rules = rules;
-    this.#roots = new OtlpRootReader(rules.fields, this.#texts);
+    this.#roots = new OtlpRootReader(rules.fields, this.#message, this.#texts);
   }
 
   /** Reads a message. @returns what is wrong with it as a whole */
@@ -59,11 +58,12 @@ export class OtlpTraceReader {
     if (envelope.problem !== undefined) return envelope.problem;
     this.#message.begin(bytes);
     let resourceNumber = -1;
-    let resource: Resource = { attributes: '', service: '' };
+    let resource: Resource = { attributes: new Map(), service: '' };
     while (envelope.next()) {
       if (resourceNumber !== envelope.resourceNumber) {
         resourceNumber = envelope.resourceNumber;
-        resource = this.#resourceAt(bytes, envelope.resourceStart, envelope.resourceEnd);
+        const { resourceStart, resourceEnd } = envelope;
+        resource = this.#resources.get(this.#message, bytes, resourceStart, resourceEnd);
       }
       if (this.#readPlain(bytes, envelope.start, envelope.end, resource)) {
         sink.span(this.#traceId, this.#span);
@@ -74,9 +74,8 @@ export class OtlpTraceReader {
 
   #readAny(bytes: Buffer, { attributes }: Resource, sink: TraceSpanSink): void {
     const { start, end } = this.#envelope;
-    const span =
-      typeof attributes === 'string' ? attributes : otlpSpan(bytes, start, end, attributes);
-    if (typeof span === 'string') sink.malformed(span, this.#origin(bytes));
+    const span = 'detail' in attributes ? attributes : otlpSpan(bytes, start, end, attributes);
+    if ('detail' in span) sink.malformed(span.detail, this.#origin(bytes), span.reason);
     else if (span.traceId === '') {
       sink.malformed('A span must have a trace id, and has none.', this.#origin(bytes));
     } else sink.span(span.traceId, traceSpanOf(span, this.#rules));
@@ -93,7 +92,7 @@ export class OtlpTraceReader {
   #readPlain(bytes: Buffer, start: number, end: number, resource: Resource): boolean {
     const { stagesFrom, rootNames } = this.#rules;
     const { attributes, service } = resource;
-    if (stagesFrom === 'triton' || typeof attributes === 'string') return false;
+    if (stagesFrom === 'triton' || 'detail' in attributes) return false;
     if (!this.#find(bytes, start, end) || !this.#readTraceId(bytes)) return false;
     const { view, base } = this.#message;
     const span = this.#span;
@@ -103,7 +102,7 @@ export class OtlpTraceReader {
     const hasParent = this.#parentAt !== NOT_FOUND;
     span.parentHigh = hasParent ? view.getInt32(base + this.#parentAt, false) : 0;
     span.parentLow = hasParent ? view.getInt32(base + this.#parentAt + 4, false) : 0;
-    span.name = this.#texts.text(bytes, this.#nameAt, this.#nameEnd);
+    span.name = this.#texts.get(this.#message, bytes, this.#nameAt, this.#nameEnd);
     span.service = service;
     span.bytes = SPAN_BYTES + 2 * (span.name.length + service.length);
     const isRoot = (span.parentHigh | span.parentLow) === 0 || rootNames.has(span.name);
@@ -226,21 +225,12 @@ export class OtlpTraceReader {
     }
     return this.#traceId !== '';
   }
+}
 
-  #resourceAt(bytes: Buffer, start: number, end: number): Resource {
-    const key = end - start > KEPT_BYTES ? undefined : bytes.toString('latin1', start, end);
-    const known = key === undefined ? undefined : this.#resources.get(key);
-    if (known !== undefined) return known;
-    const attributes = otlpResource(bytes, start, end);
-    const service =
-      typeof attributes === 'string' ? '' : (textFrom(attributes, 'service.name') ?? '');
-    const resource = { attributes, service };
-    if (key !== undefined) {
-      if (this.#resources.size >= KEPT) this.#resources.clear();
-      this.#resources.set(key, resource);
-    }
-    return resource;
-  }
+function resourceOf(bytes: Buffer, start: number, end: number): Resource {
+  const attributes = otlpResource(bytes, start, end);
+  const service = 'detail' in attributes ? '' : (textFrom(attributes, 'service.name') ?? '');
+  return { attributes, service };
 }
 
 /** Buffer's own method, which `toString` calls after many checks. */

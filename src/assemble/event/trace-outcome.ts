@@ -67,7 +67,8 @@ function rootsOf(spans: readonly TraceSpan[], { rootNames }: TraceRules): TraceS
 function eventOf({ spans }: ClosedTrace, root: TraceSpan, rules: TraceRules): EventDraft {
   const { durationMs, fields } = root;
   if (rules.stagesFrom === 'triton' && root.full !== undefined) {
-    return tritonEventOf(root.full, spans, rules, { ...fields, total_ms: durationMs });
+    const event = { ...fields, weight: fields?.weight ?? rules.weight, total_ms: durationMs };
+    return tritonEventOf(root.full, spans, rules, event);
   }
   const { ts, model, version, request_type, service, host, region, tenant, id } = fields ?? {};
   const { trace_id, status, batch_size, input_tokens, output_tokens, weight } = fields ?? {};
@@ -87,7 +88,7 @@ function eventOf({ spans }: ClosedTrace, root: TraceSpan, rules: TraceRules): Ev
     batch_size,
     input_tokens,
     output_tokens,
-    weight,
+    weight: weight ?? rules.weight,
     total_ms: durationMs,
     stages_ms: stagesOf(spans, root, rules),
   };

@@ -14,6 +14,8 @@ export interface TraceRules {
   /** Whether a direct child of the root that is not in it is a stage by its own name. */
   readonly otherChildren: 'stage' | 'ignore';
   readonly fields: FieldSources;
+  /** Requests that a trace stands for whose trace state does not say it; undefined: one. */
+  readonly weight?: number | undefined;
 }
 
 /** Spans of the root of Triton's traces, which may continue a trace of the caller. */

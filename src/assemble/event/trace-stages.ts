@@ -1,3 +1,6 @@
+import { totalStage } from '../../base/dimensions.ts';
+import { limits } from '../../base/limits.ts';
+import { stageName } from '../../decode/timing-event.ts';
 import { toNanosecond } from '../../formats/spans/span.ts';
 import { hasParent, haveSameId, idText, isChild, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
@@ -6,7 +9,7 @@ import type { TraceRules } from './trace-rules.ts';
  * Returns the stages of a trace whose root is there, inclusive times summed by name:
  *
  * - spans that the rules name, anywhere below the root; not those inside another one of their stage;
- * - other direct children of the root, by their names;
+ * - other direct children of the root, by their names, see `stageNameOf`;
  * - of each span that a client and a server share (Zipkin), `downstream:SERVICE`, the server's time, and
  *   `network:SERVICE`, the rest of the client's.
  *
@@ -30,13 +33,14 @@ export function stagesOf(
     if (durationMs === undefined || durationMs < 0 || !endIsSet) continue;
     const server = isShared ? undefined : servers?.find((half) => haveSameId(half, span));
     if (server?.durationMs !== undefined && server.durationMs >= 0) {
-      add(stages, `downstream:${server.service}`, server.durationMs);
+      add(stages, stageNameOf(`downstream:${server.service}`), server.durationMs);
       const restMs = toNanosecond(durationMs - server.durationMs);
-      add(stages, `network:${server.service}`, Math.max(0, restMs));
+      add(stages, stageNameOf(`network:${server.service}`), Math.max(0, restMs));
     } else if (span !== root && hasParent(span)) {
       const named = stageOf.get(name);
       const isDirect = isChild(span, root);
-      const stage = named ?? (isDirect && otherChildren === 'stage' ? name : undefined);
+      const isOther = isDirect && otherChildren === 'stage';
+      const stage = named ?? (isOther ? stageNameOf(name) : undefined);
       if (stage === undefined || (isShared && isHalf(span, spans))) continue;
       if (!isDirect && !isBelow(span, root, stage)) continue;
       add(stages, stage, durationMs);
@@ -56,9 +60,24 @@ function sharedOf(spans: readonly TraceSpan[]): TraceSpan[] | undefined {
   return servers;
 }
 
+/** Stage of the spans beyond the stages that an event may name. */
+const OTHER = 'other_spans';
+
 function add(stages: Record<string, number>, stage: string, ms: number): void {
   const before = stages[stage];
-  stages[stage] = before === undefined ? ms : toNanosecond(before + ms);
+  if (before !== undefined) stages[stage] = toNanosecond(before + ms);
+  else if (Object.keys(stages).length < limits.stagesPerEvent - 1) stages[stage] = ms;
+  else stages[OTHER] = toNanosecond((stages[OTHER] ?? 0) + ms);
+}
+
+/**
+ * Returns the name of a span as that of a stage: what such a name may not have becomes `_`, and a name that does
+ * not begin with a letter gets `span_` before it, as `total` does.
+ */
+export function stageNameOf(span: string): string {
+  if (stageName.test(span) && span !== totalStage) return span;
+  const name = span.replace(/[^A-Za-z0-9_.:/-]+/g, '_');
+  return (/^[A-Za-z]/.test(name) && name !== totalStage ? name : `span_${name}`).slice(0, 64);
 }
 
 /** Whether the client's half of a shared span is there too. */

@@ -1,19 +1,28 @@
 import type { MetricFactory } from './metric-factory.ts';
 
-export function ingestMetrics(make: MetricFactory) {
+/** What becomes of the events of each topic. */
+export function eventMetrics(make: MetricFactory) {
   return {
-    eventsConsumed: make.counter('events_consumed_total', 'Timing events read, good or bad.'),
+    eventsConsumed: make.counter('events_consumed_total', 'Timing events read, good or bad.', [
+      'topic',
+    ]),
     eventsAggregated: make.counter(
       'events_aggregated_total',
       'Events counted in their own series.',
+      ['topic'],
     ),
-    eventsDropped: make.counter('events_dropped_total', 'Events not counted, by reason.', [
-      'reason',
+    eventsDropped: make.counter(
+      'events_dropped_total',
+      'Events not counted, by topic and reason.',
+      ['topic', 'reason'],
+    ),
+    eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.', [
+      'topic',
     ]),
-    eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.'),
     eventsLateMerged: make.counter(
       'events_late_merged_total',
       'Events counted in a window that the watermark had already passed.',
+      ['topic'],
     ),
     eventsLateMergedShare: make.gauge(
       'events_late_merged_share',
@@ -21,6 +30,11 @@ export function ingestMetrics(make: MetricFactory) {
       ['topic'],
       'max',
     ),
+  };
+}
+
+export function ingestMetrics(make: MetricFactory) {
+  return {
     chunksFlushed: make.counter('chunks_flushed_total', 'Chunks stored and committed.'),
     chunkRows: make.counter('chunk_rows_total', 'Rows inserted into ClickHouse.'),
     chunkFlushSeconds: make.histogram(
@@ -84,6 +98,7 @@ export function formatMetrics(make: MetricFactory) {
     eventsUnmapped: make.counter(
       'events_unmapped_total',
       'Spans and records that are no event by intent: no rule maps them.',
+      ['topic'],
     ),
     schemaRequests: make.counter(
       'schema_registry_requests_total',

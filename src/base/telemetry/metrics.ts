@@ -6,7 +6,13 @@ import {
 } from 'prom-client';
 import { assembleMetrics } from './assemble-metrics.ts';
 import { alertMetrics, detectDelayMetrics, detectMetrics } from './detect-metrics.ts';
-import { clockMetrics, formatMetrics, ingestMetrics, ledgerMetrics } from './ingest-metrics.ts';
+import {
+  clockMetrics,
+  eventMetrics,
+  formatMetrics,
+  ingestMetrics,
+  ledgerMetrics,
+} from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
 
 /** Metrics of a tailmark process. One set per process; tests make their own. */
@@ -21,6 +27,7 @@ export function createMetrics() {
     /** Figures of the process, which its threads do not have: see `collectProcessMetrics`. */
     ofProcess: new Registry(),
     ...assembleMetrics(make),
+    ...eventMetrics(make),
     ...ingestMetrics(make),
     ...clockMetrics(make),
     ...formatMetrics(make),

@@ -28,6 +28,9 @@ export const probes = {
     const { createLog } = await import('../../base/telemetry/log.ts');
     return probeTopics(config, createLog({ level: 'error' }));
   },
+  /** The same of topics of spans. */
+  spanTopics: async (config: Config) =>
+    (await import('../../roles/assemble/probe-span-topics.ts')).probeSpanTopics(config),
   /** Needs both servers. */
   group: async (config: Config) =>
     (await import('../../ingest/require-own-group.ts')).probeGroup(config),
@@ -41,8 +44,7 @@ const deadlineMs = 15_000;
 
 /**
  * Runs the probes of both servers concurrently, and where both are well, those of the topics' records and
- * of the group which ingests. A
- * probe that hangs or throws is a finding.
+ * of the group which ingests. A probe that hangs or throws is a finding.
  *
  * @param roles whose writes are tried. @default none
  */
@@ -58,12 +60,15 @@ export async function runProbes(
     both.push(bounded('ClickHouse', probes.clickhouse(config, roles), signal));
   }
   const findings = (await Promise.all(both)).flat();
-  const ingests = roles.length === 0 || roles.includes('ingest');
-  if (!ingests || findings.some(({ ok }) => !ok)) return findings;
-  const more = [
-    bounded('Kafka records', probes.topics(config), signal),
-    bounded('consumer group', probes.group(config), signal),
-  ];
+  if (findings.some(({ ok }) => !ok)) return findings;
+  const more: Promise<ProbeFinding[]>[] = [];
+  if (roles.length === 0 || roles.includes('ingest')) {
+    more.push(bounded('Kafka records', probes.topics(config), signal));
+    more.push(bounded('consumer group', probes.group(config), signal));
+  }
+  if (roles.includes('assemble')) {
+    more.push(bounded('Kafka records', probes.spanTopics(config), signal));
+  }
   return [...findings, ...(await Promise.all(more)).flat()];
 }
 

@@ -64,7 +64,7 @@ function asText(done: ReplayedLetters, from: string, isDryRun: boolean): string 
   const lines = [
     `${isDryRun ? 'Would replay' : 'Replayed'} ${total} rejected events of ${from}${because}.`,
     ...count(done.otherReason, 'have another reason; name it in --reason to replay such events.'),
-    ...count(done.gone, 'are gone from their topic, or cannot be decoded.'),
+    ...count(done.gone, 'are gone from their topic, cannot be decoded, or were read in part.'),
     ...count(done.otherLog, 'are of a topic that was recreated or moved since.'),
     ...count(done.withoutLetter, 'were only counted, and have no dead letter.'),
     ...count(done.left, 'dead letters are left: run the command again.'),

@@ -4,6 +4,7 @@ import { objectOf, parsed } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
 import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
 import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
+import { textLines } from '../../formats/mapping/text-lines.ts';
 import type { FileFormat } from '../file-format.ts';
 import { byteLines } from '../lines.ts';
 
@@ -13,7 +14,7 @@ const maxLineBytes = 16 * 1024 * 1024;
 const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte === 0x09);
 
 /**
- * Makes a format of a user's mapping, for files with one JSON object a line.
+ * Makes a format of a user's mapping, for files with one JSON object a line, or lines of text that it names.
  *
  * @param text YAML of the mapping.
  * @param file its name, for messages.
@@ -21,7 +22,7 @@ const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte =
  */
 export function mappedFormat(text: string, file: string): FileFormat {
   const mapping = checkedMapping(readMapping(text, file), file);
-  return formatOf(file, `JSON lines, by the mapping ${file}`, [], () => mapping);
+  return formatOf(file, `lines, by the mapping ${file}`, [], () => mapping);
 }
 
 /**
@@ -46,12 +47,19 @@ function formatOf(
   return {
     name,
     what,
-    recognise: (head) => (hasKeys(head, signs) ? `keys ${signs.join(', ')}` : undefined),
+    recognise: (head) => {
+      const end = head.indexOf('\n');
+      const line = end < 0 ? head : head.slice(0, end);
+      if (hasKeys(line, signs)) return `keys ${signs.join(', ')}`;
+      const text = textOf(mappingOf());
+      return text?.read(line.trimEnd()) && `lines of ${text.what}`;
+    },
     async convert(files, options, sink) {
-      const map = compileMapping(mappingOf(), options.model);
+      const mapping = mappingOf();
+      const reader = { map: compileMapping(mapping, options.model), text: textOf(mapping) };
       for (const file of files) {
         for await (const { bytes, isTooLong } of byteLines(file.open(), maxLineBytes)) {
-          if (!isBlank(bytes)) convertLine(bytes, isTooLong, map, sink);
+          if (!isBlank(bytes)) convertLine(bytes, isTooLong, reader, sink);
         }
       }
     },
@@ -60,13 +68,18 @@ function formatOf(
 
 const decoder = new TextDecoder('utf-8', { fatal: true });
 
-function convertLine(
-  bytes: Buffer,
-  isTooLong: boolean,
-  map: ReturnType<typeof compileMapping>,
-  sink: DraftSink,
-): void {
-  const mapped = isTooLong ? tooLongLine : mappedLine(bytes, map);
+interface LineReader {
+  readonly map: ReturnType<typeof compileMapping>;
+  /** Lines that are no JSON. */
+  readonly text: ReturnType<typeof textOf>;
+}
+
+function textOf({ lines }: Mapping) {
+  return lines === undefined ? undefined : textLines[lines];
+}
+
+function convertLine(bytes: Buffer, isTooLong: boolean, reader: LineReader, sink: DraftSink): void {
+  const mapped = isTooLong ? tooLongLine : mappedLine(bytes, reader);
   const origin = { bytes: () => Buffer.from(bytes) };
   if (mapped === 'skip') sink.skip(1);
   else if ('draft' in mapped) sink.draft(mapped.draft, origin);
@@ -78,7 +91,7 @@ const tooLongLine: Mapped = {
   detail: `a line must have at most ${maxLineBytes} bytes: it has more`,
 };
 
-function mappedLine(bytes: Buffer, map: ReturnType<typeof compileMapping>): Mapped {
+function mappedLine(bytes: Buffer, { map, text: textual }: LineReader): Mapped {
   let text: string;
   try {
     text = decoder.decode(bytes);
@@ -87,17 +100,23 @@ function mappedLine(bytes: Buffer, map: ReturnType<typeof compileMapping>): Mapp
   }
   const value = parsed(text);
   if (value !== undefined) return map(value);
-  const detail = `a line must be valid JSON: it is ${beginning(text)}`;
-  return { reason: 'invalid_json', detail };
+  const object = textual?.read(text.trimEnd());
+  if (object !== undefined) return map(object);
+  const isText = textual !== undefined && !text.trimStart().startsWith('{');
+  return isText
+    ? {
+        reason: 'invalid_line',
+        detail: `a line must be JSON, or ${textual.what}: it is ${beginning(text)}`,
+      }
+    : { reason: 'invalid_json', detail: `a line must be valid JSON: it is ${beginning(text)}` };
 }
 
 function beginning(text: string): string {
   return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
 }
 
-function hasKeys(head: string, keys: readonly string[]): boolean {
-  const end = head.indexOf('\n');
-  const object = objectOf(parsed(end < 0 ? head : head.slice(0, end)));
+function hasKeys(line: string, keys: readonly string[]): boolean {
+  const object = objectOf(parsed(line));
   if (object === undefined || keys.length === 0) return false;
   return keys.every((key) => Object.hasOwn(object, key));
 }

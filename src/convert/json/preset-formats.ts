@@ -14,19 +14,19 @@ export const envoy = presetFormat('envoy', 'Envoy: JSON access log with total_ns
   'start_time',
 ]);
 
-/** Istio's access log as JSON. */
-export const istio = presetFormat('istio', "Istio: Envoy's access log in Istio's default JSON", [
-  'upstream_service_time',
-  'response_flags',
-  'start_time',
-]);
+/** Envoy's access log with the fields of its default text, which Istio writes as JSON. */
+export const istio = presetFormat(
+  'istio',
+  "Envoy's access log in its default text, or in Istio's default JSON",
+  ['upstream_service_time', 'response_flags', 'start_time'],
+);
 
-/** nginx' access log; config/presets/nginx.yaml has the format to configure. */
-export const nginx = presetFormat('nginx', 'nginx: JSON access log with msec and request_time', [
-  'msec',
-  'request_time',
-  'status',
-]);
+/** nginx' access log; config/presets/nginx.yaml has the formats to configure. */
+export const nginx = presetFormat(
+  'nginx',
+  'nginx, ingress-nginx: access log with times, as JSON or text',
+  ['msec', 'request_time', 'status'],
+);
 
 /** CloudEvents in the form of an envelope. */
 export const cloudevents = presetFormat('cloudevents', 'CloudEvents 1.0: JSON lines', [

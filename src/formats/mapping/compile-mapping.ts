@@ -16,12 +16,16 @@ import { statusOf } from './compile-status.ts';
 import { millisecondsOf, wholeMilliseconds } from './exact-time.ts';
 import { Fault, shown } from './fault.ts';
 import type { Mapping } from './mapping-schema.ts';
+import { textLines } from './text-lines.ts';
 
 /** What an object is by a mapping: an event, none by a mistake in it, or none by intent. */
 export type Mapped =
   | { readonly draft: EventDraft }
   | { readonly reason: RejectReason | FormatReason; readonly detail: string }
   | 'skip';
+
+/** Reads the headers of the record that holds an object, as texts. */
+export type ReadTexts = () => Readonly<Record<string, string>>;
 
 /** Fields beside times, stages and status, with their kinds. */
 const kinds = {
@@ -59,17 +63,23 @@ function reasonOf(name: string, kind: FieldKind): RejectReason {
 export function compileMapping(
   mapping: Mapping,
   fallbackModel?: string | undefined,
-): (object: unknown) => Mapped {
-  const unwrap = unwrapperOf(mapping.unwrap);
+): (object: unknown, headers?: ReadTexts) => Mapped {
+  const unwrap = unwrapperOf(mapping);
   const applies = conditionsOf(mapping.where);
   const readTimes = timesOf(mapping);
   const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
   const readStages = mapping.stages === undefined ? undefined : stagesOf(mapping.stages);
   const fields = fieldsOf(mapping);
-  return (object) => {
+  const { headers: headersName } = mapping;
+  return (object, headers) => {
     try {
-      const root = unwrap(object);
-      if (root === undefined || !applies(root)) return 'skip';
+      const unwrapped = unwrap(object);
+      if (unwrapped === undefined) return 'skip';
+      const root =
+        headersName === undefined || headers === undefined
+          ? unwrapped
+          : { ...(unwrapped as object), [headersName]: headers() };
+      if (!applies(root)) return 'skip';
       const { start, ...times } = readTimes(root);
       const draft: Record<string, unknown> = times;
       for (const [name, get] of fields) {
@@ -90,20 +100,21 @@ export function compileMapping(
 }
 
 /** The object itself, or what a text in it holds; undefined for a line of a log that is no object. */
-function unwrapperOf(paths: Mapping['unwrap']): Getter<unknown> {
-  const find = paths === undefined ? undefined : finder(paths);
+function unwrapperOf({ unwrap, lines }: Mapping): Getter<unknown> {
+  const find = unwrap === undefined ? undefined : finder(unwrap);
+  const text = lines === undefined ? undefined : textLines[lines];
   return (object) => {
     if (typeof object !== 'object' || object === null || Array.isArray(object)) {
       throw new Fault('not_an_object', `the line must hold an object: it is ${shown(object)}`);
     }
     const found = find?.(object);
     if (found === undefined || typeof found.value === 'object') return found?.value ?? object;
-    const text = String(found.value);
-    if (!text.trimStart().startsWith('{')) return undefined;
+    const line = String(found.value);
+    if (!line.trimStart().startsWith('{')) return text?.read(line.trimEnd());
     try {
-      return JSON.parse(text) as unknown;
+      return JSON.parse(line) as unknown;
     } catch {
-      throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(text)}`);
+      throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(line)}`);
     }
   };
 }

@@ -3,11 +3,15 @@ import { statuses } from '../../base/statuses.ts';
 import { units } from './exact-time.ts';
 import { parsePath } from './path.ts';
 import { patternProblem } from './pattern.ts';
+import { textLineNames } from './text-lines.ts';
 
 const path = z
   .string('must be a path such as a.b[0]."c.d"')
   .refine((text) => parsePath(text) !== undefined, 'must be a path such as a.b[0]."c.d"')
-  .meta({ description: 'Keys from the object to the value; quotes around a key with dots.' });
+  .meta({
+    form: 'a path',
+    description: 'Keys from the object to the value; quotes around a key with dots.',
+  });
 
 /** One of something, or a list of fallbacks: the first that is there counts. */
 const oneOrMore = <Type extends z.ZodType>(one: Type) =>
@@ -34,6 +38,7 @@ const source = z.union(
         })
         .optional()
         .meta({
+          form: 'a regular expression',
           description:
             'Regular expression with one group: what it holds is the value. Without a match the value is absent.',
         }),
@@ -141,6 +146,17 @@ export const mappingSchema = z
       description:
         'Where a log shipper puts the text that holds the JSON, such as `message`. Objects without it are taken as they are; a text that is no object gives no event.',
     }),
+    headers: z.string('must be a text').min(1, 'must not be empty').optional().meta({
+      description:
+        "Key under which the headers of the object's record in Kafka are, as texts. Left out: they are not read.",
+    }),
+    lines: z
+      .enum(textLineNames, `must be one of ${textLineNames.join(', ')}`)
+      .optional()
+      .meta({
+        description:
+          'Text that is read too, as an object with the fields of the same JSON: lines of this software.',
+      }),
     where: conditions('Conditions on the object, else it gives no event.'),
     start: times('Start of the request.'),
     end: times('End of the request: for the total, or for the start, which is end − total.'),

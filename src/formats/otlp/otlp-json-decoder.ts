@@ -1,11 +1,11 @@
 import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
-import { bracketsOf } from '../../decode/brackets.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { binaryHint } from '../../decode/foreign-form.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
+import { bracketsExcess } from '../json-brackets.ts';
 import { readOtlpJson } from '../spans/otlp-json.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { SpanDrafts } from './span-drafts.ts';
@@ -51,31 +51,24 @@ export class OtlpJsonDecoder implements EventDecoder {
         'invalid_utf8',
         `The message must be UTF-8: some bytes are not${binaryHint(message)}`,
       );
-    const { depth, count } = bracketsOf(message, 0, end);
-    if (depth > limits.spansNestingDepth) {
-      const rule = `at most ${limits.spansNestingDepth} levels`;
-      return whole('too_deep', `The message must nest ${rule}: it nests deeper`);
-    }
-    if (count > limits.spansBrackets) {
-      const rule = `at most ${limits.spansBrackets} objects and arrays`;
-      return whole('too_many_events', `The message must hold ${rule}: it holds ${count}`);
-    }
+    const excess = bracketsExcess(message);
+    if (excess !== undefined) return whole(excess.reason, excess.detail);
     const hasMark = message[0] === 0xef;
     const text = message.toString('utf8', hasMark ? byteOrderMark : 0);
     let isOver = false;
     const isWithin = (origin: Origin) => {
-      const { excess } = drafts;
+      const beyond = drafts.excess;
       this.#origin = origin;
-      if (!isOver && excess !== undefined) whole('too_many_events', excess);
-      isOver ||= excess !== undefined;
+      if (!isOver && beyond !== undefined) whole('too_many_events', beyond);
+      isOver ||= beyond !== undefined;
       return !isOver;
     };
     const problem = readOtlpJson(text, {
       span: (span, origin) => {
         if (isWithin(origin)) drafts.span(span, origin, 0, end);
       },
-      malformed: (detail, origin) => {
-        if (isWithin(origin)) drafts.rejectAt('bad_field', detail, 0, end);
+      malformed: (detail, origin, reason = 'bad_field') => {
+        if (isWithin(origin)) drafts.rejectAt(reason, detail, 0, end);
       },
     });
     return problem === undefined ? drafts.index : whole('invalid_json', problem);

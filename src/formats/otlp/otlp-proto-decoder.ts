@@ -114,8 +114,8 @@ export class OtlpProtoDecoder implements EventDecoder {
       }
       this.#isInSpan = true;
       const { attributes } = resource;
-      if (typeof attributes === 'string') {
-        drafts.rejectAt('invalid_protobuf', attributes, start, end);
+      if ('detail' in attributes) {
+        drafts.rejectAt(attributes.reason ?? 'invalid_protobuf', attributes.detail, start, end);
         continue;
       }
       const isPlain = !this.#hasRules && this.#scanner.scan(message, start, end);
@@ -129,8 +129,8 @@ export class OtlpProtoDecoder implements EventDecoder {
         this.#fallbackCount++;
         const span = otlpSpan(message, start, end, attributes);
         const origin = { bytes: () => this.letter(message, start, end) };
-        if (typeof span === 'string') drafts.rejectAt('invalid_protobuf', span, start, end);
-        else drafts.span(span, origin, start, end);
+        if (!('detail' in span)) drafts.span(span, origin, start, end);
+        else drafts.rejectAt(span.reason ?? 'invalid_protobuf', span.detail, start, end);
       }
     }
   }

@@ -2,6 +2,7 @@ import { overflowValue } from '../../base/dimensions.ts';
 import type { Interner } from '../../decode/interner.ts';
 import { otlpResource } from '../spans/otlp-proto.ts';
 import type { Attributes } from '../spans/span.ts';
+import type { SpanFault } from '../spans/span-reader.ts';
 import { type MessageView, wordsOf } from './message-view.ts';
 
 /** Resources that are kept, and the bytes of one above which it is not. */
@@ -12,8 +13,7 @@ const MIN_COMPARED_BYTES = 4;
 
 /** A resource and what rules ask of it. */
 export class Resource {
-  /** A sentence where it cannot be read. */
-  readonly attributes: Attributes | string;
+  readonly attributes: Attributes | SpanFault;
   /** Texts by the index of the key; undefined where there is none or an empty one. */
   readonly texts: readonly (Buffer | undefined)[];
   /** Texts that only the contract may judge. */
@@ -23,10 +23,14 @@ export class Resource {
   /** Generation of the interner that the ids are of. */
   generation = -1;
 
-  constructor(attributes: Attributes | string, keys: readonly string[], maxDimensionBytes: number) {
+  constructor(
+    attributes: Attributes | SpanFault,
+    keys: readonly string[],
+    maxDimensionBytes: number,
+  ) {
     this.attributes = attributes;
     this.texts = keys.map((key) => {
-      const value = typeof attributes === 'string' ? undefined : attributes.get(key);
+      const value = 'detail' in attributes ? undefined : attributes.get(key);
       return typeof value === 'string' && value !== '' ? Buffer.from(value) : undefined;
     });
     this.areDoubtful = this.texts.map(

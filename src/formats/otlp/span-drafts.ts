@@ -1,4 +1,3 @@
-import { limits } from '../../base/limits.ts';
 import { type DecodeContext, decodeValue, type Rejection } from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecodeSink } from '../../decode/event-decoder.ts';
@@ -9,6 +8,7 @@ import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Preset } from '../spans/presets/preset.ts';
 import type { Span } from '../spans/span.ts';
 import { emitSpan, type SpanEventSink } from '../spans/span-events.ts';
+import { excessOfMessage } from '../spans/span-reader.ts';
 import { emitByRules, type SpanRules } from '../spans/span-rules.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 
@@ -49,11 +49,7 @@ export class SpanDrafts implements SpanEventSink {
 
   /** Sentence on the limit that the message has reached: its rest is one rejection. */
   get excess(): string | undefined {
-    if (this.index >= limits.eventsPerMessage) {
-      return `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
-    }
-    if (this.#rejected < limits.rejectedSpansPerMessage) return undefined;
-    return `At most ${limits.rejectedSpansPerMessage} spans of a message must be invalid: more may be`;
+    return excessOfMessage(this.index, this.#rejected);
   }
 
   /** Hands on the span at `[start, end)` of the message. */

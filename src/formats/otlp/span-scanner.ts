@@ -1,3 +1,4 @@
+import { limits } from '../../base/limits.ts';
 import { msOfNs, nsBeyondMs } from '../spans/span.ts';
 import { KeyTable } from './key-table.ts';
 import type { MessageView } from './message-view.ts';
@@ -52,6 +53,8 @@ export class SpanScanner {
   traceEnd = 0;
   /** Start of the value whose end `#rangeEnd` has returned. */
   #valueStart = 0;
+  /** Attributes and events so far. */
+  #parts = 0;
 
   /**
    * Key of each attribute of the last span by its place. Spans of one kind have the same keys in the same
@@ -182,6 +185,7 @@ export class SpanScanner {
       this.#eventStamps.fill(0);
     }
     this.#place = 0;
+    this.#parts = 0;
     this.hasStart = false;
     this.hasEnd = false;
     this.hasException = false;
@@ -218,6 +222,7 @@ export class SpanScanner {
 
   /** Reads a KeyValue, and keeps its value if it is `isKept` and asked for; false in doubt. */
   #attribute(bytes: Buffer, start: number, end: number, isKept: boolean): boolean {
+    if (++this.#parts > limits.spanParts) return false;
     // Nearly all have a short key and a short value, in either order.
     const middle = start + 2 + (bytes[start + 1] as number);
     if (middle + 2 > end || middle + 2 + (bytes[middle + 1] as number) !== end) {
@@ -332,6 +337,7 @@ export class SpanScanner {
 
   /** Reads an event of the span, and keeps the earliest time of each name. */
   #event(bytes: Buffer, start: number, end: number): boolean {
+    if (++this.#parts > limits.spanParts) return false;
     let pos = start;
     let timeAt = -1;
     let nameStart = 0;

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
+import type { TextLines } from '../mapping/text-lines.ts';
 import { frameFault, headerBytes, schemaIdOf } from './confluent-frame.ts';
 import { elementSpans, lineSpans, nestsDeeper, type Span } from './json-spans.ts';
 import { type Framing, RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
@@ -7,13 +8,15 @@ import { shownMessage } from './shown-bytes.ts';
 
 /**
  * Reads messages of JSON: one object, an array of objects, or one object a line. Each object is a record, and
- * so is each line that is none: it is rejected alone. With `framing: confluent` the header is passed over;
- * JSON is read without its schema.
+ * so is each line that is none: it is rejected alone, unless it is of the `lines` of its mapping. With
+ * `framing: confluent` the header is passed over; JSON is read without its schema.
  */
 export class JsonReader implements RecordReader {
   readonly #start: number;
+  readonly #lines: TextLines | undefined;
 
-  constructor(framing: Framing) {
+  constructor(framing: Framing, lines: TextLines | undefined) {
+    this.#lines = lines;
     this.#start = framing === 'confluent' ? headerBytes : 0;
   }
 
@@ -29,7 +32,7 @@ export class JsonReader implements RecordReader {
     if (Array.isArray(value)) this.#array(message, whole, value, sink);
     else if (value !== undefined)
       this.#put(message, value, { start: 0, end: message.length }, sink);
-    else this.#lines(message, whole, sink);
+    else this.#each(message, whole, sink);
   }
 
   /** An array that was one of several values is put into another one, else it would be taken apart. */
@@ -58,7 +61,8 @@ export class JsonReader implements RecordReader {
     }
   }
 
-  #lines(message: Buffer, whole: Span, sink: RecordSink): void {
+  /** Reads one object or text a line. */
+  #each(message: Buffer, whole: Span, sink: RecordSink): void {
     let count = 0;
     for (const span of lineSpans(message, whole)) {
       if (count++ === limits.eventsPerMessage) {
@@ -66,7 +70,7 @@ export class JsonReader implements RecordReader {
         return;
       }
       try {
-        this.#put(message, parsedLine(message, span), span, sink);
+        this.#put(message, parsedLine(message, span, this.#lines), span, sink);
       } catch (error) {
         if (!(error instanceof RecordFault)) throw error;
         sink.reject(error.reason, error.message, span.start, span.end);
@@ -116,7 +120,7 @@ function parsedOrUndefined(message: Buffer, { start, end }: Span): unknown {
 }
 
 /** @throws {RecordFault} */
-function parsedLine(message: Buffer, span: Span): unknown {
+function parsedLine(message: Buffer, span: Span, lines: TextLines | undefined): unknown {
   const bytes = message.subarray(span.start, span.end);
   if (!isUtf8(bytes)) {
     throw new RecordFault('invalid_utf8', 'An event must be UTF-8: some bytes are not');
@@ -126,7 +130,10 @@ function parsedLine(message: Buffer, span: Span): unknown {
   const start = span.start + (hasMark(message, span.start) ? 3 : 0);
   const value = parsedOrUndefined(message, { start, end: span.end });
   if (value !== undefined) return value;
-  const detail = `An event must be valid JSON: it is ${shownMessage(bytes)}`;
+  const object = lines?.read(message.toString('utf8', start, span.end));
+  if (object !== undefined) return object;
+  const or = lines === undefined ? '' : `, or ${lines.what}`;
+  const detail = `An event must be valid JSON${or}: it is ${shownMessage(bytes)}`;
   throw new RecordFault('invalid_json', detail);
 }
 

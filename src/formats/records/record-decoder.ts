@@ -4,7 +4,8 @@ import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/even
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
-import type { Mapped } from '../mapping/compile-mapping.ts';
+import type { ReadHeaders } from '../../source/record.ts';
+import type { Mapped, ReadTexts } from '../mapping/compile-mapping.ts';
 import type { RecordReader, RecordSink } from './record-reader.ts';
 
 export interface RecordDecoderOptions extends DecoderOptions {
@@ -12,7 +13,7 @@ export interface RecordDecoderOptions extends DecoderOptions {
   /**
    * Makes events of records: a compiled mapping. @default {a record's own fields are those of a timing event}
    */
-  readonly map?: ((record: object) => Mapped) | undefined;
+  readonly map?: ((record: object, headers: ReadTexts) => Mapped) | undefined;
 }
 
 /**
@@ -28,6 +29,13 @@ export class RecordDecoder implements EventDecoder, RecordSink {
   readonly #event = new DecodedEvent();
   #sink: DecodeSink | undefined;
   #index = 0;
+  #headers: ReadHeaders | undefined;
+  /** Headers of the message, once a record has asked for them. */
+  #texts: Readonly<Record<string, string>> | undefined;
+  readonly #readTexts = () => {
+    this.#texts ??= textsOf(this.#headers);
+    return this.#texts;
+  };
 
   constructor(options: RecordDecoderOptions) {
     const { reader, map, stages, values, maxMessageBytes } = options;
@@ -41,11 +49,13 @@ export class RecordDecoder implements EventDecoder, RecordSink {
     return message.length > this.#maxMessageBytes ? undefined : this.#reader.prepare?.(message);
   }
 
-  decode(message: Buffer | null, sink: DecodeSink): number {
+  decode(message: Buffer | null, sink: DecodeSink, headers?: ReadHeaders): number {
     if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
     const size = message.length;
     this.#index = 0;
     this.#sink = sink;
+    this.#headers = headers;
+    this.#texts = undefined;
     if (size > 0) this.#reader.read(message, this);
     if (this.#index === 0) {
       const found = size === 0 ? 'empty' : 'blank';
@@ -61,7 +71,7 @@ export class RecordDecoder implements EventDecoder, RecordSink {
 
   /** Called by the reader. */
   record(record: object, start: number, end: number): void {
-    const mapped = this.#map === undefined ? { draft: record } : this.#map(record);
+    const mapped = this.#map === undefined ? { draft: record } : this.#map(record, this.#readTexts);
     if (mapped === 'skip') {
       this.#index++;
       this.#sink?.skip(1);
@@ -86,4 +96,9 @@ export class RecordDecoder implements EventDecoder, RecordSink {
   reject(reason: RejectReason, detail: string, start: number, end: number): void {
     this.#sink?.reject(this.#index++, reason, detail, start, end);
   }
+}
+
+function textsOf(headers: ReadHeaders | undefined): Readonly<Record<string, string>> {
+  const found = headers === undefined ? [] : [...headers()];
+  return Object.fromEntries(found.map(([name, value]) => [name, value.toString()]));
 }

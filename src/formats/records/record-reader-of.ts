@@ -1,5 +1,6 @@
 import { invariant } from '../../base/invariant.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import type { TextLines } from '../mapping/text-lines.ts';
 import { avroRecords } from './avro/avro-records.ts';
 import { JsonReader } from './json-reader.ts';
 import { framedProtobuf, plainProtobuf } from './protobuf/protobuf-records.ts';
@@ -17,7 +18,12 @@ export interface SchemaFile {
 
 /** How the records of a topic are serialized. */
 export type RecordFormat =
-  | { readonly format: 'json'; readonly framing: Framing }
+  | {
+      readonly format: 'json';
+      readonly framing: Framing;
+      /** Text that is read beside JSON. */
+      readonly lines?: TextLines | undefined;
+    }
   | {
       readonly format: 'avro' | 'protobuf';
       readonly framing: 'confluent';
@@ -39,7 +45,7 @@ export type RecordFormat =
  */
 export function recordReaderOf(options: RecordFormat): RecordReader {
   const { format, framing } = options;
-  if (format === 'json') return new JsonReader(framing);
+  if (format === 'json') return new JsonReader(framing, options.lines);
   if (framing === 'confluent') {
     return format === 'avro'
       ? new RegistryReader(avroRecords, options.schemas)

@@ -9,7 +9,7 @@ import {
   type SpanEvent,
   toNanosecond,
 } from './span.ts';
-import type { SpanSink } from './span-reader.ts';
+import { excessOf, excessOfResource, putSpan, type SpanSink } from './span-reader.ts';
 import { kindOfTags, statusCodeOfTags } from './span-tags.ts';
 
 /**
@@ -21,9 +21,11 @@ export function readJaegerJson(text: string, sink: SpanSink): string | undefined
   if (value === undefined) return notJson;
   const raw = objectOf(value);
   if (raw === undefined) return 'A span must be a JSON object, and is not.';
-  const span = spanOf(raw);
-  if (span.traceId === '') return 'A span of Jaeger must have a traceId in base64, and has none.';
-  sink.span(span, { bytes: () => Buffer.from(text) });
+  if (idOf(raw.traceId) === '')
+    return 'A span of Jaeger must have a traceId in base64, and has none.';
+  const fault =
+    excessOfResource(objectOf(raw.process)?.tags) ?? excessOf(raw.tags, raw.logs, 'fields');
+  putSpan(fault ?? spanOf(raw), { bytes: () => Buffer.from(text) }, sink);
   return undefined;
 }
 

@@ -18,7 +18,7 @@ import {
   type SpanEvent,
   toNanosecond,
 } from './span.ts';
-import type { SpanSink } from './span-reader.ts';
+import { excessOf, putSpan, type SpanSink } from './span-reader.ts';
 import { kindOfTags, statusCodeOfTags } from './span-tags.ts';
 
 /**
@@ -53,7 +53,10 @@ function readTrace(trace: JsonObject, spans: readonly unknown[], sink: SpanSink)
     });
     const origin = { bytes: () => jsonBytes(message, entry) };
     if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
-    else sink.span(spanOf(span, resources.get(id) ?? new Map()), origin);
+    else {
+      const excess = excessOf(span.tags, span.logs, 'fields');
+      putSpan(excess ?? spanOf(span, resources.get(id) ?? new Map()), origin, sink);
+    }
   }
 }
 

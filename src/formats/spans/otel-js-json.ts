@@ -8,14 +8,18 @@ import {
   type Span,
   type SpanEvent,
 } from './span.ts';
-import { readSpanList, type SpanSink } from './span-reader.ts';
+import { excessOf, readSpanList, type SpanSink } from './span-reader.ts';
 
 /**
  * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or one
  * by itself. Times are pairs of seconds and nanoseconds.
  */
 export function readOtelJsJson(text: string, sink: SpanSink): string | undefined {
-  return readSpanList(text, sink, spanOf);
+  return readSpanList(
+    text,
+    sink,
+    (raw) => excessOf(raw.attributes, raw.events, 'attributes') ?? spanOf(raw),
+  );
 }
 
 function attributesOf(value: unknown): Attributes {

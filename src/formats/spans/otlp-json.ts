@@ -18,7 +18,7 @@ import {
   type SpanEvent,
   spanKinds,
 } from './span.ts';
-import type { SpanSink } from './span-reader.ts';
+import { excessOf, excessOfResource, putSpan, type SpanSink } from './span-reader.ts';
 
 /**
  * A time written as a number of JSON, which a double would round to 256 ns. Such a key cannot be inside a
@@ -53,7 +53,8 @@ function originOf(part: unknown, wrap = (inner: unknown) => inner) {
 
 function readResource(entry: JsonObject, sink: SpanSink): void {
   const resource = objectOf(entry.resource) ?? {};
-  const attributes = attributesOf(resource.attributes);
+  const excess = excessOfResource(resource.attributes);
+  const attributes = excess === undefined ? attributesOf(resource.attributes) : new Map();
   // Until 2022 the field was called `instrumentationLibrarySpans`.
   const groups = entry.scopeSpans ?? entry.instrumentationLibrarySpans ?? [];
   if (!Array.isArray(groups)) {
@@ -69,7 +70,10 @@ function readResource(entry: JsonObject, sink: SpanSink): void {
       const origin = originOf(raw, (span) => inResource({ scope, spans: [span] }));
       const span = objectOf(raw);
       if (span === undefined) sink.malformed('A span must be a JSON object, and is not.', origin);
-      else sink.span(spanOf(span, attributes), origin);
+      else {
+        const fault = excess ?? excessOf(span.attributes, span.events, 'attributes');
+        putSpan(fault ?? spanOf(span, attributes), origin, sink);
+      }
     }
   }
 }

@@ -26,7 +26,10 @@ const selector = z.union(
 );
 
 const selectors = z.array(selector, 'must be a list').min(1, 'must not be an empty list');
-const sources = z.array(text, 'must be a list').optional();
+const sources = z
+  .array(text, 'must be a list')
+  .optional()
+  .meta({ description: 'Sources of the field: the first that the span has counts.' });
 
 /** How single spans become partial events: each span of a stage is one, and each root is one with the total. */
 export const spanRulesSchema = z

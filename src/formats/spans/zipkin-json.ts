@@ -10,7 +10,7 @@ import {
   type SpanEvent,
   toNanosecond,
 } from './span.ts';
-import { readSpanList, type SpanSink } from './span-reader.ts';
+import { excessOf, readSpanList, type SpanFault, type SpanSink } from './span-reader.ts';
 import { kindOf, statusCodeOfTags } from './span-tags.ts';
 
 /**
@@ -23,7 +23,9 @@ export function readZipkinJson(text: string, sink: SpanSink): string | undefined
   return readSpanList(text, sink, spanOf);
 }
 
-function spanOf(raw: JsonObject): Span {
+function spanOf(raw: JsonObject): Span | SpanFault {
+  const excess = excessOf(raw.tags, raw.annotations, '');
+  if (excess !== undefined) return excess;
   const start = momentOfUs(raw.timestamp);
   const { duration = 0 } = raw;
   const isDuration = typeof duration === 'number' && Number.isFinite(duration);

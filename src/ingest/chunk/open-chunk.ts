@@ -166,7 +166,7 @@ export class OpenChunk implements DecodeSink {
     this.#record = record;
     this.#index = 0;
     if (record.refused === undefined) {
-      this.#consumed += this.#decoder.decode(record.value, this);
+      this.#consumed += this.#decoder.decode(record.value, this, record.headers);
     } else {
       // A record that its source has rejected counts as one rejected event.
       const { reason, detail, originalBytes } = record.refused;

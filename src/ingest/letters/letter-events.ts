@@ -1,25 +1,52 @@
+import { childrenRules } from '../../assemble/event/trace-rules.ts';
+import { type SpanFormat, traceReader, unreadableAs } from '../../assemble/span-formats.ts';
 import type { EventDecoder } from '../../decode/event-decoder.ts';
 import { Interner } from '../../decode/interner.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { TopicFormats } from '../../topics/topic-formats.ts';
 import type { ChunkSettings } from '../chunk-settings.ts';
+import type { LetterOrigin } from './dead-letter.ts';
 
 /** Names do not matter here: those beyond so many are one. */
 const NAMES = 64;
+
+/** Reasons of messages of spans none of which was read. */
+const unread: ReadonlySet<RejectReason> = new Set([
+  ...Object.values(unreadableAs),
+  'message_too_large',
+]);
+
+type Place = Pick<LetterOrigin, 'topic' | 'index' | 'reason'>;
 
 /** Finds single events in messages, by their position in them, as ingest counts it. */
 export class LetterEvents {
   readonly #settings: ChunkSettings;
   readonly #formats: TopicFormats;
+  readonly #spanFormats: ReadonlyMap<string, SpanFormat>;
   readonly #decoders = new Map<string, EventDecoder>();
 
-  /** @param settings those of ingest, as a message's limits decide where its events are */
-  constructor(settings: ChunkSettings, formats: TopicFormats) {
+  /**
+   * @param settings those of ingest, as a message's limits decide where its events are
+   * @param spanFormats of the topics that the role assemble reads
+   */
+  constructor(
+    settings: ChunkSettings,
+    formats: TopicFormats,
+    spanFormats: ReadonlyMap<string, SpanFormat> = new Map(),
+  ) {
     this.#settings = settings;
     this.#formats = formats;
+    this.#spanFormats = spanFormats;
   }
 
-  /** Returns the event at an index, as a message of its own; undefined where the message has none there. */
-  find(topic: string, message: Buffer, index: number): Buffer | undefined {
+  /** Returns the event of a letter, as a message of its own; undefined where the message has none there. */
+  find(message: Buffer, { topic, index, reason }: Place): Buffer | undefined {
+    if (reason === 'undecodable_batch') return message;
+    const spanFormat = this.#spanFormats.get(topic);
+    if (spanFormat !== undefined) {
+      const isUnread = index === 0 && unread.has(reason) && isReadableAs(spanFormat, message);
+      return isUnread ? message : undefined;
+    }
     if (this.#formats.holdsSingleRecords(topic)) return index === 0 ? message : undefined;
     const decoder = this.#decoderOf(topic);
     let found: Buffer | undefined;
@@ -46,4 +73,19 @@ export class LetterEvents {
     this.#decoders.set(topic, decoder);
     return decoder;
   }
+}
+
+/**
+ * Whether all of a message can be read as spans. What was read in part before must not be sent again, as traces
+ * would count twice; its letter is of a span that cannot be read now either.
+ */
+function isReadableAs(format: SpanFormat, message: Buffer): boolean {
+  let isMalformed = false;
+  const problem = traceReader(format, childrenRules)(message, {
+    span: () => undefined,
+    malformed: () => {
+      isMalformed = true;
+    },
+  });
+  return problem === undefined && !isMalformed;
 }

@@ -31,7 +31,8 @@ export function letterName({ topic, partition, offset, index }: LetterOrigin): s
 
 /**
  * Reads the dead letters of all topics after those that the groups of all reasons have committed, by partition
- * in their order. A dead-letter topic that does not exist has none.
+ * in their order. A dead-letter topic that does not exist has none. Offsets are no count of letters: the role
+ * assemble writes them in transactions, whose markers have offsets too.
  *
  * @returns at most 200,000, and how many are left
  */
@@ -45,12 +46,10 @@ export async function readLetters(
   for (const source of config.topics) {
     const topic = `${source}${config.dead_letter_suffix}`;
     const ranges = await rangesOf(bounds, groupIds, topic);
-    const due = [...ranges.values()].reduce((sum, { from, to }) => sum + to - from, 0);
-    if (due === 0) continue;
-    const most = MOST_LETTERS - letters.length;
-    const found = most > 0 ? await readRanges(config, topic, ranges, Math.min(due, most)) : [];
-    letters.push(...found);
-    left += due - found.length;
+    if ([...ranges.values()].every(({ from, to }) => from === to)) continue;
+    const read = await readRanges(config, topic, ranges, MOST_LETTERS - letters.length);
+    letters.push(...read.letters);
+    left += read.left;
   }
   return { letters, left };
 }
@@ -86,27 +85,30 @@ async function readRanges(
   config: Config['kafka'],
   topic: string,
   ranges: ReadonlyMap<number, Range>,
-  count: number,
-): Promise<Letter[]> {
-  const found: Letter[] = [];
-  let seen = 0;
+  most: number,
+): Promise<{ readonly letters: Letter[]; readonly left: number }> {
+  const letters: Letter[] = [];
+  let [seen, left] = [0, 0];
   const followed = await followTopic(config, topic, (message) => {
     seen++;
     const range = ranges.get(message.partition);
     if (range === undefined || message.offset < range.from || message.offset >= range.to) return;
-    found.push(letterOf(topic, message, range));
+    if (letters.length < most) letters.push(letterOf(topic, message, range));
+    else left++;
   });
+  const isPassed = ([partition, { from, to }]: [number, Range]) =>
+    from === to || (followed.positions.get(partition) ?? 0) >= to;
   try {
-    for (let [before, idleMs] = [-1, 0]; found.length < count; idleMs += ASK_MS) {
+    for (let [before, idleMs] = [-1, 0]; ![...ranges].every(isPassed); idleMs += ASK_MS) {
       if (seen !== before) [before, idleMs] = [seen, 0];
-      if (idleMs > STALLED_MS) throw stalled(topic, found.length, count);
+      if (idleMs > STALLED_MS) throw stalled(topic, letters.length + left);
       await new Promise((resolve) => setTimeout(resolve, ASK_MS));
     }
   } finally {
     await followed.stop();
   }
-  found.sort((a, b) => a.partition - b.partition || a.offset - b.offset);
-  return found.slice(0, count);
+  letters.sort((a, b) => a.partition - b.partition || a.offset - b.offset);
+  return { letters, left };
 }
 
 /**
@@ -146,10 +148,10 @@ function letterOf(
   };
 }
 
-function stalled(topic: string, found: number, due: number): OperatorError {
+function stalled(topic: string, found: number): OperatorError {
   return new OperatorError(
     'TAILMARK_KAFKA_FAILED',
-    `Cannot read topic ${topic}: ${due} dead letters must arrive; ${found} did, then none for a minute`,
+    `Cannot read topic ${topic} to its end: ${found} dead letters came, then none for a minute`,
     { hint: 'Look at the brokers, then start again: nothing was sent twice.' },
   );
 }

@@ -27,7 +27,7 @@ export interface ReplayedLetters {
   readonly replayed: Partial<Record<RejectReason, number>>;
   /** Letters of reasons that were not asked for. */
   otherReason: number;
-  /** Events whose records are gone from Kafka, or cannot be decoded. */
+  /** Events whose records are gone from Kafka, cannot be decoded, or were read in part. */
   gone: number;
   /** Letters of a topic that was recreated or moved since: their offsets are of other records. */
   otherLog: number;
@@ -41,7 +41,8 @@ export interface ReplayedLetters {
 const LETTERS_AT_ONCE = 500;
 
 /**
- * Reads rejected events again from their topics, and sends them to the same partitions once more. Each is sent
+ * Reads rejected events again from their topics, and sends them to the same partitions once more, with the
+ * headers of their records. Each is sent
  * once, whatever fails: one transaction sends events and commits the place in the dead letters, in a group for
  * each reason (`<group_id>.replay.<reason>`). The next replay goes on there. Of two replays at a time, Kafka
  * ends the first.
@@ -130,6 +131,11 @@ async function sourcesOf(
   return sources;
 }
 
+/** The record may be overwritten before its event is sent. */
+function copied(headers: ReadonlyMap<string, Buffer>): Record<string, Buffer> {
+  return Object.fromEntries([...headers].map(([name, value]) => [name, Buffer.from(value)]));
+}
+
 class LetterReplay {
   readonly #options: ReplayLettersOptions;
   readonly #sources: ReadonlyMap<string, SourceLog>;
@@ -150,7 +156,9 @@ class LetterReplay {
     this.#reader = reader;
     this.#done = done;
     const { config } = options;
-    this.#events = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
+    const spanFormats = new Map(config.assemble.topics.map(({ topic, format }) => [topic, format]));
+    const formats = TopicFormats.open(config);
+    this.#events = new LetterEvents(chunkSettingsOf(config), formats, spanFormats);
   }
 
   async run(
@@ -198,16 +206,19 @@ class LetterReplay {
     const messages = new Map<string, OutgoingMessage[]>();
     let found = 0;
     await this.#reader.read(this.#wantedOf(letters), (record) => {
-      const { topic, partition, offset, value, refused } = record;
+      const { topic, partition, offset, key, value, headers: own, refused } = record;
       if (value === null || refused !== undefined) return;
       for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
         if (origin === undefined) continue;
-        const isWhole = origin.reason === 'undecodable_batch';
-        const event = isWhole ? value : this.#events.find(topic, value, origin.index);
+        const event = this.#events.find(value, origin);
         if (event === undefined) continue;
         found++;
-        const headers = { 'tailmark-replayed-from': letterName(origin) };
-        const message = { partition, value: Buffer.from(event), headers };
+        const headers = {
+          ...copied(own?.() ?? new Map()),
+          'tailmark-replayed-from': letterName(origin),
+        };
+        const copies = { ...(key && { key: Buffer.from(key) }), value: Buffer.from(event) };
+        const message = { partition, ...copies, headers };
         messages.set(topic, [...(messages.get(topic) ?? []), message]);
         const { replayed } = this.#done;
         replayed[origin.reason] = (replayed[origin.reason] ?? 0) + 1;

@@ -1,7 +1,7 @@
 export interface OutgoingMessage {
-  readonly key?: string;
+  readonly key?: Buffer | string;
   readonly value: Buffer | string | null;
-  readonly headers?: Readonly<Record<string, string>>;
+  readonly headers?: Readonly<Record<string, string | Buffer>>;
   readonly timestampMs?: number;
   readonly partition?: number;
 }

@@ -8,6 +8,8 @@ export interface ObservedPartition {
   readonly partition: number;
   /** The next offset to read; undefined until the partition has a start position in this generation. */
   position: number | undefined;
+  /** Where reading began; undefined until it is known. Records from there on are stored by commits only. */
+  startOffset: number | undefined;
   /** First offset of the last batch that had records, which a commit must pass; -1 before one. */
   handedOffset: number;
   /** Offset that this process has committed; 0 before a commit. */
@@ -122,7 +124,7 @@ export class ConsumerObserver {
     const { seek } = consumer;
     consumer.seek = (target) => {
       const found = this.partitions.get(`${target.topic}/${target.partition}`);
-      if (found !== undefined) found.position = Number(target.offset);
+      if (found !== undefined) found.position = found.startOffset = Number(target.offset);
       seek(target);
     };
   }
@@ -138,7 +140,8 @@ export class ConsumerObserver {
         const name = `${topic}/${partition}`;
         const { handedOffset = -1, committedOffset = 0 } = before.get(name) ?? {};
         const known = { topic, partition, handedOffset, committedOffset };
-        this.partitions.set(name, { ...known, position: undefined, isInWork: false });
+        const state = { position: undefined, startOffset: undefined, isInWork: false };
+        this.partitions.set(name, { ...known, ...state });
       }
     }
   }

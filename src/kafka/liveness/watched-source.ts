@@ -166,7 +166,7 @@ export class WatchedSource implements Source {
       const log = this.#logs.get(name);
       if (log === undefined) continue;
       const { position = 0, lowOffset, handedOffset } = this.#stateOf(name, observed);
-      const committed = log.committedOffset ?? position;
+      const committed = log.committedOffset ?? observed.startOffset ?? position;
       // Records that are skipped, such as transaction markers, need no commit.
       const isStored = handedOffset < committed;
       const reached = Math.max(committed, lowOffset, isStored ? position : 0);
@@ -176,7 +176,7 @@ export class WatchedSource implements Source {
   }
 
   #stateOf(name: string, observed: ObservedPartition): PartitionState {
-    const { topic, partition, position, committedOffset, ...state } = observed;
+    const { topic, partition, position, committedOffset, startOffset: _, ...state } = observed;
     const log = this.#logs.get(name);
     const lowOffset = log?.lowOffset ?? 0;
     const isEarliest = this.#options.config.kafka.start_from === 'earliest';

@@ -14,7 +14,7 @@ const GROUP_BITS = 7;
 
 /**
  * The records of one partition in a fetch response, decoded lazily in place: only a view of each value is
- * created.
+ * created. Headers are passed over, and read again where someone asks for them.
  *
  * About 100 ns per record (message format v2: length, attributes, timestamp and offset deltas, key, value,
  * headers; zigzag varints).
@@ -33,10 +33,12 @@ export class FetchedRecords implements Records {
   #keyAt = 0;
   /** -1 without a key. */
   #keyLength = -1;
+  #headersAt = 0;
   readonly #view: { -readonly [K in keyof SourceRecord]: SourceRecord[K] } = {
     offset: 0,
     timestampMs: 0,
     value: null,
+    headers: () => this.#headers(),
     leaderEpoch: undefined,
     refused: undefined,
   };
@@ -112,6 +114,7 @@ export class FetchedRecords implements Records {
     const start = this.#at;
     this.#at = start + Math.max(0, length);
     view.value = length < 0 ? null : bytes.subarray(start, this.#at);
+    this.#headersAt = this.#at;
     for (let parts = 2 * this.#varint(bytes); parts > 0; parts--) this.#skipPart(bytes);
   }
 
@@ -124,6 +127,30 @@ export class FetchedRecords implements Records {
     view.value = null;
     view.leaderEpoch = header.leaderEpoch;
     view.refused = refused;
+  }
+
+  #headers(): ReadonlyMap<string, Buffer> {
+    const headers = new Map<string, Buffer>();
+    const part = this.#parts[this.#part];
+    if (part === undefined || part.refused !== undefined) return headers;
+    const { bytes } = part;
+    // They end where the record does, so the next one is read as if nothing had happened.
+    this.#at = this.#headersAt;
+    for (let left = this.#varint(bytes); left > 0; left--) {
+      const name = this.#partOf(bytes)?.toString() ?? '';
+      const value = this.#partOf(bytes);
+      if (value === null) headers.delete(name);
+      else headers.set(name, value);
+    }
+    return headers;
+  }
+
+  /** Reads a length-prefixed part; null where its length is -1. */
+  #partOf(bytes: Buffer): Buffer | null {
+    const length = this.#varint(bytes);
+    const start = this.#at;
+    this.#at += Math.max(0, length);
+    return length < 0 ? null : bytes.subarray(start, this.#at);
   }
 
   /** Skips a length-prefixed part; a length of -1 means none. */

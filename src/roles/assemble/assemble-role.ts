@@ -1,8 +1,7 @@
-import { type SpanFormat, traceReader } from '../../assemble/span-formats.ts';
+import { traceReader } from '../../assemble/span-formats.ts';
 import { systemClock } from '../../base/clock.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { AssembleTopic } from '../../config/assemble.ts';
-import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { DeadLetterBudget } from '../../ingest/letters/dead-letter-budget.ts';
 import { rationedMessages } from '../../ingest/letters/letter-writer.ts';
 import { createKafkaClient } from '../../kafka/client/kafka-client.ts';
@@ -70,18 +69,10 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   };
 }
 
-const unreadable: Readonly<Record<SpanFormat, RejectReason>> = {
-  otlp_proto: 'invalid_protobuf',
-  otlp_json: 'invalid_json',
-  jaeger_proto: 'invalid_protobuf',
-  jaeger_json: 'invalid_json',
-  zipkin_json: 'invalid_json',
-};
-
 function partsOf(entry: AssembleTopic) {
   const { format } = entry;
   const rules = rulesOf(entry);
-  return { rules, read: traceReader(format, rules), unreadable: unreadable[format] };
+  return { rules, read: traceReader(format, rules), format };
 }
 
 /**

@@ -163,7 +163,11 @@ export class Assembler implements SourceHandler {
 
   async #open(claim: Claim, found: FoundPartition): Promise<Partition> {
     const { topic, partition } = claim;
-    const { settings, startFrom, clock, log } = this.#options;
+    const { settings, startFrom, clock, log, metrics } = this.#options;
+    // Of a topic that does nothing yet: an alert compares these.
+    metrics.assembleTransactions.inc({ topic }, 0);
+    metrics.assembleFailures.inc({ topic }, 0);
+    metrics.assembleEvents.inc({ topic }, 0);
     const output = await this.#options.openOutput(topic, partition);
     try {
       // Read after the output is open: from then on nobody else commits.
@@ -229,8 +233,8 @@ export class Assembler implements SourceHandler {
       await output.publish(publication);
     } catch (error) {
       partition.isFailed = true;
-      metrics.assembleFailures.inc();
       const { topic, partition: number } = claim;
+      metrics.assembleFailures.inc({ topic });
       log.warn(
         { topic, partition: number, err: messageOf(error), retry_ms: READ_AGAIN_MS },
         'a transaction failed, or another process has the partition; reading it again from its commit',
@@ -255,26 +259,26 @@ export class Assembler implements SourceHandler {
     const { metrics, clock } = this.#options;
     const consumed = counts.events + letters.length;
     this.#warnings.count({ topic, consumed }, letters, clock.elapsedMs());
-    metrics.assembleTransactions.inc();
+    metrics.assembleTransactions.inc({ topic });
     metrics.assembleSpans.inc({ topic }, counts.spans);
-    metrics.assembleEvents.inc(counts.events);
-    metrics.assembleDuplicates.inc(counts.duplicates);
-    for (const [cause, n] of counts.closed) metrics.assembleClosed.inc({ cause }, n);
-    for (const [reason, n] of counts.rejected) metrics.assembleRejected.inc({ reason }, n);
+    metrics.assembleEvents.inc({ topic }, counts.events);
+    metrics.assembleDuplicates.inc({ topic }, counts.duplicates);
+    for (const [cause, n] of counts.closed) metrics.assembleClosed.inc({ topic, cause }, n);
+    for (const [reason, n] of counts.rejected) metrics.assembleRejected.inc({ topic, reason }, n);
   }
 
   #tick(): void {
     const { metrics, clock } = this.#options;
-    let [traces, bytes] = [0, 0];
+    metrics.assembleOpenTraces.reset();
+    metrics.assembleOpenBytes.reset();
     for (const [claim, partition] of this.#partitions) {
       const { assembly } = partition;
-      traces += assembly.openTraces;
-      bytes += assembly.openBytes;
+      const { topic } = claim;
+      metrics.assembleOpenTraces.inc({ topic }, assembly.openTraces);
+      metrics.assembleOpenBytes.inc({ topic }, assembly.openBytes);
       metrics.assembleLag.set(labelsOf(claim), assembly.lag);
       if (!partition.isFailed) void this.#tickPartition(claim, partition).catch(() => undefined);
     }
-    metrics.assembleOpenTraces.set(traces);
-    metrics.assembleOpenBytes.set(bytes);
     for (const [claim, dueMs] of [...this.#paused]) {
       if (!claim.isLost && clock.elapsedMs() < dueMs) continue;
       this.#paused.delete(claim);

@@ -2,7 +2,12 @@ import type { AssembleSettings } from '../../assemble/assemble-settings.ts';
 import { outcomeOf } from '../../assemble/event/trace-outcome.ts';
 import type { TraceRules } from '../../assemble/event/trace-rules.ts';
 import { encodeCommitted, type RestartPoint } from '../../assemble/restart-point.ts';
-import type { TraceReader } from '../../assemble/span-formats.ts';
+import {
+  keyAdvice,
+  type SpanFormat,
+  type TraceReader,
+  unreadableAs,
+} from '../../assemble/span-formats.ts';
 import {
   type ClosedTrace,
   type ClosingCause,
@@ -16,10 +21,8 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
 import type { RecordBatch, Records } from '../../source/record.ts';
 import type { EventCheck } from './event-check.ts';
+import { EventMessages } from './event-messages.ts';
 import { letterOfTrace } from './trace-letter.ts';
-
-/** Bytes of events in one message, as NDJSON: a message costs much more than an event. */
-const MESSAGE_BYTES = 64 * 1024;
 
 export interface PartitionAssemblyOptions {
   readonly topic: string;
@@ -29,8 +32,7 @@ export interface PartitionAssemblyOptions {
   readonly settings: AssembleSettings;
   readonly rules: TraceRules;
   readonly read: TraceReader;
-  /** What is wrong with bytes that `read` cannot read. */
-  readonly unreadable: RejectReason;
+  readonly format: SpanFormat;
   readonly check: EventCheck;
   readonly maxMessageBytes: number;
 }
@@ -38,7 +40,7 @@ export interface PartitionAssemblyOptions {
 /** What is to be published at once: all of it or nothing. */
 export interface Publication {
   /** Messages for the timing topic: one event a line. */
-  readonly events: readonly string[];
+  readonly events: readonly Buffer[];
   readonly letters: readonly DeadLetter[];
   /** To be committed. */
   readonly offset: number;
@@ -62,10 +64,7 @@ export interface AssemblyCounts {
 export class PartitionAssembly implements TraceSink {
   readonly #options: PartitionAssemblyOptions;
   readonly #assembler: TraceAssembler;
-  /** Full messages, and the events of the one that is filled. */
-  #messages: string[] = [];
-  #lines: string[] = [];
-  #lineBytes = 0;
+  readonly #messages: EventMessages;
   #letters: DeadLetter[] = [];
   #counts = noCounts();
   #hasTicked = false;
@@ -77,6 +76,7 @@ export class PartitionAssembly implements TraceSink {
 
   constructor(options: PartitionAssemblyOptions) {
     this.#options = options;
+    this.#messages = new EventMessages(options.check, options.maxMessageBytes);
     this.#assembler = new TraceAssembler(options.restart, options.settings, this);
     this.#publishedPosition = options.restart.position;
   }
@@ -149,18 +149,16 @@ export class PartitionAssembly implements TraceSink {
 
   /** Returns what is to be published, and keeps none of it. */
   publication(): Publication {
-    this.#endMessage();
     const restart = this.#assembler.restartPoint();
     const { logId } = this.#options;
     const metadata = encodeCommitted({ restart, logId, leaderEpoch: this.#leaderEpoch });
     const publication: Publication = {
-      events: this.#messages,
+      events: this.#messages.take(),
       letters: this.#letters,
       offset: restart.offset,
       metadata,
       counts: this.#counts,
     };
-    this.#messages = [];
     this.#letters = [];
     this.#counts = noCounts();
     this.#hasTicked = false;
@@ -169,19 +167,18 @@ export class PartitionAssembly implements TraceSink {
   }
 
   closed(trace: ClosedTrace): void {
-    const { check, rules } = this.#options;
     this.#counts.duplicates += trace.duplicates;
     count(this.#counts.closed, trace.cause);
-    const outcome = outcomeOf(trace, rules);
+    const outcome = outcomeOf(trace, this.#options.rules);
     if ('reason' in outcome) {
       const isKeyless = outcome.reason === 'no_root' && this.#hasForeignKeys;
-      this.#reject(trace, outcome.reason, isKeyless ? outcome.detail + keyHint : outcome.detail);
+      const hint = isKeyless ? keyHint(this.#options.format) : '';
+      this.#reject(trace, outcome.reason, outcome.detail + hint);
       return;
     }
-    const line = JSON.stringify(outcome.event);
-    const problem = check.problemOf(Buffer.from(line));
-    if (problem !== undefined) this.#reject(trace, problem.reason, problem.detail);
-    else this.#write(line);
+    const problem = this.#messages.add(outcome.event);
+    if (problem === undefined) this.#counts.events++;
+    else this.#reject(trace, problem.reason, problem.detail);
   }
 
   late(traceId: string, { name, idHigh, idLow }: TraceSpan, offset: number, index: number): void {
@@ -190,20 +187,6 @@ export class PartitionAssembly implements TraceSink {
       JSON.stringify({ trace_id: traceId, span_id: idText(idHigh, idLow), name }),
     );
     this.#addLetter('late_span', detail, offset, index, bytes);
-  }
-
-  #write(line: string): void {
-    this.#counts.events++;
-    if (this.#lineBytes + line.length > MESSAGE_BYTES) this.#endMessage();
-    this.#lines.push(line);
-    this.#lineBytes += line.length;
-  }
-
-  #endMessage(): void {
-    if (this.#lines.length === 0) return;
-    this.#messages.push(this.#lines.join('\n'));
-    this.#lines = [];
-    this.#lineBytes = 0;
   }
 
   #reject(trace: ClosedTrace, reason: RejectReason, detail: string): void {
@@ -244,7 +227,8 @@ export class PartitionAssembly implements TraceSink {
   }
 
   #message(records: Records, offset: number, value: Buffer): void {
-    const { read, unreadable } = this.#options;
+    const { read, format } = this.#options;
+    const unreadable = unreadableAs[format];
     let index = 0;
     let traceId = '';
     const problem = read(value, {
@@ -254,8 +238,8 @@ export class PartitionAssembly implements TraceSink {
         else if (traceId !== id) this.#hasForeignKeys = true;
         this.#assembler.add(id, span, index++);
       },
-      malformed: (detail, origin) => {
-        this.#letterOf(offset, index++, unreadable, detail, () => origin.bytes());
+      malformed: (detail, origin, reason = unreadable) => {
+        this.#letterOf(offset, index++, reason, detail, () => origin.bytes());
       },
     });
     if (problem !== undefined) this.#letterOf(offset, index, unreadable, problem, value);
@@ -276,8 +260,8 @@ export class PartitionAssembly implements TraceSink {
 }
 
 /** What to do where spans of a trace may lie in several partitions. */
-const keyHint =
-  " Records of this topic are not keyed by trace id, so its spans may lie in several partitions: set partition_traces_by_id: true in the collector's Kafka exporter.";
+const keyHint = (format: SpanFormat) =>
+  ` Records of this topic are not keyed by trace id, so its spans may lie in several partitions: ${keyAdvice(format)}.`;
 
 function noCounts(): AssemblyCounts {
   return { spans: 0, events: 0, duplicates: 0, closed: new Map(), rejected: new Map() };

@@ -10,6 +10,7 @@ export function rulesOf({
   stages,
   other_children: otherChildren,
   fields,
+  weight,
 }: AssembleTopic): TraceRules {
   const base = preset === 'triton' ? tritonRules : childrenRules;
   const named = Object.entries(stages).flatMap(([stage, names]) =>
@@ -23,6 +24,7 @@ export function rulesOf({
     stageOf: new Map(named),
     otherChildren,
     fields: sources,
+    weight,
   };
 }
 

@@ -28,6 +28,7 @@ async function check(
   const command = createCheck({
     kafka: async () => findings.kafka ?? [],
     topics: async () => [],
+    spanTopics: async () => [{ ok: true, what: 'topic spans', detail: 'is read' }],
     group: async () => findings.group ?? [],
     clickhouse: async (_config, roles) => {
       asked.push(...roles);
@@ -148,12 +149,19 @@ describe('tailmark check', () => {
     });
   });
 
+  it('--connect reads topics of spans where the role assemble is asked for', async () => {
+    const read = 'ok    topic spans: is read\n';
+    expect((await check({ connect: true, roles: 'assemble' })).out).toContain(read);
+    expect((await check({ connect: true, roles: 'ingest' })).out).not.toContain(read);
+  });
+
   it('--connect ends when interrupted, though a probe hangs or throws', async () => {
     const { io, out } = capturedIo({ signal: AbortSignal.abort() });
     const command = createCheck({
       kafka: () => new Promise(() => {}),
       clickhouse: () => Promise.reject(new Error('odd')),
       topics: () => Promise.reject(new Error('not to be asked')),
+      spanTopics: () => Promise.reject(new Error('not to be asked')),
       group: () => Promise.reject(new Error('not to be asked')),
     });
     expect(await command.run([], { connect: true }, io)).toBe(1);

@@ -22,6 +22,22 @@ it('recognises the format, and writes events to standard output', async () => {
   );
 });
 
+it('gives each event the weight that the file does not say', async () => {
+  const trace = fixture('triton/trace-2.51.json');
+  const argv = ['convert', '--format', 'triton', '--start', '2026-11-25T12:00:00Z', trace];
+  const { out } = await run([...argv, '--weight', '1000']);
+  const weights = out
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line).weight);
+  expect(weights).toEqual(Array(73).fill(1_000));
+  const { exitCode, err } = await run([...argv, '--weight', '0']);
+  expect([exitCode, err]).toEqual([
+    64,
+    expect.stringContaining('--weight must be a whole number from 1 to 10000'),
+  ]);
+});
+
 it('reads gzip whatever the name, and writes it by the name', async () => {
   const [from, to] = [path('batch.json'), path('events.ndjson.gz')];
   writeFileSync(from, gzipSync(readFileSync(lambda)));

@@ -37,6 +37,7 @@ async function examine({ machine = {}, env = {}, findings = [], group = [] }: Ca
     kafka: async () => findings,
     clickhouse: none,
     topics: none,
+    spanTopics: none,
     group: async () => group,
   };
   const command = createDoctor({ ...healthy, ...machine }, probes);
@@ -189,7 +190,7 @@ describe('tailmark doctor', () => {
   it('prints a line each, with the fix below', async () => {
     const { io, out } = capturedIo();
     const none = async () => [];
-    const probes = { kafka: none, clickhouse: none, topics: none, group: none };
+    const probes = { kafka: none, clickhouse: none, topics: none, spanTopics: none, group: none };
     await createDoctor({ ...healthy, nodeVersion: 'v20.20.2' }, probes).run([], {}, io);
     expect(out()).toMatch(
       /^warn {2}Node: v20\.20\.2 gets no security fixes since 2026-04-30\n {6}Node 24/,

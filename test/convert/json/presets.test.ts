@@ -10,13 +10,14 @@ import {
 } from '../../../src/convert/json/preset-formats.ts';
 import { timingEvent } from '../../../src/decode/timing-event.ts';
 import type { EventDraft } from '../../../src/formats/format-reader.ts';
-import { fixtureBytes } from '../conversion.ts';
+import { fixtureBytes, fixtureText } from '../conversion.ts';
 import { convertBytes, readLines } from './collect.ts';
 
 const contract = timingEvent({ maxDurationMs: 3_600_000, maxDimensionBytes: 256 });
 const formats = { litellm, envoy, istio, nginx, cloudevents };
 
-const byId = (a: EventDraft, b: EventDraft) => (String(a.id) < String(b.id) ? -1 : 1);
+const nameOf = ({ id, ts }: EventDraft) => `${id} ${ts}`;
+const byId = (a: EventDraft, b: EventDraft) => nameOf(a).localeCompare(nameOf(b));
 
 /** Every field equal; milliseconds, which are decimal numbers exact to 1e-6, too. */
 async function expectExactly(format: FileFormat, input: string | Buffer, expected: EventDraft[]) {
@@ -39,6 +40,7 @@ describe('presets', () => {
     [litellm, 'litellm/standard-logging-payload.ndjson', 'litellm', 10],
     [istio, 'envoy/envoy-1.40-istio-default.json.log', 'envoy-istio', 49],
     [nginx, 'nginx/nginx-1.22-timing.json.log', 'nginx-timing-json', 49],
+    [nginx, 'nginx/ingress-nginx-upstreaminfo.log', 'ingress-nginx', 15],
   ] as const)('$name: every event of a real file', async (format, file, name, count) => {
     const expected = readLines<EventDraft>(`expected/${name}.ndjson`);
     expect(expected.length).toBe(count);
@@ -82,9 +84,99 @@ describe('presets', () => {
     });
   });
 
+  it("istio: Envoy's default text has the same requests, but neither route nor cluster", async () => {
+    const file = 'envoy/envoy-1.40-default-text.log';
+    const paths = new Map(
+      readLines<{ request_id: string; path: string }>(
+        'envoy/envoy-1.40-istio-default.json.log',
+      ).map(({ request_id, path }) => [request_id, path]),
+    );
+    const expected = readLines<EventDraft>('expected/envoy-istio.ndjson').map((event) => {
+      const { request_type, ...others } = event;
+      const [, first, second] = (paths.get(String(event.id)) as string).split('/');
+      return { ...others, model: first === 'predict' ? second : first };
+    });
+    expect(expected.length).toBe(49);
+    await expectExactly(istio, fixtureBytes(file), expected);
+  });
+
+  it('nginx: its timed text has the same requests, without ids and with whole seconds', async () => {
+    const json = readLines<{ msec: number; request_time: number }>(
+      'nginx/nginx-1.22-timing.json.log',
+    );
+    const { drafts: precise } = await convertBytes(
+      nginx,
+      fixtureBytes('nginx/nginx-1.22-timing.json.log'),
+    );
+    const expected = precise.map(
+      ({ id, trace_id, request_bytes, response_bytes, ...event }, at) => {
+        const endMs = Math.floor(json[at]?.msec as number) * 1_000;
+        return { ...event, ts: endMs - (event.total_ms as number) };
+      },
+    );
+    const text = fixtureBytes('nginx/nginx-1.22-combined-timed.log');
+    const { drafts, rejects } = await convertBytes(nginx, text);
+    expect(rejects).toEqual([]);
+    expect(drafts.length).toBe(49);
+    expect(drafts).toEqual(expected);
+  });
+
+  it('nginx: fields of the JSON may follow a line of text, and count', async () => {
+    const line =
+      '2001:db8::1 - a user [29/Feb/2024:23:59:59 -0330] "GET /predict/m?a=[b] HTTP/2.0" 499 0 "-" "x\\x22y" rt=0.250 urt="-, 0.024 : 0.100"';
+    const msec = 'msec=1709263799.123 request_id="7 8"';
+    const { drafts, rejects } = await convertBytes(nginx, `${line}\n${line} ${msec}\n`);
+    expect(rejects).toEqual([]);
+    const event = {
+      model: 'm',
+      status: 'cancelled',
+      total_ms: 250,
+      stages_ms: { downstream: 124 },
+    };
+    const endMs = Date.parse('2024-02-29T23:59:59-03:30');
+    expect(drafts).toEqual([
+      { ...event, ts: endMs - 250 },
+      { ...event, ts: 1709263799123 - 250, id: '7 8' },
+    ]);
+  });
+
+  it('reject text that they cannot read, and say why', async () => {
+    const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const lines = [
+      '2026/11/25 16:42:07 [error] 7#7: upstream timed out',
+      line.replace(/ rt=.*/, ''),
+      line.replace(' "client/1"', ''),
+      line.replace('25/Nov', '31/Nov'),
+      line.replace('rt=0.167', 'rt=soon'),
+      line.replace('rt=0.167 ', ''),
+      line.slice(0, -1),
+      '{"msec":1',
+      '',
+      line,
+    ];
+    const { drafts, rejects } = await convertBytes(nginx, lines.join('\n'));
+    expect(drafts.length).toBe(1);
+    const form =
+      "invalid_line: a line must be JSON, or nginx's combined format with rt=$request_time, or ingress-nginx's upstreaminfo: it is ";
+    expect(rejects).toEqual([
+      `${form}${JSON.stringify(lines[0])}`,
+      ...[1, 2].map((at) => `${form}${JSON.stringify(`${lines[at]?.slice(0, 80)}…`)}`),
+      'bad_ts: "msec" must be a number (s) or an RFC 3339 date-time: it is "2026-11-31T16:42:07+00:00"',
+      'bad_duration: "request_time" must be a number (s): it is "soon"',
+      'missing_ts: the start must be at "msec" or "request_time": nothing is there',
+      `${form}${JSON.stringify(`${lines[6]?.slice(0, 80)}…`)}`,
+      'invalid_json: a line must be valid JSON: it is "{\\"msec\\":1"',
+    ]);
+    const envoyText = await convertBytes(istio, '[x] "GET / HTTP/1.1" 200 - 0 0 1');
+    expect(envoyText.rejects).toEqual([
+      'invalid_line: a line must be JSON, or Envoy\'s default format: it is "[x] \\"GET / HTTP/1.1\\" 200 - 0 0 1"',
+    ]);
+  });
+
   it.each([
     [istio, 'envoy/envoy-1.40-istio-default.json.log', 'envoy-istio'],
     [nginx, 'nginx/nginx-1.22-timing.json.log', 'nginx-timing-json'],
+    [nginx, 'nginx/ingress-nginx-upstreaminfo.log', 'ingress-nginx'],
   ] as const)('$name: lines as log shippers wrap them', async (format, file, name) => {
     const lines = fixtureBytes(file).toString('utf8').trim().split('\n');
     const wrapped = lines.map((line, at) =>
@@ -100,7 +192,12 @@ describe('presets', () => {
       istio: 'envoy/envoy-1.40-istio-default.json.log',
       nginx: 'nginx/nginx-1.22-timing.json.log',
     };
-    for (const [name, file] of Object.entries(files)) {
+    const texts = [
+      ['istio', 'envoy/envoy-1.40-default-text.log'],
+      ['nginx', 'nginx/nginx-1.22-combined-timed.log'],
+      ['nginx', 'nginx/ingress-nginx-upstreaminfo.log'],
+    ] as const;
+    for (const [name, file] of [...Object.entries(files), ...texts]) {
       const head = fixtureBytes(file).toString('utf8').slice(0, 65_536);
       const found = Object.values(formats).filter((each) => each.recognise(head, file));
       expect(found.map((format) => format.name)).toEqual([name]);

@@ -2,36 +2,16 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';
 import { useStack } from '../../containers/stack.ts';
-import { uniqueName } from '../../containers/unique-name.ts';
 import { protoOf } from '../../formats/otlp/oracle.ts';
 import { poll } from '../kit/poll.ts';
-import type { Rig } from '../kit/rig.ts';
 import { truthOf } from '../kit/truth.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { changed, llmSpans } from './llm-spans.ts';
+import { withSpanTopics } from './with-span-topics.ts';
 
 const stack = useStack();
-
-/** A topic of timing events, one of spans in protobuf, and one of spans in JSON. */
-async function withTopics(
-  use: (rig: Rig, topics: { plain: string; proto: string; json: string }) => Promise<void>,
-): Promise<void> {
-  const name = uniqueName('otlp_topics');
-  const topics = { plain: name, proto: `${name}.proto`, json: `${name}.json` };
-  const entries = [
-    topics.plain,
-    { topic: topics.proto, format: 'otlp_proto' },
-    { topic: topics.json, format: 'otlp_json', preset: 'vllm' },
-  ];
-  const settings = { KAFKA_TOPICS: JSON.stringify(entries) };
-  await withRig({ stack, name: 'otlp_topics', settings }, async (rig) => {
-    const more = [topics.proto, topics.json].map((topic) => ({ topic, partitions: 1 }));
-    await ensureTopics(rig.config.kafka, more);
-    await use(rig, topics);
-  });
-}
+const withTopics = (use: Parameters<typeof withSpanTopics>[1]) => withSpanTopics(stack, use);
 
 const nowMs = Date.now();
 const { requests, events } = llmSpans(nowMs);

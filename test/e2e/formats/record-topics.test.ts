@@ -102,3 +102,56 @@ it('Avro, Protobuf and JSON of a registry that is away at first give every event
     await registry.close();
   }
 });
+
+it('CloudEvents in binary mode: attributes are headers, which a replay keeps', async () => {
+  interface Recorded {
+    readonly headers: Readonly<Record<string, string>>;
+    readonly value: string;
+  }
+  const records = fixture('kafka/timings_ce_binary.jsonl')
+    .toString()
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line) as Recorded)
+    .map(({ headers, value }) => {
+      const { request_id, start_time, model, ...data } = JSON.parse(value);
+      return { headers, value: JSON.stringify(data) };
+    });
+  const name = uniqueName('cloudevents');
+  const topic = { topic: name, format: 'json', preset: 'cloudevents' };
+  const settings = { ...keepAll, KAFKA_TOPICS: JSON.stringify([topic]) };
+  await withRig({ stack, name: 'cloudevents', settings }, async (rig) => {
+    await rig.publish(records);
+    const { ce_subject, ...unnamed } = records[0]?.headers ?? {};
+    const binary = Buffer.from([0, 0xff, 0x80]);
+    const rejected = { headers: { ...unnamed, binary }, value: records[0]?.value ?? '' };
+    await rig.publish([rejected]);
+    const { out } = await rig.cli(['check', '--connect']);
+    expect(out).toContain(
+      'the newest 20 records hold 19 requests of ranker with queue, features, forward; 1 rejected: missing_model',
+    );
+
+    await rig.start(['ingest']);
+    await rig.untilConsumed(21);
+    await rig.expectStages(truthOf(events));
+    const { totals } = await rig.expectVerified();
+    expect(totals).toMatchObject({ consumed: 21, aggregated: 20, rejected: 1, unmapped: 0 });
+
+    const replay = ['replay', '--dead-letters', '--reason', 'missing_model'];
+    expect(await rig.cli(replay)).toMatchObject({ exitCode: 0 });
+    const again = (await rig.read(name, 22))[21];
+    expect(again?.value?.toString()).toBe(rejected.value);
+    expect(again?.headers).toEqual({
+      ...unnamed,
+      binary: String(binary),
+      'tailmark-replayed-from': expect.stringMatching(`^${name}/`),
+    });
+    // Rejected once more for the same reason: what gave its start is there.
+    await rig.untilConsumed(22);
+    const letters = await rig.read(`${name}.dlq`, 2);
+    expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual([
+      'missing_model',
+      'missing_model',
+    ]);
+  });
+});

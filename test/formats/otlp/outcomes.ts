@@ -82,7 +82,7 @@ export function generalPath(presets = allPresets, capacity?: number) {
     drafts.begin(sink);
     const problem = readOtlpProto(message, {
       span: (span, origin) => drafts.span(span, origin, 0, 0),
-      malformed: (detail) => drafts.rejectAt('invalid_protobuf', detail, 0, 0),
+      malformed: (detail, _, reason = 'invalid_protobuf') => drafts.rejectAt(reason, detail, 0, 0),
     });
     if (problem !== undefined) drafts.rejectAt('invalid_protobuf', problem, 0, message.length);
     return outcomes;

@@ -1,5 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { readMapping } from '../../../src/config/presets.ts';
+import type { DecodeSink } from '../../../src/decode/event-decoder.ts';
 import { Interner } from '../../../src/decode/interner.ts';
 import { compileMapping } from '../../../src/formats/mapping/compile-mapping.ts';
 import { mappingSchema } from '../../../src/formats/mapping/mapping-schema.ts';
@@ -10,6 +11,7 @@ import type {
   RegisteredSchema,
   SchemaSource,
 } from '../../../src/formats/records/schema-source.ts';
+import type { ReadHeaders } from '../../../src/source/record.ts';
 import { bounds, type Outcome, textsOf } from '../../decode/outcomes.ts';
 
 export const fixture = (path: string) =>
@@ -60,13 +62,13 @@ export function recordDecoder(
   const stages = new Interner(256);
   const values = new Interner(100_000);
   const decoder = new RecordDecoder({ reader, map, stages, values, maxMessageBytes, ...bounds });
-  const decode = (message: Buffer | null) => {
+  const decode = (message: Buffer | null, headers?: ReadHeaders) => {
     const outcomes: RecordOutcome[] = [];
     const letters: Buffer[] = [];
     const keep = (start: number, end: number) => {
       if (message !== null) letters.push(Buffer.from(decoder.letter(message, start, end)));
     };
-    const consumed = decoder.decode(message, {
+    const sink: DecodeSink = {
       event(event, start, end) {
         outcomes.push(textsOf(event, stages, values));
         keep(start, end);
@@ -76,7 +78,8 @@ export function recordDecoder(
         keep(start, end);
       },
       skip: (count) => outcomes.push({ skipped: count }),
-    });
+    };
+    const consumed = decoder.decode(message, sink, headers);
     return { consumed, outcomes, letters };
   };
   return { decoder, decode };

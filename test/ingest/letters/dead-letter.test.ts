@@ -21,7 +21,7 @@ const letter: DeadLetter = {
 
 describe('the origin of a letter', () => {
   it('is read from its headers; a summary has none', () => {
-    const { headers = {} } = deadLetterMessage(letter);
+    const headers = deadLetterMessage(letter).headers as Record<string, string>;
     const { topic, partition, logId, offset, index, reason } = letter;
     expect(originOf(headers)).toEqual({ topic, partition, logId, offset, index, reason });
     expect(originOf({ ...headers, 'tailmark-log-id': undefined as never })?.logId).toBe('');

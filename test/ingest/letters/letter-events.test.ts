@@ -1,14 +1,20 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../src/config/schema.ts';
+import type { RejectReason } from '../../../src/decode/reject-reasons.ts';
 import { chunkSettingsOf } from '../../../src/ingest/chunk-settings.ts';
 import { LetterEvents } from '../../../src/ingest/letters/letter-events.ts';
 import { TopicFormats } from '../../../src/topics/topic-formats.ts';
 import { testConfig } from '../test-config.ts';
 
+const placeOf = (index: number, reason: RejectReason = 'invalid_json') => ({
+  topic: 't',
+  index,
+  reason,
+});
 const good = (model: string) => `{"ts":1790000000000,"model":"${model}","stages_ms":{"forward":2}}`;
 const events = new LetterEvents(chunkSettingsOf(testConfig()), TopicFormats.open(testConfig()));
 const find = (message: string, index: number) =>
-  events.find('t', Buffer.from(message), index)?.toString();
+  events.find(Buffer.from(message), placeOf(index))?.toString();
 
 describe('the event of a letter', () => {
   it.each([
@@ -32,8 +38,8 @@ describe('the event of a letter', () => {
     });
     const of = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
     const message = Buffer.from([0, 0, 0, 0, 1, 2]);
-    expect(of.find('t', message, 0)).toEqual(message);
-    expect(of.find('t', message, 1)).toBeUndefined();
+    expect(of.find(message, placeOf(0))).toEqual(message);
+    expect(of.find(message, placeOf(1))).toBeUndefined();
   });
 
   it('is counted with spans that are none, and is a request by itself', () => {
@@ -50,8 +56,28 @@ describe('the event of a letter', () => {
     });
     const message = Buffer.from(JSON.stringify(requestOf(spans)));
     const found = spans.map((_, index) =>
-      JSON.parse(of.find('t', message, index)?.toString() ?? 'null'),
+      JSON.parse(of.find(message, placeOf(index))?.toString() ?? 'null'),
     );
     expect(found).toEqual([null, requestOf([call]), null, requestOf([ended])]);
+  });
+
+  it('of a topic of spans is the whole message, where none of it was read and all of it can be now', () => {
+    const formats = TopicFormats.open(testConfig());
+    const of = new LetterEvents(
+      chunkSettingsOf(testConfig()),
+      formats,
+      new Map([['t', 'zipkin_json']]),
+    );
+    const span = { traceId: 'a1', id: 'b2', name: 'GET /', timestamp: 1, duration: 2 };
+    const message = Buffer.from(JSON.stringify([span, span]));
+    const found = (bytes: Buffer, ...place: Parameters<typeof placeOf>) =>
+      of.find(bytes, placeOf(...place));
+    expect(found(message, 0, 'invalid_protobuf')).toBe(message);
+    expect(found(message, 0, 'undecodable_batch')).toBe(message);
+    // A span beyond the first, a trace, a message that is of another format still.
+    expect(found(message, 1, 'invalid_protobuf')).toBeUndefined();
+    expect(found(message, 0, 'no_root')).toBeUndefined();
+    expect(found(Buffer.from(JSON.stringify([7, span])), 0)).toBeUndefined();
+    expect(found(Buffer.from('{}'), 0)).toBeUndefined();
   });
 });

@@ -99,9 +99,12 @@ function seenBy(messages: readonly { readonly records?: Parameters<typeof allOf>
   return messages.flatMap(({ records }) => (records === undefined ? [] : allOf(records)));
 }
 
-function recordOf({ offset, timestamp, value }: DecodedMessage) {
+/** A record as `allOf` copies it; of several headers of a name, kafkajs has all. */
+function recordOf({ offset, timestamp, value, headers }: DecodedMessage) {
+  const last = Object.entries(headers).map(([name, of]) => [name, [of].flat().at(-1) ?? null]);
   const given = { offset: Number(offset), timestampMs: Number(timestamp), value };
-  return { ...given, leaderEpoch: 0, refused: undefined };
+  const present = last.filter((header): header is [string, Buffer] => header[1] !== null);
+  return { ...given, headers: Object.fromEntries(present), leaderEpoch: 0, refused: undefined };
 }
 
 const packers = [
@@ -110,6 +113,13 @@ const packers = [
   (bytes: Buffer) => snappy.compressSync(bytes),
   (bytes: Buffer) => compressFrameSync(bytes),
 ];
+
+function headersOf(random: SeededRandom): [string, string | null][] {
+  return Array.from({ length: random.between(0, 5) }, () => [
+    'größe'.slice(0, random.between(0, 5)),
+    random.chance(0.3) ? null : 'y'.repeat(random.between(0, 200)),
+  ]);
+}
 
 function randomBatch(random: SeededRandom, baseOffset: number): Buffer {
   const count = random.between(1, 40);
@@ -131,7 +141,7 @@ function randomBatch(random: SeededRandom, baseOffset: number): Buffer {
     baseOffset,
     codec,
     count,
-    payload: pack(recordsOf(values, random.between(0, 3))),
+    payload: pack(recordsOf(values, headersOf(random))),
     ...(random.chance(0.5) ? { appendedMs: 1_789_000_000_123 } : {}),
   });
 }

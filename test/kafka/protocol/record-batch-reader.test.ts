@@ -2,21 +2,20 @@ import { gzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { RecordBatchReader } from '../../../src/kafka/protocol/record-batch-reader.ts';
-import type { SourceRecord } from '../../../src/source/record.ts';
-import { allOf, encodeBatch, recordsOf, varint } from '../record-batch.ts';
+import { allOf, type CopiedRecord, encodeBatch, recordsOf, varint } from '../record-batch.ts';
 
 const maxBatchBytes = 1 << 20;
 const gzip = 1;
 
 /** All visible records of some batches, in one fetch's response. */
-async function read(batches: readonly Buffer[]): Promise<SourceRecord[]> {
+async function read(batches: readonly Buffer[]): Promise<CopiedRecord[]> {
   const reader = new RecordBatchReader(maxBatchBytes);
   return allOf(await reader.read(Buffer.concat(batches), [], { inflatedBytes: 0 }));
 }
 
 const good = recordsOf(['a', 'b']);
-const offsetsOf = (records: readonly SourceRecord[]) => records.map(({ offset }) => offset);
-const refusalsOf = (records: readonly SourceRecord[]) =>
+const offsetsOf = (records: readonly CopiedRecord[]) => records.map(({ offset }) => offset);
+const refusalsOf = (records: readonly CopiedRecord[]) =>
   records.map(({ refused }) => refused?.detail);
 
 describe('a record batch that cannot be decoded', () => {
@@ -208,8 +207,67 @@ describe('a record batch', () => {
     const count = limits.recordsPerRefusedBatch + 5;
     const payload = recordsOf(new Array(count).fill('v'));
     expect(await read([encodeBatch({ count, payload })])).toHaveLength(count);
-    const records = await read([encodeBatch({ count: 2, payload: recordsOf(['v', 'w'], 500) })]);
+    const records = await read([
+      encodeBatch({ count: 2, payload: recordsOf(['v', 'w'], new Array(500).fill(['h', null])) }),
+    ]);
     expect(records.map(({ value }) => value?.toString())).toEqual(['v', 'w']);
+  });
+
+  it('has the headers of each record for who asks, the last of each name', async () => {
+    const long = 'x'.repeat(300);
+    const first = recordsOf(
+      ['a', 'b'],
+      [
+        ['ce_id', '1'],
+        ['größe', long],
+        ['ce_id', '2'],
+        ['', ''],
+      ],
+    );
+    const second = recordsOf(
+      ['c'],
+      [
+        ['gone', '1'],
+        ['gone', null],
+        ['__proto__', 'p'],
+      ],
+    );
+    const third = recordsOf([null]);
+    const payload = Buffer.concat([first, second, third]);
+    const bytes = encodeBatch({ count: 4, payload });
+    const records = await new RecordBatchReader(maxBatchBytes).read(bytes, [], {
+      inflatedBytes: 0,
+    });
+    const seen = [];
+    for (; records.current !== undefined; records.advance()) {
+      const { value, headers } = records.current;
+      // Asked for twice, or not at all: the next record is the same.
+      if (value?.toString() === 'a') continue;
+      headers?.();
+      const texts = [...(headers?.() ?? [])].map(([name, of]) => [name, of.toString()]);
+      seen.push([value?.toString(), texts]);
+    }
+    expect(seen).toEqual([
+      [
+        'b',
+        [
+          ['ce_id', '2'],
+          ['größe', long],
+          ['', ''],
+        ],
+      ],
+      ['c', [['__proto__', 'p']]],
+      [undefined, []],
+    ]);
+  });
+
+  it('that is rejected has no headers', async () => {
+    const bytes = encodeBatch({ count: 1, payload: Buffer.from([1, 2, 3]) });
+    const records = await new RecordBatchReader(maxBatchBytes).read(bytes, [], {
+      inflatedBytes: 0,
+    });
+    expect(records.current?.refused?.reason).toBe('undecodable_batch');
+    expect(records.current?.headers?.()).toEqual(new Map());
   });
 
   it('that is truncated by the end of a response is left to the next one', async () => {

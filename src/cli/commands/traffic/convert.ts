@@ -11,7 +11,7 @@ import { type OpenedInput, openInput } from '../../../convert/open-input.ts';
 import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
 import { unreadable } from '../../../source/event-text.ts';
 import type { Command } from '../../command.ts';
-import { parseStart } from '../../flag-values.ts';
+import { countOption, parseStart } from '../../flag-values.ts';
 import type { Io, Options } from '../../io.ts';
 import { loadSettings } from '../../load.ts';
 import { createProgress } from '../../text/progress.ts';
@@ -60,6 +60,10 @@ Exit codes: 0 everything was converted, 2 something was rejected.`,
       .option('--mapping <FILE>', 'read JSON lines by a mapping of your own; see config/presets')
       .option('--model <NAME>', 'model, for formats that name none')
       .option('--start <TIME>', 'start of the first request, for formats without times')
+      .option(
+        '--weight <N>',
+        'requests that an event stands for, such as the rate of Triton traces',
+      )
       .option('--to <TARGET>', 'stdout, kafka, or a file (gzipped if it ends in .gz)', 'stdout')
       .option('--rejected <FILE>', 'write what was rejected: NDJSON of reason, detail, bytes');
   },
@@ -91,6 +95,7 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
       if (converter.rejected <= PRINTED) io.err(`Rejected (${each.reason}): ${each.detail}\n`);
       if (letters !== undefined) rejected.push(letterOf(each));
     },
+    weightOf(options.weight),
   );
   const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const progress = createProgress(io, { label: 'Converting', total });
@@ -116,6 +121,10 @@ function convertOptions({ model, start }: Options): ConvertOptions {
     model: model === undefined ? undefined : String(model),
     startMs: start === undefined ? undefined : parseStart(String(start), Date.now()),
   };
+}
+
+function weightOf(given: unknown): number | undefined {
+  return given === undefined ? undefined : countOption('--weight', given, 1, limits.eventWeight);
 }
 
 async function* afterEach(

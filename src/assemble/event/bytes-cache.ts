@@ -1,0 +1,44 @@
+import { type MessageView, wordsOf } from '../../formats/otlp/message-view.ts';
+
+const SLOTS = 4_096;
+/** Bytes of the shortest and the longest ones that are kept. */
+const MIN_BYTES = 4;
+const MAX_BYTES = 4_096;
+
+interface Kept<T> {
+  readonly words: Int32Array;
+  readonly length: number;
+  readonly value: T;
+}
+
+/** What is made of bytes that come again and again, by the bytes. Of two with one hash it keeps the last. */
+export class BytesCache<T> {
+  readonly #make: (bytes: Buffer, start: number, end: number) => T;
+  readonly #slots: (Kept<T> | undefined)[] = new Array(SLOTS).fill(undefined);
+
+  constructor(make: (bytes: Buffer, start: number, end: number) => T) {
+    this.#make = make;
+  }
+
+  /** Returns what is made of the message's bytes at `[start, end)`. O(length). */
+  get(message: MessageView, bytes: Buffer, start: number, end: number): T {
+    const length = end - start;
+    if (length < MIN_BYTES || length > MAX_BYTES) return this.#make(bytes, start, end);
+    const slot = hashOf(message, start, length) & (SLOTS - 1);
+    const kept = this.#slots[slot];
+    if (kept?.length === length && message.hasWords(kept.words, start, length)) return kept.value;
+    const value = this.#make(bytes, start, end);
+    this.#slots[slot] = { words: wordsOf(bytes.subarray(start, end)), length, value };
+    return value;
+  }
+}
+
+function hashOf({ view, base }: MessageView, start: number, length: number): number {
+  const last = base + start + length - 4;
+  let hash = view.getInt32(last, true) ^ length;
+  for (let at = base + start; at < last; at += 4) {
+    hash = Math.imul(hash ^ view.getInt32(at, true), 0x9e3779b1);
+    hash ^= hash >>> 15;
+  }
+  return hash;
+}

@@ -1,0 +1,99 @@
+import type { JsonObject } from '../loose-json.ts';
+
+/** Lines of text that a mapping reads as objects with the fields of the same software's JSON. */
+export interface TextLines {
+  /** The lines, for messages. */
+  readonly what: string;
+  /** Returns the object of a line; undefined for any other text. */
+  read(line: string): JsonObject | undefined;
+}
+
+export const textLineNames = ['nginx', 'envoy'] as const;
+
+/** Text of a log that a mapping may name by `lines`. */
+export const textLines: Readonly<Record<(typeof textLineNames)[number], TextLines>> = {
+  nginx: {
+    what: "nginx's combined format with rt=$request_time, or ingress-nginx's upstreaminfo",
+    read: nginxLine,
+  },
+  envoy: { what: "Envoy's default format", read: envoyLine },
+};
+
+/** Remote address, user, time, request, status, body bytes, referer, user agent; `rest`: what follows. */
+const combined =
+  /^\S+ - [^["]* \[(?<day>\d\d)\/(?<month>[A-Z][a-z]{2})\/(?<year>\d{4}):(?<time>[\d:]{8}) (?<zone>[+-]\d\d)(?<minutes>\d\d)\] "(?<request>[^"]*)" (?<status>\S+) \S+ "[^"]*" "[^"]*"(?<rest>.*)$/;
+
+/** What a configuration adds: `rt=0.167 urt="0.001, 0.024"`. It comes first: `msec=` is finer than the time. */
+const pairs = /^(?: [A-Za-z_]\w*=(?:"[^"]*"|[^\s"]*))+$/;
+const pair = / (\w+)=(?:"([^"]*)"|(\S*))/g;
+
+/** Names that nginx' own examples give to its times. */
+const shortNames: Readonly<Record<string, string>> = {
+  rt: 'request_time',
+  urt: 'upstream_response_time',
+};
+
+/** Of upstreams one after another: `0.001, 0.024`, and ` : ` between groups. An address may have colons. */
+const list = '(?!: )[^\\s,]+(?:(?:, | : )(?!: )[^\\s,]+)*';
+/** Length, time, upstream, alternative upstream; addresses, lengths, times and statuses of its tries; id. */
+const upstreamInfo = new RegExp(
+  `^ \\d+ (?<total>\\S+) \\[(?<upstream>[^\\]]*)\\] \\[[^\\]]*\\] ${list} ${list} (?<tries>${list}) ${list} (?<id>\\S+)$`,
+);
+
+/** Model of a request that ingress-nginx sent to no upstream. */
+const noUpstream = '(none)';
+
+const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
+
+function nginxLine(line: string): JsonObject | undefined {
+  const found = combined.exec(line)?.groups;
+  if (found === undefined) return undefined;
+  const { day, month = '', year, time, zone, minutes, request = '', status, rest = '' } = found;
+  const added = upstreamOf(rest) ?? pairsOf(rest);
+  if (added === undefined) return undefined;
+  const number = String(months.indexOf(month) / 3 + 1).padStart(2, '0');
+  const msec = `${year}-${number}-${day}T${time}${zone}:${minutes}`;
+  return { msec, uri: request.split(' ')[1], status, ...added };
+}
+
+function upstreamOf(rest: string): JsonObject | undefined {
+  const found = upstreamInfo.exec(rest)?.groups;
+  if (found === undefined) return undefined;
+  const { total, upstream, tries, id } = found;
+  return {
+    request_time: total,
+    proxy_upstream_name: upstream || noUpstream,
+    upstream_response_time: tries,
+    request_id: id,
+  };
+}
+
+function pairsOf(rest: string): JsonObject | undefined {
+  if (!pairs.test(rest)) return undefined;
+  const found = [...rest.matchAll(pair)].map(([, name = '', quoted, plain]) => [
+    shortNames[name] ?? name,
+    quoted ?? plain,
+  ]);
+  return Object.fromEntries(found) as JsonObject;
+}
+
+/** Start, request, code, flags, bytes, times, forwarded-for, user agent, id, authority, upstream. */
+const envoyDefault =
+  /^\[(?<start>[^\]]*)\] "(?:\S+ (?<path>\S+) )?\S+" (?<code>\d+) (?<flags>\S+) (?<received>\d+) (?<sent>\d+) (?<duration>\S+) (?<upstream>\S+) "[^"]*" ".*" "(?<id>[^"]*)" "[^"]*" "[^"]*"$/;
+
+function envoyLine(line: string): JsonObject | undefined {
+  const found = envoyDefault.exec(line)?.groups;
+  if (found === undefined) return undefined;
+  const { start, path, code, flags, received, sent, duration, upstream, id } = found;
+  return {
+    start_time: start,
+    path,
+    response_code: code,
+    response_flags: flags,
+    bytes_received: received,
+    bytes_sent: sent,
+    duration,
+    upstream_service_time: upstream,
+    request_id: id,
+  };
+}
