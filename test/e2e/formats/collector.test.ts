@@ -6,6 +6,7 @@ import { parse, stringify } from 'yaml';
 import type { EventDraft } from '../../../src/formats/format-reader.ts';
 import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';
 import { useStack } from '../../containers/stack.ts';
+import { uniqueName } from '../../containers/unique-name.ts';
 import { fixtureText } from '../../convert/conversion.ts';
 import { protoOf } from '../../formats/otlp/oracle.ts';
 import { poll } from '../kit/poll.ts';
@@ -56,7 +57,7 @@ function withTopic(
   { file, topic }: { file: string; topic: string },
   use: (rig: Rig) => Promise<void>,
 ): Promise<void> {
-  const name = `collector_${process.pid}_${file.replaceAll(/\W/g, '_')}`;
+  const name = uniqueName('collector');
   const { kafka } = tailmarkFile(file, topic, name);
   const settings = { ...keepAll, KAFKA_TOPICS: JSON.stringify(kafka?.topics) };
   return withRig({ stack, name: 'collector', settings }, use);

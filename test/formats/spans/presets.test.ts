@@ -81,6 +81,26 @@ test('only the innermost call of a model counts', async () => {
   }
 });
 
+test('LiteLLM names its own function where the conventions have an operation', async () => {
+  // As release 1.110.2 writes them; its proxy calls the async functions.
+  const call = (operation: string) => ({
+    name: 'litellm_request',
+    attributes: {
+      'gen_ai.operation.name': operation,
+      'llm.request.type': operation,
+      'gen_ai.system': 'openai',
+      'gen_ai.request.model': 'gpt-test',
+      'gen_ai.response.model': 'gpt-test',
+    },
+  });
+  for (const operation of ['acompletion', 'atext_completion', 'aembedding', 'arerank']) {
+    expect(await eventOf(call(operation))).toMatchObject({ model: 'gpt-test', total_ms: 2 });
+  }
+  const raw = { name: 'raw_gen_ai_request', attributes: { 'llm.openai.model': 'gpt-test' } };
+  expect(await eventOf(raw)).toBeUndefined();
+  expect(await eventOf(call('aretrieve_batch'))).toBeUndefined();
+});
+
 test('vLLM and SGLang mean other things by the same names', async () => {
   const latency = {
     'gen_ai.latency.e2e': 1.5,
