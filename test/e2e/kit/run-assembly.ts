@@ -91,7 +91,7 @@ export async function runKilledAssembly(
     'all traces are assembled',
     () => (assembled.events.length >= wanted ? true : undefined),
     {
-      deadlineMs: 120_000,
+      deadlineMs: 600_000,
       seen: () =>
         `${assembled.events.length} of ${wanted}; ${assembled.problems(copies).slice(0, 5)}`,
     },

@@ -91,16 +91,3 @@ export function rejectionOf({ outcomes }: { readonly outcomes: readonly RecordOu
   if (first === undefined || !('detail' in first)) return `not rejected: ${JSON.stringify(first)}`;
   return `${first.reason}: ${first.detail}`;
 }
-
-/**
- * Milliseconds that an action takes. Other programs may have the processor, so the fastest of a few counts.
- */
-export function msOf(action: () => unknown, enoughMs: number): number {
-  let fastest = Number.POSITIVE_INFINITY;
-  for (let i = 0; i < 5 && fastest > enoughMs; i++) {
-    const began = performance.now();
-    action();
-    fastest = Math.min(fastest, performance.now() - began);
-  }
-  return fastest;
-}

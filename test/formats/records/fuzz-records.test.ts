@@ -2,11 +2,11 @@ import { describe, expect, it } from 'vitest';
 import type { RecordReader } from '../../../src/formats/records/record-reader.ts';
 import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
+import { fastestMs } from '../../fuzz/fastest-ms.ts';
 import {
   documentedMapping,
   fixture,
   messagesOf,
-  msOf,
   recordDecoder,
   schemasOf,
 } from './decode-records.ts';
@@ -72,7 +72,7 @@ describe.each([
       const { consumed, outcomes } = decode(message);
       slowest = Math.max(
         slowest,
-        msOf(() => decode(message), slowest),
+        fastestMs(() => decode(message)),
       );
       expect(consumed).toBe(outcomes.length);
       events += outcomes.filter((outcome) => 'event' in outcome).length;
