@@ -8,9 +8,9 @@ const intro = `<!-- Made from src/formats/mapping/mapping-schema.ts and src/form
      \`npm run generate:docs\`: change it there. -->
 # Mappings
 
-A mapping is a YAML file that \`mapping\` of a topic, or \`tailmark convert --mapping\`, names. For \`json\`, \`avro\` and
-\`protobuf\` it says where the fields of an event are in a record. For \`otlp_proto\` and \`otlp_json\` it has
-[rules of spans](#rules-of-spans). [Formats](../how-to/formats.md) says when to use which; the files in
+A mapping is a YAML file that \`mapping\` of a topic, or \`--mapping\` of [convert](../how-to/convert.md), names. For
+\`json\`, \`avro\` and \`protobuf\` it says where the fields of an event are in a record. For \`otlp_proto\` and \`otlp_json\`
+it has [rules of spans](#rules-of-spans). [Formats](../how-to/formats.md) says when to use which; the files in
 \`config/presets/\` are mappings to copy from. An unknown key is an error with its line.
 
     start: {path: start_time, unit: ms}

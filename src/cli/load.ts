@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command as Commander, Option } from 'commander';
-import type { LoadedConfig } from '../config/load-config.ts';
+import type { LoadConfigOptions, LoadedConfig } from '../config/load-config.ts';
 import type { Io, Options } from './io.ts';
 
 /** Flags that set a key of the configuration, for every command that uses them. */
@@ -38,8 +38,17 @@ export function addConfigFlags(command: Commander, names: readonly ConfigFlag[])
   }
 }
 
-/** Loads the configuration with the source of each value. @throws {OperatorError} as `loadConfig` */
-export async function loadSettings(options: Options, io: Pick<Io, 'env'>): Promise<LoadedConfig> {
+/**
+ * Loads the configuration with the source of each value.
+ *
+ * @param problemsOfFiles as for `loadConfig`: the files of formats are read where it is given.
+ * @throws {OperatorError} as `loadConfig`
+ */
+export async function loadSettings(
+  options: Options,
+  io: Pick<Io, 'env'>,
+  problemsOfFiles?: LoadConfigOptions['problemsOfFiles'],
+): Promise<LoadedConfig> {
   // zod and yaml need some 100 ms to load; --help and --version do without them.
   const { loadConfig } = await import('../config/load-config.ts');
   const { config: path } = options;
@@ -50,6 +59,7 @@ export async function loadSettings(options: Options, io: Pick<Io, 'env'>): Promi
     flags: Object.fromEntries(given),
     flagNames: Object.fromEntries(flags.map(({ option, key }) => [key, `--${option}`])),
     readFile: (file) => readFileSync(file, 'utf8'),
+    ...(problemsOfFiles && { problemsOfFiles }),
   });
 }
 

@@ -1,6 +1,14 @@
 import { z } from 'zod';
 import { limits } from '../base/limits.ts';
-import { duration, hour, minute, second, topicName, whole } from './setting-types.ts';
+import {
+  checkNamedOnce,
+  duration,
+  hour,
+  minute,
+  second,
+  topicName,
+  whole,
+} from './setting-types.ts';
 
 const sources = z
   .array(z.string().min(1).max(200))
@@ -62,7 +70,16 @@ const topic = z.strictObject({
 /** The block `assemble`: traces of spans, to timing events. */
 export const assemble = z
   .strictObject({
-    topics: z.array(topic).default([]).describe('Topics of spans; none where none are assembled.'),
+    topics: z
+      .array(topic)
+      .superRefine((entries, context) =>
+        checkNamedOnce(
+          entries.map((entry) => entry.topic),
+          context,
+        ),
+      )
+      .default([])
+      .describe('Topics of spans; none where none are assembled.'),
     output: topicName
       .optional()
       .describe(
@@ -101,10 +118,6 @@ export const assemble = z
   .refine(({ wait, max_trace }) => max_trace >= wait, {
     path: ['max_trace'],
     error: 'must be at least wait',
-  })
-  .refine(({ topics }) => new Set(topics.map(({ topic: name }) => name)).size === topics.length, {
-    path: ['topics'],
-    error: 'must name each topic once',
   })
   .prefault({})
   .describe('Assembles traces: spans in Kafka become timing events (the role assemble).');

@@ -10,18 +10,22 @@ export interface ConfigProblem {
   readonly hint?: string | undefined;
 }
 
-/** Reports all problems of the configuration at once. */
+const configHint =
+  'Every key is described in docs/reference/configuration.md; `tailmark check` tries again.';
+
+/** Reports all problems of the configuration, or of one of its files, at once. */
 export class ConfigError extends OperatorError {
   readonly problems: readonly ConfigProblem[];
 
-  constructor(problems: readonly ConfigProblem[]) {
+  constructor(
+    problems: readonly ConfigProblem[],
+    { what = 'the configuration', hint = configHint } = {},
+  ) {
     const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
     super(
       'TAILMARK_CONFIG_INVALID',
-      [`Cannot use the configuration: ${count}`, ...problems.map(describeProblem)].join('\n'),
-      {
-        hint: 'Every key is described in docs/reference/configuration.md; `tailmark check` tries again.',
-      },
+      [`Cannot use ${what}: ${count}`, ...problems.map(describeProblem)].join('\n'),
+      { hint },
     );
     this.problems = problems;
   }

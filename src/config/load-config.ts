@@ -2,7 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from './config-error.ts';
 import { explainIssue } from './explain-issue.ts';
-import { isMapNode, nodeAt } from './input-schema.ts';
+import { isMapNode, keyOf, nodeAt } from './input-schema.ts';
 import { listSettings } from './read/list-settings.ts';
 import { type PlacedSetting, readEnvironment } from './read/read-environment.ts';
 import { readSecrets } from './read/read-secrets.ts';
@@ -13,6 +13,7 @@ import { type Config, configSchema } from './schema.ts';
 import { literalSecrets } from './secrets/literal-secrets.ts';
 import { maskSecrets } from './secrets/mask-secrets.ts';
 import { rememberSecrets } from './secrets/remember-secrets.ts';
+import { type TopicFormat, topicEntry } from './topic-format.ts';
 
 export interface LoadConfigOptions {
   /** Configuration file. @default {TAILMARK_CONFIG, else tailmark.yaml if there is one} */
@@ -24,6 +25,14 @@ export interface LoadConfigOptions {
   readonly flagNames?: Readonly<Record<string, string>>;
   /** Reads a file's text; throws as `fs.readFileSync` does. */
   readFile(path: string): string;
+  /**
+   * Returns what is wrong with the files that a format names, which is valid by itself.
+   * @default {files are not read}
+   */
+  readonly problemsOfFiles?: (
+    given: TopicFormat,
+    place: Pick<ConfigProblem, 'where' | 'key'>,
+  ) => readonly ConfigProblem[];
 }
 
 /** One setting in force. */
@@ -76,6 +85,7 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
     ...yaml.problems,
     ...inOrder([...issues.flatMap((issue) => explainIssue(issue, tree)), ...secretProblems]),
     ...environment.problems,
+    ...problemsOfFormats(tree, options),
   ];
   if (!parsed.success || problems.length > 0) throw new ConfigError(problems);
   const settings = listSettings()
@@ -88,6 +98,30 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
     });
   const origins = new Map(settings.map(({ key, origin }) => [key, origin]));
   return { config: parsed.data, origins, settings, file };
+}
+
+/** Problems of files, of the formats that are valid: those of the source, or of Kafka's topics. */
+function problemsOfFormats(
+  tree: SettingTree,
+  { problemsOfFiles }: LoadConfigOptions,
+): readonly ConfigProblem[] {
+  if (problemsOfFiles === undefined) return [];
+  const { data: source } = configSchema.shape.source.safeParse(tree.at(['source']));
+  const topics = tree.at(['kafka', 'topics']);
+  const formats: (readonly [TopicFormat, readonly PropertyKey[]])[] = [];
+  if (source !== undefined && source.type !== 'kafka') formats.push([source, ['source']]);
+  else if (Array.isArray(topics)) {
+    for (const [index, entry] of topics.entries()) {
+      const { data } = topicEntry.safeParse(entry);
+      if (typeof data === 'object') formats.push([data, ['kafka', 'topics', index]]);
+    }
+  }
+  const problems = formats.flatMap(([given, path]) =>
+    problemsOfFiles(given, { where: tree.where(path), key: keyOf(path) }),
+  );
+  // Topics may share a file.
+  const seen = new Map(problems.map((problem) => [`${problem.where} ${problem.message}`, problem]));
+  return [...seen.values()];
 }
 
 function readConfigFile(options: LoadConfigOptions): { file: string | undefined; tree: YamlTree } {

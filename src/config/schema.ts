@@ -7,6 +7,7 @@ import { detect } from './detect.ts';
 import { http } from './http.ts';
 import { schemaRegistry as schema_registry } from './schema-registry.ts';
 import {
+  checkNamedOnce,
   day,
   duration,
   holdsLogin,
@@ -95,9 +96,7 @@ const kafka = z
     topics: z
       .array(topicEntry)
       .min(1)
-      .refine((entries) => distinct(topicsAndFormats(entries).topics), {
-        error: 'must name each topic once',
-      })
+      .superRefine((entries, context) => checkNamedOnce(topicsAndFormats(entries).topics, context))
       .default(['inference.timings.v1'])
       .describe(
         'Topics of requests: names of those that hold timing events, or maps with a format.',

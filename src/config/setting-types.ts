@@ -116,3 +116,13 @@ export const mailAddress = z
   .regex(mailPattern, { error: `must be ${mailForm}` })
   .refine((text) => !/\p{Cc}/u.test(text), 'must have no control characters')
   .meta({ form: mailForm, holdsNoLogin: true });
+
+/** Reports each topic of a list that an earlier entry names too. */
+export function checkNamedOnce(topics: readonly string[], context: z.RefinementCtx): void {
+  for (const [index, topic] of topics.entries()) {
+    const first = topics.indexOf(topic);
+    if (first === index) continue;
+    const params = { found: `${topic} stands at [${first}] too` };
+    context.addIssue({ code: 'custom', path: [index], message: 'must be named once', params });
+  }
+}

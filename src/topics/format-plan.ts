@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
+import { ConfigError, type ConfigProblem } from '../config/config-error.ts';
 import { type MappingFile, readMapping, readPreset } from '../config/presets.ts';
 import type { TopicFormat } from '../config/topic-format.ts';
 import { checkedMapping, checkedSpanRules } from '../formats/mapping/checked-mapping.ts';
@@ -40,6 +41,31 @@ export function planOf(given: TopicFormat): FormatPlan {
     fileReader: schema === undefined ? undefined : fileReaderOf(given, schema),
     identity: format === 'timing' ? undefined : identityOf(parts),
   };
+}
+
+/**
+ * Returns what is wrong with the files that a format names, each by itself.
+ *
+ * @param place of the format in the configuration.
+ */
+export function problemsOfFiles(
+  given: TopicFormat,
+  place: Pick<ConfigProblem, 'where' | 'key'>,
+): readonly ConfigProblem[] {
+  const alone = [
+    { ...given, schema_file: undefined },
+    { ...given, mapping: undefined },
+  ];
+  return alone.flatMap((each): readonly ConfigProblem[] => {
+    try {
+      planOf(each);
+      return [];
+    } catch (error) {
+      if (error instanceof ConfigError) return error.problems;
+      if (!(error instanceof OperatorError)) throw error;
+      return [{ ...place, message: error.message, hint: error.hint }];
+    }
+  });
 }
 
 function rulesFile(file: string): MappingFile {

@@ -194,6 +194,21 @@ describe('loadConfig environment', () => {
     expect(other.config.source).toEqual({ type: 'file', path: 'b.ndjson' });
   });
 
+  it('keeps what another type of a block has too, wherever it comes from', () => {
+    const env = { TAILMARK_SOURCE_FORMAT: 'json', TAILMARK_SOURCE_PRESET: 'nginx' };
+    const flags = { 'source.type': 'stdin' };
+    expect(load({ env, flags }).config.source).toEqual({
+      ...{ type: 'stdin', format: 'json', preset: 'nginx' },
+    });
+    const { origins } = load({ env, flags });
+    expect(origins.get('source.format')).toBe('environment');
+    const files = { 'tailmark.yaml': 'source: {type: file, path: a, format: otlp_json}' };
+    expect(load({ files, flags }).config.source).toEqual({ type: 'stdin', format: 'otlp_json' });
+    expect(load({ env, flags: { 'source.type': 'kafka' } }).config.source).toEqual({
+      type: 'kafka',
+    });
+  });
+
   it('has a variable for every key, each its own', () => {
     const names = listSettings().map(({ environment }) => environment);
     expect(new Set(names).size).toBe(names.length);

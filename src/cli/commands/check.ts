@@ -38,10 +38,9 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
         .option('--show', 'print every setting and where it comes from; secrets are masked');
     },
     async run(_args, options, io) {
-      const loaded = await loadSettings(options, io);
       // The files of formats are read as a process that ingests reads them.
-      const { TopicFormats } = await import('../../topics/topic-formats.ts');
-      TopicFormats.open(loaded.config);
+      const { problemsOfFiles } = await import('../../topics/format-plan.ts');
+      const loaded = await loadSettings(options, io, problemsOfFiles);
       const chosen = rolesOf(String(options.roles ?? defaultRoles));
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];

@@ -7,6 +7,7 @@ import { collectProcessMetrics } from '../../base/telemetry/process-metrics.ts';
 import { version } from '../../base/telemetry/version.ts';
 import { startPipeline } from '../../pipeline.ts';
 import { defaultRoles, roles } from '../../roles/role.ts';
+import { problemsOfFiles } from '../../topics/format-plan.ts';
 import type { Command } from '../command.ts';
 import { rolesOf } from '../flag-values.ts';
 import { aborted } from '../io.ts';
@@ -41,9 +42,10 @@ took too long; the rest is read again. Logs are JSON lines on standard error. /h
       .option('--profile <FILE>', 'write a CPU profile for speedscope or Chrome DevTools');
   },
   async run(_args, options, io) {
-    const { config } = await loadSettings(options, io);
-    const log = createLog({ level: config.log.level });
     const chosen = rolesOf(String(options.roles));
+    const files = chosen.includes('ingest') ? problemsOfFiles : undefined;
+    const { config } = await loadSettings(options, io, files);
+    const log = createLog({ level: config.log.level });
     const profile = typeof options.profile === 'string' ? options.profile : undefined;
     const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
     const { stdin, signal } = io;

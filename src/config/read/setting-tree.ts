@@ -1,4 +1,4 @@
-import { nodeAt, propertiesOf } from '../input-schema.ts';
+import { nodeAt, propertiesFor, propertiesOf } from '../input-schema.ts';
 import type { PlacedSetting } from './read-environment.ts';
 import type { YamlTree } from './read-yaml.ts';
 
@@ -38,7 +38,7 @@ export class SettingTree {
         delete block[partner];
         this.#placed.delete(partnerKey);
       }
-      if (name === 'type' && block.type !== value) this.#clear(block, path.slice(0, -1));
+      if (name === 'type' && block.type !== value) this.#keepFor(value, block, path.slice(0, -1));
       if (value === undefined) delete block[name];
       else block[name] = value;
       this.#placed.set(key, { origin, where });
@@ -97,10 +97,14 @@ export class SettingTree {
     return block;
   }
 
-  #clear(block: Block, path: readonly string[]): void {
-    for (const name of Object.keys(block)) delete block[name];
-    const prefix = `${path.join('.')}.`;
-    for (const key of this.#placed.keys()) if (key.startsWith(prefix)) this.#placed.delete(key);
+  /** Keeps of a block, whose type is another one now, the keys that this type has. */
+  #keepFor(type: unknown, block: Block, path: readonly string[]): void {
+    const known = propertiesFor(nodeAt(path) ?? {}, { type });
+    for (const name of Object.keys(block)) {
+      if (Object.hasOwn(known, name)) continue;
+      delete block[name];
+      this.#placed.delete([...path, name].join('.'));
+    }
   }
 }
 

@@ -1,6 +1,6 @@
 import type { z } from 'zod';
-import { OperatorError } from '../../base/operator-error.ts';
 import { closest } from '../../config/closest.ts';
+import { ConfigError, type ConfigProblem } from '../../config/config-error.ts';
 import type { MappingFile } from '../../config/presets.ts';
 import { compileSpanRules, type SpanRules, spanRulesSchema } from '../spans/span-rules.ts';
 import { type Mapping, mappingSchema } from './mapping-schema.ts';
@@ -11,7 +11,7 @@ type Issue = NonNullable<ReturnType<typeof mappingSchema.safeParse>['error']>['i
  * Checks a mapping as its file has it.
  *
  * @param name of the file, for messages.
- * @throws OperatorError TAILMARK_CONFIG_INVALID with every problem of the mapping and its place.
+ * @throws ConfigError TAILMARK_CONFIG_INVALID with every problem of the mapping and its place.
  */
 export function checkedMapping(file: MappingFile, name: string): Mapping {
   return checked(mappingSchema, file, name);
@@ -32,20 +32,17 @@ function checked<Schema extends typeof mappingSchema | typeof spanRulesSchema>(
   const issues = result.success
     ? []
     : result.error.issues.flatMap((issue) => innermost(issue, keys));
-  const problems = [
-    ...file.problems.map(({ where, message }) => `${where}: ${message}`),
+  const problems: ConfigProblem[] = [
+    ...file.problems.map(({ where, key, message }) => ({ where, key, message })),
     ...issues.map(({ path, message }) => {
       const key = path.map(String).join('.');
-      return `${file.where(path)}: ${key === '' ? 'the mapping' : key} ${message}`;
+      const text = `${key === '' ? 'the mapping' : key} ${message}`;
+      return { where: file.where(path), key, message: text };
     }),
   ];
   if (result.success && problems.length === 0) return result.data as z.output<Schema>;
-  const count = problems.length === 1 ? '1 problem' : `${problems.length} problems`;
-  throw new OperatorError(
-    'TAILMARK_CONFIG_INVALID',
-    [`Cannot use the mapping ${name}: ${count}`, ...problems.map((each) => `  ${each}`)].join('\n'),
-    { hint: 'The presets in config/presets show every key in use.' },
-  );
+  const hint = 'docs/reference/mapping.md has every key.';
+  throw new ConfigError(problems, { what: `the mapping ${name}`, hint });
 }
 
 interface Problem {

@@ -161,8 +161,8 @@ export class OtlpEnvelope {
 function foreignForm(message: Buffer): string {
   const header = registryHeader(message, 0, message.length);
   if (header !== undefined) return `; ${header.split(';')[0]}`;
-  const isJson = message[0] === 0x7b || message[0] === 0x5b;
-  return isJson ? '; it looks like JSON, which is the format otlp_json' : '';
+  if (message[0] === 0x5b) return '; it looks like a JSON list, as Zipkin writes its spans';
+  return message[0] === 0x7b ? '; it looks like JSON, which is the format otlp_json' : '';
 }
 
 /** Range of bytes. */

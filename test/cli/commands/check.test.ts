@@ -1,3 +1,6 @@
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { Command as Commander } from 'commander';
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
@@ -66,6 +69,42 @@ describe('tailmark check', () => {
       'windows.dimensions',
       'alert.topic',
       'http.listen',
+    ]);
+  });
+
+  it('lists what is wrong with the files of formats among all other problems, each once', async () => {
+    const folder = mkdtempSync(join(tmpdir(), 'tailmark-check-'));
+    const file = (name: string, text: string) => {
+      writeFileSync(join(folder, name), text);
+      return join(folder, name);
+    };
+    const mapping = file('a.yaml', 'start: {path: t, unit: weeks}\ntotl: 1\n');
+    const rules = file('rules.yaml', 'stages: {}\nroots: [a]\n');
+    const schema = file('timing.avsc', '{"type": "recor"}');
+    const topics = [
+      ...['a', 'b'].map((topic) => ({ topic, format: 'json', mapping })),
+      { topic: 'c', format: 'otlp_proto', mapping: rules },
+      { topic: 'd', format: 'avro', schema_file: schema, mapping: join(folder, 'absent.yaml') },
+    ];
+    const config = file(
+      'tailmark.yaml',
+      JSON.stringify({ kafka: { topics }, http: { listen: 'x' } }, null, 1),
+    );
+    const { exitCode, err } = await run(['check', '--config', config, '--json']);
+    const running = await run(['run', '--config', config]);
+    rmSync(folder, { recursive: true });
+    expect([exitCode, running.exitCode]).toEqual([78, 78]);
+    expect(running.err).toContain('Cannot use the configuration: 6 problems');
+    const { problems } = JSON.parse(err).error as { problems: Record<string, string>[] };
+    expect(
+      problems.map(({ where = '', message }) => [where.replace(`${folder}/`, ''), message]),
+    ).toEqual([
+      ['tailmark.yaml:28:13', expect.stringContaining('http.listen must be host:port')],
+      ['a.yaml:1:24', 'start.unit must be one of s, ms, us, ns'],
+      ['a.yaml:2:7', 'totl is not a key of a mapping here: did you mean total?'],
+      ['rules.yaml:2:8', 'roots is not a key of a mapping here'],
+      ['tailmark.yaml:19:4', expect.stringContaining('absent.yaml gives ENOENT')],
+      ['tailmark.yaml:19:4', expect.stringContaining('recor')],
     ]);
   });
 

@@ -185,7 +185,8 @@ describe('bad input', () => {
       'invalid_protobuf',
       /be a length, and is a varint/,
     ],
-    ['JSON', Buffer.from('{"resourceSpans":[]}'), 'invalid_protobuf', /looks like JSON/],
+    ['JSON', Buffer.from('{"resourceSpans":[]}'), 'invalid_protobuf', /looks like JSON, which is/],
+    ['JSON of Zipkin', Buffer.from('[{"id":"a"}]'), 'invalid_protobuf', /a JSON list, as Zipkin/],
     ['a registry’s header', Buffer.from([0, 0, 0, 0, 7, 0]), 'invalid_protobuf', /schema id 7/],
     [
       'a span cut short',
