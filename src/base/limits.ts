@@ -8,18 +8,21 @@ export const limits = {
   timestampMs: 9_999_999_999_999,
   stagesPerEvent: 64,
   eventsPerMessage: 100_000,
-  /** Spans of a message that are rejected one by one. The rest of the message is then rejected as a whole. */
-  rejectedSpansPerMessage: 10_000,
+  /**
+   * Spans or records of a message that are rejected one by one. The rest of the message is then rejected as a
+   * whole.
+   */
+  rejectedPerMessage: 10_000,
   /** Bytes of one event that JSON.parse has to read. */
   eventBytes: 1024 * 1024,
   /** Nesting of one event's JSON. */
   nestingDepth: 64,
-  /** Nesting of a message of many spans in JSON, whose attributes may be trees. */
-  spansNestingDepth: 1_000,
+  /** Nesting of a message of JSON that is parsed as a whole, such as many spans. Attributes may be trees. */
+  messageDepth: 1_000,
   /** Objects and arrays of such a message. 16 MiB of spans of calls have some 490,000. */
-  spansBrackets: 500_000,
-  /** Fields of one object of such a message: an object of a million different names takes seconds. */
-  spansFields: 100_000,
+  messageBrackets: 500_000,
+  /** Members of one object or array of it: an object of a million different names takes seconds. */
+  messageMembers: 200_000,
   /**
    * Attributes and events of a span together, with the attributes of its events; attributes of a resource. By
    * default SDKs keep 128 attributes, 128 events and 128 attributes of each: 16,640.

@@ -10,11 +10,13 @@ describe('fuzzed bytes', () => {
     }
   });
 
-  const otlpRounds = 3;
-
-  it(`of ${otlpRounds * roundMessages} messages of OTLP crash nothing either`, async () => {
-    for (let round = 0; round < otlpRounds; round++) {
-      expect(await fuzzRound(1, round, 'otlp'), `round ${round}`).toBeGreaterThanOrEqual(0);
+  it.each([
+    ['otlp', 3],
+    ['spans', 2],
+    ['records', 2],
+  ])(`of %s crash nothing either, in %s rounds of ${roundMessages}`, async (subject, count) => {
+    for (let round = 0; round < count; round++) {
+      expect(await fuzzRound(1, round, subject), `round ${round}`).toBeGreaterThanOrEqual(0);
     }
   });
 });

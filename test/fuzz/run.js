@@ -1,7 +1,8 @@
 // npm run fuzz -- [--of timing|otlp|spans|records] [--messages N] [--minutes M] [--seed S] [--round R]
-// [--record]: builds and runs test/fuzz/fuzz.ts, up to so many messages or minutes. `otlp` is spans as events, `spans` the assembler's, `records` Avro, Protobuf and JSON.
+// [--record]: builds and runs test/fuzz/fuzz.ts, up to so many messages or minutes.
+// `otlp` is spans as events, `spans` those of the assembler, `records` Avro, Protobuf and JSON.
 // The same seed gives the same messages; --round replays one round of 2,000, as a failure prints it.
-// --record keeps what it prints, with machine and commit, in bench/results/fuzz.txt, or fuzz-otlp.txt and so on.
+// --record keeps what it prints, with machine and commit, in bench/results/fuzz.txt or fuzz-otlp.txt.
 
 import { symlinkSync } from 'node:fs';
 import { builtCopy, given, headOf, pathOf, run } from '../../scripts/recorded-run.js';

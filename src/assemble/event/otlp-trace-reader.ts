@@ -15,6 +15,8 @@ import type { TraceSpanSink } from './trace-span-sink.ts';
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
 const NOT_FOUND = -1;
+/** 2^50 ns. A longer duration is rounded in one way only, that of `otlpSpan`. */
+const MOST_EXACT_MS = 2 ** 50 / 1e6;
 
 interface Resource {
   readonly attributes: Attributes | SpanFault;
@@ -122,8 +124,9 @@ export class OtlpTraceReader {
     if ((startLow | startHigh) === 0 || (endLow | endHigh) === 0) return false;
     span.fields = undefined;
     span.endIsSet = true;
-    span.durationMs = msBetween(startLow, startHigh, endLow, endHigh);
-    return true;
+    const durationMs = msBetween(startLow, startHigh, endLow, endHigh);
+    span.durationMs = durationMs;
+    return Math.abs(durationMs) <= MOST_EXACT_MS;
   }
 
   /** Finds the fields of a span that are needed; false where it is unlike what writers write. */

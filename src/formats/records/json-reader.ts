@@ -1,8 +1,17 @@
 import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
+import type { Rejection } from '../../decode/decode-event.ts';
+import { bracketsExcess } from '../json-brackets.ts';
 import type { TextLines } from '../mapping/text-lines.ts';
 import { frameFault, headerBytes, schemaIdOf } from './confluent-frame.ts';
-import { elementSpans, lineSpans, nestsDeeper, type Span } from './json-spans.ts';
+import {
+  elementSpans,
+  lineSpans,
+  nestsDeeper,
+  type Span,
+  trimmed,
+  valueEnd,
+} from './json-spans.ts';
 import { type Framing, RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
 import { shownMessage } from './shown-bytes.ts';
 
@@ -28,6 +37,11 @@ export class JsonReader implements RecordReader {
     }
     const start = this.#start + (hasMark(message, this.#start) ? 3 : 0);
     const whole = { start, end: message.length };
+    const excess = message.length > plainBytes ? excessOf(message, whole) : undefined;
+    if (excess !== undefined) {
+      sink.reject(excess.reason, excess.detail, 0, message.length);
+      return;
+    }
     const value = parsedOrUndefined(message, whole);
     if (Array.isArray(value)) this.#array(message, whole, value, sink);
     else if (value !== undefined)
@@ -53,22 +67,15 @@ export class JsonReader implements RecordReader {
     }
     let count = 0;
     for (const span of elementSpans(message, whole)) {
-      if (count === limits.eventsPerMessage) {
-        rejectRest(message, span.start, sink);
-        return;
-      }
+      if (isRestRejected(message, span.start, sink)) return;
       this.#put(message, items[count++], span, sink);
     }
   }
 
   /** Reads one object or text a line. */
   #each(message: Buffer, whole: Span, sink: RecordSink): void {
-    let count = 0;
     for (const span of lineSpans(message, whole)) {
-      if (count++ === limits.eventsPerMessage) {
-        rejectRest(message, span.start, sink);
-        return;
-      }
+      if (isRestRejected(message, span.start, sink)) return;
       try {
         this.#put(message, parsedLine(message, span, this.#lines), span, sink);
       } catch (error) {
@@ -81,8 +88,8 @@ export class JsonReader implements RecordReader {
   #put(message: Buffer, value: unknown, span: Span, sink: RecordSink): void {
     const { start, end } = span;
     if (end - start > limits.eventBytes) {
-      const detail = `An event must have at most ${limits.eventBytes} bytes: it has ${end - start}`;
-      sink.reject('message_too_large', detail, start, end);
+      const { reason, detail } = tooLarge(end - start);
+      sink.reject(reason, detail, start, end);
     } else if (nestsDeeper(message, span, limits.nestingDepth)) {
       const detail = `An event must nest at most ${limits.nestingDepth} levels: it nests deeper`;
       sink.reject('too_deep', detail, start, end);
@@ -97,16 +104,28 @@ function hasMark(message: Buffer, at: number): boolean {
   return message[at] === 0xef && message[at + 1] === 0xbb && message[at + 2] === 0xbf;
 }
 
-/** A message of more bytes is looked through before it is parsed: millions of brackets take seconds. */
+/** A message of more bytes is looked through before it is parsed: millions of values take seconds. */
 const plainBytes = 64 * 1024;
-/** Nesting that is never an event, nor an array of them. */
-const absurdDepth = 1_000;
+
+/** Returns why a message is not parsed as a whole: an array of too much, or an object that is too large. */
+function excessOf(message: Buffer, whole: Span): Rejection | undefined {
+  const { start, end } = trimmed(message, whole);
+  if (message[start] === 0x5b) return bracketsExcess(message.subarray(start, end));
+  if (end - start <= limits.eventBytes || valueEnd(message, { start, end }) < end) return undefined;
+  return tooLarge(end - start);
+}
+
+function tooLarge(bytes: number): Rejection {
+  const detail = `An event must have at most ${limits.eventBytes} bytes: it has ${bytes}`;
+  return { reason: 'message_too_large', detail };
+}
 
 /** Value of the message if it is one; undefined for lines, and for what is broken. */
 function parsedOrUndefined(message: Buffer, { start, end }: Span): unknown {
   if (!isUtf8(message.subarray(start, end))) return undefined;
-  if (end - start > plainBytes && nestsDeeper(message, { start, end }, absurdDepth))
+  if (end - start > plainBytes && nestsDeeper(message, { start, end }, limits.messageDepth)) {
     return undefined;
+  }
   // Most of the cost of a failed parse is its unused stack trace.
   const { stackTraceLimit } = Error;
   Error.stackTraceLimit = 0;
@@ -137,7 +156,9 @@ function parsedLine(message: Buffer, span: Span, lines: TextLines | undefined): 
   throw new RecordFault('invalid_json', detail);
 }
 
-function rejectRest(message: Buffer, start: number, sink: RecordSink): void {
-  const detail = `A message must hold at most ${limits.eventsPerMessage} events: it holds more`;
-  sink.reject('too_many_events', detail, start, message.length);
+/** Rejects the rest of a message from `start` where a limit is reached. */
+function isRestRejected(message: Buffer, start: number, sink: RecordSink): boolean {
+  const { excess } = sink;
+  if (excess !== undefined) sink.reject('too_many_events', excess, start, message.length);
+  return excess !== undefined;
 }

@@ -53,6 +53,18 @@ export function nestsDeeper(bytes: Uint8Array, { start, end }: Span, most: numbe
   return false;
 }
 
+/** Position after the object or array that begins at `start`; 0 where it does not end. */
+export function valueEnd(bytes: Uint8Array, { start, end }: Span): number {
+  let depth = 0;
+  for (let i = start; i < end; i++) {
+    const byte = bytes[i] as number;
+    if (byte === QUOTE) i = stringEnd(bytes, i, end);
+    else if (byte === 0x7b || byte === 0x5b) depth++;
+    else if ((byte === 0x7d || byte === 0x5d) && --depth === 0) return i + 1;
+  }
+  return 0;
+}
+
 /** Position of the quote that ends the string at `pos`, or `end`. */
 function stringEnd(bytes: Uint8Array, pos: number, end: number): number {
   let i = pos + 1;
@@ -60,7 +72,8 @@ function stringEnd(bytes: Uint8Array, pos: number, end: number): number {
   return i;
 }
 
-function trimmed(bytes: Uint8Array, { start, end }: Span): Span {
+/** The range without the space around it. */
+export function trimmed(bytes: Uint8Array, { start, end }: Span): Span {
   let from = start;
   let to = end;
   while (from < to && isSpace(bytes[from])) from++;

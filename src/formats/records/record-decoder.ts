@@ -1,3 +1,4 @@
+import { limits } from '../../base/limits.ts';
 import { type DecodeContext, decodeValue } from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
@@ -36,6 +37,7 @@ export class RecordDecoder implements EventDecoder, RecordSink {
     this.#texts ??= textsOf(this.#headers);
     return this.#texts;
   };
+  #rejected = 0;
 
   constructor(options: RecordDecoderOptions) {
     const { reader, map, stages, values, maxMessageBytes } = options;
@@ -53,6 +55,7 @@ export class RecordDecoder implements EventDecoder, RecordSink {
     if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
     const size = message.length;
     this.#index = 0;
+    this.#rejected = 0;
     this.#sink = sink;
     this.#headers = headers;
     this.#texts = undefined;
@@ -67,6 +70,15 @@ export class RecordDecoder implements EventDecoder, RecordSink {
 
   letter(message: Buffer, start: number, end: number): Buffer {
     return this.#reader.letter?.(message, start, end) ?? message.subarray(start, end);
+  }
+
+  /** Asked by the reader. */
+  get excess(): string | undefined {
+    if (this.#index >= limits.eventsPerMessage) {
+      return `A message must hold at most ${limits.eventsPerMessage} events: it holds more`;
+    }
+    if (this.#rejected < limits.rejectedPerMessage) return undefined;
+    return `At most ${limits.rejectedPerMessage} events of a message must be invalid: more may be`;
   }
 
   /** Called by the reader. */
@@ -94,6 +106,7 @@ export class RecordDecoder implements EventDecoder, RecordSink {
 
   /** Called by the reader. */
   reject(reason: RejectReason, detail: string, start: number, end: number): void {
+    this.#rejected++;
     this.#sink?.reject(this.#index++, reason, detail, start, end);
   }
 }

@@ -7,6 +7,8 @@ export type Framing = 'none' | 'confluent';
 
 /** Receives the records of a message, in order. */
 export interface RecordSink {
+  /** Sentence on the limit of a message that is reached: its rest is one rejection. */
+  readonly excess: string | undefined;
   /** Receives one record, which is a plain object, and its place `[start, end)` in the message. */
   record(object: object, start: number, end: number): void;
   /** Receives what is no record. @param detail one sentence: what was expected and what was found. */

@@ -75,8 +75,8 @@ export function excessOfMessage(spans: number, rejected: number): string | undef
   if (spans >= limits.eventsPerMessage) {
     return `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;
   }
-  if (rejected < limits.rejectedSpansPerMessage) return undefined;
-  return `At most ${limits.rejectedSpansPerMessage} spans of a message must be invalid: more may be`;
+  if (rejected < limits.rejectedPerMessage) return undefined;
+  return `At most ${limits.rejectedPerMessage} spans of a message must be invalid: more may be`;
 }
 
 /**

@@ -81,10 +81,41 @@ describe('a message of JSON', () => {
     const { outcomes, consumed } = decode('{"t":1}\n'.repeat(100_001));
     expect(consumed).toBe(100_001);
     expect(outcomes.at(-1)).toMatchObject({ reason: 'too_many_events', index: 100_000 });
-    expect(decode(`[${'1,'.repeat(100_001)}1]`).outcomes.at(-1)).toMatchObject({
+    expect(decode(`[${'{"t":1},'.repeat(100_001)}1]`).outcomes.at(-1)).toMatchObject({
       reason: 'too_many_events',
       index: 100_000,
+      detail: 'A message must hold at most 100000 events: it holds more',
     });
+  });
+
+  it.each([
+    ['lines', (item: string, count: number) => `${item}\n`.repeat(count)],
+    ['an array', (item: string, count: number) => `[${`${item},`.repeat(count - 1)}${item}]`],
+  ])('of %s has its rest rejected after 10,000 invalid events', (_, message) => {
+    expect(decode(message('1', 10_000)).outcomes.at(-1)).toMatchObject({ reason: 'not_an_object' });
+    const { outcomes, letters } = decode(message('1', 10_003));
+    expect(outcomes).toHaveLength(10_001);
+    expect(outcomes.at(-1)).toMatchObject({
+      index: 10_000,
+      reason: 'too_many_events',
+      detail: 'At most 10000 events of a message must be invalid: more may be',
+    });
+    expect(letters.at(-1)?.length).toBeLessThan(10);
+  });
+
+  it('is not parsed where it holds more than its events can', () => {
+    const whole = (text: string) => rejectionOf(decode(text));
+    expect(whole(`[${'[[[]]],'.repeat(166_667)}1]`)).toBe(
+      'too_many_events: The message must hold at most 500000 objects and arrays: it holds 500002',
+    );
+    expect(whole(`[${'{"t":1},'.repeat(200_000)}1]`)).toBe(
+      'too_many_events: An object or array of the message must have at most 200000 members: one has more',
+    );
+    expect(decode(`[${'{"t":1},'.repeat(199_999)}1]`).outcomes).toHaveLength(100_001);
+    const object = `{"m":[${'1,\n'.repeat(400_000)}1]}`;
+    expect(whole(object)).toBe(
+      `message_too_large: An event must have at most 1048576 bytes: it has ${object.length}`,
+    );
   });
 });
 
