@@ -1,5 +1,6 @@
-import type { EventDecoder } from '../../decode/event-decoder.ts';
+import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { Interner } from '../../decode/interner.ts';
+import type { ReadHeaders } from '../../source/record.ts';
 import type { TopicFormats } from '../../topics/topic-formats.ts';
 import type { ChunkSettings } from '../chunk-settings.ts';
 
@@ -19,7 +20,7 @@ export class LetterEvents {
   }
 
   /** Returns the event at an index, as a message of its own; undefined where the message has none there. */
-  find(topic: string, message: Buffer, index: number): Buffer | undefined {
+  find(topic: string, message: Buffer, index: number, headers?: ReadHeaders): Buffer | undefined {
     if (this.#formats.holdsSingleRecords(topic)) return index === 0 ? message : undefined;
     const decoder = this.#decoderOf(topic);
     let found: Buffer | undefined;
@@ -28,13 +29,14 @@ export class LetterEvents {
       at = own + 1;
       if (own === index) found = decoder.letter(message, start, end);
     };
-    decoder.decode(message, {
+    const sink: DecodeSink = {
       event: (_, start, end) => keep(at, start, end),
       reject: (own, _reason, _detail, start, end) => keep(own, start, end),
       skip: (count) => {
         at += count;
       },
-    });
+    };
+    decoder.decode(message, sink, headers);
     return found;
   }
 

@@ -209,7 +209,7 @@ class LetterReplay {
       for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
         if (origin === undefined) continue;
         const isWhole = origin.reason === 'undecodable_batch';
-        const event = isWhole ? value : this.#events.find(topic, value, origin.index);
+        const event = isWhole ? value : this.#events.find(topic, value, origin.index, own);
         if (event === undefined) continue;
         found++;
         const headers = {

@@ -39,12 +39,16 @@ const events = fixture('expected/timings.ndjson')
 
 it('Avro, Protobuf and JSON of a registry that is away at first give every event once', async () => {
   let isAway = true;
+  const guid = '89791762-2336-4186-9674-299b90a802e2';
+  const inHeader = Buffer.from(`01${guid.replaceAll('-', '')}`, 'hex');
   const schemas = new Map([
     ['1', { schema: fixture('kafka/timing.avsc').toString() }],
     ['3', { schema: fixture('kafka/timing.proto').toString(), schemaType: 'PROTOBUF' }],
+    [guid, { schema: fixture('kafka/timing.avsc').toString() }],
   ]);
   const registry = await startRegistry((request, response) => {
-    const id = /^\/schemas\/ids\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
+    const id =
+      /^\/schemas\/(?:ids\/(?=\d+$)|guids\/)([\da-f-]+)$/.exec(request.url ?? '')?.[1] ?? '';
     const found = schemas.get(id);
     if (isAway) json(response, 503, { error_code: 50301, message: 'not now' });
     else if (found === undefined) json(response, 404, { error_code: 40403, message: 'unknown' });
@@ -73,7 +77,11 @@ it('Avro, Protobuf and JSON of a registry that is away at first give every event
       for (const { topic, format } of topics) {
         const values = messagesOf(`kafka/${files[format]}.jsonl`);
         await rig.publish(
-          values.map((value) => ({ value })),
+          values.map((value, at) =>
+            format === 'avro' && at % 2 === 0
+              ? { value: value.subarray(5), headers: { __value_schema_id: inHeader } }
+              : { value },
+          ),
           topic,
         );
       }
