@@ -15,6 +15,7 @@ import { rayServe } from './servers/ray-serve.ts';
 import { torchserve } from './servers/torchserve.ts';
 import { triton } from './servers/triton.ts';
 import { jaegerUi } from './spans/jaeger-ui.ts';
+import { langfuse } from './spans/langfuse.ts';
 import { otlpJson } from './spans/otlp-json.ts';
 import { vercelAi } from './spans/vercel-ai.ts';
 import { zipkinJson } from './spans/zipkin-json.ts';
@@ -24,6 +25,7 @@ export const fileFormats: readonly FileFormat[] = [
   otlpJson,
   jaegerUi,
   vercelAi,
+  langfuse,
   zipkinJson,
   k6,
   locust,

@@ -12,6 +12,7 @@ const formats: Readonly<Record<string, string>> = {
   aiperf: 'aiperf',
   'aws-lambda': 'aws_lambda',
   k6: 'k6',
+  langfuse: 'langfuse',
   litellm: 'litellm',
   nginx: 'nginx',
   'llm-server-spans': 'otlp_json',
