@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
+import { avroContainer } from './avro/avro-container.ts';
 import type { FileFormat } from './file-format.ts';
 import { cloudevents, envoy, istio, litellm, nginx } from './json/preset-formats.ts';
 import { aiperf } from './load-tests/aiperf.ts';
@@ -44,6 +45,7 @@ export const fileFormats: readonly FileFormat[] = [
   istio,
   nginx,
   cloudevents,
+  avroContainer,
 ];
 
 export interface ChosenFormat {
