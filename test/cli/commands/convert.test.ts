@@ -141,5 +141,5 @@ it('reads Avro containers, gzipped or not, by such a mapping; other binary files
     });
   }
   const { exitCode, err } = await run(['convert', other, '--mapping', rules]);
-  expect([exitCode, err]).toEqual([65, expect.stringContaining('it must be UTF-8 text')]);
+  expect([exitCode, err]).toEqual([64, expect.stringContaining('it must be UTF-8 text')]);
 });
