@@ -206,16 +206,14 @@ class LetterReplay {
     await this.#reader.read(this.#wantedOf(letters), (record) => {
       const { topic, partition, offset, value, headers: own, refused } = record;
       if (value === null || refused !== undefined) return;
+      const kept = copied(own?.() ?? new Map());
       for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
         if (origin === undefined) continue;
         const isWhole = origin.reason === 'undecodable_batch';
         const event = isWhole ? value : this.#events.find(topic, value, origin.index, own);
         if (event === undefined) continue;
         found++;
-        const headers = {
-          ...copied(own?.() ?? new Map()),
-          'tailmark-replayed-from': letterName(origin),
-        };
+        const headers = { ...kept, 'tailmark-replayed-from': letterName(origin) };
         const message = { partition, value: Buffer.from(event), headers };
         messages.set(topic, [...(messages.get(topic) ?? []), message]);
         const { replayed } = this.#done;

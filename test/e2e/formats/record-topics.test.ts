@@ -139,15 +139,19 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
       'the newest 20 records hold 19 requests of ranker with queue, features, forward; 1 rejected: missing_model',
     );
 
+    // More headers than a broker takes at once.
+    const large = { ...rejected, headers: { ...unnamed, large: Buffer.alloc(100_000, 'h') } };
+    for (let i = 0; i < 11; i++) await rig.publish([large]);
+
     await rig.start(['ingest']);
-    await rig.untilConsumed(21);
+    await rig.untilConsumed(32);
     await rig.expectStages(truthOf(events));
     const { totals } = await rig.expectVerified();
-    expect(totals).toMatchObject({ consumed: 21, aggregated: 20, rejected: 1, unmapped: 0 });
+    expect(totals).toMatchObject({ consumed: 32, aggregated: 20, rejected: 12, unmapped: 0 });
 
     const replay = ['replay', '--dead-letters', '--reason', 'missing_model'];
     expect(await rig.cli(replay)).toMatchObject({ exitCode: 0 });
-    const again = (await rig.read(name, 22))[21];
+    const again = (await rig.read(name, 44))[32];
     expect(again?.value?.toString()).toBe(rejected.value);
     expect(again?.headers).toEqual({
       ...unnamed,
@@ -155,11 +159,10 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
       'tailmark-replayed-from': expect.stringMatching(`^${name}/`),
     });
     // Rejected once more for the same reason: what gave its start is there.
-    await rig.untilConsumed(22);
-    const letters = await rig.read(`${name}.dlq`, 2);
-    expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual([
-      'missing_model',
-      'missing_model',
-    ]);
+    await rig.untilConsumed(44);
+    const letters = await rig.read(`${name}.dlq`, 24);
+    expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual(
+      new Array(24).fill('missing_model'),
+    );
   });
 });
