@@ -128,7 +128,9 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
   const name = uniqueName('cloudevents');
   const topic = { topic: name, format: 'json', preset: 'cloudevents' };
   const settings = { ...keepAll, KAFKA_TOPICS: JSON.stringify([topic]) };
-  await withRig({ stack, name: 'cloudevents', settings }, async (rig) => {
+  // As brokers have it by default.
+  const topicSettings = { 'max.message.bytes': '1048588' };
+  await withRig({ stack, name: 'cloudevents', settings, topicSettings }, async (rig) => {
     await rig.publish(records);
     const { ce_subject, ...unnamed } = records[0]?.headers ?? {};
     const binary = Buffer.from([0, 0xff, 0x80]);
@@ -139,7 +141,7 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
       'the newest 20 records hold 19 requests of ranker with queue, features, forward; 1 rejected: missing_model',
     );
 
-    // More headers than a broker takes at once.
+    // More headers than the topic takes at once.
     const large = { ...rejected, headers: { ...unnamed, large: Buffer.alloc(100_000, 'h') } };
     for (let i = 0; i < 11; i++) await rig.publish([large]);
 
