@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
+import { avroContainer } from './avro/avro-container.ts';
 import type { FileFormat } from './file-format.ts';
 import { cloudevents, envoy, istio, litellm, nginx } from './json/preset-formats.ts';
 import { aiperf } from './load-tests/aiperf.ts';
@@ -15,6 +16,7 @@ import { rayServe } from './servers/ray-serve.ts';
 import { torchserve } from './servers/torchserve.ts';
 import { triton } from './servers/triton.ts';
 import { jaegerUi } from './spans/jaeger-ui.ts';
+import { langfuse } from './spans/langfuse.ts';
 import { otlpJson } from './spans/otlp-json.ts';
 import { vercelAi } from './spans/vercel-ai.ts';
 import { zipkinJson } from './spans/zipkin-json.ts';
@@ -24,6 +26,7 @@ export const fileFormats: readonly FileFormat[] = [
   otlpJson,
   jaegerUi,
   vercelAi,
+  langfuse,
   zipkinJson,
   k6,
   locust,
@@ -42,6 +45,7 @@ export const fileFormats: readonly FileFormat[] = [
   istio,
   nginx,
   cloudevents,
+  avroContainer,
 ];
 
 export interface ChosenFormat {

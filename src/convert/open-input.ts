@@ -2,7 +2,8 @@ import { createReadStream } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { basename } from 'node:path';
 import { messageOf } from '../base/failure.ts';
-import { inflatedText, unreadable } from '../source/event-text.ts';
+import { inflatedText, refuseOtherEncodings, unreadable } from '../source/event-text.ts';
+import { avroContainer } from './avro/avro-container.ts';
 import type { InputFile } from './file-format.ts';
 
 /** Characters of a file's beginning by which its format is recognised. */
@@ -19,7 +20,7 @@ export interface OpenedInput extends InputFile {
  * Opens a file to convert. The bytes decide about gzip, not the name. Memory: one piece of 64 KiB.
  *
  * @param onBytes receives the number of bytes read, as they lie in the file.
- * @throws OperatorError where it cannot be read, or is not UTF-8 text.
+ * @throws OperatorError where it cannot be read, or is neither UTF-8 text nor an Avro container.
  */
 export async function openInput(
   path: string,
@@ -35,7 +36,7 @@ export async function openInput(
   const { size } = found;
   const textOf = (count: typeof onBytes) => {
     const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES });
-    return inflatedText(counted(pieces, count), path);
+    return inflatedText(counted(pieces, count), path, refuseOther);
   };
   return {
     name: basename(path),
@@ -43,6 +44,13 @@ export async function openInput(
     head: await headOf(textOf(() => undefined)),
     open: () => textOf(onBytes),
   };
+}
+
+/** Binary files are Avro containers, or none. */
+function refuseOther(head: Buffer, name: string): void {
+  if (avroContainer.recognise(head.toString('latin1'), name) === undefined) {
+    refuseOtherEncodings(head, name);
+  }
 }
 
 /** Counts pieces as they are taken: a listener for data would read ahead of who takes them. */

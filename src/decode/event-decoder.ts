@@ -38,5 +38,5 @@ export interface EventDecoder {
    */
   letter(message: Buffer, start: number, end: number): Buffer;
   /** Fetches what must be there before the message can be decoded; undefined where it is there. */
-  prepare?(message: Buffer): Promise<void> | undefined;
+  prepare?(message: Buffer, headers?: ReadHeaders): Promise<void> | undefined;
 }

@@ -4,6 +4,7 @@ import type {
   MissingSchema,
   ReferencedSchema,
   RegisteredSchema,
+  SchemaId,
 } from '../formats/records/schema-source.ts';
 import type { RegistryHttp } from './registry-http.ts';
 
@@ -39,9 +40,10 @@ const missingCodes: ReadonlySet<unknown> = new Set([40401, 40402, 40403]);
  */
 export async function fetchSchema(
   http: RegistryHttp,
-  id: number,
+  id: SchemaId,
 ): Promise<RegisteredSchema | MissingSchema | FetchFailure> {
-  const main = await request(http, `schemas/ids/${id}`, 'the registry has none with that id');
+  const path = typeof id === 'number' ? `schemas/ids/${id}` : `schemas/guids/${id}`;
+  const main = await request(http, path, 'the registry has none with that id');
   if (!('schema' in main)) return main;
   const references: ReferencedSchema[] = [];
   const problem = await follow(http, main, new Set(), references, 0);

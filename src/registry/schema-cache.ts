@@ -1,4 +1,8 @@
-import type { MissingSchema, RegisteredSchema } from '../formats/records/schema-source.ts';
+import type {
+  MissingSchema,
+  RegisteredSchema,
+  SchemaId,
+} from '../formats/records/schema-source.ts';
 
 /** Limits of what is kept of a registry. Beyond them what was used least lately is forgotten. */
 const limits = {
@@ -19,8 +23,8 @@ interface Missed {
 export class SchemaCache {
   readonly #elapsedMs: () => number;
   /** Those used least lately come first. */
-  readonly #schemas = new Map<number, RegisteredSchema>();
-  readonly #missing = new Map<number, Missed>();
+  readonly #schemas = new Map<SchemaId, RegisteredSchema>();
+  readonly #missing = new Map<SchemaId, Missed>();
   #characters = 0;
 
   /** @param elapsedMs monotonic time. */
@@ -28,7 +32,7 @@ export class SchemaCache {
     this.#elapsedMs = elapsedMs;
   }
 
-  get(id: number): RegisteredSchema | MissingSchema | undefined {
+  get(id: SchemaId): RegisteredSchema | MissingSchema | undefined {
     const schema = this.#schemas.get(id);
     if (schema !== undefined) {
       this.#schemas.delete(id);
@@ -39,7 +43,7 @@ export class SchemaCache {
     return missed === undefined || missed.untilMs <= this.#elapsedMs() ? undefined : missed.value;
   }
 
-  put(id: number, value: RegisteredSchema | MissingSchema): void {
+  put(id: SchemaId, value: RegisteredSchema | MissingSchema): void {
     if ('missing' in value) {
       this.#missing.delete(id);
       this.#missing.set(id, { value, untilMs: this.#elapsedMs() + limits.missingMs });
@@ -56,7 +60,7 @@ export class SchemaCache {
     return this.#schemas.size > limits.schemas || this.#characters > limits.characters;
   }
 
-  #forget(id: number): void {
+  #forget(id: SchemaId): void {
     const schema = this.#schemas.get(id);
     if (schema === undefined) return;
     this.#schemas.delete(id);
@@ -64,8 +68,8 @@ export class SchemaCache {
   }
 }
 
-function firstOf(map: ReadonlyMap<number, unknown>): number {
-  return map.keys().next().value as number;
+function firstOf(map: ReadonlyMap<SchemaId, unknown>): SchemaId {
+  return map.keys().next().value as SchemaId;
 }
 
 function sizeOf({ text, references }: RegisteredSchema): number {

@@ -4,6 +4,7 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type {
   MissingSchema,
   RegisteredSchema,
+  SchemaId,
   SchemaSource,
 } from '../formats/records/schema-source.ts';
 import { fetchSchema } from './fetch-schema.ts';
@@ -37,10 +38,10 @@ export class SchemaRegistry implements SchemaSource {
   readonly #options: SchemaRegistryOptions;
   readonly #http: RegistryHttp;
   readonly #cache: SchemaCache;
-  readonly #fetches = new Map<number, Promise<void>>();
+  readonly #fetches = new Map<SchemaId, Promise<void>>();
   readonly #closing = new AbortController();
   /** Ids that the registry has not given when it was asked last. */
-  readonly #failing = new Set<number>();
+  readonly #failing = new Set<SchemaId>();
 
   /** @throws {OperatorError} TAILMARK_CONFIG_INVALID if a certificate or key is not PEM. */
   constructor(options: SchemaRegistryOptions) {
@@ -50,11 +51,11 @@ export class SchemaRegistry implements SchemaSource {
     this.#cache = new SchemaCache(() => options.clock.elapsedMs());
   }
 
-  get(id: number): RegisteredSchema | MissingSchema | undefined {
+  get(id: SchemaId): RegisteredSchema | MissingSchema | undefined {
     return this.#cache.get(id);
   }
 
-  fetch(id: number): Promise<void> {
+  fetch(id: SchemaId): Promise<void> {
     let fetch = this.#fetches.get(id);
     if (fetch === undefined) {
       fetch = this.#fetchUntilKnown(id).finally(() => this.#fetches.delete(id));
@@ -69,7 +70,7 @@ export class SchemaRegistry implements SchemaSource {
     this.#http.close();
   }
 
-  async #fetchUntilKnown(id: number): Promise<void> {
+  async #fetchUntilKnown(id: SchemaId): Promise<void> {
     const { clock, requests } = this.#options;
     const { signal } = this.#closing;
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
@@ -88,7 +89,7 @@ export class SchemaRegistry implements SchemaSource {
     }
   }
 
-  #failed(id: number, failure: string): void {
+  #failed(id: SchemaId, failure: string): void {
     const isFirst = this.#failing.size === 0;
     this.#failing.add(id);
     if (!isFirst) return;
@@ -99,7 +100,7 @@ export class SchemaRegistry implements SchemaSource {
     );
   }
 
-  #recovered(id: number): void {
+  #recovered(id: SchemaId): void {
     if (!this.#failing.delete(id) || this.#failing.size > 0) return;
     this.#options.log.info({ url: this.#options.config.url }, 'the schema registry responds again');
   }

@@ -19,19 +19,22 @@ export function eventText(
   stream: AsyncIterable<Buffer | string>,
   name: string,
 ): AsyncGenerator<Buffer, void> {
-  return inflatedText(stream, name, refuseOtherForms);
+  return inflatedText(stream, name, (head) => {
+    refuseOtherEncodings(head, name);
+    refuseOtherForms(head, name);
+  });
 }
 
 /**
  * The UTF-8 text of a stream, inflated where its bytes are gzip's, without a byte order mark.
  *
- * @param refuse throws for the first 512 bytes of what cannot be read, or the first line.
+ * @param refuse throws for the first 512 bytes of what cannot be read, or the first line. @default {what is not UTF-8 text}
  * @throws OperatorError for UTF-16 or a binary file, and for a stream that cannot be read.
  */
 export async function* inflatedText(
   stream: AsyncIterable<Buffer | string>,
   name: string,
-  refuse: (head: Buffer, name: string) => void = () => undefined,
+  refuse: (head: Buffer, name: string) => void = refuseOtherEncodings,
 ): AsyncGenerator<Buffer, void> {
   const pieces = piecesOf(stream, name)[Symbol.asyncIterator]();
   let head = Buffer.alloc(0);
@@ -45,7 +48,6 @@ export async function* inflatedText(
     yield* inflatedText(gunzipped(all), name, refuse);
     return;
   }
-  refuseOtherEncodings(head, name);
   refuse(head, name);
   yield* all;
 }
@@ -86,7 +88,8 @@ function gunzipped(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
   );
 }
 
-function refuseOtherEncodings(head: Buffer, name: string): void {
+/** @throws OperatorError for UTF-16 and for a binary file. */
+export function refuseOtherEncodings(head: Buffer, name: string): void {
   const mark = head.toString('latin1', 0, 2);
   if (mark === '\xff\xfe' || mark === '\xfe\xff' || head.includes(0)) {
     throw unreadable(

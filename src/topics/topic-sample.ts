@@ -31,7 +31,7 @@ export class TopicSample implements DecodeSink {
   #unmapped = 0;
 
   async add(decoder: EventDecoder, message: Buffer | null, headers?: ReadHeaders): Promise<void> {
-    if (message !== null) await decoder.prepare?.(message);
+    if (message !== null) await decoder.prepare?.(message, headers);
     decoder.decode(message, this, headers);
   }
 

@@ -10,8 +10,10 @@ const folder = fileURLToPath(new URL('../fixtures/formats/', import.meta.url));
 /** Format of each folder's files; of JMeter, by their extension. */
 const formats: Readonly<Record<string, string>> = {
   aiperf: 'aiperf',
+  avro: 'avro_container',
   'aws-lambda': 'aws_lambda',
   k6: 'k6',
+  langfuse: 'langfuse',
   litellm: 'litellm',
   nginx: 'nginx',
   'llm-server-spans': 'otlp_json',

@@ -1,19 +1,60 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { ReadHeaders } from '../../source/record.ts';
 import { RecordFault } from './record-reader.ts';
+import type { SchemaId } from './schema-source.ts';
 import { shownMessage } from './shown-bytes.ts';
 
-/** Bytes of the header: byte 0, and the id of the schema in four bytes, big endian. */
-export const headerBytes = 5;
+/** Bytes of the number: byte 0, and the id of the schema in four bytes, big endian. */
+const numberBytes = 5;
+/** Bytes of the other form: byte 1, and a GUID. */
+const guidBytes = 17;
+/** Header of a record in which newer serializers put the id. The message then is the record alone. */
+const idHeader = '__value_schema_id';
 
-/**
- * Returns the schema id of a message in the wire format of schema registries; undefined for other messages.
- */
-export function schemaIdOf(message: Buffer): number | undefined {
-  return message.length >= headerBytes && message[0] === 0 ? message.readUInt32BE(1) : undefined;
+/** The wire format of schema registries: which schema a message has. */
+export interface Frame {
+  readonly id: SchemaId;
+  /** Where the record begins in the message. */
+  readonly start: number;
+  /** What follows the id in the record's header; undefined where the id is in the message. */
+  readonly rest: Buffer | undefined;
 }
 
-/** Fault of a message without the header. */
-export function frameFault(reason: RejectReason, message: Buffer): RecordFault {
+/**
+ * Returns the schema of a message: of a header where there is one, else of the bytes it begins with. undefined
+ * for other messages.
+ */
+export function frameOf(message: Buffer, headers: ReadHeaders | undefined): Frame | undefined {
+  const header = headers?.().get(idHeader);
+  const bytes = header ?? message;
+  const id = idAt(bytes);
+  if (id === undefined || (header === undefined && typeof id === 'string')) return undefined;
+  const end = typeof id === 'string' ? guidBytes : numberBytes;
+  return header === undefined
+    ? { id, start: end, rest: undefined }
+    : { id, start: 0, rest: header.subarray(end) };
+}
+
+function idAt(bytes: Buffer): SchemaId | undefined {
+  if (bytes[0] === 0 && bytes.length >= numberBytes) return bytes.readUInt32BE(1);
+  if (bytes[0] !== 1 || bytes.length < guidBytes) return undefined;
+  return bytes.toString('hex', 1, guidBytes).replace(/^(.{8})(.{4})(.{4})(.{4})/, '$1-$2-$3-$4-');
+}
+
+/** Fault of a message without an id. */
+export function frameFault(
+  reason: RejectReason,
+  message: Buffer,
+  headers: ReadHeaders | undefined,
+): RecordFault {
+  const header = headers?.().get(idHeader);
+  if (header !== undefined) {
+    const form = 'byte 1 and a GUID in 16 bytes, or byte 0 and a schema id in 4';
+    return new RecordFault(
+      reason,
+      `The header ${idHeader} must be ${form} (framing: confluent): it is ${shownMessage(header)}`,
+    );
+  }
   const rule = 'The message must begin with byte 0 and a schema id in 4 bytes (framing: confluent)';
   const found =
     message[0] === 0 ? `it has ${message.length} bytes` : `it is ${shownMessage(message)}`;

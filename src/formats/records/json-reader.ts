@@ -1,9 +1,10 @@
 import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
 import type { Rejection } from '../../decode/decode-event.ts';
+import type { ReadHeaders } from '../../source/record.ts';
 import { bracketsExcess } from '../json-brackets.ts';
 import type { TextLines } from '../mapping/text-lines.ts';
-import { frameFault, headerBytes, schemaIdOf } from './confluent-frame.ts';
+import { frameFault, frameOf } from './confluent-frame.ts';
 import {
   elementSpans,
   lineSpans,
@@ -18,22 +19,28 @@ import { shownMessage } from './shown-bytes.ts';
 /**
  * Reads messages of JSON: one object, an array of objects, or one object a line. Each object is a record, and
  * so is each line that is none: it is rejected alone, unless it is of the `lines` of its mapping. With
- * `framing: confluent` the header is passed over; JSON is read without its schema.
+ * `framing: confluent` the id before it is passed over; JSON is read without its schema.
  */
 export class JsonReader implements RecordReader {
-  readonly #start: number;
+  readonly #isFramed: boolean;
+  /** Where the JSON of the message begins. */
+  #start = 0;
   readonly #lines: TextLines | undefined;
 
   constructor(framing: Framing, lines: TextLines | undefined) {
     this.#lines = lines;
-    this.#start = framing === 'confluent' ? headerBytes : 0;
+    this.#isFramed = framing === 'confluent';
   }
 
-  read(message: Buffer, sink: RecordSink): void {
-    if (this.#start > 0 && schemaIdOf(message) === undefined) {
-      const { reason, message: detail } = frameFault('invalid_json', message);
-      sink.reject(reason, detail, 0, message.length);
-      return;
+  read(message: Buffer, sink: RecordSink, headers?: ReadHeaders): void {
+    if (this.#isFramed) {
+      const frame = frameOf(message, headers);
+      this.#start = frame?.start ?? 0;
+      if (frame === undefined) {
+        const { reason, message: detail } = frameFault('invalid_json', message, headers);
+        sink.reject(reason, detail, 0, message.length);
+        return;
+      }
     }
     const start = this.#start + (hasMark(message, this.#start) ? 3 : 0);
     const whole = { start, end: message.length };

@@ -47,8 +47,9 @@ export class RecordDecoder implements EventDecoder, RecordSink {
     this.#context = { contract: contractOf(options), stages, values };
   }
 
-  prepare(message: Buffer): Promise<void> | undefined {
-    return message.length > this.#maxMessageBytes ? undefined : this.#reader.prepare?.(message);
+  prepare(message: Buffer, headers?: ReadHeaders): Promise<void> | undefined {
+    if (message.length > this.#maxMessageBytes) return undefined;
+    return this.#reader.prepare?.(message, headers);
   }
 
   decode(message: Buffer | null, sink: DecodeSink, headers?: ReadHeaders): number {
@@ -59,7 +60,7 @@ export class RecordDecoder implements EventDecoder, RecordSink {
     this.#sink = sink;
     this.#headers = headers;
     this.#texts = undefined;
-    if (size > 0) this.#reader.read(message, this);
+    if (size > 0) this.#reader.read(message, this, headers);
     if (this.#index === 0) {
       const found = size === 0 ? 'empty' : 'blank';
       const detail = `The message must hold an event: it is ${found}`;

@@ -1,7 +1,9 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { ReadHeaders } from '../../source/record.ts';
 
 /**
- * How the bytes of a record are wrapped: by a schema registry's serializer (byte 0 and a schema id), or not.
+ * How the bytes of a record are wrapped: by a schema registry's serializer (a schema id before them, or in a
+ * header), or not.
  */
 export type Framing = 'none' | 'confluent';
 
@@ -17,12 +19,12 @@ export interface RecordSink {
 
 /** Reads messages of one serialization to plain objects. Content never makes it throw. */
 export interface RecordReader {
-  /** Reads every record of a message. */
-  read(message: Buffer, sink: RecordSink): void;
+  /** Reads every record of a message. @param headers of its record, for who puts the schema there. */
+  read(message: Buffer, sink: RecordSink, headers?: ReadHeaders): void;
   /** Returns what stands at `[start, end)` as a message of its own; without it, those bytes are one. */
   letter?(message: Buffer, start: number, end: number): Buffer;
   /** Fetches the schema of the message; undefined where none has to be fetched. */
-  prepare?(message: Buffer): Promise<void> | undefined;
+  prepare?(message: Buffer, headers?: ReadHeaders): Promise<void> | undefined;
 }
 
 /** Why bytes cannot be read as a record. Thrown while one is read, and returned as a rejection. */

@@ -1,10 +1,11 @@
 import { invariant } from '../../base/invariant.ts';
 import { limits } from '../../base/limits.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
-import { frameFault, headerBytes, schemaIdOf } from './confluent-frame.ts';
+import type { ReadHeaders } from '../../source/record.ts';
+import { type Frame, frameFault, frameOf } from './confluent-frame.ts';
 import { RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
 import { SchemaFault } from './schema-fault.ts';
-import type { RegisteredSchema, SchemaSource } from './schema-source.ts';
+import type { RegisteredSchema, SchemaId, SchemaSource } from './schema-source.ts';
 import { shownMessage } from './shown-bytes.ts';
 
 /** What differs between the serializations that need a schema. */
@@ -18,9 +19,10 @@ export interface Serialization<Compiled> {
   /**
    * Reads the record from `start` to the message's end.
    *
+   * @param rest what follows the schema id in a header; undefined where the id is in the message.
    * @throws {RecordFault}, and {SchemaFault} where the schema lacks what the message names.
    */
-  read(compiled: Compiled, message: Buffer, start: number): object;
+  read(compiled: Compiled, message: Buffer, start: number, rest?: Buffer): object;
 }
 
 /** Compiled schemas, or why they cannot be used. Readers of one serialization share them. */
@@ -36,7 +38,7 @@ export class RegistryReader<Compiled> implements RecordReader {
   readonly #schemas: SchemaSource;
   readonly #compiled: WeakMap<RegisteredSchema, unknown>;
   /** Schema of the last message. The source may forget it meanwhile. */
-  #id = -1;
+  #id: SchemaId = -1;
   #known: Compiled | SchemaFault | undefined;
 
   constructor(serialization: Serialization<Compiled>, schemas: SchemaSource) {
@@ -47,36 +49,37 @@ export class RegistryReader<Compiled> implements RecordReader {
     this.#compiled = compiled;
   }
 
-  prepare(message: Buffer): Promise<void> | undefined {
-    const id = schemaIdOf(message);
+  prepare(message: Buffer, headers?: ReadHeaders): Promise<void> | undefined {
+    const id = frameOf(message, headers)?.id;
     if (id === undefined || this.#knows(id)) return undefined;
     return this.#fetch(id);
   }
 
-  read(message: Buffer, sink: RecordSink): void {
+  read(message: Buffer, sink: RecordSink, headers?: ReadHeaders): void {
     const { reason } = this.#serialization;
-    const id = schemaIdOf(message);
+    const frame = frameOf(message, headers);
     let record: object;
     try {
       requireSize(message);
-      if (id === undefined) throw frameFault(reason, message);
+      if (frame === undefined) throw frameFault(reason, message, headers);
+      const { id, start, rest } = frame;
       invariant(id === this.#id || this.#knows(id), 'a message is prepared before it is read');
       if (this.#known instanceof SchemaFault) throw this.#known;
-      record = this.#serialization.read(this.#known as Compiled, message, headerBytes);
+      record = this.#serialization.read(this.#known as Compiled, message, start, rest);
     } catch (error) {
-      rejectFault(error, id === undefined ? undefined : `Schema ${id}`, message, sink);
+      rejectFault(error, frame, message, sink);
       return;
     }
     sink.record(record, 0, message.length);
   }
 
-  async #fetch(id: number): Promise<void> {
+  async #fetch(id: SchemaId): Promise<void> {
     do await this.#schemas.fetch(id);
     while (!this.#knows(id));
   }
 
   /** Takes what the source knows of an id; false if that is nothing. A missing schema may appear later. */
-  #knows(id: number): boolean {
+  #knows(id: SchemaId): boolean {
     if (id === this.#id && !(this.#known instanceof SchemaFault)) return true;
     const schema = this.#schemas.get(id);
     if (schema === undefined) return false;
@@ -137,23 +140,24 @@ function requireSize({ length }: Buffer): void {
   throw new RecordFault('message_too_large', `${rule}: it has ${length}`);
 }
 
-/** @param schema names the schema of a message with a header. */
+/** @param frame of a message whose schema is in a registry. */
 function rejectFault(
   error: unknown,
-  schema: string | undefined,
+  frame: Frame | undefined,
   message: Buffer,
   sink: RecordSink,
 ): void {
   const reject = (reason: RejectReason, detail: string) =>
     sink.reject(reason, detail, 0, message.length);
   if (error instanceof SchemaFault) {
-    reject('unknown_schema', `${schema ?? 'The schema'} cannot be used: ${error.message}`);
+    reject(
+      'unknown_schema',
+      `${frame === undefined ? 'The schema' : `Schema ${frame.id}`} cannot be used: ${error.message}`,
+    );
   } else if (error instanceof RecordFault) {
     // The fault of a missing header shows the message already.
-    const isFramed = schema !== undefined;
-    const start = isFramed ? headerBytes : 0;
-    const shown = `; the record is ${shownMessage(message.subarray(start))}`;
-    const isShown = !isFramed && error.message.includes('framing: confluent');
+    const shown = `; the record is ${shownMessage(message.subarray(frame?.start ?? 0))}`;
+    const isShown = frame === undefined && error.message.includes('framing: confluent');
     reject(error.reason, `${error.message}${isShown ? '' : shown}`);
   } else throw error;
 }

@@ -18,14 +18,17 @@ export interface MissingSchema {
   readonly missing: string;
 }
 
+/** Id of a schema in a registry: a number, or a GUID as text. */
+export type SchemaId = number | string;
+
 /** Schemas by their id, which never changes. */
 export interface SchemaSource {
   /**
    * Returns the schema, or why there is none; undefined where the id has to be fetched first. Takes no time.
    */
-  get(id: number): RegisteredSchema | MissingSchema | undefined;
+  get(id: SchemaId): RegisteredSchema | MissingSchema | undefined;
   /**
    * Fetches an id, so that `get` knows it. Waits while the registry is away; rejects only when it is closed.
    */
-  fetch(id: number): Promise<void>;
+  fetch(id: SchemaId): Promise<void>;
 }

@@ -150,9 +150,9 @@ export class OpenChunk implements DecodeSink {
 
   /** Fetches what must be there before a record can be added; undefined where it is there. */
   prepare(record: SourceRecord): Promise<void> | undefined {
-    const { value, refused } = record;
+    const { value, headers, refused } = record;
     if (value === null || refused !== undefined) return undefined;
-    return this.#decoder.prepare?.(value);
+    return this.#decoder.prepare?.(value, headers);
   }
 
   /** Adds a record that is prepared. Invalid content does not throw. */

@@ -1,8 +1,9 @@
 import { childrenRules } from '../../assemble/event/trace-rules.ts';
 import { type SpanFormat, traceReader, unreadableAs } from '../../assemble/span-formats.ts';
-import type { EventDecoder } from '../../decode/event-decoder.ts';
+import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { Interner } from '../../decode/interner.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { ReadHeaders } from '../../source/record.ts';
 import type { TopicFormats } from '../../topics/topic-formats.ts';
 import type { ChunkSettings } from '../chunk-settings.ts';
 import type { LetterOrigin } from './dead-letter.ts';
@@ -40,7 +41,11 @@ export class LetterEvents {
   }
 
   /** Returns the event of a letter, as a message of its own; undefined where the message has none there. */
-  find(message: Buffer, { topic, index, reason }: Place): Buffer | undefined {
+  find(
+    message: Buffer,
+    { topic, index, reason }: Place,
+    headers?: ReadHeaders,
+  ): Buffer | undefined {
     if (reason === 'undecodable_batch') return message;
     const spanFormat = this.#spanFormats.get(topic);
     if (spanFormat !== undefined) {
@@ -55,13 +60,14 @@ export class LetterEvents {
       at = own + 1;
       if (own === index) found = decoder.letter(message, start, end);
     };
-    decoder.decode(message, {
+    const sink: DecodeSink = {
       event: (_, start, end) => keep(at, start, end),
       reject: (own, _reason, _detail, start, end) => keep(own, start, end),
       skip: (count) => {
         at += count;
       },
-    });
+    };
+    decoder.decode(message, sink, headers);
     return found;
   }
 

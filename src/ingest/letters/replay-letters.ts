@@ -208,15 +208,13 @@ class LetterReplay {
     await this.#reader.read(this.#wantedOf(letters), (record) => {
       const { topic, partition, offset, key, value, headers: own, refused } = record;
       if (value === null || refused !== undefined) return;
+      const kept = copied(own?.() ?? new Map());
       for (const { origin } of byRecord.get(`${topic}/${partition}/${offset}`) ?? []) {
         if (origin === undefined) continue;
-        const event = this.#events.find(value, origin);
+        const event = this.#events.find(value, origin, own);
         if (event === undefined) continue;
         found++;
-        const headers = {
-          ...copied(own?.() ?? new Map()),
-          'tailmark-replayed-from': letterName(origin),
-        };
+        const headers = { ...kept, 'tailmark-replayed-from': letterName(origin) };
         const copies = { ...(key && { key: Buffer.from(key) }), value: Buffer.from(event) };
         const message = { partition, ...copies, headers };
         messages.set(topic, [...(messages.get(topic) ?? []), message]);

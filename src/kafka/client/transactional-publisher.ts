@@ -80,11 +80,16 @@ export class TransactionalPublisher {
 /** Bytes of messages in one request: a broker takes a batch of 1 MiB (`message.max.bytes`). */
 const REQUEST_BYTES = 512 * 1024;
 
+function lengthOf({ value, headers = {} }: OutgoingMessage): number {
+  const parts = Object.entries(headers).flat();
+  return parts.reduce((sum, part) => sum + part.length, value?.length ?? 0);
+}
+
 function* partsOf(messages: readonly OutgoingMessage[]): Generator<OutgoingMessage[]> {
   let part: OutgoingMessage[] = [];
   let bytes = 0;
   for (const message of messages) {
-    const length = message.value?.length ?? 0;
+    const length = lengthOf(message);
     if (part.length > 0 && bytes + length > REQUEST_BYTES) {
       yield part;
       part = [];

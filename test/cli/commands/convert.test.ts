@@ -129,3 +129,33 @@ it('reads JSON lines by a mapping of your own, and names what is wrong in one', 
   expect(refused).toBe(78);
   expect(err).toContain('modle');
 });
+
+it('reads Avro containers, gzipped or not, by such a mapping; other binary files are refused', async () => {
+  const bytes = readFileSync(fixture('avro/timings-object-container.avro'));
+  const [from, packed, other, rules] = ['a.avro', 'a.gz', 'other', 'avro.yaml'].map(path) as [
+    string,
+    string,
+    string,
+    string,
+  ];
+  writeFileSync(from, bytes);
+  writeFileSync(packed, gzipSync(bytes));
+  writeFileSync(other, bytes.subarray(1));
+  writeFileSync(
+    rules,
+    'start: {path: start_time}\ntotal: {path: total_ms, unit: ms}\nmodel: model\n',
+  );
+  for (const file of [from, packed]) {
+    const { exitCode, out } = await run(['convert', file, '--mapping', rules]);
+    expect(exitCode).toBe(0);
+    const lines = out.trim().split('\n');
+    expect(lines).toHaveLength(20);
+    expect(JSON.parse(lines[0] ?? '')).toEqual({
+      ts: 1795608000123,
+      total_ms: 57.981,
+      model: 'ranker',
+    });
+  }
+  const { exitCode, err } = await run(['convert', other, '--mapping', rules]);
+  expect([exitCode, err]).toEqual([64, expect.stringContaining('it must be UTF-8 text')]);
+});

@@ -39,12 +39,16 @@ const events = fixture('expected/timings.ndjson')
 
 it('Avro, Protobuf and JSON of a registry that is away at first give every event once', async () => {
   let isAway = true;
+  const guid = '89791762-2336-4186-9674-299b90a802e2';
+  const inHeader = Buffer.from(`01${guid.replaceAll('-', '')}`, 'hex');
   const schemas = new Map([
     ['1', { schema: fixture('kafka/timing.avsc').toString() }],
     ['3', { schema: fixture('kafka/timing.proto').toString(), schemaType: 'PROTOBUF' }],
+    [guid, { schema: fixture('kafka/timing.avsc').toString() }],
   ]);
   const registry = await startRegistry((request, response) => {
-    const id = /^\/schemas\/ids\/(\d+)/.exec(request.url ?? '')?.[1] ?? '';
+    const id =
+      /^\/schemas\/(?:ids\/(?=\d+$)|guids\/)([\da-f-]+)$/.exec(request.url ?? '')?.[1] ?? '';
     const found = schemas.get(id);
     if (isAway) json(response, 503, { error_code: 50301, message: 'not now' });
     else if (found === undefined) json(response, 404, { error_code: 40403, message: 'unknown' });
@@ -73,7 +77,11 @@ it('Avro, Protobuf and JSON of a registry that is away at first give every event
       for (const { topic, format } of topics) {
         const values = messagesOf(`kafka/${files[format]}.jsonl`);
         await rig.publish(
-          values.map((value) => ({ value })),
+          values.map((value, at) =>
+            format === 'avro' && at % 2 === 0
+              ? { value: value.subarray(5), headers: { __value_schema_id: inHeader } }
+              : { value },
+          ),
           topic,
         );
       }
@@ -120,7 +128,9 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
   const name = uniqueName('cloudevents');
   const topic = { topic: name, format: 'json', preset: 'cloudevents' };
   const settings = { ...keepAll, KAFKA_TOPICS: JSON.stringify([topic]) };
-  await withRig({ stack, name: 'cloudevents', settings }, async (rig) => {
+  // As brokers have it by default.
+  const topicSettings = { 'max.message.bytes': '1048588' };
+  await withRig({ stack, name: 'cloudevents', settings, topicSettings }, async (rig) => {
     await rig.publish(records);
     const { ce_subject, ...unnamed } = records[0]?.headers ?? {};
     const binary = Buffer.from([0, 0xff, 0x80]);
@@ -131,15 +141,19 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
       'the newest 20 records hold 19 requests of ranker with queue, features, forward; 1 rejected: missing_model',
     );
 
+    // More headers than the topic takes at once.
+    const large = { ...rejected, headers: { ...unnamed, large: Buffer.alloc(100_000, 'h') } };
+    for (let i = 0; i < 11; i++) await rig.publish([large]);
+
     await rig.start(['ingest']);
-    await rig.untilConsumed(21);
+    await rig.untilConsumed(32);
     await rig.expectStages(truthOf(events));
     const { totals } = await rig.expectVerified();
-    expect(totals).toMatchObject({ consumed: 21, aggregated: 20, rejected: 1, unmapped: 0 });
+    expect(totals).toMatchObject({ consumed: 32, aggregated: 20, rejected: 12, unmapped: 0 });
 
     const replay = ['replay', '--dead-letters', '--reason', 'missing_model'];
     expect(await rig.cli(replay)).toMatchObject({ exitCode: 0 });
-    const again = (await rig.read(name, 22))[21];
+    const again = (await rig.read(name, 44))[32];
     expect(again?.value?.toString()).toBe(rejected.value);
     expect(again?.headers).toEqual({
       ...unnamed,
@@ -147,11 +161,10 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
       'tailmark-replayed-from': expect.stringMatching(`^${name}/`),
     });
     // Rejected once more for the same reason: what gave its start is there.
-    await rig.untilConsumed(22);
-    const letters = await rig.read(`${name}.dlq`, 2);
-    expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual([
-      'missing_model',
-      'missing_model',
-    ]);
+    await rig.untilConsumed(44);
+    const letters = await rig.read(`${name}.dlq`, 24);
+    expect(letters.map(({ headers }) => headers['tailmark-reason'])).toEqual(
+      new Array(24).fill('missing_model'),
+    );
   });
 });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { expect, it } from 'vitest';
-import { messageIndexesAt, schemaIdOf } from '../../../src/formats/records/confluent-frame.ts';
+import { frameOf, messageIndexesAt } from '../../../src/formats/records/confluent-frame.ts';
 import { RecordFault } from '../../../src/formats/records/record-reader.ts';
 
 /** A number from 0 in zigzag, as a varint. */
@@ -24,7 +24,7 @@ it('ids and message indexes are read as they were written', () => {
         header.writeUInt32BE(id, 1);
         const list = [...zigzag(indexes.length), ...indexes.flatMap(zigzag)];
         const message = Buffer.concat([header, Buffer.from(list), body]);
-        expect(schemaIdOf(message)).toBe(id);
+        expect(frameOf(message, undefined)).toEqual({ id, start: 5, rest: undefined });
         const start = message.length - body.length;
         expect(messageIndexesAt(message, 5)).toEqual({ indexes, start });
         const short = Buffer.concat([header, Buffer.from([0]), body]);
@@ -39,7 +39,8 @@ it('any other bytes have indexes, or a fault', () => {
   fc.assert(
     fc.property(fc.uint8Array({ maxLength: 40 }), (bytes) => {
       const message = Buffer.from(bytes);
-      expect(schemaIdOf(message) !== undefined).toBe(bytes.length >= 5 && bytes[0] === 0);
+      const isFramed = bytes.length >= 5 && bytes[0] === 0;
+      expect(frameOf(message, () => new Map())?.start).toBe(isFramed ? 5 : undefined);
       try {
         const { indexes, start } = messageIndexesAt(message, 0);
         expect(indexes.length).toBeGreaterThan(0);

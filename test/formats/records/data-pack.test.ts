@@ -13,11 +13,21 @@ import {
 
 const avsc = fixture('kafka/timing.avsc').toString();
 const proto = fixture('kafka/timing.proto').toString();
+const guids = {
+  avro: '89791762-2336-4186-9674-299b90a802e2',
+  protobuf: '00112233-4455-6677-8899-aabbccddeeff',
+  json: 'ffffffff-ffff-4fff-bfff-ffffffffffff',
+};
 const schemas = schemasOf({
   1: { type: 'AVRO', text: avsc, references: [] },
   2: { type: 'JSON', text: '{}', references: [] },
   3: { type: 'PROTOBUF', text: proto, references: [] },
+  [guids.avro]: { type: 'AVRO', text: avsc, references: [] },
+  [guids.protobuf]: { type: 'PROTOBUF', text: proto, references: [] },
 });
+
+/** A GUID as headers have it. */
+const idOfGuid = (guid: string) => Buffer.from(`01${guid.replaceAll('-', '')}`, 'hex');
 
 /** Outcomes of the expected events, by the decoder of timing events, in the order of their ids. */
 const expected = fixture('expected/timings.ndjson')
@@ -57,6 +67,48 @@ describe("timing events of a team's own schema", () => {
     const messages = messagesOf(`kafka/${file}.jsonl`).map((each) => each.subarray(header));
     const outcomes = messages.flatMap((message) => decode(message).outcomes);
     expect(inOrder(outcomes)).toEqual(inOrder(expected));
+  });
+
+  it.each([
+    ['avro', 'timings_avro', 5, []],
+    ['protobuf', 'timings_protobuf', 6, [0]],
+    ['json', 'timings_jsonschema', 5, []],
+  ] as const)('in %s with the id in a header are the same', (format, file, start, rest) => {
+    const reader =
+      format === 'json'
+        ? recordReaderOf({ format, framing: 'confluent' })
+        : recordReaderOf({ format, framing: 'confluent', schemas });
+    const { decode } = recordDecoder(reader, documentedMapping(format));
+    const outcomes = messagesOf(`kafka/${file}.jsonl`).flatMap((message, at) => {
+      const id = at % 2 === 0 ? message.subarray(0, 5) : idOfGuid(guids[format]);
+      const header = Buffer.concat([id, Buffer.from(rest)]);
+      const record = message.subarray(start);
+      const result = decode(record, () => new Map([['__value_schema_id', header]]));
+      expect(result.letters).toEqual([record]);
+      return result.outcomes;
+    });
+    expect(inOrder(outcomes)).toEqual(inOrder(expected));
+  });
+
+  it('are rejected where the header holds no id, whatever the message begins with', () => {
+    const reader = recordReaderOf({ format: 'avro', framing: 'confluent', schemas });
+    const { decoder, decode } = recordDecoder(reader, documentedMapping('avro'));
+    const [message = Buffer.alloc(0)] = messagesOf('kafka/timings_avro.jsonl');
+    for (const bytes of [[], [0, 0, 0, 1], [2, 0, 0, 0, 1], [1, ...new Array(15).fill(7)]]) {
+      const headers = () => new Map([['__value_schema_id', Buffer.from(bytes)]]);
+      expect(decoder.prepare(message, headers)).toBeUndefined();
+      expect(rejectionOf(decode(message, headers))).toMatch(
+        /^invalid_avro: The header __value_schema_id must be byte 1 and a GUID in 16 bytes, or byte 0 and a schema id in 4 \(framing: confluent\): it is /,
+      );
+    }
+    const unknown = () =>
+      new Map([['__value_schema_id', idOfGuid('00000000-0000-4000-8000-00000000abcd')]]);
+    expect(rejectionOf(decode(message.subarray(5), unknown))).toBe(
+      'unknown_schema: Schema 00000000-0000-4000-8000-00000000abcd cannot be used: the registry has none with that id',
+    );
+    // A GUID is in headers only.
+    const guid = Buffer.concat([idOfGuid(guids.avro), message.subarray(5)]);
+    expect(rejectionOf(decode(guid))).toMatch(/^invalid_avro: The message must begin with byte 0/);
   });
 
   it('are dead letters as they came where the schema is of another type', () => {

@@ -40,7 +40,7 @@ export function mappingOf(yaml: string) {
 
 /** A registry in memory. */
 export function schemasOf(
-  schemas: Readonly<Record<number, RegisteredSchema | MissingSchema>>,
+  schemas: Readonly<Record<number | string, RegisteredSchema | MissingSchema>>,
 ): SchemaSource {
   return {
     get: (id) => schemas[id] ?? { missing: 'the registry has none with that id' },

@@ -42,6 +42,16 @@ describe('the event of a letter', () => {
     expect(of.find(message, placeOf(1))).toBeUndefined();
   });
 
+  it('is found where a header of the record says what the message is', () => {
+    const topic = { topic: 't', format: 'json', preset: 'nginx', framing: 'confluent' };
+    const config = configSchema.parse({ kafka: { topics: [topic] } });
+    const of = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));
+    const message = Buffer.from('[{"msec":1}, {"msec":2}]');
+    const headers = () => new Map([['__value_schema_id', Buffer.from([0, 0, 0, 0, 2])]]);
+    expect(of.find(message, placeOf(1), headers)?.toString()).toBe('{"msec":2}');
+    expect(of.find(message, placeOf(1))).toBeUndefined();
+  });
+
   it('is counted with spans that are none, and is a request by itself', () => {
     const config = configSchema.parse({ kafka: { topics: [{ topic: 't', format: 'otlp_json' }] } });
     const of = new LetterEvents(chunkSettingsOf(config), TopicFormats.open(config));

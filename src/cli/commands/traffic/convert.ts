@@ -3,6 +3,7 @@ import { type ExitCode, exitCodes } from '../../../base/exit-codes.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { limits } from '../../../base/limits.ts';
 import { OperatorError } from '../../../base/operator-error.ts';
+import { avroContainer, mappedContainer } from '../../../convert/avro/avro-container.ts';
 import { Converter, type Rejected } from '../../../convert/convert.ts';
 import type { ConvertOptions, FileFormat } from '../../../convert/file-format.ts';
 import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
@@ -57,7 +58,10 @@ Exit codes: 0 everything was converted, 2 something was rejected.`,
     command
       .argument('<FILE...>', 'files to convert; several where a format has several')
       .option('--format <NAME>', 'format of the files', 'auto')
-      .option('--mapping <FILE>', 'read JSON lines by a mapping of your own; see config/presets')
+      .option(
+        '--mapping <FILE>',
+        'read JSON lines or an Avro container by a mapping of your own; see config/presets',
+      )
       .option('--model <NAME>', 'model, for formats that name none')
       .option('--start <TIME>', 'start of the first request, for formats without times')
       .option(
@@ -77,10 +81,7 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
     readBytes += bytes;
   };
   const inputs = await Promise.all(files.map((path) => openInput(path, onBytes)));
-  const { format, because } =
-    options.mapping === undefined
-      ? chooseFormat(String(options.format), inputs[0] as OpenedInput)
-      : { format: await formatOfMapping(String(options.mapping)), because: undefined };
+  const { format, because } = await chooseWith(options, inputs[0] as OpenedInput);
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
   const target = await openTarget(String(options.to), options, io);
@@ -137,10 +138,24 @@ async function* afterEach(
   }
 }
 
+/** Records are those of an Avro container where the file is one, else JSON lines. */
+async function chooseWith(
+  { format, mapping }: Options,
+  first: OpenedInput,
+): Promise<ReturnType<typeof chooseFormat>> {
+  if (mapping === undefined) return chooseFormat(String(format), first);
+  const isContainer = avroContainer.recognise(first.head, first.name) !== undefined;
+  const formatOf = isContainer ? mappedContainer : mappedFormat;
+  return { format: await formatOfMapping(String(mapping), formatOf), because: undefined };
+}
+
 /** @throws OperatorError for a mapping that cannot be read, with every problem in it. */
-async function formatOfMapping(path: string): Promise<FileFormat> {
+async function formatOfMapping(
+  path: string,
+  formatOf: (text: string, file: string) => FileFormat,
+): Promise<FileFormat> {
   try {
-    return mappedFormat(await readFile(path, 'utf8'), path);
+    return formatOf(await readFile(path, 'utf8'), path);
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const hint = 'Give the YAML of a mapping; config/presets has some to copy.';

@@ -1,5 +1,5 @@
 import { ByteCursor } from '../byte-cursor.ts';
-import { headerBytes, messageIndexesAt } from '../confluent-frame.ts';
+import { messageIndexesAt } from '../confluent-frame.ts';
 import { SchemaFault } from '../schema-fault.ts';
 import type { Serialization } from '../schema-reader.ts';
 import { MessageReader } from './compile-message.ts';
@@ -11,20 +11,23 @@ interface ProtoReaders {
   readonly readers: Map<string, MessageReader>;
 }
 
-/** Protobuf with the header of a registry, which is followed by the message's place in its file. */
+/** Protobuf with the id of a schema, which is followed by the message's place in its file. */
 export const framedProtobuf: Serialization<ProtoReaders> = {
   type: 'PROTOBUF',
   reason: 'invalid_protobuf',
   compile: ({ text, references }) => ({ file: parseProto(text, references), readers: new Map() }),
-  read({ file, readers }, message) {
-    const { indexes, start } = messageIndexesAt(message, headerBytes);
+  read({ file, readers }, message, start, rest) {
+    const { indexes, start: end } = messageIndexesAt(
+      rest ?? message,
+      rest === undefined ? start : 0,
+    );
     const path = indexes.join('.');
     let reader = readers.get(path);
     if (reader === undefined) {
       reader = new MessageReader(file.at(indexes));
       readers.set(path, reader);
     }
-    return readRecord(reader, message, start);
+    return readRecord(reader, message, rest === undefined ? end : start);
   },
 };
 
