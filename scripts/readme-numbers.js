@@ -16,6 +16,7 @@ export function withReadmeNumbers(document, read) {
     '|---|---|---|---|',
     ...ingestRows(read('pipeline')),
     seriesRow(read('series')),
+    spansRow(read('otlp-pipeline')),
     simRow(read('sim')),
     chaosRow(read('chaos')),
     outageRow(read('chaos-outage')),
@@ -88,6 +89,15 @@ function seriesRow(results) {
   );
   const done = 'events per CPU second of many series: keyed, in any partition';
   return row('series', results, done, rates.join('; '));
+}
+
+function spansRow(results) {
+  const rounds = /round \d+: (\d+) k requests a CPU second of tailmark, (\d+) k with/g;
+  const [first] = results.split(/^(?=\d+ spans of vLLM, (?!200))/m);
+  const rates = [...first.matchAll(rounds)].map(([, own, all]) => [Number(own), Number(all)]);
+  const median = (i) => rates.map((rate) => rate[i]).sort((a, b) => a - b)[rates.length >> 1];
+  const result = `${median(0)} k requests a CPU second, ${median(1)} k with ClickHouse`;
+  return row('otlp-pipeline', results, 'spans of vLLM, ingested', result);
 }
 
 function simRow(results) {
