@@ -1,4 +1,4 @@
-/** Largest step that the timestamp of one record moves the clock by. */
+/** Largest step by which the timestamp of a record moves the clock. */
 const STEP_MS = 60_000;
 /** Records in a row beyond a step after which their time is believed. */
 const ODD_RECORDS = 32;
@@ -14,9 +14,9 @@ export interface LogClockState {
  * The time of a partition, a function of its records' timestamps and of nothing else. It never goes back. It
  * begins at 0 and is no wall clock: only differences mean something.
  *
- * The latest timestamp moves it. One that is more than a minute away counts only after 32 such in a row, and
- * then for a minute: a producer with a wrong clock among others changes nothing, and a pause in the traffic
- * holds traces open for 32 records.
+ * The latest timestamp moves it. One that is more than a minute away is believed only after 32 such in a row,
+ * and moves nothing by itself: a producer with a wrong clock among others changes nothing, and neither does a
+ * pause in the traffic. Traces from before a pause close by what comes after it, or by ticks at the log's end.
  */
 export class LogClock {
   #nowMs: number;
@@ -51,7 +51,6 @@ export class LogClock {
     if (stepMs > STEP_MS || stepMs < -STEP_MS) {
       if (++this.#oddRecords < ODD_RECORDS) return;
       this.#referenceMs = Math.max(0, timestampMs);
-      if (stepMs > 0) this.#nowMs += STEP_MS;
     } else if (stepMs > 0) {
       this.#referenceMs = timestampMs;
       this.#nowMs += stepMs;

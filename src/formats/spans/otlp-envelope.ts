@@ -162,7 +162,10 @@ function foreignForm(message: Buffer): string {
   const header = registryHeader(message, 0, message.length);
   if (header !== undefined) return `; ${header.split(';')[0]}`;
   if (message[0] === 0x5b) return '; it looks like a JSON list, as Zipkin writes its spans';
-  return message[0] === 0x7b ? '; it looks like JSON, which is the format otlp_json' : '';
+  if (message[0] !== 0x7b) return '';
+  return message.includes('"resourceSpans"')
+    ? '; it looks like JSON of OTLP, which is the format otlp_json'
+    : '; it looks like JSON, but not of OTLP: read it by the format json, or timing for timing events';
 }
 
 /** Range of bytes. */

@@ -32,6 +32,8 @@ export function readOtlpJson(text: string, sink: SpanSink): string | undefined {
   if (value === undefined) return notJson;
   const request = objectOf(value);
   if (request === undefined) return 'A request must be a JSON object, and is not.';
+  const names = Object.keys(request);
+  if (names.length > 0 && !Object.hasOwn(request, 'resourceSpans')) return withoutSpans(names);
   const resourceSpans = request.resourceSpans ?? [];
   if (!Array.isArray(resourceSpans)) return 'resourceSpans must be a list, and is not.';
   for (const entry of resourceSpans) {
@@ -44,6 +46,16 @@ export function readOtlpJson(text: string, sink: SpanSink): string | undefined {
       );
   }
   return undefined;
+}
+
+/** Names of an object that are listed, and their characters. */
+const LISTED = 5;
+const LISTED_CHARACTERS = 100;
+
+/** Any object would pass for a request of nothing: so one must say that it is one. */
+function withoutSpans(names: readonly string[]): string {
+  const listed = names.slice(0, LISTED).join(', ').slice(0, LISTED_CHARACTERS);
+  return `A request must have resourceSpans, and has ${listed}.`;
 }
 
 /** Returns the origin of part of `resourceSpans`. */

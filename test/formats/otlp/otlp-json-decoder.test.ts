@@ -62,12 +62,21 @@ describe('bad input', () => {
     ['10^6 empty spans', spans(new Array(1e6).fill({})), 'too_many_events'],
     ['a span that is a number', spans([1]), 'bad_field'],
     ['spans that are no list', spans(1), 'bad_field'],
+    ['an event of another kind', '{"ts":1795608000123,"model":"m"}', 'invalid_json'],
+    ['logs', '{"resourceLogs":[]}', 'invalid_json'],
   ])('%s is rejected', (_, message, reason) => {
     const { outcomes, letters, count } = decode(message);
     expect(outcomes).toEqual([{ index: 0, reason, detail: expect.stringMatching(/\w/) }]);
     expect(count).toBe(1);
     if (message !== null && message.length < 1e6)
       expect(decode(letters[0]!).outcomes).toEqual(outcomes);
+  });
+
+  test('what holds no spans is named', () => {
+    const many = Object.fromEntries(Array.from({ length: 9 }, (_, n) => [`field${n}`, n]));
+    const detail =
+      'A request must have resourceSpans, and has field0, field1, field2, field3, field4.';
+    expect(decode(JSON.stringify(many)).outcomes).toMatchObject([{ detail }]);
   });
 
   test('a byte order mark is no matter, nor is a request without spans', () => {

@@ -185,7 +185,12 @@ describe('bad input', () => {
       'invalid_protobuf',
       /be a length, and is a varint/,
     ],
-    ['JSON', Buffer.from('{"resourceSpans":[]}'), 'invalid_protobuf', /looks like JSON, which is/],
+    [
+      'JSON',
+      Buffer.from('{"resourceSpans":[]}'),
+      'invalid_protobuf',
+      /looks like JSON of OTLP, which is the format otlp_json/,
+    ],
     ['JSON of Zipkin', Buffer.from('[{"id":"a"}]'), 'invalid_protobuf', /a JSON list, as Zipkin/],
     ['a registry’s header', Buffer.from([0, 0, 0, 0, 7, 0]), 'invalid_protobuf', /schema id 7/],
     [
@@ -193,6 +198,12 @@ describe('bad input', () => {
       request([...good, Buffer.from([0x4a])]),
       'invalid_protobuf',
       /at its byte/,
+    ],
+    [
+      'JSON of another kind',
+      Buffer.from('{"ts":1,"model":"m"}'),
+      'invalid_protobuf',
+      /looks like JSON, but not of OTLP: read it by the format json/,
     ],
     ['no start', request([...call, fixed64Field(8, start)]), 'missing_ts', /ts must be/],
     ['no end', request([...call, fixed64Field(7, start)]), 'no_end', /must be set, and is 0/],
