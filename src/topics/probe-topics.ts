@@ -28,7 +28,9 @@ export async function probeTopics(
       topics.map(async (topic) => {
         const found = findingOf(topic, newest.get(topic)?.records ?? [], formats, config);
         found.catch(() => undefined);
-        const late = clock.sleep(longestReadMs, done.signal).then(() => unansweredFinding(topic));
+        const late = clock
+          .sleep(longestReadMs, done.signal)
+          .then(() => unansweredFinding(topic, schemas?.failure));
         return Promise.race([found, late]);
       }),
     );
@@ -40,10 +42,12 @@ export async function probeTopics(
   }
 }
 
-function unansweredFinding(topic: string): ProbeFinding {
-  const detail = 'the schema registry does not give the schemas of its newest records';
+/** @param failure what the registry did last, where it failed. */
+function unansweredFinding(topic: string, failure: string | undefined): ProbeFinding {
+  const how = failure === undefined ? '' : `: ${failure}`;
+  const detail = `the schema registry does not give the schemas of its newest records${how}`;
   const hint =
-    'Look at schema_registry.url: until it responds, this topic waits and nothing is lost.';
+    'Look at schema_registry: until it gives them, this topic waits and nothing is lost.';
   return { ok: false, what: `topic ${topic}`, detail, hint };
 }
 
