@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { expect, it } from 'vitest';
 import { systemClock } from '../../../src/base/clock.ts';
@@ -7,6 +8,7 @@ const load = createRequire(import.meta.url);
 const { createErrorFromCode } = load('kafkajs/src/protocol/error') as {
   createErrorFromCode: (code: number) => Error;
 };
+const eosManager = readFileSync(load.resolve('kafkajs/src/producer/eosManager/index.js'), 'utf8');
 const concurrentTransactions = 51;
 const fenced = 47;
 
@@ -18,7 +20,8 @@ function refusing(times: number, code: number) {
     if (asked.length <= times) throw createErrorFromCode(code);
     return 'done';
   };
-  const prototype = { addPartitionsToTxn: respond, addOffsetsToTxn: respond, endTxn: respond };
+  const asks = { addPartitionsToTxn: respond, addOffsetsToTxn: respond, endTxn: respond };
+  const prototype = { ...asks, txnOffsetCommit: respond };
   let elapsedMs = 0;
   const sleep = async (ms: number) => {
     elapsedMs += ms;
@@ -53,3 +56,20 @@ it('leaves every other refusal as it is', async () => {
   });
   expect(asked).toHaveLength(1);
 });
+
+it.each([
+  [14, 'COORDINATOR_LOAD_IN_PROGRESS'],
+  [15, 'COORDINATOR_NOT_AVAILABLE'],
+  [16, 'NOT_COORDINATOR'],
+  [fenced, 'INVALID_PRODUCER_EPOCH'],
+])(
+  'error %i of a commit of offsets has the name by which kafkajs looks for it',
+  async (code, type) => {
+    const { broker, asked } = refusing(1, code);
+    await expect(broker.txnOffsetCommit({})).rejects.toMatchObject({ code, type });
+    expect(await broker.txnOffsetCommit({})).toBe('done');
+    expect(asked).toHaveLength(2);
+    // kafkajs' own lists, by its source.
+    if (code !== fenced) expect(eosManager).toContain(`'${type}'`);
+  },
+);
