@@ -98,8 +98,9 @@ function countOf(messages: ReadonlyMap<string, readonly OutgoingMessage[]>): num
 /** Says how far a replay came. A commit whose response was lost may hold: the next replay knows. */
 function unfinished(error: unknown, committed: number, kafka: Config['kafka']): OperatorError {
   const { code, message, hint } = kafkaError(error, 'replay all dead letters', kafka);
-  const before = `${message}; before that ${committed} events were sent and committed`;
-  const next = 'Run the command again: it goes on after what was committed, and sends no event twice.';
+  const before = `${message}; sent and committed before that: ${committed} events`;
+  const next =
+    'Run the command again: it goes on after what was committed, and sends no event twice.';
   return new OperatorError(code, before, { hint: `${next} ${hint ?? ''}`.trim(), cause: error });
 }
 
