@@ -7,6 +7,7 @@ import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
 import { startAssemble } from './roles/assemble/assemble-role.ts';
 import { assembleLetterTopics, requireAssembleTopics } from './roles/assemble/assemble-topics.ts';
+import { leftUnassembled } from './roles/assemble/left-unassembled.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
 import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
@@ -48,6 +49,11 @@ export interface Pipeline {
 export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
   const { log, stdin, metrics = createMetrics(), profile, signal } = options;
   const has = (role: Role) => options.roles.includes(role);
+  const unassembled = leftUnassembled(config, options.roles);
+  if (unassembled !== undefined) {
+    const { what, detail, hint } = unassembled;
+    log.info({ roles: options.roles }, `${what} ${detail}. ${hint}`);
+  }
   /** Undoes what was begun, the last first. */
   const undo: (() => Promise<void>)[] = [];
   const stop = async () => {

@@ -153,7 +153,11 @@ export class Ingester implements SourceHandler {
       const waitingMs = ingest.waitingMs();
       if (waitingMs <= STORING_MS_TOLERATED) return [];
       const seconds = Math.round(waitingMs / 1000);
-      return [`ingest: ${topic}/${partition} has waited ${seconds} s for a schema of the registry`];
+      const failure = this.#schemas?.failure;
+      const how = failure === undefined ? '' : `: ${failure}`;
+      return [
+        `ingest: ${topic}/${partition} has waited ${seconds} s for a schema of the registry${how}`,
+      ];
     });
     return [...slow, ...waiting, ...this.#context.paused.problems()];
   }

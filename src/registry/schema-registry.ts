@@ -31,8 +31,8 @@ export interface SchemaRegistryOptions {
 /**
  * Schemas of a registry with Confluent's API, by id. Each is fetched once, as ids are for ever, and by one
  * request at a time. Whatever is not a schema, and not the registry's word that it has none, is tried again
- * until it is one of them: the caller waits. The log has a line when the registry fails and one when it is
- * back.
+ * until it is one of them: the caller waits. The log has a line when the registry fails, one when it fails
+ * in another way, and one when it is back.
  */
 export class SchemaRegistry implements SchemaSource {
   readonly #options: SchemaRegistryOptions;
@@ -40,8 +40,11 @@ export class SchemaRegistry implements SchemaSource {
   readonly #cache: SchemaCache;
   readonly #fetches = new Map<SchemaId, Promise<void>>();
   readonly #closing = new AbortController();
-  /** Ids that the registry has not given when it was asked last. */
-  readonly #failing = new Set<SchemaId>();
+  /** Ids that the registry has not given when it was asked last, and why. */
+  readonly #failing = new Map<SchemaId, string>();
+  /** The last failure, and the last that was logged; undefined while it gives all. */
+  #failure: string | undefined;
+  #logged: string | undefined;
 
   /** @throws {OperatorError} TAILMARK_CONFIG_INVALID if a certificate or key is not PEM. */
   constructor(options: SchemaRegistryOptions) {
@@ -53,6 +56,11 @@ export class SchemaRegistry implements SchemaSource {
 
   get(id: SchemaId): RegisteredSchema | MissingSchema | undefined {
     return this.#cache.get(id);
+  }
+
+  /** What the registry did when it was last asked in vain, without secrets; undefined while it gives all. */
+  get failure(): string | undefined {
+    return this.#failure;
   }
 
   fetch(id: SchemaId): Promise<void> {
@@ -89,19 +97,25 @@ export class SchemaRegistry implements SchemaSource {
     }
   }
 
-  #failed(id: SchemaId, failure: string): void {
-    const isFirst = this.#failing.size === 0;
-    this.#failing.add(id);
-    if (!isFirst) return;
+  #failed(id: SchemaId, how: string): void {
+    const failure = knownSecrets.hide(how);
+    // Ids that fail in several ways at a time do not take turns in the log.
+    const isKnown = this.#failing.get(id) === failure || this.#logged === failure;
+    this.#failing.set(id, failure);
+    this.#failure = failure;
+    if (isKnown) return;
+    this.#logged = failure;
     const { config, log } = this.#options;
     log.warn(
-      { url: config.url, schema_id: id, failure: knownSecrets.hide(failure) },
+      { url: config.url, schema_id: id, failure },
       'the schema registry does not give a schema; its partitions wait',
     );
   }
 
   #recovered(id: SchemaId): void {
     if (!this.#failing.delete(id) || this.#failing.size > 0) return;
+    this.#failure = undefined;
+    this.#logged = undefined;
     this.#options.log.info({ url: this.#options.config.url }, 'the schema registry responds again');
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import { longestReadMs, type NewestRecord, readNewest, unreadFinding } from './newest-records.ts';
 import { openRegistry } from './open-registry.ts';
+import { rejectedText } from './rejects.ts';
 import { withSampling } from './tail-sampled.ts';
 import { TopicFormats } from './topic-formats.ts';
 import { type SampleSummary, TopicSample } from './topic-sample.ts';
@@ -28,7 +29,9 @@ export async function probeTopics(
       topics.map(async (topic) => {
         const found = findingOf(topic, newest.get(topic)?.records ?? [], formats, config);
         found.catch(() => undefined);
-        const late = clock.sleep(longestReadMs, done.signal).then(() => unansweredFinding(topic));
+        const late = clock
+          .sleep(longestReadMs, done.signal)
+          .then(() => unansweredFinding(topic, schemas?.failure));
         return Promise.race([found, late]);
       }),
     );
@@ -40,10 +43,12 @@ export async function probeTopics(
   }
 }
 
-function unansweredFinding(topic: string): ProbeFinding {
-  const detail = 'the schema registry does not give the schemas of its newest records';
+/** @param failure what the registry did last, where it failed. */
+function unansweredFinding(topic: string, failure: string | undefined): ProbeFinding {
+  const how = failure === undefined ? '' : `: ${failure}`;
+  const detail = `the schema registry does not give the schemas of its newest records${how}`;
   const hint =
-    'Look at schema_registry.url: until it responds, this topic waits and nothing is lost.';
+    'Look at schema_registry: until it gives them, this topic waits and nothing is lost.';
   return { ok: false, what: `topic ${topic}`, detail, hint };
 }
 
@@ -70,7 +75,7 @@ async function findingOf(
 
 /** The finding of a topic by what its newest records are. */
 export function findingFrom(
-  { events, unmapped, rejected, firstReject, models, stages }: SampleSummary,
+  { events, unmapped, rejects, models, stages }: SampleSummary,
   records: number,
   what: string,
 ): ProbeFinding {
@@ -81,13 +86,11 @@ export function findingFrom(
   ];
   const others = [
     ...(unmapped === 0 ? [] : [`${unmapped} that no rule maps`]),
-    ...(firstReject === undefined
-      ? []
-      : [`${rejected} rejected: ${firstReject.reason}, ${firstReject.detail}`]),
+    ...rejectedText(rejects),
   ];
   const detail = [`the newest ${records} records hold ${parts.join(' ')}`, ...others].join('; ');
-  if (events > 0) return { ok: true, isWarning: rejected > 0, what, detail };
-  if (rejected === 0) {
+  if (events > 0) return { ok: true, isWarning: rejects.length > 0, what, detail };
+  if (rejects.length === 0) {
     const hint =
       'No request is counted: look at the preset of this topic. Requests that are many spans need rules, or the role assemble (docs/how-to/formats.md).';
     return { ok: true, isWarning: true, what, detail, hint };

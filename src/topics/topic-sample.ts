@@ -4,6 +4,7 @@ import type { DecodeSink, EventDecoder } from '../decode/event-decoder.ts';
 import { Interner } from '../decode/interner.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { ReadHeaders } from '../source/record.ts';
+import { Rejects, type RejectsOfReason } from './rejects.ts';
 
 const modelIndex = dimensions.indexOf('model');
 /** Names that are listed. */
@@ -13,9 +14,8 @@ const mostNames = 8;
 export interface SampleSummary {
   readonly events: number;
   readonly unmapped: number;
-  readonly rejected: number;
-  /** Most frequent reason, and the detail of the first event that has it. */
-  readonly firstReject: { readonly reason: RejectReason; readonly detail: string } | undefined;
+  /** By reason, the most frequent first. */
+  readonly rejects: readonly RejectsOfReason[];
   readonly models: readonly string[];
   readonly stages: readonly string[];
 }
@@ -26,7 +26,7 @@ export class TopicSample implements DecodeSink {
   readonly values = new Interner(10_000);
   readonly #models = new Set<number>();
   readonly #stageIds = new Set<number>();
-  readonly #rejects = new Map<RejectReason, { count: number; detail: string }>();
+  readonly #rejects = new Rejects();
   #events = 0;
   #unmapped = 0;
 
@@ -42,9 +42,7 @@ export class TopicSample implements DecodeSink {
   }
 
   reject(_index: number, reason: RejectReason, detail: string): void {
-    const known = this.#rejects.get(reason);
-    if (known === undefined) this.#rejects.set(reason, { count: 1, detail });
-    else known.count++;
+    this.#rejects.add(reason, detail);
   }
 
   skip(count: number): void {
@@ -52,13 +50,10 @@ export class TopicSample implements DecodeSink {
   }
 
   summary(): SampleSummary {
-    const rejects = [...this.#rejects].sort(([, a], [, b]) => b.count - a.count);
-    const [reason, first] = rejects[0] ?? [];
     return {
       events: this.#events,
       unmapped: this.#unmapped,
-      rejected: rejects.reduce((sum, [, { count }]) => sum + count, 0),
-      firstReject: reason && first && { reason, detail: first.detail },
+      rejects: this.#rejects.list(),
       models: namesOf(this.#models, this.values),
       stages: namesOf(this.#stageIds, this.stages),
     };

@@ -1,3 +1,4 @@
+import kafkajs from 'kafkajs';
 import { describe, expect, it } from 'vitest';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
@@ -7,6 +8,7 @@ import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
+const { ConfigResourceTypes } = kafkajs;
 const stack = useStack();
 const settings = { INGEST_PAUSE_ABOVE_REJECTED: '1' };
 const event = (tsMs: number) => JSON.stringify({ ts: tsMs, model: 'm', stages_ms: { forward: 2 } });
@@ -123,6 +125,56 @@ describe('tailmark replay --dead-letters', () => {
       await ingest(rig, 2);
       expect(await rig.consumed()).toBe(2);
     }));
+
+  it('goes on with offsets alone right after another transaction', () =>
+    withRig({ stack, name: 'replay_soon', partitions: 6 }, async (rig) => {
+      const { topic } = rig;
+      const { kafka } = rig.config;
+      const publisher = await TransactionalPublisher.open(kafka, `${kafka.group_id}.replay`);
+      rig.atEnd(() => publisher.close());
+      const messages = Array.from({ length: 6 }, (_, partition) => ({ partition, value: '{}' }));
+      for (let offset = 1; offset <= 10; offset++) {
+        const reached = new Map([['g', [{ topic, partition: 0, offset }]]]);
+        await publisher.publish(new Map([[topic, messages]]), reached);
+        await publisher.publish(new Map(), reached);
+      }
+      expect(await rig.read(topic, 60)).toHaveLength(60);
+    }));
+
+  it('says how many were sent and committed where it fails, and goes on there', () =>
+    withRig(
+      {
+        stack,
+        name: 'replay_fails',
+        settings: { ...settings, LIMITS_MAX_DEAD_LETTERS_PER_SECOND: '10000' },
+      },
+      async (rig) => {
+        // The first transaction is of 500 letters.
+        await rig.publish([
+          { value: event(soon()) },
+          { value: `[${Array.from({ length: 499 }, () => '{"model":"no ts"}').join(',')}]` },
+          { value: event(soon()).replace('{', `{${' '.repeat(5_000)}`) },
+        ]);
+        await ingest(rig, 501);
+        const { topic } = rig;
+        const admin = createKafkaClient(rig.config.kafka).admin();
+        await admin.connect();
+        rig.atEnd(() => admin.disconnect());
+        const limitTo = (bytes: string) => {
+          const configEntries = [{ name: 'max.message.bytes', value: bytes }];
+          const resources = [{ type: ConfigResourceTypes.TOPIC, name: topic, configEntries }];
+          return admin.alterConfigs({ validateOnly: false, resources });
+        };
+        await limitTo('2000');
+        const failed = await rig.cli(['replay', '--dead-letters']);
+        expect([failed.exitCode, failed.out]).toEqual([69, '']);
+        expect(failed.err).toContain('; sent and committed before that: 1 events');
+        expect(failed.err).toContain('Run the command again: it goes on after what was committed');
+        await limitTo('100000');
+        expect(await replay(rig)).toMatchObject({ replayed: 1, by_reason: { future: 1 } });
+        expect(await rig.read(topic, 5)).toHaveLength(5);
+      },
+    ));
 
   it('counts events that never had a letter', () =>
     withRig(

@@ -35,6 +35,30 @@ describe('an open chunk', () => {
     ]);
   });
 
+  it('says in letters how far an event is ahead of which clock, or behind which time', () => {
+    const windows = { max_future: '1m', allowed_lateness: '1h' };
+    const chunk = openChunk({ config: configSchema.parse({ windows }) });
+    const endAt = (ms: number) =>
+      Buffer.from(JSON.stringify({ ts: nowMs + ms - 500, model: 'm', total_ms: 500 }));
+    const values = [endAt(-2_000), endAt(60_001), endAt(-3_602_001)];
+    for (const [offset, value] of values.entries()) chunk.add({ offset, timestampMs: 1, value });
+    const { letters } = chunk.seal(nowMs);
+    expect(letters.map(({ offset, reason, detail }) => [offset, reason, detail])).toEqual([
+      [
+        1,
+        'future',
+        'ts plus the duration is 60.001 s ahead of the clock of the ingesting process ' +
+          '(windows.max_future: 60 s): 2026-09-21T14:14:20.001Z',
+      ],
+      [
+        2,
+        'late',
+        'ts plus the duration is 3600.001 s behind the watermark of the partition ' +
+          '(windows.allowed_lateness: 3600 s)',
+      ],
+    ]);
+  });
+
   it('is full at its rows', () => {
     const chunk = openChunk({ config: configSchema.parse({ ingest: { flush_max_rows: 100 } }) });
     for (let offset = 0; offset < 99; offset++) {

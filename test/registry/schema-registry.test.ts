@@ -193,6 +193,37 @@ describe('SchemaRegistry', () => {
     expect(lines.slice(1)).toEqual(['info the schema registry responds again: ']);
   });
 
+  it('logs each change of the cause once, also where ids fail in two ways, and knows the last one', async () => {
+    const page: Handler = (_, response) => void response.end('<html>');
+    const refusal: Handler = (_, response) => json(response, 401, {});
+    const noPath: Handler = (_, response) => void response.writeHead(404).end('<html>');
+    const handlers = [refusal, refusal, noPath, page, page, refusal, good];
+    const server = await start((request, response) => handlers.shift()?.(request, response));
+    const { registry, lines } = clientOf(server.url);
+    const causes = () => lines.map((line) => /status \d+/.exec(line)?.[0] ?? line);
+    expect(registry.failure).toBeUndefined();
+    await registry.fetch(1);
+    const back = 'info the schema registry responds again: ';
+    expect(causes()).toEqual(['status 401', 'status 404', 'status 200', 'status 401', back]);
+    expect(registry.failure).toBeUndefined();
+
+    let isGood = false;
+    const both = await start((request, response) => {
+      if (isGood) good(request, response);
+      else if (request.url?.endsWith('/1')) refusal(request, response);
+      else noPath(request, response);
+    });
+    const other = clientOf(both.url);
+    const fetches = [other.registry.fetch(1), other.registry.fetch(2)];
+    await expect.poll(() => other.outcomes.length).toBeGreaterThan(9);
+    expect(other.registry.failure).toMatch(/^status 40[14]/);
+    isGood = true;
+    await Promise.all(fetches);
+    const warnings = other.lines.filter((line) => line.startsWith('warn'));
+    expect(warnings).toHaveLength(2);
+    expect(other.registry.failure).toBeUndefined();
+  });
+
   it('waits at most half a minute between attempts, or as long as it is asked to', async () => {
     let count = 0;
     const server = await start((request, response) => {

@@ -59,7 +59,7 @@ describe('files that formats name', () => {
 });
 
 describe('what check --connect says of a topic', () => {
-  const nothing = { events: 0, unmapped: 0, rejected: 0, firstReject: undefined };
+  const nothing = { events: 0, unmapped: 0, rejects: [] };
   const names = { models: [], stages: [] };
 
   it('is what its newest records are', () => {
@@ -74,14 +74,19 @@ describe('what check --connect says of a topic', () => {
   });
 
   it('is a failure where all are rejected, and a warning where no rule maps any', () => {
-    const firstReject = { reason: 'invalid_json', detail: 'The event must be JSON.' } as const;
-    const wrong = findingFrom({ ...nothing, ...names, rejected: 2, firstReject }, 2, 'topic t');
+    const json = { reason: 'invalid_json', count: 2, detail: 'The event must be JSON.' } as const;
+    const wrong = findingFrom({ ...nothing, ...names, rejects: [json] }, 2, 'topic t');
     expect(wrong).toMatchObject({
       ok: false,
       detail:
         'the newest 2 records hold 0 requests; 2 rejected: invalid_json, The event must be JSON.',
       hint: 'Compare its format, preset, mapping and unwrap in kafka.topics with what writes to it.',
     });
+    const late = { reason: 'missing_ts', count: 1, detail: 'ts must be there' } as const;
+    expect(findingFrom({ ...nothing, ...names, rejects: [json, late] }, 3, 'topic t').detail).toBe(
+      'the newest 3 records hold 0 requests; ' +
+        '3 rejected: 2 invalid_json (The event must be JSON.), 1 missing_ts (ts must be there)',
+    );
     expect(findingFrom({ ...nothing, ...names, unmapped: 9 }, 2, 'topic t')).toMatchObject({
       ok: true,
       isWarning: true,
@@ -99,8 +104,9 @@ describe('the decoder of a topic', () => {
     const text = typeof message === 'string' ? message : JSON.stringify(message);
     const pairs = Object.entries(headers).map(([name, of]) => [name, Buffer.from(of)] as const);
     decoder.decode(Buffer.from(text), sample, () => new Map(pairs));
-    const { events, models, firstReject } = sample.summary();
-    return { events, models, ...firstReject };
+    const { events, models, rejects } = sample.summary();
+    const [{ reason, detail } = {}] = rejects;
+    return { events, models, ...(reason && { reason, detail }) };
   };
   const own = 'start: {path: t, unit: ms}\ntotal: {path: d, unit: ms}\nmodel: m\n';
   const json = { format: 'json', mapping: fileOf('own.yaml', own) };

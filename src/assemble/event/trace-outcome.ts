@@ -28,7 +28,9 @@ export function outcomeOf(trace: ClosedTrace, rules: TraceRules): TraceOutcome {
   const roots = rootsOf(spans, rules);
   const [root] = roots;
   if (root?.fields === undefined) {
-    const detail = `The trace must have a root, and none of its ${spans.length} spans is one${hintOf(rules, cause)}.`;
+    const none =
+      spans.length === 1 ? 'its only span is none' : `none of its ${spans.length} spans is one`;
+    const detail = `The trace must have a root, and ${none}${hintOf(rules, cause)}.`;
     return rejected('no_root', detail);
   }
   if (roots.length > 1) {

@@ -2,6 +2,7 @@ import { examineReceivers } from '../../alert/routing/examine-receivers.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
+import { leftUnassembled } from '../../roles/assemble/left-unassembled.ts';
 import { defaultRoles, roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
@@ -32,7 +33,7 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
         )
         .option(
           '--roles <LIST>',
-          `with --connect: roles whose writes are tried, of ${roles.join(',')}`,
+          `roles of the process, of ${roles.join(',')}; --connect tries what they write`,
           defaultRoles.join(','),
         )
         .option('--show', 'print every setting and where it comes from; secrets are masked');
@@ -44,7 +45,12 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
       const chosen = rolesOf(String(options.roles ?? defaultRoles));
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
-      const findings = [...(await examineReceivers(loaded.config, io.env)), ...probed];
+      const unassembled = leftUnassembled(loaded.config, chosen);
+      const findings = [
+        ...(await examineReceivers(loaded.config, io.env)),
+        ...(unassembled === undefined ? [] : [unassembled]),
+        ...probed,
+      ];
       const settings = options.show === true ? loaded.settings : undefined;
       if (options.json === true) printJson(loaded, settings, findings, io);
       else printText(loaded, settings, findings, io);

@@ -197,10 +197,14 @@ export class OpenChunk implements DecodeSink {
     const index = this.#index++;
     const outcome = this.#accumulator.add(event);
     if (outcome === outcomes.late) {
-      this.#addLetter(index, 'late', 'behind the allowed lateness', start, end);
+      const { watermarkMs, nowMs, settings } = this;
+      const behindMs = Math.min(watermarkMs, nowMs) - completionMs(event);
+      const detail = `ts plus the duration is ${behindMs / 1000} s behind the watermark of the partition (windows.allowed_lateness: ${settings.allowedLatenessMs / 1000} s)`;
+      this.#addLetter(index, 'late', detail, start, end);
     } else if (outcome === outcomes.future) {
-      const endedAt = new Date(completionMs(event)).toISOString();
-      const detail = `ts plus the duration is ahead of the clock: ${endedAt}`;
+      const endMs = completionMs(event);
+      const aheadMs = endMs - this.nowMs;
+      const detail = `ts plus the duration is ${aheadMs / 1000} s ahead of the clock of the ingesting process (windows.max_future: ${this.settings.maxFutureMs / 1000} s): ${new Date(endMs).toISOString()}`;
       this.#addLetter(index, 'future', detail, start, end);
     } else if (outcome === outcomes.tooManyWindows) {
       this.#addLetter(

@@ -74,15 +74,34 @@ export async function replayLetters(options: ReplayLettersOptions): Promise<Repl
     const reader = keep(await OffsetReader.open(kafka, kafka.topics, limits.max_batch_bytes));
     const sources = await sourcesOf(bounds, kafka.topics);
     const replay = new LetterReplay(options, sources, reader, done);
-    await replay.run(letters, (messages, taken) =>
-      publisher?.publish(messages, placesAfter(taken, groupIds)),
-    );
+    let committed = 0;
+    try {
+      await replay.run(letters, async (messages, taken) => {
+        await publisher?.publish(messages, placesAfter(taken, groupIds));
+        committed += countOf(messages);
+      });
+    } catch (error) {
+      throw publisher === undefined ? error : unfinished(error, committed, kafka);
+    }
     return done;
   } catch (error) {
     throw kafkaError(error, 'replay dead letters', kafka);
   } finally {
     await Promise.allSettled(open.map((opened) => opened.close()));
   }
+}
+
+function countOf(messages: ReadonlyMap<string, readonly OutgoingMessage[]>): number {
+  return [...messages.values()].reduce((sum, some) => sum + some.length, 0);
+}
+
+/** Says how far a replay came. A commit whose response was lost may hold: the next replay knows. */
+function unfinished(error: unknown, committed: number, kafka: Config['kafka']): OperatorError {
+  const { code, message, hint } = kafkaError(error, 'replay all dead letters', kafka);
+  const before = `${message}; sent and committed before that: ${committed} events`;
+  const next =
+    'Run the command again: it goes on after what was committed, and sends no event twice.';
+  return new OperatorError(code, before, { hint: `${next} ${hint ?? ''}`.trim(), cause: error });
 }
 
 /** @throws OperatorError where another group has a place in the letters of a topic, and this one has none. */
@@ -166,7 +185,7 @@ class LetterReplay {
     publish: (
       messages: ReadonlyMap<string, readonly OutgoingMessage[]>,
       taken: readonly Letter[],
-    ) => Promise<void> | undefined,
+    ) => Promise<void>,
   ): Promise<void> {
     for (let from = 0; from < letters.length; from += LETTERS_AT_ONCE) {
       const some = letters.slice(from, from + LETTERS_AT_ONCE);

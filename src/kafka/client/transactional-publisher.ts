@@ -11,6 +11,9 @@ export interface Reached {
   readonly metadata?: string;
 }
 
+/** Retries of a request: a broker that restarts is away for some seconds, and a begun transaction may be ended. */
+const RETRIES = 10;
+
 /**
  * Writes messages and commits offsets of groups, both or none. Once it is open, Kafka refuses earlier
  * publishers of the same name (fencing), and what they have committed can be read.
@@ -20,13 +23,8 @@ export class TransactionalPublisher {
   /** Begun ahead, because kafkajs fences others at its first transaction. */
   #next: Transaction;
 
-  /** @param retries of a request before a transaction fails. @default {3} */
-  static async open(
-    config: Config['kafka'],
-    name: string,
-    retries = 3,
-  ): Promise<TransactionalPublisher> {
-    const producer = createKafkaClient(config, { retries }).producer({
+  static async open(config: Config['kafka'], name: string): Promise<TransactionalPublisher> {
+    const producer = createKafkaClient(config, { retries: RETRIES }).producer({
       transactionalId: name,
       idempotent: true,
       maxInFlightRequests: 1,

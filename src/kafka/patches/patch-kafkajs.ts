@@ -6,6 +6,7 @@ import { leaveOnUnknownCommit } from './leave-on-unknown-commit.ts';
 import { rejoinOnFailedJoin } from './rejoin-on-failed-join.ts';
 import { rejoinOnLogChange } from './rejoin-on-log-change.ts';
 import { retryCoordinatorSearch } from './retry-coordinator-search.ts';
+import { retryTransactions } from './retry-transactions.ts';
 
 /** kafkajs' internal classes, its requests, and its factory of sockets, by file. package.json pins the version, because other versions may differ. */
 export function kafkajsInternals() {
@@ -39,4 +40,5 @@ export function patchKafkajs(): void {
   leaveOnUnknownCommit(ConsumerGroup);
   joinOnce(ConsumerGroup);
   retryCoordinatorSearch(Cluster);
+  retryTransactions(Broker);
 }

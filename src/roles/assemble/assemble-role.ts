@@ -16,9 +16,6 @@ import { EventCheck } from './event-check.ts';
 import { PartitionAssembly, type Publication } from './partition-assembly.ts';
 import { rulesOf, settingsOf } from './topic-rules.ts';
 
-/** Retries of a request: a broker that restarts is away for some seconds. */
-const RETRIES = 10;
-
 /** Starts the role assemble: spans of Kafka's topics to timing events, each trace once. */
 export async function startAssemble(context: RoleContext): Promise<RunningRole> {
   const { config, log, metrics } = context;
@@ -88,7 +85,7 @@ async function openOutput(
   const { group_id: group } = assembleConfigOf(config);
   const { output } = assembleTopics(config);
   const name = `${group}-${topic}-${partition}`;
-  const opened = await TransactionalPublisher.open(config.kafka, name, RETRIES);
+  const opened = await TransactionalPublisher.open(config.kafka, name);
   const suffix = config.kafka.dead_letter_suffix;
   const letters = {
     ...{ config, publisher, letterBudget, log, metrics },

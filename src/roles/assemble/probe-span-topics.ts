@@ -1,4 +1,4 @@
-import { keyAdvice, traceReader } from '../../assemble/span-formats.ts';
+import { keyAdvice, type TraceReader, traceReader } from '../../assemble/span-formats.ts';
 import { freshStart } from '../../assemble/trace-assembler.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
@@ -12,11 +12,13 @@ import {
   readNewest,
   unreadFinding,
 } from '../../topics/newest-records.ts';
+import { Rejects, rejectedText } from '../../topics/rejects.ts';
 import { withSampling } from '../../topics/tail-sampled.ts';
 import { assembleConfigOf } from './assemble-topics.ts';
 import { EventCheck } from './event-check.ts';
 import { PartitionAssembly } from './partition-assembly.ts';
 import { rulesOf, settingsOf } from './topic-rules.ts';
+import { traceIdOf } from './trace-letter.ts';
 
 /** Newest records of a topic that are read: Jaeger writes one for each span. */
 const RECORDS_READ = 100;
@@ -50,52 +52,65 @@ export function spanFinding(
   const { topic, format } = entry;
   const what = `topic ${topic} (${format})`;
   if (records.length === 0) return { ok: true, what, detail: 'no records yet' };
-  const { spans, traces, roots, models, stages, rejects } = sampleOf(entry, records, config);
+  const { spans, traces, rooted, split, models, stages, rejects } = sampleOf(
+    entry,
+    records,
+    config,
+  );
   const keys = keysOf(entry, records);
-  const [reject] = [...rejects].sort(([, a], [, b]) => b.count - a.count);
-  const rejected = [...rejects.values()].reduce((sum, { count }) => sum + count, 0);
   const held = [
-    `${spans} spans of ${traces} traces, ${roots} of them with their root`,
+    `${spans} spans of ${traces} traces, ${rooted} of them with their root`,
     ...(models.size === 0 ? [] : [`of ${listed(models)}`]),
     ...(stages.size === 0 ? [] : [`with ${listed(stages)}`]),
   ];
   const detail = [
     `the newest ${records.length} records hold ${held.join(' ')}`,
     ...(spans === 0 ? [] : [keys]),
-    ...(reject === undefined ? [] : [`${rejected} rejected: ${reject[0]}, ${reject[1].detail}`]),
+    ...(split === 0 ? [] : [`${split} of the traces lie in several partitions`]),
+    ...rejectedText(rejects),
   ].join('; ');
   if (spans === 0) {
     const hint = 'Compare its format in assemble.topics with what writes to it.';
     return failedProbe(what, new OperatorError('TAILMARK_CONFIG_INVALID', detail, { hint }));
   }
+  if (split > 0) {
+    const remedy =
+      keys === KEYED
+        ? 'let all producers choose the partition by the key alone; where partitions were added, wait until older records are read'
+        : keyAdvice(format);
+    const hint = `No process sees all of such a trace, so its event lacks stages: ${remedy}.`;
+    return failedProbe(what, new OperatorError('TAILMARK_CONFIG_INVALID', detail, { hint }));
+  }
   if (partitions > 1 && keys !== KEYED) {
-    const hint = `Spans of a trace lie in several partitions: ${keyAdvice(format)}.`;
+    const hint = `Spans of a trace may lie in several partitions: ${keyAdvice(format)}.`;
     return { ok: true, isWarning: true, what, detail, hint };
   }
-  if (roots === 0) {
+  if (rooted === 0) {
     const hint =
       'Name the root by root_names in assemble.topics, if it has a parent elsewhere or another name.';
     return { ok: true, isWarning: true, what, detail, hint };
   }
-  return { ok: true, isWarning: rejected > 0, what, detail };
+  return { ok: true, isWarning: rejects.length > 0, what, detail };
 }
 
 /** What the role assemble makes of records that are all there is. */
 function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config: Config) {
   const settings = settingsOf(config.assemble);
   const rules = rulesOf(entry);
-  const sample = {
-    ...{ spans: 0, traces: 0, roots: 0 },
-    models: new Set<string>(),
-    stages: new Set<string>(),
-    rejects: new Map<string, { count: number; detail: string }>(),
-  };
+  const read = traceReader(entry.format, rules);
+  let spans = 0;
+  const models = new Set<string>();
+  const stages = new Set<string>();
+  const rejects = new Rejects();
+  /** How many partitions a trace lies in. */
+  const partitionsOf = new Map<string, number>();
+  const rooted = new Set<string>();
   const { topic, format } = entry;
   for (const partition of new Set(records.map((record) => record.partition))) {
     const some = records.filter((record) => record.partition === partition);
     const assembly = new PartitionAssembly({
       ...{ topic, partition, logId: '', restart: freshStart(0, settings), settings, format, rules },
-      ...{ read: traceReader(format, rules), check: new EventCheck(config) },
+      ...{ read, check: new EventCheck(config) },
       maxMessageBytes: config.limits.max_message_bytes,
     });
     const list = new RecordList(
@@ -105,24 +120,35 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
     while (assembly.take({ topic, partition, ...range, records: list }, some.length));
     while (assembly.tickAfterMs !== undefined) assembly.tick();
     const { events, letters, counts } = assembly.publication();
-    const closed = [...counts.closed.values()].reduce((sum, n) => sum + n, 0);
-    // Their roots may be in older records.
-    const rootless = counts.rejected.get('no_root') ?? 0;
-    sample.spans += counts.spans;
-    sample.traces += closed;
-    sample.roots += closed - rootless;
+    spans += counts.spans;
     for (const line of events.flatMap((message) => message.toString().split('\n'))) {
       const event = JSON.parse(line) as { model: string; stages_ms: object };
-      sample.models.add(event.model);
-      for (const stage of Object.keys(event.stages_ms)) sample.stages.add(stage);
+      models.add(event.model);
+      for (const stage of Object.keys(event.stages_ms)) stages.add(stage);
     }
-    for (const { reason, detail } of letters) {
-      if (reason === 'no_root') continue;
-      const { count, detail: first } = sample.rejects.get(reason) ?? { count: 0, detail };
-      sample.rejects.set(reason, { count: count + 1, detail: first });
+    // Their roots may be in older records, or in another partition.
+    const rootless = new Set<string | undefined>();
+    for (const { reason, detail, bytes } of letters) {
+      if (reason === 'no_root') rootless.add(traceIdOf(bytes));
+      else rejects.add(reason, detail);
+    }
+    const ids = new Set(some.flatMap(({ value }) => [...traceIdsOf(read, value)]));
+    for (const id of ids) {
+      partitionsOf.set(id, (partitionsOf.get(id) ?? 0) + 1);
+      if (!rootless.has(id)) rooted.add(id);
     }
   }
-  return sample;
+  const split = [...partitionsOf.values()].filter((count) => count > 1).length;
+  const traces = partitionsOf.size;
+  return { spans, traces, rooted: rooted.size, split, models, stages, rejects: rejects.list() };
+}
+
+/** Ids of the traces whose spans a message holds. */
+function traceIdsOf(read: TraceReader, message: Buffer | null): Set<string> {
+  const ids = new Set<string>();
+  if (message === null) return ids;
+  read(message, { span: (traceId) => ids.add(traceId), malformed: () => undefined });
+  return ids;
 }
 
 const KEYED = 'their keys are trace ids';
@@ -132,10 +158,7 @@ function keysOf(entry: AssembleTopic, records: readonly NewestRecord[]): string 
   const read = traceReader(entry.format, rulesOf(entry));
   let [keyless, foreign] = [0, 0];
   for (const { key, value } of records) {
-    const traceIds = new Set<string>();
-    if (value !== null) {
-      read(value, { span: (traceId) => traceIds.add(traceId), malformed: () => undefined });
-    }
+    const traceIds = traceIdsOf(read, value);
     if (traceIds.size === 0) continue;
     if (key === null) keyless++;
     else if (![...traceIds].every((traceId) => isKey(key, traceId))) foreign++;

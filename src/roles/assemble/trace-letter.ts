@@ -16,3 +16,8 @@ export function letterOfTrace({ traceId, spans, spansLeftOut }: ClosedTrace): Bu
   const letter = { trace_id: traceId, span_count: spans.length + spansLeftOut, spans: listed };
   return Buffer.from(JSON.stringify(letter).slice(0, limits.deadLetterBytes));
 }
+
+/** Returns the trace id of such a letter, whose end may be cut off; undefined where it is of something else. */
+export function traceIdOf(letter: Buffer | null): string | undefined {
+  return /^\{"trace_id":"([^"]*)"/.exec(letter?.toString() ?? '')?.[1];
+}

@@ -24,9 +24,9 @@ const refused: ProbeFinding = {
 async function check(
   options: Readonly<Record<string, unknown>>,
   findings: Partial<Record<'kafka' | 'clickhouse' | 'group', ProbeFinding[]>> = {},
-  signal?: AbortSignal,
+  env: Record<string, string> = {},
 ) {
-  const { io, out } = capturedIo(signal === undefined ? {} : { signal });
+  const { io, out } = capturedIo({ env });
   const asked: string[] = [];
   const command = createCheck({
     kafka: async () => findings.kafka ?? [],
@@ -193,6 +193,22 @@ describe('tailmark check', () => {
     expect((await check({ connect: true, roles: 'assemble' })).out).toContain(read);
     expect((await check({ connect: true, roles: 'ingest' })).out).not.toContain(read);
   });
+
+  it.each([[{}], [{ roles: 'ingest' }], [{ connect: true }]])(
+    'warns where topics of spans are configured and its roles %j do not assemble them',
+    async (options) => {
+      const warning =
+        'warn  assemble.topics: is set and this process does not assemble\n' +
+        '      Start one with --roles assemble: without it spans give no events.\n';
+      const topics = JSON.stringify([{ topic: 'spans', format: 'otlp_proto' }]);
+      const env = { TAILMARK_ASSEMBLE_TOPICS: topics };
+      const { exitCode, out } = await check(options, {}, env);
+      expect([exitCode, out.split('\n').slice(1).join('\n')]).toEqual([0, warning]);
+      const assembling = await check({ ...options, roles: 'assemble,ingest' }, {}, env);
+      expect(assembling.out).not.toContain('does not assemble');
+      expect((await check(options)).out).not.toContain('does not assemble');
+    },
+  );
 
   it('--connect ends when interrupted, though a probe hangs or throws', async () => {
     const { io, out } = capturedIo({ signal: AbortSignal.abort() });

@@ -93,6 +93,10 @@ it('Avro, Protobuf and JSON of a registry that is away at first give every event
       // Records without a schema of the registry are not held back by it.
       await rig.untilConsumed(20);
       expect(await rig.consumed()).toBe(20);
+      const { out } = await rig.cli(['check', '--connect', '--roles', 'ingest']);
+      expect(out).toContain(
+        `fail  topic ${topics[0]?.topic}: the schema registry does not give the schemas of its newest records: status 503\n`,
+      );
       isAway = false;
       await rig.untilConsumed(62);
 

@@ -5,11 +5,21 @@ import { spanFinding } from '../../../src/roles/assemble/probe-span-topics.ts';
 import { recordedMessages } from '../../assemble/assemble-messages.ts';
 
 /** What is said of the records of a file. */
-function findingOf(file: string, format: SpanFormat, partitions = 3, more: object = {}) {
+function findingOf(
+  file: string,
+  format: SpanFormat,
+  partitions = 3,
+  more: object = {},
+  partitionOf = (recorded: number) => recorded,
+) {
   const topics = [{ topic: 'spans', format, other_children: 'ignore', ...more }];
   const config = configSchema.parse({ assemble: { topics } });
   const records = recordedMessages(`kafka/${file}`).map(({ partition, key, value }) => {
-    return { partition, key: key === null ? null : Buffer.from(key), value };
+    return {
+      partition: partitionOf(partition),
+      key: key === null ? null : Buffer.from(key),
+      value,
+    };
   });
   const [entry] = config.assemble.topics;
   if (entry === undefined) throw new Error('a topic');
@@ -24,19 +34,47 @@ describe('what check --connect says of a topic of spans', () => {
       what: 'topic spans (otlp_proto)',
       detail:
         'the newest 177 records hold 497 spans of 64 traces, 63 of them with their root of ranker, rank-api; ' +
-        'their keys are trace ids; 2 rejected: ends_before_start, ' +
-        'The root must not end before it starts, and ends 5 ms before.',
+        'their keys are trace ids; 2 rejected: 1 ends_before_start ' +
+        '(The root must not end before it starts, and ends 5 ms before.), ' +
+        '1 no_end (The end of the root must be set, and is 0 or no time.)',
     });
   });
 
-  it('is a warning with what to set where records have no key, unless all are in one partition', () => {
+  it('is a failure with what to set where traces lie in several partitions, each counted once', () => {
     const finding = findingOf('zipkin_spans_json.jsonl.gz', 'zipkin_json');
     expect(finding).toMatchObject({
-      ...{ ok: true, isWarning: true },
-      hint: expect.stringContaining('set partition_traces_by_id: true'),
-      detail: expect.stringContaining('; 59 have no key;'),
+      ok: false,
+      error: { code: 'TAILMARK_CONFIG_INVALID', exitCode: 78 },
+      hint: expect.stringContaining('its event lacks stages: set partition_traces_by_id: true'),
+      detail: expect.stringMatching(
+        /hold 496 spans of 63 traces, 62 of them with their root .*; 59 have no key; 52 of the traces lie in several partitions;/,
+      ),
     });
-    expect(findingOf('zipkin_spans_json.jsonl.gz', 'zipkin_json', 1)).not.toHaveProperty('hint');
+  });
+
+  it('is a warning where records have no key and lie in one partition of several', () => {
+    const one = findingOf('zipkin_spans_json.jsonl.gz', 'zipkin_json', 3, {}, () => 0);
+    expect(one).toMatchObject({
+      ...{ ok: true, isWarning: true },
+      hint: expect.stringMatching(/^Spans of a trace may lie in several partitions: set/),
+    });
+    expect(
+      findingOf('zipkin_spans_json.jsonl.gz', 'zipkin_json', 1, {}, () => 0),
+    ).not.toHaveProperty('hint');
+  });
+
+  it('is a failure of its own where keys are trace ids and traces lie in several partitions', () => {
+    const copies = [0, 1].map((partition) =>
+      findingOf('otlp_spans_keyed.jsonl', 'otlp_proto', 2, {}, () => partition),
+    );
+    expect(copies.map(({ ok }) => ok)).toEqual([true, true]);
+    let at = 0;
+    const split = findingOf('otlp_spans_keyed.jsonl', 'otlp_proto', 2, {}, () => at++ % 2);
+    expect(split).toMatchObject({
+      ok: false,
+      hint: expect.stringContaining('choose the partition by the key alone'),
+      detail: expect.stringContaining('hold 497 spans of 64 traces, 63 of them with their root'),
+    });
   });
 
   it('takes the keys of Jaeger for trace ids', () => {
