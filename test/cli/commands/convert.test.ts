@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { run } from '../captured-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-convert-'));
@@ -112,6 +112,36 @@ it('refuses a file that it cannot read', async () => {
   expect(exitCode).toBe(64);
   expect(err).toContain(`Cannot read ${path('none.json')}: `);
   expect(err).toContain('TAILMARK_FILE_UNREADABLE');
+});
+
+describe('a gzip that is cut short', () => {
+  const k6 = readFileSync(fixture('k6/k6-1.8.json.gz'));
+  const cut = (name: string, bytes: number) => {
+    writeFileSync(path(name), k6.subarray(0, bytes));
+    return path(name);
+  };
+
+  it('is named with the number of events that were written before', async () => {
+    const [from, to] = [cut('cut.gz', 4_000), path('before.ndjson.gz')];
+    const { exitCode, err } = await run(['convert', from, '--to', to]);
+    expect([exitCode, err]).toEqual([
+      1,
+      'Format: k6 (lines with metric and type)\n' +
+        `error: Cannot read ${from} to its end: its gzip is cut short or damaged (unexpected end of file); ` +
+        `30 events were written to ${to} before\n` +
+        'hint: Copy the file again; gzip -t checks it.\ncode: TAILMARK_FILE_UNREADABLE\n',
+    ]);
+    expect(gunzipSync(readFileSync(to)).toString('utf8').trim().split('\n')).toHaveLength(30);
+  });
+
+  it('is found before anything is written where it is cut near its beginning', async () => {
+    const [from, to] = [cut('short.gz', 900), path('nothing.ndjson')];
+    const { exitCode, err } = await run(['convert', lambda, from, '--to', to]);
+    expect(exitCode).toBe(1);
+    expect(err).toContain(`Cannot read ${from} to its end: `);
+    expect(err).toContain('; no event was written\n');
+    expect(existsSync(to)).toBe(false);
+  });
 });
 
 it('reads JSON lines by a mapping of your own, and names what is wrong in one', async () => {

@@ -23,6 +23,7 @@ import {
   openTopic,
   type TrafficTarget,
 } from '../../traffic/traffic-target.ts';
+import { eventsOf, withWritten } from '../../traffic/written-before.ts';
 
 /** Rejections that are printed; all are counted. */
 const PRINTED = 5;
@@ -53,7 +54,8 @@ Every event is checked as a timing event before it is written. What cannot be on
 reason; the first ${PRINTED} are printed, and --rejected FILE keeps all with their bytes. Spans and records
 that no rule maps to an event are counted as skipped. Files are read as streams, gzipped or not.
 
-Exit codes: 0 everything was converted, 2 something was rejected.`,
+Exit codes: 0 everything was converted, 2 something was rejected, 1 a gzip is cut short or damaged: what
+was written before is said.`,
   configure(command) {
     command
       .argument('<FILE...>', 'files to convert; several where a format has several')
@@ -80,7 +82,7 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   const onBytes = (bytes: number) => {
     readBytes += bytes;
   };
-  const inputs = await Promise.all(files.map((path) => openInput(path, onBytes)));
+  const inputs = await openInputs(files, onBytes);
   const { format, because } = await chooseWith(options, inputs[0] as OpenedInput);
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
@@ -100,21 +102,45 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   );
   const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const progress = createProgress(io, { label: 'Converting', total });
+  let sent = 0;
   /** Writes what came out of a piece, before the next is read. */
   const flush = async () => {
-    while (events.length > 0) await target.send(events.splice(0, BATCH));
+    while (events.length > 0) {
+      const batch = events.splice(0, BATCH);
+      await target.send(batch);
+      sent += batch.length;
+    }
     await letters?.send(rejected.splice(0));
     if (total < PROGRESS_BYTES) return;
     progress.update(readBytes, `${converter.events.toLocaleString('en-US')} events`);
   };
   const paced = inputs.map(({ name, open }) => ({ name, open: () => afterEach(open(), flush) }));
-  await format.convert(paced, convertOptions(options), converter);
-  await flush();
+  try {
+    await format.convert(paced, convertOptions(options), converter);
+    await flush();
+  } catch (error) {
+    progress.finish();
+    // Both errors of a target are the same one.
+    await Promise.allSettled([target.close(), letters?.close()]);
+    throw withWritten(error, sent, { name: target.name, isTopic: options.to === 'kafka' });
+  }
   progress.finish();
   await target.close();
   await letters?.close();
   report(converter, target.name, io);
   return converter.rejected > 0 ? exitCodes.found : exitCodes.ok;
+}
+
+/** A file that breaks off near its beginning is found before anything is written. */
+async function openInputs(
+  files: readonly string[],
+  onBytes: (bytes: number) => void,
+): Promise<readonly OpenedInput[]> {
+  try {
+    return await Promise.all(files.map((path) => openInput(path, onBytes)));
+  } catch (error) {
+    throw withWritten(error, 0, undefined);
+  }
 }
 
 function convertOptions({ model, start }: Options): ConvertOptions {
@@ -181,7 +207,7 @@ function report(converter: Converter, name: string, io: Io): void {
     .map(([reason, n]) => `${reason} ${number(n)}`)
     .join(', ');
   const parts = [
-    `${number(events)} ${events === 1 ? 'event' : 'events'} to ${name}`,
+    `${eventsOf(events)} to ${name}`,
     ...(rejected === 0 ? [] : [`${number(rejected)} rejected (${why})`]),
     ...(skipped === 0 ? [] : [`${number(skipped)} skipped: no rule maps them to an event`]),
   ];
