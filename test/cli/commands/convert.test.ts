@@ -107,6 +107,57 @@ it.each([
   expect(err).toContain('Name the format by --format: ');
 });
 
+it.each([
+  ['', []],
+  ['\uFEFF\n \n', []],
+  ['', ['--format', 'nginx']],
+  ['', ['--mapping', 'avro']],
+])('says of the file %j with the flags %j that it is empty', async (text, flags) => {
+  const [from, rules] = [path('empty'), path('empty.yaml')];
+  writeFileSync(from, text);
+  writeFileSync(rules, 'start: {path: at, unit: s}\ntotal: {path: took, unit: s}\nmodel: name\n');
+  const given = flags.map((flag) => (flag === 'avro' ? rules : flag));
+  for (const bytes of [text, gzipSync(text)]) {
+    writeFileSync(from, bytes);
+    const { exitCode, out, err } = await run(['convert', from, ...given]);
+    expect([exitCode, out]).toEqual([64, '']);
+    expect(err).toContain(`Cannot read ${from}: it is empty\n`);
+  }
+});
+
+it('passes over an empty file beside others, and refuses several that are empty', async () => {
+  const [empty, other] = [path('empty.log'), path('empty.1')];
+  for (const file of [empty, other]) writeFileSync(file, '');
+  const { exitCode, err } = await run(['convert', empty, lambda]);
+  expect([exitCode, err]).toEqual([
+    0,
+    'Format: aws_lambda (objects with logGroup and logEvents)\n1 event to standard output\n',
+  ]);
+  const refused = await run(['convert', empty, other]);
+  expect(refused.exitCode).toBe(64);
+  expect(refused.err).toContain(`Cannot read ${empty}, ${other}: they are empty\n`);
+});
+
+it('does not call a file empty that begins with 64 Ki blanks', async () => {
+  const from = path('blanks.log');
+  const line = readFileSync(fixture('nginx/nginx-1.22-timing.json.log'), 'utf8').split('\n', 1);
+  writeFileSync(from, '\n'.repeat(100_000) + line);
+  const { exitCode, err } = await run(['convert', from, '--format', 'nginx']);
+  expect([exitCode, err]).toEqual([0, '1 event to standard output\n']);
+});
+
+it('says of what it wrote itself that these are timing events, and what reads them', async () => {
+  const to = path('own-output.ndjson.gz');
+  await run(['convert', lambda, '--to', to]);
+  const { exitCode, out, err } = await run(['convert', to]);
+  expect([exitCode, out, err]).toEqual([
+    64,
+    '',
+    'error: Cannot convert: own-output.ndjson.gz must be of another format: it holds timing events already\n' +
+      'hint: Send them by tailmark replay FILE, or print their tails by tailmark tails --input FILE.\n',
+  ]);
+});
+
 it('refuses a file that it cannot read', async () => {
   const { exitCode, err } = await run(['convert', path('none.json')]);
   expect(exitCode).toBe(64);

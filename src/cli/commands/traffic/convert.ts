@@ -83,7 +83,7 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
     readBytes += bytes;
   };
   const inputs = await openInputs(files, onBytes);
-  const { format, because } = await chooseWith(options, inputs[0] as OpenedInput);
+  const { format, because } = await chooseWith(options, firstFilled(inputs, files));
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
   const target = await openTarget(String(options.to), options, io);
@@ -141,6 +141,15 @@ async function openInputs(
   } catch (error) {
     throw withWritten(error, 0, undefined);
   }
+}
+
+/** The first file that holds something: a log beside it may be empty. @throws OperatorError if all are empty */
+function firstFilled(inputs: readonly OpenedInput[], files: readonly string[]): OpenedInput {
+  const filled = inputs.find(({ isEmpty }) => !isEmpty);
+  if (filled !== undefined) return filled;
+  const isOne = files.length === 1;
+  const hint = 'Give a file that holds records: a log may have been rotated.';
+  throw unreadable(files.join(', '), isOne ? 'it is empty' : 'they are empty', hint);
 }
 
 function convertOptions({ model, start }: Options): ConvertOptions {
