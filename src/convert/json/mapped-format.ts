@@ -4,7 +4,7 @@ import { objectOf, parsed } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
 import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
 import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
-import { textLines } from '../../formats/mapping/text-lines.ts';
+import { shownLine, textLines } from '../../formats/mapping/text-lines.ts';
 import type { FileFormat } from '../file-format.ts';
 import { byteLines } from '../lines.ts';
 
@@ -106,13 +106,9 @@ function mappedLine(bytes: Buffer, { map, text: textual }: LineReader): Mapped {
   return isText
     ? {
         reason: 'invalid_line',
-        detail: `a line must be JSON, or ${textual.what}: it is ${beginning(text)}`,
+        detail: `a line must be JSON, or ${textual.what}: it is ${shownLine(text)}`,
       }
-    : { reason: 'invalid_json', detail: `a line must be valid JSON: it is ${beginning(text)}` };
-}
-
-function beginning(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+    : { reason: 'invalid_json', detail: `a line must be valid JSON: it is ${shownLine(text)}` };
 }
 
 function hasKeys(line: string, keys: readonly string[]): boolean {
