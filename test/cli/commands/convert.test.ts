@@ -211,6 +211,42 @@ it('reads JSON lines by a mapping of your own, and names what is wrong in one', 
   expect(err).toContain('modle');
 });
 
+it('says which fields of a mapping no record has', async () => {
+  const [from, rules] = [path('absent.ndjson'), path('absent.yaml')];
+  const start = 'start: {path: at, unit: s}\nmodel: {value: m}\n';
+  const lines = [1, 2, 3].map((at) => `{"at":${1_790_000_000 + at},"took":${at},"q":1}`);
+  writeFileSync(from, [...lines, '{"at":"never"}'].join('\n'));
+  const saidBy = async (mapping: string) => {
+    writeFileSync(rules, start + mapping);
+    const { err } = await run(['convert', from, '--mapping', rules]);
+    return err.trim().split('\n').at(-1);
+  };
+  const counts = '3 events to standard output, 1 rejected (bad_ts 1)';
+  const stage = 'stages: [{name: queue, path: q, unit: s}]\n';
+  expect(
+    await saidBy(
+      `${stage}total: {path: total_msec, unit: ms}\nstatus: {path: statuss, map: {OK: ok}}\nid: request_idd\n`,
+    ),
+  ).toBe(`${counts}; total, status and id were found in none of 3 records`);
+  expect(await saidBy('total: {path: took, unit: s}\nstages: {path: all, unit: s}\n')).toBe(
+    `${counts}; stages was found in none of 3 records`,
+  );
+  expect(await saidBy(`${stage}total: {path: [none, took], unit: s}\n`)).toBe(counts);
+});
+
+it('says of several Avro containers together which fields no record has', async () => {
+  const [rules, from] = [path('few.yaml'), fixture('avro/timings-object-container.avro')];
+  writeFileSync(
+    rules,
+    'start: {path: start_time}\ntotal: {path: total_ms, unit: ms}\nmodel: model\nid: idd\n',
+  );
+  const { exitCode, err } = await run(['convert', from, from, '--mapping', rules]);
+  expect([exitCode, err]).toEqual([
+    0,
+    '40 events to standard output; id was found in none of 40 records\n',
+  ]);
+});
+
 it('reads Avro containers, gzipped or not, by such a mapping; other binary files are refused', async () => {
   const bytes = readFileSync(fixture('avro/timings-object-container.avro'));
   const [from, packed, other, rules] = ['a.avro', 'a.gz', 'other', 'avro.yaml'].map(path) as [

@@ -9,6 +9,7 @@ import type { ConvertOptions, FileFormat } from '../../../convert/file-format.ts
 import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
 import { mappedFormat } from '../../../convert/json/mapped-format.ts';
 import { type OpenedInput, openInput } from '../../../convert/open-input.ts';
+import { FoundFields } from '../../../formats/mapping/found-fields.ts';
 import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
 import { unreadable } from '../../../source/event-text.ts';
 import type { Command } from '../../command.ts';
@@ -83,7 +84,8 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
     readBytes += bytes;
   };
   const inputs = await openInputs(files, onBytes);
-  const { format, because } = await chooseWith(options, firstFilled(inputs, files));
+  const found = new FoundFields();
+  const { format, because } = await chooseWith(options, firstFilled(inputs, files), found);
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
   const target = await openTarget(String(options.to), options, io);
@@ -127,7 +129,7 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   progress.finish();
   await target.close();
   await letters?.close();
-  report(converter, target.name, io);
+  report(converter, found, target.name, io);
   return converter.rejected > 0 ? exitCodes.found : exitCodes.ok;
 }
 
@@ -175,22 +177,25 @@ async function* afterEach(
 
 /** Records are those of an Avro container where the file is one, else JSON lines. */
 async function chooseWith(
-  { format, mapping }: Options,
+  { format: name, mapping }: Options,
   first: OpenedInput,
+  found: FoundFields,
 ): Promise<ReturnType<typeof chooseFormat>> {
-  if (mapping === undefined) return chooseFormat(String(format), first);
+  if (mapping === undefined) return chooseFormat(String(name), first);
   const isContainer = avroContainer.recognise(first.head, first.name) !== undefined;
   const formatOf = isContainer ? mappedContainer : mappedFormat;
-  return { format: await formatOfMapping(String(mapping), formatOf), because: undefined };
+  const path = String(mapping);
+  const format = await formatOfMapping(path, (text) => formatOf(text, path, found));
+  return { format, because: undefined };
 }
 
 /** @throws OperatorError for a mapping that cannot be read, with every problem in it. */
 async function formatOfMapping(
   path: string,
-  formatOf: (text: string, file: string) => FileFormat,
+  formatOf: (text: string) => FileFormat,
 ): Promise<FileFormat> {
   try {
-    return formatOf(await readFile(path, 'utf8'), path);
+    return formatOf(await readFile(path, 'utf8'));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const hint = 'Give the YAML of a mapping; config/presets has some to copy.';
@@ -208,7 +213,7 @@ function letterOf({ reason, detail, origin }: Rejected): OutgoingMessage {
   return { value: JSON.stringify({ reason, detail, bytes: bytes.toString('utf8') }) };
 }
 
-function report(converter: Converter, name: string, io: Io): void {
+function report(converter: Converter, found: FoundFields, name: string, io: Io): void {
   const { events, rejected, skipped, reasons } = converter;
   const number = (n: number) => n.toLocaleString('en-US');
   const why = [...reasons]
@@ -220,5 +225,6 @@ function report(converter: Converter, name: string, io: Io): void {
     ...(rejected === 0 ? [] : [`${number(rejected)} rejected (${why})`]),
     ...(skipped === 0 ? [] : [`${number(skipped)} skipped: no rule maps them to an event`]),
   ];
-  io.err(`${parts.join(', ')}\n`);
+  const missing = found.missing();
+  io.err(`${parts.join(', ')}${missing === undefined ? '' : `; ${missing}`}\n`);
 }
