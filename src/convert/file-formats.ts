@@ -1,4 +1,5 @@
 import { OperatorError } from '../base/operator-error.ts';
+import { objectOf, parsed } from '../formats/loose-json.ts';
 import { avroContainer } from './avro/avro-container.ts';
 import type { FileFormat } from './file-format.ts';
 import { cloudevents, envoy, istio, litellm, nginx } from './json/preset-formats.ts';
@@ -71,6 +72,7 @@ export function chooseFormat(name: string, first: OpenedInput): ChosenFormat {
   });
   const [only, second] = found;
   if (only === undefined) {
+    if (holdsTimingEvents(first.head)) throw needsNoConversion(first.name);
     throw cannotChoose(`${first.name} must be of a format that can be recognised: it is of none`);
   }
   if (second !== undefined) {
@@ -78,6 +80,21 @@ export function chooseFormat(name: string, first: OpenedInput): ChosenFormat {
     throw cannotChoose(`${first.name} must be recognised as one format: it looks like ${each}`);
   }
   return only;
+}
+
+/** Whether the first line is a timing event, which no format makes of another one. */
+function holdsTimingEvents(head: string): boolean {
+  const [line = ''] = head.trimStart().split('\n', 1);
+  const event = objectOf(parsed(line));
+  const has = (key: string) => event !== undefined && Object.hasOwn(event, key);
+  return has('ts') && has('model') && (has('total_ms') || has('stages_ms'));
+}
+
+function needsNoConversion(name: string): OperatorError {
+  const problem = `${name} must be of another format: it holds timing events already`;
+  return new OperatorError('TAILMARK_USAGE', `Cannot convert: ${problem}`, {
+    hint: 'Send them by tailmark replay FILE, or print their tails by tailmark tails --input FILE.',
+  });
 }
 
 function cannotChoose(problem: string): OperatorError {

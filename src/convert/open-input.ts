@@ -14,6 +14,8 @@ export interface OpenedInput extends InputFile {
   readonly sizeBytes: number;
   /** Beginning of the text, up to 64 Ki characters. */
   readonly head: string;
+  /** True for no bytes, and for blank lines alone. */
+  readonly isEmpty: boolean;
 }
 
 /**
@@ -38,10 +40,12 @@ export async function openInput(
     const pieces = createReadStream(path, { highWaterMark: PIECE_BYTES });
     return inflatedText(counted(pieces, count), path, refuseOther);
   };
+  const head = await headOf(textOf(() => undefined));
   return {
     name: basename(path),
     sizeBytes: size,
-    head: await headOf(textOf(() => undefined)),
+    head,
+    isEmpty: head.length < HEAD_CHARS && head.trim() === '',
     open: () => textOf(onBytes),
   };
 }

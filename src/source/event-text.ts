@@ -1,5 +1,6 @@
 import { pipeline, Readable } from 'node:stream';
 import { createGunzip } from 'node:zlib';
+import { exitCodes } from '../base/exit-codes.ts';
 import { messageOf } from '../base/failure.ts';
 import { OperatorError } from '../base/operator-error.ts';
 
@@ -60,8 +61,19 @@ async function* piecesOf(
   try {
     for await (const piece of stream) yield Buffer.isBuffer(piece) ? piece : Buffer.from(piece);
   } catch (error) {
-    throw error instanceof OperatorError ? error : unreadable(name, messageOf(error));
+    throw error instanceof OperatorError ? error : unreadableStream(name, error);
   }
+}
+
+/** The command line is right where a gzip is damaged: the command began, and did not complete. */
+function unreadableStream(name: string, error: unknown): OperatorError {
+  const isDamaged = String((error as NodeJS.ErrnoException).code).startsWith('Z_');
+  if (!isDamaged) return unreadable(name, messageOf(error), 'Give a file that you may read.');
+  return new OperatorError(
+    'TAILMARK_FILE_UNREADABLE',
+    `Cannot read ${name} to its end: its gzip is cut short or damaged (${messageOf(error)})`,
+    { hint: 'Copy the file again; gzip -t checks it.', exitCode: exitCodes.failed },
+  );
 }
 
 async function* startingWith(

@@ -2,6 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
 import { MessageDecoder } from '../decode/message-decoder.ts';
 import { compileMapping } from '../formats/mapping/compile-mapping.ts';
+import type { FoundFields } from '../formats/mapping/found-fields.ts';
 import { textLines } from '../formats/mapping/text-lines.ts';
 import { OtlpJsonDecoder } from '../formats/otlp/otlp-json-decoder.ts';
 import { OtlpProtoDecoder } from '../formats/otlp/otlp-proto-decoder.ts';
@@ -16,11 +17,13 @@ import type { FormatPlan } from './format-plan.ts';
  * Opens the decoder of a format.
  *
  * @param schemas of the registry; absent where there is none.
+ * @param found watches which fields of the user's own mapping the records have.
  */
 export function openDecoder(
   plan: FormatPlan,
   options: DecoderOptions,
   schemas: SchemaSource | undefined,
+  found?: FoundFields,
 ): EventDecoder {
   const { format = 'timing', preset, model } = plan.given;
   const spans = { ...options, presets: spanPresets(preset), rules: plan.spanRules, model };
@@ -32,7 +35,11 @@ export function openDecoder(
     case 'otlp_proto':
       return new OtlpProtoDecoder(spans);
     default: {
-      const map = plan.mapping && compileMapping(plan.mapping, model);
+      const { mapping } = plan;
+      const compiled = mapping && compileMapping(mapping, model);
+      // A preset has fields that many lack.
+      const watching = plan.given.mapping === undefined ? undefined : found;
+      const map = mapping && compiled && watching ? watching.watch(mapping, compiled) : compiled;
       return new RecordDecoder({ ...options, reader: readerOf(plan, format, schemas), map });
     }
   }

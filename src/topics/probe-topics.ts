@@ -62,20 +62,21 @@ async function findingOf(
   const what = `topic ${topic} (${format})`;
   if (records.length === 0) return { ok: true, what, detail: 'no records yet' };
   const sample = new TopicSample();
-  const decoder = formats.decoderOf(topic, {
+  const bounds = {
     stages: sample.stages,
     values: sample.values,
     maxMessageBytes: limits.max_message_bytes,
     maxDurationMs: limits.max_duration,
     maxDimensionBytes: limits.max_dimension_bytes,
-  });
+  };
+  const decoder = formats.decoderOf(topic, bounds, sample.found);
   for (const { value, headers } of records) await sample.add(decoder, value, headers);
   return withSampling(findingFrom(sample.summary(), records.length, what), records);
 }
 
 /** The finding of a topic by what its newest records are. */
 export function findingFrom(
-  { events, unmapped, rejects, models, stages }: SampleSummary,
+  { events, unmapped, rejects, models, stages, missing }: SampleSummary,
   records: number,
   what: string,
 ): ProbeFinding {
@@ -87,8 +88,14 @@ export function findingFrom(
   const others = [
     ...(unmapped === 0 ? [] : [`${unmapped} that no rule maps`]),
     ...rejectedText(rejects),
+    ...(missing === undefined ? [] : [missing]),
   ];
   const detail = [`the newest ${records} records hold ${parts.join(' ')}`, ...others].join('; ');
+  if (events > 0 && missing !== undefined) {
+    const hint =
+      'Compare their paths in its mapping with the records; leave out what they never have.';
+    return { ok: true, isWarning: true, what, detail, hint };
+  }
   if (events > 0) return { ok: true, isWarning: rejects.length > 0, what, detail };
   if (rejects.length === 0) {
     const hint =

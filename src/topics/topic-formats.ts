@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
 import { MessageDecoder } from '../decode/message-decoder.ts';
+import type { FoundFields } from '../formats/mapping/found-fields.ts';
 import type { SchemaSource } from '../formats/records/schema-source.ts';
 import { type FormatPlan, planOf } from './format-plan.ts';
 import { openDecoder } from './open-decoder.ts';
@@ -39,12 +40,16 @@ export class TopicFormats {
     return new TopicFormats(new Map(plans), undefined, schemas);
   }
 
-  /** Returns a decoder for one partition of a topic. */
-  decoderOf(topic: string, options: DecoderOptions): EventDecoder {
+  /**
+   * Returns a decoder for one partition of a topic.
+   *
+   * @param found watches which fields of the topic's own mapping its records have.
+   */
+  decoderOf(topic: string, options: DecoderOptions, found?: FoundFields): EventDecoder {
     const plan = this.#planOf(topic);
     return plan === undefined
       ? new MessageDecoder(options)
-      : openDecoder(plan, options, this.#schemas);
+      : openDecoder(plan, options, this.#schemas, found);
   }
 
   /** Returns true if every message of a topic is one record, whose letter is the message. */

@@ -3,6 +3,7 @@ import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { DecodeSink, EventDecoder } from '../decode/event-decoder.ts';
 import { Interner } from '../decode/interner.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
+import { FoundFields } from '../formats/mapping/found-fields.ts';
 import type { ReadHeaders } from '../source/record.ts';
 import { Rejects, type RejectsOfReason } from './rejects.ts';
 
@@ -18,12 +19,15 @@ export interface SampleSummary {
   readonly rejects: readonly RejectsOfReason[];
   readonly models: readonly string[];
   readonly stages: readonly string[];
+  /** Says which fields of the topic's own mapping no record has. */
+  readonly missing: string | undefined;
 }
 
 /** Decodes messages to say what they are, and counts nothing. */
 export class TopicSample implements DecodeSink {
   readonly stages = new Interner(1_000);
   readonly values = new Interner(10_000);
+  readonly found = new FoundFields();
   readonly #models = new Set<number>();
   readonly #stageIds = new Set<number>();
   readonly #rejects = new Rejects();
@@ -56,6 +60,7 @@ export class TopicSample implements DecodeSink {
       rejects: this.#rejects.list(),
       models: namesOf(this.#models, this.values),
       stages: namesOf(this.#stageIds, this.stages),
+      missing: this.found.missing(),
     };
   }
 }

@@ -185,7 +185,6 @@ describe('a file that cannot be read', () => {
 
   it.each([
     ['a folder', ''],
-    ['a gzip cut short', 'short.gz'],
     ['UTF-16', 'utf-16.ndjson'],
     ['UTF-16 without a mark', 'utf-16-bare.ndjson'],
     ['gzip of UTF-16', 'utf-16.gz'],
@@ -199,9 +198,19 @@ describe('a file that cannot be read', () => {
     fileOf('utf-16.gz', gzipSync(utf16));
     fileOf('array.json', `[\n${JSON.stringify(event)},\n${JSON.stringify(event)}\n]\n`);
     fileOf('objects.json', JSON.stringify(event, undefined, 2).repeat(2));
-    const zipped = gzipSync('a line\n'.repeat(1_000));
-    fileOf('short.gz', zipped.subarray(0, zipped.length - 12));
     await expect(linesOf(join(folder, name))).rejects.toMatchObject(unreadable);
+  });
+
+  it.each([
+    ['cut short', (zipped: Buffer) => zipped.subarray(0, zipped.length - 12)],
+    ['damaged', (zipped: Buffer) => Buffer.concat([zipped.subarray(0, 30), zipped])],
+  ])('is not the fault of the command line where its gzip is %s', async (_, broken) => {
+    const path = fileOf('broken.gz', broken(gzipSync('a line\n'.repeat(1_000))));
+    await expect(linesOf(path)).rejects.toMatchObject({
+      code: 'TAILMARK_FILE_UNREADABLE',
+      exitCode: 1,
+      hint: 'Copy the file again; gzip -t checks it.',
+    });
   });
 
   it('is not to blame for what its reader throws', async () => {

@@ -59,7 +59,7 @@ describe('files that formats name', () => {
 });
 
 describe('what check --connect says of a topic', () => {
-  const nothing = { events: 0, unmapped: 0, rejects: [] };
+  const nothing = { events: 0, unmapped: 0, rejects: [], missing: undefined };
   const names = { models: [], stages: [] };
 
   it('is what its newest records are', () => {
@@ -92,6 +92,51 @@ describe('what check --connect says of a topic', () => {
       isWarning: true,
       hint: expect.stringMatching(/^No request is counted: look at the preset/),
     });
+  });
+});
+
+describe('fields of a mapping that no record has', () => {
+  const bounds = { maxMessageBytes: 1e6, maxDurationMs: 3.6e6, maxDimensionBytes: 256 };
+  const rules = fileOf(
+    'missing.yaml',
+    'start: {path: t, unit: ms}\ntotal: {path: total_msec, unit: ms}\nmodel: m\n' +
+      'stages: [{name: queue, path: q, unit: ms}, {name: run, path: r, unit: ms}]\n' +
+      'status: {path: statuss, map: {OK: ok}}\nid: request_idd\nhost: [pod, node]\n',
+  );
+  const record = { t: 1_790_000_000_000, m: 'a', q: 1, node: 'n', status: 'OK', request_id: '7' };
+  const findingOf = (entry: object) => {
+    const sample = new TopicSample();
+    const { stages, values, found } = sample;
+    const options = { ...bounds, stages, values };
+    const decoder = open({ topic: 't', ...entry }).decoderOf('t', options, found);
+    for (const at of [1, 2]) {
+      decoder.decode(Buffer.from(JSON.stringify({ ...record, q: at })), sample);
+    }
+    return findingFrom(sample.summary(), 2, 'topic t');
+  };
+
+  it('are named, and are a warning', () => {
+    expect(findingOf({ format: 'json', mapping: rules })).toEqual({
+      ok: true,
+      isWarning: true,
+      what: 'topic t',
+      detail:
+        'the newest 2 records hold 2 requests of a with queue; total, stage run, status and id were found in none of 2 records',
+      hint: 'Compare their paths in its mapping with the records; leave out what they never have.',
+    });
+  });
+
+  it('are not named of a preset', () => {
+    const preset = { format: 'json', preset: 'nginx' };
+    const sample = new TopicSample();
+    const { stages, values, found } = sample;
+    const decoder = open({ topic: 't', ...preset }).decoderOf(
+      't',
+      { ...bounds, stages, values },
+      found,
+    );
+    decoder.decode(Buffer.from('{"msec":1790000000,"request_time":1,"uri":"/predict/a"}'), sample);
+    expect(sample.summary()).toMatchObject({ events: 1, missing: undefined });
   });
 });
 
@@ -133,7 +178,11 @@ describe('the decoder of a topic', () => {
       'text that is no line of its preset',
       { format: 'json', preset: 'nginx' },
       accessLine.replace('"POST', 'POST'),
-      { events: 0, reason: 'invalid_json', detail: expect.stringContaining("or nginx's combined") },
+      {
+        events: 0,
+        reason: 'invalid_json',
+        detail: expect.stringMatching(/or nginx's combined .* rt=0\.167 urt=\\"0\.168\\""$/),
+      },
     ],
     ['no model', json, record, { events: 0, reason: 'missing_model' }],
   ])('uses %s', (_, entry, message, expected) => {

@@ -3,7 +3,7 @@ import type { DraftSink } from '../../formats/format-reader.ts';
 import { jsonBytes, objectOf } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
 import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
-import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
+import type { FoundFields } from '../../formats/mapping/found-fields.ts';
 import { compileAvro, type ReadAvro } from '../../formats/records/avro/compile-avro.ts';
 import { ByteCursor } from '../../formats/records/byte-cursor.ts';
 import { RecordFault } from '../../formats/records/record-reader.ts';
@@ -22,7 +22,7 @@ export const avroContainer: FileFormat = {
   name: 'avro_container',
   what: 'Avro object container files (null, deflate), with --mapping',
   recognise: (head) => (head.startsWith('Obj\x01') ? 'it begins with Obj and byte 1' : undefined),
-  convert: convertBy(undefined),
+  convert: convertBy((model) => (record) => ({ draft: { model, ...record } })),
 };
 
 /**
@@ -30,20 +30,20 @@ export const avroContainer: FileFormat = {
  *
  * @param text YAML of the mapping.
  * @param file its name, for messages.
+ * @param found watches which fields of it the records have.
  * @throws OperatorError TAILMARK_CONFIG_INVALID with every problem of the mapping and its place.
  */
-export function mappedContainer(text: string, file: string): FileFormat {
-  return { ...avroContainer, convert: convertBy(checkedMapping(readMapping(text, file), file)) };
+export function mappedContainer(text: string, file: string, found?: FoundFields): FileFormat {
+  const mapping = checkedMapping(readMapping(text, file), file);
+  const convert = convertBy((model) => {
+    const compiled = compileMapping(mapping, model);
+    return found?.watch(mapping, compiled) ?? compiled;
+  });
+  return { ...avroContainer, convert };
 }
 
-function convertBy(mapping: Mapping | undefined): FileFormat['convert'] {
-  return eachFile((file, { model }, sink) => {
-    const map: MapRecord =
-      mapping === undefined
-        ? (record) => ({ draft: { model, ...record } })
-        : compileMapping(mapping, model);
-    return convertFile(file, map, sink);
-  });
+function convertBy(mapOf: (model: string | undefined) => MapRecord): FileFormat['convert'] {
+  return eachFile((file, { model }, sink) => convertFile(file, mapOf(model), sink));
 }
 
 async function convertFile(file: InputFile, map: MapRecord, sink: DraftSink): Promise<void> {

@@ -3,8 +3,9 @@ import type { DraftSink } from '../../formats/format-reader.ts';
 import { objectOf, parsed } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
 import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
+import type { FoundFields } from '../../formats/mapping/found-fields.ts';
 import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
-import { textLines } from '../../formats/mapping/text-lines.ts';
+import { shownLine, textLines } from '../../formats/mapping/text-lines.ts';
 import type { FileFormat } from '../file-format.ts';
 import { byteLines } from '../lines.ts';
 
@@ -18,11 +19,12 @@ const isBlank = (bytes: Buffer) => bytes.every((byte) => byte === 0x20 || byte =
  *
  * @param text YAML of the mapping.
  * @param file its name, for messages.
+ * @param found watches which fields of it the records have.
  * @throws OperatorError TAILMARK_CONFIG_INVALID with every problem of the mapping and its place.
  */
-export function mappedFormat(text: string, file: string): FileFormat {
+export function mappedFormat(text: string, file: string, found?: FoundFields): FileFormat {
   const mapping = checkedMapping(readMapping(text, file), file);
-  return formatOf(file, `lines, by the mapping ${file}`, [], () => mapping);
+  return formatOf(file, `lines, by the mapping ${file}`, [], () => mapping, found);
 }
 
 /**
@@ -43,6 +45,7 @@ function formatOf(
   what: string,
   signs: readonly string[],
   mappingOf: () => Mapping,
+  found?: FoundFields,
 ): FileFormat {
   return {
     name,
@@ -56,7 +59,9 @@ function formatOf(
     },
     async convert(files, options, sink) {
       const mapping = mappingOf();
-      const reader = { map: compileMapping(mapping, options.model), text: textOf(mapping) };
+      const compiled = compileMapping(mapping, options.model);
+      const map = found?.watch(mapping, compiled) ?? compiled;
+      const reader = { map, text: textOf(mapping) };
       for (const file of files) {
         for await (const { bytes, isTooLong } of byteLines(file.open(), maxLineBytes)) {
           if (!isBlank(bytes)) convertLine(bytes, isTooLong, reader, sink);
@@ -106,13 +111,9 @@ function mappedLine(bytes: Buffer, { map, text: textual }: LineReader): Mapped {
   return isText
     ? {
         reason: 'invalid_line',
-        detail: `a line must be JSON, or ${textual.what}: it is ${beginning(text)}`,
+        detail: `a line must be JSON, or ${textual.what}: it is ${shownLine(text)}`,
       }
-    : { reason: 'invalid_json', detail: `a line must be valid JSON: it is ${beginning(text)}` };
-}
-
-function beginning(text: string): string {
-  return JSON.stringify(text.length > 80 ? `${text.slice(0, 80)}…` : text);
+    : { reason: 'invalid_json', detail: `a line must be valid JSON: it is ${shownLine(text)}` };
 }
 
 function hasKeys(line: string, keys: readonly string[]): boolean {

@@ -17,7 +17,7 @@ export const envoy = presetFormat('envoy', 'Envoy: JSON access log with total_ns
 /** Envoy's access log with the fields of its default text, which Istio writes as JSON. */
 export const istio = presetFormat(
   'istio',
-  "Envoy's access log in its default text, or in Istio's default JSON",
+  "Envoy's access log in its default text; Istio's as text or JSON",
   ['upstream_service_time', 'response_flags', 'start_time'],
 );
 

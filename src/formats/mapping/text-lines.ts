@@ -16,16 +16,34 @@ export const textLines: Readonly<Record<(typeof textLineNames)[number], TextLine
     what: "nginx's combined format with rt=$request_time, or ingress-nginx's upstreaminfo",
     read: nginxLine,
   },
-  envoy: { what: "Envoy's default format", read: envoyLine },
+  envoy: { what: 'the default format of Envoy or Istio', read: envoyLine },
 };
+
+/** Characters of either end of a line that a message shows: its times are at the end. */
+const shownChars = 80;
+
+/** Formats a line for a message. */
+export function shownLine(text: string): string {
+  if (text.length <= 2 * shownChars) return JSON.stringify(text);
+  return JSON.stringify(`${text.slice(0, shownChars)} … ${text.slice(-shownChars)}`);
+}
 
 /** Remote address, user, time, request, status, body bytes, referer, user agent; `rest`: what follows. */
 const combined =
   /^\S+ - [^["]* \[(?<day>\d\d)\/(?<month>[A-Z][a-z]{2})\/(?<year>\d{4}):(?<time>[\d:]{8}) (?<zone>[+-]\d\d)(?<minutes>\d\d)\] "(?<request>[^"]*)" (?<status>\S+) \S+ "[^"]*" "[^"]*"(?<rest>.*)$/;
 
-/** What a configuration adds: `rt=0.167 urt="0.001, 0.024"`. It comes first: `msec=` is finer than the time. */
-const pairs = /^(?: [A-Za-z_]\w*=(?:"[^"]*"|[^\s"]*))+$/;
-const pair = / (\w+)=(?:"([^"]*)"|(\S*))/g;
+/**
+ * Value of a pair without quotes: a list of upstreams one after another, or one word. Items of a list have no
+ * `=`, else the next pair might be one.
+ */
+const item = '(?!: )[^\\s,"=]+(?![^\\s,])';
+const plain = `${item}(?:(?:, | : )${item})+|[^\\s"]*`;
+/**
+ * Pairs that a configuration adds: `rt=0.167 urt="0.001, 0.024"`. They come first: `msec=` is finer than the
+ * time.
+ */
+const pairs = new RegExp(`^(?: [A-Za-z_]\\w*=(?:"[^"]*"|${plain}))+$`);
+const pair = new RegExp(` (\\w+)=(?:"([^"]*)"|(${plain}))`, 'g');
 
 /** Names that nginx' own examples give to its times. */
 const shortNames: Readonly<Record<string, string>> = {
@@ -70,21 +88,25 @@ function upstreamOf(rest: string): JsonObject | undefined {
 
 function pairsOf(rest: string): JsonObject | undefined {
   if (!pairs.test(rest)) return undefined;
-  const found = [...rest.matchAll(pair)].map(([, name = '', quoted, plain]) => [
+  const found = [...rest.matchAll(pair)].map(([, name = '', quoted, word]) => [
     shortNames[name] ?? name,
-    quoted ?? plain,
+    quoted ?? word,
   ]);
   return Object.fromEntries(found) as JsonObject;
 }
 
-/** Start, request, code, flags, bytes, times, forwarded-for, user agent, id, authority, upstream. */
+/**
+ * Start, request, code, flags, bytes, times, forwarded-for, user agent, id, authority, upstream. Istio, since
+ * 1.8, adds three details before the bytes. At the end it adds cluster, addresses, server name and route.
+ */
 const envoyDefault =
-  /^\[(?<start>[^\]]*)\] "(?:\S+ (?<path>\S+) )?\S+" (?<code>\d+) (?<flags>\S+) (?<received>\d+) (?<sent>\d+) (?<duration>\S+) (?<upstream>\S+) "[^"]*" ".*" "(?<id>[^"]*)" "[^"]*" "[^"]*"$/;
+  /^\[(?<start>[^\]]*)\] "(?:\S+ (?<path>\S+) )?\S+" (?<code>\d+) (?<flags>\S+) (?:\S+ \S+ "[^"]*" )?(?<received>\d+) (?<sent>\d+) (?<duration>\S+) (?<upstream>\S+) "[^"]*" ".*" "(?<id>[^"]*)" "[^"]*" "[^"]*"(?: (?<cluster>\S+) \S+ \S+ \S+ \S+ (?<route>\S+))?$/;
 
 function envoyLine(line: string): JsonObject | undefined {
   const found = envoyDefault.exec(line)?.groups;
   if (found === undefined) return undefined;
-  const { start, path, code, flags, received, sent, duration, upstream, id } = found;
+  const { start, path, code, flags, received, sent, duration, upstream, id, cluster, route } =
+    found;
   return {
     start_time: start,
     path,
@@ -95,5 +117,7 @@ function envoyLine(line: string): JsonObject | undefined {
     duration,
     upstream_service_time: upstream,
     request_id: id,
+    upstream_cluster: cluster,
+    route_name: route,
   };
 }

@@ -3,7 +3,7 @@ import { limits } from '../../base/limits.ts';
 import type { Rejection } from '../../decode/decode-event.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 import { bracketsExcess } from '../json-brackets.ts';
-import type { TextLines } from '../mapping/text-lines.ts';
+import { shownLine, type TextLines } from '../mapping/text-lines.ts';
 import { frameFault, frameOf } from './confluent-frame.ts';
 import {
   elementSpans,
@@ -156,10 +156,14 @@ function parsedLine(message: Buffer, span: Span, lines: TextLines | undefined): 
   const start = span.start + (hasMark(message, span.start) ? 3 : 0);
   const value = parsedOrUndefined(message, { start, end: span.end });
   if (value !== undefined) return value;
-  const object = lines?.read(message.toString('utf8', start, span.end));
+  const text = message.toString('utf8', start, span.end);
+  const object = lines?.read(text);
   if (object !== undefined) return object;
   const or = lines === undefined ? '' : `, or ${lines.what}`;
-  const detail = `An event must be valid JSON${or}: it is ${shownMessage(bytes)}`;
+  const shown = shownMessage(bytes);
+  const found =
+    lines !== undefined && shown.startsWith('text') ? `text: ${shownLine(text)}` : shown;
+  const detail = `An event must be valid JSON${or}: it is ${found}`;
   throw new RecordFault('invalid_json', detail);
 }
 

@@ -1,8 +1,8 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
-import { afterAll, expect, it } from 'vitest';
+import { afterAll, describe, expect, it } from 'vitest';
 import { run } from '../captured-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-convert-'));
@@ -107,11 +107,92 @@ it.each([
   expect(err).toContain('Name the format by --format: ');
 });
 
+it.each([
+  ['', []],
+  ['\uFEFF\n \n', []],
+  ['', ['--format', 'nginx']],
+  ['', ['--mapping', 'avro']],
+])('says of the file %j with the flags %j that it is empty', async (text, flags) => {
+  const [from, rules] = [path('empty'), path('empty.yaml')];
+  writeFileSync(from, text);
+  writeFileSync(rules, 'start: {path: at, unit: s}\ntotal: {path: took, unit: s}\nmodel: name\n');
+  const given = flags.map((flag) => (flag === 'avro' ? rules : flag));
+  for (const bytes of [text, gzipSync(text)]) {
+    writeFileSync(from, bytes);
+    const { exitCode, out, err } = await run(['convert', from, ...given]);
+    expect([exitCode, out]).toEqual([64, '']);
+    expect(err).toContain(`Cannot read ${from}: it is empty\n`);
+  }
+});
+
+it('passes over an empty file beside others, and refuses several that are empty', async () => {
+  const [empty, other] = [path('empty.log'), path('empty.1')];
+  for (const file of [empty, other]) writeFileSync(file, '');
+  const { exitCode, err } = await run(['convert', empty, lambda]);
+  expect([exitCode, err]).toEqual([
+    0,
+    'Format: aws_lambda (objects with logGroup and logEvents)\n1 event to standard output\n',
+  ]);
+  const refused = await run(['convert', empty, other]);
+  expect(refused.exitCode).toBe(64);
+  expect(refused.err).toContain(`Cannot read ${empty}, ${other}: they are empty\n`);
+});
+
+it('does not call a file empty that begins with 64 Ki blanks', async () => {
+  const from = path('blanks.log');
+  const line = readFileSync(fixture('nginx/nginx-1.22-timing.json.log'), 'utf8').split('\n', 1);
+  writeFileSync(from, '\n'.repeat(100_000) + line);
+  const { exitCode, err } = await run(['convert', from, '--format', 'nginx']);
+  expect([exitCode, err]).toEqual([0, '1 event to standard output\n']);
+});
+
+it('says of what it wrote itself that these are timing events, and what reads them', async () => {
+  const to = path('own-output.ndjson.gz');
+  await run(['convert', lambda, '--to', to]);
+  const { exitCode, out, err } = await run(['convert', to]);
+  expect([exitCode, out, err]).toEqual([
+    64,
+    '',
+    'error: Cannot convert: own-output.ndjson.gz must be of another format: it holds timing events already\n' +
+      'hint: Send them by tailmark replay FILE, or print their tails by tailmark tails --input FILE.\n',
+  ]);
+});
+
 it('refuses a file that it cannot read', async () => {
   const { exitCode, err } = await run(['convert', path('none.json')]);
   expect(exitCode).toBe(64);
   expect(err).toContain(`Cannot read ${path('none.json')}: `);
   expect(err).toContain('TAILMARK_FILE_UNREADABLE');
+});
+
+describe('a gzip that is cut short', () => {
+  const k6 = readFileSync(fixture('k6/k6-1.8.json.gz'));
+  const cut = (name: string, bytes: number) => {
+    writeFileSync(path(name), k6.subarray(0, bytes));
+    return path(name);
+  };
+
+  it('is named with the number of events that were written before', async () => {
+    const [from, to] = [cut('cut.gz', 4_000), path('before.ndjson.gz')];
+    const { exitCode, err } = await run(['convert', from, '--to', to]);
+    expect([exitCode, err]).toEqual([
+      1,
+      'Format: k6 (lines with metric and type)\n' +
+        `error: Cannot read ${from} to its end: its gzip is cut short or damaged (unexpected end of file); ` +
+        `30 events were written to ${to} before\n` +
+        'hint: Copy the file again; gzip -t checks it.\ncode: TAILMARK_FILE_UNREADABLE\n',
+    ]);
+    expect(gunzipSync(readFileSync(to)).toString('utf8').trim().split('\n')).toHaveLength(30);
+  });
+
+  it('is found before anything is written where it is cut near its beginning', async () => {
+    const [from, to] = [cut('short.gz', 900), path('nothing.ndjson')];
+    const { exitCode, err } = await run(['convert', lambda, from, '--to', to]);
+    expect(exitCode).toBe(1);
+    expect(err).toContain(`Cannot read ${from} to its end: `);
+    expect(err).toContain('; no event was written\n');
+    expect(existsSync(to)).toBe(false);
+  });
 });
 
 it('reads JSON lines by a mapping of your own, and names what is wrong in one', async () => {
@@ -128,6 +209,42 @@ it('reads JSON lines by a mapping of your own, and names what is wrong in one', 
   const { exitCode: refused, err } = await run(['convert', from, '--mapping', bad]);
   expect(refused).toBe(78);
   expect(err).toContain('modle');
+});
+
+it('says which fields of a mapping no record has', async () => {
+  const [from, rules] = [path('absent.ndjson'), path('absent.yaml')];
+  const start = 'start: {path: at, unit: s}\nmodel: {value: m}\n';
+  const lines = [1, 2, 3].map((at) => `{"at":${1_790_000_000 + at},"took":${at},"q":1}`);
+  writeFileSync(from, [...lines, '{"at":"never"}'].join('\n'));
+  const saidBy = async (mapping: string) => {
+    writeFileSync(rules, start + mapping);
+    const { err } = await run(['convert', from, '--mapping', rules]);
+    return err.trim().split('\n').at(-1);
+  };
+  const counts = '3 events to standard output, 1 rejected (bad_ts 1)';
+  const stage = 'stages: [{name: queue, path: q, unit: s}]\n';
+  expect(
+    await saidBy(
+      `${stage}total: {path: total_msec, unit: ms}\nstatus: {path: statuss, map: {OK: ok}}\nid: request_idd\n`,
+    ),
+  ).toBe(`${counts}; total, status and id were found in none of 3 records`);
+  expect(await saidBy('total: {path: took, unit: s}\nstages: {path: all, unit: s}\n')).toBe(
+    `${counts}; stages was found in none of 3 records`,
+  );
+  expect(await saidBy(`${stage}total: {path: [none, took], unit: s}\n`)).toBe(counts);
+});
+
+it('says of several Avro containers together which fields no record has', async () => {
+  const [rules, from] = [path('few.yaml'), fixture('avro/timings-object-container.avro')];
+  writeFileSync(
+    rules,
+    'start: {path: start_time}\ntotal: {path: total_ms, unit: ms}\nmodel: model\nid: idd\n',
+  );
+  const { exitCode, err } = await run(['convert', from, from, '--mapping', rules]);
+  expect([exitCode, err]).toEqual([
+    0,
+    '40 events to standard output; id was found in none of 40 records\n',
+  ]);
 });
 
 it('reads Avro containers, gzipped or not, by such a mapping; other binary files are refused', async () => {

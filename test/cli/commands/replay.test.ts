@@ -205,7 +205,9 @@ describe('tailmark replay', () => {
     const path = file(zipped.subarray(0, zipped.length - 1_000), 'ndjson.gz');
     const error = await replay([path]).catch((thrown) => thrown);
     expect(error.code).toBe('TAILMARK_FILE_UNREADABLE');
-    expect(error.message).toBe(`Cannot read ${path}: unexpected end of file`);
+    expect(error.message).toBe(
+      `Cannot read ${path} to its end: its gzip is cut short or damaged (unexpected end of file)`,
+    );
     expect(error.run.err).toMatch(/\d+000 events were sent before this failed\.\n$/);
     expect(error.run.closed).toBe(1);
     const garbage = file(Buffer.of(1, 2, 0, 3), 'ndjson');

@@ -14,6 +14,10 @@ import { fixtureBytes, fixtureText } from '../conversion.ts';
 import { convertBytes, readLines } from './collect.ts';
 
 const contract = timingEvent({ maxDurationMs: 3_600_000, maxDimensionBytes: 256 });
+/** Istio's default `accessLogFormat`, with the names that its JSON gives to the operators. */
+const istioText =
+  '[%start_time%] "%method% %path% %protocol%" %response_code% %response_flags% %response_code_details% %connection_termination_details% "%upstream_transport_failure_reason%" %bytes_received% %bytes_sent% %duration% %upstream_service_time% "%x_forwarded_for%" "%user_agent%" "%request_id%" "%authority%" "%upstream_host%" %upstream_cluster% %upstream_local_address% %downstream_local_address% %downstream_remote_address% %requested_server_name% %route_name%';
+
 const formats = { litellm, envoy, istio, nginx, cloudevents };
 
 const nameOf = ({ id, ts }: EventDraft) => `${id} ${ts}`;
@@ -100,6 +104,60 @@ describe('presets', () => {
     await expectExactly(istio, fixtureBytes(file), expected);
   });
 
+  it("istio: Istio's default text has the same requests as its JSON", async () => {
+    const text = readLines<Record<string, string | number | null>>(
+      'envoy/envoy-1.40-istio-default.json.log',
+    )
+      .map((fields) => istioText.replaceAll(/%(\w+)%/g, (_, name) => String(fields[name] ?? '-')))
+      .join('\n');
+    await expectExactly(istio, text, readLines('expected/envoy-istio.ndjson'));
+    expect(istio.recognise(text, 'access.log')).toMatch(/^lines of the default format of Envoy/);
+  });
+
+  it("istio: Istio's default text of a request that failed on its way is read as its JSON would be", async () => {
+    const line =
+      '[2026-11-25T16:42:26.881Z] "GET /status/503 HTTP/1.1" 503 UF,URX upstream_reset_before_response_started{connection_failure} - "TLS_error: a \'b\' c" 0 91 120 - "10.0.0.1" "curl/8" "id-1" "ranker:8000" "10.1.0.5:8000" outbound|8000||ranker.ml.svc.cluster.local - 10.2.0.9:8000 10.1.0.3:51234 - default';
+    const { drafts, rejects } = await convertBytes(istio, line);
+    expect(rejects).toEqual([]);
+    expect(drafts).toEqual([
+      {
+        ts: Date.parse('2026-11-25T16:42:26.881Z'),
+        total_ms: 120,
+        stages_ms: {},
+        model: 'outbound|8000||ranker.ml.svc.cluster.local',
+        request_type: 'default',
+        id: 'id-1',
+        request_bytes: 0,
+        response_bytes: 91,
+        status: 'error',
+      },
+    ]);
+  });
+
+  it('nginx: lists of retries count with quotes and without', async () => {
+    const line = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n', 1)[0] as string;
+    const stageOf = async (added: string) => {
+      const text = line.replace(/ rt=.*/, added);
+      const { drafts, rejects } = await convertBytes(nginx, text);
+      return rejects[0] ?? [drafts[0]?.total_ms, drafts[0]?.stages_ms?.downstream, drafts[0]?.id];
+    };
+    expect(await stageOf(' rt=0.200 urt=0.100, 0.050')).toEqual([200, 150, undefined]);
+    expect(await stageOf(' urt=0.100, - : 0.050 rt=0.200 request_id=7')).toEqual([200, 150, '7']);
+    expect(await stageOf(' ua=a:1, b:2 rt=0.200 urt=0.1')).toEqual([200, 100, undefined]);
+    // A comma before the next pair belongs to no list.
+    expect(await stageOf(' request_id=7, rt=0.200')).toEqual([200, undefined, '7,']);
+    expect(await stageOf(' rt=0.200 urt=0.100, 0.050 more')).toMatch(/^invalid_line: /);
+  });
+
+  it('nginx: a long line that looks like many lists is refused at once', async () => {
+    const line = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n', 1)[0] as string;
+    const lines = [', b=1', ', b', ' : b', ', : '].map((part) =>
+      line.replace(/ rt=.*/, ` a=1${part.repeat(5_000)} "`),
+    );
+    const { rejects } = await convertBytes(nginx, lines.join('\n'));
+    expect(rejects.length).toBe(4);
+  });
+
   it('nginx: its timed text has the same requests, without ids and with whole seconds', async () => {
     const json = readLines<{ msec: number; request_time: number }>(
       'nginx/nginx-1.22-timing.json.log',
@@ -160,17 +218,27 @@ describe('presets', () => {
       "invalid_line: a line must be JSON, or nginx's combined format with rt=$request_time, or ingress-nginx's upstreaminfo: it is ";
     expect(rejects).toEqual([
       `${form}${JSON.stringify(lines[0])}`,
-      ...[1, 2].map((at) => `${form}${JSON.stringify(`${lines[at]?.slice(0, 80)}…`)}`),
+      ...[1, 2].map((at) => `${form}${JSON.stringify(lines[at])}`),
       'bad_ts: "msec" must be a number (s) or an RFC 3339 date-time: it is "2026-11-31T16:42:07+00:00"',
       'bad_duration: "request_time" must be a number (s): it is "soon"',
       'missing_ts: the start must be at "msec" or "request_time": nothing is there',
-      `${form}${JSON.stringify(`${lines[6]?.slice(0, 80)}…`)}`,
+      `${form}${JSON.stringify(lines[6])}`,
       'invalid_json: a line must be valid JSON: it is "{\\"msec\\":1"',
     ]);
     const envoyText = await convertBytes(istio, '[x] "GET / HTTP/1.1" 200 - 0 0 1');
     expect(envoyText.rejects).toEqual([
-      'invalid_line: a line must be JSON, or Envoy\'s default format: it is "[x] \\"GET / HTTP/1.1\\" 200 - 0 0 1"',
+      'invalid_line: a line must be JSON, or the default format of Envoy or Istio: it is "[x] \\"GET / HTTP/1.1\\" 200 - 0 0 1"',
     ]);
+  });
+
+  it('show both ends of a long line that they cannot read: its times are at the end', async () => {
+    const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const long = `${line.replace('client/1', 'x'.repeat(300)).replace(/ rt=.*/, '')} rt=0.167 s`;
+    const { rejects } = await convertBytes(nginx, long);
+    expect(rejects).toEqual([
+      expect.stringMatching(/^invalid_line: .*: it is "127\.0\.0\.1 - .* … x+\\" rt=0\.167 s"$/),
+    ]);
+    expect(rejects[0]).toContain(JSON.stringify(`${long.slice(0, 80)} … ${long.slice(-80)}`));
   });
 
   it.each([

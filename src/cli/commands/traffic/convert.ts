@@ -9,6 +9,7 @@ import type { ConvertOptions, FileFormat } from '../../../convert/file-format.ts
 import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
 import { mappedFormat } from '../../../convert/json/mapped-format.ts';
 import { type OpenedInput, openInput } from '../../../convert/open-input.ts';
+import { FoundFields } from '../../../formats/mapping/found-fields.ts';
 import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
 import { unreadable } from '../../../source/event-text.ts';
 import type { Command } from '../../command.ts';
@@ -23,6 +24,7 @@ import {
   openTopic,
   type TrafficTarget,
 } from '../../traffic/traffic-target.ts';
+import { eventsOf, withWritten } from '../../traffic/written-before.ts';
 
 /** Rejections that are printed; all are counted. */
 const PRINTED = 5;
@@ -53,7 +55,8 @@ Every event is checked as a timing event before it is written. What cannot be on
 reason; the first ${PRINTED} are printed, and --rejected FILE keeps all with their bytes. Spans and records
 that no rule maps to an event are counted as skipped. Files are read as streams, gzipped or not.
 
-Exit codes: 0 everything was converted, 2 something was rejected.`,
+Exit codes: 0 everything was converted, 2 something was rejected, 1 a gzip is cut short or damaged: what
+was written before is said.`,
   configure(command) {
     command
       .argument('<FILE...>', 'files to convert; several where a format has several')
@@ -80,8 +83,9 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   const onBytes = (bytes: number) => {
     readBytes += bytes;
   };
-  const inputs = await Promise.all(files.map((path) => openInput(path, onBytes)));
-  const { format, because } = await chooseWith(options, inputs[0] as OpenedInput);
+  const inputs = await openInputs(files, onBytes);
+  const found = new FoundFields();
+  const { format, because } = await chooseWith(options, firstFilled(inputs, files), found);
   if (because !== undefined) io.err(`Format: ${format.name} (${because})\n`);
 
   const target = await openTarget(String(options.to), options, io);
@@ -100,21 +104,54 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   );
   const total = inputs.reduce((sum, { sizeBytes }) => sum + sizeBytes, 0);
   const progress = createProgress(io, { label: 'Converting', total });
+  let sent = 0;
   /** Writes what came out of a piece, before the next is read. */
   const flush = async () => {
-    while (events.length > 0) await target.send(events.splice(0, BATCH));
+    while (events.length > 0) {
+      const batch = events.splice(0, BATCH);
+      await target.send(batch);
+      sent += batch.length;
+    }
     await letters?.send(rejected.splice(0));
     if (total < PROGRESS_BYTES) return;
     progress.update(readBytes, `${converter.events.toLocaleString('en-US')} events`);
   };
   const paced = inputs.map(({ name, open }) => ({ name, open: () => afterEach(open(), flush) }));
-  await format.convert(paced, convertOptions(options), converter);
-  await flush();
+  try {
+    await format.convert(paced, convertOptions(options), converter);
+    await flush();
+  } catch (error) {
+    progress.finish();
+    // Both errors of a target are the same one.
+    await Promise.allSettled([target.close(), letters?.close()]);
+    throw withWritten(error, sent, { name: target.name, isTopic: options.to === 'kafka' });
+  }
   progress.finish();
   await target.close();
   await letters?.close();
-  report(converter, target.name, io);
+  report(converter, found, target.name, io);
   return converter.rejected > 0 ? exitCodes.found : exitCodes.ok;
+}
+
+/** A file that breaks off near its beginning is found before anything is written. */
+async function openInputs(
+  files: readonly string[],
+  onBytes: (bytes: number) => void,
+): Promise<readonly OpenedInput[]> {
+  try {
+    return await Promise.all(files.map((path) => openInput(path, onBytes)));
+  } catch (error) {
+    throw withWritten(error, 0, undefined);
+  }
+}
+
+/** The first file that holds something: a log beside it may be empty. @throws OperatorError if all are empty */
+function firstFilled(inputs: readonly OpenedInput[], files: readonly string[]): OpenedInput {
+  const filled = inputs.find(({ isEmpty }) => !isEmpty);
+  if (filled !== undefined) return filled;
+  const isOne = files.length === 1;
+  const hint = 'Give a file that holds records: a log may have been rotated.';
+  throw unreadable(files.join(', '), isOne ? 'it is empty' : 'they are empty', hint);
 }
 
 function convertOptions({ model, start }: Options): ConvertOptions {
@@ -140,22 +177,25 @@ async function* afterEach(
 
 /** Records are those of an Avro container where the file is one, else JSON lines. */
 async function chooseWith(
-  { format, mapping }: Options,
+  { format: name, mapping }: Options,
   first: OpenedInput,
+  found: FoundFields,
 ): Promise<ReturnType<typeof chooseFormat>> {
-  if (mapping === undefined) return chooseFormat(String(format), first);
+  if (mapping === undefined) return chooseFormat(String(name), first);
   const isContainer = avroContainer.recognise(first.head, first.name) !== undefined;
   const formatOf = isContainer ? mappedContainer : mappedFormat;
-  return { format: await formatOfMapping(String(mapping), formatOf), because: undefined };
+  const path = String(mapping);
+  const format = await formatOfMapping(path, (text) => formatOf(text, path, found));
+  return { format, because: undefined };
 }
 
 /** @throws OperatorError for a mapping that cannot be read, with every problem in it. */
 async function formatOfMapping(
   path: string,
-  formatOf: (text: string, file: string) => FileFormat,
+  formatOf: (text: string) => FileFormat,
 ): Promise<FileFormat> {
   try {
-    return formatOf(await readFile(path, 'utf8'), path);
+    return formatOf(await readFile(path, 'utf8'));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     const hint = 'Give the YAML of a mapping; config/presets has some to copy.';
@@ -173,7 +213,7 @@ function letterOf({ reason, detail, origin }: Rejected): OutgoingMessage {
   return { value: JSON.stringify({ reason, detail, bytes: bytes.toString('utf8') }) };
 }
 
-function report(converter: Converter, name: string, io: Io): void {
+function report(converter: Converter, found: FoundFields, name: string, io: Io): void {
   const { events, rejected, skipped, reasons } = converter;
   const number = (n: number) => n.toLocaleString('en-US');
   const why = [...reasons]
@@ -181,9 +221,10 @@ function report(converter: Converter, name: string, io: Io): void {
     .map(([reason, n]) => `${reason} ${number(n)}`)
     .join(', ');
   const parts = [
-    `${number(events)} ${events === 1 ? 'event' : 'events'} to ${name}`,
+    `${eventsOf(events)} to ${name}`,
     ...(rejected === 0 ? [] : [`${number(rejected)} rejected (${why})`]),
     ...(skipped === 0 ? [] : [`${number(skipped)} skipped: no rule maps them to an event`]),
   ];
-  io.err(`${parts.join(', ')}\n`);
+  const missing = found.missing();
+  io.err(`${parts.join(', ')}${missing === undefined ? '' : `; ${missing}`}\n`);
 }
