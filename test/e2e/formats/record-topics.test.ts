@@ -172,3 +172,22 @@ it('CloudEvents in binary mode: attributes are headers, which a replay keeps', a
     );
   });
 });
+
+it('check --connect names the fields of a mapping that no record has', async () => {
+  const name = uniqueName('paths');
+  const mapping = join(folder, 'paths.yaml');
+  writeFileSync(
+    mapping,
+    'start: {path: t, unit: ms}\ntotal: {path: total_msec, unit: ms}\nmodel: m\n' +
+      'stages: [{name: queue, path: q, unit: ms}]\nid: request_idd\n',
+  );
+  const settings = { KAFKA_TOPICS: JSON.stringify([{ topic: name, format: 'json', mapping }]) };
+  await withRig({ stack, name: 'paths', settings }, async (rig) => {
+    const value = JSON.stringify({ t: Date.now(), m: 'ranker', q: 5, request_id: '7' });
+    await rig.publish([{ value }, { value }]);
+    const { out } = await rig.cli(['check', '--connect']);
+    expect(out).toContain(
+      'the newest 2 records hold 2 requests of ranker with queue; total and id were found in none of 2 records',
+    );
+  });
+});
