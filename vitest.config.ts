@@ -6,7 +6,7 @@ import { javaOptions } from './test/containers/class-archive.ts';
 // Two projects. `unit` needs nothing but Node and computes throughout: it takes every core, where vitest
 // would leave one free. `integration` talks to a real Kafka and a real ClickHouse, which its global setup
 // starts (or borrows from Docker) once for the whole run. Its tests have topics, groups and databases of
-// their own, and wait too: four files at a time. The files of a worker share their imports (no isolation):
+// their own, and wait too: three files at a time. The files of a worker share their imports (no isolation):
 // a minute less. Time limits end what hangs; no test is to fail for a busy machine.
 
 /** Files of a minute or more. They start first: at the end, others could not use the cores beside them. */
@@ -52,7 +52,7 @@ export default defineConfig({
           env: { JAVA_TOOL_OPTIONS: javaOptions },
           testTimeout: 600_000,
           hookTimeout: 600_000,
-          maxWorkers: 4,
+          maxWorkers: 3,
           sequence: { groupOrder: 1 },
         },
       },
