@@ -1,4 +1,4 @@
-import type { TraceSpan } from './trace.ts';
+import { ReusedSpan, type TraceSpan } from './trace.ts';
 
 const MIN_SLOTS = 1_024;
 /** Integers of a span: its id and its parent's. */
@@ -34,7 +34,7 @@ export class SpanStore {
   /** Slots that have ever been used. */
   #used = 0;
   /** Spans that `read` has returned, to be used again. */
-  readonly #pool: StoredSpan[] = [];
+  readonly #pool: ReusedSpan[] = [];
 
   /** Adds a span behind `last`, the end of its trace's list. Returns its slot. O(1). */
   add(last: number, span: TraceSpan): number {
@@ -76,8 +76,8 @@ export class SpanStore {
   read(first: number): readonly TraceSpan[] {
     const spans: TraceSpan[] = [];
     for (let slot = first; slot !== NONE; slot = this.#next[slot] as number) {
-      if (this.#pool.length === spans.length) this.#pool.push(new StoredSpan());
-      const span = this.#pool[spans.length] as StoredSpan;
+      if (this.#pool.length === spans.length) this.#pool.push(new ReusedSpan());
+      const span = this.#pool[spans.length] as ReusedSpan;
       const at = slot * ID_PARTS;
       const flags = this.#flags[slot] as number;
       span.idHigh = this.#ids[at] as number;
@@ -128,19 +128,4 @@ export class SpanStore {
     this.#flags = grown(this.#flags, new Uint8Array(slots));
     this.#next = grown(this.#next, new Int32Array(slots));
   }
-}
-
-class StoredSpan implements TraceSpan {
-  idHigh = 0;
-  idLow = 0;
-  parentHigh = 0;
-  parentLow = 0;
-  name = '';
-  service = '';
-  isShared = false;
-  endIsSet = false;
-  durationMs: number | undefined = undefined;
-  fields: TraceSpan['fields'] = undefined;
-  full: TraceSpan['full'] = undefined;
-  readonly bytes = 0;
 }

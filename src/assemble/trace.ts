@@ -23,6 +23,22 @@ export interface TraceSpan {
   readonly bytes: number;
 }
 
+/** A span that is overwritten by the next one. */
+export class ReusedSpan implements TraceSpan {
+  idHigh = 0;
+  idLow = 0;
+  parentHigh = 0;
+  parentLow = 0;
+  name = '';
+  service = '';
+  isShared = false;
+  endIsSet = true;
+  durationMs: number | undefined = undefined;
+  fields: EventDraft | undefined = undefined;
+  full: Span | undefined = undefined;
+  bytes = 0;
+}
+
 /** Why a trace was closed: `wait` is the normal end, all others are limits. */
 export type ClosingCause = 'wait' | 'max_trace' | 'max_open_traces' | 'max_bytes';
 

@@ -5,10 +5,11 @@ import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
 import type { Attributes } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import type { SpanFault } from '../../formats/spans/span-reader.ts';
+import { ReusedSpan } from '../trace.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { OtlpRootReader } from './otlp-root-reader.ts';
 import type { TraceRules } from './trace-rules.ts';
-import { bytesOfFields, ReusedSpan, SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
+import { bytesOfFields, SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
 import type { TraceSpanSink } from './trace-span-sink.ts';
 
 /** Bytes of a trace's id, and of a span's. */

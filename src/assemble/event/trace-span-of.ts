@@ -40,22 +40,6 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   };
 }
 
-/** A span that is overwritten by the next one. */
-export class ReusedSpan implements TraceSpan {
-  idHigh = 0;
-  idLow = 0;
-  parentHigh = 0;
-  parentLow = 0;
-  name = '';
-  service = '';
-  readonly isShared = false;
-  endIsSet = true;
-  durationMs: number | undefined = undefined;
-  fields: EventDraft | undefined = undefined;
-  readonly full = undefined;
-  bytes = 0;
-}
-
 /** Memory of the fields of a root, estimated. */
 export function bytesOfFields(fields: EventDraft): number {
   const { model, version, request_type, service, host, region, tenant, id } = fields;
