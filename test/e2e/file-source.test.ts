@@ -50,7 +50,8 @@ it('A file is counted under any name, or its run fails with the reason', () =>
       error: 'error: Cannot read FILE: it must hold timing events; it is empty',
     });
     expect(await ingest('cut.ndjson.gz', gzipSync(text).subarray(0, -20))).toEqual({
-      exitCode: 64,
-      error: 'error: Cannot read FILE: unexpected end of file',
+      exitCode: 1,
+      error:
+        'error: Cannot read FILE to its end: its gzip is cut short or damaged (unexpected end of file)',
     });
   }));
