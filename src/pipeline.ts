@@ -1,4 +1,6 @@
 import { systemClock } from './base/clock.ts';
+import { OperatorError } from './base/operator-error.ts';
+import type { Logger } from './base/telemetry/log.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
 import { writtenTopics } from './ingest/letters/dead-letter.ts';
@@ -9,6 +11,11 @@ import { startAssemble } from './roles/assemble/assemble-role.ts';
 import { assembleLetterTopics, requireAssembleTopics } from './roles/assemble/assemble-topics.ts';
 import { leftUnassembled } from './roles/assemble/left-unassembled.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
+import {
+  type HealthServer,
+  type HealthServerOptions,
+  startHealthServer,
+} from './roles/health-server.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
 import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
@@ -25,7 +32,7 @@ export interface PipelineOptions extends Pick<RoleContext, 'stdin' | 'log' | 'pr
 }
 
 export interface Pipeline {
-  /** Address of /healthz, /readyz and /metrics; undefined without the role `serve`. */
+  /** Address of /healthz, /readyz and /metrics; undefined where the port is taken and the role is not `serve`. */
   readonly url: string | undefined;
   /** Resolves at the end of a source that has one; rejects when the work cannot go on. */
   readonly done: Promise<void>;
@@ -39,9 +46,10 @@ export interface Pipeline {
  *     spans in kafka ─> assemble ─> kafka                           assemble: Assembler, a process of its own
  *     kafka ─> decode ─> window + sketch ─> sink ─> ClickHouse      ingest: Ingester, in N workers
  *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks  detect: WindowEvaluator, in one process
- *     /healthz  /readyz  /metrics                                   serve
+ *     ClickHouse ─> dashboard, API                                  serve
  *
- * Health and metrics are served first, so that a long start is visible and probes do not end it.
+ * Each process serves its health and metrics, and does so first: a long start is visible, and probes do not
+ * end it.
  *
  * @throws OperatorError when a server, topic or table it needs is not there.
  * @throws LeadershipLost when `signal` ends the start.
@@ -77,14 +85,15 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
     const running: RunningRole[] = [];
     let isStarting = true;
-    const http = has('serve')
-      ? await startServe(context, running, () =>
-          isStarting
-            ? ['the process still starts; a detector first loads its state or learns the past']
-            : [],
-        )
-      : undefined;
-    if (http !== undefined) undo.push(() => http.close());
+    const problems = () => [
+      ...(isStarting ? [whileStarting] : []),
+      ...running.flatMap((role) => role.problems()),
+    ];
+    const serving = has('serve') ? startServe(context, running, problems) : undefined;
+    undo.push(async () => serving?.stop());
+    const health = { config, metrics, roles: running, problems, others: serving?.listener };
+    const http = await startHealth(health, has('serve'), log);
+    undo.push(async () => http?.close());
     const keep = (role: RunningRole) => {
       running.push(role);
       undo.push(() => role.stop());
@@ -101,6 +110,27 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
   } catch (error) {
     await stop();
     throw error;
+  }
+}
+
+const whileStarting =
+  'the process still starts; a detector first loads its state or learns the past';
+
+/** Several processes on a host may share a configuration: only who has the role `serve` needs the port. */
+async function startHealth(
+  options: HealthServerOptions,
+  isNeeded: boolean,
+  log: Logger,
+): Promise<HealthServer | undefined> {
+  try {
+    return await startHealthServer(options);
+  } catch (error) {
+    if (isNeeded || !(error instanceof OperatorError)) throw error;
+    log.warn(
+      { err: error.message, hint: error.hint },
+      'this process has no /healthz, /readyz and /metrics: its port is taken',
+    );
+    return undefined;
   }
 }
 

@@ -64,7 +64,7 @@ export const http = z
     listen: hostAndPort(9464)
       .default('127.0.0.1:9464')
       .describe(
-        'Address of the dashboard, /healthz, /readyz, /metrics and /v1. Port 0 chooses a free one.',
+        'Address of /healthz, /readyz and /metrics of each process, and of the dashboard and /v1 with the role serve. Port 0 chooses a free one.',
       ),
     auth,
     frame_ancestors: z

@@ -2,7 +2,7 @@ import { systemClock } from '../base/clock.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
-import { createKafkaClient, type KafkaClient } from '../kafka/client/kafka-client.ts';
+import { createKafkaClient, type KafkaClient, probing } from '../kafka/client/kafka-client.ts';
 import { KafkaSource } from '../kafka/kafka-source.ts';
 import { WatchedSource } from '../kafka/liveness/watched-source.ts';
 import { RecordBatchReader } from '../kafka/protocol/record-batch-reader.ts';
@@ -24,9 +24,6 @@ export function ingestClient(config: Config, log?: Logger): KafkaClient {
   const reader = new RecordBatchReader(config.limits.max_batch_bytes);
   return createKafkaClient(config.kafka, { log, reader });
 }
-
-/** Client options for probes: fail fast instead of waiting. */
-export const probing = { retries: 1, requestTimeoutMs: 4_000 };
 
 /**
  * The configured source, before it reads.

@@ -35,6 +35,9 @@ export interface KafkaClientOptions {
   readonly reader?: RecordBatchReader;
 }
 
+/** Options for probes: fail fast instead of waiting. */
+export const probing = { retries: 1, requestTimeoutMs: 4_000 };
+
 export function createKafkaClient(config: Config['kafka'], options: KafkaClientOptions = {}) {
   const { log, retries = 5, requestTimeoutMs = 30_000, reader } = options;
   registerCompressionCodecs();

@@ -18,8 +18,10 @@ export interface WatchedSourceOptions {
   /** A client with short timeouts. */
   readonly probeKafka: Pick<Kafka, 'admin'>;
   readonly clock: Clock;
-  /** How long a partition has waited for ClickHouse; 0 while it does not. */
-  readonly storeWaitMs: (topic: string, partition: number) => number;
+  /** How long a partition has waited for ClickHouse; 0 while it does not. @default 0 */
+  readonly storeWaitMs?: ((topic: string, partition: number) => number) | undefined;
+  /** Whether what was read is committed soon: spans wait for the rest of their trace. @default true */
+  readonly commitsSoon?: boolean;
   readonly log?: Logger | undefined;
   readonly metrics?: Metrics | undefined;
   /** @default as in docs/explained/liveness.md */
@@ -176,21 +178,22 @@ export class WatchedSource implements Source {
   }
 
   #stateOf(name: string, observed: ObservedPartition): PartitionState {
-    const { topic, partition, position, committedOffset, startOffset: _, ...state } = observed;
+    const { topic, partition, position, handedOffset, committedOffset, isInWork } = observed;
+    const { storeWaitMs, commitsSoon = true } = this.#options;
     const log = this.#logs.get(name);
     const lowOffset = log?.lowOffset ?? 0;
     const isEarliest = this.#options.config.kafka.start_from === 'earliest';
     const begin = isEarliest ? lowOffset : this.#firstEnds.get(name);
     return {
-      ...state,
-      name,
+      ...{ name, isInWork },
+      handedOffset: commitsSoon ? handedOffset : -1,
       endOffset: log?.endOffset,
       position: position ?? (log && Math.max(log.committedOffset ?? begin ?? 0, lowOffset)),
       lowOffset,
       committedOffset: Math.max(committedOffset, log?.committedOffset ?? 0),
       isPaused: this.#observer.isPaused(topic, partition),
       isPausedByHandler: this.#source.isPaused?.(topic, partition) ?? false,
-      storeWaitMs: this.#options.storeWaitMs(topic, partition),
+      storeWaitMs: storeWaitMs?.(topic, partition) ?? 0,
     };
   }
 

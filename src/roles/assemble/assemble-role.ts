@@ -4,10 +4,11 @@ import { invariant } from '../../base/invariant.ts';
 import type { AssembleTopic } from '../../config/assemble.ts';
 import { DeadLetterBudget } from '../../ingest/letters/dead-letter-budget.ts';
 import { rationedMessages } from '../../ingest/letters/letter-writer.ts';
-import { createKafkaClient } from '../../kafka/client/kafka-client.ts';
+import { createKafkaClient, probing } from '../../kafka/client/kafka-client.ts';
 import { PartitionCommits } from '../../kafka/client/partition-commits.ts';
 import { TransactionalPublisher } from '../../kafka/client/transactional-publisher.ts';
 import { KafkaSource } from '../../kafka/kafka-source.ts';
+import { WatchedSource } from '../../kafka/liveness/watched-source.ts';
 import { RecordBatchReader } from '../../kafka/protocol/record-batch-reader.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 import { assembleConfigOf, assembleTopics } from './assemble-topics.ts';
@@ -45,8 +46,13 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   });
   const reader = new RecordBatchReader(config.limits.max_batch_bytes);
   const kafka = createKafkaClient(config.kafka, { log, reader });
+  const probeKafka = createKafkaClient(config.kafka, probing);
   const sourceConfig = { ...config.kafka, group_id: groupId, topics: input };
-  const source = new KafkaSource(sourceConfig, { log, kafka });
+  const watched = { ...config, kafka: sourceConfig };
+  const source = new WatchedSource(
+    { config: watched, kafka, probeKafka, clock: systemClock, commitsSoon: false, log },
+    (observed) => new KafkaSource(sourceConfig, { log, kafka: observed }),
+  );
   try {
     await source.start(assembler);
   } catch (error) {
@@ -56,7 +62,7 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   assembler.start();
   return {
     done: Promise.race([source.done, assembler.failed]),
-    problems: () => [],
+    problems: () => [...source.problems(), ...assembler.problems()],
     stop: async () => {
       source.quiesce();
       await assembler.drain();

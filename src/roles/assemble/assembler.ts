@@ -83,8 +83,8 @@ export class Assembler implements SourceHandler {
   readonly #partitions = new Map<Claim, Partition>();
   /** Partitions that were lost a moment ago, by name. */
   readonly #kept = new Map<string, Partition>();
-  /** Claims that are read again, and when. */
-  readonly #paused = new Map<Claim, number>();
+  /** Claims that are read again: when, and why. */
+  readonly #paused = new Map<Claim, { readonly dueMs: number; readonly why: string }>();
   readonly #failure = new Failure();
   readonly failed = this.#failure.promise;
   #stopTicking: () => void = () => undefined;
@@ -127,6 +127,16 @@ export class Assembler implements SourceHandler {
     this.#partitions.delete(claim);
     if (partition !== undefined) this.#keep(partition);
     this.#options.metrics.assembleLag.remove(labelsOf(claim));
+  }
+
+  /** Reasons why it is unhealthy; empty when it is healthy. */
+  problems(): readonly string[] {
+    return [...this.#paused]
+      .filter(([claim]) => !claim.isLost)
+      .map(
+        ([claim, { why }]) =>
+          `assemble: a transaction for ${nameOf(claim)} failed, so the partition is read again from its commit (${why})`,
+      );
   }
 
   /** Publishes what is complete, and gives up everything. Traces that are open stay in the log. */
@@ -234,12 +244,13 @@ export class Assembler implements SourceHandler {
     } catch (error) {
       partition.isFailed = true;
       const { topic, partition: number } = claim;
+      const why = messageOf(error);
       metrics.assembleFailures.inc({ topic });
       log.warn(
-        { topic, partition: number, err: messageOf(error), retry_ms: READ_AGAIN_MS },
+        { topic, partition: number, err: why, retry_ms: READ_AGAIN_MS },
         'a transaction failed, or another process has the partition; reading it again from its commit',
       );
-      this.#readAgain(claim);
+      this.#readAgain(claim, why);
       await output.close().catch(() => undefined);
       throw new ClaimLostError(partition.name, { cause: error });
     }
@@ -249,10 +260,10 @@ export class Assembler implements SourceHandler {
     this.#show(publication, claim.topic);
   }
 
-  #readAgain(claim: Claim): void {
+  #readAgain(claim: Claim, why: string): void {
     if (claim.isLost) return;
     claim.pause?.();
-    this.#paused.set(claim, this.#options.clock.elapsedMs() + READ_AGAIN_MS);
+    this.#paused.set(claim, { dueMs: this.#options.clock.elapsedMs() + READ_AGAIN_MS, why });
   }
 
   #show({ counts, letters }: Publication, topic: string): void {
@@ -279,7 +290,7 @@ export class Assembler implements SourceHandler {
       metrics.assembleLag.set(labelsOf(claim), assembly.lag);
       if (!partition.isFailed) void this.#tickPartition(claim, partition).catch(() => undefined);
     }
-    for (const [claim, dueMs] of [...this.#paused]) {
+    for (const [claim, { dueMs }] of [...this.#paused]) {
       if (!claim.isLost && clock.elapsedMs() < dueMs) continue;
       this.#paused.delete(claim);
       if (!claim.isLost) claim.readAgain?.();

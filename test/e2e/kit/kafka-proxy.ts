@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Server, type Socket } from 'node:net';
 
 /** Keys of requests in Kafka's protocol. */
-export const kafkaApis = { fetch: 1, offsetCommit: 8, heartbeat: 12 } as const;
+export const kafkaApis = { fetch: 1, offsetCommit: 8, heartbeat: 12, addOffsetsToTxn: 25 } as const;
 
 /** Fate of a response: it passes, it is dropped, or it passes with another error code or with other bytes. */
 export type AnswerFate =

@@ -1,6 +1,5 @@
 import { systemClock } from '../../../base/clock.ts';
-import { probing } from '../../../ingest/open-source.ts';
-import { createKafkaClient } from '../../../kafka/client/kafka-client.ts';
+import { createKafkaClient, probing } from '../../../kafka/client/kafka-client.ts';
 import { LagProbe } from '../../../kafka/liveness/lag-probe.ts';
 import { idleAfterMs, normalLagMs, readProgress } from '../../../sink/windows/window-progress.ts';
 import type { RoleContext } from '../../role.ts';

@@ -1,0 +1,115 @@
+import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { hostPort } from '../base/host-port.ts';
+import { invariant } from '../base/invariant.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import { knownSecrets } from '../base/telemetry/known-secrets.ts';
+import { type Metrics, readMetrics, renderMetrics } from '../base/telemetry/metrics.ts';
+import type { RoleContext, RunningRole } from './role.ts';
+
+/** Prometheus' text format, version 0.0.4. */
+const METRICS_TYPE = 'text/plain; version=0.0.4; charset=utf-8';
+
+export interface HealthServer {
+  /** `http://host:port`, with the actual port. */
+  readonly url: string;
+  close(): Promise<void>;
+}
+
+export interface HealthServerOptions extends Pick<RoleContext, 'config' | 'metrics'> {
+  /** The roles to report on; more may be added later. */
+  readonly roles: readonly RunningRole[];
+  /** Reasons why the process is not ready; empty when it is. */
+  problems(): readonly string[];
+  /** Responds to all other requests. @default 404 */
+  readonly others?: RequestListener | undefined;
+}
+
+/**
+ * Serves /healthz (the process runs), /readyz (200 or 503 with the reasons, then warnings) and /metrics
+ * (Prometheus text) at `http.listen`, to everybody; port 0 means any free one.
+ *
+ * @throws OperatorError TAILMARK_PORT_TAKEN when the address is in use.
+ */
+export async function startHealthServer(options: HealthServerOptions): Promise<HealthServer> {
+  const { listen } = options.config.http;
+  const address = hostPort(listen);
+  invariant(address !== undefined, `http.listen must be host:port; it is ${listen}`);
+  const server = createServer(listenerOf(options));
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject);
+    server.listen(address.port, address.host, resolve);
+  }).catch((error: Error) => {
+    throw new OperatorError(
+      'TAILMARK_PORT_TAKEN',
+      `Cannot serve health and metrics: http.listen must be free; it is ${listen} (${error.message})`,
+      {
+        hint: 'Set http.listen (TAILMARK_HTTP_LISTEN) to another port; 0 takes any free one.',
+        cause: error,
+      },
+    );
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://${listen.slice(0, listen.lastIndexOf(':'))}:${port}`,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}
+
+function listenerOf({ metrics, roles, problems, others }: HealthServerOptions): RequestListener {
+  return (request, response) => {
+    const path = pathOf(request.url);
+    const isRead = request.method === 'GET' || request.method === 'HEAD';
+    const respond = (status: number, body: string, type?: string) =>
+      respondText(response, status, request.method === 'HEAD' ? undefined : body, type);
+    if (isRead && path === '/healthz') respond(200, 'ok\n');
+    else if (isRead && path === '/readyz') {
+      const { isReady, text } = healthOf(roles, problems());
+      respond(isReady ? 200 : 503, text);
+    } else if (isRead && path === '/metrics') {
+      metricsText(metrics, roles).then(
+        (text) => respond(200, text, METRICS_TYPE),
+        (error: unknown) => respond(500, `${String(error)}\n`),
+      );
+    } else if (others !== undefined) others(request, response);
+    else if (!isRead) respond(405, 'GET only\n');
+    else respond(404, 'see /healthz, /readyz and /metrics; the role serve has the rest\n');
+  };
+}
+
+/** The path of a request, without its parameters. */
+export function pathOf(url = '/'): string {
+  return url.split('?', 1)[0] ?? '/';
+}
+
+/** @param body undefined for the headers alone. */
+export function respondText(
+  response: ServerResponse,
+  status: number,
+  body: string | undefined,
+  type = 'text/plain',
+): void {
+  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
+  response.end(body === undefined ? undefined : knownSecrets.hide(body));
+}
+
+function healthOf(roles: readonly RunningRole[], problems: readonly string[]) {
+  const isReady = problems.length === 0;
+  const notes = roles.flatMap((role) => role.notes?.() ?? []);
+  const lines = [...(isReady ? ['ready'] : problems), ...notes];
+  return { isReady, text: `${lines.join('\n')}\n` };
+}
+
+async function metricsText(metrics: Metrics, roles: readonly RunningRole[]): Promise<string> {
+  const byRole = await Promise.all(roles.map((role) => role.threadMetrics?.() ?? []));
+  const threads = byRole.flat();
+  const own =
+    threads.length === 0
+      ? await metrics.registry.metrics()
+      : await renderMetrics([await readMetrics(metrics), ...threads]);
+  return `${own}${await metrics.ofProcess.metrics()}`;
+}
