@@ -12,7 +12,7 @@ import { idiomatic } from './peers/idiomatic.ts';
 import { java, kafkaStreams } from './peers/java.ts';
 import { type Peer, peerQuantiles, type RunningPeer, stageNames } from './peers/peer.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
-import { tailmark } from './peers/tailmark.ts';
+import { tailmark, tailmarkBefore } from './peers/tailmark.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 /**
@@ -24,6 +24,7 @@ import { benchEvents } from './traffic/bench-events.ts';
  *
  *     npm run bench -- pipeline [--events N] [--rounds N] [--per 100,1] [--peers NAME,NAME]
  *                               [--profile FILE]      a CPU profile of tailmark's last round
+ *                               [--before CHECKOUT]   against another checkout, in which it was run before
  */
 const all: readonly Peer[] = [tailmark, idiomatic, java, kafkaStreams, clickHouseKafkaEngine];
 const { values } = parseArgs({
@@ -33,12 +34,17 @@ const { values } = parseArgs({
     per: { type: 'string', default: '100,1' },
     peers: { type: 'string', default: all.map(({ name }) => name).join(',') },
     profile: { type: 'string' },
+    before: { type: 'string' },
   },
 });
 if (values.profile !== undefined) process.env.TAILMARK_BENCH_PROFILE = values.profile;
 const events = Number(values.events);
 const warmEvents = Math.min(events, 300_000);
-const peers = all.filter(({ name }) => values.peers.split(',').includes(name));
+const { before } = values;
+const peers = [
+  ...all.filter(({ name }) => values.peers.split(',').includes(name)),
+  ...(before === undefined ? [] : [tailmarkBefore(before)]),
+];
 const startMs = Math.floor(Date.now() / 60_000 - 10) * 60_000;
 /** A quantile may be off by so much of its value: what the digests of all of them keep. */
 const TOLERANCE = 0.03;
@@ -224,7 +230,16 @@ function report(
   const cpu = of(({ perCpuSecond }) => perCpuSecond);
   const own = median(of(({ ownCpuSeconds }) => ownCpuSeconds));
   const server = median(of(({ clickhouseCpuSeconds }) => clickhouseCpuSeconds));
-  const ratio = ours && median(of(({ perCpuSecond }) => perCpuSecond, ours)) / median(cpu);
+  // Round by round, as a machine's speed changes.
+  const ratios = results.map(
+    ({ perCpuSecond }, n) => (ours?.[n]?.perCpuSecond ?? 0) / perCpuSecond,
+  );
+  const [least, ratio, most] = [0, ratios.length >> 1, -1].map((n) =>
+    ratios
+      .toSorted((a, b) => a - b)
+      .at(n)
+      ?.toFixed(2),
+  );
   const peak = pid === undefined ? '' : `, peak ${Math.round(peakBytesOf(pid) / 2 ** 20)} MiB`;
   say(
     [
@@ -232,9 +247,9 @@ function report(
       `    ${spread(cpu)} events per CPU second (${own.toFixed(1)} s own, ${server.toFixed(1)} s ClickHouse)`,
       `    ${spread(wall)} events per second${peak}`,
       ...(results.at(-1)?.note === undefined ? [] : [`    ${results.at(-1)?.note}`]),
-      ...(peer === tailmark || ratio === undefined
+      ...(peer === tailmark || ours === undefined
         ? []
-        : [`    tailmark does ${ratio.toFixed(2)} times as many per CPU second`]),
+        : [`    tailmark does ${ratio} (${least}–${most}) times as many per CPU second`]),
     ].join('\n'),
   );
 }
