@@ -39,9 +39,9 @@ export interface CommitMetadata {
   readonly intent?: Intent | undefined;
 }
 
-const MAGIC = 'tailmark/2';
-/** Without log ids, so that a pending chunk has another token. */
-const BEFORE = 'tailmark/1';
+const MAGIC = 'tailmark/3';
+/** Without log ids or leader epochs in tokens, so that a pending chunk has another token. */
+const BEFORE = new Set(['tailmark/1', 'tailmark/2']);
 
 const count = z.int().min(0);
 const countsSchema = z
@@ -122,7 +122,7 @@ export function decodeMetadata(metadata: string): CommitMetadata | undefined {
   const { success, data } = metadataSchema.safeParse(parsed);
   if (!success) throw unreadable(metadata);
   const { v, logId, storeId, leaderEpoch, watermarkMs, intent } = data;
-  if (v !== MAGIC && !(v === BEFORE && intent === undefined)) throw unreadable(metadata);
+  if (v !== MAGIC && !(BEFORE.has(v) && intent === undefined)) throw unreadable(metadata);
   return { logId, storeId, leaderEpoch, watermarkMs, intent };
 }
 

@@ -72,7 +72,7 @@ describe('commit metadata', () => {
     expect(
       encodeMetadata({ logId: 'c/t', leaderEpoch: 4, watermarkMs: 5, intent: testIntent(20, 7) }),
     ).toBe(
-      '{"v":"tailmark/2","logId":"c/t","leaderEpoch":4,"watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
+      '{"v":"tailmark/3","logId":"c/t","leaderEpoch":4,"watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
         '"dimensions":["model","region","cold_start"],"facets":["host","cache_hit","batch_size",' +
         '"request_bytes","input_tokens","concurrency"],"allowedLatenessMs":3600000,' +
         '"maxFutureMs":300000,"graceMs":2000,"maxCells":50000,"maxMessageBytes":16777216,' +
@@ -82,11 +82,11 @@ describe('commit metadata', () => {
         '"windowMinMs":0,"windowMaxMs":0}}}}',
     );
     expect(encodeMetadata({ logId: '', leaderEpoch: -1, watermarkMs: undefined })).toBe(
-      '{"v":"tailmark/2","logId":"","leaderEpoch":-1}',
+      '{"v":"tailmark/3","logId":"","leaderEpoch":-1}',
     );
     const given = { logId: 'c/t', storeId: 'ab12', leaderEpoch: 4, watermarkMs: 5 };
     expect(encodeMetadata(given)).toBe(
-      '{"v":"tailmark/2","logId":"c/t","storeId":"ab12","leaderEpoch":4,"watermarkMs":5}',
+      '{"v":"tailmark/3","logId":"c/t","storeId":"ab12","leaderEpoch":4,"watermarkMs":5}',
     );
   });
 
@@ -97,39 +97,40 @@ describe('commit metadata', () => {
     ['JSON of another form', '[1]'],
     ['a number', '7'],
     ['null', 'null'],
-    ['a text', '"tailmark/2"'],
+    ['a text', '"tailmark/3"'],
   ])('is not read out of %s', (_, metadata) => {
     expect(decodeMetadata(metadata)).toBeUndefined();
   });
 
-  it('reads what the version before wrote, unless a chunk is pending', () => {
-    expect(decodeMetadata('{"v":"tailmark/1","watermarkMs":5}')).toEqual({
-      logId: '',
-      leaderEpoch: -1,
-      watermarkMs: 5,
-      intent: undefined,
-    });
+  it('reads what the versions before wrote, unless a chunk is pending', () => {
+    const reached = { leaderEpoch: -1, watermarkMs: 5, intent: undefined };
+    expect(decodeMetadata('{"v":"tailmark/1","watermarkMs":5}')).toEqual({ ...reached, logId: '' });
+    expect(
+      decodeMetadata('{"v":"tailmark/2","logId":"c/t","storeId":"ab12","watermarkMs":5}'),
+    ).toEqual({ ...reached, logId: 'c/t', storeId: 'ab12' });
     const pending = encodeMetadata({
       logId: '',
       leaderEpoch: -1,
       watermarkMs: 5,
       intent: testIntent(20, 7),
     });
-    expect(() => decodeMetadata(pending.replace('tailmark/2', 'tailmark/1'))).toThrow(
-      'must be of tailmark/2; it is of tailmark/1',
-    );
+    for (const before of ['tailmark/1', 'tailmark/2']) {
+      expect(() => decodeMetadata(pending.replace('tailmark/3', before))).toThrow(
+        `must be of tailmark/3; it is of ${before}`,
+      );
+    }
   });
 
   it('refuses what another version of tailmark wrote', () => {
-    expect(() => decodeMetadata('{"v":"tailmark/3","wm":5,"end":20}')).toThrow(
-      'Cannot take over a partition: its commit metadata must be of tailmark/2; it is of tailmark/3',
+    expect(() => decodeMetadata('{"v":"tailmark/4","wm":5,"end":20}')).toThrow(
+      'Cannot take over a partition: its commit metadata must be of tailmark/3; it is of tailmark/4',
     );
   });
 
   it.each([
-    ['half of one', '{"v":"tailmark/2","intent":{"endOff'],
-    ['an end that is no offset', '{"v":"tailmark/2","intent":{"endOffset":1.5,"nowMs":7}}'],
-    ['a watermark that is no number', '{"v":"tailmark/2","watermarkMs":"x"}'],
+    ['half of one', '{"v":"tailmark/3","intent":{"endOff'],
+    ['an end that is no offset', '{"v":"tailmark/3","intent":{"endOffset":1.5,"nowMs":7}}'],
+    ['a watermark that is no number', '{"v":"tailmark/3","watermarkMs":"x"}'],
   ])('refuses its own format where it is broken: %s', (_, metadata) => {
     expect(() => decodeMetadata(metadata)).toThrow(
       `Cannot take over a partition: its commit metadata must be complete; it is ${metadata}`,

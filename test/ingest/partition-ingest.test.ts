@@ -160,7 +160,7 @@ describe('an inherited intent', () => {
     const bench = new FakeBench(broker);
     void bench.batch(0);
     await bench.respondToAll();
-    expect(bench.store.tables[0]?.blocks.has('g/t/0/c/t/0-6')).toBe(true);
+    expect(bench.store.tables[0]?.blocks.has('g/t/0/c/t/0-6@3')).toBe(true);
     expect(bench.lines).toContain(
       'a chunk that a predecessor began had records that are gone by now',
     );

@@ -20,8 +20,7 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    chunk, unaware of it.
  * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be
  *    stored once more, in the ledger too, since no process can know of it. Where the server had been killed
- *    in the chunk's statements as well, they may be missing: rows sent under its token are dropped. So may
- *    records that an unclean election put in their places.
+ *    in the chunk's statements as well, they may be missing: rows sent under its token are dropped.
  * 5. A commit that arrives after a later one sets the group back ("a commit came late and put the group
  *    back", in "Taking a partition"). It may be the last one, since the next owner of the partition continues
  *    where the ledger ends. All records must be stored once nevertheless. Where the log is truncated within a
@@ -41,17 +40,11 @@ export function mayBeMissing(
   if (truth.removed.has(record)) return true;
   const isForgotten = truth.repeatable.get(group.groupId)?.has(record) === true;
   if (isForgotten && faults.counts.has('token_without_rows')) return true;
-  if (isForgotten && isInPlaceOfAnother(record, truth)) return true;
   if (!faults.has('start_from_latest')) return false;
   const { topic, addedMs } = record.log;
   const startedMs = database.beganMs(group.groupId, kafka.clusterId, topic);
   if (addedMs !== undefined && startedMs !== undefined && addedMs > startedMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
-}
-
-/** Whether an election removed another record with its offset. */
-function isInPlaceOfAnother({ log, offset }: TruthRecord, truth: Truth): boolean {
-  return truth.everOf(log).some((other) => other.offset === offset && truth.removed.has(other));
 }
 
 /** True where a second ledger row of the same chunk is allowed. */

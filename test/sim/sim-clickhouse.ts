@@ -236,8 +236,9 @@ export class SimDatabase implements DatabaseView {
   }
 
   isLedgerRaced(row: StoredLedgerRow): boolean {
-    const { group_id, topic, partition, log_id, start_offset, end_offset } = row;
-    const chunk = `${group_id}/${topic}/${partition}/${log_id}/${start_offset}-${end_offset}`;
+    const { group_id, topic, partition, log_id, start_offset, end_offset, leader_epoch } = row;
+    const range = `${start_offset}-${end_offset}@${leader_epoch}`;
+    const chunk = `${group_id}/${topic}/${partition}/${log_id}/${range}`;
     return [...this.#raced].some((token) => chunkOfLedgerToken(token) === chunk);
   }
 

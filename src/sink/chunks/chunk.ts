@@ -37,8 +37,11 @@ export type RowCounts = Pick<EncodedChunk, 'rowCount' | 'samples' | 'windowMinMs
 /** A chunk's ledger entry: all of it except the rows. */
 export type LedgerEntry = Omit<Chunk, 'rows'> & { readonly rows: RowCounts };
 
-/** Deduplication token of a chunk: the same range of the same log always has the same token. */
+/**
+ * Deduplication token of a chunk: the same records always have the same token. The leader epoch tells them from
+ * others that an unclean election put in their place.
+ */
 export function chunkToken(chunk: LedgerEntry): string {
-  const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;
-  return `${groupId}/${topic}/${partition}/${logId}/${startOffset}-${endOffset}`;
+  const { groupId, topic, partition, logId, startOffset, endOffset, leaderEpoch } = chunk;
+  return `${groupId}/${topic}/${partition}/${logId}/${startOffset}-${endOffset}@${leaderEpoch}`;
 }

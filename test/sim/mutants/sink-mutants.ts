@@ -14,8 +14,8 @@ export const sinkMutants: readonly Mutant[] = [
     name: 'token-without-log',
     bug: 'the token of a recreated topic is that of the one before (same token, other rows: dropped)',
     file: 'src/sink/chunks/chunk.ts',
-    find: 'const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;',
-    replace: `const { groupId, topic, partition, startOffset, endOffset } = chunk;
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset, leaderEpoch } = chunk;',
+    replace: `const { groupId, topic, partition, startOffset, endOffset, leaderEpoch } = chunk;
   const logId = 'sim/id0';`,
     needs: ['topic_recreated'],
   },
@@ -23,17 +23,26 @@ export const sinkMutants: readonly Mutant[] = [
     name: 'token-without-partition',
     bug: 'chunks of two partitions have one token',
     file: 'src/sink/chunks/chunk.ts',
-    find: 'const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;',
-    replace: `const { groupId, topic, logId, startOffset, endOffset } = chunk;
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset, leaderEpoch } = chunk;',
+    replace: `const { groupId, topic, logId, startOffset, endOffset, leaderEpoch } = chunk;
   const partition = 0;`,
   },
   {
     name: 'token-without-end',
     bug: 'the token names where a chunk begins, not where it ends',
     file: 'src/sink/chunks/chunk.ts',
-    find: 'const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;',
-    replace: `const { groupId, topic, partition, logId, startOffset } = chunk;
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset, leaderEpoch } = chunk;',
+    replace: `const { groupId, topic, partition, logId, startOffset, leaderEpoch } = chunk;
   const endOffset = 0;`,
+  },
+  {
+    name: 'token-without-epoch',
+    bug: 'records that an unclean election put in the place of others have the token of a chunk of those, which the group has forgotten (same token, other rows: dropped)',
+    file: 'src/sink/chunks/chunk.ts',
+    find: 'const { groupId, topic, partition, logId, startOffset, endOffset, leaderEpoch } = chunk;',
+    replace: `const { groupId, topic, partition, logId, startOffset, endOffset } = chunk;
+  const leaderEpoch = 0;`,
+    needs: ['unclean_election', 'commits_expired'],
   },
   {
     name: 'replica-read-trusted',

@@ -41,10 +41,11 @@ const named = fc.record({
   logId: fc.constantFrom('', 'c/t', 'c/t#2', 'c/'),
   startOffset: fc.nat(12),
   endOffset: fc.nat(12),
+  leaderEpoch: fc.constantFrom(-1, 0, 1, 12),
 });
 
 describe('chunkToken', () => {
-  it('is the same for the same range, and differs for any other', () => {
+  it('is the same for the same records, and differs for any others', () => {
     fc.assert(
       fc.property(named, named, (a, b) => {
         const isSame = JSON.stringify(a) === JSON.stringify(b);
@@ -62,6 +63,7 @@ describe('chunkToken', () => {
     ['startOffset', { startOffset: 1 }],
     ['endOffset', { endOffset: 4 }],
     ['logId', { logId: 'c/u' }],
+    ['leaderEpoch: an unclean election puts other records in the place', { leaderEpoch: 4 }],
   ])('binds %s', (_, other) => {
     expect(chunkToken({ ...chunk, ...other })).not.toBe(chunkToken(chunk));
   });
