@@ -53,7 +53,8 @@ function* batches(): Generator<RecordBatch> {
 
 function run(): { perSecond: number; events: number } {
   const assembly = new PartitionAssembly({
-    ...{ topic: 'spans', partition: 0, logId: 'c/t', settings, rules: childrenRules },
+    ...{ topic: 'spans', partition: 0, logId: 'c/t', output: 'timing' },
+    ...{ settings, rules: childrenRules },
     restart: freshStart(0, settings),
     read: traceReader('otlp_proto', childrenRules),
     format: 'otlp_proto',

@@ -34,6 +34,8 @@ export interface RestartPoint {
 export interface Committed {
   readonly restart: RestartPoint;
   readonly logId: string;
+  /** Topic of the events; undefined where the version did not say so. */
+  readonly output?: string | undefined;
   /** Epoch of the leader that wrote the record before `position`; -1 while unknown. */
   readonly leaderEpoch: number;
 }
@@ -46,6 +48,7 @@ const whole = z.number().int();
 const settingsSchema = z.tuple([whole, whole, whole, whole, whole, whole]);
 const schema = z.object({
   log: z.string(),
+  output: z.string().optional(),
   epoch: whole,
   position: whole.min(0),
   clock: z.tuple([z.number(), z.number(), whole]),
@@ -59,7 +62,7 @@ const schema = z.object({
  * Encodes what is committed beside the offset: `tailmark-assemble/1` and JSON. Numbers that are large, as
  * offsets are, are written as differences.
  */
-export function encodeCommitted({ restart, logId, leaderEpoch }: Committed): string {
+export function encodeCommitted({ restart, logId, output, leaderEpoch }: Committed): string {
   const { offset, clock, settings, limitsFrom, limitReachedMs, position } = restart;
   let before = offset;
   const marks = restart.marks.map((mark): z.output<typeof schema>['marks'][number] => {
@@ -69,6 +72,7 @@ export function encodeCommitted({ restart, logId, leaderEpoch }: Committed): str
   });
   const value: z.output<typeof schema> = {
     log: logId,
+    output,
     epoch: leaderEpoch,
     position: position - offset,
     clock: [clock.nowMs, clock.referenceMs, clock.oddRecords],
@@ -101,7 +105,7 @@ export function decodeCommitted(offset: number, metadata: string): Committed | u
     limitReachedMs: limits[1],
     position: offset + data.position,
   };
-  return { restart, logId: data.log, leaderEpoch: data.epoch };
+  return { restart, logId: data.log, output: data.output, leaderEpoch: data.epoch };
 }
 
 function parsed(text: string): unknown {

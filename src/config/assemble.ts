@@ -91,6 +91,12 @@ export const assemble = z
       .max(249)
       .default('tailmark-assemble')
       .describe('Consumer group, and beginning of the transactional ids.'),
+    allow_other_groups: z
+      .boolean()
+      .default(false)
+      .describe(
+        'Assemble topics that another group assembles into the same output; every trace then counts twice.',
+      ),
     wait: duration('30s', second, 10 * minute).describe(
       'A trace without a span for this long is complete.',
     ),

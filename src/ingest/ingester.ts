@@ -109,6 +109,7 @@ export class Ingester implements SourceHandler {
   async onClaimed(claim: Claim, found: FoundPartition): Promise<ReadPosition> {
     const { topic } = claim;
     this.#context.metrics.eventsConsumed.inc({ topic }, 0);
+    this.#context.metrics.deadLetters.inc({ topic }, 0);
     const position = await this.#startPositionOf(claim, found);
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));

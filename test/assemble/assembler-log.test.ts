@@ -41,7 +41,8 @@ it('a topic of spans that is rejected is said in the log and by its metrics, wit
     endOffset: async () => 30,
     assembly: (_claim, logId, restart) =>
       new PartitionAssembly({
-        ...{ topic: 'spans', partition: 0, logId, restart, settings, rules: childrenRules },
+        ...{ topic: 'spans', partition: 0, logId, output: 'timing', restart, settings },
+        rules: childrenRules,
         read: traceReader('otlp_json', childrenRules),
         ...{ format: 'otlp_json', check: new EventCheck(config), maxMessageBytes: 1e6 },
       }),

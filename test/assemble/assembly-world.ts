@@ -136,7 +136,8 @@ class Member {
       endOffset: async () => broker.records.length,
       assembly: (_claim, logId, restart) =>
         new PartitionAssembly({
-          ...{ topic: 'spans', partition: 0, logId, restart, settings, rules: childrenRules },
+          ...{ topic: 'spans', partition: 0, logId, output: 'timing', restart, settings },
+          rules: childrenRules,
           ...{ read, format: 'otlp_json', check, maxMessageBytes: 1e6 },
         }),
     });

@@ -19,7 +19,8 @@ class KeylessRecords extends RecordList {
 /** Details of letters of traces that have no root, where records have no key. */
 function detailsOf(file: string, format: SpanFormat): Set<string> {
   const assembly = new PartitionAssembly({
-    ...{ topic: 'spans', partition: 0, logId: '', restart: freshStart(0, settings), settings },
+    ...{ topic: 'spans', partition: 0, logId: '', output: 'timing' },
+    ...{ restart: freshStart(0, settings), settings },
     ...{ rules: childrenRules, read: traceReader(format, childrenRules), format, check },
     maxMessageBytes: 1e6,
   });

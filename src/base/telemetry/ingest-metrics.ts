@@ -53,7 +53,11 @@ export function ingestMetrics(make: MetricFactory) {
       'Chunks that a table lacked after ClickHouse was killed and that were sent to it again.',
       ['table'],
     ),
-    deadLetters: make.counter('dead_letters_total', 'Messages written to the dead-letter topic.'),
+    deadLetters: make.counter(
+      'dead_letters_total',
+      'Messages written to the dead-letter topic of a topic.',
+      ['topic'],
+    ),
     deadLettersSuppressed: make.counter(
       'dead_letters_suppressed_total',
       'Dead letters not written, as there are too many, by reason.',

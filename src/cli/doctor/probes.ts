@@ -28,9 +28,12 @@ export const probes = {
     const { createLog } = await import('../../base/telemetry/log.ts');
     return probeTopics(config, createLog({ level: 'error' }));
   },
-  /** The same of topics of spans. */
-  spanTopics: async (config: Config) =>
-    (await import('../../roles/assemble/probe-span-topics.ts')).probeSpanTopics(config),
+  /** The same of topics of spans, and of the group that assembles them. */
+  spanTopics: async (config: Config) => {
+    const { probeAssemblers } = await import('../../roles/assemble/other-assemblers.ts');
+    const { probeSpanTopics } = await import('../../roles/assemble/probe-span-topics.ts');
+    return (await Promise.all([probeAssemblers(config), probeSpanTopics(config)])).flat();
+  },
   /** Needs both servers. */
   group: async (config: Config) =>
     (await import('../../ingest/require-own-group.ts')).probeGroup(config),

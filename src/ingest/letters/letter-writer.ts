@@ -57,7 +57,7 @@ export async function publishLetters(
   for (let from = 0; from < messages.length; from += LETTERS_AT_ONCE) {
     const some = messages.slice(from, from + LETTERS_AT_ONCE);
     await publisher.publish(`${topic}${deadLetterSuffix}`, some);
-    metrics.deadLetters.inc(some.length);
+    metrics.deadLetters.inc({ topic }, some.length);
   }
 }
 

@@ -14,14 +14,19 @@ import type { RoleContext, RunningRole } from '../role.ts';
 import { assembleConfigOf, assembleTopics } from './assemble-topics.ts';
 import { Assembler, type AssemblyOutput } from './assembler.ts';
 import { EventCheck } from './event-check.ts';
+import { OtherAssemblers, requireSoleAssembler } from './other-assemblers.ts';
 import { PartitionAssembly, type Publication } from './partition-assembly.ts';
 import { rulesOf, settingsOf } from './topic-rules.ts';
+
+/** How often other groups are looked for. */
+const LOOK_MS = 300_000;
 
 /** Starts the role assemble: spans of Kafka's topics to timing events, each trace once. */
 export async function startAssemble(context: RoleContext): Promise<RunningRole> {
   const { config, log, metrics } = context;
   const assemble = assembleConfigOf(config);
-  const { input } = assembleTopics(config);
+  const { input, output } = assembleTopics(config);
+  await requireSoleAssembler(config);
   const settings = settingsOf(assemble);
   const topics = new Map(assemble.topics.map((entry) => [entry.topic, partsOf(entry)]));
   const check = new EventCheck(config);
@@ -40,7 +45,7 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
       invariant(parts !== undefined, `topic ${topic} must be one of assemble.topics`);
       const maxMessageBytes = config.limits.max_message_bytes;
       return new PartitionAssembly({
-        ...{ topic, partition, logId, restart, settings, check, maxMessageBytes, ...parts },
+        ...{ topic, partition, logId, output, restart, settings, check, maxMessageBytes, ...parts },
       });
     },
   });
@@ -60,10 +65,14 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
     throw error;
   }
   assembler.start();
+  const others = new OtherAssemblers(config, log);
+  const stopLooking = systemClock.every(LOOK_MS, () => void others.observe());
   return {
     done: Promise.race([source.done, assembler.failed]),
-    problems: () => [...source.problems(), ...assembler.problems()],
+    problems: () => [...source.problems(), ...assembler.problems(), ...others.problems()],
+    notes: () => others.notes(),
     stop: async () => {
+      stopLooking();
       source.quiesce();
       await assembler.drain();
       await source.stop();
@@ -107,7 +116,7 @@ async function openOutput(
       ]);
       const reached = new Map([[group, [{ topic, partition, offset, metadata }]]]);
       await opened.publish(messages, reached);
-      metrics.deadLetters.inc(deadLetters.length);
+      metrics.deadLetters.inc({ topic }, deadLetters.length);
     },
     close: () => opened.close(),
   };

@@ -178,6 +178,7 @@ export class Assembler implements SourceHandler {
     metrics.assembleTransactions.inc({ topic }, 0);
     metrics.assembleFailures.inc({ topic }, 0);
     metrics.assembleEvents.inc({ topic }, 0);
+    metrics.deadLetters.inc({ topic }, 0);
     const output = await this.#options.openOutput(topic, partition);
     try {
       // Read after the output is open: from then on nobody else commits.

@@ -28,6 +28,8 @@ export interface PartitionAssemblyOptions {
   readonly topic: string;
   readonly partition: number;
   readonly logId: string;
+  /** Topic of the events. */
+  readonly output: string;
   readonly restart: RestartPoint;
   readonly settings: AssembleSettings;
   readonly rules: TraceRules;
@@ -150,8 +152,8 @@ export class PartitionAssembly implements TraceSink {
   /** Returns what is to be published, and keeps none of it. */
   publication(): Publication {
     const restart = this.#assembler.restartPoint();
-    const { logId } = this.#options;
-    const metadata = encodeCommitted({ restart, logId, leaderEpoch: this.#leaderEpoch });
+    const { logId, output } = this.#options;
+    const metadata = encodeCommitted({ restart, logId, output, leaderEpoch: this.#leaderEpoch });
     const publication: Publication = {
       events: this.#messages.take(),
       letters: this.#letters,

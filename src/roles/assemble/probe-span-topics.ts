@@ -109,8 +109,8 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
   for (const partition of new Set(records.map((record) => record.partition))) {
     const some = records.filter((record) => record.partition === partition);
     const assembly = new PartitionAssembly({
-      ...{ topic, partition, logId: '', restart: freshStart(0, settings), settings, format, rules },
-      ...{ read, check: new EventCheck(config) },
+      ...{ topic, partition, logId: '', output: '', format, rules, read },
+      ...{ restart: freshStart(0, settings), settings, check: new EventCheck(config) },
       maxMessageBytes: config.limits.max_message_bytes,
     });
     const list = new RecordList(
