@@ -251,7 +251,7 @@ export class TraceAssembler {
     const { maxOpenTraces } = this.#settings;
     if (this.#hasLimits) {
       while (this.openTraces >= maxOpenTraces) this.#evict('max_open_traces');
-      if (this.#traces.size >= maxKnown(this.#settings)) this.#forgetOldest();
+      while (this.#traces.size >= maxKnown(this.#settings)) this.#forgetOldest();
     }
     const { latest } = this.#checkpoints;
     return this.#traces.add(id, latest, this.#offset, index, this.#clock.nowMs);

@@ -40,7 +40,8 @@ export class ReusedSpan implements TraceSpan {
 }
 
 /** Why a trace was closed: `wait` is the normal end, all others are limits. */
-export type ClosingCause = 'wait' | 'max_trace' | 'max_open_traces' | 'max_bytes';
+export const closingCauses = ['wait', 'max_trace', 'max_open_traces', 'max_bytes'] as const;
+export type ClosingCause = (typeof closingCauses)[number];
 
 /** A closed trace, with what an event or a dead letter is made of. The next one overwrites its spans. */
 export interface ClosedTrace {

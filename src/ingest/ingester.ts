@@ -110,6 +110,8 @@ export class Ingester implements SourceHandler {
     const { topic } = claim;
     this.#context.metrics.eventsConsumed.inc({ topic }, 0);
     this.#context.metrics.deadLetters.inc({ topic }, 0);
+    // An alert watches it.
+    this.#context.metrics.eventsDropped.inc({ topic, reason: 'unknown_schema' }, 0);
     const position = await this.#startPositionOf(claim, found);
     if (!claim.isLost) {
       this.#partitions.set(claim, new PartitionIngest(claim, position, this.#context));

@@ -1,4 +1,5 @@
 import { expect, it } from 'vitest';
+import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { recordedMessages } from '../assemble/assemble-messages.ts';
 import { useStack } from '../containers/stack.ts';
@@ -23,6 +24,10 @@ const until = (url: string, path: string, form: RegExp) =>
   poll(`${path} matches ${form}`, async () => form.exec(await ask(url, path).catch(String))?.[0], {
     deadlineMs: 60_000,
   });
+
+/** The same spans with other trace ids. */
+const newTrace = (spans: Buffer | null | undefined) =>
+  Buffer.from(String(spans).replaceAll(/"traceId":"..../g, '"traceId":"f00d'));
 
 async function urlOf(child: Child): Promise<string> {
   await child.logged('health and metrics at ');
@@ -82,8 +87,20 @@ it('A process that only assembles serves its health and metrics, without ClickHo
       expect(await ask(url, '/metrics')).toContain(
         `tailmark_assemble_transaction_failures_total{topic="${topic}"} 1\n`,
       );
-      child.signal('SIGTERM');
-      expect(await child.exited).toBe(0);
+
+      // What it writes to is gone: no transaction can succeed.
+      const admin = createKafkaClient(rig.config.kafka).admin();
+      await admin.connect();
+      await admin.deleteTopics({ topics: [rig.topic] });
+      await admin.disconnect();
+      await rig.publish(
+        recordedMessages('kafka/zipkin_spans_json.jsonl.gz').map(({ value }) => {
+          return { value: newTrace(value) };
+        }),
+        topic,
+      );
+      await child.logged(`must exist; missing: ${rig.topic}`);
+      expect(await child.exited).toBe(69);
     });
   } finally {
     await proxy.close();

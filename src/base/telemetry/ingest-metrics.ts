@@ -89,8 +89,8 @@ export function ingestMetrics(make: MetricFactory) {
     ),
     progressAgeSeconds: make.gauge(
       'progress_age_seconds',
-      'Time without progress while records wait.',
-      [],
+      'Time without progress while records wait, by role.',
+      ['role'],
       'max',
     ),
   };

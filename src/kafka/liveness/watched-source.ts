@@ -12,6 +12,10 @@ import { type PartitionState, StallDetector, type Verdict } from './stall-detect
 
 type Client = Pick<Kafka, 'admin' | 'consumer'>;
 
+type WatchedMetrics = Pick<Metrics, 'rebalances' | 'consumerRestarts' | 'progressAgeSeconds'> &
+  Partial<Pick<Metrics, 'lagMessages'>>;
+type Role = 'ingest' | 'assemble';
+
 export interface WatchedSourceOptions {
   readonly config: Config;
   readonly kafka: Client;
@@ -23,7 +27,9 @@ export interface WatchedSourceOptions {
   /** Whether what was read is committed soon: spans wait for the rest of their trace. @default true */
   readonly commitsSoon?: boolean;
   readonly log?: Logger | undefined;
-  readonly metrics?: Metrics | undefined;
+  readonly metrics?: WatchedMetrics | undefined;
+  /** @default {ingest} */
+  readonly role?: Role;
   /** @default as in docs/explained/liveness.md */
   readonly limits?: { readonly unreadyMs: number; readonly stalledMs: number };
 }
@@ -116,7 +122,7 @@ export class WatchedSource implements Source {
     this.#stopTicking();
     this.#detector = undefined;
     this.#probe.close();
-    this.#options.metrics?.lagMessages.reset();
+    this.#options.metrics?.lagMessages?.reset();
     this.#verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
   }
 
@@ -198,11 +204,11 @@ export class WatchedSource implements Source {
   }
 
   #report(before: Verdict, now: Verdict): void {
-    const { log, metrics } = this.#options;
+    const { log, metrics, role = 'ingest' } = this.#options;
     const { joins, crashes } = this.#observer;
     metrics?.rebalances.inc(joins - this.#counted.joins);
     metrics?.consumerRestarts.inc(crashes - this.#counted.crashes);
-    metrics?.progressAgeSeconds.set(now.progressAgeMs / 1000);
+    metrics?.progressAgeSeconds.set({ role }, now.progressAgeMs / 1000);
     this.#counted = { joins, crashes };
     if (before.problems.length === 0 && now.problems.length > 0) {
       log?.warn({ problems: now.problems }, 'Kafka consumption stalled');

@@ -1,17 +1,25 @@
 import { traceReader } from '../../assemble/span-formats.ts';
 import { systemClock } from '../../base/clock.ts';
 import { invariant } from '../../base/invariant.ts';
+import { OperatorError } from '../../base/operator-error.ts';
 import type { AssembleTopic } from '../../config/assemble.ts';
+import type { Config } from '../../config/schema.ts';
 import { DeadLetterBudget } from '../../ingest/letters/dead-letter-budget.ts';
 import { rationedMessages } from '../../ingest/letters/letter-writer.ts';
-import { createKafkaClient, probing } from '../../kafka/client/kafka-client.ts';
+import { createKafkaClient, kafkaError, probing } from '../../kafka/client/kafka-client.ts';
+import { requireTopics } from '../../kafka/client/kafka-topics.ts';
 import { PartitionCommits } from '../../kafka/client/partition-commits.ts';
 import { TransactionalPublisher } from '../../kafka/client/transactional-publisher.ts';
 import { KafkaSource } from '../../kafka/kafka-source.ts';
 import { WatchedSource } from '../../kafka/liveness/watched-source.ts';
 import { RecordBatchReader } from '../../kafka/protocol/record-batch-reader.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
-import { assembleConfigOf, assembleTopics } from './assemble-topics.ts';
+import {
+  assembleConfigOf,
+  assembleLetterTopics,
+  assembleTopics,
+  requireAssembleTopics,
+} from './assemble-topics.ts';
 import { Assembler, type AssemblyOutput } from './assembler.ts';
 import { EventCheck } from './event-check.ts';
 import { OtherAssemblers, requireSoleAssembler } from './other-assemblers.ts';
@@ -40,6 +48,7 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
     committed: (topic, partition) => commits.committed(topic, partition),
     endOffset: (topic, partition) => commits.endOffset(topic, partition),
     openOutput: (topic, partition) => openOutput(context, topic, partition, letterBudget),
+    lastingFailure: (error) => lastingFailure(config, error),
     assembly: ({ topic, partition }, logId, restart) => {
       const parts = topics.get(topic);
       invariant(parts !== undefined, `topic ${topic} must be one of assemble.topics`);
@@ -54,8 +63,12 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   const probeKafka = createKafkaClient(config.kafka, probing);
   const sourceConfig = { ...config.kafka, group_id: groupId, topics: input };
   const watched = { ...config, kafka: sourceConfig };
+  const { rebalances, consumerRestarts, progressAgeSeconds } = metrics;
   const source = new WatchedSource(
-    { config: watched, kafka, probeKafka, clock: systemClock, commitsSoon: false, log },
+    {
+      ...{ config: watched, kafka, probeKafka, clock: systemClock, commitsSoon: false, log },
+      ...{ role: 'assemble', metrics: { rebalances, consumerRestarts, progressAgeSeconds } },
+    },
     (observed) => new KafkaSource(sourceConfig, { log, kafka: observed }),
   );
   try {
@@ -79,6 +92,24 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
       await commits.close();
     },
   };
+}
+
+/** Why no transaction can succeed: a topic or a right is missing. undefined where another attempt may. */
+async function lastingFailure(config: Config, error: unknown): Promise<OperatorError | undefined> {
+  const explained = kafkaError(error, 'write the events of traces', config.kafka);
+  if (explained.code === 'TAILMARK_KAFKA_DENIED') return explained;
+  if (explained.code !== 'TAILMARK_KAFKA_TOPIC_MISSING') return undefined;
+  try {
+    // Brokers say the same for a moment while a topic has no leader.
+    await requireAssembleTopics(config);
+    const letters = assembleLetterTopics(config).map(({ topic }) => topic);
+    await requireTopics(config.kafka, letters);
+    return undefined;
+  } catch (missing) {
+    return missing instanceof OperatorError && missing.code === explained.code
+      ? missing
+      : undefined;
+  }
 }
 
 function partsOf(entry: AssembleTopic) {

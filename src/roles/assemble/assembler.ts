@@ -1,10 +1,12 @@
 import type { AssembleSettings } from '../../assemble/assemble-settings.ts';
 import type { RestartPoint } from '../../assemble/restart-point.ts';
+import { closingCauses } from '../../assemble/trace.ts';
 import type { Clock } from '../../base/clock.ts';
 import { Failure, messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
+import { rejectReasons } from '../../decode/reject-reasons.ts';
 import { RejectWarnings } from '../../ingest/letters/reject-warnings.ts';
 import type { RecordBatch } from '../../source/record.ts';
 import {
@@ -36,6 +38,8 @@ export interface AssemblerOptions {
    * elsewhere, publishes nothing any more, and what it has published can be read.
    */
   openOutput(topic: string, partition: number): Promise<AssemblyOutput>;
+  /** Why no further transaction can succeed after an error; undefined where one may. */
+  lastingFailure?(error: unknown): Promise<OperatorError | undefined>;
   committed(topic: string, partition: number): Promise<CommittedOffset>;
   endOffset(topic: string, partition: number): Promise<number>;
   assembly(claim: Claim, logId: string, restart: RestartPoint): PartitionAssembly;
@@ -178,6 +182,8 @@ export class Assembler implements SourceHandler {
     metrics.assembleTransactions.inc({ topic }, 0);
     metrics.assembleFailures.inc({ topic }, 0);
     metrics.assembleEvents.inc({ topic }, 0);
+    for (const cause of closingCauses) metrics.assembleClosed.inc({ topic, cause }, 0);
+    for (const reason of rejectReasons) metrics.assembleRejected.inc({ topic, reason }, 0);
     metrics.deadLetters.inc({ topic }, 0);
     const output = await this.#options.openOutput(topic, partition);
     try {
@@ -252,6 +258,8 @@ export class Assembler implements SourceHandler {
         'a transaction failed, or another process has the partition; reading it again from its commit',
       );
       this.#readAgain(claim, why);
+      const lasting = await this.#options.lastingFailure?.(error);
+      if (lasting !== undefined) this.#failure.reject(lasting);
       await output.close().catch(() => undefined);
       throw new ClaimLostError(partition.name, { cause: error });
     }

@@ -245,7 +245,9 @@ export class PartitionAssembly implements TraceSink {
       },
     });
     if (problem !== undefined) this.#letterOf(offset, index, unreadable, problem, value);
-    if (!this.#hasForeignKeys && records.key?.() === null) this.#hasForeignKeys = true;
+    // A record without a span says nothing of how spans are keyed.
+    const hasSpans = traceId !== '';
+    if (hasSpans && !this.#hasForeignKeys && records.key?.() === null) this.#hasForeignKeys = true;
   }
 
   /** Adds a letter, unless it has been published before. */
