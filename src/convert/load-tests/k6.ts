@@ -3,6 +3,7 @@ import type { DraftSink } from '../../formats/format-reader.ts';
 import { objectOf } from '../../formats/loose-json.ts';
 import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '../file-format.ts';
 import { type Line, lines } from '../lines.ts';
+import { statusOfHttp } from '../servers/http-status.ts';
 import { csvRecords } from './csv-records.ts';
 import { CsvTable } from './csv-table.ts';
 import { FieldReader } from './field-reader.ts';
@@ -43,6 +44,11 @@ function timeMsOf(text: string): number {
   // Seconds unless the option K6_CSV_TIME_FORMAT asks for milliseconds, microseconds or nanoseconds.
   const divisor = [1e-3, 1, 1e3, 1e6][Math.max(0, Math.ceil((text.length - 11) / 3))];
   return divisor === undefined ? Number.NaN : Number(text) / divisor;
+}
+
+/** Whether a code is an answer. Before 0.31, and without a callback, k6 says no more. */
+function isServed(code: string | undefined): boolean {
+  return code === undefined || statusOfHttp(Number(code)) === 'ok';
 }
 
 /** Puts the points of a request together: they follow each other, and `http_reqs` is the first. */
@@ -111,8 +117,10 @@ class Requests {
   }
 
   #dimensionsOf(point: Point, failed: number | undefined) {
-    const hasFailed =
-      failed === undefined ? point.tag('expected_response') === 'false' : failed > 0;
+    const expected = point.tag('expected_response');
+    const isExpected =
+      expected === undefined ? isServed(point.tag('status')) : expected !== 'false';
+    const hasFailed = failed === undefined ? !isExpected : failed > 0;
     const isTimeout = point.tag('error_code') === '1050';
     const failure = failureStatus(point.tag('status'), isTimeout ? 'timeout' : point.tag('error'));
     const request_type = point.tag('name');

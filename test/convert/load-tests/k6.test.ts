@@ -96,6 +96,21 @@ describe('k6', () => {
     expect((await convert(k6, textFile(text))).events).toMatchObject([{ status: 'timeout' }]);
   });
 
+  it.each([
+    ['"status":"200"', 'ok'],
+    ['"status":"404"', 'ok'],
+    ['"status":"503"', 'error'],
+    ['"status":"0","error_code":"1050"', 'timeout'],
+    ['"status":"503","expected_response":"true"', 'ok'],
+    ['"name":"x"', 'ok'],
+  ])('tells the status of %s where http_req_failed is not there', async (tags, status) => {
+    const data = `"data":{"time":"2026-11-25T17:01:52Z","value":1,"tags":{${tags}}}`;
+    const text = ['http_reqs', 'http_req_duration']
+      .map((metric) => `{"type":"Point",${data},"metric":"${metric}"}\n`)
+      .join('');
+    expect((await convert(k6, textFile(text))).events).toMatchObject([{ status }]);
+  });
+
   it('is recognised by its lines', () => {
     expect(k6.recognise(jsonText.slice(0, 65_536), 'a.json')).toBeDefined();
     expect(k6.recognise(fixtureText(csvPath), 'a.csv')).toBeDefined();
