@@ -52,6 +52,41 @@ it('converts the same logs as text, which are of another run', async () => {
   expect(new Set(names)).toEqual(new Set(['rank_Features,rank_Ranker', 'rank_Ranker']));
 });
 
+const older = [
+  [
+    'INFO 2023-05-24 01:19:04,860 http_proxy 192.0.2.1 CUpzh / default http_proxy.py:1254 - POST 200 9.5ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model default_Model#EjYmnQ CUpzh / default model.py:42 - took INFERENCE 3.3ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model default_Model#EjYmnQ CUpzh / default replica.py:542 - __CALL__ OK 5.8ms',
+  ],
+  [
+    'INFO 2023-05-24 01:19:04,860 proxy 192.0.2.1 CUpzh /default proxy.py:1165 - POST 200 9.5ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model 8ey9y40a CUpzh /default replica.py:373 - __CALL__ OK 5.8ms',
+  ],
+  [
+    '{"levelname": "INFO", "asctime": "2023-05-24 01:19:04,860", "component_name": "proxy", "request_id": "CUpzh", "route": "/default", "message": "proxy.py:1165 - POST 200 9.5ms"}',
+    '{"levelname": "INFO", "asctime": "2023-05-24 01:19:04,854", "deployment": "default_Model", "request_id": "CUpzh", "message": "replica.py:373 - __CALL__ OK 5.8ms"}',
+  ],
+  [
+    'INFO 2023-05-24 01:19:04,860 proxy 192.0.2.1 CUpzh -- 192.0.2.7:4711 POST /default 200 9.5ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model 8ey9y40a CUpzh -- [::1]:4711 CALL predict OK 5.8ms',
+  ],
+];
+
+it.each(older)('reads lines of other releases of Ray Serve: %s', async (...lines) => {
+  for (const line of lines) expect(rayServe.recognise(line, 'a.log')).toBeDefined();
+  const { events, rejects, skipped } = await convert(
+    rayServe,
+    lines.map((line) => textFile(line)),
+  );
+  expect({ rejects, skipped }).toEqual(none);
+  expect(events).toEqual([
+    {
+      ...{ ts: Date.parse('2023-05-24T01:19:04.850Z'), model: 'default', id: 'CUpzh' },
+      ...{ status: 'ok', total_ms: 9.5, stages_ms: { default_Model: 5.8 } },
+    },
+  ]);
+});
+
 const batched = 'torchserve/0.7.1-batched';
 
 it('converts the three logs of TorchServe, joined by order', async () => {
