@@ -7,8 +7,9 @@ import { statusOfHttp } from './http-status.ts';
 const MAX_WAITING = 100_000;
 const QUARTER_MS = 15 * 60_000;
 
+/** Inference by TorchServe's own path, or by KServe's protocols v1 and v2. */
 const accessLine =
-  /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d),(\d{3}) - \S+ "(?:POST|PUT|GET) \/predictions\/([^/ ?]+)\S* HTTP\/\S+" (\d{3}) (\d+)$/;
+  /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d),(\d{3}) - \S+ "(?:POST|PUT|GET) \/(?:predictions|v1\/models(?=\/[^/ ?]+:predict)|v2\/models(?=\/[^ ?]+\/infer))\/([^/ ?:]+)\S* HTTP\/\S+" (\d{3}) (\d+)$/;
 const metricLine =
   /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d),(\d{3}) - (\w+)\.(\w+):([\d.]+)\|#(.*)\|#(.*)$/;
 

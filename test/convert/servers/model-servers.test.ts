@@ -198,3 +198,17 @@ it('converts a profile of ONNX Runtime', async () => {
     expect(Math.abs(Number(ts) - Number(events[i]?.ts))).toBeLessThanOrEqual(1);
   });
 });
+
+it('converts requests to TorchServe by the protocols of KServe, and no others', async () => {
+  const requests = [
+    ...['POST /predictions/a/1.0?x=1', 'POST /v1/models/b:predict', 'POST /v2/models/c/infer'],
+    ...['POST /v2/models/d/versions/1/infer', 'GET /v1/models/e', 'GET /v2/models/f/ready'],
+    ...['GET /ping', 'POST /models?url=g'],
+  ];
+  const text = requests
+    .map((each) => `2023-08-01T20:22:43,541 - /192.0.2.1:5 "${each} HTTP/1.1" 200 15\n`)
+    .join('');
+  const { events, rejects } = await convert(torchserve, textFile(text));
+  expect(rejects).toEqual([]);
+  expect(events.map(({ model }) => model)).toEqual(['a', 'b', 'c', 'd']);
+});
