@@ -30,9 +30,9 @@ interface Handled {
 }
 
 /**
- * TorchServe's access log, with model_metrics and ts_metrics where given. No line has all of a request, and none
- * has a common key. So they are joined by order, model by model: the k-th answered request of the access log,
- * the k-th queue latency, the k-th id of the batches. Replies go out in that order.
+ * TorchServe's access log, with model_metrics and ts_metrics where given. No line has all of a request, and
+ * none has a common key. So they are joined by order, model by model: the k-th answered request of the access
+ * log, the k-th queue latency, the k-th id of the batches. Replies go out in that order.
  *
  * Lines say when a request ended, in local time. The epoch stamps of the metrics give its offset from UTC, which
  * is 0 without them. Milliseconds of the total are whole, as the log has them. Requests that failed have no

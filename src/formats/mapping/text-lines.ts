@@ -29,11 +29,11 @@ export function shownLine(text: string): string {
 }
 
 /**
- * Remote address, user, time, request, status, body bytes, referer, user agent; `rest`: what follows. Before
- * 0.25 ingress-nginx writes the address twice. Quotes in a text are `\x22`, or `\"` by escape=json.
+ * Remote address, user, time, request, status, body bytes, referer, user agent; in the format `main` of nginx'
+ * packages, forwarded-for; `rest`: what follows. Before 0.25 ingress-nginx writes the address twice. Quotes in a text are `\x22`, or `\"` by escape=json.
  */
 const combined =
-  /^\S+ - (?:\[[^\]]*\] - )?[^["]* \[(?<day>\d\d)\/(?<month>[A-Z][a-z]{2})\/(?<year>\d{4}):(?<time>[\d:]{8}) (?<zone>[+-]\d\d)(?<minutes>\d\d)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\S+) \S+ "(?:[^"\\]|\\.)*" "(?:[^"\\]|\\.)*"(?<rest>.*)$/;
+  /^\S+ - (?:\[[^\]]*\] - )?[^["]* \[(?<day>\d\d)\/(?<month>[A-Z][a-z]{2})\/(?<year>\d{4}):(?<time>[\d:]{8}) (?<zone>[+-]\d\d)(?<minutes>\d\d)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\S+) \S+ "(?:[^"\\]|\\.)*" "(?:[^"\\]|\\.)*"(?: "(?:[^"\\]|\\.)*")?(?<rest>.*)$/;
 
 /**
  * Value of a pair without quotes: a list of upstreams one after another, or one word. Items of a list have no

@@ -206,6 +206,14 @@ describe('presets', () => {
     expect(drafts.map(({ total_ms }) => total_ms)).toEqual([167, 167, 167]);
   });
 
+  it('nginx: the format main, with who asked first', async () => {
+    const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const main = line.replace(' rt=', ' "192.0.2.1, 192.0.2.2" rt=');
+    const { drafts, rejects } = await convertBytes(nginx, `${line}\n${main}`);
+    expect(rejects).toEqual([]);
+    expect(drafts[1]).toEqual(drafts[0]);
+  });
+
   it('nginx: JSON with the bytes that escape=default writes', async () => {
     const line = String.raw`{"msec":1795626112.123,"uri":"/predict/\xD0\x96\x22?q=\x5C\xFF","status":200,"request_time":0.1}`;
     expect(nginx.recognise(line, 'a')).toBe('keys msec, request_time, status');
