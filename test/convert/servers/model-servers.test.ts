@@ -212,3 +212,22 @@ it('converts requests to TorchServe by the protocols of KServe, and no others', 
   expect(rejects).toEqual([]);
   expect(events.map(({ model }) => model)).toEqual(['a', 'b', 'c', 'd']);
 });
+
+it('places requests of several trace files of Triton by one clock, and passes over tensors', async () => {
+  const file = (ns: number) => {
+    const timestamps = [
+      { name: 'HTTP_RECV_START', ns },
+      { name: 'HTTP_SEND_END', ns: ns + 2e6 },
+    ];
+    const data = `{"id":1,"activity":"TENSOR_QUEUE_INPUT","tensor":{"data":"${'1,'.repeat(2 ** 20)}"}}`;
+    return textFile(`[${JSON.stringify({ id: 1, timestamps })}, ${data}]`, 1_000_003);
+  };
+  const { events, rejects, skipped } = await convert(triton, [file(5e9), file(6e9)], {
+    ...{ model: 'm', startMs: 1_700_000_000_000 },
+  });
+  expect({ rejects, skipped }).toEqual(none);
+  expect(events.map(({ ts, total_ms }) => [ts, total_ms])).toEqual([
+    [1_700_000_000_000, 2],
+    [1_700_000_001_000, 2],
+  ]);
+});
