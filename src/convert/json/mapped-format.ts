@@ -4,6 +4,7 @@ import type { DraftSink, FormatReason } from '../../formats/format-reader.ts';
 import { jsonBytes, objectOf, parsed } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
 import { compileMapping } from '../../formats/mapping/compile-mapping.ts';
+import { finder } from '../../formats/mapping/compile-sources.ts';
 import type { FoundFields } from '../../formats/mapping/found-fields.ts';
 import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
 import { shownLine, textLines } from '../../formats/mapping/text-lines.ts';
@@ -52,9 +53,13 @@ function formatOf(
     name,
     what,
     recognise: (head) => {
-      const text = textOf(mappingOf());
+      const mapping = mappingOf();
+      const text = textOf(mapping);
+      const unwrapped = mapping.unwrap === undefined ? undefined : finder(mapping.unwrap);
       // What a server says while it starts may come first.
-      for (const line of head.split('\n')) {
+      for (const whole of head.split('\n')) {
+        const inner = unwrapped?.(parsed(whole))?.value;
+        const line = typeof inner === 'string' ? inner : whole;
         const isJson = /^\s*(?:\[\s*)?\{/.test(line);
         const value = (isJson ? parsed(line) : undefined) ?? text?.read(line.trim());
         if (isJson && hasKeys(value, signs)) return `keys ${signs.join(', ')}`;

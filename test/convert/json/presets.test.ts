@@ -321,6 +321,8 @@ describe('presets', () => {
       JSON.stringify(at % 2 === 0 ? { '@timestamp': 'x', message: line } : { log: `${line}\n` }),
     );
     await expectExactly(format, wrapped.join('\n'), readLines(`expected/${name}.ndjson`));
+    const found = Object.values(formats).filter((each) => each.recognise(wrapped.join('\n'), 'a'));
+    expect(found).toEqual([format]);
   });
 
   it('recognise their own file and no other', () => {
