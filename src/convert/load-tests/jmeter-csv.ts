@@ -17,7 +17,7 @@ const jmeter3 = jmeter5.filter((column) => column !== 'URL');
 const csvNames = {
   ...{ ts: 'timeStamp', total: 'elapsed', label: 'label', code: 'responseCode' },
   ...{ message: 'responseMessage', success: 'success', received: 'bytes', sent: 'sentBytes' },
-  ...{ latency: 'Latency', connect: 'Connect' },
+  ...{ latency: 'Latency', connect: 'Connect', samples: 'SampleCount' },
 };
 
 /** The character after the first column, which is the time wherever one is saved. JMeter lets it be any. */

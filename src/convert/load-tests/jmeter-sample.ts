@@ -7,7 +7,7 @@ import { failureStatus, modelOfLabel } from './labels.ts';
 type SampleNames = Readonly<
   Record<
     | ('ts' | 'total' | 'label' | 'code' | 'message')
-    | ('success' | 'received' | 'sent' | 'latency' | 'connect'),
+    | ('success' | 'received' | 'sent' | 'latency' | 'connect' | 'samples'),
     string
   >
 >;
@@ -42,6 +42,10 @@ export function sampleDraft(fields: FieldReader, names: SampleNames, options: Co
   const ts = tsOf(fields, names.ts);
   const total_ms = fields.number(names.total, 'bad_duration');
   const isOk = successOf(fields, names);
+  const samples = fields.optionalNumber(names.samples, 'bad_field') ?? 1;
+  if (samples > 1) {
+    fields.fail('bad_duration', names.samples, 'be 1, as the sum of several has the time of none');
+  }
   const response_bytes = fields.optionalNumber(names.received, 'bad_field');
   const request_bytes = fields.optionalNumber(names.sent, 'bad_field');
   const connect = fields.optionalNumber(names.connect, 'bad_duration');

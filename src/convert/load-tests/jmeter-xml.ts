@@ -8,6 +8,7 @@ import { originOf } from './json-lines.ts';
 const names = {
   ...{ ts: 'ts', total: 't', label: 'lb', code: 'rc', message: 'rm', success: 's' },
   ...{ received: 'by', sent: 'sby', latency: 'lt', connect: 'ct' },
+  samples: 'sc',
 };
 const sampleTags = new Set(['httpSample', 'sample']);
 const maxDepth = 64;

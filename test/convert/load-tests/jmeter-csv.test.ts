@@ -89,6 +89,16 @@ describe('jmeter_csv', () => {
     expect(events).toMatchObject([{ ts, total_ms: 9 }]);
   });
 
+  it('rejects the sums that the mode Statistical writes', async () => {
+    const rows = '1551783627191,90,a,true,10,1\n1551783627191,9,a,true,1,0\n';
+    const text = `timeStamp,elapsed,label,success,SampleCount,ErrorCount\n${rows}`;
+    const { events, rejects } = await convert(jmeterCsv, textFile(text));
+    expect(events).toMatchObject([{ total_ms: 9 }]);
+    expect(rejects.map(({ detail }) => detail)).toEqual([
+      'Line 2: SampleCount must be 1, as the sum of several has the time of none: it is "10"',
+    ]);
+  });
+
   it('tells the status by the code where success was not saved', async () => {
     const codes = ['200', '302', '404', '504', 'Non HTTP response code: java.net.ConnectException'];
     const rows = [...codes, ''].map((code) => `1551783627191,9,a,${code}\n`);
