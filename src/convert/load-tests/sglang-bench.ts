@@ -125,21 +125,26 @@ async function convertFile(
 ) {
   let number = 0;
   for await (const text of jsonValues(file.open(), '{"')) {
-    const where = `Run ${++number}`;
-    const kept = originOf((text ?? '').slice(0, maxCharsKept));
-    const run = objectOf(parsed((text ?? '').replace(notFinite, '$1null')));
-    if (run === undefined) {
-      sink.reject('invalid_json', `${where}: ${text === undefined ? tooLongValue : notJson}`, kept);
-      continue;
+    const value = parsed((text ?? '').replace(notFinite, '$1null'));
+    // A sweep of vLLM writes its runs as a list.
+    for (const each of Array.isArray(value) ? value : [value]) {
+      const where = `Run ${++number}`;
+      const kept = originOf((text ?? '').slice(0, maxCharsKept));
+      const run = objectOf(each);
+      if (run === undefined) {
+        const problem = text === undefined ? tooLongValue : notJson;
+        sink.reject('invalid_json', `${where}: ${problem}`, kept);
+        continue;
+      }
+      const details = detailsOf(run, where);
+      if (typeof details === 'string') {
+        sink.reject('missing_durations', details, kept);
+        continue;
+      }
+      const named = typeof run.model_id === 'string' ? run.model_id : undefined;
+      const model = requiredModel('sglang_bench', { model: options.model ?? named });
+      new Run(where, run, details, model, clock).convert(sink);
     }
-    const details = detailsOf(run, where);
-    if (typeof details === 'string') {
-      sink.reject('missing_durations', details, kept);
-      continue;
-    }
-    const named = typeof run.model_id === 'string' ? run.model_id : undefined;
-    const model = requiredModel('sglang_bench', { model: options.model ?? named });
-    new Run(where, run, details, model, clock).convert(sink);
   }
 }
 
@@ -155,7 +160,7 @@ export const sglangBench: FileFormat = {
   what: 'SGLang: bench_serving --output-details; vLLM: bench serve --save-detailed (needs --start)',
   // Both write these before the arrays, which may be of any length.
   recognise: (head) =>
-    /^\uFEFF?\s*\{/.test(head) &&
+    /^\uFEFF?\s*(?:\[\s*)?\{/.test(head) &&
     /"total_input_tokens"\s*:/.test(head) &&
     /"request_throughput"\s*:/.test(head)
       ? 'total_input_tokens and request_throughput'

@@ -111,8 +111,11 @@ describe('sglang_bench', () => {
     expect(sglangBench.recognise(text, 'x')).toBe('total_input_tokens and request_throughput');
   });
 
-  it('starts a run at the end of the one before', async () => {
-    const text = `${JSON.stringify(vllm)}\n`.repeat(2);
+  it.each([
+    ['lines', `${JSON.stringify(vllm)}\n`.repeat(2)],
+    ['a list', JSON.stringify([vllm, vllm], null, 4)],
+  ])('starts a run at the end of the one before, in %s', async (_, text) => {
+    expect(sglangBench.recognise(text, 'a.json')).toBeDefined();
     const { events } = await convert(sglangBench, textFile(text), { model: 'm', startMs: 1000 });
     expect(events.map(({ ts }) => ts)).toEqual([2000, 1000, 3000, 4000, 3000, 5000]);
     expect(events[0]?.model).toBe('m');
