@@ -255,6 +255,16 @@ describe('presets', () => {
     expect(istio.recognise(`info\tEnvoy proxy is ready\n${json}\n`, 'a')).toMatch(/^keys /);
   });
 
+  it('litellm: a payload of 2024, without the fields that came later', async () => {
+    const line =
+      '{"id":"a","call_type":"acompletion","response_cost":0.1,"total_tokens":7,"prompt_tokens":5,"completion_tokens":2,"startTime":1727000000.25,"endTime":1727000001.5,"completionStartTime":1727000000.5,"model":"gpt-4o","model_group":"g","metadata":{},"cache_hit":null}';
+    expect(litellm.recognise(line, 'a')).toBeDefined();
+    const { drafts, rejects } = await convertBytes(litellm, line);
+    const tokens = { input_tokens: 5, output_tokens: 2 };
+    const event = { ts: 1_727_000_000_250, model: 'gpt-4o', id: 'a', total_ms: 1250 };
+    expect([drafts, rejects]).toEqual([[{ ...event, ...tokens, stages_ms: {} }], []]);
+  });
+
   it('read a line with a list of requests', async () => {
     const [first, second] = fixtureText('litellm/standard-logging-payload.ndjson').split('\n') as [
       string,
