@@ -26,11 +26,17 @@ function delimiterOf(firstLine: string): string {
 }
 
 async function convertFile(file: InputFile, options: ConvertOptions, sink: DraftSink) {
+  const source = lines(file.open(), maxCsvLineBytes);
+  const first = await source.next();
+  if (first.done === true) return;
+  const all = async function* () {
+    yield first.value;
+    yield* source;
+  };
+  const delimiter = delimiterOf(first.value.text ?? '');
   const headerOf = (cells: readonly string[]) => (cells.includes('timeStamp') ? cells : undefined);
-  const first = await lines(file.open(), maxCsvLineBytes).next();
-  const delimiter = delimiterOf(first.value?.text ?? '');
   const table = new CsvTable(sink, headerOf, [jmeter5, jmeter3], delimiter);
-  for await (const record of csvRecords(lines(file.open(), maxCsvLineBytes), delimiter)) {
+  for await (const record of csvRecords(all(), delimiter)) {
     const row = table.row(record);
     if (row === undefined) continue;
     const draft = sampleDraft(row.fields, csvNames, options);
