@@ -1,8 +1,10 @@
 import { readMapping, readPreset } from '../../config/presets.ts';
-import type { DraftSink } from '../../formats/format-reader.ts';
-import { objectOf, parsed } from '../../formats/loose-json.ts';
+import type { RejectReason } from '../../decode/reject-reasons.ts';
+import type { DraftSink, FormatReason } from '../../formats/format-reader.ts';
+import { jsonBytes, objectOf, parsed } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
-import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
+import { compileMapping } from '../../formats/mapping/compile-mapping.ts';
+import { finder } from '../../formats/mapping/compile-sources.ts';
 import type { FoundFields } from '../../formats/mapping/found-fields.ts';
 import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
 import { shownLine, textLines } from '../../formats/mapping/text-lines.ts';
@@ -51,11 +53,19 @@ function formatOf(
     name,
     what,
     recognise: (head) => {
-      const end = head.indexOf('\n');
-      const line = end < 0 ? head : head.slice(0, end);
-      if (hasKeys(line, signs)) return `keys ${signs.join(', ')}`;
-      const text = textOf(mappingOf());
-      return text?.read(line.trimEnd()) && `lines of ${text.what}`;
+      const mapping = mappingOf();
+      const text = textOf(mapping);
+      const unwrapped = mapping.unwrap === undefined ? undefined : finder(mapping.unwrap);
+      // What a server says while it starts may come first.
+      for (const whole of head.split('\n')) {
+        const inner = unwrapped?.(parsed(whole))?.value;
+        const line = typeof inner === 'string' ? inner : whole;
+        const isJson = /^\s*(?:\[\s*)?\{/.test(line);
+        const value = (isJson ? parsed(line) : undefined) ?? text?.read(line.trim());
+        if (isJson && hasKeys(value, signs)) return `keys ${signs.join(', ')}`;
+        if (!isJson && value !== undefined) return `lines of ${text?.what}`;
+      }
+      return undefined;
     },
     async convert(files, options, sink) {
       const mapping = mappingOf();
@@ -84,29 +94,42 @@ function textOf({ lines }: Mapping) {
 }
 
 function convertLine(bytes: Buffer, isTooLong: boolean, reader: LineReader, sink: DraftSink): void {
-  const mapped = isTooLong ? tooLongLine : mappedLine(bytes, reader);
-  const origin = { bytes: () => Buffer.from(bytes) };
-  if (mapped === 'skip') sink.skip(1);
-  else if ('draft' in mapped) sink.draft(mapped.draft, origin);
-  else sink.reject(mapped.reason, mapped.detail, origin);
+  const read = isTooLong ? tooLongLine : valueOfLine(bytes, reader.text);
+  if (!('value' in read)) {
+    sink.reject(read.reason, read.detail, { bytes: () => Buffer.from(bytes) });
+    return;
+  }
+  const { value } = read;
+  // Requests that were sent as one list are a line.
+  for (const each of Array.isArray(value) && value.length > 0 ? value : [value]) {
+    const origin = {
+      bytes: () => (each === value ? Buffer.from(bytes) : jsonBytes((item) => item, each)),
+    };
+    const mapped = reader.map(each);
+    if (mapped === 'skip') sink.skip(1);
+    else if ('draft' in mapped) sink.draft(mapped.draft, origin);
+    else sink.reject(mapped.reason, mapped.detail, origin);
+  }
 }
 
-const tooLongLine: Mapped = {
+type Value =
+  | { readonly value: unknown }
+  | { readonly reason: RejectReason | FormatReason; readonly detail: string };
+
+const tooLongLine: Value = {
   reason: 'message_too_large',
   detail: `a line must have at most ${maxLineBytes} bytes: it has more`,
 };
 
-function mappedLine(bytes: Buffer, { map, text: textual }: LineReader): Mapped {
+function valueOfLine(bytes: Buffer, textual: LineReader['text']): Value {
   let text: string;
   try {
     text = decoder.decode(bytes);
   } catch {
     return { reason: 'invalid_utf8', detail: 'a line must be UTF-8: some bytes are not' };
   }
-  const value = parsed(text);
-  if (value !== undefined) return map(value);
-  const object = textual?.read(text.trimEnd());
-  if (object !== undefined) return map(object);
+  const value = parsed(text) ?? textual?.read(text.trim());
+  if (value !== undefined) return { value };
   const isText = textual !== undefined && !text.trimStart().startsWith('{');
   return isText
     ? {
@@ -116,8 +139,7 @@ function mappedLine(bytes: Buffer, { map, text: textual }: LineReader): Mapped {
     : { reason: 'invalid_json', detail: `a line must be valid JSON: it is ${shownLine(text)}` };
 }
 
-function hasKeys(line: string, keys: readonly string[]): boolean {
-  const object = objectOf(parsed(line));
-  if (object === undefined || keys.length === 0) return false;
-  return keys.every((key) => Object.hasOwn(object, key));
+function hasKeys(value: unknown, keys: readonly string[]): boolean {
+  const object = objectOf(Array.isArray(value) ? value[0] : value);
+  return object !== undefined && keys.length > 0 && keys.every((key) => Object.hasOwn(object, key));
 }

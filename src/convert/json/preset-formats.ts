@@ -2,9 +2,10 @@ import { presetFormat } from './mapped-format.ts';
 
 /** LiteLLM's standard logging payload. */
 export const litellm = presetFormat('litellm', 'LiteLLM: standard logging payloads, JSON lines', [
-  'litellm_call_id',
+  'call_type',
   'startTime',
   'endTime',
+  'completionStartTime',
 ]);
 
 /** Envoy's access log with fine durations; config/presets/envoy.yaml has the format to configure. */

@@ -23,8 +23,13 @@ interface PendingLine {
 
 /** Puts lines together to records: a quoted field may span several. */
 class RecordAssembler {
+  readonly #delimiter: string;
   #pending: PendingLine[] = [];
   #charCount = 0;
+
+  constructor(delimiter: string) {
+    this.#delimiter = delimiter;
+  }
 
   add(number: number, text: string): void {
     const quoteCount = text.includes('"') ? text.split('"').length - 1 : 0;
@@ -63,7 +68,7 @@ class RecordAssembler {
     const taken = this.#pending.slice(0, lineCount);
     const line = taken[0]?.number ?? 0;
     const joined = taken.map(({ text }) => text).join('\n');
-    const cells = isComplete ? cellsOf(joined) : undefined;
+    const cells = isComplete ? cellsOf(joined, this.#delimiter) : undefined;
     const removed = cells === undefined ? taken.slice(0, 1) : taken;
     this.#pending.splice(0, removed.length);
     for (const { text } of removed) this.#charCount -= text.length;
@@ -71,10 +76,10 @@ class RecordAssembler {
   }
 }
 
-function cellsOf(text: string): readonly string[] | undefined {
-  if (!text.includes('"')) return text.split(',');
+function cellsOf(text: string, delimiter: string): readonly string[] | undefined {
+  if (!text.includes('"')) return text.split(delimiter);
   try {
-    const rows: string[][] = parse(text, { relax_column_count: true });
+    const rows: string[][] = parse(text, { delimiter, relax_column_count: true });
     return rows.length === 1 ? rows[0] : undefined;
   } catch {
     return undefined;
@@ -82,8 +87,11 @@ function cellsOf(text: string): readonly string[] | undefined {
 }
 
 /** Reads CSV (RFC 4180) as a stream. Empty lines are left out; memory does not grow with the file. */
-export async function* csvRecords(source: AsyncIterable<Line>): AsyncGenerator<CsvRecord, void> {
-  const assembler = new RecordAssembler();
+export async function* csvRecords(
+  source: AsyncIterable<Line>,
+  delimiter = ',',
+): AsyncGenerator<CsvRecord, void> {
+  const assembler = new RecordAssembler(delimiter);
   for await (const { number, text } of source) {
     if (text === undefined) {
       yield* assembler.take(true);

@@ -13,6 +13,7 @@ export class CsvTable {
   readonly #sink: DraftSink;
   readonly #headerOf: (cells: readonly string[]) => readonly string[] | undefined;
   readonly #defaults: readonly (readonly string[])[];
+  readonly #delimiter: string;
   #columns: readonly string[] | undefined;
   #index = new Map<string, number>();
 
@@ -24,7 +25,9 @@ export class CsvTable {
     sink: DraftSink,
     headerOf: (cells: readonly string[]) => readonly string[] | undefined,
     defaults: readonly (readonly string[])[],
+    delimiter = ',',
   ) {
+    this.#delimiter = delimiter;
     this.#sink = sink;
     this.#headerOf = headerOf;
     this.#defaults = defaults;
@@ -55,7 +58,7 @@ export class CsvTable {
       return undefined;
     }
     const fieldOf = (name: string) => cells[this.#index.get(name) ?? -1];
-    const origin = originOf(() => `${columns.join(',')}\n${text}\n`);
+    const origin = originOf(() => `${columns.join(this.#delimiter)}\n${text}\n`);
     return { fields: new FieldReader(`Line ${line}`, fieldOf), origin };
   }
 

@@ -17,13 +17,26 @@ const jmeter3 = jmeter5.filter((column) => column !== 'URL');
 const csvNames = {
   ...{ ts: 'timeStamp', total: 'elapsed', label: 'label', code: 'responseCode' },
   ...{ message: 'responseMessage', success: 'success', received: 'bytes', sent: 'sentBytes' },
-  ...{ latency: 'Latency', connect: 'Connect' },
+  ...{ latency: 'Latency', connect: 'Connect', samples: 'SampleCount' },
 };
 
+/** The character after the first column, which is the time wherever one is saved. JMeter lets it be any. */
+function delimiterOf(firstLine: string): string {
+  return /^(?:timeStamp|\d{13})([^\w"])/.exec(firstLine)?.[1] ?? ',';
+}
+
 async function convertFile(file: InputFile, options: ConvertOptions, sink: DraftSink) {
+  const source = lines(file.open(), maxCsvLineBytes);
+  const first = await source.next();
+  if (first.done === true) return;
+  const all = async function* () {
+    yield first.value;
+    yield* source;
+  };
+  const delimiter = delimiterOf(first.value.text ?? '');
   const headerOf = (cells: readonly string[]) => (cells.includes('timeStamp') ? cells : undefined);
-  const table = new CsvTable(sink, headerOf, [jmeter5, jmeter3]);
-  for await (const record of csvRecords(lines(file.open(), maxCsvLineBytes))) {
+  const table = new CsvTable(sink, headerOf, [jmeter5, jmeter3], delimiter);
+  for await (const record of csvRecords(all(), delimiter)) {
     const row = table.row(record);
     if (row === undefined) continue;
     const draft = sampleDraft(row.fields, csvNames, options);
@@ -35,17 +48,17 @@ async function convertFile(file: InputFile, options: ConvertOptions, sink: Draft
 
 function recognise(head: string): string | undefined {
   const [first = ''] = head.replace(/^\ufeff/, '').split(/\r?\n/, 1);
-  const cells = first.split(',');
+  const cells = first.split(delimiterOf(first));
   if (cells.includes('timeStamp') && cells.includes('elapsed')) {
     return 'header with timeStamp and elapsed';
   }
-  const isSample = /^\d{13},\d+,/.test(first) && /,(true|false),/.test(first);
+  const isSample = /^\d{13}([^\w"])\d+\1.*\1(true|false)\1/.test(first);
   const hasColumns = cells.length === jmeter5.length || cells.length === jmeter3.length;
   return isSample && hasColumns ? `${cells.length} fields as JMeter writes them` : undefined;
 }
 
 /**
- * Samples that JMeter writes as CSV, with a header or without one. The model is `--model`, else the label; of
+ * Samples that JMeter writes as CSV, with a header or without one, and any delimiter. The model is `--model`, else the label; of
  * a label that is a path or an address its last part. `Latency` is the time to the first byte, from the start.
  */
 export const jmeterCsv: FileFormat = {

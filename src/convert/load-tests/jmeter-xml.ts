@@ -8,12 +8,15 @@ import { originOf } from './json-lines.ts';
 const names = {
   ...{ ts: 'ts', total: 't', label: 'lb', code: 'rc', message: 'rm', success: 's' },
   ...{ received: 'by', sent: 'sby', latency: 'lt', connect: 'ct' },
+  samples: 'sc',
 };
 const sampleTags = new Set(['httpSample', 'sample']);
 const maxDepth = 64;
 /** Most characters between two tags, a tag itself included: the parser may hold them all. */
 const maxGap = 16 * 1024 * 1024;
 const pieceBytes = 64 * 1024;
+/** Responses that JMeter saved may have any byte, which it writes as `&#x1;`. They are read over. */
+const controlCharacter = /^(?:malformed character entity|disallowed character)\.$/;
 
 const escapes: Readonly<Record<string, string>> = {
   ...{ '&': '&amp;', '<': '&lt;', '"': '&quot;', '\n': '&#10;', '\r': '&#13;', '\t': '&#9;' },
@@ -44,9 +47,10 @@ class SampleReader {
     this.#options = options;
     this.#sink = sink;
     this.#parser.on('doctype', () => this.#refuse('must have no DOCTYPE and no entities: it has'));
-    this.#parser.on('error', ({ message }) =>
-      this.#refuse(`must be XML: ${message.replace(/^\d+:\d+: /, '')}`),
-    );
+    this.#parser.on('error', ({ message }) => {
+      const problem = message.replace(/^\d+:\d+: /, '');
+      if (!controlCharacter.test(problem)) this.#refuse(`must be XML: ${problem}`);
+    });
     this.#parser.on('opentag', (tag) => this.#open(tag));
     this.#parser.on('closetag', ({ name }) => {
       this.#gap = 0;

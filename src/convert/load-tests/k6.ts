@@ -1,8 +1,10 @@
+import type { Status } from '../../base/statuses.ts';
 import { epochMsOf } from '../../decode/epoch-ms-of.ts';
 import type { DraftSink } from '../../formats/format-reader.ts';
 import { objectOf } from '../../formats/loose-json.ts';
 import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '../file-format.ts';
 import { type Line, lines } from '../lines.ts';
+import { statusOfHttp } from '../servers/http-status.ts';
 import { csvRecords } from './csv-records.ts';
 import { CsvTable } from './csv-table.ts';
 import { FieldReader } from './field-reader.ts';
@@ -19,6 +21,14 @@ const stageNames: Readonly<Record<string, string>> = {
   http_req_receiving: 'receiving',
 };
 const first = 'http_reqs';
+/** A call by gRPC is one point: its duration. */
+const call = 'grpc_req_duration';
+/** Codes of gRPC that are neither a success nor an error. */
+const callStatuses: Readonly<Record<string, Status>> = {
+  '0': 'ok',
+  '1': 'cancelled',
+  '4': 'timeout',
+};
 const others = new Set(['http_req_duration', 'http_req_failed', ...Object.keys(stageNames)]);
 const columns = ['metric_name', 'timestamp', 'metric_value'];
 const header = columns.join(',');
@@ -45,6 +55,26 @@ function timeMsOf(text: string): number {
   return divisor === undefined ? Number.NaN : Number(text) / divisor;
 }
 
+/** Whether a code is an answer. Before 0.31, and without a callback, k6 says no more. */
+function isServed(code: string | undefined): boolean {
+  return code === undefined || statusOfHttp(Number(code)) === 'ok';
+}
+
+/** Epoch milliseconds of a point; NaN where it has no time, which the reader keeps. */
+function endOf({ time }: Point, fields: FieldReader): number {
+  const endMs = timeMsOf(time);
+  if (Number.isNaN(endMs)) fields.fail('bad_ts', 'time', 'be RFC 3339 or digits since 1970');
+  return endMs;
+}
+
+function namesOf(point: Point, { model }: ConvertOptions) {
+  const request_type = point.tag('name');
+  return {
+    model: point.tag('model') ?? model,
+    ...(request_type !== undefined && { request_type }),
+  };
+}
+
 /** Puts the points of a request together: they follow each other, and `http_reqs` is the first. */
 class Requests {
   readonly #sink: DraftSink;
@@ -67,6 +97,9 @@ class Requests {
     if (point.metric === first) {
       this.end();
       this.#open = point;
+    } else if (point.metric === call) {
+      this.end();
+      this.#convertCall(point);
     } else if (!others.has(point.metric)) {
       this.end();
       this.#sink.skip(1);
@@ -97,8 +130,7 @@ class Requests {
       const ms = fields.optionalNumber(metric, 'bad_duration');
       if (ms !== undefined) stages_ms[stage] = ms;
     }
-    const endMs = timeMsOf(open.time);
-    if (Number.isNaN(endMs)) fields.fail('bad_ts', 'time', 'be RFC 3339 or digits since 1970');
+    const endMs = endOf(open, fields);
     const failed = fields.optionalNumber('http_req_failed', 'bad_status');
     if (fields.problem === undefined) {
       const ts = Math.floor(endMs - total_ms);
@@ -110,17 +142,30 @@ class Requests {
     this.#points.clear();
   }
 
+  #convertCall(point: Point): void {
+    const origin = originOf(`${this.#preamble}${point.text}\n`);
+    const fields = new FieldReader(`Line ${point.line}`, (name) =>
+      name === 'time' ? point.time : point.value,
+    );
+    const total_ms = fields.number(call, 'bad_duration');
+    const endMs = endOf(point, fields);
+    if (fields.problem !== undefined) {
+      this.#sink.reject(fields.problem.reason, fields.problem.detail, origin);
+      return;
+    }
+    const status = callStatuses[point.tag('status') ?? '0'] ?? 'error';
+    const ts = Math.floor(endMs - total_ms);
+    this.#sink.draft({ ts, ...namesOf(point, this.#options), status, total_ms }, origin);
+  }
+
   #dimensionsOf(point: Point, failed: number | undefined) {
-    const hasFailed =
-      failed === undefined ? point.tag('expected_response') === 'false' : failed > 0;
+    const expected = point.tag('expected_response');
+    const isExpected =
+      expected === undefined ? isServed(point.tag('status')) : expected !== 'false';
+    const hasFailed = failed === undefined ? !isExpected : failed > 0;
     const isTimeout = point.tag('error_code') === '1050';
     const failure = failureStatus(point.tag('status'), isTimeout ? 'timeout' : point.tag('error'));
-    const request_type = point.tag('name');
-    return {
-      model: point.tag('model') ?? this.#options.model,
-      ...(request_type !== undefined && { request_type }),
-      status: hasFailed ? failure : 'ok',
-    };
+    return { ...namesOf(point, this.#options), status: hasFailed ? failure : 'ok' };
   }
 }
 
@@ -191,7 +236,7 @@ function recognise(head: string): string | undefined {
 
 /**
  * Points that k6 writes with `--out json` or `--out csv`; the file tells which. A request is `http_reqs` and
- * the points after it; other metrics are skipped. The time is the end of the request: CSV cuts it to seconds,
+ * the points after it, or `grpc_req_duration` alone; other metrics are skipped. The time is the end of the request: CSV cuts it to seconds,
  * so a start may be up to a second early. The model is the tag `model`, else `--model`. The total is
  * `http_req_duration`, which `blocked`, `connect` and `tls` precede.
  */

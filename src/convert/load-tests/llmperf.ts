@@ -2,6 +2,7 @@ import type { DraftSink } from '../../formats/format-reader.ts';
 import { objectOf, parsed } from '../../formats/loose-json.ts';
 import { type FileFormat, type InputFile, recognisedByKeys } from '../file-format.ts';
 import { jsonObjects } from '../json-objects.ts';
+import { requiredModel } from '../required-options.ts';
 import { type BackToBack, backToBack } from './back-to-back.ts';
 import { FieldReader } from './field-reader.ts';
 import { originOf } from './json-lines.ts';
@@ -10,7 +11,13 @@ import { failureStatus } from './labels.ts';
 /** Longest response that is read. */
 const maxResponseBytes = 1024 * 1024;
 
-function convertResponse(number: number, text: string, clock: BackToBack, sink: DraftSink): void {
+/** What the file does not say. */
+interface Given {
+  readonly model: string;
+  readonly clock: BackToBack;
+}
+
+function convertResponse(number: number, text: string, given: Given, sink: DraftSink): void {
   const origin = originOf(() => `[${text}]`);
   const response = objectOf(parsed(text));
   if (response === undefined) {
@@ -33,8 +40,8 @@ function convertResponse(number: number, text: string, clock: BackToBack, sink: 
   const hasFirst = firstSeconds !== undefined && !(failed && firstSeconds === 0);
   sink.draft(
     {
-      ts: clock.start(total_ms),
-      model: clock.model,
+      ts: given.clock.start(total_ms),
+      model: given.model,
       status: failed ? failureStatus(String(code), fields.text('error_msg')) : 'ok',
       ...(input_tokens !== undefined && { input_tokens }),
       ...(output_tokens !== undefined && { output_tokens }),
@@ -45,9 +52,9 @@ function convertResponse(number: number, text: string, clock: BackToBack, sink: 
   );
 }
 
-async function convertFile(file: InputFile, clock: BackToBack, sink: DraftSink) {
+async function convertFile(file: InputFile, given: Given, sink: DraftSink) {
   for await (const { number, text, isWhole } of jsonObjects(file.open(), maxResponseBytes)) {
-    if (isWhole) convertResponse(number, text, clock, sink);
+    if (isWhole) convertResponse(number, text, given, sink);
     else {
       const detail = `Response ${number} must be complete and at most 1 MiB long: it is not`;
       sink.reject('invalid_json', detail, originOf(text));
@@ -64,7 +71,8 @@ export const llmperf: FileFormat = {
   what: 'llmperf: *_individual_responses.json (needs --model and --start)',
   recognise: recognisedByKeys('end_to_end_latency_s', 'ttft_s'),
   async convert(files, options, sink) {
-    const clock = backToBack('llmperf', options);
-    for (const file of files) await convertFile(file, clock, sink);
+    const model = requiredModel('llmperf', options);
+    const given = { model, clock: backToBack('llmperf', options) };
+    for (const file of files) await convertFile(file, given, sink);
   },
 };

@@ -3,6 +3,7 @@ import { type ConvertOptions, eachFile, type FileFormat, type InputFile } from '
 import { lines } from '../lines.ts';
 import { csvRecords, maxCsvLineBytes } from './csv-records.ts';
 import { CsvTable } from './csv-table.ts';
+import { originOf } from './json-lines.ts';
 import { failureStatus, modelOfLabel } from './labels.ts';
 
 const columns = [
@@ -10,12 +11,19 @@ const columns = [
   ...['status_code', 'exception'],
 ];
 const header = columns.slice(0, 4).join(',');
+/** How files of `locust --csv` begin: statistics, their history, and failures. */
+const statistics = /^\uFEFF?(?:Type,Name,Request Count|Timestamp,User Count|Method,Name,Error),/;
 
 async function convertFile(file: InputFile, options: ConvertOptions, sink: DraftSink) {
   const table = new CsvTable(sink, (cells) => (cells[0] === 'timestamp' ? cells : undefined), [
     columns,
   ]);
   for await (const record of csvRecords(lines(file.open(), maxCsvLineBytes))) {
+    if (record.line === 1 && statistics.test(record.text)) {
+      const detail = `${file.name} must hold requests: it has statistics, whose percentiles are rounded`;
+      sink.reject('invalid_line', detail, originOf(record.text));
+      return;
+    }
     const row = table.row(record);
     if (row === undefined) continue;
     const { fields, origin } = row;
@@ -49,7 +57,9 @@ async function convertFile(file: InputFile, options: ConvertOptions, sink: Draft
 export const locust: FileFormat = {
   name: 'locust',
   what: 'Locust: requests of its CSV request logger',
-  recognise: (head) =>
-    head.replace(/^\ufeff/, '').startsWith(header) ? `header ${header}` : undefined,
+  recognise: (head) => {
+    if (statistics.test(head)) return 'header of statistics';
+    return head.replace(/^\ufeff/, '').startsWith(header) ? `header ${header}` : undefined;
+  },
   convert: eachFile(convertFile),
 };

@@ -1,5 +1,5 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
-import { objectOf, parsed } from '../../formats/loose-json.ts';
+import { objectOf, parsed, textOf } from '../../formats/loose-json.ts';
 import type { FileFormat, InputFile } from '../file-format.ts';
 import { lines } from '../lines.ts';
 import { statusOfHttp } from './http-status.ts';
@@ -19,9 +19,18 @@ interface Finished {
   readonly ms: number;
 }
 
-const textLine = /^[A-Z]+ (\S+) (\d\d:\d\d:\d\d),(\d{3}) (\S+) \S+ (\S+) -- (.*)$/;
-const httpMessage = /^[A-Z]+ (\S+) (\d{3}) (\d+(?:\.\d+)?)ms$/;
-const callMessage = /^CALL \S+ (\S+) (\d+(?:\.\d+)?)ms$/;
+/**
+ * Level, time, component, its id, request id, message. Until 2.3x the route, the application in some releases, and
+ * the place in the code follow the request id.
+ */
+const textLine =
+  /^[A-Z]+ (\S+ \d\d:\d\d:\d\d,\d{3}) (\S+) \S+ (\S+) (?:-- |(\S+) (?:(\S+) )?\S+\.py:\d+ - )(.*)$/;
+/** The client comes first where it is asked for; until 2.3x the route is not in the message. */
+const httpMessage = /^(?:\S+:\d+ )?[A-Z]+ (?:(\S+) )?(\d{3}) (\d+(?:\.\d+)?)ms$/;
+const callMessage =
+  /^(?:\S+:\d+ )?(?:CALL \S+|[A-Z_\d]+(?= (?:OK|ERROR|CANCELLED) )) (\S+) (\d+(?:\.\d+)?)ms$/;
+const codePlace = /^\S+\.py:\d+ - /;
+const proxies = new Set(['proxy', 'http_proxy']);
 
 /**
  * Ray Serve's log of the proxy and those of replicas, as text or JSON. A request is its line in the proxy's log;
@@ -34,9 +43,10 @@ export const rayServe: FileFormat = {
   name: 'ray_serve',
   what: "Ray Serve, the proxy's log with those of the replicas",
   recognise(head) {
-    if (/"message": "[A-Z]+ \S+ (\d{3}|[A-Z]+) [\d.]+ms"/.test(head))
+    if (/"message": "(?:\S+\.py:\d+ - )?\S+ (?:\S+ )*(?:\d{3}|[A-Z]+) [\d.]+ms"/.test(head))
       return 'messages "POST /path 200 1.2ms"';
-    if (/^[A-Z]+ \S+ \S+,\d{3} \S+ \S+ .*-- /m.test(head)) return 'lines "INFO … -- message"';
+    if (/^[A-Z]+ \S+ \S+,\d{3} \S+ \S+ .*(?:-- |\.py:\d+ - )/m.test(head))
+      return 'lines "INFO … -- message"';
     return undefined;
   },
   async convert(files, options, sink) {
@@ -115,33 +125,41 @@ async function* finishedOf(file: InputFile): AsyncGenerator<Finished, void> {
 function ofJson(line: string): Finished | undefined {
   const fields = objectOf(parsed(line));
   if (fields === undefined) return undefined;
-  const { message, request_id, deployment, application, timestamp_ns } = fields;
+  const { message, request_id, deployment, application, route, asctime, timestamp_ns } = fields;
   if (typeof message !== 'string' || typeof request_id !== 'string') return undefined;
-  if (typeof timestamp_ns !== 'number') return undefined;
-  return ofMessage(message, {
-    endMs: timestamp_ns / 1e6,
+  const endMs = typeof timestamp_ns === 'number' ? timestamp_ns / 1e6 : msOf(textOf(asctime));
+  if (Number.isNaN(endMs)) return undefined;
+  return ofMessage(message.replace(codePlace, ''), textOf(route), {
+    endMs,
     requestId: request_id,
     deployment: typeof deployment === 'string' ? deployment : undefined,
-    application: typeof application === 'string' ? application : '',
+    application: textOf(application),
   });
 }
 
 function ofText(line: string): Finished | undefined {
-  const [, day, time, ms, component, requestId, message] = textLine.exec(line) ?? [];
+  const [, time = '', component = '', requestId, route = '', application = '', message] =
+    textLine.exec(line) ?? [];
   if (requestId === undefined || message === undefined) return undefined;
-  return ofMessage(message, {
-    endMs: Date.parse(`${day}T${time}.${ms}Z`),
+  return ofMessage(message, route, {
+    endMs: msOf(time),
     requestId,
-    deployment: component === 'proxy' ? undefined : component,
-    application: '',
+    deployment: proxies.has(component) ? undefined : component,
+    application,
   });
+}
+
+/** Epoch milliseconds of `2026-11-25 17:11:20,674`; NaN for what is none. */
+function msOf(time: string): number {
+  return Date.parse(`${time.replace(' ', 'T').replace(',', '.')}Z`);
 }
 
 function ofMessage(
   message: string,
+  route: string,
   of: Pick<Finished, 'endMs' | 'requestId' | 'deployment' | 'application'>,
 ): Finished | undefined {
-  const [, path = '', code, ms] = httpMessage.exec(message) ?? [];
+  const [, path = route, code, ms] = httpMessage.exec(message) ?? [];
   if (ms !== undefined) {
     const application = of.application === '' ? firstPart(path) : of.application;
     return { ...of, application, code: Number(code), ms: Number(ms) };

@@ -7,8 +7,9 @@ import { statusOfHttp } from './http-status.ts';
 const MAX_WAITING = 100_000;
 const QUARTER_MS = 15 * 60_000;
 
+/** Inference by TorchServe's own path, or by KServe's protocols v1 and v2. */
 const accessLine =
-  /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d),(\d{3}) - \S+ "(?:POST|PUT|GET) \/predictions\/([^/ ?]+)\S* HTTP\/\S+" (\d{3}) (\d+)$/;
+  /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d),(\d{3}) - \S+ "(?:POST|PUT|GET) \/(?:predictions|v1\/models(?=\/[^/ ?]+:predict)|v2\/models(?=\/[^ ?]+\/infer))\/([^/ ?:]+)\S* HTTP\/\S+" (\d{3}) (\d+)$/;
 const metricLine =
   /^(\d{4}-\d\d-\d\d)[T ](\d\d:\d\d:\d\d),(\d{3}) - (\w+)\.(\w+):([\d.]+)\|#(.*)\|#(.*)$/;
 
@@ -29,9 +30,9 @@ interface Handled {
 }
 
 /**
- * TorchServe's access log, with model_metrics and ts_metrics where given. No line has all of a request, and none
- * has a common key. So they are joined by order, model by model: the k-th answered request of the access log,
- * the k-th queue latency, the k-th id of the batches. Replies go out in that order.
+ * TorchServe's access log, with model_metrics and ts_metrics where given. No line has all of a request, and
+ * none has a common key. So they are joined by order, model by model: the k-th answered request of the access
+ * log, the k-th queue latency, the k-th id of the batches. Replies go out in that order.
  *
  * Lines say when a request ended, in local time. The epoch stamps of the metrics give its offset from UTC, which
  * is 0 without them. Milliseconds of the total are whole, as the log has them. Requests that failed have no

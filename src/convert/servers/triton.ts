@@ -33,6 +33,9 @@ const common: Readonly<Record<string, string>> = {
   GRPC_SEND_END: 'SEND_END',
 };
 
+/** Data of a request, which the level TENSORS adds and which may be of any length. */
+const tensor = /^\s*\{\s*"id"\s*:\s*\d+\s*,\s*"activity"\s*:\s*"TENSOR_/;
+
 /** What the records of an id say. */
 interface Traced {
   model: string | undefined;
@@ -64,9 +67,10 @@ export const triton: FileFormat = {
       options,
       'its times count from the start of the machine',
     );
+    // Files of one server have one clock: with a log frequency it writes several.
+    let firstNs: number | undefined;
     for (const file of files) {
       const open = new Map<number, Traced>();
-      let firstNs: number | undefined;
       const emit = (id: number) => {
         const traced = open.get(id);
         open.delete(id);
@@ -74,6 +78,7 @@ export const triton: FileFormat = {
         finish(id, traced, options.model, (ns) => startMs + (ns - (firstNs ?? ns)) / 1e6, sink);
       };
       for await (const { text, isWhole } of jsonObjects(file.open(), MAX_RECORD_BYTES)) {
+        if (!isWhole && tensor.test(text)) continue;
         const record = isWhole ? objectOf(parsed(text)) : undefined;
         if (record === undefined || typeof record.id !== 'number') {
           const detail = `A record of ${file.name} must be an object with an id, a number`;

@@ -24,20 +24,22 @@ const generation = mappingSchema.parse({
   model: 'model',
   id: 'id',
   trace_id: 'traceId',
-  input_tokens: ['usageDetails.input', 'inputUsage'],
-  output_tokens: ['usageDetails.output', 'outputUsage'],
+  input_tokens: ['usageDetails.input', 'inputUsage', 'usage.input', 'promptTokens'],
+  output_tokens: ['usageDetails.output', 'outputUsage', 'usage.output', 'completionTokens'],
   status: { path: 'level', map: { ERROR: 'error' }, otherwise: 'ok' },
 });
 
 /**
- * Traces as Langfuse exports them, with their observations. An event is a generation that has no other one
+ * Traces as Langfuse exports them and as its API gives them, with their observations. An event is a generation that has no other one
  * below it: what an SDK puts around a call of a model would count its time twice.
  */
 export const langfuse: FileFormat = {
   name: 'langfuse',
   what: 'Langfuse: exported traces with their observations, JSON',
   recognise: (head) =>
-    /^\uFEFF?\s*\{\s*"trace"\s*:\s*\{/.test(head) && /"projectId"\s*:/.test(head)
+    /^\uFEFF?\s*\{/.test(head) &&
+    /"(?:trace"\s*:\s*\{|observations"\s*:\s*\[)/.test(head) &&
+    /"projectId"\s*:/.test(head)
       ? 'it has a trace with projectId'
       : undefined,
   convert: eachFile(async (file, { model }, sink) => {

@@ -1,5 +1,6 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, FormatReason } from '../format-reader.ts';
+import { parsed } from '../loose-json.ts';
 import {
   between,
   conditionsOf,
@@ -111,11 +112,9 @@ function unwrapperOf({ unwrap, lines }: Mapping): Getter<unknown> {
     if (found === undefined || typeof found.value === 'object') return found?.value ?? object;
     const line = String(found.value);
     if (!line.trimStart().startsWith('{')) return text?.read(line.trimEnd());
-    try {
-      return JSON.parse(line) as unknown;
-    } catch {
-      throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(line)}`);
-    }
+    const held = parsed(line) ?? text?.read(line.trim());
+    if (held !== undefined) return held;
+    throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(line)}`);
   };
 }
 

@@ -1,4 +1,4 @@
-import type { JsonObject } from '../loose-json.ts';
+import { type JsonObject, objectOf, parsed } from '../loose-json.ts';
 
 /** Lines of text that a mapping reads as objects with the fields of the same software's JSON. */
 export interface TextLines {
@@ -28,9 +28,12 @@ export function shownLine(text: string): string {
   return JSON.stringify(`${text.slice(0, shownChars)} … ${text.slice(-shownChars)}`);
 }
 
-/** Remote address, user, time, request, status, body bytes, referer, user agent; `rest`: what follows. */
+/**
+ * Remote address, user, time, request, status, body bytes, referer, user agent; in the format `main` of nginx'
+ * packages, forwarded-for; `rest`: what follows. Before 0.25 ingress-nginx writes the address twice. Quotes in a text are `\x22`, or `\"` by escape=json.
+ */
 const combined =
-  /^\S+ - [^["]* \[(?<day>\d\d)\/(?<month>[A-Z][a-z]{2})\/(?<year>\d{4}):(?<time>[\d:]{8}) (?<zone>[+-]\d\d)(?<minutes>\d\d)\] "(?<request>[^"]*)" (?<status>\S+) \S+ "[^"]*" "[^"]*"(?<rest>.*)$/;
+  /^\S+ - (?:\[[^\]]*\] - )?[^["]* \[(?<day>\d\d)\/(?<month>[A-Z][a-z]{2})\/(?<year>\d{4}):(?<time>[\d:]{8}) (?<zone>[+-]\d\d)(?<minutes>\d\d)\] "(?<request>(?:[^"\\]|\\.)*)" (?<status>\S+) \S+ "(?:[^"\\]|\\.)*" "(?:[^"\\]|\\.)*"(?: "(?:[^"\\]|\\.)*")?(?<rest>.*)$/;
 
 /**
  * Value of a pair without quotes: a list of upstreams one after another, or one word. Items of a list have no
@@ -55,7 +58,7 @@ const shortNames: Readonly<Record<string, string>> = {
 const list = '(?!: )[^\\s,]+(?:(?:, | : )(?!: )[^\\s,]+)*';
 /** Length, time, upstream, alternative upstream; addresses, lengths, times and statuses of its tries; id. */
 const upstreamInfo = new RegExp(
-  `^ \\d+ (?<total>\\S+) \\[(?<upstream>[^\\]]*)\\] \\[[^\\]]*\\] ${list} ${list} (?<tries>${list}) ${list} (?<id>\\S+)$`,
+  `^ \\d+ (?<total>\\S+) \\[(?<upstream>[^\\]]*)\\] (?:\\[[^\\]]*\\] )?${list} ${list} (?<tries>${list}) ${list} (?<id>\\S+)$`,
 );
 
 /** Model of a request that ingress-nginx sent to no upstream. */
@@ -63,7 +66,16 @@ const noUpstream = '(none)';
 
 const months = 'JanFebMarAprMayJunJulAugSepOctNovDec';
 
+/** Bytes that nginx writes so by default, in JSON too, which has no such escape. */
+const escapedBytes = /(?:\\x[0-9A-Fa-f]{2})+/g;
+
+function unescaped(bytes: string): string {
+  const text = Buffer.from(bytes.replaceAll('\\x', ''), 'hex').toString();
+  return JSON.stringify(text).slice(1, -1);
+}
+
 function nginxLine(line: string): JsonObject | undefined {
+  if (line.startsWith('{')) return objectOf(parsed(line.replace(escapedBytes, unescaped)));
   const found = combined.exec(line)?.groups;
   if (found === undefined) return undefined;
   const { day, month = '', year, time, zone, minutes, request = '', status, rest = '' } = found;
@@ -100,15 +112,28 @@ function pairsOf(rest: string): JsonObject | undefined {
  * 1.8, adds three details before the bytes. At the end it adds cluster, addresses, server name and route.
  */
 const envoyDefault =
-  /^\[(?<start>[^\]]*)\] "(?:\S+ (?<path>\S+) )?\S+" (?<code>\d+) (?<flags>\S+) (?:\S+ \S+ "[^"]*" )?(?<received>\d+) (?<sent>\d+) (?<duration>\S+) (?<upstream>\S+) "[^"]*" ".*" "(?<id>[^"]*)" "[^"]*" "[^"]*"(?: (?<cluster>\S+) \S+ \S+ \S+ \S+ (?<route>\S+))?$/;
+  /^\[(?<start>[^\]]*)\] "(?:(?<method>\S+) (?<path>\S+) )?\S+" (?<code>\d+) (?<flags>\S+) (?:\S+ \S+ "[^"]*" )?(?<received>\d+) (?<sent>\d+) (?<duration>\S+) (?<upstream>\S+) "[^"]*" ".*" "(?<id>[^"]*)" "[^"]*" "[^"]*"(?: (?<cluster>\S+) \S+ \S+ \S+ \S+ (?<route>\S+))?$/;
 
 function envoyLine(line: string): JsonObject | undefined {
   const found = envoyDefault.exec(line)?.groups;
   if (found === undefined) return undefined;
-  const { start, path, code, flags, received, sent, duration, upstream, id, cluster, route } =
-    found;
+  const {
+    start,
+    method,
+    path,
+    code,
+    flags,
+    received,
+    sent,
+    duration,
+    upstream,
+    id,
+    cluster,
+    route,
+  } = found;
   return {
     start_time: start,
+    method,
     path,
     response_code: code,
     response_flags: flags,

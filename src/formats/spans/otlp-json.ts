@@ -94,9 +94,9 @@ function spanOf(raw: JsonObject, resource: Attributes): Span {
   const start = momentOfNs(raw.startTimeUnixNano);
   const end = momentOfNs(raw.endTimeUnixNano);
   return {
-    traceId: hexId(raw.traceId),
-    spanId: hexId(raw.spanId),
-    parentSpanId: hexId(raw.parentSpanId),
+    traceId: idOf(raw.traceId),
+    spanId: idOf(raw.spanId),
+    parentSpanId: idOf(raw.parentSpanId),
     name: textOf(raw.name),
     kind: enumOf(raw.kind, kinds),
     startMs: start?.ms,
@@ -109,6 +109,14 @@ function spanOf(raw: JsonObject, resource: Attributes): Span {
     events: start === undefined ? [] : eventsOf(raw.events, start),
     traceState: textOf(raw.traceState),
   };
+}
+
+/** An id in base64, as protobuf's libraries write JSON: 16 bytes or 8, which no hex is as long as. */
+const base64Id = /^(?:[A-Za-z0-9+/]{22}==|[A-Za-z0-9+/]{11}=)$/;
+
+function idOf(id: unknown): string {
+  const isBase64 = typeof id === 'string' && base64Id.test(id);
+  return hexId(isBase64 ? Buffer.from(id, 'base64').toString('hex') : id);
 }
 
 function eventsOf(events: unknown, start: Moment): readonly SpanEvent[] {

@@ -23,7 +23,13 @@ export function readZipkinJson(text: string, sink: SpanSink): string | undefined
   return readSpanList(text, sink, spanOf);
 }
 
+/** In v1 a span has its service and its kind in annotations. */
+const isV1: SpanFault = {
+  detail: "A span must be of Zipkin's JSON v2, and has binaryAnnotations of v1.",
+};
+
 function spanOf(raw: JsonObject): Span | SpanFault {
+  if (Array.isArray(raw.binaryAnnotations)) return isV1;
   const excess = excessOf(raw.tags, raw.annotations, '');
   if (excess !== undefined) return excess;
   const start = momentOfUs(raw.timestamp);

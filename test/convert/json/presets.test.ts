@@ -198,6 +198,86 @@ describe('presets', () => {
     ]);
   });
 
+  it('nginx: quotes in texts count as each escape writes them', async () => {
+    const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const agents = ['a\\"b', 'a\\x22b', '\\\\'].map((agent) => line.replace('client/1', agent));
+    const { drafts, rejects } = await convertBytes(nginx, agents.join('\n'));
+    expect(rejects).toEqual([]);
+    expect(drafts.map(({ total_ms }) => total_ms)).toEqual([167, 167, 167]);
+  });
+
+  it('nginx: the format main, with who asked first', async () => {
+    const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const main = line.replace(' rt=', ' "192.0.2.1, 192.0.2.2" rt=');
+    const { drafts, rejects } = await convertBytes(nginx, `${line}\n${main}`);
+    expect(rejects).toEqual([]);
+    expect(drafts[1]).toEqual(drafts[0]);
+  });
+
+  it('nginx: JSON with the bytes that escape=default writes', async () => {
+    const line = String.raw`{"msec":1795626112.123,"uri":"/predict/\xD0\x96\x22?q=\x5C\xFF","status":200,"request_time":0.1}`;
+    expect(nginx.recognise(line, 'a')).toBe('keys msec, request_time, status');
+    const event = {
+      ts: 1_795_626_112_023,
+      model: 'Ж"',
+      status: 'ok',
+      total_ms: 100,
+      stages_ms: {},
+    };
+    const wrapped = JSON.stringify({ message: `${line}\n` });
+    const { drafts, rejects } = await convertBytes(nginx, `${line}\n${wrapped}`);
+    expect([drafts, rejects]).toEqual([[event, event], []]);
+    const other = await convertBytes(istio, line);
+    expect(other.rejects).toEqual([expect.stringMatching(/^invalid_json: /)]);
+  });
+
+  it('ingress-nginx: the format before 0.25', async () => {
+    const line =
+      '192.0.2.1 - [192.0.2.1] - - [25/Nov/2026:17:20:11 +0000] "POST /v1 HTTP/1.1" 200 31 "-" "curl" 300 0.167 [ml-svc-80] 192.0.2.9:80 31 0.166 200 abc';
+    const { drafts, rejects } = await convertBytes(nginx, line);
+    expect(rejects).toEqual([]);
+    const event = { id: 'abc', model: 'ml-svc-80', total_ms: 167, stages_ms: { downstream: 166 } };
+    expect(drafts).toMatchObject([event]);
+  });
+
+  it('istio: a TCP connection is no request', async () => {
+    const tcp =
+      '[2026-11-25T17:20:11.123Z] "- - -" 0 UF,URX - - "-" 12 56 60000 - "-" "-" "-" "-" "192.0.2.9:6379" outbound|6379||redis 192.0.2.2:1 192.0.2.9:6379 192.0.2.3:1 - -';
+    const json = '{"start_time":"2026-11-25T17:20:11.123Z","method":null,"duration":6,"path":null}';
+    const { drafts, rejects, skipped } = await convertBytes(istio, `${tcp}\n${json}`);
+    expect([drafts, rejects, skipped]).toEqual([[], [], 2]);
+  });
+
+  it('recognise a file that begins with what a server says as it starts', () => {
+    const [text] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const [json] = fixtureText('envoy/envoy-1.40-istio-default.json.log').split('\n') as [string];
+    expect(nginx.recognise(`/docker-entrypoint.sh: ready\n${text}\r\n`, 'a')).toMatch(/^lines of/);
+    expect(istio.recognise(`info\tEnvoy proxy is ready\n${json}\n`, 'a')).toMatch(/^keys /);
+  });
+
+  it('litellm: a payload of 2024, without the fields that came later', async () => {
+    const line =
+      '{"id":"a","call_type":"acompletion","response_cost":0.1,"total_tokens":7,"prompt_tokens":5,"completion_tokens":2,"startTime":1727000000.25,"endTime":1727000001.5,"completionStartTime":1727000000.5,"model":"gpt-4o","model_group":"g","metadata":{},"cache_hit":null}';
+    expect(litellm.recognise(line, 'a')).toBeDefined();
+    const { drafts, rejects } = await convertBytes(litellm, line);
+    const tokens = { input_tokens: 5, output_tokens: 2 };
+    const event = { ts: 1_727_000_000_250, model: 'gpt-4o', id: 'a', total_ms: 1250 };
+    expect([drafts, rejects]).toEqual([[{ ...event, ...tokens, stages_ms: {} }], []]);
+  });
+
+  it('read a line with a list of requests', async () => {
+    const [first, second] = fixtureText('litellm/standard-logging-payload.ndjson').split('\n') as [
+      string,
+      string,
+    ];
+    const each = await convertBytes(litellm, `${first}\n${second}`);
+    expect(litellm.recognise(`[${first},${second}]`, 'a')).toBeDefined();
+    const list = await convertBytes(litellm, `[${first},${second},{"id":1}]`);
+    expect(list.drafts).toEqual(each.drafts);
+    expect(list.rejects).toHaveLength(1);
+    expect(list.origins.map(String)).toEqual(['{"id":1}']);
+  });
+
   it('reject text that they cannot read, and say why', async () => {
     const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
     const lines = [
@@ -251,6 +331,8 @@ describe('presets', () => {
       JSON.stringify(at % 2 === 0 ? { '@timestamp': 'x', message: line } : { log: `${line}\n` }),
     );
     await expectExactly(format, wrapped.join('\n'), readLines(`expected/${name}.ndjson`));
+    const found = Object.values(formats).filter((each) => each.recognise(wrapped.join('\n'), 'a'));
+    expect(found).toEqual([format]);
   });
 
   it('recognise their own file and no other', () => {

@@ -89,4 +89,11 @@ describe('jmeter_xml', () => {
     expect(rejects).toHaveLength(1);
     expect(chunkCount).toBeLessThan(260);
   });
+
+  it('reads over control characters in a response', async () => {
+    const sample = '<httpSample t="5" ts="1551783627191" s="true" lb="/b"';
+    const text = `<testResults>${sample} rm="&#x0;"><responseData>\u0001&#x1;</responseData></httpSample>${sample}/></testResults>`;
+    const { events, rejects } = await convert(jmeterXml, textFile(text));
+    expect([events.length, rejects]).toEqual([2, []]);
+  });
 });

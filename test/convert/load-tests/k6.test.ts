@@ -96,6 +96,45 @@ describe('k6', () => {
     expect((await convert(k6, textFile(text))).events).toMatchObject([{ status: 'timeout' }]);
   });
 
+  it.each([
+    ['"status":"200"', 'ok'],
+    ['"status":"404"', 'ok'],
+    ['"status":"503"', 'error'],
+    ['"status":"0","error_code":"1050"', 'timeout'],
+    ['"status":"503","expected_response":"true"', 'ok'],
+    ['"name":"x"', 'ok'],
+  ])('tells the status of %s where http_req_failed is not there', async (tags, status) => {
+    const data = `"data":{"time":"2026-11-25T17:01:52Z","value":1,"tags":{${tags}}}`;
+    const text = ['http_reqs', 'http_req_duration']
+      .map((metric) => `{"type":"Point",${data},"metric":"${metric}"}\n`)
+      .join('');
+    expect((await convert(k6, textFile(text))).events).toMatchObject([{ status }]);
+  });
+
+  it('takes a call by gRPC for a request', async () => {
+    const point = (tags: string, value: unknown = 12.5) =>
+      `{"type":"Point","metric":"grpc_req_duration","data":{"time":"2026-11-25T17:01:52.5Z","value":${value},"tags":{${tags}}}}\n`;
+    const codes = ['0', '1', '4', '14'].map((code) => point(`"status":"${code}","name":"x/Infer"`));
+    const text = `${codes.join('')}${point('"model":"m"')}${point('', '"x"')}`;
+    const { events, origins, rejects } = await convert(k6, textFile(text), { model: 'g' });
+    const call = { ts: 1795626112487, model: 'g', request_type: 'x/Infer', total_ms: 12.5 };
+    expect(events).toEqual([
+      { ...call, status: 'ok' },
+      { ...call, status: 'cancelled' },
+      { ...call, status: 'timeout' },
+      { ...call, status: 'error' },
+      { ts: call.ts, model: 'm', status: 'ok', total_ms: 12.5 },
+    ]);
+    expect(origins[0]).toBe(codes[0]);
+    expect(rejects.map(({ detail }) => detail)).toEqual([
+      'Line 6: grpc_req_duration must be a number >= 0: it is "x"',
+    ]);
+    const csv = 'metric_name,timestamp,metric_value,status\ngrpc_req_duration,1795626112,12.5,0\n';
+    expect((await convert(k6, textFile(csv), { model: 'g' })).events).toEqual([
+      { ts: 1795626111987, model: 'g', status: 'ok', total_ms: 12.5 },
+    ]);
+  });
+
   it('is recognised by its lines', () => {
     expect(k6.recognise(jsonText.slice(0, 65_536), 'a.json')).toBeDefined();
     expect(k6.recognise(fixtureText(csvPath), 'a.csv')).toBeDefined();

@@ -54,21 +54,82 @@ describe('sglang_bench', () => {
   });
 
   it.each([
-    ['{"mean_ttft_ms":3}', /--output-details writes: it is absent$/],
-    ['{"ttfts":[1],"itls":[[],[]]}', /^Line 1: itls must be an array of 1 elements/],
+    [
+      '{"mean_ttft_ms":3}',
+      /^Run 1: ttfts must be an array, which --output-details of SGLang or --save-detailed of vLLM writes: it is absent$/,
+    ],
+    ['{"ttfts":[1],"itls":[[],[]]}', /^Run 1: itls must be an array of 1 elements/],
     [
       '{"ttfts":["x"],"itls":[[]],"errors":[""],"input_lens":[1],"output_lens":[1]}',
-      /^Line 1, request 1: ttfts must be a number >= 0: it is "x"$/,
+      /^Run 1, request 1: ttfts must be a number >= 0: it is "x"$/,
     ],
     [
       '{"ttfts":[1],"itls":[["x"]],"errors":[""],"input_lens":[1],"output_lens":[1]}',
-      /^Line 1, request 1: itls must be an array of numbers >= 0/,
+      /^Run 1, request 1: itls must be an array of numbers >= 0/,
     ],
   ])('rejects %s', async (line, detail) => {
     const { events, rejects } = await convert(sglangBench, textFile(line), options);
     expect(events).toEqual([]);
     expect(rejects).toHaveLength(1);
     expect(rejects[0]?.detail).toMatch(detail);
+  });
+
+  const arrays = {
+    input_lens: [9, 9, 9],
+    output_lens: [2, 1, 0],
+    ttfts: [0.5, 0.25, 0],
+    itls: [[0.25], [], []],
+    start_times: [7001.5, 7000.5, 7002.5],
+    generated_texts: ['a ": NaN,', 'b', ''],
+    errors: ['', '', 'Traceback: asyncio.TimeoutError'],
+  };
+  const vllm = {
+    ...{ date: '20260101-101010', endpoint_type: 'vllm', model_id: 'org/model', num_prompts: 3 },
+    ...{ request_rate: 'inf', burstiness: 1, max_concurrency: null, duration: 2, completed: 2 },
+    ...{ total_input_tokens: 18, total_output_tokens: 3, request_throughput: 1, ...arrays },
+    mean_ttft_ms: 375,
+  };
+
+  it.each([
+    ['on one line', JSON.stringify(vllm)],
+    ['over many lines', `\ufeff${JSON.stringify(vllm, null, 2)}`],
+  ])("takes vLLM's model and the distances of its starts, %s", async (_, text) => {
+    const { events, rejects } = await convert(sglangBench, textFile(text), { startMs: 1000 });
+    expect(rejects).toEqual([]);
+    const said = { model: 'org/model', input_tokens: 9 };
+    expect(events).toEqual([
+      {
+        ...{ ...said, ts: 2000, status: 'ok', output_tokens: 2 },
+        ...{ total_ms: 750, stages_ms: { first_token: 500 } },
+      },
+      {
+        ...{ ...said, ts: 1000, status: 'ok', output_tokens: 1 },
+        ...{ total_ms: 250, stages_ms: { first_token: 250 } },
+      },
+      { ...said, ts: 3000, status: 'timeout', output_tokens: 0, total_ms: 0, stages_ms: {} },
+    ]);
+    expect(sglangBench.recognise(text, 'x')).toBe('total_input_tokens and request_throughput');
+  });
+
+  it.each([
+    ['lines', `${JSON.stringify(vllm)}\n`.repeat(2)],
+    ['a list', JSON.stringify([vllm, vllm], null, 4)],
+  ])('starts a run at the end of the one before, in %s', async (_, text) => {
+    expect(sglangBench.recognise(text, 'a.json')).toBeDefined();
+    const { events } = await convert(sglangBench, textFile(text), { model: 'm', startMs: 1000 });
+    expect(events.map(({ ts }) => ts)).toEqual([2000, 1000, 3000, 4000, 3000, 5000]);
+    expect(events[0]?.model).toBe('m');
+  });
+
+  it('reads what Python writes for infinity', async () => {
+    const text = `{"request_rate": Infinity, "x": [NaN, -Infinity],${JSON.stringify(arrays).slice(1)}`;
+    const { events, rejects } = await convert(sglangBench, textFile(text), options);
+    expect([events.length, rejects]).toEqual([3, []]);
+  });
+
+  it('needs a model where the run names none', async () => {
+    const run = convert(sglangBench, textFile(JSON.stringify(arrays)), { startMs: 1 });
+    await expect(run).rejects.toMatchObject({ hint: 'Add --model NAME.' });
   });
 });
 
@@ -118,7 +179,6 @@ describe('llmperf', () => {
 
 describe('both', () => {
   it.each([
-    [sglangBench, { startMs: 1 }, '--model'],
     [sglangBench, { model: 'm' }, '--start'],
     [llmperf, { startMs: 1 }, '--model'],
     [llmperf, { model: 'm' }, '--start'],

@@ -38,6 +38,20 @@ describe('locust', () => {
     expect((await convert(locust, textFile(origins[0] ?? ''))).events).toEqual(events);
   });
 
+  it.each([
+    'Type,Name,Request Count,Failure Count',
+    'Timestamp,User Count,Type,Name,Requests/s',
+    'Method,Name,Error,Occurrences',
+  ])('says that statistics hold no requests: %s', async (header) => {
+    const text = `${header}\nPOST,/a,1,2\n`;
+    expect(locust.recognise(text, 'run_stats.csv')).toBe('header of statistics');
+    const { events, rejects } = await convert(locust, textFile(text));
+    expect([events, rejects.map(({ detail }) => detail)]).toEqual([
+      [],
+      ['text must hold requests: it has statistics, whose percentiles are rounded'],
+    ]);
+  });
+
   it('rejects a truncated line and goes on', async () => {
     const text = `${head}\n1795625050.1,POST,/a\n1795625050.2,POST,/a,5,1,200,\n`;
     const { events, rejects } = await convert(locust, textFile(text));

@@ -52,6 +52,41 @@ it('converts the same logs as text, which are of another run', async () => {
   expect(new Set(names)).toEqual(new Set(['rank_Features,rank_Ranker', 'rank_Ranker']));
 });
 
+const older = [
+  [
+    'INFO 2023-05-24 01:19:04,860 http_proxy 192.0.2.1 CUpzh / default http_proxy.py:1254 - POST 200 9.5ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model default_Model#EjYmnQ CUpzh / default model.py:42 - took INFERENCE 3.3ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model default_Model#EjYmnQ CUpzh / default replica.py:542 - __CALL__ OK 5.8ms',
+  ],
+  [
+    'INFO 2023-05-24 01:19:04,860 proxy 192.0.2.1 CUpzh /default proxy.py:1165 - POST 200 9.5ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model 8ey9y40a CUpzh /default replica.py:373 - __CALL__ OK 5.8ms',
+  ],
+  [
+    '{"levelname": "INFO", "asctime": "2023-05-24 01:19:04,860", "component_name": "proxy", "request_id": "CUpzh", "route": "/default", "message": "proxy.py:1165 - POST 200 9.5ms"}',
+    '{"levelname": "INFO", "asctime": "2023-05-24 01:19:04,854", "deployment": "default_Model", "request_id": "CUpzh", "message": "replica.py:373 - __CALL__ OK 5.8ms"}',
+  ],
+  [
+    'INFO 2023-05-24 01:19:04,860 proxy 192.0.2.1 CUpzh -- 192.0.2.7:4711 POST /default 200 9.5ms',
+    'INFO 2023-05-24 01:19:04,854 default_Model 8ey9y40a CUpzh -- [::1]:4711 CALL predict OK 5.8ms',
+  ],
+];
+
+it.each(older)('reads lines of other releases of Ray Serve: %s', async (...lines) => {
+  for (const line of lines) expect(rayServe.recognise(line, 'a.log')).toBeDefined();
+  const { events, rejects, skipped } = await convert(
+    rayServe,
+    lines.map((line) => textFile(line)),
+  );
+  expect({ rejects, skipped }).toEqual(none);
+  expect(events).toEqual([
+    {
+      ...{ ts: Date.parse('2023-05-24T01:19:04.850Z'), model: 'default', id: 'CUpzh' },
+      ...{ status: 'ok', total_ms: 9.5, stages_ms: { default_Model: 5.8 } },
+    },
+  ]);
+});
+
 const batched = 'torchserve/0.7.1-batched';
 
 it('converts the three logs of TorchServe, joined by order', async () => {
@@ -162,4 +197,37 @@ it('converts a profile of ONNX Runtime', async () => {
   named.forEach(({ ts }, i) => {
     expect(Math.abs(Number(ts) - Number(events[i]?.ts))).toBeLessThanOrEqual(1);
   });
+});
+
+it('converts requests to TorchServe by the protocols of KServe, and no others', async () => {
+  const requests = [
+    ...['POST /predictions/a/1.0?x=1', 'POST /v1/models/b:predict', 'POST /v2/models/c/infer'],
+    ...['POST /v2/models/d/versions/1/infer', 'GET /v1/models/e', 'GET /v2/models/f/ready'],
+    ...['GET /ping', 'POST /models?url=g'],
+  ];
+  const text = requests
+    .map((each) => `2023-08-01T20:22:43,541 - /192.0.2.1:5 "${each} HTTP/1.1" 200 15\n`)
+    .join('');
+  const { events, rejects } = await convert(torchserve, textFile(text));
+  expect(rejects).toEqual([]);
+  expect(events.map(({ model }) => model)).toEqual(['a', 'b', 'c', 'd']);
+});
+
+it('places requests of several trace files of Triton by one clock, and passes over tensors', async () => {
+  const file = (ns: number) => {
+    const timestamps = [
+      { name: 'HTTP_RECV_START', ns },
+      { name: 'HTTP_SEND_END', ns: ns + 2e6 },
+    ];
+    const data = `{"id":1,"activity":"TENSOR_QUEUE_INPUT","tensor":{"data":"${'1,'.repeat(2 ** 20)}"}}`;
+    return textFile(`[${JSON.stringify({ id: 1, timestamps })}, ${data}]`, 1_000_003);
+  };
+  const { events, rejects, skipped } = await convert(triton, [file(5e9), file(6e9)], {
+    ...{ model: 'm', startMs: 1_700_000_000_000 },
+  });
+  expect({ rejects, skipped }).toEqual(none);
+  expect(events.map(({ ts, total_ms }) => [ts, total_ms])).toEqual([
+    [1_700_000_000_000, 2],
+    [1_700_000_001_000, 2],
+  ]);
 });

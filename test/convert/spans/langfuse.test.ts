@@ -51,6 +51,23 @@ describe('traces of Langfuse', () => {
     expect(JSON.parse(origins[0] as string).observations[0].id).toBe('inner');
   });
 
+  it('are read as the API gives them, with the names of tokens that it had', async () => {
+    const more = { usage: { input: 10, output: 5, unit: 'TOKENS' }, promptTokens: 9 };
+    const text = JSON.stringify({
+      ...{ id: 't', projectId: 'p', latency: 1.25 },
+      observations: [
+        observation('a', null, more),
+        observation('b', null, { promptTokens: 7, completionTokens: 8 }),
+      ],
+    });
+    expect(langfuse.recognise(text, 'a.json')).toBe('it has a trace with projectId');
+    const { events } = await convert(langfuse, textFile(text));
+    expect(events).toMatchObject([
+      { id: 'a', input_tokens: 10, output_tokens: 5 },
+      { id: 'b', input_tokens: 7, output_tokens: 8 },
+    ]);
+  });
+
   it('are rejected in part or whole, and read on', async () => {
     const texts = [
       traceOf(

@@ -22,3 +22,13 @@ test('what is no span, and a trace without a root, are rejected', async () => {
   expect(events).toEqual([]);
   expect(rejects.map(({ reason }) => reason)).toEqual(['invalid_line', 'invalid_line', 'no_root']);
 });
+
+test('spans of v1 are refused by name', async () => {
+  const span = '{"traceId":"a1","id":"b2","timestamp":1700000000000000,"duration":5';
+  const text = `[${span},"annotations":[],"binaryAnnotations":[]}]\n`;
+  const { events, rejects } = await convert(zipkinJson, textFile(text), { model: 'm' });
+  expect([events, rejects.map(({ detail }) => detail)]).toEqual([
+    [],
+    ["A span must be of Zipkin's JSON v2, and has binaryAnnotations of v1."],
+  ]);
+});

@@ -36,6 +36,27 @@ test('the standard’s example, whose ids are capitals', () => {
   ]);
 });
 
+test('ids in base64, as libraries of protobuf write JSON', () => {
+  const ids = {
+    traceId: 'W47/95gDgQPSabYzgT/GDA==',
+    spanId: '7uGbfsPBsXQ=',
+    parentSpanId: '7uGbfsPBsXM=',
+  };
+  const read = (raw: object) =>
+    spansOf(JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans: [raw] }] }] }))[0];
+  expect(read(ids)).toMatchObject({
+    traceId: '5b8efff798038103d269b633813fc60c',
+    spanId: 'eee19b7ec3c1b174',
+    parentSpanId: 'eee19b7ec3c1b173',
+  });
+  const zero = { traceId: 'AAAAAAAAAAAAAAAAAAAAAA==', spanId: 'AAAAAAAAAAA=' };
+  expect(read({ ...zero, parentSpanId: '7uGbfsPBsXM' })).toMatchObject({
+    traceId: '',
+    spanId: '',
+    parentSpanId: '',
+  });
+});
+
 test('a root whose parent is an empty text', () => {
   const lines = fileOf('otel-js-sdk-child-before-parent.jsonl').trim().split('\n');
   const spans = lines.flatMap(spansOf);

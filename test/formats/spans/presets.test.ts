@@ -51,6 +51,14 @@ test.each(['otel_genai_client_span_tool_calls', 'otel_genai_deprecated_client_sp
   },
 );
 
+test("vLLM's engine V0 names its model", async () => {
+  const attributes = { 'gen_ai.latency.e2e': 2, 'gen_ai.latency.time_in_queue': 0.5 };
+  const stages_ms = { queue: 500 };
+  const named = { ...attributes, 'gen_ai.response.model': 'm' };
+  expect(await eventOf({ attributes: named })).toMatchObject({ model: 'm', stages_ms });
+  expect(await eventOf({ attributes })).toMatchObject({ model: 's', stages_ms });
+});
+
 test('names of the conventions before they had operations', async () => {
   const attributes = {
     'gen_ai.system': 'openai',

@@ -2,7 +2,8 @@ import { type Preset, seconds } from './preset.ts';
 
 /**
  * A request as vLLM's server traces it. The total is the engine's end-to-end latency: the span ends a little
- * later. Prefill runs from scheduling to the first token. vLLM names no model: its service does.
+ * later. Prefill runs from scheduling to the first token. The engine V0 names its model; V1 does not, but its
+ * service may.
  */
 export const vllm: Preset = {
   name: 'vllm',
@@ -11,7 +12,7 @@ export const vllm: Preset = {
     [{ name: /^llm_request$/ }, { attribute: 'gen_ai.latency.e2e' }],
     [{ name: /^llm_request$/ }, { attribute: 'gen_ai.latency.time_to_first_token' }],
   ],
-  model: ['resource:service.name'],
+  model: ['gen_ai.response.model', 'resource:service.name'],
   version: ['resource:service.version'],
   id: ['gen_ai.request.id'],
   inputTokens: ['gen_ai.usage.prompt_tokens'],
