@@ -47,6 +47,20 @@ it('reads gzip whatever the name, and writes it by the name', async () => {
   expect(JSON.parse(line)).toMatchObject({ model: 'mine', total_ms: 3130.18 });
 });
 
+it('fails where nothing is an event', async () => {
+  const from = path('services.json');
+  const span = { traceID: 'a1', spanID: 'b1', operationName: 'GET /', references: [] };
+  const timed = { ...span, startTime: 1e15, duration: 5, tags: [], processID: 'p1' };
+  const processes = { p1: { serviceName: 'shop', tags: [] } };
+  writeFileSync(from, JSON.stringify({ data: [{ traceID: 'a1', spans: [timed], processes }] }));
+  const { exitCode, out, err } = await run(['convert', from]);
+  expect([exitCode, out, err.split('\n').at(-2)]).toEqual([
+    2,
+    '',
+    '0 events to standard output, 1 skipped: no rule maps them to an event',
+  ]);
+});
+
 it('counts what it rejects, prints the first, and keeps all', async () => {
   const [from, kept] = [path('broken.json'), path('rejected.ndjson')];
   const batch = (duration: string) =>

@@ -55,8 +55,8 @@ Every event is checked as a timing event before it is written. What cannot be on
 reason; the first ${PRINTED} are printed, and --rejected FILE keeps all with their bytes. Spans and records
 that no rule maps to an event are counted as skipped. Files are read as streams, gzipped or not.
 
-Exit codes: 0 everything was converted, 2 something was rejected, 1 a gzip is cut short or damaged: what
-was written before is said.`,
+Exit codes: 0 everything was converted, 2 something was rejected or all was skipped, 1 a gzip is cut short
+or damaged: what was written before is said.`,
   configure(command) {
     command
       .argument('<FILE...>', 'files to convert; several where a format has several')
@@ -130,7 +130,8 @@ async function run(files: readonly string[], options: Options, io: Io): Promise<
   await target.close();
   await letters?.close();
   report(converter, found, target.name, io);
-  return converter.rejected > 0 ? exitCodes.found : exitCodes.ok;
+  const isAllSkipped = converter.events === 0 && converter.skipped > 0;
+  return converter.rejected > 0 || isAllSkipped ? exitCodes.found : exitCodes.ok;
 }
 
 /** A file that breaks off near its beginning is found before anything is written. */
