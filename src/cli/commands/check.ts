@@ -2,6 +2,7 @@ import { examineReceivers } from '../../alert/routing/examine-receivers.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
+import { assembleTopics } from '../../roles/assemble/assemble-topics.ts';
 import { leftUnassembled } from '../../roles/assemble/left-unassembled.ts';
 import { defaultRoles, roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
@@ -43,6 +44,8 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
       const { problemsOfFiles } = await import('../../topics/format-plan.ts');
       const loaded = await loadSettings(options, io, problemsOfFiles);
       const chosen = rolesOf(String(options.roles ?? defaultRoles));
+      // Refuses what a process that assembles would refuse.
+      if (chosen.includes('assemble')) assembleTopics(loaded.config);
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
       const unassembled = leftUnassembled(loaded.config, chosen);

@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
-import type { ProbeFinding } from '../../base/probe-finding.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Role } from '../../roles/role.ts';
 
@@ -81,13 +82,15 @@ async function bounded(
   signal: AbortSignal,
 ): Promise<ProbeFinding[]> {
   const failed = (detail: string) => [{ ok: false, what, detail }];
+  const thrown = (error: unknown) =>
+    error instanceof OperatorError ? [failedProbe(what, error)] : failed(String(error));
   const done = new AbortController();
   const timeout = async () => {
     await systemClock.sleep(deadlineMs, AbortSignal.any([signal, done.signal]));
     return failed(signal.aborted ? 'interrupted' : `no response within ${deadlineMs / 1000} s`);
   };
   try {
-    return await Promise.race([timeout(), probe.catch((error) => failed(String(error)))]);
+    return await Promise.race([timeout(), probe.catch(thrown)]);
   } finally {
     done.abort();
   }
