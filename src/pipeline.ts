@@ -9,7 +9,7 @@ import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
 import { startAssemble } from './roles/assemble/assemble-role.ts';
 import { assembleLetterTopics, requireAssembleTopics } from './roles/assemble/assemble-topics.ts';
-import { leftUnassembled } from './roles/assemble/left-unassembled.ts';
+import { assemblyWarnings } from './roles/assemble/assembly-warnings.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import {
   type HealthServer,
@@ -57,9 +57,7 @@ export interface Pipeline {
 export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
   const { log, stdin, metrics = createMetrics(), profile, signal } = options;
   const has = (role: Role) => options.roles.includes(role);
-  const unassembled = leftUnassembled(config, options.roles);
-  if (unassembled !== undefined) {
-    const { what, detail, hint } = unassembled;
+  for (const { what, detail, hint } of assemblyWarnings(config, options.roles)) {
     log.info({ roles: options.roles }, `${what} ${detail}. ${hint}`);
   }
   /** Undoes what was begun, the last first. */

@@ -15,24 +15,32 @@ export function assembleConfigOf({ assemble }: Config): AssembleConfig {
   );
 }
 
-/** Topics that are read, and the one that is written to. */
+/**
+ * Topics that are read, and the one that is written to.
+ *
+ * @throws OperatorError where ingest could not read what is written there.
+ */
 export function assembleTopics(config: Config): { input: string[]; output: string } {
   const { topics, output } = assembleConfigOf(config);
+  const { kafka } = config;
   const input = topics.map(({ topic }) => topic);
-  const chosen = output ?? timingTopic(config.kafka);
+  const chosen = output ?? timingTopic(kafka);
+  const invalid = (rule: string) =>
+    new OperatorError(
+      'TAILMARK_CONFIG_INVALID',
+      `Cannot assemble traces: assemble.output must ${rule}`,
+      { hint: 'Name the topic of timing events that ingest reads.' },
+    );
   if (chosen === undefined) {
-    throw new OperatorError(
-      'TAILMARK_CONFIG_INVALID',
-      'Cannot assemble traces: assemble.output must be set, as no topic of kafka.topics holds timing events',
-      { hint: 'Name the topic of timing events that ingest reads.' },
-    );
+    throw invalid('be set, as no topic of kafka.topics holds timing events');
   }
-  if (input.includes(chosen)) {
-    throw new OperatorError(
-      'TAILMARK_CONFIG_INVALID',
-      `Cannot assemble traces: assemble.output must be none of assemble.topics; it is ${chosen}`,
-      { hint: 'Name the topic of timing events that ingest reads.' },
-    );
+  if (input.includes(chosen)) throw invalid(`be none of assemble.topics; it is ${chosen}`);
+  if (input.some((topic) => `${topic}${kafka.dead_letter_suffix}` === chosen)) {
+    throw invalid(`be no dead-letter topic of assemble.topics; it is ${chosen}`);
+  }
+  const { format = 'timing' } = kafka.formats[chosen] ?? {};
+  if (format !== 'timing') {
+    throw invalid(`hold timing events; ${chosen} has format ${format} in kafka.topics`);
   }
   return { input, output: chosen };
 }

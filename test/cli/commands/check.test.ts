@@ -202,6 +202,27 @@ describe('tailmark check', () => {
     expect(await out('ingest')).not.toContain(read);
   });
 
+  it('warns where no topic of kafka.topics is the output, and where one is in both blocks', async () => {
+    const outOf = async (chosen: string, env: Record<string, string>) => {
+      const { exitCode, out } = await check({ roles: chosen }, {}, assembling(env));
+      expect(exitCode).toBe(0);
+      return out.split('\n').slice(1).join('\n');
+    };
+    const elsewhere = { TAILMARK_ASSEMBLE_OUTPUT: 'elsewhere' };
+    const unread =
+      'warn  assemble.output: is elsewhere, which is none of kafka.topics\n' +
+      '      Add it to kafka.topics, unless a deployment with another configuration reads it.\n';
+    expect(await outOf('assemble', elsewhere)).toBe(unread);
+    expect(await outOf('assemble', {})).toBe('');
+    const twice =
+      'warn  kafka.topics: holds what assemble.topics holds too: spans\n' +
+      '      Its requests may count twice, by spans and by traces: take it out of one of the two.\n';
+    const both = { TAILMARK_KAFKA_TOPICS: 'events,spans' };
+    expect(await outOf('assemble', both)).toBe(twice);
+    expect(await outOf('ingest', both)).toMatch(/^warn {2}assemble.topics: is set/);
+    expect(await outOf('ingest', both)).toContain(twice);
+  });
+
   const noEvents = { TAILMARK_KAFKA_TOPICS: '[{"topic":"llm","format":"otlp_proto"}]' };
   it.each([
     ['assemble.topics must name topics of spans; it is empty', {}],
@@ -209,6 +230,17 @@ describe('tailmark check', () => {
     [
       'assemble.output must be none of assemble.topics; it is spans',
       assembling({ TAILMARK_ASSEMBLE_OUTPUT: 'spans' }),
+    ],
+    [
+      'assemble.output must be no dead-letter topic of assemble.topics; it is spans-dead',
+      assembling({
+        TAILMARK_ASSEMBLE_OUTPUT: 'spans-dead',
+        TAILMARK_KAFKA_DEAD_LETTER_SUFFIX: '-dead',
+      }),
+    ],
+    [
+      'assemble.output must hold timing events; llm has format otlp_proto in kafka.topics',
+      assembling({ ...noEvents, TAILMARK_ASSEMBLE_OUTPUT: 'llm' }),
     ],
   ])(
     'refuses with or without --connect what run --roles assemble refuses: %s',
