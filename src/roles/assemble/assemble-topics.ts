@@ -3,7 +3,8 @@ import type { AssembleConfig } from '../../config/assemble.ts';
 import type { Config } from '../../config/schema.ts';
 import { timingTopic } from '../../config/topic-format.ts';
 import { writtenTopics } from '../../ingest/letters/dead-letter.ts';
-import { requireTopics, type TopicSpec } from '../../kafka/client/kafka-topics.ts';
+import type { NamedTopics, TopicSpec } from '../../kafka/client/kafka-topics.ts';
+import type { Role } from '../role.ts';
 
 /** @throws OperatorError where the configuration names no topics of spans. */
 export function assembleConfigOf({ assemble }: Config): AssembleConfig {
@@ -45,16 +46,29 @@ export function assembleTopics(config: Config): { input: string[]; output: strin
   return { input, output: chosen };
 }
 
-/** @throws OperatorError that names topics which are missing. */
-export async function requireAssembleTopics(config: Config): Promise<void> {
-  const { input, output } = assembleTopics(config);
-  await requireTopics(config.kafka, [...input, output]);
+/** Topics that must exist for some roles, by the setting that names them. */
+export function requiredTopics(config: Config, roles: readonly Role[]): NamedTopics[] {
+  const { kafka, assemble } = config;
+  const required: NamedTopics[] = [];
+  if (roles.includes('ingest')) required.push({ setting: 'kafka.topics', topics: kafka.topics });
+  if (roles.includes('assemble')) {
+    const { input, output } = assembleTopics(config);
+    required.push({ setting: 'assemble.topics', topics: input });
+    const setting = assemble.output === undefined ? 'kafka.topics' : 'assemble.output';
+    required.push({ setting, topics: [output] });
+  }
+  return required;
 }
 
-/** Dead-letter topics of the topics of spans, as they are created. */
-export function assembleLetterTopics(config: Config): TopicSpec[] {
+/** Topics that some roles write to and create, each once: dead letters and anomalies. */
+export function createdTopics(config: Config, roles: readonly Role[]): TopicSpec[] {
   const { kafka, alert } = config;
-  const { input } = assembleTopics(config);
-  const written = writtenTopics({ kafka: { ...kafka, topics: input }, alert }, ['ingest']);
-  return written.filter(({ topic }) => topic !== alert.topic);
+  const letters = roles.includes('assemble')
+    ? writtenTopics({ kafka: { ...kafka, topics: assembleTopics(config).input }, alert }, [
+        'ingest',
+      ])
+    : [];
+  const own = letters.filter(({ topic }) => topic !== alert.topic);
+  const all = [...writtenTopics(config, roles), ...own];
+  return [...new Map(all.map((spec) => [spec.topic, spec])).values()];
 }
