@@ -3,13 +3,12 @@ import { OperatorError } from './base/operator-error.ts';
 import type { Logger } from './base/telemetry/log.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
 import type { Config } from './config/schema.ts';
-import { writtenTopics } from './ingest/letters/dead-letter.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
 import { startAssemble } from './roles/assemble/assemble-role.ts';
-import { assembleLetterTopics, requireAssembleTopics } from './roles/assemble/assemble-topics.ts';
-import { leftUnassembled } from './roles/assemble/left-unassembled.ts';
+import { createdTopics, requiredTopics } from './roles/assemble/assemble-topics.ts';
+import { assemblyWarnings } from './roles/assemble/assembly-warnings.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
 import {
   type HealthServer,
@@ -57,9 +56,7 @@ export interface Pipeline {
 export async function startPipeline(config: Config, options: PipelineOptions): Promise<Pipeline> {
   const { log, stdin, metrics = createMetrics(), profile, signal } = options;
   const has = (role: Role) => options.roles.includes(role);
-  const unassembled = leftUnassembled(config, options.roles);
-  if (unassembled !== undefined) {
-    const { what, detail, hint } = unassembled;
+  for (const { what, detail, hint } of assemblyWarnings(config, options.roles)) {
     log.info({ roles: options.roles }, `${what} ${detail}. ${hint}`);
   }
   /** Undoes what was begun, the last first. */
@@ -137,9 +134,7 @@ async function startHealth(
 /** A publisher, and the topics that are ours to write to. */
 async function openTopics(config: Config, roles: readonly Role[]): Promise<Publisher> {
   // First, so that a mistyped topic leaves no dead-letter topic behind.
-  if (roles.includes('ingest')) await requireTopics(config.kafka, config.kafka.topics);
-  if (roles.includes('assemble')) await requireAssembleTopics(config);
-  const written = roles.includes('assemble') ? assembleLetterTopics(config) : [];
-  await ensureTopics(config.kafka, [...writtenTopics(config, roles), ...written]);
+  await requireTopics(config.kafka, requiredTopics(config, roles));
+  await ensureTopics(config.kafka, createdTopics(config, roles));
   return openKafkaPublisher(config.kafka);
 }

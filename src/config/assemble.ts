@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { stageName, stageNameRule, totalStage } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import {
   checkNamedOnce,
@@ -35,6 +36,9 @@ const fields = z
   .prefault({})
   .describe('Sources of the fields of the event. A field that is left out has its default ones.');
 
+/** Pattern for editors; the rule is checked below, where its message has the key. */
+const nameOfStage = z.string().meta({ pattern: stageName.source, not: { const: totalStage } });
+
 const topic = z.strictObject({
   topic: topicName.describe('Topic of spans, its records keyed by trace id.'),
   format: z
@@ -49,7 +53,14 @@ const topic = z.strictObject({
     .default([])
     .describe('Names of spans that are the root. Without them it is the span without a parent.'),
   stages: z
-    .record(z.string().min(1), z.array(z.string().min(1)).min(1))
+    .record(nameOfStage, z.array(z.string().min(1)).min(1))
+    .superRefine((named, context) => {
+      for (const name of Object.keys(named)) {
+        if (stageName.test(name) && name !== totalStage) continue;
+        const params = { found: `it is ${JSON.stringify(name)}` };
+        context.addIssue({ code: 'custom', path: [name], message: stageNameRule, params });
+      }
+    })
     .default({})
     .describe('Names of spans by stage; they count anywhere below the root.'),
   other_children: z

@@ -66,6 +66,9 @@ function rule(issue: Issue, path: Path, node: SchemaNode | undefined): string {
   if (issue.code === 'invalid_union') return `be one of ${variantsAt(path).join(', ')}`;
   if (issue.code === 'too_small' && issue.origin === 'array') return 'have at least one entry';
   if (issue.code === 'too_small' && issue.origin === 'string') return 'not be empty';
+  if (issue.code === 'too_big' && issue.origin === 'array') {
+    return `have at most ${issue.maximum} entries`;
+  }
   if (issue.code === 'too_big' && issue.origin === 'string') {
     return `have at most ${issue.maximum} characters`;
   }
@@ -115,6 +118,8 @@ function hintFor(
   const name = String(path.findLast((step) => typeof step !== 'number'));
   if (issue.code === 'custom') return detailsOf(issue).hint;
   if (typeof value === 'string') {
+    const other = blockThatReads(value, path);
+    if (other !== undefined) return `${other} reads it: write the topic there.`;
     const near = closest(value, node?.enum?.map(String) ?? variantsAt(path));
     if (near !== undefined) return `Did you mean ${near}?`;
   }
@@ -139,9 +144,17 @@ function hintFor(
   return undefined;
 }
 
+/** Topics of requests and topics of spans look alike: the block that has a value which this one refuses. */
+function blockThatReads(value: string, [block, ...below]: Path): string | undefined {
+  const other = block === 'kafka' ? 'assemble' : block === 'assemble' ? 'kafka' : undefined;
+  const node = other === undefined ? undefined : nodeAt([other, ...below]);
+  return node?.enum?.includes(value) === true ? `${other}.${String(below[0])}` : undefined;
+}
+
 function mapHint(name: string, value: unknown, node: SchemaNode): string {
   if (value === null) return `Write \`${name}: {}\` for its defaults, or take the line out.`;
-  return `Write its keys, indented, below \`${name}:\`: ${Object.keys(propertiesOf(node)).join(', ')}.`;
+  const keys = Object.keys(propertiesOf(node)).join(', ');
+  return `Write its keys, indented, below \`${name}:\`${keys === '' ? '' : `: ${keys}`}.`;
 }
 
 /** What a `host:port` lacks. */

@@ -7,6 +7,8 @@ export interface SchemaNode {
   readonly description?: string;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
+  /** What the values are of a map whose keys the operator names. */
+  readonly additionalProperties?: SchemaNode | boolean;
   readonly required?: readonly string[];
   readonly items?: SchemaNode;
   /** Blocks of several types; `type` says which. */
@@ -73,7 +75,9 @@ export function nodeAt(path: readonly PropertyKey[]): SchemaNode | undefined {
     if (typeof step === 'number') node = node.items;
     else {
       const properties = propertiesOf(node);
-      node = Object.hasOwn(properties, step) ? properties[String(step)] : undefined;
+      const named = Object.hasOwn(properties, step) ? properties[String(step)] : undefined;
+      const { additionalProperties: any } = node;
+      node = named ?? (typeof any === 'object' ? any : undefined);
     }
   }
   return node;

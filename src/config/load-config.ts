@@ -80,7 +80,8 @@ export function loadConfig(options: LoadConfigOptions): LoadedConfig {
     ? []
     : [...parsed.error.issues, ...laterIssues(tree, parsed.error)]
         .flatMap((issue) => meantIssues(issue, tree))
-        .filter(({ path }) => !literalPaths.has(path.join('.')));
+        .filter(({ path }) => !literalPaths.has(path.join('.')))
+        .filter(isOfItsType);
   const problems: ConfigProblem[] = [
     ...yaml.problems,
     ...inOrder([...issues.flatMap((issue) => explainIssue(issue, tree)), ...secretProblems]),
@@ -196,6 +197,13 @@ function meantIssues(issue: Issue, tree: SettingTree): readonly Issue[] {
   const meant = issue.errors[variants.findIndex((variant) => isMapNode(variant) === isMap)];
   const placed = meant?.map((each) => ({ ...each, path: [...issue.path, ...each.path] }));
   return placed ?? [issue];
+}
+
+/** False for the length of a value of another type, which zod reports beside the type: a text for a list. */
+function isOfItsType({ code, path }: Issue, _index: number, all: readonly Issue[]): boolean {
+  if (code !== 'too_big' && code !== 'too_small') return true;
+  const place = path.join('.');
+  return !all.some((other) => other.code === 'invalid_type' && other.path.join('.') === place);
 }
 
 /** Removes a key. An item of a list is removed with the whole list, so that the default holds. */

@@ -1,5 +1,11 @@
 import { z } from 'zod';
-import { overflowValue, standardStages, totalStage } from '../base/dimensions.ts';
+import {
+  overflowValue,
+  stageName,
+  stageNameRule,
+  standardStages,
+  totalStage,
+} from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import { epochMsOf } from './epoch-ms-of.ts';
@@ -11,9 +17,6 @@ export interface TimingEventLimits {
   /** Longest dimension value, `id` or `trace_id`, in UTF-8 bytes. */
   readonly maxDimensionBytes: number;
 }
-
-/** What a name of a stage has to match. */
-export const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
 
 /** Issue with a reason of its own; other issues have the reason of their field. */
 function problem(reason: RejectReason, message: string, path: string[] = []) {
@@ -78,8 +81,7 @@ function stages(maxMs: number) {
     }
     for (const [name, ms] of entries) {
       if (!stageName.test(name) || name === totalStage) {
-        const rule = `must have a name that matches ${stageName.source} and is not "${totalStage}"`;
-        context.addIssue(problem('bad_stage_name', rule, [name]));
+        context.addIssue(problem('bad_stage_name', stageNameRule, [name]));
       } else if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) {
         context.addIssue(problem('bad_duration', 'must be a finite number >= 0', [name]));
       } else if (ms > maxMs) {

@@ -1,6 +1,5 @@
-import { totalStage } from '../../base/dimensions.ts';
+import { stageName, totalStage } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
-import { stageName } from '../../decode/timing-event.ts';
 import { toNanosecond } from '../../formats/spans/span.ts';
 import { hasParent, haveSameId, idText, isChild, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';

@@ -2,7 +2,7 @@ import { examineReceivers } from '../../alert/routing/examine-receivers.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
 import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
-import { leftUnassembled } from '../../roles/assemble/left-unassembled.ts';
+import { assemblyWarnings } from '../../roles/assemble/assembly-warnings.ts';
 import { defaultRoles, roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';
 import { type Probes, probes as realProbes, runProbes } from '../doctor/probes.ts';
@@ -43,14 +43,11 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
       const { problemsOfFiles } = await import('../../topics/format-plan.ts');
       const loaded = await loadSettings(options, io, problemsOfFiles);
       const chosen = rolesOf(String(options.roles ?? defaultRoles));
+      // Throws what a process of these roles would.
+      const warnings = assemblyWarnings(loaded.config, chosen);
       const probed =
         options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
-      const unassembled = leftUnassembled(loaded.config, chosen);
-      const findings = [
-        ...(await examineReceivers(loaded.config, io.env)),
-        ...(unassembled === undefined ? [] : [unassembled]),
-        ...probed,
-      ];
+      const findings = [...(await examineReceivers(loaded.config, io.env)), ...warnings, ...probed];
       const settings = options.show === true ? loaded.settings : undefined;
       if (options.json === true) printJson(loaded, settings, findings, io);
       else printText(loaded, settings, findings, io);

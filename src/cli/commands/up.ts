@@ -1,5 +1,6 @@
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { configSchema } from '../../config/schema.ts';
+import { timingTopic } from '../../config/topic-format.ts';
 import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
 import { type LocalStack, localDefaultDir } from '../../local/local-stack.ts';
 import { describeExit } from '../../local/start-failure.ts';
@@ -40,7 +41,7 @@ Examples:
   },
   async run(_args, options, io) {
     const dir = String(options.dir);
-    const { topics } = (await loadSettings(options, io)).config.kafka;
+    const given = (await loadSettings(options, io)).config.kafka;
     let stack: LocalStack;
     try {
       const kafkaPort = port(options.kafkaPort, '--kafka-port');
@@ -53,9 +54,9 @@ Examples:
       return exitCodes.failed;
     }
     try {
-      await prepare(stack, topics);
+      await prepare(stack, given.topics);
       if (options.json === true) io.out(`${endpointsJson(stack)}\n`);
-      else io.out(readyText(stack, dir));
+      else io.out(readyText(stack, dir, timingTopic(given) !== undefined));
       return await untilEnd(stack, io);
     } finally {
       await stack.stop();
@@ -99,9 +100,11 @@ function endpointsJson({ kafka, clickhouse }: LocalStack): string {
   return JSON.stringify({ kafka, clickhouse: { url, database, pid } });
 }
 
-function readyText(stack: LocalStack, dir: string): string {
+/** @param takesTraffic whether a topic takes the timing events of `generate`. */
+function readyText(stack: LocalStack, dir: string, takesTraffic: boolean): string {
   const brokers = stack.kafka.brokers.join(',');
   const { url, database } = stack.clickhouse;
+  const generate = takesTraffic ? '  tailmark generate    # realistic traffic\n' : '';
   return `
 Kafka       ${brokers}
 ClickHouse  ${url}  (database ${database})
@@ -113,8 +116,7 @@ In another terminal:
   export TAILMARK_CLICKHOUSE_URL=${url}
 
   tailmark run         # read events, find anomalies; from a checkout: bin/tailmark.js run
-  tailmark generate    # realistic traffic
-  tailmark tails       # percentiles by stage
+${generate}  tailmark tails       # percentiles by stage
 
 Ctrl-C stops both. The data is kept; \`tailmark up${dir === localDefaultDir ? '' : ` --dir ${dir}`} --fresh\` starts empty.
 `;

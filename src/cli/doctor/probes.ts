@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
-import type { ProbeFinding } from '../../base/probe-finding.ts';
+import { OperatorError } from '../../base/operator-error.ts';
+import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Role } from '../../roles/role.ts';
 
@@ -7,15 +8,15 @@ import type { Role } from '../../roles/role.ts';
 export const probes = {
   kafka: async (config: Config, roles: readonly Role[]) => {
     const { probeKafka } = await import('../../kafka/client/probe-kafka.ts');
-    const { writtenTopics } = await import('../../ingest/letters/dead-letter.ts');
-    if (!roles.includes('assemble')) return probeKafka(config, writtenTopics(config, roles));
-    const { assembleLetterTopics, assembleTopics } = await import(
+    const { assembleTopics, createdTopics, requiredTopics } = await import(
       '../../roles/assemble/assemble-topics.ts'
     );
-    const written = [...writtenTopics(config, roles), ...assembleLetterTopics(config)];
-    const { output, input } = assembleTopics(config);
-    const topics = roles.length === 1 ? [...input, output] : [...config.kafka.topics, ...input];
-    return probeKafka({ ...config, kafka: { ...config.kafka, topics } }, written);
+    // Only who assembles alone needs no topic of requests.
+    const assembles = roles.includes('assemble');
+    const reading: Role[] = assembles && roles.length === 1 ? ['assemble'] : ['ingest', ...roles];
+    const output = assembles ? [{ topic: assembleTopics(config).output }] : [];
+    const written = [...createdTopics(config, roles), ...output];
+    return probeKafka(config, requiredTopics(config, reading), written);
   },
   clickhouse: async (config: Config, roles: readonly Role[]) =>
     (await import('../../sink/probe-clickhouse.ts')).probeClickHouse(
@@ -81,13 +82,15 @@ async function bounded(
   signal: AbortSignal,
 ): Promise<ProbeFinding[]> {
   const failed = (detail: string) => [{ ok: false, what, detail }];
+  const thrown = (error: unknown) =>
+    error instanceof OperatorError ? [failedProbe(what, error)] : failed(String(error));
   const done = new AbortController();
   const timeout = async () => {
     await systemClock.sleep(deadlineMs, AbortSignal.any([signal, done.signal]));
     return failed(signal.aborted ? 'interrupted' : `no response within ${deadlineMs / 1000} s`);
   };
   try {
-    return await Promise.race([timeout(), probe.catch((error) => failed(String(error)))]);
+    return await Promise.race([timeout(), probe.catch(thrown)]);
   } finally {
     done.abort();
   }

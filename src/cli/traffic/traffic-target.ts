@@ -43,7 +43,7 @@ export async function openTopic(open: OpenKafka, options: Options, io: Io): Prom
     throw new OperatorError(
       'TAILMARK_CONFIG_INVALID',
       'Cannot publish timing events: kafka.topics must hold a topic of them; each one has another format',
-      { hint: 'Add one, or name it: --topic inference.timings.v1.' },
+      { hint: 'Add one to kafka.topics, or name one that exists: --topic NAME.' },
     );
   }
   return {

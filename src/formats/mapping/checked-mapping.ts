@@ -29,9 +29,10 @@ function checked<Schema extends typeof mappingSchema | typeof spanRulesSchema>(
 ): z.output<Schema> {
   const result = schema.safeParse(file.value);
   const keys = Object.keys(schema.shape);
-  const issues = result.success
-    ? []
-    : result.error.issues.flatMap((issue) => innermost(issue, keys));
+  // A file that is no YAML says nothing of its keys.
+  const isRead = file.problems.length === 0;
+  const issues =
+    result.success || !isRead ? [] : result.error.issues.flatMap((issue) => innermost(issue, keys));
   const problems: ConfigProblem[] = [
     ...file.problems.map(({ where, key, message }) => ({ where, key, message })),
     ...issues.map(({ path, message }) => {

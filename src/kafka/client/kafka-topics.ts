@@ -87,24 +87,34 @@ function isTransient(error: unknown): boolean {
   return transientErrors.has(brokerErrorType(error) ?? '') || isTransient(error.cause);
 }
 
+/** Topics that a setting names. */
+export interface NamedTopics {
+  /** Such as `kafka.topics`. */
+  readonly setting: string;
+  readonly topics: readonly string[];
+}
+
 /**
- * Checks that the topics exist.
+ * Checks that the topics of each setting exist.
  *
  * @throws OperatorError that names the missing topics, or the reason why the cluster does not respond.
  */
 export async function requireTopics(
   config: Config['kafka'],
-  topics: readonly string[],
+  required: readonly NamedTopics[],
 ): Promise<void> {
   const listed = await withAdmin(config, 'read from Kafka', (admin) => admin.listTopics());
   const present = new Set(listed);
-  const missing = topics.filter((topic) => !present.has(topic));
-  if (missing.length === 0) return;
-  throw new OperatorError(
-    'TAILMARK_KAFKA_TOPIC_MISSING',
-    `Cannot read from Kafka: every topic of kafka.topics must exist; missing: ${missing.join(', ')}`,
-    {
-      hint: `Create it (kafka-topics.sh --create --topic ${missing[0]}), or correct kafka.topics or TAILMARK_KAFKA_TOPICS.`,
-    },
-  );
+  for (const { setting, topics } of required) {
+    const missing = topics.filter((topic) => !present.has(topic));
+    if (missing.length === 0) continue;
+    const variable = `TAILMARK_${setting.replace('.', '_').toUpperCase()}`;
+    throw new OperatorError(
+      'TAILMARK_KAFKA_TOPIC_MISSING',
+      `Cannot read from Kafka: every topic of ${setting} must exist; missing: ${missing.join(', ')}`,
+      {
+        hint: `Create it (kafka-topics.sh --create --topic ${missing[0]}), or correct ${setting} or ${variable}.`,
+      },
+    );
+  }
 }

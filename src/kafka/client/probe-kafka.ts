@@ -3,18 +3,19 @@ import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 import { brokerErrorType } from '../broker-error-type.ts';
 import { createKafkaClient, kafkaError, rootOf } from './kafka-client.ts';
-import { requireTopics, type TopicSpec } from './kafka-topics.ts';
+import { type NamedTopics, requireTopics, type TopicSpec } from './kafka-topics.ts';
 
 /**
  * Probes that Kafka responds, accepts the login, has the topics and accepts writes: one finding each.
  *
+ * @param required topics that must exist.
  * @param written topics that are written to, and created where they are missing. @default none
  */
 export async function probeKafka(
-  config: Config,
+  { kafka }: Pick<Config, 'kafka'>,
+  required: readonly NamedTopics[],
   written: readonly TopicSpec[] = [],
 ): Promise<ProbeFinding[]> {
-  const { kafka } = config;
   const brokers = kafka.brokers.join(', ');
   const admin = createKafkaClient(kafka, { retries: 1 }).admin();
   try {
@@ -24,8 +25,9 @@ export async function probeKafka(
       { ok: true, what: 'Kafka', detail: `${cluster.brokers.length} broker(s) behind ${brokers}` },
     ];
     try {
-      await requireTopics(kafka, kafka.topics);
-      findings.push({ ok: true, what: 'Kafka topics', detail: kafka.topics.join(', ') });
+      await requireTopics(kafka, required);
+      const names = new Set(required.flatMap(({ topics }) => topics));
+      findings.push({ ok: true, what: 'Kafka topics', detail: [...names].join(', ') });
     } catch (error) {
       findings.push(failedProbe('Kafka topics', kafkaError(error, 'read topics', kafka)));
     }

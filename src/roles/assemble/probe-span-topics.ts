@@ -52,11 +52,8 @@ export function spanFinding(
   const { topic, format } = entry;
   const what = `topic ${topic} (${format})`;
   if (records.length === 0) return { ok: true, what, detail: 'no records yet' };
-  const { spans, traces, rooted, split, models, stages, rejects } = sampleOf(
-    entry,
-    records,
-    config,
-  );
+  const sample = sampleOf(entry, records, config);
+  const { spans, traces, rooted, split, events, models, stages, rejects } = sample;
   const keys = keysOf(entry, records);
   const held = [
     `${spans} spans of ${traces} traces, ${rooted} of them with their root`,
@@ -81,6 +78,11 @@ export function spanFinding(
     const hint = `No process sees all of such a trace, so its event lacks stages: ${remedy}.`;
     return failedProbe(what, new OperatorError('TAILMARK_CONFIG_INVALID', detail, { hint }));
   }
+  if (rooted > 0 && events === 0) {
+    const hint =
+      'No trace gives an event: compare stages, fields and root_names in assemble.topics with its spans.';
+    return failedProbe(what, new OperatorError('TAILMARK_CONFIG_INVALID', detail, { hint }));
+  }
   if (partitions > 1 && keys !== KEYED) {
     const hint = `Spans of a trace may lie in several partitions: ${keyAdvice(format)}.`;
     return { ok: true, isWarning: true, what, detail, hint };
@@ -98,7 +100,7 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
   const settings = settingsOf(config.assemble);
   const rules = rulesOf(entry);
   const read = traceReader(entry.format, rules);
-  let spans = 0;
+  let [spans, eventCount] = [0, 0];
   const models = new Set<string>();
   const stages = new Set<string>();
   const rejects = new Rejects();
@@ -122,6 +124,7 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
     const { events, letters, counts } = assembly.publication();
     spans += counts.spans;
     for (const line of events.flatMap((message) => message.toString().split('\n'))) {
+      eventCount++;
       const event = JSON.parse(line) as { model: string; stages_ms: object };
       models.add(event.model);
       for (const stage of Object.keys(event.stages_ms)) stages.add(stage);
@@ -139,8 +142,10 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
     }
   }
   const split = [...partitionsOf.values()].filter((count) => count > 1).length;
-  const traces = partitionsOf.size;
-  return { spans, traces, rooted: rooted.size, split, models, stages, rejects: rejects.list() };
+  return {
+    ...{ spans, traces: partitionsOf.size, rooted: rooted.size, split, events: eventCount },
+    ...{ models, stages, rejects: rejects.list() },
+  };
 }
 
 /** Ids of the traces whose spans a message holds. */

@@ -41,6 +41,12 @@ async function check(
   return { exitCode: await command.run([], options, io), out: out(), asked };
 }
 
+/** Variables of a configuration with a topic of spans. */
+const assembling = (more: Record<string, string> = {}) => ({
+  TAILMARK_ASSEMBLE_TOPICS: JSON.stringify([{ topic: 'spans', format: 'otlp_proto' }]),
+  ...more,
+});
+
 describe('tailmark check', () => {
   it('counts the sources of settings', async () => {
     const config = fixture('webhook.good.yaml');
@@ -190,8 +196,78 @@ describe('tailmark check', () => {
 
   it('--connect reads topics of spans where the role assemble is asked for', async () => {
     const read = 'ok    topic spans: is read\n';
-    expect((await check({ connect: true, roles: 'assemble' })).out).toContain(read);
-    expect((await check({ connect: true, roles: 'ingest' })).out).not.toContain(read);
+    const out = async (chosen: string) =>
+      (await check({ connect: true, roles: chosen }, {}, assembling())).out;
+    expect(await out('assemble')).toContain(read);
+    expect(await out('ingest')).not.toContain(read);
+  });
+
+  it('warns where no topic of kafka.topics is the output, and where one is in both blocks', async () => {
+    const outOf = async (chosen: string, env: Record<string, string>) => {
+      const { exitCode, out } = await check({ roles: chosen }, {}, assembling(env));
+      expect(exitCode).toBe(0);
+      return out.split('\n').slice(1).join('\n');
+    };
+    const elsewhere = { TAILMARK_ASSEMBLE_OUTPUT: 'elsewhere' };
+    const unread =
+      'warn  assemble.output: is elsewhere, which is none of kafka.topics\n' +
+      '      Add it to kafka.topics, unless a deployment with another configuration reads it.\n';
+    expect(await outOf('assemble', elsewhere)).toBe(unread);
+    expect(await outOf('assemble', {})).toBe('');
+    const twice =
+      'warn  kafka.topics: holds what assemble.topics holds too: spans\n' +
+      '      Its requests may count twice, by spans and by traces: take it out of one of the two.\n';
+    const both = { TAILMARK_KAFKA_TOPICS: 'events,spans' };
+    expect(await outOf('assemble', both)).toBe(twice);
+    expect(await outOf('ingest', both)).toMatch(/^warn {2}assemble.topics: is set/);
+    expect(await outOf('ingest', both)).toContain(twice);
+  });
+
+  const noEvents = { TAILMARK_KAFKA_TOPICS: '[{"topic":"llm","format":"otlp_proto"}]' };
+  it.each([
+    ['assemble.topics must name topics of spans; it is empty', {}],
+    ['assemble.output must be set, as no topic of kafka.topics', assembling(noEvents)],
+    [
+      'assemble.output must be none of assemble.topics; it is spans',
+      assembling({ TAILMARK_ASSEMBLE_OUTPUT: 'spans' }),
+    ],
+    [
+      'assemble.output must be no dead-letter topic of assemble.topics; it is spans-dead',
+      assembling({
+        TAILMARK_ASSEMBLE_OUTPUT: 'spans-dead',
+        TAILMARK_KAFKA_DEAD_LETTER_SUFFIX: '-dead',
+      }),
+    ],
+    [
+      'assemble.output must hold timing events; llm has format otlp_proto in kafka.topics',
+      assembling({ ...noEvents, TAILMARK_ASSEMBLE_OUTPUT: 'llm' }),
+    ],
+  ])(
+    'refuses with or without --connect what run --roles assemble refuses: %s',
+    async (why, env) => {
+      for (const options of [{}, { connect: true }]) {
+        await expect(check({ ...options, roles: 'assemble' }, {}, env)).rejects.toMatchObject({
+          code: 'TAILMARK_CONFIG_INVALID',
+          exitCode: 78,
+          message: expect.stringContaining(`Cannot assemble traces: ${why}`),
+        });
+        expect((await check(options, {}, env)).exitCode).toBe(0);
+      }
+    },
+  );
+
+  it('--connect gives the message, the hint and the exit code of an error that a probe throws', async () => {
+    const { io, out } = capturedIo();
+    const error = new OperatorError('TAILMARK_KAFKA_DENIED', 'Cannot read', { hint: 'Grant it.' });
+    const command = createCheck({
+      kafka: () => Promise.reject(error),
+      clickhouse: async () => [],
+      topics: async () => [],
+      spanTopics: async () => [],
+      group: async () => [],
+    });
+    expect(await command.run([], { connect: true }, io)).toBe(78);
+    expect(out()).toContain('fail  Kafka: Cannot read\n      Grant it.\n');
   });
 
   it.each([[{}], [{ roles: 'ingest' }], [{ connect: true }]])(
@@ -200,12 +276,11 @@ describe('tailmark check', () => {
       const warning =
         'warn  assemble.topics: is set and this process does not assemble\n' +
         '      Start one with --roles assemble: without it spans give no events.\n';
-      const topics = JSON.stringify([{ topic: 'spans', format: 'otlp_proto' }]);
-      const env = { TAILMARK_ASSEMBLE_TOPICS: topics };
+      const env = assembling();
       const { exitCode, out } = await check(options, {}, env);
       expect([exitCode, out.split('\n').slice(1).join('\n')]).toEqual([0, warning]);
-      const assembling = await check({ ...options, roles: 'assemble,ingest' }, {}, env);
-      expect(assembling.out).not.toContain('does not assemble');
+      const both = await check({ ...options, roles: 'assemble,ingest' }, {}, env);
+      expect(both.out).not.toContain('does not assemble');
       expect((await check(options)).out).not.toContain('does not assemble');
     },
   );

@@ -43,7 +43,10 @@ describe('the topic that timing events go to', () => {
 
   it('is none of another format', async () => {
     const { target, isClosed } = open(spans);
-    await expect(target).rejects.toThrow('kafka.topics must hold a topic of them');
+    await expect(target).rejects.toMatchObject({
+      message: expect.stringContaining('kafka.topics must hold a topic of them'),
+      hint: 'Add one to kafka.topics, or name one that exists: --topic NAME.',
+    });
     expect(isClosed()).toBe(true);
   });
 });

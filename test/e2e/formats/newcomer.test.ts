@@ -71,4 +71,7 @@ it('A newcomer with spans of vLLM sees the stages of its model, by the page alon
   for (const stage of ['queue', 'prefill', 'decode', 'first_token', 'total']) {
     expect(table).toMatch(row(stage));
   }
+  // No topic takes what generate writes.
+  const recommended = [...up.out().matchAll(/^ {2}tailmark (\w+)/gm)].map(([, name]) => name);
+  expect(recommended).toEqual(['run', 'tails']);
 }, 300_000);

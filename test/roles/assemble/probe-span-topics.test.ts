@@ -93,6 +93,19 @@ describe('what check --connect says of a topic of spans', () => {
     });
   });
 
+  it('is a failure where every trace with a root is rejected', () => {
+    const fields = { model: ['none.such'] };
+    const finding = findingOf('otlp_spans_keyed.jsonl', 'otlp_proto', 3, { fields });
+    expect(finding).toMatchObject({
+      ok: false,
+      error: { code: 'TAILMARK_CONFIG_INVALID', exitCode: 78 },
+      hint: 'No trace gives an event: compare stages, fields and root_names in assemble.topics with its spans.',
+      detail: expect.stringMatching(
+        /^the newest 177 records hold 497 spans of 64 traces, 63 of them with their root; .*; 63 rejected: /,
+      ),
+    });
+  });
+
   it('is a warning where no span is the root, or keys are of something else', () => {
     const root_names = ['GET /v2/rank'];
     expect(findingOf('otlp_spans_keyed.jsonl', 'otlp_proto', 3, { root_names })).toMatchObject({
