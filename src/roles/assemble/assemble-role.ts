@@ -16,9 +16,9 @@ import { RecordBatchReader } from '../../kafka/protocol/record-batch-reader.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 import {
   assembleConfigOf,
-  assembleLetterTopics,
   assembleTopics,
-  requireAssembleTopics,
+  createdTopics,
+  requiredTopics,
 } from './assemble-topics.ts';
 import { Assembler, type AssemblyOutput } from './assembler.ts';
 import { EventCheck } from './event-check.ts';
@@ -101,9 +101,10 @@ async function lastingFailure(config: Config, error: unknown): Promise<OperatorE
   if (explained.code !== 'TAILMARK_KAFKA_TOPIC_MISSING') return undefined;
   try {
     // Brokers say the same for a moment while a topic has no leader.
-    await requireAssembleTopics(config);
-    const letters = assembleLetterTopics(config).map(({ topic }) => topic);
-    await requireTopics(config.kafka, letters);
+    const roles = ['assemble'] as const;
+    const letters = createdTopics(config, roles).map(({ topic }) => topic);
+    const dead = { setting: 'kafka.dead_letter_suffix', topics: letters };
+    await requireTopics(config.kafka, [...requiredTopics(config, roles), dead]);
     return undefined;
   } catch (missing) {
     return missing instanceof OperatorError && missing.code === explained.code
