@@ -29,7 +29,7 @@ const configOf = (service: ComposeService, env = environmentOf(service)) =>
   loadConfig({
     env,
     readFile: (path) => {
-      if (path.startsWith('/run/secrets/')) return 'secret\n';
+      if (path.startsWith('/run/secrets/')) return 'hunter-two\n';
       throw Object.assign(new Error(path), { code: 'ENOENT' });
     },
   });
@@ -149,7 +149,7 @@ describe('overrides in docs/how-to/docker.md', () => {
       if (!ours.some((known) => known.name === name)) continue;
       const before = environmentOf(services[name] as ComposeService);
       const { config } = configOf(change, { ...before, ...environmentOf(change) });
-      expect(config.clickhouse.password).toBe('secret');
+      expect(config.clickhouse.password).toBe('hunter-two');
     }
   });
 });
