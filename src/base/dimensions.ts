@@ -29,6 +29,10 @@ export const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
 
 export const stageNameRule = `must have a name that matches ${stageName.source} and is not "${totalStage}"`;
 
+export function isStageName(name: string): boolean {
+  return stageName.test(name) && name !== totalStage;
+}
+
 /** Standard stages, in the order of a request. Any other name is allowed. */
 export const standardStages = [
   'ingress',

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { stageName, stageNameRule, totalStage } from '../base/dimensions.ts';
+import { isStageName, stageName, stageNameRule, totalStage } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import {
   checkNamedOnce,
@@ -56,7 +56,7 @@ const topic = z.strictObject({
     .record(nameOfStage, z.array(z.string().min(1)).min(1))
     .superRefine((named, context) => {
       for (const name of Object.keys(named)) {
-        if (stageName.test(name) && name !== totalStage) continue;
+        if (isStageName(name)) continue;
         const params = { found: `it is ${JSON.stringify(name)}` };
         context.addIssue({ code: 'custom', path: [name], message: stageNameRule, params });
       }

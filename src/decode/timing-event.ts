@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  isStageName,
   overflowValue,
   stageName,
   stageNameRule,
@@ -80,7 +81,7 @@ function stages(maxMs: number) {
       context.addIssue(problem('too_many_stages', rule));
     }
     for (const [name, ms] of entries) {
-      if (!stageName.test(name) || name === totalStage) {
+      if (!isStageName(name)) {
         context.addIssue(problem('bad_stage_name', stageNameRule, [name]));
       } else if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) {
         context.addIssue(problem('bad_duration', 'must be a finite number >= 0', [name]));

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStageName, stageNameRule } from '../../base/dimensions.ts';
 import { statuses } from '../../base/statuses.ts';
 import { units } from './exact-time.ts';
 import { parsePath } from './path.ts';
@@ -85,7 +86,10 @@ const condition = z.strictObject({
 const conditions = (what: string) =>
   z.array(condition).min(1, 'must not be an empty list').optional().meta({ description: what });
 
-const stageName = z.string('must be a text').meta({ description: 'Name of the stage.' });
+const nameOfStage = z
+  .string('must be a text')
+  .refine(isStageName, stageNameRule)
+  .meta({ description: 'Name of the stage.' });
 const where = conditions('Conditions on the object, else the stage is left out.');
 
 const stages = z.union(
@@ -94,9 +98,9 @@ const stages = z.union(
       .array(
         z.union(
           [
-            duration.extend({ name: stageName, where }),
+            duration.extend({ name: nameOfStage, where }),
             z.strictObject({
-              name: stageName,
+              name: nameOfStage,
               start: times('Start of the stage. Left out: the start of the request.'),
               end: oneOrMore(time).meta({ description: 'End of the stage.' }),
               where,

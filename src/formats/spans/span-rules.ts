@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isStageName, stageNameRule } from '../../base/dimensions.ts';
 import type { Origin } from '../format-reader.ts';
 import { type Span, spanKinds } from './span.ts';
 import { type SpanEventSink, unendedReject } from './span-events.ts';
@@ -34,9 +35,17 @@ const sources = z
 /** How single spans become partial events: each span of a stage is one, and each root is one with the total. */
 export const spanRulesSchema = z
   .strictObject({
-    stages: z.record(text, selectors, 'must be a map of stages').meta({
-      description: 'Spans by stage, by their names or by more. The first that fits counts.',
-    }),
+    stages: z
+      .record(text, selectors, 'must be a map of stages')
+      .superRefine((named, context) => {
+        for (const name of Object.keys(named)) {
+          if (isStageName(name)) continue;
+          context.addIssue({ code: 'custom', path: [name], message: stageNameRule });
+        }
+      })
+      .meta({
+        description: 'Spans by stage, by their names or by more. The first that fits counts.',
+      }),
     total: selectors.optional().meta({
       description: 'Spans that have the total. Left out: those without a parent.',
     }),

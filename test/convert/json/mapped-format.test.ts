@@ -101,6 +101,10 @@ id: {path: u, pattern: (a+)+}
     ['start: 5', 'start must be'],
     ['[]', 'must be a map of keys and values'],
     [`${yaml}\nmodel: twice`, 'model must stand once'],
+    [
+      `${yaml}\nstages: [{name: total, path: a, unit: ms}]`,
+      'stages.0.name must have a name that matches',
+    ],
     [`${yaml}\n__proto__: a`, '__proto__ is not a key of a mapping here'],
     [`${yaml}\nstages: {path: a}`, 'stages.unit must'],
     [`${yaml}\nstages: 7`, 'stages must be a list of stages, {path, unit} or'],

@@ -70,6 +70,8 @@ describe('spans by rules', () => {
 describe('rules of spans', () => {
   it.each([
     ['stages: {queue: []}', 'stages.queue must not be an empty list'],
+    ['stages: {7 up: [a]}', 'stages.7 up must have a name that matches ^[A-Za-z]'],
+    ['stages: {total: [a]}', 'stages.total must have a name that matches ^[A-Za-z]'],
     ['stages: {queue: [{kind: srver}]}', 'stages.queue.0.kind must be one of unspecified,'],
     ['stagess: {}', 'stagess is not a key of a mapping here: did you mean stages?'],
     ['stages: {q: [a]}\nfields: {modell: [a]}', 'fields.modell is not a key of a mapping here'],
