@@ -2,6 +2,7 @@ import { systemClock } from './base/clock.ts';
 import { OperatorError } from './base/operator-error.ts';
 import type { Logger } from './base/telemetry/log.ts';
 import { createMetrics, type Metrics } from './base/telemetry/metrics.ts';
+import { defaultListen } from './config/http.ts';
 import type { Config } from './config/schema.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
@@ -31,7 +32,7 @@ export interface PipelineOptions extends Pick<RoleContext, 'stdin' | 'log' | 'pr
 }
 
 export interface Pipeline {
-  /** Address of /healthz, /readyz and /metrics; undefined where the port is taken and the role is not `serve`. */
+  /** Address of /healthz, /readyz and /metrics; undefined where another process has it or may need it. */
   readonly url: string | undefined;
   /** Resolves at the end of a source that has one; rejects when the work cannot go on. */
   readonly done: Promise<void>;
@@ -47,8 +48,7 @@ export interface Pipeline {
  *     ClickHouse ─> baseline ─> detect ─> alert ─> Kafka, webhooks  detect: WindowEvaluator, in one process
  *     ClickHouse ─> dashboard, API                                  serve
  *
- * Each process serves its health and metrics, and does so first: a long start is visible, and probes do not
- * end it.
+ * Health and metrics are served first, so that a long start is visible and probes do not end it.
  *
  * @throws OperatorError when a server, topic or table it needs is not there.
  * @throws LeadershipLost when `signal` ends the start.
@@ -113,12 +113,13 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 const whileStarting =
   'the process still starts; a detector first loads its state or learns the past';
 
-/** Several processes on a host may share a configuration: only who has the role `serve` needs the port. */
+/** Several processes on a host may share a configuration: who has the role `serve` needs the port. */
 async function startHealth(
   options: HealthServerOptions,
   isNeeded: boolean,
   log: Logger,
 ): Promise<HealthServer | undefined> {
+  if (!isNeeded && options.config.http.listen === defaultListen) return undefined;
   try {
     return await startHealthServer(options);
   } catch (error) {

@@ -59,12 +59,15 @@ const auth = z
     'Who may read the dashboard and the API. Without it they answer on loopback addresses only; health, metrics and requests of machines answer everywhere.',
   );
 
+/** Left to a process with the role `serve`: others may run beside it with the same configuration. */
+export const defaultListen = '127.0.0.1:9464';
+
 export const http = z
   .strictObject({
     listen: hostAndPort(9464)
-      .default('127.0.0.1:9464')
+      .default(defaultListen)
       .describe(
-        'Address of /healthz, /readyz and /metrics of each process, and of the dashboard and /v1 with the role serve. Port 0 chooses a free one.',
+        'Address of the dashboard, /healthz, /readyz, /metrics and /v1. A process without the role serve has health and metrics at another address than the default one. Port 0 chooses a free one.',
       ),
     auth,
     frame_ancestors: z

@@ -84,7 +84,7 @@ export class MemberFleet {
       'all members have joined',
       () => {
         this.#options.signal.throwIfAborted();
-        const joined = (member: Child) => member.err().includes('"msg":"running"');
+        const joined = (member: Child) => member.err().includes('"msg":"running');
         return this.#restarting === 0 && this.#members.every(joined) ? true : undefined;
       },
       { deadlineMs: startDeadlineMs, seen: () => this.tail() },

@@ -68,7 +68,9 @@ describe('a decompression bomb', () => {
       const { totals } = await rig.expectVerified();
       expect(totals).toMatchObject({ consumed: 9, aggregated: 3, rejected: 6 });
       const { values } = await metrics.eventsDropped.get();
-      expect(values).toMatchObject([{ labels: { reason: 'undecodable_batch' }, value: 6 }]);
+      expect(values.filter(({ value }) => value > 0)).toMatchObject([
+        { labels: { reason: 'undecodable_batch' }, value: 6 },
+      ]);
     }));
 });
 

@@ -31,7 +31,7 @@ Examples:
 
 SIGTERM and Ctrl-C store what was read and end it within 5 seconds: with 0, or with 1 where ClickHouse
 took too long; the rest is read again. Logs are JSON lines on standard error. /healthz, /readyz and
-/metrics are served at http.listen, by each process.`,
+/metrics are served at http.listen; without the role serve only where that is not the default.`,
   configure(command) {
     command
       .option(
