@@ -1,4 +1,3 @@
-import type { Admin } from 'kafkajs';
 import type { Config } from '../../config/schema.ts';
 import { brokerErrorType } from '../broker-error-type.ts';
 import { createKafkaClient, kafkaError, rootOf } from '../client/kafka-client.ts';
@@ -10,19 +9,10 @@ export interface CommitOfGroup extends FoundCommit {
 
 /** Groups that are asked at once. */
 const AT_ONCE = 8;
-/** What a group has committed; nothing of one that Kafka does not show, such as a group of another protocol. */
-async function commitsOf(
-  admin: Pick<Admin, 'fetchOffsets'>,
-  groupId: string,
-  topics: readonly string[],
-): Promise<CommitOfGroup[]> {
+/** What Kafka does not show counts as not there: groups of another protocol, a list that is not allowed. */
+async function shown<T>(asked: Promise<readonly T[]>): Promise<readonly T[]> {
   try {
-    const committed = await admin.fetchOffsets({ groupId, topics: [...topics] });
-    return committed.flatMap(({ topic, partitions }) =>
-      partitions.map(({ partition, offset, metadata }) => {
-        return { groupId, topic, partition, offset: Number(offset), metadata: metadata ?? '' };
-      }),
-    );
+    return await asked;
   } catch (error) {
     if (brokerErrorType(rootOf(error)) === undefined) throw error;
     return [];
@@ -44,12 +34,18 @@ export async function commitsOfOtherGroups(
   const admin = client.admin();
   try {
     await admin.connect();
-    const { groups } = await admin.listGroups();
+    const groups = await shown(admin.listGroups().then((listed) => listed.groups));
     const left = groups.map((group) => group.groupId).filter((name) => name !== groupId);
     const found: CommitOfGroup[] = [];
     const ask = async () => {
       for (let other = left.pop(); other !== undefined; other = left.pop()) {
-        found.push(...(await commitsOf(admin, other, topics)));
+        const committed = admin.fetchOffsets({ groupId: other, topics: [...topics] });
+        for (const { topic, partitions } of await shown(committed)) {
+          for (const { partition, offset, metadata } of partitions) {
+            const commit = { topic, partition, offset: Number(offset), metadata: metadata ?? '' };
+            found.push({ groupId: other, ...commit });
+          }
+        }
       }
     };
     await Promise.all(Array.from({ length: AT_ONCE }, ask));
