@@ -114,12 +114,15 @@ export class ChunkFlush {
     this.#isRecorded = state.isRecorded;
     if (this.#isRecorded) return;
     this.#wereThere = state.isLanded && !this.#hasSent;
+    const { parts, isNowhere } = await store.missing(chunk, intent.nowMs);
+    // While rows that no table lacks are on their way again, their token may be forgotten.
+    if (parts.length === 0) return;
     if (!state.isLanded && this.#hasFewerRecords) {
       // The rows that land now are of fewer records than the intent says: a successor must know.
       this.#metadata = this.#metadataOf(withEarlier(intent, chunk));
       await this.#commitIntent();
     }
-    if (state.isRemembered || (await store.missing(chunk, intent.nowMs)).isNowhere) {
+    if (state.isRemembered || isNowhere) {
       await this.#confirm();
       this.#hasSent = true;
       await store.insert(chunk);

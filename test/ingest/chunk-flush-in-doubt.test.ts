@@ -12,7 +12,7 @@ describe('a chunk that its predecessor may have sent', () => {
       ['missing', 'missing', 'fill chunk_landings 0'],
     ],
   ])('that has not landed, is forgotten, and that %s', async (_, isNowhere, expected) => {
-    const parts = isNowhere ? [] : [[part], [part]];
+    const parts = isNowhere ? [[part], []] : [[part], [part]];
     const found = { isLanded: false, isRemembered: false, isNowhere };
     const { steps, claim, context } = worldOf({}, found, parts);
     await new ChunkFlush(claim, chunk, [], { ...options, inherited: true }, context).run();

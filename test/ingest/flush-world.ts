@@ -47,6 +47,7 @@ export const options = {
   inherited: false,
   isFirst: false,
 };
+const landing: ChunkPart = { table: 'chunk_landings', kind: undefined, fromS: 0, toS: 1 };
 export const letterAt = (offset: number): DeadLetter => ({
   topic: 't',
   partition: 0,
@@ -59,7 +60,10 @@ export const letterAt = (offset: number): DeadLetter => ({
   originalBytes: 0,
 });
 
-/** A world that responds at once, and refuses a step as often as configured. */
+/**
+ * A world that responds at once, and refuses a step as often as configured. Where `missing` does not say what
+ * the tables lack, they lack the landing until rows were sent.
+ */
 export function worldOf(
   refusals: Readonly<Record<string, readonly (Error | undefined)[]>> = {},
   found: Partial<ChunkState> & { readonly isNowhere?: boolean } = {},
@@ -87,13 +91,17 @@ export function worldOf(
   const time = { elapsedMs: 0 };
   const recorded: LedgerEntry[] = [];
   let isRecorded = found.isRecorded ?? false;
+  let isThere = found.isLanded ?? false;
   const context: FlushContext = {
     config: testConfig(),
     store: {
-      insert: () => step('insert'),
+      insert: async () => {
+        await step('insert');
+        isThere = true;
+      },
       missing: async () => {
         await step('missing');
-        const parts = missing.shift() ?? [];
+        const parts = missing.shift() ?? (isThere ? [] : [landing]);
         return { parts, isNowhere: found.isNowhere ?? false };
       },
       fill: (_, { table }, attempt) => step('fill', `${table} ${attempt}`),

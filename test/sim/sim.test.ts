@@ -52,6 +52,11 @@ describe('the simulator', () => {
     expect((await simulate(37_285)).problems).toEqual([]);
   });
 
+  it('does not send again what no table lacks', async () => {
+    // While it is on its way, tens of chunks come, and the server forgets its token (seed of 100,000).
+    expect((await simulate(28_547)).problems).toEqual([]);
+  });
+
   it('gives the same run for the same seed, whatever ran before it', async () => {
     const first = await tracedHash(41);
     const other = await tracedHash(42);

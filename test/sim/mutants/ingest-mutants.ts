@@ -83,8 +83,17 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'not-landed-is-nowhere',
     bug: 'a block without a landing whose token is forgotten is taken to be in no table, and goes to all of them',
     file: flush,
-    find: 'if (state.isRemembered || (await store.missing(chunk, intent.nowMs)).isNowhere) {',
+    find: 'if (state.isRemembered || isNowhere) {',
     replace: 'if (state.isRemembered || !state.isLanded) {',
+  },
+  {
+    name: 'sends-what-is-there',
+    bug: 'a block that no table lacks is sent again, and its token is forgotten before it arrives',
+    file: flush,
+    find: `if (parts.length === 0) return;
+    if (!state.isLanded`,
+    replace: 'if (!state.isLanded',
+    needs: ['tokens_evicted'],
   },
   {
     name: 'token-taken-for-remembered',
