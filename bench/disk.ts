@@ -7,9 +7,9 @@ import { configSchema } from '../src/config/schema.ts';
 import { emptyBegin, OpenChunk } from '../src/ingest/chunk/open-chunk.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { startClickHouse } from '../src/local/clickhouse/clickhouse-server.ts';
+import { ChunkBlock } from '../src/sink/chunks/chunk-block.ts';
 import { ClickHouseChunkStore } from '../src/sink/chunks/chunk-store.ts';
 import { migrate } from '../src/sink/migrate.ts';
-import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 /**
@@ -96,7 +96,7 @@ async function storeHour(
   partitions: number,
 ): Promise<void> {
   const config = configSchema.parse({});
-  const context = { config, groupId: 'bench', writer: new RowBinaryWriter() };
+  const context = { config, groupId: 'bench', block: new ChunkBlock() };
   const open = Array.from({ length: partitions }, (_, partition) => ({
     chunk: new OpenChunk(context, chunkSettingsOf(config), 'bench', partition),
     offset: 0,

@@ -1,12 +1,12 @@
 import { configSchema } from '../src/config/schema.ts';
 import { emptyBegin, OpenChunk } from '../src/ingest/chunk/open-chunk.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
-import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
+import { ChunkBlock } from '../src/sink/chunks/chunk-block.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 const config = configSchema.parse({});
-const writer = new RowBinaryWriter();
-const context = { config, groupId: 'bench', writer };
+const block = new ChunkBlock();
+const context = { config, groupId: 'bench', block };
 const chunk = new OpenChunk(context, chunkSettingsOf(config), 'bench', 0);
 const count = 300_000;
 const per = Number(process.argv[2] ?? 1);

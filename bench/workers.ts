@@ -2,7 +2,7 @@ import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { configSchema } from '../src/config/schema.ts';
 import { emptyBegin, OpenChunk } from '../src/ingest/chunk/open-chunk.ts';
 import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
-import { RowBinaryWriter } from '../src/sink/row-binary/row-binary-writer.ts';
+import { ChunkBlock } from '../src/sink/chunks/chunk-block.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 /**
@@ -64,7 +64,7 @@ function median(sorted: readonly number[]): number {
 
 function serve(): void {
   const config = configSchema.parse({});
-  const context = { config, groupId: 'bench', writer: new RowBinaryWriter() };
+  const context = { config, groupId: 'bench', block: new ChunkBlock() };
   const chunk = new OpenChunk(context, chunkSettingsOf(config), 'bench', 0);
   const messages = [...benchEvents({ seed: 1, count: EVENTS, eventsPerMessage: PER_MESSAGE })];
   const work = () => {

@@ -8,9 +8,9 @@ import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import type { SchemaRegistry } from '../registry/schema-registry.ts';
+import { ChunkBlock } from '../sink/chunks/chunk-block.ts';
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
 import { LastingError } from '../sink/lasting-error.ts';
-import { RowBinaryWriter } from '../sink/row-binary/row-binary-writer.ts';
 import { hasTopicId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import {
@@ -85,7 +85,7 @@ export class Ingester implements SourceHandler {
       ...options,
       clock,
       groupId: source.groupId,
-      writer: new RowBinaryWriter(),
+      block: new ChunkBlock(),
       memory: new OpenMemory(),
       formats: TopicFormats.open(config, this.#schemas),
       deadLetterSuffix: config.kafka.dead_letter_suffix,

@@ -13,11 +13,11 @@ import {
   startClickHouse,
 } from '../../src/local/clickhouse/clickhouse-server.ts';
 import type { Chunk } from '../../src/sink/chunks/chunk.ts';
+import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { encodeChunk } from '../../src/sink/chunks/encode-chunk.ts';
 import { type ClickHouseClient, openClickHouse } from '../../src/sink/clickhouse.ts';
 import { migrate } from '../../src/sink/migrate.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { useStack } from '../containers/stack.ts';
 import { testIntent } from '../ingest/test-intent.ts';
 import { TestChunk } from '../window/test-chunk.ts';
@@ -71,7 +71,7 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
     open.add({ ts, model: `m${startOffset}`, host: 'h', total_ms: 8, trace_id: 'a' });
   }
   const place = { groupId: 'g', topic: 't', partition: 0, logId: 'c/t', startOffset };
-  const rows = encodeChunk(open.accumulator, { ...place, nowMs }, new RowBinaryWriter());
+  const rows = encodeChunk(open.accumulator, { ...place, nowMs }, new ChunkBlock());
   return {
     ...place,
     endOffset: startOffset + times.length,

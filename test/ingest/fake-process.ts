@@ -5,7 +5,7 @@ import { DeadLetterBudget } from '../../src/ingest/letters/dead-letter-budget.ts
 import { type PartitionContext, PartitionIngest } from '../../src/ingest/partition-ingest.ts';
 import { PausedPartitions } from '../../src/ingest/paused-partitions.ts';
 import { resolveStartPosition, type StartPosition } from '../../src/ingest/start-position.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
+import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { ClaimLostError } from '../../src/source/source.ts';
 import { type FakeBroker, FakeClaim } from './fake-broker.ts';
 import type { FakeChunkStore } from './fake-chunk-store.ts';
@@ -36,7 +36,7 @@ export function contextOf(
   return {
     config,
     groupId: 'g',
-    writer: new RowBinaryWriter(1 << 12),
+    block: new ChunkBlock(),
     store: store.of(process),
     publisher: publisher.of(process),
     deadLetterSuffix: '.dlq',

@@ -4,13 +4,13 @@ import { configSchema } from '../../src/config/schema.ts';
 import { type ChunkContext, emptyBegin, OpenChunk } from '../../src/ingest/chunk/open-chunk.ts';
 import { OpenMemory } from '../../src/ingest/chunk/open-memory.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
+import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 
 const nowMs = 1_790_000_000_000;
 
 function openChunk(context: Partial<ChunkContext> = {}): OpenChunk {
   const { config = configSchema.parse({}) } = context;
-  const own = { config, groupId: 'g', writer: new RowBinaryWriter(), ...context };
+  const own = { config, groupId: 'g', block: new ChunkBlock(), ...context };
   const chunk = new OpenChunk(own, chunkSettingsOf(config), 't', 0);
   chunk.begin(emptyBegin, nowMs);
   return chunk;

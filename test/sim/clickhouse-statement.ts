@@ -10,9 +10,9 @@ import {
 type Params = Readonly<Record<string, unknown>>;
 type Row = Record<string, unknown>;
 
-const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT RowBinary$/;
+const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT Native$/;
 const INSERT_AGAIN =
-  /^INSERT INTO chunk_rows \([a-z_0-9, ]+, only_table\)\nSELECT .+ FROM input\(.+\)\nWHERE .+\nFORMAT RowBinary$/s;
+  /^INSERT INTO chunk_rows \([a-z_0-9, ]+, only_table\)\nSELECT .+ FROM input\(.+\)\nWHERE .+\nFORMAT Native$/s;
 const settingsOfInsert: Readonly<Record<string, unknown>> = {
   async_insert: 0,
   wait_end_of_query: 1,

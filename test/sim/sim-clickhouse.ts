@@ -59,11 +59,10 @@ class Table {
     this.#window = window;
   }
 
-  /** Adds a block, or drops it where its token is known: a table without rows of it does nothing. */
+  /** Adds a block, or drops it where its token is known. One without rows for the table is there once. */
   store(block: StoredBlock, token = block.token): void {
-    const isEmpty = !goesTo(block.bytes, this.name);
     const isHere = () => this.blocks.some((each) => each.token === block.token);
-    if (this.#tokens.has(token) && (!isEmpty || isHere())) return;
+    if (goesTo(block.bytes, this.name) ? this.#tokens.has(token) : isHere()) return;
     this.blocks.push(block);
     this.remember(token);
   }
@@ -131,7 +130,8 @@ export class SimDatabase implements DatabaseView {
     if (sent === undefined) this.#sent.set(block.token, block.bytes);
     else if (!sent.equals(block.bytes)) this.changed.add(originOf(block.bytes));
     this.tables.forEach((table, i) => {
-      if (isFilled(i)) table.store(block);
+      // What has no rows for a table cannot be missing there.
+      if (isFilled(i) || !goesTo(block.bytes, table.name)) table.store(block);
       else this.#missed.add(`${table.name} ${block.token}`);
     });
   }

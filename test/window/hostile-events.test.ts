@@ -3,7 +3,7 @@ import { limits } from '../../src/base/limits.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { emptyBegin, OpenChunk } from '../../src/ingest/chunk/open-chunk.ts';
 import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
+import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { type DecodedRow, decodeRows } from '../sink/decoded-row.ts';
 
@@ -13,7 +13,7 @@ const dayMs = 86_400_000;
 /** A chunk with the given settings, its rows, and the reasons of its rejections. */
 function chunkOf(messages: readonly string[], settings: Record<string, unknown> = {}) {
   const config = configSchema.parse({ limits: settings });
-  const context = { config, groupId: 'g', writer: new RowBinaryWriter() };
+  const context = { config, groupId: 'g', block: new ChunkBlock() };
   const open = new OpenChunk(context, chunkSettingsOf(config), 't', 0);
   open.begin({ ...emptyBegin, watermarkMs: nowMs - 1_000 }, nowMs);
   messages.forEach((text, offset) => {
@@ -132,7 +132,7 @@ describe('one message', () => {
       event({ ts: startMs + n * 10_000 }),
     );
     const config = configSchema.parse({ windows: { allowed_lateness: '30d' } });
-    const context = { config, groupId: 'g', writer: new RowBinaryWriter() };
+    const context = { config, groupId: 'g', block: new ChunkBlock() };
     const open = new OpenChunk(context, chunkSettingsOf(config), 't', 0);
     open.begin(emptyBegin, nowMs);
     open.add({ offset: 0, timestampMs: 0, value: Buffer.from(lines.join('\n')) });

@@ -7,8 +7,8 @@ import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { MessageDecoder } from '../../decode/message-decoder.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Chunk } from '../../sink/chunks/chunk.ts';
+import type { ChunkBlock } from '../../sink/chunks/chunk-block.ts';
 import { encodeChunk } from '../../sink/chunks/encode-chunk.ts';
-import type { RowBinaryWriter } from '../../sink/row-binary/row-binary-writer.ts';
 import type { SourceRecord } from '../../source/record.ts';
 import type { TopicFormats } from '../../topics/topic-formats.ts';
 import { ChunkAccumulator } from '../../window/chunk-accumulator.ts';
@@ -20,7 +20,7 @@ import type { MemoryPart, OpenMemory } from './open-memory.ts';
 export interface ChunkContext {
   readonly config: Config;
   readonly groupId: string;
-  readonly writer: RowBinaryWriter;
+  readonly block: ChunkBlock;
   /** Memory of all open chunks. Absent where there is one. */
   readonly memory?: OpenMemory;
   /** Absent where every topic holds timing events. */
@@ -236,7 +236,7 @@ export class OpenChunk implements DecodeSink {
    * @param sealedMs the clock. It limits the watermark, in case a producer's clock is ahead.
    */
   seal(sealedMs: number): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
-    const { groupId, writer } = this.#context;
+    const { groupId, block } = this.#context;
     const { aggregated, late, overflow, lateMerged, weight } = this.#accumulator.counts;
     const origin = {
       groupId,
@@ -266,7 +266,7 @@ export class OpenChunk implements DecodeSink {
         unmapped: this.#unmapped,
         weight,
         lateMerged,
-        rows: encodeChunk(this.#accumulator, { ...origin, nowMs: this.nowMs }, writer),
+        rows: encodeChunk(this.#accumulator, { ...origin, nowMs: this.nowMs }, block),
       },
     };
   }

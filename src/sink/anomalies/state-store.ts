@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { type StatePart, sharedPart } from '../../detect/state-parts.ts';
 import { UnreadableState } from '../../snapshot/archive.ts';
 import { readRows } from '../read-query.ts';
-import { insertRowBinary, rowBinaryOf, rowBinaryStream } from '../row-binary/row-binary-of.ts';
+import { rowBinaryOf, rowBinaryStream, sendBytes } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { RowBinaryWriter } from '../row-binary/row-binary-writer.ts';
 import { decodedParts } from './decode-parts.ts';
@@ -133,7 +133,7 @@ export class StateStore {
     if (this.#writer.length === 0) return;
     const bytes = this.#writer.copy();
     this.#writer.reset();
-    await insertRowBinary(this.#client, insertParts, bytes, {
+    await sendBytes(this.#client, insertParts, bytes, {
       clickhouse_settings: insertSettings,
     });
   }

@@ -1,19 +1,19 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { readRows } from '../read-query.ts';
-import { insertRowBinary } from '../row-binary/row-binary-of.ts';
+import { sendBytes } from '../row-binary/row-binary-of.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
 import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
 import { logMarkOf } from './chunk-marks.ts';
 import { type ChunkPart, chunkParts } from './chunk-parts.ts';
 
-const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`;
+const insertRows = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT Native`;
 
 /** Repeats a chunk's rows for one partition of one table. */
 const insertAgain = `INSERT INTO chunk_rows (${chunkColumns.join(', ')}, only_table)
 SELECT ${chunkColumns.join(', ')}, {table:String} FROM input('${structureOf(chunkColumnTypes)}')
 WHERE ({kind:String} = '' OR kind = {kind:String})
   AND toUnixTimestamp(window_start) >= {fromS:UInt32} AND toUnixTimestamp(window_start) < {toS:UInt32}
-FORMAT RowBinary`;
+FORMAT Native`;
 
 /**
  * One block, one acknowledgement after all views, never asynchronous. The rows of a block have different
@@ -25,7 +25,6 @@ const insertSettings = {
   wait_end_of_query: 1,
   insert_deduplicate: 1,
   deduplicate_blocks_in_dependent_materialized_views: 1,
-  input_format_parallel_parsing: 0,
   max_insert_block_size: '10000000',
   min_insert_block_size_rows: '0',
   min_insert_block_size_bytes: '0',
@@ -220,7 +219,7 @@ export class ClickHouseChunkStore {
     chunk: Chunk,
     token: string,
   ): Promise<void> {
-    await insertRowBinary(this.#client, statement, chunk.rows.bytes, {
+    await sendBytes(this.#client, statement, chunk.rows.bytes, {
       query_params: params,
       clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
     });

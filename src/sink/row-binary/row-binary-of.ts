@@ -50,8 +50,8 @@ export async function rowBinaryOf(
   return Buffer.concat(parts);
 }
 
-/** Runs an INSERT … FORMAT RowBinary with these bytes. */
-export async function insertRowBinary(
+/** Runs an INSERT … FORMAT … with these bytes. */
+export async function sendBytes(
   client: ClickHouseClient,
   statement: string,
   bytes: Buffer,

@@ -1,7 +1,7 @@
 /**
- * Writes ClickHouse's RowBinary format into one growing buffer that is reused between chunks
+ * Writes ClickHouse's RowBinary format into one growing buffer that is reused
  * (https://clickhouse.com/docs/interfaces/formats/RowBinary). Little endian; strings and maps have a VarUInt
- * length prefix. Amortised O(1) per value.
+ * length prefix. Numbers, strings and states are the same in a column of Native. Amortised O(1) per value.
  */
 export class RowBinaryWriter {
   #bytes: Buffer;
@@ -18,7 +18,17 @@ export class RowBinaryWriter {
   }
 
   copy(): Buffer {
-    return Buffer.from(this.#bytes.subarray(0, this.#at));
+    return Buffer.from(this.written);
+  }
+
+  /** What was written: not a copy, it holds until the next change. */
+  get written(): Buffer {
+    return this.#bytes.subarray(0, this.#at);
+  }
+
+  /** `written`, as a column. */
+  parts(): readonly Uint8Array[] {
+    return [this.written];
   }
 
   reset(): void {
@@ -80,6 +90,26 @@ export class RowBinaryWriter {
     this.varUint(length);
     this.#reserve(bytesAtMost);
     this.#at += this.#bytes.write(text, this.#at, length, 'utf8');
+  }
+
+  /** Writes the last `bytes` bytes again, so many times. */
+  repeat(bytes: number, times: number): void {
+    this.#reserve(bytes * times);
+    const from = this.#at - bytes;
+    const end = this.#at + bytes * times;
+    // What stands there doubles with each copy.
+    while (this.#at < end) {
+      const size = Math.min(this.#at - from, end - this.#at);
+      this.#bytes.copy(this.#bytes, this.#at, from, from + size);
+      this.#at += size;
+    }
+  }
+
+  /** Writes zeros: that many numbers or empty strings of one byte, for example. */
+  zeros(bytes: number): void {
+    this.#reserve(bytes);
+    this.#bytes.fill(0, this.#at, this.#at + bytes);
+    this.#at += bytes;
   }
 
   /** Reserves `bytes` more, which `write` fills; it returns the position after its output. */

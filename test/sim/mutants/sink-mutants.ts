@@ -63,8 +63,12 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'retry-with-other-bytes',
     bug: 'the buffer of a block that is being sent is used for the next one',
-    file: 'src/sink/row-binary/row-binary-writer.ts',
-    find: 'return Buffer.from(this.#bytes.subarray(0, this.#at));',
-    replace: 'return this.#bytes.subarray(0, this.#at);',
+    file: 'src/sink/native/native-block.ts',
+    find: 'return Buffer.concat(parts);',
+    replace: `const kept = globalThis as { sent?: Buffer };
+  kept.sent ??= Buffer.alloc(1 << 22);
+  const bytes = Buffer.concat(parts);
+  bytes.copy(kept.sent);
+  return kept.sent.subarray(0, bytes.length);`,
   },
 ];

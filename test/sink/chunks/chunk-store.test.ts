@@ -81,7 +81,7 @@ describe('insert', () => {
     expect(asked[1]).toEqual(asked[0]);
     expect(asked[0]?.values).toEqual(bytes);
     expect(asked[0]?.query).toBe(
-      `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT RowBinary`,
+      `INSERT INTO chunk_rows (${chunkColumns.join(', ')}) FORMAT Native`,
     );
     expect(asked[0]?.clickhouse_settings).toMatchObject({
       insert_deduplication_token: chunkToken(chunk),
@@ -89,7 +89,6 @@ describe('insert', () => {
       deduplicate_blocks_in_dependent_materialized_views: 1,
       async_insert: 0,
       wait_end_of_query: 1,
-      input_format_parallel_parsing: 0,
       min_insert_block_size_rows: '0',
       min_insert_block_size_bytes: '0',
     });

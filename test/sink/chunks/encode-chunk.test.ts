@@ -1,10 +1,10 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../../src/base/dimensions.ts';
+import { ChunkBlock } from '../../../src/sink/chunks/chunk-block.ts';
 import { chunkColumns, chunkColumnTypes } from '../../../src/sink/chunks/chunk-columns.ts';
 import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { encodeChunk } from '../../../src/sink/chunks/encode-chunk.ts';
-import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
 import { shortMs } from '../../../src/sketch/short-ms.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { randomEvents } from '../../window/random-events.ts';
@@ -20,10 +20,10 @@ const origin = {
   startOffset: 2 ** 40 + 5,
   nowMs: startMs,
 };
-const writer = new RowBinaryWriter(16);
+const block = new ChunkBlock();
 
 function encode(chunk: TestChunk) {
-  return encodeChunk(chunk.accumulator, origin, writer);
+  return encodeChunk(chunk.accumulator, origin, block);
 }
 
 /** Milliseconds by band, as they are stored. */
@@ -136,8 +136,8 @@ describe('encodeChunk', () => {
 
   it('of no events is empty', () => {
     const encoded = encode(new TestChunk().begin());
+    expect(decodeRows(encoded.bytes)).toEqual([]);
     expect(encoded).toMatchObject({
-      bytes: Buffer.alloc(0),
       rowCount: 0,
       samples: 0,
       windowMinMs: 0,
@@ -152,7 +152,7 @@ describe('encodeChunk', () => {
       for (const ts of [startMs - 86_400_000, startMs, startMs + 20_000]) {
         chunk.add({ ts, model: 'm', host: 'pod-1', total_ms: 2, trace_id: 'a' });
       }
-      return encodeChunk(chunk.accumulator, { ...origin, ...from }, writer);
+      return encodeChunk(chunk.accumulator, { ...origin, ...from }, block);
     };
     const { bytes, mark, days } = make();
     const marked = decodeRows(bytes).filter(({ chunk_mark }) => chunk_mark !== 0);
