@@ -64,6 +64,7 @@ export function simClickHouseClient(
       const token = String(options.clickhouse_settings.insert_deduplication_token ?? '');
       const [row] = options.values;
       if (row === undefined) return;
+      const sentMs = server.wallMs;
       await send(endpoint, server, {
         name: `ledger ${token.split('/').slice(1, 7).join('/')}`,
         faults: {
@@ -73,7 +74,7 @@ export function simClickHouseClient(
           late: 'ledger_late',
         },
         leaves: () => database.sends(token),
-        run: () => database.record(token, ledgerRowOf(row, server.wallMs)),
+        run: () => database.record(token, ledgerRowOf(row, sentMs, server.wallMs)),
         runUntilKilled: () => database.recordUntilKilled(token),
       });
     },
@@ -241,7 +242,11 @@ function nothing(): AsyncIterable<Buffer> {
   };
 }
 
-function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLedgerRow {
+function ledgerRowOf(
+  row: Record<string, unknown>,
+  sentMs: number,
+  flushedMs: number,
+): StoredLedgerRow {
   const number = (name: string) => Number(row[name]);
   return {
     group_id: String(row.group_id),
@@ -264,6 +269,7 @@ function ledgerRowOf(row: Record<string, unknown>, flushedMs: number): StoredLed
     unmapped: number('unmapped'),
     samples: number('samples'),
     row_count: number('row_count'),
+    sent_ms: sentMs,
     flushed_ms: flushedMs,
     instance: String(row.instance),
   };

@@ -33,6 +33,8 @@ export interface StoredLedgerRow {
   readonly unmapped: number;
   readonly samples: number;
   readonly row_count: number;
+  /** When its statement was sent. */
+  readonly sent_ms: number;
   readonly flushed_ms: number;
   readonly instance: string;
 }
@@ -173,6 +175,13 @@ export class SimDatabase implements DatabaseView {
   lookedMs(origin: string, untilMs: number): number {
     const looks = this.#looks.get(origin) ?? [];
     return Math.max(...looks.filter((ms) => ms <= untilMs), Number.NEGATIVE_INFINITY);
+  }
+
+  /** True where somebody looked for a chunk while its ledger row was on its way. */
+  wasLookedFor(row: StoredLedgerRow): boolean {
+    const { group_id, topic, partition, log_mark, start_offset } = row;
+    const origin = `${group_id}/${topic}/${partition}/${log_mark}/${start_offset}`;
+    return this.lookedMs(origin, row.flushed_ms) > row.sent_ms;
   }
 
   /** True where a block is the first sent under its token. */

@@ -57,6 +57,10 @@ describe('the simulator', () => {
     expect((await simulate(28_547)).problems).toEqual([]);
   });
 
+  it('lets a server without tokens keep a ledger row twice that landed after a look for it', async () => {
+    expect((await simulate(15_815)).problems).toEqual([]);
+  });
+
   it('gives the same run for the same seed, whatever ran before it', async () => {
     const first = await tracedHash(41);
     const other = await tracedHash(42);
