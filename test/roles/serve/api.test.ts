@@ -310,7 +310,8 @@ describe('mutes', () => {
   });
   const post = (headers: Record<string, string>, text = body) =>
     send({ method: 'POST', path: '/v1/mutes', headers, body: text });
-  const login = { Authorization: `Bearer ${token}` };
+  // Schemes have no case: some proxies write them small.
+  const login = { Authorization: `bearer ${token}` };
 
   it("need the operator's token to be changed", async () => {
     expect((await post({})).status).toBe(401);

@@ -4,6 +4,7 @@ import { isSameSecret } from '../../../base/network/is-same-secret.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import type { Config } from '../../../config/schema.ts';
 import { Problem } from '../api/problem.ts';
+import { bearerTokenOf } from './bearer-token.ts';
 import { isLoopback, isLoopbackHost } from './own-host.ts';
 import { TokenFile } from './token-file.ts';
 
@@ -88,7 +89,7 @@ export class Access {
       const user = request.headers[auth.proxy.header ?? defaultHeader];
       if (typeof user === 'string' && user.trim() !== '') return user;
     }
-    const token = /^Bearer (.+)$/.exec(request.headers.authorization ?? '')?.[1];
+    const token = bearerTokenOf(request.headers.authorization);
     if (token !== undefined) {
       if (operator_token !== undefined && isSameSecret(token, operator_token)) return 'operator';
       return this.#tokens?.nameOf(token);

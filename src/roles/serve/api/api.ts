@@ -7,6 +7,7 @@ import { isSameSecret } from '../../../base/network/is-same-secret.ts';
 import { OperatorError } from '../../../base/operator-error.ts';
 import { storedQuantiles } from '../../../base/stored-quantiles.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
+import { bearerTokenOf } from '../access/bearer-token.ts';
 import { type AutoscaleAnswer, type AutoscaleQuery, autoscale } from './autoscale.ts';
 import { checked } from './explain-request.ts';
 import { type Gate, gateStatus, type Parameters, releaseOf } from './gate.ts';
@@ -120,7 +121,7 @@ function requireOperator(context: Context, token: string | undefined): void {
   if (token === undefined) {
     throw new Problem(403, 'Mutes can be changed here once http.operator_token_file is set.');
   }
-  const given = /^Bearer (.+)$/.exec(context.req.header('authorization') ?? '')?.[1] ?? '';
+  const given = bearerTokenOf(context.req.header('authorization')) ?? '';
   if (isSameSecret(given, token)) return;
   throw new Problem(401, "This needs the operator's token: Authorization: Bearer TOKEN.");
 }

@@ -112,6 +112,11 @@ describe('with tokens', () => {
   it.each([
     ['none, on this machine too', {}, 401],
     ['a token', bearer(token), 200],
+    [
+      'a token after `bearer`',
+      { ...elsewhere, headers: { authorization: `bearer ${token}` } },
+      200,
+    ],
     ['another token', bearer(`${token}x`), 401],
     ['the digest of a token', bearer(digest(token)), 401],
     ['the operator token', bearer('the-token-of-the-operator'), 200],
