@@ -100,6 +100,6 @@ function needsNoConversion(name: string): OperatorError {
 function cannotChoose(problem: string): OperatorError {
   const names = fileFormats.map(({ name }) => name).join(', ');
   return new OperatorError('TAILMARK_USAGE', `Cannot convert: ${problem}`, {
-    hint: `Name the format by --format: ${names}.`,
+    hint: `Name the format by --format: ${names}. For JSON or Avro of your own give --mapping FILE.`,
   });
 }

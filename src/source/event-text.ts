@@ -126,7 +126,7 @@ function refuseOtherForms(head: Buffer, name: string): void {
 export function unreadable(
   name: string,
   reason: string,
-  hint = 'Give an NDJSON file of timing events, gzipped or not.',
+  hint = 'Give an NDJSON file of timing events, gzipped or not. `tailmark convert` makes one of spans, access logs and load-test results.',
 ): OperatorError {
   return new OperatorError('TAILMARK_FILE_UNREADABLE', `Cannot read ${name}: ${reason}`, { hint });
 }

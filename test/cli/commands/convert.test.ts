@@ -119,6 +119,7 @@ it.each([
   expect([exitCode, out]).toEqual([64, '']);
   expect(err).toContain(problem);
   expect(err).toContain('Name the format by --format: ');
+  expect(err).toContain('For JSON or Avro of your own give --mapping FILE.');
 });
 
 it.each([

@@ -100,6 +100,7 @@ describe('tailmark compare of files', () => {
     expect(JSON.parse(one.out).requests).toEqual({ candidate: 2_880, baseline: 5_880 });
     const none = await compare('before.ndjson', 'none.ndjson');
     expect(none.err).toMatch(/it must hold timing events; none of 1 counts/);
+    expect(none.err).toContain('`tailmark convert` makes one of spans, access logs and load-test');
   });
 
   it.each([
