@@ -19,7 +19,7 @@ function stateOf(digest: TDigest): Uint8Array {
 
 const hex = (bytes: Uint8Array) => Buffer.from(bytes).toString('hex').toUpperCase();
 
-/** A table of digests, inserted like chunks: in RowBinary. */
+/** A table of digests, inserted in RowBinary: a state has the same bytes there as in Native. */
 async function insertStates(rig: Rig, digests: readonly TDigest[]): Promise<void> {
   await rig.client.command({
     query: `CREATE OR REPLACE TABLE states (latency

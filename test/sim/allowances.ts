@@ -15,9 +15,9 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    stored something of the topic is read whole.
  * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
  *    failed after it had landed. A block may be stored once more for each send that its sender could not see:
- *    one at the same time, or one that landed after the sender had looked. So may a ledger row.
- *    With no tokens, so may a ledger row of a member that was removed from its group while it stored the
- *    chunk, unaware of it.
+ *    one at the same time, or one that landed after the sender had looked.
+ *    With no tokens, so may a ledger row of which another landed after somebody had looked for it, or of a
+ *    member that was removed from its group while it stored the chunk, unaware of it.
  * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be
  *    stored once more, in the ledger too, since no process can know of it. Where the server had been killed
  *    in the chunk's statements as well, they may be missing: rows sent under its token are dropped.
@@ -53,9 +53,9 @@ export function mayStandAgain(
   before: StoredLedgerRow,
   database: FleetGroup['database'],
 ): boolean {
-  if (database.tokensKept === 0 && row.instance !== before.instance) return true;
-  if (database.tokensKept >= MANY_TOKENS) return false;
-  return database.isLedgerRaced(row) || database.wasLookedFor(before);
+  const isUnseen = row.instance !== before.instance || database.wasLookedFor(before);
+  if (database.tokensKept === 0 && isUnseen) return true;
+  return database.tokensKept < MANY_TOKENS && database.isLedgerRaced(row);
 }
 
 /** True where the landed rows of a chunk with removed records may differ from the ledger. */

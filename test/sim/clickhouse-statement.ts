@@ -1,5 +1,5 @@
 import { readQuery } from '../../src/sink/read-query.ts';
-import { markOf, stageCountsOf } from './decoded-blocks.ts';
+import { goesTo, markOf, stageCountsOf } from './decoded-blocks.ts';
 import {
   type DatabaseView,
   type SimDatabase,
@@ -112,7 +112,10 @@ function chunkState(params: Params, database: DatabaseView, tokensKept: number):
 function chunkPlaces({ mark }: Params, database: DatabaseView): string[] {
   const places: string[] = [];
   for (const { name, blocks } of database.tables) {
-    const days = blocks.map(({ bytes }) => markOf(bytes)).filter((found) => found.mark === mark);
+    const days = blocks
+      .filter(({ bytes }) => goesTo(bytes, name))
+      .map(({ bytes }) => markOf(bytes))
+      .filter((found) => found.mark === mark);
     for (const dayS of new Set(days.map((found) => found.dayS))) {
       places.push(`${name} ${beginningOf(name, dayS)}`);
     }

@@ -23,7 +23,7 @@ export interface BlockMark {
 const DAY_S = 86_400;
 const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
 
-/** Cached facts about a block of RowBinary, which is slow to decode. */
+/** Cached facts about a block, which is slow to decode. */
 interface DecodedBlock {
   readonly mark: number;
   readonly days: ReadonlySet<number>;
@@ -52,7 +52,7 @@ export function goesTo(bytes: Buffer, table: string): boolean {
   return decoded(bytes).kinds.has(kindsOf[table] ?? 1);
 }
 
-/** Returns the stage rows of a block of RowBinary. */
+/** Returns the stage rows of a block. */
 export function stageCountsOf(bytes: Buffer): readonly StageCount[] {
   return decoded(bytes).stageCounts;
 }

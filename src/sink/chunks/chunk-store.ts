@@ -25,6 +25,8 @@ const insertSettings = {
   wait_end_of_query: 1,
   insert_deduplicate: 1,
   deduplicate_blocks_in_dependent_materialized_views: 1,
+  // A block names its types as text.
+  input_format_native_decode_types_in_binary_format: 0,
   max_insert_block_size: '10000000',
   min_insert_block_size_rows: '0',
   min_insert_block_size_bytes: '0',

@@ -51,7 +51,7 @@ const bandAmounts = new Float64Array(bandRange.count);
 /**
  * Encodes a chunk's rows as one block of Native: stage rows in the order of the tables' keys, then drivers,
  * then exemplars. Synchronous, so that the accumulator is free at once. Costs 1 to 3 µs a row. A stage row
- * has 0.1 kB and 8 bytes a centroid.
+ * has 0.15 kB and 8 bytes a centroid.
  */
 export function encodeChunk(
   chunk: ChunkAccumulator,

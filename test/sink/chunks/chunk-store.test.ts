@@ -87,6 +87,7 @@ describe('insert', () => {
       insert_deduplication_token: chunkToken(chunk),
       insert_deduplicate: 1,
       deduplicate_blocks_in_dependent_materialized_views: 1,
+      input_format_native_decode_types_in_binary_format: 0,
       async_insert: 0,
       wait_end_of_query: 1,
       min_insert_block_size_rows: '0',
