@@ -1,7 +1,9 @@
+import { createClient } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
 import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { chunkColumns } from '../../src/sink/chunks/chunk-columns.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { encodeChunk } from '../../src/sink/chunks/encode-chunk.ts';
 import { MapColumn } from '../../src/sink/native/map-column.ts';
 import { nativeBlock } from '../../src/sink/native/native-block.ts';
@@ -11,6 +13,7 @@ import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts'
 import { decodeState } from '../../src/sketch/clickhouse-state.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
+import { chunk as fixture } from '../ingest/flush-world.ts';
 import { decodeRows } from '../sink/decoded-row.ts';
 import { randomEvents } from '../window/random-events.ts';
 import { TestChunk } from '../window/test-chunk.ts';
@@ -65,6 +68,28 @@ describe('a block of Native', () => {
         return { ...row, latency: digest.count };
       });
       expect(counted).toEqual(written);
+    }));
+
+  it('is stored for a user whose profile reads types of Native in another way', () =>
+    withRig({ stack, name: 'native_profile' }, async (rig) => {
+      const { url, database } = rig.config.clickhouse;
+      const client = createClient({
+        url,
+        database,
+        clickhouse_settings: { input_format_native_decode_types_in_binary_format: 1 },
+      });
+      const chunk = new TestChunk({ dimensions }).begin();
+      chunk.add({ ts: startMs, model: 'm', total_ms: 2 });
+      const rows = encodeChunk(chunk.accumulator, origin, new ChunkBlock());
+      await new ClickHouseChunkStore(client, 'test').insert({
+        ...fixture,
+        rows,
+      });
+      await client.close();
+      const [stored] = await rig.rows<{ n: string }>(
+        'SELECT toString(sum(requests)) AS n FROM latency_10s',
+      );
+      expect(stored?.n).toBe('1');
     }));
 
   it.each([1, 256, 257, 65_536, 65_537])('of %i texts has each of them', (count) =>
