@@ -11,6 +11,7 @@ import { type WorstError, worstError } from '../test/sketch/worst-error.ts';
 
 const seeds = [1, 2, 3];
 const missSeeds = 50;
+const missCounts = [60, 100, 200, 1_000, 5_000, 20_000] as const;
 const fewStates = [2, 3, 6, 10] as const;
 const fewSeeds = 20;
 const valuesOfFew = 10_000;
@@ -100,7 +101,7 @@ function mergedRow(name: string, count: number, states: number): string {
 
 /** How many of the seeds miss the bound, in one state of `count` values. */
 function missesRow(name: string): string {
-  const columns = [1_000, 5_000, 20_000].map((count) => {
+  const columns = missCounts.map((count) => {
     let [ours, npm] = [0, 0];
     for (let seed = 100; seed < 100 + missSeeds; seed++) {
       const values = drawDistribution(name, count, seed);
@@ -148,6 +149,7 @@ for (const count of [5_000, 100_000]) {
   lines.push('');
 }
 for (const [states, each] of [
+  [12, 60],
   [1_000, 100],
   [1_000, 1_000],
   [20, 15_000],
@@ -159,8 +161,8 @@ for (const [states, each] of [
   lines.push('');
 }
 lines.push(`### Misses of the bound in ${missSeeds} seeds`, '');
-const titles = ['1,000', '5,000', '20,000'].map((n) => ` ${n} values: ours | npm |`).join('');
-lines.push(`| distribution |${titles}`, `|---|${'---:|'.repeat(6)}`);
+const titles = missCounts.map((n) => ` ${n.toLocaleString('en')} values: ours | npm |`).join('');
+lines.push(`| distribution |${titles}`, `|---|${'---:|'.repeat(2 * missCounts.length)}`);
 for (const name of distributionNames) lines.push(missesRow(name));
 lines.push('');
 lines.push(

@@ -1,15 +1,21 @@
 const float = new Float32Array(1);
 const bits = new Uint32Array(float.buffer);
-/** Of the 23 bits of a Float32's mantissa. */
-const DROPPED_BITS = 13;
+/** Of the 24 of a Float32. */
+const FLOAT_BITS = 24;
+/** Significant bits of a digest's centroid: within 0.2 %; whole milliseconds up to 512 are exact. */
+export const digestBits = 9;
+/** Significant bits of a band's sum, as bands are added up: within 0.05 %. */
+export const bandBits = 11;
 
 /**
- * Rounds milliseconds >= 0 to 11 significant bits, within 0.05 %; whole numbers up to 2,048 are exact.
- * What is stored has few digits, as nothing compresses the others: they took two fifths of a digest.
+ * Rounds milliseconds >= 0 to some significant bits: within 2^-bits of the value, and whole numbers up to
+ * 2^bits are exact. What is stored has few digits, as nothing compresses the others: with eleven bits, not
+ * nine, a digest takes a seventh more.
  */
-export function shortMs(ms: number): number {
+export function shortMs(ms: number, significantBits: number): number {
   float[0] = ms;
   const word = bits[0] as number;
-  bits[0] = ((word + (1 << (DROPPED_BITS - 1))) >>> DROPPED_BITS) << DROPPED_BITS;
+  const dropped = FLOAT_BITS - significantBits;
+  bits[0] = ((word + (1 << (dropped - 1))) >>> dropped) << dropped;
   return float[0] as number;
 }

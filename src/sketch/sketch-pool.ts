@@ -9,11 +9,14 @@ import {
   kernelOffsets as offsets,
   refusingHost,
 } from './count-kernel.ts';
+import { joinByRank } from './join-by-rank.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from './quantile-anchors.ts';
 import { wholeUs } from './whole-us.ts';
 
 /** Maximum number of centroids of a state, anchors included: 489 bytes in ClickHouse. */
 export const stateCentroids = 61;
+/** Of so few values only two anchors, p50 and p90, are within a centroid: the others are single values. */
+const mostByRank = stateCentroids - 4;
 /** A page table has an address for each octave; a page has (requests, sum in ms) for each bucket. */
 const octaves = 64;
 /** A slot's first word: the number of its values, and above it the room for them. */
@@ -136,8 +139,11 @@ export class SketchPool {
     if (waiting > 0) this.#kernel.spill(this.#host, address);
     const buckets = this.#readBuckets(address);
     findAnchors(bucketMeans, bucketWeights, buckets);
-    const most = stateCentroids - anchorCentroids;
-    const joined = compressCentroids(bucketMeans, bucketWeights, buckets, most, true, phase);
+    let joined = joinByRank(bucketMeans, bucketWeights, buckets, mostByRank);
+    if (joined === 0) {
+      const most = stateCentroids - anchorCentroids;
+      joined = compressCentroids(bucketMeans, bucketWeights, buckets, most, true, phase);
+    }
     const n = placeAnchors(bucketMeans, bucketWeights, joined);
     for (let i = 0; i < n; i++) {
       means[i] = bucketMeans[i] as number;

@@ -17,6 +17,16 @@ function partsOf(values: Float64Array, count: number): TDigest[] {
 }
 
 describe.each(distributionNames)('%s, p50 to p99.9 where 20 values lie above', (name) => {
+  it.each([60, 100, 150, 200])('a state of %i values errs by as little', (count) => {
+    for (let seed = 1; seed <= 20; seed++) {
+      const values = drawDistribution(name, count, seed);
+      const digest = poolDigest(values);
+      expect(digest.count).toBe(count);
+      const { score } = worstError(values.sort(), (q) => digest.quantile(q));
+      expect(score).toBeLessThanOrEqual(1);
+    }
+  });
+
   it.each([1_000, 5_000, 20_000, 100_000])(
     'a state of %i values errs by 1 %% of the value or 5 %% of the tail at most',
     (count) => {

@@ -1,4 +1,4 @@
-import { shortMs } from '../../src/sketch/short-ms.ts';
+import { digestBits, shortMs } from '../../src/sketch/short-ms.ts';
 import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
@@ -12,5 +12,9 @@ export function poolDigest(values: Iterable<number>, phase = 1): TDigest {
   const slot = pool.allocate();
   for (const value of values) pool.add(slot, value);
   const n = pool.centroids(slot, means, weights, phase);
-  return TDigest.fromCentroids(means.subarray(0, n).map(shortMs), weights, n);
+  return TDigest.fromCentroids(
+    means.subarray(0, n).map((ms) => shortMs(ms, digestBits)),
+    weights,
+    n,
+  );
 }

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { storedQuantiles } from '../../src/base/stored-quantiles.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from '../../src/sketch/quantile-anchors.ts';
-import { shortMs } from '../../src/sketch/short-ms.ts';
+import { digestBits, shortMs } from '../../src/sketch/short-ms.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { poolDigest } from './pool-digest.ts';
 
@@ -24,7 +24,7 @@ describe('anchors', () => {
         });
         const digest = poolDigest(values);
         for (const q of storedQuantiles) {
-          expect(digest.quantile(q)).toBe(shortMs(exact(values, q)));
+          expect(digest.quantile(q)).toBe(shortMs(exact(values, q), digestBits));
         }
       }),
       { seed: 4, numRuns: 100 },

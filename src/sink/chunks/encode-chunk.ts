@@ -2,7 +2,7 @@ import { coldStartIndex, dimensions, overflowValue } from '../../base/dimensions
 import { statuses } from '../../base/statuses.ts';
 import { bandRange } from '../../sketch/band.ts';
 import { encodeState, maxStateBytes } from '../../sketch/clickhouse-state.ts';
-import { shortMs } from '../../sketch/short-ms.ts';
+import { bandBits, digestBits, shortMs } from '../../sketch/short-ms.ts';
 import {
   baseWindowMs,
   type ChunkAccumulator,
@@ -109,14 +109,14 @@ function addStages(
     block.minMs.float64(sketches.minMs(row));
     block.maxMs.float64(sketches.maxMs(row));
     const n = sketches.centroids(row, means, weights, phaseOf(marks.mark, row));
-    shorten(means, n);
+    shorten(means, n, digestBits);
     block.latency.raw(maxStateBytes, (bytes, at) => encodeState(means, weights, n, bytes, at));
     const count = bands.read(cell, rows.column(row), bandNumbers, bandAmounts);
     // Of the total they are requests.
-    if (!isTotal) shorten(bandAmounts, count);
+    if (!isTotal) shorten(bandAmounts, count, bandBits);
     addBands(block.bands, count);
     const msCount = isTotal ? bands.read(cell, totalMsColumn, bandNumbers, bandAmounts) : 0;
-    shorten(bandAmounts, msCount);
+    shorten(bandAmounts, msCount, bandBits);
     addBands(block.bandsMs, msCount);
     block.chunkMark.uint64(marks.next('stage', cellSeconds(chunk, cell)));
   }
@@ -275,8 +275,8 @@ function sumOf(amounts: Float64Array, count: number): number {
   return sum;
 }
 
-function shorten(values: Float64Array, count: number): void {
-  for (let i = 0; i < count; i++) values[i] = shortMs(values[i] as number);
+function shorten(values: Float64Array, count: number, significantBits: number): void {
+  for (let i = 0; i < count; i++) values[i] = shortMs(values[i] as number, significantBits);
 }
 
 function addBands(column: MapColumn<RowBinaryWriter>, count: number): void {

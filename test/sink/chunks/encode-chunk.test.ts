@@ -5,7 +5,7 @@ import { ChunkBlock } from '../../../src/sink/chunks/chunk-block.ts';
 import { chunkColumns, chunkColumnTypes } from '../../../src/sink/chunks/chunk-columns.ts';
 import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { encodeChunk } from '../../../src/sink/chunks/encode-chunk.ts';
-import { shortMs } from '../../../src/sketch/short-ms.ts';
+import { bandBits, digestBits, shortMs } from '../../../src/sketch/short-ms.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { randomEvents } from '../../window/random-events.ts';
 import { TestChunk } from '../../window/test-chunk.ts';
@@ -28,7 +28,7 @@ function encode(chunk: TestChunk) {
 
 /** Milliseconds by band, as they are stored. */
 function shortened(bands: ReadonlyMap<number, number> | undefined): Map<number, number> {
-  return new Map([...(bands ?? [])].map(([band, ms]) => [band, shortMs(ms)]));
+  return new Map([...(bands ?? [])].map(([band, ms]) => [band, shortMs(ms, bandBits)]));
 }
 
 describe('encodeChunk', () => {
@@ -109,7 +109,7 @@ describe('encodeChunk', () => {
       });
       expect(row.latency.count).toBe(truth?.requests);
       const means = [...row.latency.means];
-      expect(means).toEqual(means.map(shortMs));
+      expect(means).toEqual(means.map((ms) => shortMs(ms, digestBits)));
     }
   });
 
