@@ -254,8 +254,8 @@ const ingest = z
     workers: whole(1, 1, 64).describe(
       'Threads that consume from Kafka, each a member of the group. At most one per core.',
     ),
-    flush_interval: duration('5s', 100, 5 * minute).describe(
-      'How often a partition’s open chunk is stored; six times as long while the partition is behind.',
+    flush_interval: duration('10s', 100, 5 * minute).describe(
+      'How often a partition’s open chunk is stored, soon after a window has ended; six times as long while the partition is behind.',
     ),
     flush_max_rows: whole(200_000, 100, 250_000).describe('Rows that seal a chunk early.'),
     flush_max_events: whole(5_000_000, 1, 100_000_000).describe('Events that seal a chunk early.'),

@@ -7,6 +7,7 @@ import { fillChunk } from './chunk/fill-chunk.ts';
 import { type ChunkBegin, type ChunkContext, OpenChunk } from './chunk/open-chunk.ts';
 import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
 import { type ChunkSettings, chunkSettingsOf } from './chunk-settings.ts';
+import { untilTurn } from './chunk-turn.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { LateShare } from './late-share.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
@@ -37,8 +38,6 @@ const LEAST_BEHIND = 1_000;
 const FIRST_CHUNK_MS = 1_000;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
 const PAUSE_MS = 60_000;
-/** The fractional parts of its multiples are spread evenly, however many there are. */
-const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 
 /**
  * Ingest of one claimed partition: fills a chunk while the previous one is stored, and no more. While the
@@ -53,7 +52,9 @@ export class PartitionIngest {
   /** A predecessor's pending chunk: it must be sealed exactly at its end. */
   #inherited: Intent | undefined;
   #before: ChunkBegin;
+  /** Monotonic time at which the open chunk was begun, and the wall clock's. */
   #openedMs = 0;
+  #openedAtMs = 0;
   /** End of the log when it was read last. */
   #highWatermark = 0;
   #sealed = 0;
@@ -119,22 +120,19 @@ export class PartitionIngest {
     }
   }
 
-  /** Seals the open chunk if it is due and the previous one is stored; reads again after a pause. */
+  /** Seals the open chunk if its turn has come and the previous one is stored; reads again after a pause. */
   sealIfDue(intervalMs: number): void {
     if (this.#pausedMs !== undefined) this.#readAgainIfDue(this.#pausedMs);
     if (this.#inherited !== undefined || this.#flushing !== undefined) return;
     if (this.#context.clock.elapsedMs() - this.#openedMs >= this.#dueMs(intervalMs)) this.seal();
   }
 
-  /**
-   * Partitions that are claimed together would store their chunks together and wait for each other. So the
-   * second chunk of each partition is due at a different time.
-   */
   #dueMs(intervalMs: number): number {
     if (this.#isBehind()) return intervalMs * INTERVALS_BEHIND;
     if (this.#sealed === 0) return Math.min(intervalMs, FIRST_CHUNK_MS);
-    if (this.#sealed > 1) return intervalMs;
-    return intervalMs * (1 - ((this.claim.partition * GOLDEN_RATIO) % 1));
+    const { partition } = this.claim;
+    const graceMs = this.#context.config.windows.grace;
+    return untilTurn(this.#openedAtMs, { partition, intervalMs, graceMs });
   }
 
   #isBehind(): boolean {
@@ -148,7 +146,7 @@ export class PartitionIngest {
     // After a failed chunk, a later commit would skip it for good.
     if (this.#failure !== undefined || this.#pausedMs !== undefined) return;
     if (this.#open.records === 0 && this.#inherited === undefined) {
-      this.#openedMs = this.#context.clock.elapsedMs();
+      this.#setOpened();
       return;
     }
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
@@ -340,8 +338,14 @@ export class PartitionIngest {
 
   #begin(begin: ChunkBegin, nowMs: number): void {
     this.#before = begin;
-    this.#openedMs = this.#context.clock.elapsedMs();
+    this.#setOpened();
     this.#open.begin(begin, nowMs);
+  }
+
+  #setOpened(): void {
+    const { clock } = this.#context;
+    this.#openedMs = clock.elapsedMs();
+    this.#openedAtMs = clock.nowMs();
   }
 
   /** Offset at which an inherited chunk's records end. */

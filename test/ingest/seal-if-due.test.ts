@@ -1,14 +1,17 @@
 import { describe, expect, it } from 'vitest';
+import { untilTurn } from '../../src/ingest/chunk-turn.ts';
 import type { RecordBatch } from '../../src/source/record.ts';
 import { FakeBench, logOf, recordAt } from './fake-bench.ts';
 import { FakeBroker } from './fake-broker.ts';
 import { logNowMs } from './fake-log.ts';
 import { testConfig } from './test-config.ts';
 
+const turn = { partition: 0, intervalMs: 5_000, graceMs: testConfig().windows.grace };
+
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
 describe('sealIfDue', () => {
-  it('seals after the interval, not before; the first chunk after a second', async () => {
+  it('seals at the turn, not before; the first chunk after a second', async () => {
     const bench = new FakeBench(logOf(6));
     const sealsAt = async (nowMs: number) => {
       bench.world.nowMs = nowMs;
@@ -25,8 +28,9 @@ describe('sealIfDue', () => {
     expect(await sealsAt(logNowMs + 1_000)).toBe(true);
     void bench.batch(3);
     await bench.respondToAll();
-    expect(await sealsAt(logNowMs + 5_999)).toBe(false);
-    expect(await sealsAt(logNowMs + 6_000)).toBe(true);
+    const turnMs = logNowMs + 1_000 + untilTurn(logNowMs + 1_000, turn);
+    expect(await sealsAt(turnMs - 1)).toBe(false);
+    expect(await sealsAt(turnMs)).toBe(true);
     expect(bench.ranges).toEqual([
       [0, 3],
       [3, 6],
@@ -54,33 +58,27 @@ describe('sealIfDue', () => {
     expect(ms).toBe(dueMs);
   });
 
-  it('seals the second chunk of each partition at another time, and those after it by the interval', async () => {
-    const phases: number[] = [];
-    for (let partition = 0; partition < 8; partition++) {
+  it('seals the chunks after it at the partition’s turn, whenever the first was begun', async () => {
+    for (const startMs of [0, 3_000, 9_990]) {
       const records = Array.from({ length: 8 }, (_, offset) => recordAt(offset));
-      const bench = new FakeBench(new FakeBroker(records, 8, partition));
+      const bench = new FakeBench(new FakeBroker(records, 8, 1));
       const sealedAtMs: number[] = [];
+      bench.world.nowMs = Math.ceil(logNowMs / 10_000) * 10_000 + startMs;
       for (let offset = 0; offset < 4; offset++) {
         const batch = bench.broker.batch(offset, 1) as RecordBatch;
         void bench.ingest.onBatch(batch, bench.claim.keepAlive);
         while (bench.ranges.length === offset) {
           bench.world.nowMs += 10;
-          bench.ingest.sealIfDue(5_000);
+          bench.ingest.sealIfDue(10_000);
           await bench.respondToAll();
         }
-        sealedAtMs.push(bench.world.nowMs - logNowMs);
+        sealedAtMs.push(bench.world.nowMs);
       }
-      const [first = 0, second = 0, third = 0, fourth = 0] = sealedAtMs;
-      // The clock advances by some ten milliseconds.
-      const about = [first, third - second, fourth - third].map((ms) => Math.round(ms / 20) * 20);
-      expect(about).toEqual([1_000, 5_000, 5_000]);
-      phases.push(second - first);
+      // Partition 1: 0.618 of half an interval after the grace of 2 s. The clock advances by some 10 ms.
+      const phases = sealedAtMs.slice(1).map((ms) => Math.round((ms % 10_000) / 50) * 50);
+      expect(phases).toEqual([5_100, 5_100, 5_100]);
+      expect((sealedAtMs[3] ?? 0) - (sealedAtMs[1] ?? 0)).toBeGreaterThan(19_900);
     }
-    expect(Math.round((phases[0] ?? 0) / 20) * 20).toBe(5_000);
-    phases.sort((a, b) => a - b);
-    const gaps = phases.map((phase, i) => phase - (phases[i - 1] ?? (phases.at(-1) ?? 0) - 5_000));
-    expect(Math.min(...gaps)).toBeGreaterThan(5_000 / 8 / 2);
-    expect(Math.max(...gaps)).toBeLessThan((2 * 5_000) / 8);
   });
 
   it('does not seal an empty chunk, nor while a chunk is being stored', async () => {

@@ -123,10 +123,10 @@ describe('WindowEvaluator', () => {
     await evaluator.start();
     await stepTo(69);
     const endMs = scenarioStartMs + 70 * windowMs;
-    // Half a minute for a partition to be idle, five seconds for storing its records, and the grace.
+    // Half a minute for a partition to be idle, ten seconds for storing its records, and the grace.
     for (const [afterMs, events] of [
-      [336_000, 0],
-      [338_000, 1],
+      [341_000, 0],
+      [343_000, 1],
       [400_000, 1],
     ] as const) {
       tables.clockMs = endMs + afterMs;

@@ -1,0 +1,53 @@
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { untilTurn } from '../../src/ingest/chunk-turn.ts';
+
+describe('untilTurn', () => {
+  it('is in the first half of an interval, after the grace', () => {
+    const turn = { partition: 0, intervalMs: 10_000, graceMs: 2_000 };
+    const windowMs = 1_795_000_000_000;
+    expect(untilTurn(windowMs, turn)).toBe(2_000);
+    expect(untilTurn(windowMs + 1_999, turn)).toBe(1);
+    expect(untilTurn(windowMs + 2_000, turn)).toBe(10_000);
+    expect(untilTurn(windowMs + 2_001, turn)).toBe(9_999);
+  });
+
+  it('is at the same places of every interval, whatever the time, grace and interval', () => {
+    const times = fc.integer({ min: -(10 ** 12), max: 2 * 10 ** 12 });
+    fc.assert(
+      fc.property(
+        times,
+        times,
+        fc.integer({ min: 100, max: 300_000 }),
+        fc.integer({ min: 0, max: 60_000 }),
+        fc.nat(300),
+        (nowMs, otherMs, intervalMs, graceMs, partition) => {
+          const turn = { partition, intervalMs, graceMs };
+          const waits = [untilTurn(nowMs, turn), untilTurn(otherMs, turn)] as const;
+          for (const wait of waits) {
+            expect(wait).toBeGreaterThan(0);
+            expect(wait).toBeLessThanOrEqual(intervalMs);
+          }
+          const between = (nowMs + waits[0] - otherMs - waits[1]) / intervalMs;
+          expect(Math.abs(between - Math.round(between))).toBeLessThan(1e-4);
+          const after = (((nowMs + waits[0] - graceMs) % intervalMs) + intervalMs) % intervalMs;
+          // Partition 0's turn is that of the grace itself, before rounding.
+          expect(Math.min(after, Math.abs(after - intervalMs))).toBeLessThanOrEqual(
+            intervalMs / 2 + 1,
+          );
+        },
+      ),
+      { seed: 6, numRuns: 1_000 },
+    );
+  });
+
+  it('spreads partitions over that half', () => {
+    const turn = { intervalMs: 10_000, graceMs: 0 };
+    const waits = Array.from({ length: 8 }, (_, partition) =>
+      untilTurn(-1, { ...turn, partition }),
+    ).sort((a, b) => a - b);
+    const gaps = waits.slice(1).map((wait, i) => wait - (waits[i] ?? 0));
+    expect(Math.min(...gaps)).toBeGreaterThan(5_000 / 8 / 2);
+    expect(Math.max(...gaps)).toBeLessThan((2 * 5_000) / 8);
+  });
+});
