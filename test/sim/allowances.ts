@@ -1,3 +1,4 @@
+import { originOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { StoredBlock, StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
@@ -16,7 +17,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
  *    failed after it had landed. A block may be stored once more for each send that its sender could not see:
  *    one at the same time, or one that landed after the sender had looked.
- *    With no tokens, so may a ledger row of which another landed after somebody had looked for it, or of a
+ *    With no tokens, so may the block of a chunk whose intent was replaced by a commit that came late: its next
+ *    maker has another clock, and does not find it by its mark. And a ledger row of which another landed after somebody had looked for it, or of a
  *    member that was removed from its group while it stored the chunk, unaware of it.
  * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be
  *    stored once more, in the ledger too, since no process can know of it. Where the server had been killed
@@ -45,6 +47,34 @@ export function mayBeMissing(
   const startedMs = database.beganMs(group.groupId, kafka.clusterId, topic);
   if (addedMs !== undefined && startedMs !== undefined && addedMs > startedMs) return false;
   return record.offset < (group.begins.get(record.log) ?? Number.POSITIVE_INFINITY);
+}
+
+/** True where a block is allowed whose token another has had that landed at `beforeMs`. */
+export function mayStandTwice(
+  { token, bytes, atMs }: StoredBlock,
+  beforeMs: number,
+  database: FleetGroup['database'],
+  groups: readonly FleetGroup[],
+): boolean {
+  if (database.isRaced(token)) return true;
+  const origin = originOf(bytes);
+  const lookedMs = database.lookedMs(origin, atMs);
+  if (Number.isFinite(lookedMs) && beforeMs >= lookedMs) return true;
+  return mayBeMadeAgain(origin, database, groups);
+}
+
+/** True where the next maker of a chunk need not know of it: allowance 3. */
+export function mayBeMadeAgain(
+  origin: string,
+  { tokensKept }: FleetGroup['database'],
+  groups: readonly FleetGroup[],
+): boolean {
+  if (tokensKept > 0) return false;
+  const [groupId, topic = '', partition, , startOffset] = origin.split('/');
+  return groups.some(
+    ({ group }) =>
+      group.groupId === groupId && group.wasReplaced(topic, Number(partition), Number(startOffset)),
+  );
 }
 
 /** True where a second ledger row of the same chunk is allowed. */

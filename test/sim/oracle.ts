@@ -1,6 +1,6 @@
-import { MANY_TOKENS, mayBeMissing, mustBeMissing } from './allowances.ts';
+import { MANY_TOKENS, mayBeMissing, mayStandTwice, mustBeMissing } from './allowances.ts';
 import { chunkProblems } from './chunk-problems.ts';
-import { originOf, stageCountsOf } from './decoded-blocks.ts';
+import { stageCountsOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import { ledgerProblems } from './ledger-problems.ts';
 import {
@@ -58,7 +58,7 @@ export function findProblems(input: OracleInput): string[] {
     };
     problems.push(
       ...strays.map(({ log_id }) => `a ledger row of log ${log_id}, of no cluster`),
-      ...tableProblems(database, due, grainOf(faults)),
+      ...tableProblems(database, fleet, due, grainOf(faults)),
     );
   }
   return problems.slice(0, MOST_PROBLEMS);
@@ -73,14 +73,19 @@ interface Due {
   readonly twice: readonly TruthRecord[];
 }
 
-function tableProblems(database: SimDatabase, { all, sure, twice }: Due, grain: Grain): string[] {
+function tableProblems(
+  database: SimDatabase,
+  fleet: SimFleet,
+  { all, sure, twice }: Due,
+  grain: Grain,
+): string[] {
   const problems: string[] = [];
   const most = sumsOfRecords([...all, ...twice], grain, true);
   const least = sumsOfRecords(sure, grain, false);
   const checked = new Map<string, string[]>();
   const [landing] = database.tables;
   for (const { name, blocks } of database.tables) {
-    const extra = database.tokensKept < MANY_TOKENS ? racedBlocks(database, blocks) : [];
+    const extra = database.tokensKept < MANY_TOKENS ? racedBlocks(database, fleet, blocks) : [];
     const kept = blocks.filter((block) => !extra.includes(block));
     const missed =
       database.tokensKept < MANY_TOKENS
@@ -110,16 +115,17 @@ function* rowsOf(blocks: readonly StoredBlock[]) {
   for (const { bytes } of blocks) yield* stageCountsOf(bytes);
 }
 
-/** Blocks that are stored again because another send of them landed after the sender had looked. */
-function racedBlocks(database: SimDatabase, blocks: readonly StoredBlock[]): StoredBlock[] {
+/** Blocks that are stored again where that is allowed (`mayStandTwice`). */
+function racedBlocks(
+  database: SimDatabase,
+  fleet: SimFleet,
+  blocks: readonly StoredBlock[],
+): StoredBlock[] {
   const landed = new Map<string, number>();
-  return blocks.filter(({ token, bytes, atMs }) => {
-    const beforeMs = landed.get(token);
-    landed.set(token, atMs);
-    if (beforeMs === undefined) return false;
-    const lookedMs = database.lookedMs(originOf(bytes), atMs);
-    const isUnseen = Number.isFinite(lookedMs) && beforeMs >= lookedMs;
-    return isUnseen || database.isRaced(token);
+  return blocks.filter((block) => {
+    const beforeMs = landed.get(block.token);
+    landed.set(block.token, block.atMs);
+    return beforeMs !== undefined && mayStandTwice(block, beforeMs, database, fleet.groups);
   });
 }
 

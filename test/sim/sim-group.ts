@@ -60,6 +60,8 @@ export class SimGroup {
   readonly #answeredMs = new Map<string, number>();
   readonly #setBack = new Set<string>();
   readonly #everSetBack = new Set<string>();
+  /** Beginnings of chunks whose commit, the intent, an earlier one has replaced: topic/partition/offset. */
+  readonly #replaced = new Set<string>();
   /** Start of each log: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
   state: State = 'empty';
@@ -85,8 +87,17 @@ export class SimGroup {
     const before = this.commits.get(key);
     this.commits.set(key, commit);
     const isBack = before !== undefined && before.order > commit.order;
-    if (!isBack) this.#setBack.delete(key);
-    else for (const set of [this.#setBack, this.#everSetBack]) set.add(key);
+    if (!isBack) {
+      this.#setBack.delete(key);
+      return;
+    }
+    for (const set of [this.#setBack, this.#everSetBack]) set.add(key);
+    this.#replaced.add(`${key}/${before.offset}`);
+  }
+
+  /** True where a delayed commit has ever replaced that of a chunk which begins there. */
+  wasReplaced(topic: string, partition: number, startOffset: number): boolean {
+    return this.#replaced.has(`${topic}/${partition}/${startOffset}`);
   }
 
   /** True where a delayed commit came after a later one, and is now the last. */
