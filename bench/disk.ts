@@ -17,11 +17,11 @@ import { benchEvents } from './traffic/bench-events.ts';
  * `ingest.flush_interval` as they are while ingest keeps up, through the tables' own views. Bytes are those
  * of the merged parts. *keyed*: a series is in one partition; *any*: in each of eight.
  *
- *     npm run bench -- disk [--rates 2,40] [--partitions 1,8]
+ *     npm run bench -- disk [--rates 2,11,40] [--partitions 1,8]
  */
 const { values } = parseArgs({
   options: {
-    rates: { type: 'string', default: '2,40' },
+    rates: { type: 'string', default: '2,11,40' },
     partitions: { type: 'string', default: '1,8' },
   },
 });
@@ -114,7 +114,7 @@ async function storeHour(
     }
   };
   for (const { chunk } of open) chunk.begin(emptyBegin, nowMs);
-  // The first chunk is half as long: all others then begin in the middle of a window.
+  // The first chunk is half as long. All others begin in the middle of a window, which is about their turn.
   let left = perChunk / 2;
   let n = 0;
   const options = { seed: 1, count, eventsPerMessage: 1, eventsPerSecond, seriesCount: SERIES };

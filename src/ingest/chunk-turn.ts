@@ -1,10 +1,18 @@
 /** The fractional parts of its multiples are spread evenly, however many there are. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
+/**
+ * Time from a window's grace to the first turn. The detector looks each second how far Kafka's partitions
+ * reach, and takes an event for up to a second later than it is; records take a moment to be read. A chunk
+ * that is stored sooner would not complete the window, which would wait an interval more.
+ */
+const MARGIN_MS = 2_500;
+/** Part of an interval over which the turns of partitions are spread. */
+const SPREAD = 1 / 4;
 
 /** When chunks of a partition are stored. */
 export interface Turn {
   readonly partition: number;
-  /** Time between two chunks, in ms. */
+  /** Time between two chunks, in ms; 0 for at once. */
   readonly intervalMs: number;
   /** `windows.grace`: a window is complete when what arrived by then is stored. */
   readonly graceMs: number;
@@ -13,14 +21,13 @@ export interface Turn {
 /**
  * Returns the time in ms from `nowMs` to the next turn of a partition, at most an interval.
  *
- * Intervals are counted as windows are, from 1970. With an interval of one window each window is so in two
- * chunks, however long tailmark has run. A turn is in the first half of an interval, after the grace: the
- * window that has ended is then complete, and need not wait for a later chunk. Partitions have their turns
- * spread over that half, as they would wait for each other.
+ * Intervals are counted as windows are, from 1970, and a turn comes soon after a window can be complete. With
+ * an interval of one window, each window is in two chunks. Partitions would wait for each other if they
+ * stored at the same time, so their turns differ.
  */
 export function untilTurn(nowMs: number, { partition, intervalMs, graceMs }: Turn): number {
   if (intervalMs === 0) return 0;
-  const turnMs = graceMs + (intervalMs / 2) * ((partition * GOLDEN_RATIO) % 1);
-  const sinceMs = (nowMs - turnMs) % intervalMs;
+  const spreadMs = SPREAD * intervalMs * ((partition * GOLDEN_RATIO) % 1);
+  const sinceMs = (nowMs - graceMs - MARGIN_MS - spreadMs) % intervalMs;
   return sinceMs < 0 ? -sinceMs : intervalMs - sinceMs;
 }

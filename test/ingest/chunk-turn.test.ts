@@ -3,13 +3,13 @@ import { describe, expect, it } from 'vitest';
 import { untilTurn } from '../../src/ingest/chunk-turn.ts';
 
 describe('untilTurn', () => {
-  it('is in the first half of an interval, after the grace', () => {
+  it('is 2.5 s after the grace of a window', () => {
     const turn = { partition: 0, intervalMs: 10_000, graceMs: 2_000 };
     const windowMs = 1_795_000_000_000;
-    expect(untilTurn(windowMs, turn)).toBe(2_000);
-    expect(untilTurn(windowMs + 1_999, turn)).toBe(1);
-    expect(untilTurn(windowMs + 2_000, turn)).toBe(10_000);
-    expect(untilTurn(windowMs + 2_001, turn)).toBe(9_999);
+    expect(untilTurn(windowMs, turn)).toBe(4_500);
+    expect(untilTurn(windowMs + 4_499, turn)).toBe(1);
+    expect(untilTurn(windowMs + 4_500, turn)).toBe(10_000);
+    expect(untilTurn(windowMs + 4_501, turn)).toBe(9_999);
   });
 
   it('is at the same places of every interval, whatever the time, grace and interval', () => {
@@ -30,10 +30,10 @@ describe('untilTurn', () => {
           }
           const between = (nowMs + waits[0] - otherMs - waits[1]) / intervalMs;
           expect(Math.abs(between - Math.round(between))).toBeLessThan(1e-4);
-          const after = (((nowMs + waits[0] - graceMs) % intervalMs) + intervalMs) % intervalMs;
-          // Partition 0's turn is that of the grace itself, before rounding.
-          expect(Math.min(after, Math.abs(after - intervalMs))).toBeLessThanOrEqual(
-            intervalMs / 2 + 1,
+          const first = untilTurn(nowMs, { ...turn, partition: 0 });
+          const afterMs = (waits[0] - first + intervalMs) % intervalMs;
+          expect(Math.min(afterMs, intervalMs - afterMs)).toBeLessThanOrEqual(
+            intervalMs / 4 + 1e-3,
           );
         },
       ),
@@ -41,13 +41,13 @@ describe('untilTurn', () => {
     );
   });
 
-  it('spreads partitions over that half', () => {
+  it('spreads partitions over a quarter of an interval', () => {
     const turn = { intervalMs: 10_000, graceMs: 0 };
     const waits = Array.from({ length: 8 }, (_, partition) =>
       untilTurn(-1, { ...turn, partition }),
     ).sort((a, b) => a - b);
     const gaps = waits.slice(1).map((wait, i) => wait - (waits[i] ?? 0));
-    expect(Math.min(...gaps)).toBeGreaterThan(5_000 / 8 / 2);
-    expect(Math.max(...gaps)).toBeLessThan((2 * 5_000) / 8);
+    expect(Math.min(...gaps)).toBeGreaterThan(2_500 / 8 / 2);
+    expect(Math.max(...gaps)).toBeLessThan((2 * 2_500) / 8);
   });
 });

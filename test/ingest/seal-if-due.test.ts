@@ -74,9 +74,9 @@ describe('sealIfDue', () => {
         }
         sealedAtMs.push(bench.world.nowMs);
       }
-      // Partition 1: 0.618 of half an interval after the grace of 2 s. The clock advances by some 10 ms.
+      // Partition 1: 0.618 of a quarter of an interval after the first turn. The clock advances by some 10 ms.
       const phases = sealedAtMs.slice(1).map((ms) => Math.round((ms % 10_000) / 50) * 50);
-      expect(phases).toEqual([5_100, 5_100, 5_100]);
+      expect(phases).toEqual([6_050, 6_050, 6_050]);
       expect((sealedAtMs[3] ?? 0) - (sealedAtMs[1] ?? 0)).toBeGreaterThan(19_900);
     }
   });
