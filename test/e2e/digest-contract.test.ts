@@ -87,7 +87,7 @@ describe('a digest state', () => {
     }));
 
   it.each(['lognormal', 'bimodal cliff'])(
-    'of 1,000 windows (%s), merged by ClickHouse, is within a hundredth from p50 to p99.9, within half of it where stored, counts exact',
+    'of 1,000 windows (%s), merged by ClickHouse, is within a hundredth from p50 to p99.9, within 0.6 % where stored, counts exact',
     (name) =>
       withRig({ stack, name: 'merged' }, async (rig) => {
         const windows = 1_000;
@@ -107,7 +107,7 @@ describe('a digest state', () => {
           // Every q here has at least 20 values above it.
           const exact = sorted[Math.ceil(q * sorted.length - 1e-6) - 1] as number;
           const error = Math.abs((row?.q[i] ?? Number.NaN) / exact - 1);
-          const most = storedQuantiles.some((each) => each === q) ? 0.005 : 0.01;
+          const most = storedQuantiles.some((each) => each === q) ? 0.006 : 0.01;
           expect(error, `p${q * 100} of ${exact} ms is off by ${error}`).toBeLessThan(most);
         });
         const merged = await stateFrom(
