@@ -1,6 +1,7 @@
 import { logIdOf } from '../source/log-id.ts';
 import type { EpochEnd, FoundPartition } from '../source/source.ts';
 import type { ClusterAdmin } from './client/cluster-admin.ts';
+import { committedOffsets } from './client/committed-offsets.ts';
 import type { KafkaClaim } from './kafka-claim.ts';
 import type { TopicMetadata } from './protocol/metadata-v10.ts';
 
@@ -17,23 +18,17 @@ export async function findPartitions(
 ): Promise<Map<KafkaClaim, FoundPartition>> {
   const topics = [...new Set(claims.map(({ topic }) => topic))];
   const logs = await logsOf({ admin, cluster }, topics);
-  const committed = await admin.fetchOffsets({ groupId, topics });
+  const commits = await committedOffsets(cluster, groupId, claims);
   const found = new Map<KafkaClaim, FoundPartition>();
   for (const topic of topics) {
     const bounds = await admin.fetchTopicOffsets(topic);
-    const commits = committed.find((entry) => entry.topic === topic)?.partitions ?? [];
     for (const claim of claims) {
       const bound = bounds.find(({ partition }) => partition === claim.partition);
-      if (claim.topic !== topic || bound === undefined) continue;
-      const commit = commits.find(({ partition }) => partition === claim.partition);
-      // -1 means no commit; kafkajs commits -2 where an offset was out of range.
-      const offset = Number(commit?.offset ?? -1);
+      const committed = commits.get(claim.name);
+      if (claim.topic !== topic || bound === undefined || committed === undefined) continue;
       found.set(claim, {
         logId: logs.get(topic)?.logId ?? '',
-        committed:
-          offset < 0
-            ? { offset: undefined, metadata: '' }
-            : { offset, metadata: commit?.metadata ?? '' },
+        committed,
         startOffset: Number(bound.low),
         endOffset: Number(bound.high),
         firstOffsetAt: (timestampMs) => firstOffsetAt({ admin }, claim, timestampMs),

@@ -149,12 +149,7 @@ export class FakeKafka {
       describeCluster: async () => ({ clusterId: 'c' }),
       fetchOffsets: async () => {
         await meddle();
-        const partitions = this.logs.map((_, partition) => ({
-          partition,
-          offset: String(this.committed.get(partition) ?? -1),
-          metadata: '',
-        }));
-        return [{ topic, partitions }];
+        return [this.#commits()];
       },
       fetchTopicOffsets: async () => {
         await meddle();
@@ -185,7 +180,22 @@ export class FakeKafka {
           endOffset: this.remains ?? this.logs[partition]?.length,
         }),
       }),
+      findGroupCoordinator: async () => ({
+        offsetFetch: async () => {
+          await this.onAdmin();
+          return { responses: [this.#commits()] };
+        },
+      }),
     };
+  }
+
+  #commits() {
+    const partitions = this.logs.map((_, partition) => ({
+      partition,
+      offset: String(this.committed.get(partition) ?? -1),
+      metadata: '',
+    }));
+    return { topic, partitions };
   }
 
   #cluster(): object {

@@ -12,6 +12,26 @@ export interface Cluster {
       Partial<Pick<TopicMetadata, 'topicId'>>)[];
   }>;
   findBroker(options: { nodeId: number }): Promise<Pick<LogBroker, 'endOfEpoch'>>;
+  findGroupCoordinator(options: { groupId: string }): Promise<Coordinator>;
+}
+
+/** The used part of kafkajs' `Broker` (src/broker/index.js). */
+interface Coordinator {
+  /** @throws on an error code of the broker. */
+  offsetFetch(request: {
+    groupId: string;
+    topics: readonly { topic: string; partitions: readonly { partition: number }[] }[];
+  }): Promise<{
+    /** Offset -1 for a partition without a commit. */
+    readonly responses: readonly {
+      readonly topic: string;
+      readonly partitions: readonly {
+        readonly partition: number;
+        readonly offset: string;
+        readonly metadata: string | null;
+      }[];
+    }[];
+  }>;
 }
 
 export interface ClusterAdmin {

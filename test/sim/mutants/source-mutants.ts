@@ -42,12 +42,26 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'none-is-zero',
     bug: 'a group that has committed nothing is taken to have committed offset 0',
-    file: 'src/kafka/partition-lookup.ts',
-    find: `          offset < 0
-            ? { offset: undefined, metadata: '' }
-            : { offset, metadata: commit?.metadata ?? '' },`,
-    replace: `          { offset: Math.max(0, offset), metadata: commit?.metadata ?? '' },`,
+    file: 'src/kafka/client/committed-offsets.ts',
+    find: 'committed.offset < 0 ? none : committed',
+    replace: '{ ...committed, offset: Math.max(0, committed.offset) }',
     needs: ['start_from_latest'],
+  },
+  {
+    name: 'commits-by-cached-metadata',
+    bug: 'a partition that the client has no metadata of is taken for one without a commit (kafkajs, fetchOffsets)',
+    file: 'src/kafka/partition-lookup.ts',
+    find: 'const commits = await committedOffsets(cluster, groupId, claims);',
+    replace: `const commits: Awaited<ReturnType<typeof committedOffsets>> = new Map(
+    claims.map(({ name }) => [name, { offset: undefined, metadata: '' }]),
+  );
+  for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics })) {
+    for (const { partition, offset, metadata } of partitions) {
+      if (Number(offset) < 0) continue;
+      commits.set(\`\${topic}/\${partition}\`, { offset: Number(offset), metadata: metadata ?? '' });
+    }
+  }`,
+    needs: ['partitions_added'],
   },
   {
     name: 'batch-overwritten',
