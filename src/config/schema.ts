@@ -255,7 +255,7 @@ const ingest = z
       'Threads that consume from Kafka, each a member of the group. At most one per core.',
     ),
     flush_interval: duration('10s', 100, 5 * minute).describe(
-      'How often a partition’s open chunk is stored, soon after a window has ended; six times as long while the partition is behind.',
+      'How often a partition’s open chunk is stored. With a multiple of 10s that is soon after a window has ended. While the partition is behind, six times as long, but at most 20s.',
     ),
     flush_max_rows: whole(200_000, 100, 250_000).describe('Rows that seal a chunk early.'),
     flush_max_events: whole(5_000_000, 1, 100_000_000).describe('Events that seal a chunk early.'),

@@ -1,21 +1,21 @@
 /** The fractional parts of its multiples are spread evenly, however many there are. */
 const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
 /**
- * Time from a window's grace to the first turn. The detector looks each second how far Kafka's partitions
- * reach, and takes an event for up to a second later than it is; records take a moment to be read. A chunk
- * that is stored sooner would not complete the window, which would wait an interval more.
+ * Time from when a window is complete to the first turn. The detector looks each second how far Kafka's
+ * partitions reach, and takes an event for up to a second later than it is; records take a moment to be read.
+ * A chunk that is stored sooner would not complete the window, which would wait an interval more.
  */
 const MARGIN_MS = 2_500;
-/** Part of an interval over which the turns of partitions are spread. */
-const SPREAD = 1 / 4;
+/** Time over which the turns of partitions are spread, if the interval is longer. */
+const SPREAD_MS = 2_500;
 
 /** When chunks of a partition are stored. */
 export interface Turn {
   readonly partition: number;
   /** Time between two chunks, in ms; 0 for at once. */
   readonly intervalMs: number;
-  /** `windows.grace`: a window is complete when what arrived by then is stored. */
-  readonly graceMs: number;
+  /** Time from a window's end until its events have arrived: the grace, and the partition's own delay. */
+  readonly arrivalMs: number;
 }
 
 /**
@@ -25,9 +25,9 @@ export interface Turn {
  * an interval of one window, each window is in two chunks. Partitions would wait for each other if they
  * stored at the same time, so their turns differ.
  */
-export function untilTurn(nowMs: number, { partition, intervalMs, graceMs }: Turn): number {
+export function untilTurn(nowMs: number, { partition, intervalMs, arrivalMs }: Turn): number {
   if (intervalMs === 0) return 0;
-  const spreadMs = SPREAD * intervalMs * ((partition * GOLDEN_RATIO) % 1);
-  const sinceMs = (nowMs - graceMs - MARGIN_MS - spreadMs) % intervalMs;
+  const spreadMs = Math.min(SPREAD_MS, intervalMs) * ((partition * GOLDEN_RATIO) % 1);
+  const sinceMs = (nowMs - arrivalMs - MARGIN_MS - spreadMs) % intervalMs;
   return sinceMs < 0 ? -sinceMs : intervalMs - sinceMs;
 }

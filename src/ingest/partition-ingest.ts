@@ -30,6 +30,8 @@ export interface PartitionContext extends ChunkContext, FlushContext {
 const KEEP_ALIVE_MS = 500;
 /** A chunk is filled for so many intervals while its partition is behind: larger chunks cost less. */
 const INTERVALS_BEHIND = 6;
+/** At most so long: a consumer that commits nothing for 20 s more than an interval is not ready. */
+const MOST_BEHIND_MS = 20_000;
 /** Behind is where more records wait than are read in this time. */
 const BEHIND_MS = 1_000;
 /** Fewer are read at once, or are markers that nobody is given. */
@@ -128,11 +130,16 @@ export class PartitionIngest {
   }
 
   #dueMs(intervalMs: number): number {
-    if (this.#isBehind()) return intervalMs * INTERVALS_BEHIND;
+    if (this.#isBehind()) {
+      return Math.min(intervalMs * INTERVALS_BEHIND, Math.max(intervalMs, MOST_BEHIND_MS));
+    }
     if (this.#sealed === 0) return Math.min(intervalMs, FIRST_CHUNK_MS);
     const { partition } = this.claim;
-    const graceMs = this.#context.config.windows.grace;
-    return untilTurn(this.#openedAtMs, { partition, intervalMs, graceMs });
+    // Events that come late complete their window late.
+    const delayMs = Math.max(0, this.#openedAtMs - this.#before.watermarkMs);
+    const isKnown = Number.isFinite(delayMs);
+    const arrivalMs = this.#context.config.windows.grace + (isKnown ? delayMs : 0);
+    return untilTurn(this.#openedAtMs, { partition, intervalMs, arrivalMs });
   }
 
   #isBehind(): boolean {

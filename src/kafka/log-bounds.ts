@@ -1,6 +1,7 @@
 import type { Config } from '../config/schema.ts';
 import { brokerErrorType } from './broker-error-type.ts';
 import { type ClusterAdmin, clusterAdminOf } from './client/cluster-admin.ts';
+import { committedOffsets } from './client/committed-offsets.ts';
 import { createKafkaClient } from './client/kafka-client.ts';
 import { logIdsOf } from './partition-lookup.ts';
 
@@ -47,11 +48,14 @@ export class LogBounds {
 
   /** Offsets that a group has committed, by partition. */
   async committed(groupId: string, topic: string): Promise<ReadonlyMap<number, number>> {
-    const [found] = await this.#both.admin.fetchOffsets({ groupId, topics: [topic] });
-    const commits = (found?.partitions ?? []).map(
-      ({ partition, offset }) => [partition, Number(offset)] as const,
-    );
-    return new Map(commits.filter(([, offset]) => offset >= 0));
+    const partitions = (await this.of(topic)).map(({ partition }) => ({ topic, partition }));
+    const commits = await committedOffsets(this.#both.cluster, groupId, partitions);
+    const found = new Map<number, number>();
+    for (const { partition } of partitions) {
+      const offset = commits.get(`${topic}/${partition}`)?.offset;
+      if (offset !== undefined) found.set(partition, offset);
+    }
+    return found;
   }
 
   /** Ids of the cluster's groups that this user may see. */

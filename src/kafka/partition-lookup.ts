@@ -75,7 +75,10 @@ async function firstOffsetAt(
   timestampMs: number,
 ): Promise<number> {
   const offsets = await admin.fetchTopicOffsetsByTimestamp(topic, timestampMs);
-  return Number(offsets.find((entry) => entry.partition === partition)?.offset ?? 0);
+  const found = offsets.find((entry) => entry.partition === partition);
+  if (found === undefined)
+    throw new Error(`Kafka did not say which offsets ${topic}/${partition} has`);
+  return Number(found.offset);
 }
 
 async function endOfEpoch(

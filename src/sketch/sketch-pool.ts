@@ -125,7 +125,7 @@ export class SketchPool {
 
   /**
    * Writes the slot's centroids, at most 61, ascending, and returns their number. Their weights add up to
-   * `requests`. The first and the last are the exact minimum and maximum, and values at the stored quantiles
+   * `requests`. The first and the last are the minimum and the maximum, and values at the stored quantiles
    * are centroids of their own (`findAnchors`). Both arrays need room for 61. `phase` is that of
    * `compressCentroids`: another one for each window of a series, so that merged digests are even. Cost:
    * microseconds; allocates nothing.

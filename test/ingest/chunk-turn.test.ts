@@ -4,7 +4,7 @@ import { untilTurn } from '../../src/ingest/chunk-turn.ts';
 
 describe('untilTurn', () => {
   it('is 2.5 s after the grace of a window', () => {
-    const turn = { partition: 0, intervalMs: 10_000, graceMs: 2_000 };
+    const turn = { partition: 0, intervalMs: 10_000, arrivalMs: 2_000 };
     const windowMs = 1_795_000_000_000;
     expect(untilTurn(windowMs, turn)).toBe(4_500);
     expect(untilTurn(windowMs + 4_499, turn)).toBe(1);
@@ -21,8 +21,8 @@ describe('untilTurn', () => {
         fc.integer({ min: 100, max: 300_000 }),
         fc.integer({ min: 0, max: 60_000 }),
         fc.nat(300),
-        (nowMs, otherMs, intervalMs, graceMs, partition) => {
-          const turn = { partition, intervalMs, graceMs };
+        (nowMs, otherMs, intervalMs, arrivalMs, partition) => {
+          const turn = { partition, intervalMs, arrivalMs };
           const waits = [untilTurn(nowMs, turn), untilTurn(otherMs, turn)] as const;
           for (const wait of waits) {
             expect(wait).toBeGreaterThan(0);
@@ -33,7 +33,7 @@ describe('untilTurn', () => {
           const first = untilTurn(nowMs, { ...turn, partition: 0 });
           const afterMs = (waits[0] - first + intervalMs) % intervalMs;
           expect(Math.min(afterMs, intervalMs - afterMs)).toBeLessThanOrEqual(
-            intervalMs / 4 + 1e-3,
+            Math.min(2_500, intervalMs) + 1e-3,
           );
         },
       ),
@@ -41,8 +41,8 @@ describe('untilTurn', () => {
     );
   });
 
-  it('spreads partitions over a quarter of an interval', () => {
-    const turn = { intervalMs: 10_000, graceMs: 0 };
+  it('spreads partitions over 2.5 s', () => {
+    const turn = { intervalMs: 10_000, arrivalMs: 0 };
     const waits = Array.from({ length: 8 }, (_, partition) =>
       untilTurn(-1, { ...turn, partition }),
     ).sort((a, b) => a - b);

@@ -3,10 +3,8 @@ import { untilTurn } from '../../src/ingest/chunk-turn.ts';
 import type { RecordBatch } from '../../src/source/record.ts';
 import { FakeBench, logOf, recordAt } from './fake-bench.ts';
 import { FakeBroker } from './fake-broker.ts';
-import { logNowMs } from './fake-log.ts';
+import { logNowMs, logStartMs } from './fake-log.ts';
 import { testConfig } from './test-config.ts';
-
-const turn = { partition: 0, intervalMs: 5_000, graceMs: testConfig().windows.grace };
 
 const chunksOf = (events: number) => testConfig({ flush_max_events: events });
 
@@ -28,7 +26,11 @@ describe('sealIfDue', () => {
     expect(await sealsAt(logNowMs + 1_000)).toBe(true);
     void bench.batch(3);
     await bench.respondToAll();
-    const turnMs = logNowMs + 1_000 + untilTurn(logNowMs + 1_000, turn);
+    // The latest event of the chunk before was so late that its window is complete by so much later.
+    const openedMs = logNowMs + 1_000;
+    const delayMs = openedMs - (logStartMs + 2_000);
+    const arrivalMs = testConfig().windows.grace + delayMs;
+    const turnMs = openedMs + untilTurn(openedMs, { partition: 0, intervalMs: 5_000, arrivalMs });
     expect(await sealsAt(turnMs - 1)).toBe(false);
     expect(await sealsAt(turnMs)).toBe(true);
     expect(bench.ranges).toEqual([
@@ -39,9 +41,9 @@ describe('sealIfDue', () => {
 
   it.each([
     ['no more than a thousand records wait', 100, 1_000, 1_000],
-    ['more wait than are read in a second', 1_100, 1_102, 30_000],
+    ['more wait than are read in a second', 1_100, 1_102, 20_000],
     ['more wait, and are read in a second', 1_100, 1_050, 1_000],
-  ])('fills a chunk for six intervals while it is behind: %s', async (_, read, waiting, dueMs) => {
+  ])('fills a chunk for longer while it is behind: %s', async (_, read, waiting, dueMs) => {
     const bench = new FakeBench(logOf(read), chunksOf(1_000_000));
     const batch = bench.broker.batch(0, read) as RecordBatch;
     const highWatermark = batch.nextOffset + waiting;
@@ -60,7 +62,8 @@ describe('sealIfDue', () => {
 
   it('seals the chunks after it at the partition’s turn, whenever the first was begun', async () => {
     for (const startMs of [0, 3_000, 9_990]) {
-      const records = Array.from({ length: 8 }, (_, offset) => recordAt(offset));
+      // A fast clock of a producer is no delay.
+      const records = Array.from({ length: 8 }, (_, i) => recordAt(i, logNowMs + 200_000));
       const bench = new FakeBench(new FakeBroker(records, 8, 1));
       const sealedAtMs: number[] = [];
       bench.world.nowMs = Math.ceil(logNowMs / 10_000) * 10_000 + startMs;
@@ -74,7 +77,7 @@ describe('sealIfDue', () => {
         }
         sealedAtMs.push(bench.world.nowMs);
       }
-      // Partition 1: 0.618 of a quarter of an interval after the first turn. The clock advances by some 10 ms.
+      // Partition 1: 0.618 of 2.5 s after the first turn. The clock advances by some 10 ms.
       const phases = sealedAtMs.slice(1).map((ms) => Math.round((ms % 10_000) / 50) * 50);
       expect(phases).toEqual([6_050, 6_050, 6_050]);
       expect((sealedAtMs[3] ?? 0) - (sealedAtMs[1] ?? 0)).toBeGreaterThan(19_900);

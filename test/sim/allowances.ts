@@ -17,9 +17,10 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
  *    failed after it had landed. A block may be stored once more for each send that its sender could not see:
  *    one at the same time, or one that landed after the sender had looked.
- *    With no tokens, so may the block of a chunk whose intent was replaced by a commit that came late: its next
- *    maker has another clock, and does not find it by its mark. And a ledger row of which another landed after somebody had looked for it, or of a
- *    member that was removed from its group while it stored the chunk, unaware of it.
+ *    With no tokens, so may the block of a chunk whose intent a late commit replaced: its next maker has
+ *    another clock, and does not find it by its mark. So may a ledger row of which another landed after
+ *    somebody had looked for it, or of a member that was removed from its group while it stored the chunk,
+ *    unaware of it.
  * 4. A group whose commits are gone while a chunk was being stored. Rows of that chunk's records may be
  *    stored once more, in the ledger too, since no process can know of it. Where the server had been killed
  *    in the chunk's statements as well, they may be missing: rows sent under its token are dropped.

@@ -48,7 +48,7 @@ export function simConfig(
     },
     ingest: {
       ...base.ingest,
-      flush_interval: random.pick([1_000, 2_000, 5_000, 8_000]),
+      flush_interval: random.pick([1_000, 2_000, 5_000, 10_000]),
       flush_max_events: random.pick([5, 12, 30, 60, 100_000]),
       // Whole chunks of late events are to be rejected.
       pause_above_rejected: 1,

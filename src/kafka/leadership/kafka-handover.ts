@@ -49,8 +49,10 @@ export class KafkaHandover implements Handover {
     try {
       await admin.connect();
       const [committed] = await admin.fetchOffsets({ groupId, topics: [topic] });
-      const metadata = committed?.partitions.find(({ partition }) => partition === 0)?.metadata;
-      return valuesIn(metadata ?? '');
+      const found = committed?.partitions.find(({ partition }) => partition === 0);
+      // Where the client has no metadata of the topic, it does not ask. To leave a value would drop the others.
+      if (found === undefined) throw new Error(`Kafka did not say what is committed of ${topic}/0`);
+      return valuesIn(found.metadata ?? '');
     } finally {
       await admin.disconnect().catch(() => undefined);
     }

@@ -68,16 +68,16 @@ export class LagProbe {
     const { groupId, topics } = this.#options;
     this.#admin ??= this.#connect();
     const admin = await this.#admin;
-    const [commits, ...bounds] = await Promise.all([
-      admin.fetchOffsets({ groupId, topics: [...topics] }),
-      ...topics.map((topic) => this.#boundsOf(admin, topic)),
-    ]);
+    // One after the other: kafkajs asks for commits of the partitions that it has learnt of by then.
+    const bounds = await Promise.all(topics.map((topic) => this.#boundsOf(admin, topic)));
+    const commits = await admin.fetchOffsets({ groupId, topics: [...topics] });
     const logs = new Map<string, PartitionLog>();
     for (const [at, topic] of topics.entries()) {
       const committed = commits.find((entry) => entry.topic === topic)?.partitions;
       for (const { partition, low, high } of bounds[at] ?? []) {
         const found = committed?.find((entry) => entry.partition === partition);
-        const offset = Number(found?.offset ?? -1);
+        if (found === undefined) throw new Error(`no word on commits of ${topic}/${partition}`);
+        const offset = Number(found.offset);
         logs.set(`${topic}/${partition}`, {
           lowOffset: Number(low),
           endOffset: Number(high),
