@@ -52,11 +52,6 @@ describe('the simulator', () => {
     expect((await simulate(37_285)).problems).toEqual([]);
   });
 
-  it('reads the commit of a partition that its client has no metadata of', async () => {
-    // Lookups of two assignments share the client's metadata, where each replaces the topics (seed of 10,000).
-    expect((await simulate(7_781)).problems).toEqual([]);
-  });
-
   it('does not send again what no table lacks', async () => {
     // While it is on its way, tens of chunks come, and the server forgets its token (seed of 100,000).
     expect((await simulate(28_547)).problems).toEqual([]);

@@ -61,7 +61,6 @@ export const sourceMutants: readonly Mutant[] = [
       commits.set(\`\${topic}/\${partition}\`, { offset: Number(offset), metadata: metadata ?? '' });
     }
   }`,
-    needs: ['partitions_added'],
   },
   {
     name: 'batch-overwritten',
