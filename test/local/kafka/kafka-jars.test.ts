@@ -31,9 +31,17 @@ const goodMaven =
   `out="\${3#*=}"; echo "[INFO] Downloaded from x: y.jar (2.5 MB at 1 MB/s)"; ` +
   `printf jarjar > "$out/${jar}"; echo run >> "${'$'}{0%/*}/runs"`;
 
-function fetchWith(script: string, texts: string[] = []) {
+function writeMaven(script: string): void {
   writeFileSync(join(dir, 'mvn'), `#!/bin/sh\n${script}\n`);
   chmodSync(join(dir, 'mvn'), 0o755);
+}
+
+function fetchWith(script: string, texts: string[] = []) {
+  writeMaven(script);
+  return fetchJars(texts);
+}
+
+function fetchJars(texts: string[] = []) {
   return ensureKafkaJars({
     env: { PATH: `${dir}:/usr/bin:/bin`, TAILMARK_CACHE_DIR: cache },
     onProgress: ({ text }) => texts.push(text),
@@ -94,7 +102,9 @@ describe('ensureKafkaJars', () => {
   });
 
   it('ends whole for all when several fetch at once', async () => {
-    const all = await Promise.all([1, 2, 3].map(() => fetchWith(goodMaven)));
+    // Written once: a shell reads its script while it runs.
+    writeMaven(goodMaven);
+    const all = await Promise.all([1, 2, 3].map(() => fetchJars()));
     expect(new Set(all).size).toBe(1);
     expect(isComplete(all[0] as string)).toBe(true);
     expect(readdirSync(cache)).toEqual([`kafka-${kafkaVersion}`]);
