@@ -5,7 +5,7 @@ const GOLDEN_RATIO = (Math.sqrt(5) - 1) / 2;
  * partitions reach, and takes an event for up to a second later than it is; records take a moment to be read.
  * A chunk that is stored sooner would not complete the window, which would wait an interval more.
  */
-const MARGIN_MS = 2_500;
+const MARGIN_MS = 3_000;
 /** Time over which the turns of partitions are spread, if the interval is longer. */
 const SPREAD_MS = 2_500;
 
@@ -19,7 +19,8 @@ export interface Turn {
 }
 
 /**
- * Returns the time in ms from `nowMs` to the next turn of a partition, at most an interval.
+ * Returns the time in ms from `nowMs` to a turn of a partition: the first after half an interval, as the delay
+ * of events varies.
  *
  * Intervals are counted as windows are, from 1970, and a turn comes soon after a window can be complete. With
  * an interval of one window, each window is in two chunks. Partitions would wait for each other if they
@@ -28,6 +29,6 @@ export interface Turn {
 export function untilTurn(nowMs: number, { partition, intervalMs, arrivalMs }: Turn): number {
   if (intervalMs === 0) return 0;
   const spreadMs = Math.min(SPREAD_MS, intervalMs) * ((partition * GOLDEN_RATIO) % 1);
-  const sinceMs = (nowMs - arrivalMs - MARGIN_MS - spreadMs) % intervalMs;
-  return sinceMs < 0 ? -sinceMs : intervalMs - sinceMs;
+  const sinceMs = (nowMs + intervalMs / 2 - arrivalMs - MARGIN_MS - spreadMs) % intervalMs;
+  return intervalMs / 2 + (sinceMs < 0 ? -sinceMs : intervalMs - sinceMs);
 }

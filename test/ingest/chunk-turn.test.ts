@@ -3,13 +3,14 @@ import { describe, expect, it } from 'vitest';
 import { untilTurn } from '../../src/ingest/chunk-turn.ts';
 
 describe('untilTurn', () => {
-  it('is 2.5 s after the grace of a window', () => {
+  it('is 3 s after the arrival of a window, and half an interval ahead at least', () => {
     const turn = { partition: 0, intervalMs: 10_000, arrivalMs: 2_000 };
     const windowMs = 1_795_000_000_000;
-    expect(untilTurn(windowMs, turn)).toBe(4_500);
-    expect(untilTurn(windowMs + 4_499, turn)).toBe(1);
-    expect(untilTurn(windowMs + 4_500, turn)).toBe(10_000);
-    expect(untilTurn(windowMs + 4_501, turn)).toBe(9_999);
+    expect(untilTurn(windowMs, turn)).toBe(5_000 + 10_000);
+    expect(untilTurn(windowMs - 1, turn)).toBe(5_001);
+    expect(untilTurn(windowMs + 5_000, turn)).toBe(10_000);
+    expect(untilTurn(windowMs + 5_300, turn)).toBe(9_700);
+    expect(untilTurn(windowMs + 4_700, turn)).toBe(10_300);
   });
 
   it('is at the same places of every interval, whatever the time, grace and interval', () => {
@@ -25,8 +26,8 @@ describe('untilTurn', () => {
           const turn = { partition, intervalMs, arrivalMs };
           const waits = [untilTurn(nowMs, turn), untilTurn(otherMs, turn)] as const;
           for (const wait of waits) {
-            expect(wait).toBeGreaterThan(0);
-            expect(wait).toBeLessThanOrEqual(intervalMs);
+            expect(wait).toBeGreaterThan(intervalMs / 2);
+            expect(wait).toBeLessThanOrEqual(1.5 * intervalMs);
           }
           const between = (nowMs + waits[0] - otherMs - waits[1]) / intervalMs;
           expect(Math.abs(between - Math.round(between))).toBeLessThan(1e-4);
@@ -44,7 +45,7 @@ describe('untilTurn', () => {
   it('spreads partitions over 2.5 s', () => {
     const turn = { intervalMs: 10_000, arrivalMs: 0 };
     const waits = Array.from({ length: 8 }, (_, partition) =>
-      untilTurn(-1, { ...turn, partition }),
+      untilTurn(-3_000, { ...turn, partition }),
     ).sort((a, b) => a - b);
     const gaps = waits.slice(1).map((wait, i) => wait - (waits[i] ?? 0));
     expect(Math.min(...gaps)).toBeGreaterThan(2_500 / 8 / 2);

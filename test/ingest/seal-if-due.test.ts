@@ -79,7 +79,7 @@ describe('sealIfDue', () => {
       }
       // Partition 1: 0.618 of 2.5 s after the first turn. The clock advances by some 10 ms.
       const phases = sealedAtMs.slice(1).map((ms) => Math.round((ms % 10_000) / 50) * 50);
-      expect(phases).toEqual([6_050, 6_050, 6_050]);
+      expect(phases).toEqual([6_550, 6_550, 6_550]);
       expect((sealedAtMs[3] ?? 0) - (sealedAtMs[1] ?? 0)).toBeGreaterThan(19_900);
     }
   });
