@@ -236,6 +236,13 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
+/** Tells a page that needed more windows from one whose window was evaluated late. */
+function windowsOf({ started_at, emitted_at, evidence: { windows } }: AnomalyEvent): string {
+  const endMs = Date.parse(started_at) + windows * WINDOW_MS;
+  const afterMs = Date.parse(emitted_at) - endMs;
+  return `of ${windows} windows, ${inSeconds(afterMs)} after the last of them ended`;
+}
+
 function report(fault: DelayFault, outcomes: ReadonlyMap<Round, Outcome>): void {
   say('');
   say(fault.name);
@@ -248,7 +255,7 @@ function report(fault: DelayFault, outcomes: ReadonlyMap<Round, Outcome>): void 
     const found =
       delayMs === undefined || page === undefined
         ? `no page within ${PAGE_DEADLINE_MS / 1000} s`
-        : `${inSeconds(delayMs)}, ${page.severity} ${page.kind} of ${page.stage}`;
+        : `${inSeconds(delayMs)}, ${page.severity} ${page.kind} of ${page.stage}; ${windowsOf(page)}`;
     say(`  seed ${round.seed}: ${found}${early === 0 ? '' : `; ${early} pages before the fault`}`);
   }
   delaysMs.sort((a, b) => a - b);
