@@ -240,7 +240,7 @@ async function end(child: ChildProcess): Promise<void> {
 function windowsOf({ started_at, emitted_at, evidence: { windows } }: AnomalyEvent): string {
   const endMs = Date.parse(started_at) + windows * WINDOW_MS;
   const afterMs = Date.parse(emitted_at) - endMs;
-  return `of ${windows} windows, ${inSeconds(afterMs)} after the last of them ended`;
+  return `of ${windows} window${windows === 1 ? '' : 's'}, ${inSeconds(afterMs)} after the last ended`;
 }
 
 function report(fault: DelayFault, outcomes: ReadonlyMap<Round, Outcome>): void {
