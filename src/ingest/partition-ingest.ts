@@ -36,7 +36,7 @@ const MOST_BEHIND_MS = 20_000;
 const BEHIND_MS = 1_000;
 /** Fewer are read at once, or are markers that nobody is given. */
 const LEAST_BEHIND = 1_000;
-/** The first chunk of a claim is due sooner, because the partition was idle during the rebalance. */
+/** The first chunk of a claim is due once it has what waited, because the partition was idle meanwhile. */
 const FIRST_CHUNK_MS = 1_000;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
 const PAUSE_MS = 60_000;
@@ -130,22 +130,19 @@ export class PartitionIngest {
   }
 
   #dueMs(intervalMs: number): number {
-    if (this.#isBehind()) {
+    const waiting = this.#highWatermark - this.#open.nextOffset;
+    const areWaiting = waiting > LEAST_BEHIND;
+    const openMs = this.#context.clock.elapsedMs() - this.#openedMs;
+    if (areWaiting && waiting * openMs > this.#open.records * BEHIND_MS) {
       return Math.min(intervalMs * INTERVALS_BEHIND, Math.max(intervalMs, MOST_BEHIND_MS));
     }
-    if (this.#sealed === 0) return Math.min(intervalMs, FIRST_CHUNK_MS);
+    if (this.#sealed === 0 && !areWaiting) return Math.min(intervalMs, FIRST_CHUNK_MS);
     const { partition } = this.claim;
     // Events that come late complete their window late.
     const delayMs = Math.max(0, this.#openedAtMs - this.#before.watermarkMs);
     const isKnown = Number.isFinite(delayMs);
     const arrivalMs = this.#context.config.windows.grace + (isKnown ? delayMs : 0);
     return untilTurn(this.#openedAtMs, { partition, intervalMs, arrivalMs });
-  }
-
-  #isBehind(): boolean {
-    const waiting = this.#highWatermark - this.#open.nextOffset;
-    const openMs = this.#context.clock.elapsedMs() - this.#openedMs;
-    return waiting > LEAST_BEHIND && waiting * openMs > this.#open.records * BEHIND_MS;
   }
 
   /** Seals the open chunk and starts to store it. The previous chunk must be stored. */

@@ -39,10 +39,18 @@ describe('sealIfDue', () => {
     ]);
   });
 
+  const turn = { partition: 0, intervalMs: 5_000, arrivalMs: testConfig().windows.grace };
+  const untilTurnMs = Math.ceil(untilTurn(logNowMs, turn) / 500) * 500;
+
   it.each([
     ['no more than a thousand records wait', 100, 1_000, 1_000],
     ['more wait than are read in a second', 1_100, 1_102, 20_000],
-    ['more wait, and are read in a second', 1_100, 1_050, 1_000],
+    [
+      'more wait, and are read in a second: the first chunk has them too',
+      1_100,
+      1_050,
+      untilTurnMs,
+    ],
   ])('fills a chunk for longer while it is behind: %s', async (_, read, waiting, dueMs) => {
     const bench = new FakeBench(logOf(read), chunksOf(1_000_000));
     const batch = bench.broker.batch(0, read) as RecordBatch;
