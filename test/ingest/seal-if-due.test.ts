@@ -39,18 +39,9 @@ describe('sealIfDue', () => {
     ]);
   });
 
-  const turn = { partition: 0, intervalMs: 5_000, arrivalMs: testConfig().windows.grace };
-  const untilTurnMs = Math.ceil(untilTurn(logNowMs, turn) / 500) * 500;
-
   it.each([
     ['no more than a thousand records wait', 100, 1_000, 1_000],
     ['more wait than are read in a second', 1_100, 1_102, 20_000],
-    [
-      'more wait, and are read in a second: the first chunk has them too',
-      1_100,
-      1_050,
-      untilTurnMs,
-    ],
   ])('fills a chunk for longer while it is behind: %s', async (_, read, waiting, dueMs) => {
     const bench = new FakeBench(logOf(read), chunksOf(1_000_000));
     const batch = bench.broker.batch(0, read) as RecordBatch;
@@ -66,6 +57,22 @@ describe('sealIfDue', () => {
       await bench.respondToAll();
     } while (bench.ranges.length === 0);
     expect(ms).toBe(dueMs);
+  });
+
+  it('puts all that waits into the first chunk if it is read soon', async () => {
+    const bench = new FakeBench(logOf(2_150), chunksOf(1_000_000));
+    const batch = bench.broker.batch(0, 1_100) as RecordBatch;
+    void bench.ingest.onBatch(batch, bench.claim.keepAlive);
+    await bench.respondToAll();
+    bench.world.nowMs += 1_000;
+    bench.ingest.sealIfDue(5_000);
+    await bench.respondToAll();
+    expect(bench.ranges).toEqual([]);
+    void bench.batch(1_100);
+    await bench.respondToAll();
+    bench.ingest.sealIfDue(5_000);
+    await bench.respondToAll();
+    expect(bench.ranges).toEqual([[0, 2_150]]);
   });
 
   it('seals the chunks after it at the partition’s turn, whenever the first was begun', async () => {
