@@ -31,6 +31,11 @@ interface WindowCandidates {
   floor: number;
 }
 
+interface ModelSum {
+  requests: number;
+  ms: number;
+}
+
 /**
  * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and of each window the
  * 1,000 that are slowest for their model. So they stay few where thousands of series have a few requests each.
@@ -42,18 +47,19 @@ export class ExemplarStore {
   #floorMs = new Float64Array(256).fill(-1);
   #byCell: Candidate[][] = [];
   readonly #byWindow = new Map<number, WindowCandidates>();
-  /** Requests and milliseconds, by model. */
-  #sums: { requests: number; ms: number }[] = [];
+  /** By model. */
+  #sums: ModelSum[] = [];
 
   /** Keeps a request with a total if it is among the slowest. */
   offer(cell: number, window: number, event: DecodedEvent, hostId: number): void {
     const { totalMs } = event;
-    const slowness = this.#slownessOf(event.dimensionIds[modelIndex] as number, totalMs);
+    const sum = this.#count(event.dimensionIds[modelIndex] as number, totalMs);
     if (cell >= this.#floorMs.length) this.#grow(cell);
     if (totalMs <= (this.#floorMs[cell] as number)) return;
     const candidates = this.#candidatesOf(window);
+    const slowness = sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
     if (slowness <= candidates.floor) return;
-    const candidate = { ...exemplarOf(cell, event, hostId), slowness, isDisplaced: false };
+    const candidate = candidateOf(cell, event, hostId, slowness);
     this.#addToCell(candidate);
     candidates.all.push(candidate);
     if (candidates.all.length >= 2 * limits.exemplarsOfWindow) this.#select(candidates);
@@ -62,9 +68,7 @@ export class ExemplarStore {
   /** Exemplars, cell by cell, slowest first. */
   *all(): Generator<Exemplar> {
     for (const candidates of this.#byWindow.values()) this.#select(candidates);
-    for (const kept of this.#byCell) {
-      for (const { slowness: _, isDisplaced: __, ...exemplar } of kept ?? []) yield exemplar;
-    }
+    for (const kept of this.#byCell) if (kept !== undefined) yield* kept;
   }
 
   reset(): void {
@@ -74,13 +78,13 @@ export class ExemplarStore {
     this.#sums = [];
   }
 
-  /** Counts a request; returns its total as a multiple of the mean of its model, this request included. */
-  #slownessOf(modelId: number, totalMs: number): number {
+  /** Counts a request of a model; returns all of the model so far. */
+  #count(modelId: number, totalMs: number): ModelSum {
     this.#sums[modelId] ??= { requests: 0, ms: 0 };
     const sum = this.#sums[modelId];
     sum.requests++;
     sum.ms += totalMs;
-    return sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
+    return sum;
   }
 
   /** Adds a request to its cell, slowest first, in the place of the fastest of three. */
@@ -126,7 +130,12 @@ export class ExemplarStore {
   }
 }
 
-function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {
+function candidateOf(
+  cell: number,
+  event: DecodedEvent,
+  hostId: number,
+  slowness: number,
+): Candidate {
   return {
     cell,
     tsMs: event.tsMs,
@@ -137,5 +146,7 @@ function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar
     requestId: event.requestId(),
     stageIds: [...event.stageIds.subarray(0, event.stageCount)],
     stageMs: [...event.stageMs.subarray(0, event.stageCount)],
+    slowness,
+    isDisplaced: false,
   };
 }
