@@ -3,7 +3,7 @@ import { createServer } from 'node:net';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 
-const bin = fileURLToPath(new URL('../../bin/tailmark.js', import.meta.url));
+export const tailmarkBin = fileURLToPath(new URL('../../bin/tailmark.js', import.meta.url));
 
 export interface TailmarkProcess {
   readonly pid: number;
@@ -18,7 +18,7 @@ export async function startTailmark(
   env: Readonly<Record<string, string>>,
 ): Promise<TailmarkProcess> {
   const port = await freePort();
-  const child: ChildProcess = spawn(process.execPath, [bin, 'run', '--roles', roles], {
+  const child: ChildProcess = spawn(process.execPath, [tailmarkBin, 'run', '--roles', roles], {
     env: { ...process.env, ...env, TAILMARK_HTTP_LISTEN: `127.0.0.1:${port}` },
     stdio: ['ignore', 'ignore', 'pipe'],
   });

@@ -11,7 +11,7 @@ import {
 } from './sim-clickhouse.ts';
 import { type Grain, grainOf } from './sim-config.ts';
 import type { FleetGroup, SimFleet } from './sim-fleet.ts';
-import type { EventFate, Truth, TruthRecord } from './truth.ts';
+import type { EventFate, Truth, TruthEvent, TruthRecord } from './truth.ts';
 import { sumsOfRecords, sumsOfRows, type WindowSum, type WindowSums } from './window-sums.ts';
 
 export interface OracleInput {
@@ -73,6 +73,17 @@ interface Due {
   readonly twice: readonly TruthRecord[];
 }
 
+const hasTotal = ({ stages }: TruthEvent) => stages.some(([stage]) => stage === 'total');
+
+/**
+ * Events that give a table rows, where not all do. A chunk that has lost the others need not be sent to it
+ * again, and a table's block stands for all events of its chunk.
+ */
+const duesOf = new Map<string, (event: TruthEvent) => boolean>([
+  ['drivers_1m', (event) => hasTotal(event) && event.hasFacet],
+  ['exemplars', hasTotal],
+]);
+
 function tableProblems(
   database: SimDatabase,
   fleet: SimFleet,
@@ -81,7 +92,10 @@ function tableProblems(
 ): string[] {
   const problems: string[] = [];
   const most = sumsOfRecords([...all, ...twice], grain, true);
-  const least = sumsOfRecords(sure, grain, false);
+  const leastOf = new Map(
+    [...duesOf].map(([name, isDue]) => [name, sumsOfRecords(sure, grain, false, isDue)]),
+  );
+  const leastOfAll = sumsOfRecords(sure, grain, false);
   const checked = new Map<string, string[]>();
   const [landing] = database.tables;
   for (const { name, blocks } of database.tables) {
@@ -96,10 +110,11 @@ function tableProblems(
           )
         : [];
     const here = [...kept, ...missed];
-    const signature = here
-      .map(({ token, bytes }) => `${token} ${bytes.length}`)
-      .sort()
-      .join('\n');
+    const least = leastOf.get(name) ?? leastOfAll;
+    const signature = [
+      leastOf.has(name) ? name : '',
+      ...here.map(({ token, bytes }) => `${token} ${bytes.length}`).sort(),
+    ].join('\n');
     let found = checked.get(signature);
     if (found === undefined) {
       const sums = sumsOfRows(rowsOf(here), grain);

@@ -10,6 +10,8 @@ export interface TruthEvent {
   readonly region: string;
   readonly isCold: boolean;
   readonly isError: boolean;
+  /** It names a host or a batch size. */
+  readonly hasFacet: boolean;
   /** Stage and milliseconds; `total` among them where the request has one. */
   readonly stages: readonly (readonly [string, number])[];
   readonly fate: EventFate;

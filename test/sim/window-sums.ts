@@ -1,6 +1,6 @@
 import type { StageCount } from './decoded-blocks.ts';
 import type { Grain } from './sim-config.ts';
-import type { TruthRecord } from './truth.ts';
+import type { TruthEvent, TruthRecord } from './truth.ts';
 
 /** Contents of a window of a series and stage. */
 export interface WindowSum {
@@ -44,11 +44,13 @@ export function sumsOfRecords(
   records: Iterable<TruthRecord>,
   grain: Grain,
   isEdgeCounted: boolean,
+  isDue: (event: TruthEvent) => boolean = () => true,
 ): WindowSums {
   const sums = new Map<string, WindowSum>();
   for (const { events } of records) {
     for (const event of events) {
       if (event.fate !== 'counted' && (event.fate !== 'edge' || !isEdgeCounted)) continue;
+      if (!isDue(event)) continue;
       const windowMs = Math.floor(event.endMs / BASE_WINDOW_MS) * BASE_WINDOW_MS;
       for (const [stage, ms] of event.stages) {
         add(sums, keyOf(grain, windowMs, event, stage), {

@@ -158,7 +158,8 @@ export class Workload {
     } else stages.push(['total', stages.reduce((sum, [, ms]) => sum + ms, 0)]);
     const { ts, endMs } = timesOf(latestMs, stages);
     json.ts = ts;
-    const event: TruthEvent = { endMs, model, region, isCold, isError, stages, fate };
+    const hasFacet = 'host' in json || 'batch_size' in json;
+    const event: TruthEvent = { endMs, model, region, isCold, isError, hasFacet, stages, fate };
     return { text: JSON.stringify(json), event };
   }
 
