@@ -105,6 +105,7 @@ async function ingest(name: string, shiftMs: number): Promise<void> {
     process.kill(tailmark.pid, 'SIGUSR2');
     const { saidMs, text, readyMs } = await watch(tailmark.url);
     process.kill(tailmark.pid, 'SIGUSR2');
+    const rightMs = Date.now();
     isSending = false;
     const query = `SELECT sum(consumed) AS consumed, sum(rejected) AS rejected, sum(late) AS late,
       (SELECT sum(requests) FROM latency_1d WHERE stage = 'total') AS stored FROM flushes`;
@@ -115,7 +116,11 @@ async function ingest(name: string, shiftMs: number): Promise<void> {
       const answer = await client.query({ query, format: 'JSONEachRow' });
       [row] = await answer.json<Record<string, string>>();
     } while (Number(row?.consumed) < sent && Date.now() < deadlineMs);
-    say(`  ${name}: said after ${inSeconds(saidMs)}; ready for ${inSeconds(readyMs)} after that`);
+    const countedMs = Date.now() - rightMs;
+    say(
+      `  ${name}: said after ${inSeconds(saidMs)}; ready for ${inSeconds(readyMs)} after that; ` +
+        `all is counted ${inSeconds(countedMs)} after the clock is right`,
+    );
     say(`    ${text}`);
     say(
       `    sent ${sent}, consumed ${row?.consumed}, stored ${row?.stored}, ` +

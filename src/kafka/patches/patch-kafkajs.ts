@@ -1,4 +1,5 @@
 import { createRequire } from 'node:module';
+import { beatAfterClockChange } from './beat-after-clock-change.ts';
 import { endFetchLoops } from './end-fetch-loops.ts';
 import { identifyLogs } from './identify-logs.ts';
 import { joinOnce } from './join-once.ts';
@@ -34,6 +35,7 @@ export function patchKafkajs(): void {
   const { Broker, Cluster, ConsumerGroup, Decoder, Encoder, Runner, requests } = kafkajsInternals();
   identifyLogs(Broker, { requests, Encoder, Decoder });
   endFetchLoops(Runner);
+  beatAfterClockChange(ConsumerGroup);
   // The order matters: each patch calls those before it.
   rejoinOnLogChange(ConsumerGroup);
   rejoinOnFailedJoin(ConsumerGroup);
