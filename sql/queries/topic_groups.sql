@@ -1,5 +1,4 @@
--- Groups that have stored chunks of a topic within a day, by topic and log: when each did last, and how long ago that
--- is. A topic that was deleted and recreated, and one of another cluster, is another log. Imports of files are left
+-- Groups that have stored chunks of a topic, by topic and log: when each did last, and how long ago that is. A topic that was deleted and recreated, and one of another cluster, is another log. Imports of files are left
 -- out: each is a group of its own. Reads the ledger's summary, not its chunks.
 SELECT
     topic,
@@ -13,7 +12,6 @@ FROM
     FROM flushes AS f
     WHERE NOT startsWith(group_id, 'file/')
     GROUP BY topic, group_id, log_id
-    HAVING max(f.flushed_at) >= now64(3) - INTERVAL 1 DAY
 )
 GROUP BY topic, log, group_id
 ORDER BY topic, log, stored_ms DESC, group_id

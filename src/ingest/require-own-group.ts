@@ -31,7 +31,10 @@ export async function requireOwnGroup(config: Config, client: ClickHouseClient):
     if (isOfOtherStore(metadata, logId, storeId)) throw otherStore(kafka.group_id, commit);
   }
   if (ingest.allow_other_groups) return;
-  await asked(requireNoOtherGroup(client, kafka.group_id, group.logIds));
+  const isFromBeginning = (topic: string) =>
+    kafka.start_from !== 'latest' &&
+    !group.commits.some((commit) => commit.topic === topic && commit.offset >= 0);
+  await asked(requireNoOtherGroup(client, kafka.group_id, group.logIds, isFromBeginning));
 }
 
 /** Finds out whether a process that ingests would be refused. */

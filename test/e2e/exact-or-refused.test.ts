@@ -282,6 +282,14 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
       query_params: { topic: rig.topic },
     });
     await (await rig.start(['ingest'])).stop();
+    // One that has stored nothing would count all of it again, however long ago the others stored it.
+    await rig.client.command({
+      query: 'ALTER TABLE flushes UPDATE flushed_at = flushed_at - INTERVAL 25 HOUR WHERE 1',
+      clickhouse_settings: { mutations_sync: '2' },
+    });
+    const third = { ...rig.env, TAILMARK_KAFKA_GROUP_ID: `${own}_third` };
+    const late = refused(78, 'TAILMARK_GROUP_CONFLICT', ' h ago, at 20', `${own}_third`);
+    expect(outcome(await rig.cli(['run', '--roles', 'ingest'], { env: third }))).toEqual(late);
   } catch (error) {
     process.stderr.write(`${rig.tail()}\n`);
     throw error;
@@ -289,6 +297,33 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
     await rig.close();
   }
 });
+
+it('a group with a new name goes on exactly where the old one ended, from its offsets', () =>
+  withRig({ stack, name: 'renamed_group' }, async (rig) => {
+    const { messages } = benchMessages('renamed_group', 120, 1);
+    const publish = (from: number, to: number) =>
+      rig.publish(messages.slice(from, to).map((value) => ({ value })));
+    await publish(0, 50);
+    const old = await rig.start(['ingest']);
+    await rig.untilConsumed(50);
+    await old.stop();
+    await publish(50, 80);
+    const { group_id } = rig.config.kafka;
+    const kafka = { ...rig.config.kafka, group_id: `${group_id}_renamed` };
+    const admin = createKafkaClient(rig.config.kafka).admin();
+    rig.atEnd(() => admin.disconnect());
+    await admin.connect();
+    for (const { topic, partitions } of await admin.fetchOffsets({ groupId: group_id })) {
+      await admin.setOffsets({ groupId: kafka.group_id, topic, partitions });
+    }
+    const ingest = { ...rig.config.ingest, allow_other_groups: true };
+    const renamed = await rig.start(['ingest'], { ...rig.config, kafka, ingest });
+    await publish(80, 120);
+    await rig.untilConsumed(120);
+    await renamed.stop();
+    const verified = await rig.cli(['verify']);
+    expect(verified).toMatchObject({ exitCode: 0, out: expect.stringContaining('verified') });
+  }));
 
 it('a topic that was deleted and recreated is another one: a group that stored the old one does not matter', () =>
   withRig({ stack, name: 'recreated_group' }, async (rig) => {

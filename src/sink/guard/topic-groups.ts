@@ -16,7 +16,7 @@ export interface TopicGroupsOptions {
   readonly log: Logger;
 }
 
-/** A group that has stored chunks of a topic's log within a day. */
+/** A group that has stored chunks of a topic's log. */
 export interface StoringGroup {
   readonly topic: string;
   /** `<cluster id>/<topic id>` */
@@ -29,21 +29,40 @@ export interface StoringGroup {
 
 /** A group that has stored nothing for longer has stopped, or has nothing to store. */
 const RUNNING_MS = 300_000;
+/** A group that has stored nothing for longer was given up. */
+const GIVEN_UP_MS = 86_400_000;
 
 /**
  * @param logIds ids of the topics' logs, by topic.
- * @throws OperatorError TAILMARK_GROUP_CONFLICT when another group has stored one of them within a day.
+ * @param isFromBeginning whether the group would begin with all that Kafka has of a topic.
+ * @throws OperatorError TAILMARK_GROUP_CONFLICT when another group has stored one of them within a day, or
+ *   ever, if this one has not and would store all of it again.
  */
 export async function requireNoOtherGroup(
   client: ClickHouseClient,
   groupId: string,
   logIds: ReadonlyMap<string, string>,
+  isFromBeginning: (topic: string) => boolean,
 ): Promise<void> {
   const groups = await storingGroups(client);
   for (const [topic, log] of logIds) {
-    const others = othersOf(groups, groupId, topic, log);
+    const others = conflictingGroups(groups, groupId, { topic, log }, isFromBeginning(topic));
     if (others.length > 0) throw groupConflict(groupId, topic, others);
   }
+}
+
+/** Groups that have stored what this one would store, the latest first. */
+export function conflictingGroups(
+  groups: readonly StoringGroup[],
+  groupId: string,
+  { topic, log }: Pick<StoringGroup, 'topic' | 'log'>,
+  isFromBeginning: boolean,
+): StoringGroup[] {
+  const others = othersOf(groups, groupId, topic, log);
+  const hasStored = groups.some(
+    (each) => each.groupId === groupId && each.topic === topic && each.log === log,
+  );
+  return isFromBeginning && !hasStored ? others : others.filter(({ ageMs }) => ageMs < GIVEN_UP_MS);
 }
 
 /** @param others at least one, the latest first. */
@@ -58,13 +77,13 @@ export function groupConflict(
   });
   return new OperatorError(
     'TAILMARK_GROUP_CONFLICT',
-    `Cannot ingest as topic ${topic} must have one consumer group in a database: ${groupsText(named)} stored it within the last 24 h, and kafka.group_id is ${groupId}`,
+    `Cannot ingest as topic ${topic} must have one consumer group in a database: ${groupsText(named)} stored it, and kafka.group_id is ${groupId}`,
     {
       hint:
-        'While two groups store it, every event counts twice: stop the other one, use that group, or give this ' +
-        'one a database of its own. Where the other one was a mistake and has stopped, or is this one under ' +
-        'its old name, set ingest.allow_other_groups until 24 h after its last chunk; a renamed group also ' +
-        'begins with kafka.start_from: latest.',
+        'While two groups store it, every event counts twice, and so does all that Kafka still has of it: stop ' +
+        'the other one, use that group, or give this one a database of its own. Where the other one was a ' +
+        'mistake and has stopped, set ingest.allow_other_groups until 24 h after its last chunk. Where this is ' +
+        'its new name, end it with SIGTERM, copy its offsets to this group, and set that too.',
     },
   );
 }
@@ -86,10 +105,12 @@ export class TopicGroups {
    */
   async observe(): Promise<void> {
     const { client, topics } = this.#options;
-    if (topics.length > 0) this.found(await storingGroups(client));
+    if (topics.length === 0) return;
+    const groups = await storingGroups(client);
+    this.found(groups.filter(({ ageMs }) => ageMs < GIVEN_UP_MS));
   }
 
-  /** @param groups all groups, the latest of a topic first. */
+  /** @param groups all groups that were not given up, the latest of a topic first. */
   found(groups: readonly StoringGroup[]): void {
     const { groupId, topics, metrics, log } = this.#options;
     const running: StoringGroup[] = [];

@@ -3,6 +3,7 @@ import type { Logger } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import type { ClickHouseClient } from '../../../src/sink/clickhouse.ts';
 import {
+  conflictingGroups,
   groupConflict,
   type StoringGroup,
   TopicGroups,
@@ -79,9 +80,36 @@ it('the refusal says when others stored last, and what to do where they have sto
   const at = 'at 2026-11-01T12:00:00.000Z';
   expect(error.message).toBe(
     `Cannot ingest as topic t must have one consumer group in a database: groups g2 (60 s ago, ${at}), ` +
-      `g3 (3 h 20 min ago, ${at}) and g4 (21 h 40 min ago, ${at}) stored it within the last 24 h, and ` +
-      'kafka.group_id is g1',
+      `g3 (3 h 20 min ago, ${at}) and g4 (21 h 40 min ago, ${at}) stored it, and kafka.group_id is g1`,
   );
   expect(error.hint).toMatch(/mistake and has stopped.*ingest\.allow_other_groups/);
   expect(groupConflict('g1', 't', others.slice(0, 1)).message).toContain('group g2 (60 s ago');
+});
+
+it.each([
+  [
+    'a group that stored within a day',
+    [group('g1', 0), group('g2', 1_439 * minuteMs)],
+    false,
+    ['g2'],
+  ],
+  ['none that stored before', [group('g1', 0), group('g2', 1_440 * minuteMs)], false, []],
+  [
+    'none that stored before, where this one has stored',
+    [group('g1', 0), group('g2', 9_999 * minuteMs)],
+    true,
+    [],
+  ],
+  [
+    'any, where this one would store all of it again',
+    [group('g2', 9_999 * minuteMs)],
+    true,
+    ['g2'],
+  ],
+  ['none, where this one goes on elsewhere', [group('g2', 9_999 * minuteMs)], false, []],
+  ['none of another log', [group('g2', 0, 'c/old'), group('g1', 0, 'c/old')], true, []],
+])('conflicts with %s', (_, groups, isFromBeginning, others) => {
+  const log = { topic: 't', log: 'c/t' };
+  const found = conflictingGroups(groups, 'g1', log, isFromBeginning);
+  expect(found.map(({ groupId }) => groupId)).toEqual(others);
 });
