@@ -33,6 +33,8 @@ const LAST_RETRY_MS = 5_000;
  * first records, the log is checked.
  */
 const FETCH_GAP_MS = 5_000;
+/** The same failure of the consumer is logged so often at most: it may come ten times a second. */
+const SAME_FAILURE_MS = 10_000;
 /** Interval of heartbeats while a batch waits for the previous one. */
 const KEEP_ALIVE_MS = 500;
 
@@ -75,6 +77,7 @@ export class KafkaSource implements Source {
   readonly #fetchedMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
   #isQuiesced = false;
+  #logged = { message: '', ms: 0 };
   readonly #failure = new Failure();
   readonly done: Promise<void> = this.#failure.promise;
 
@@ -366,7 +369,11 @@ export class KafkaSource implements Source {
   #onCrash(error: Error, restart: boolean): void {
     this.#loseAll();
     if (restart) {
-      this.#log?.warn({ err: error.message }, 'Kafka consumer failed; restarting it');
+      const { message } = error;
+      const ms = this.#clock.elapsedMs();
+      if (message === this.#logged.message && ms - this.#logged.ms < SAME_FAILURE_MS) return;
+      this.#logged = { message, ms };
+      this.#log?.warn({ err: message }, 'Kafka consumer failed; restarting it');
       return;
     }
     this.#log?.error({ err: error.message }, 'the Kafka consumer crashed');

@@ -7,6 +7,7 @@ import { systemClock } from '../../src/base/clock.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { ingestClient } from '../../src/ingest/open-source.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
+import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { KafkaSource } from '../../src/kafka/kafka-source.ts';
 import { WatchedSource } from '../../src/kafka/liveness/watched-source.ts';
 import { type KafkaBroker, startKafka } from '../../src/local/kafka/kafka-broker.ts';
@@ -76,6 +77,35 @@ concurrent('an answer that kafkajs does not know', () => {
         await rig.expectStages(truth);
       }),
     ));
+});
+
+concurrent('a topic that is deleted while it is read', () => {
+  it('is named while it is missing; after 30 s the process ends with 69, as a start would', () =>
+    withRig({ stack, name: 'deleted_topic' }, async (rig) => {
+      const other = `${rig.topic}.deleted`;
+      await ensureTopics(rig.config.kafka, [{ topic: other }]);
+      const child = rig.spawn(['run', '--roles', 'ingest,serve'], {
+        TAILMARK_KAFKA_TOPICS: `${rig.topic},${other}`,
+      });
+      const { messages, events } = benchMessages('deleted topic', 100, 1);
+      await rig.publish(messages.map((value) => ({ value })));
+      await rig.untilConsumed(events);
+      const url = /health and metrics at (http:[^"\s]+)/.exec(child.err())?.[1];
+      const admin = createKafkaClient(rig.config.kafka).admin();
+      rig.atEnd(() => admin.disconnect());
+      await admin.connect();
+      await admin.deleteTopics({ topics: [other] });
+      const text = `kafka: topic ${other} does not exist: none of the topics is read until it does`;
+      const ready = await poll('it is named', async () => {
+        const answer = await fetch(`${url}/readyz`);
+        return (await answer.text()).includes(text) ? answer.status : undefined;
+      });
+      expect(ready).toBe(503);
+      expect(await child.exited).toBe(69);
+      expect(child.err()).toContain(`every topic of kafka.topics must exist; missing: ${other}`);
+      const failures = child.err().match(/Kafka consumer failed; restarting it/g) ?? [];
+      expect(failures.length).toBeLessThan(10);
+    }));
 });
 
 concurrent('answers that stop to come, while others get theirs', () => {

@@ -107,14 +107,18 @@ export async function requireTopics(
   const present = new Set(listed);
   for (const { setting, topics } of required) {
     const missing = topics.filter((topic) => !present.has(topic));
-    if (missing.length === 0) continue;
-    const variable = `TAILMARK_${setting.replace('.', '_').toUpperCase()}`;
-    throw new OperatorError(
-      'TAILMARK_KAFKA_TOPIC_MISSING',
-      `Cannot read from Kafka: every topic of ${setting} must exist; missing: ${missing.join(', ')}`,
-      {
-        hint: `Create it (kafka-topics.sh --create --topic ${missing[0]}), or correct ${setting} or ${variable}.`,
-      },
-    );
+    if (missing.length > 0) throw topicsMissing(setting, missing);
   }
+}
+
+/** @param missing topics that the setting names; at least one. */
+export function topicsMissing(setting: string, missing: readonly string[]): OperatorError {
+  const variable = `TAILMARK_${setting.replace('.', '_').toUpperCase()}`;
+  return new OperatorError(
+    'TAILMARK_KAFKA_TOPIC_MISSING',
+    `Cannot read from Kafka: every topic of ${setting} must exist; missing: ${missing.join(', ')}`,
+    {
+      hint: `Create it (kafka-topics.sh --create --topic ${missing[0]}), or correct ${setting} or ${variable}.`,
+    },
+  );
 }

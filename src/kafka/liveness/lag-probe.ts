@@ -1,6 +1,7 @@
 import type { Admin, Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
 import { brokerErrorType } from '../broker-error-type.ts';
+import { rootOf } from '../client/kafka-client.ts';
 
 /** Offsets of a partition, as the brokers report them. */
 export interface PartitionLog {
@@ -22,6 +23,18 @@ export interface LagProbeOptions {
   readonly leavesOutMissing?: boolean;
 }
 
+const UNKNOWN_TOPIC = 'UNKNOWN_TOPIC_OR_PARTITION';
+
+/** The brokers respond, and do not know a topic. */
+export class MissingTopicError extends Error {
+  readonly topic: string;
+
+  constructor(topic: string) {
+    super(`topic ${topic} does not exist`);
+    this.topic = topic;
+  }
+}
+
 /**
  * Asks the brokers for end offsets and committed offsets, with a client apart from the consumer's. The client
  * is replaced after each failure, so that both fail independently.
@@ -39,7 +52,7 @@ export class LagProbe {
   /**
    * Reads every partition of the topics, by `topic/partition`. Costs two requests, and two more per topic.
    *
-   * @throws when the brokers do not respond in time, or only in part.
+   * @throws MissingTopicError, or when the brokers do not respond in time, or only in part.
    */
   async probe(): Promise<ReadonlyMap<string, PartitionLog>> {
     const { clock, timeoutMs } = this.#options;
@@ -69,7 +82,7 @@ export class LagProbe {
     this.#admin ??= this.#connect();
     const admin = await this.#admin;
     // One after the other: kafkajs asks for commits of the partitions that it has learnt of by then.
-    const bounds = await Promise.all(topics.map((topic) => this.#boundsOf(admin, topic)));
+    const bounds = await this.#boundsOfAll(admin);
     const commits = await admin.fetchOffsets({ groupId, topics: [...topics] });
     const logs = new Map<string, PartitionLog>();
     for (const [at, topic] of topics.entries()) {
@@ -88,11 +101,24 @@ export class LagProbe {
     return logs;
   }
 
+  async #boundsOfAll(admin: Admin) {
+    const { topics } = this.#options;
+    try {
+      return await Promise.all(topics.map((topic) => this.#boundsOf(admin, topic)));
+    } catch (error) {
+      if (brokerErrorType(rootOf(error)) !== UNKNOWN_TOPIC) throw error;
+      // kafkajs asks for all topics at once, so the error may have come with another one.
+      const present = new Set(await admin.listTopics());
+      const missing = topics.find((topic) => !present.has(topic));
+      throw missing === undefined ? error : new MissingTopicError(missing);
+    }
+  }
+
   async #boundsOf(admin: Admin, topic: string) {
     try {
       return await admin.fetchTopicOffsets(topic);
     } catch (error) {
-      const isMissing = brokerErrorType(error) === 'UNKNOWN_TOPIC_OR_PARTITION';
+      const isMissing = brokerErrorType(error) === UNKNOWN_TOPIC;
       if (isMissing && this.#options.leavesOutMissing === true) return [];
       throw error;
     }

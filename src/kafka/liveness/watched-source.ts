@@ -6,8 +6,9 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Source, SourceHandler } from '../../source/source.ts';
+import { topicsMissing } from '../client/kafka-topics.ts';
 import { ConsumerObserver, type ObservedPartition } from './consumer-observer.ts';
-import { LagProbe, type PartitionLog } from './lag-probe.ts';
+import { LagProbe, MissingTopicError, type PartitionLog } from './lag-probe.ts';
 import { type PartitionState, StallDetector, type Verdict } from './stall-detector.ts';
 
 type Client = Pick<Kafka, 'admin' | 'consumer'>;
@@ -41,6 +42,8 @@ const OUTAGE_PROBE_INTERVAL_MS = 1_000;
 const PROBE_TIMEOUT_MS = 5_000;
 const UNREADY_MS = 20_000;
 const STALLED_MS = 40_000;
+/** A topic that is deleted to be created again is missing for less. */
+const MISSING_MS = 30_000;
 /** Time after the longest join for the first read. */
 const AFTER_JOIN_MS = 10_000;
 
@@ -65,6 +68,8 @@ export class WatchedSource implements Source {
   #respondedMs = Number.NEGATIVE_INFINITY;
   #isProbing = false;
   #outage: string | undefined;
+  /** A topic that the brokers do not know, and since when. */
+  #missing: { readonly topic: string; readonly sinceMs: number } | undefined;
   #verdict: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
   #counted = { joins: 0, crashes: 0 };
   #stopTicking: () => void = () => undefined;
@@ -133,7 +138,7 @@ export class WatchedSource implements Source {
     if (!this.#isProbing && elapsedMs - this.#probedMs >= intervalMs) void this.#check();
     const { isMember, joins, lastError, isFetching, partitions } = this.#observer;
     const before = this.#verdict;
-    this.#verdict = this.#detector.observe({
+    const verdict = this.#detector.observe({
       elapsedMs,
       probedMs: this.#respondedMs,
       outage: this.#outage,
@@ -143,7 +148,16 @@ export class WatchedSource implements Source {
       isFetching,
       partitions: [...partitions].map(([name, partition]) => this.#stateOf(name, partition)),
     });
+    this.#verdict =
+      this.#missing === undefined
+        ? verdict
+        : { ...verdict, problems: [missingText(this.#missing)] };
     this.#report(before, this.#verdict);
+    if (this.#missing !== undefined && elapsedMs - this.#missing.sinceMs >= MISSING_MS) {
+      const { role = 'ingest' } = this.#options;
+      const setting = role === 'assemble' ? 'assemble.topics' : 'kafka.topics';
+      this.#end(topicsMissing(setting, [this.#missing.topic]));
+    }
   }
 
   async #check(): Promise<void> {
@@ -154,12 +168,17 @@ export class WatchedSource implements Source {
       this.#logs = await this.#probe.probe();
       this.#respondedMs = startedMs;
       this.#outage = undefined;
+      this.#missing = undefined;
       for (const [name, { endOffset }] of this.#logs) {
         if (!this.#firstEnds.has(name)) this.#firstEnds.set(name, endOffset);
       }
       this.#measureLag();
     } catch (error) {
       this.#outage = messageOf(error);
+      this.#missing =
+        error instanceof MissingTopicError
+          ? { topic: error.topic, sinceMs: this.#missing?.sinceMs ?? startedMs }
+          : undefined;
     } finally {
       this.#isProbing = false;
     }
@@ -217,13 +236,21 @@ export class WatchedSource implements Source {
     }
     if (now.stalled === undefined) return;
     log?.error({ problems: now.problems }, 'Kafka consumption still stalled; exiting');
-    this.#stopTicking();
-    this.#detector = undefined;
     const what = `Cannot continue: Kafka consumption stalled: ${now.stalled}`;
-    this.#stalled.reject(
+    this.#end(
       new OperatorError('TAILMARK_STALLED', what, {
         hint: 'Nothing is lost or counted twice: have a supervisor restart the process. See docs/explained/liveness.md.',
       }),
     );
   }
+
+  #end(error: OperatorError): void {
+    this.#stopTicking();
+    this.#detector = undefined;
+    this.#stalled.reject(error);
+  }
+}
+
+function missingText({ topic }: { readonly topic: string }): string {
+  return `kafka: topic ${topic} does not exist: none of the topics is read until it does`;
 }

@@ -14,7 +14,10 @@ interface ConsumerGroup {
  *
  * @param nowMs the wall clock that kafkajs uses, in epoch ms.
  */
-export function beatAfterClockChange(group: Patchable<ConsumerGroup>, nowMs = Date.now): void {
+export function beatAfterClockChange(
+  group: Patchable<ConsumerGroup>,
+  nowMs = () => Date.now(),
+): void {
   patchOnce(group, 'beatAfterClockChange', ['heartbeat'], (before) => ({
     async heartbeat(this: ConsumerGroup, options: unknown) {
       if (nowMs() < this.lastRequest) this.lastRequest = 0;
