@@ -27,7 +27,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  * 5. A commit that arrives after a later one sets the group back ("a commit came late and put the group
  *    back", in "Taking a partition"). It may be the last one, since the next owner of the partition continues
  *    where the ledger ends. All records must be stored once nevertheless. Where the log is truncated within a
- *    chunk whose intent went so, no process knows of the chunk: its rows stay without a ledger row.
+ *    chunk whose intent went so, no process knows of the chunk: its rows stay without a ledger row, and
+ *    what is left of its records is stored again.
  * 6. A server that is killed repeatedly with the token stored and no rows, in the same chunk and table, more
  *    often than the chunk is sent again. It is not simulated.
  * 7. A chunk some of whose records were removed while it was being stored. Its insert may arrive after a
@@ -75,6 +76,42 @@ export function mayBeMadeAgain(
   return groups.some(
     ({ group }) =>
       group.groupId === groupId && group.wasReplaced(topic, Number(partition), Number(startOffset)),
+  );
+}
+
+/** True where nobody knows of a chunk: its intent was replaced, and the log was cut within it. Allowance 5. */
+export function isOrphan(
+  { token, bytes }: StoredBlock,
+  { ledger }: FleetGroup['database'],
+  groups: readonly FleetGroup[],
+  truth: Truth,
+): boolean {
+  const [groupId, topic = '', partition, , start] = originOf(bytes).split('/');
+  const [, startOffset = start, endOffset, epoch] = /(\d+)-(\d+)@(-?\d+)$/.exec(token) ?? [];
+  const wasReplaced = groups.some(
+    ({ group }) =>
+      group.groupId === groupId && group.wasReplaced(topic, Number(partition), Number(startOffset)),
+  );
+  if (!wasReplaced) return false;
+  const isRecorded = ledger.some(
+    (row) =>
+      `${row.group_id}/${row.topic}/${row.partition}` === `${groupId}/${topic}/${partition}` &&
+      `${row.start_offset}-${row.end_offset}@${row.leader_epoch}` ===
+        `${startOffset}-${endOffset}@${epoch}`,
+  );
+  return (
+    !isRecorded && isCut(topic, Number(partition), Number(startOffset), Number(endOffset), truth)
+  );
+}
+
+function isCut(topic: string, partition: number, from: number, to: number, truth: Truth): boolean {
+  return [...truth.removed].some(
+    ([{ log, offset }, cause]) =>
+      cause === 'unclean_election' &&
+      log.topic === topic &&
+      log.partition === partition &&
+      offset >= from &&
+      offset < to,
   );
 }
 

@@ -1,4 +1,4 @@
-import { MANY_TOKENS, mayBeMissing, mayStandTwice, mustBeMissing } from './allowances.ts';
+import { isOrphan, MANY_TOKENS, mayBeMissing, mayStandTwice, mustBeMissing } from './allowances.ts';
 import { chunkProblems } from './chunk-problems.ts';
 import { stageCountsOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
@@ -58,7 +58,7 @@ export function findProblems(input: OracleInput): string[] {
     };
     problems.push(
       ...strays.map(({ log_id }) => `a ledger row of log ${log_id}, of no cluster`),
-      ...tableProblems(database, fleet, due, grainOf(faults)),
+      ...tableProblems(database, input, due, grainOf(faults)),
     );
   }
   return problems.slice(0, MOST_PROBLEMS);
@@ -86,7 +86,7 @@ const duesOf = new Map<string, (event: TruthEvent) => boolean>([
 
 function tableProblems(
   database: SimDatabase,
-  fleet: SimFleet,
+  { fleet, truth }: Pick<OracleInput, 'fleet' | 'truth'>,
   { all, sure, twice }: Due,
   grain: Grain,
 ): string[] {
@@ -100,7 +100,9 @@ function tableProblems(
   const [landing] = database.tables;
   for (const { name, blocks } of database.tables) {
     const extra = database.tokensKept < MANY_TOKENS ? racedBlocks(database, fleet, blocks) : [];
-    const kept = blocks.filter((block) => !extra.includes(block));
+    const kept = blocks.filter(
+      (block) => !extra.includes(block) && !isOrphan(block, database, fleet.groups, truth),
+    );
     const missed =
       database.tokensKept < MANY_TOKENS
         ? (landing?.blocks ?? []).filter(
