@@ -1,4 +1,4 @@
-import { originOf } from './decoded-blocks.ts';
+import { goesTo, originOf } from './decoded-blocks.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { StoredBlock, StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
@@ -16,7 +16,8 @@ import type { Truth, TruthRecord } from './truth.ts';
  *    stored something of the topic is read whole.
  * 3. A server that keeps no tokens, or few. A table behind the landing table may miss a block whose insert
  *    failed after it had landed. A block may be stored once more for each send that its sender could not see:
- *    one at the same time, or one that landed after the sender had looked.
+ *    one at the same time, or one that landed after the sender had looked. So may a block that a
+ *    table lacked and that was on its way while half as many came as the server keeps tokens.
  *    With no tokens, so may the block of a chunk whose intent a late commit replaced: its next maker has
  *    another clock, and does not find it by its mark. So may a ledger row of which another landed after
  *    somebody had looked for it, or of a member that was removed from its group while it stored the chunk,
@@ -53,16 +54,33 @@ export function mayBeMissing(
 
 /** True where a block is allowed whose token another has had that landed at `beforeMs`. */
 export function mayStandTwice(
-  { token, bytes, atMs }: StoredBlock,
+  block: StoredBlock,
   beforeMs: number,
   database: FleetGroup['database'],
   groups: readonly FleetGroup[],
 ): boolean {
-  if (database.isRaced(token)) return true;
+  const { token, bytes, atMs } = block;
+  if (database.isRaced(token) || isOutrun(block, database)) return true;
   const origin = originOf(bytes);
   const lookedMs = database.lookedMs(origin, atMs);
   if (Number.isFinite(lookedMs) && beforeMs >= lookedMs) return true;
   return mayBeMadeAgain(origin, database, groups);
+}
+
+/**
+ * True where half of the tokens that the server keeps are of blocks that landed while this one was on its way,
+ * which some table lacked when it was sent.
+ */
+function isOutrun(
+  { token, bytes, sentMs, atMs }: StoredBlock,
+  { tables, tokensKept }: FleetGroup['database'],
+): boolean {
+  const wasLacked = tables.some(
+    ({ name, blocks }) =>
+      goesTo(bytes, name) && !blocks.some((each) => each.token === token && each.atMs <= sentMs),
+  );
+  const landed = (tables[0]?.blocks ?? []).filter((each) => each.atMs > sentMs && each.atMs < atMs);
+  return wasLacked && landed.length * 2 >= tokensKept;
 }
 
 /** True where the next maker of a chunk need not know of it: allowance 3. */

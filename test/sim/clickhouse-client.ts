@@ -102,7 +102,8 @@ function insertStatement(
   bytes: Buffer,
 ): Statement<void> {
   const { random } = endpoint.world;
-  const block = () => ({ token, bytes, atMs: server.wallMs, isFill: false });
+  const sentMs = server.wallMs;
+  const block = () => ({ token, bytes, sentMs, atMs: server.wallMs, isFill: false });
   const someTables = () => tableNames.map(() => random.chance(0.5));
   return {
     name: `insert ${token.split('/').slice(0, 6).join('/')}`,
@@ -135,12 +136,13 @@ function fillStatement(
   bytes: Buffer,
 ): Statement<void> {
   const chunkToken = token.split('/').slice(4).join('/');
+  const sentMs = server.wallMs;
   return {
     name: `fill ${table} ${chunkToken.split('/').slice(0, 6).join('/')}`,
     faults: { lost: 'insert_lost', answerLost: 'insert_answer_lost', late: 'insert_late' },
     leaves: () => database.sends(chunkToken),
     run: () => {
-      const block = { token: chunkToken, bytes, atMs: server.wallMs, isFill: true };
+      const block = { token: chunkToken, bytes, sentMs, atMs: server.wallMs, isFill: true };
       database.fill(table, block, token);
     },
     runUntilKilled: () => database.fillUntilKilled(table, token),

@@ -6,6 +6,8 @@ import type { SimWorld } from './sim-world.ts';
 export interface StoredBlock {
   readonly token: string;
   readonly bytes: Buffer;
+  /** When its sender decided to send it, and when it landed. */
+  readonly sentMs: number;
   readonly atMs: number;
   /** It was sent for one table alone. */
   readonly isFill: boolean;
