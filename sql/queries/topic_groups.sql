@@ -1,5 +1,6 @@
--- Groups that have stored chunks of a topic, by topic and log: when each did last, and how long ago that is. A topic that was deleted and recreated, and one of another cluster, is another log. Imports of files are left
--- out: each is a group of its own. Reads the ledger's summary, not its chunks.
+-- Groups that have stored chunks of a topic, by topic and log: when each did last, and how long ago that is. A topic
+-- that was deleted and recreated, and one of another cluster, is another log. Imports of files are left out: each is a
+-- group of its own. Reads the ledger's summary, not its chunks.
 SELECT
     topic,
     substringIndex(log_id, '#', 1) AS log,

@@ -36,7 +36,7 @@ const MOST_BEHIND_MS = 20_000;
 const BEHIND_MS = 1_000;
 /** Fewer are read at once, or are markers that nobody is given. */
 const LEAST_BEHIND = 1_000;
-/** The first chunk of a claim is due once it has what waited, because the partition was idle meanwhile. */
+/** Age of the first chunk of a claim, once nothing waits: the partition was idle during the rebalance. */
 const FIRST_CHUNK_MS = 1_000;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
 const PAUSE_MS = 60_000;

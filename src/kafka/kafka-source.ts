@@ -77,7 +77,8 @@ export class KafkaSource implements Source {
   readonly #fetchedMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
   #isQuiesced = false;
-  #logged = { message: '', ms: 0 };
+  /** The consumer's failure that was logged last. */
+  #logged: { readonly message: string; readonly ms: number } | undefined;
   readonly #failure = new Failure();
   readonly done: Promise<void> = this.#failure.promise;
 
@@ -248,7 +249,7 @@ export class KafkaSource implements Source {
       await Promise.race([queue.freed, this.#clock.sleep(KEEP_ALIVE_MS)]);
       if (queue.isFull && !claim.isLost) await heartbeat();
     }
-    // Rejoins at once. kafkajs sends no heartbeat while the wall clock is behind the time of the last one.
+    // Rejoins at once, and not at the next heartbeat.
     if (claim.refusal !== undefined) throw claim.refusal;
     if (this.#isQuiesced || claim.isLost) return;
     if (queue.failure !== undefined) throw queue.failure;
@@ -371,7 +372,8 @@ export class KafkaSource implements Source {
     if (restart) {
       const { message } = error;
       const ms = this.#clock.elapsedMs();
-      if (message === this.#logged.message && ms - this.#logged.ms < SAME_FAILURE_MS) return;
+      const last = this.#logged;
+      if (message === last?.message && ms - last.ms < SAME_FAILURE_MS) return;
       this.#logged = { message, ms };
       this.#log?.warn({ err: message }, 'Kafka consumer failed; restarting it');
       return;

@@ -17,7 +17,8 @@ export interface Exemplar {
 
 const modelIndex = dimensions.indexOf('model');
 
-interface Candidate extends Exemplar {
+interface Candidate {
+  readonly exemplar: Exemplar;
   /** Its total as a multiple of the mean of its model so far. */
   readonly slowness: number;
   /** Slower ones of its cell have taken its place. */
@@ -59,7 +60,8 @@ export class ExemplarStore {
     const candidates = this.#candidatesOf(window);
     const slowness = sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
     if (slowness <= candidates.floor) return;
-    const candidate = candidateOf(cell, event, hostId, slowness);
+    const exemplar = exemplarOf(cell, event, hostId);
+    const candidate = { exemplar, slowness, isDisplaced: false };
     this.#addToCell(candidate);
     candidates.all.push(candidate);
     if (candidates.all.length >= 2 * limits.exemplarsOfWindow) this.#select(candidates);
@@ -68,7 +70,7 @@ export class ExemplarStore {
   /** Exemplars, cell by cell, slowest first. */
   *all(): Generator<Exemplar> {
     for (const candidates of this.#byWindow.values()) this.#select(candidates);
-    for (const kept of this.#byCell) if (kept !== undefined) yield* kept;
+    for (const kept of this.#byCell) for (const { exemplar } of kept ?? []) yield exemplar;
   }
 
   reset(): void {
@@ -89,16 +91,16 @@ export class ExemplarStore {
 
   /** Adds a request to its cell, slowest first, in the place of the fastest of three. */
   #addToCell(candidate: Candidate): void {
-    const { cell, totalMs } = candidate;
+    const { cell, totalMs } = candidate.exemplar;
     this.#byCell[cell] ??= [];
     const kept = this.#byCell[cell];
     const displaced = kept.length === limits.exemplarsPerSeries ? kept.pop() : undefined;
     if (displaced !== undefined) displaced.isDisplaced = true;
     let position = kept.length;
-    while (position > 0 && (kept[position - 1] as Candidate).totalMs < totalMs) position--;
+    while (position > 0 && (kept[position - 1] as Candidate).exemplar.totalMs < totalMs) position--;
     kept.splice(position, 0, candidate);
     const isFull = kept.length === limits.exemplarsPerSeries;
-    this.#floorMs[cell] = isFull ? (kept.at(-1) as Candidate).totalMs : -1;
+    this.#floorMs[cell] = isFull ? (kept.at(-1) as Candidate).exemplar.totalMs : -1;
   }
 
   /** Keeps those of a window that are slowest for their model. */
@@ -108,9 +110,10 @@ export class ExemplarStore {
     if (live.length <= limits.exemplarsOfWindow) return;
     live.sort((a, b) => b.slowness - a.slowness);
     for (const dropped of live.splice(limits.exemplarsOfWindow)) {
-      const kept = this.#byCell[dropped.cell] as Candidate[];
+      const { cell } = dropped.exemplar;
+      const kept = this.#byCell[cell] as Candidate[];
       kept.splice(kept.indexOf(dropped), 1);
-      this.#floorMs[dropped.cell] = -1;
+      this.#floorMs[cell] = -1;
     }
     candidates.floor = (live.at(-1) as Candidate).slowness;
   }
@@ -130,12 +133,7 @@ export class ExemplarStore {
   }
 }
 
-function candidateOf(
-  cell: number,
-  event: DecodedEvent,
-  hostId: number,
-  slowness: number,
-): Candidate {
+function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {
   return {
     cell,
     tsMs: event.tsMs,
@@ -146,7 +144,5 @@ function candidateOf(
     requestId: event.requestId(),
     stageIds: [...event.stageIds.subarray(0, event.stageCount)],
     stageMs: [...event.stageMs.subarray(0, event.stageCount)],
-    slowness,
-    isDisplaced: false,
   };
 }

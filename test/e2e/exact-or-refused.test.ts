@@ -290,6 +290,17 @@ it('refuses a second group that stores the same topic, unless it is allowed; the
     const third = { ...rig.env, TAILMARK_KAFKA_GROUP_ID: `${own}_third` };
     const late = refused(78, 'TAILMARK_GROUP_CONFLICT', ' h ago, at 20', `${own}_third`);
     expect(outcome(await rig.cli(['run', '--roles', 'ingest'], { env: third }))).toEqual(late);
+    const checked = async (env: Record<string, string>) =>
+      (await rig.cli(['check', '--connect', '--roles', 'ingest'], { env })).exitCode;
+    expect(await checked(third)).toBe(78);
+    // It does not where it begins at the end, or where its offsets say.
+    expect(await checked({ ...third, TAILMARK_KAFKA_START_FROM: 'latest' })).toBe(0);
+    const admin = createKafkaClient(rig.config.kafka).admin();
+    await admin.connect();
+    const partitions = [{ partition: 0, offset: '50' }];
+    await admin.setOffsets({ groupId: `${own}_third`, topic: rig.topic, partitions });
+    await admin.disconnect();
+    expect(await checked(third)).toBe(0);
   } catch (error) {
     process.stderr.write(`${rig.tail()}\n`);
     throw error;

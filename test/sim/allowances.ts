@@ -89,12 +89,7 @@ export function mayBeMadeAgain(
   { tokensKept }: FleetGroup['database'],
   groups: readonly FleetGroup[],
 ): boolean {
-  if (tokensKept > 0) return false;
-  const [groupId, topic = '', partition, , startOffset] = origin.split('/');
-  return groups.some(
-    ({ group }) =>
-      group.groupId === groupId && group.wasReplaced(topic, Number(partition), Number(startOffset)),
-  );
+  return tokensKept === 0 && wasReplaced(origin, groups);
 }
 
 /** True where nobody knows of a chunk: its intent was replaced, and the log was cut within it. Allowance 5. */
@@ -104,32 +99,32 @@ export function isOrphan(
   groups: readonly FleetGroup[],
   truth: Truth,
 ): boolean {
-  const [groupId, topic = '', partition, , start] = originOf(bytes).split('/');
-  const [, startOffset = start, endOffset, epoch] = /(\d+)-(\d+)@(-?\d+)$/.exec(token) ?? [];
-  const wasReplaced = groups.some(
-    ({ group }) =>
-      group.groupId === groupId && group.wasReplaced(topic, Number(partition), Number(startOffset)),
-  );
-  if (!wasReplaced) return false;
+  const origin = originOf(bytes);
+  if (!wasReplaced(origin, groups)) return false;
+  const [groupId, topic, partition, , start] = origin.split('/');
+  const [, end, epoch] = /-(\d+)@(-?\d+)$/.exec(token) ?? [];
+  const chunk = `${groupId}/${topic}/${partition}/${start}-${end}@${epoch}`;
   const isRecorded = ledger.some(
     (row) =>
-      `${row.group_id}/${row.topic}/${row.partition}` === `${groupId}/${topic}/${partition}` &&
-      `${row.start_offset}-${row.end_offset}@${row.leader_epoch}` ===
-        `${startOffset}-${endOffset}@${epoch}`,
+      chunk ===
+      `${row.group_id}/${row.topic}/${row.partition}/${row.start_offset}-${row.end_offset}@${row.leader_epoch}`,
   );
-  return (
-    !isRecorded && isCut(topic, Number(partition), Number(startOffset), Number(endOffset), truth)
-  );
-}
-
-function isCut(topic: string, partition: number, from: number, to: number, truth: Truth): boolean {
-  return [...truth.removed].some(
+  const isCut = [...truth.removed].some(
     ([{ log, offset }, cause]) =>
       cause === 'unclean_election' &&
-      log.topic === topic &&
-      log.partition === partition &&
-      offset >= from &&
-      offset < to,
+      `${log.topic}/${log.partition}` === `${topic}/${partition}` &&
+      offset >= Number(start) &&
+      offset < Number(end),
+  );
+  return isCut && !isRecorded;
+}
+
+/** True where a late commit has replaced the intent of the chunk that begins there. */
+function wasReplaced(origin: string, groups: readonly FleetGroup[]): boolean {
+  const [groupId, topic = '', partition, , start] = origin.split('/');
+  return groups.some(
+    ({ group }) =>
+      group.groupId === groupId && group.wasReplaced(topic, Number(partition), Number(start)),
   );
 }
 

@@ -3,6 +3,7 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
+import { beatAfterClockChange } from '../../src/kafka/patches/beat-after-clock-change.ts';
 import { endFetchLoops } from '../../src/kafka/patches/end-fetch-loops.ts';
 import { joinOnce } from '../../src/kafka/patches/join-once.ts';
 import { leaveOnUnknownCommit } from '../../src/kafka/patches/leave-on-unknown-commit.ts';
@@ -87,6 +88,7 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   };
   endFetchLoops(load(join(root, 'consumer/runner.js')) as Parameters<typeof endFetchLoops>[0]);
   const group = load(join(root, 'consumer/consumerGroup.js'));
+  beatAfterClockChange(group as Parameters<typeof beatAfterClockChange>[0], time.nowMs);
   rejoinOnLogChange(group as Parameters<typeof rejoinOnLogChange>[0]);
   rejoinOnFailedJoin(group as Parameters<typeof rejoinOnFailedJoin>[0]);
   leaveOnUnknownCommit(group as Parameters<typeof leaveOnUnknownCommit>[0]);

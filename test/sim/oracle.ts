@@ -92,10 +92,6 @@ function tableProblems(
 ): string[] {
   const problems: string[] = [];
   const most = sumsOfRecords([...all, ...twice], grain, true);
-  const leastOf = new Map(
-    [...duesOf].map(([name, isDue]) => [name, sumsOfRecords(sure, grain, false, isDue)]),
-  );
-  const leastOfAll = sumsOfRecords(sure, grain, false);
   const checked = new Map<string, string[]>();
   const [landing] = database.tables;
   for (const { name, blocks } of database.tables) {
@@ -112,13 +108,13 @@ function tableProblems(
           )
         : [];
     const here = [...kept, ...missed];
-    const least = leastOf.get(name) ?? leastOfAll;
     const signature = [
-      leastOf.has(name) ? name : '',
+      duesOf.has(name) ? name : '',
       ...here.map(({ token, bytes }) => `${token} ${bytes.length}`).sort(),
     ].join('\n');
     let found = checked.get(signature);
     if (found === undefined) {
+      const least = sumsOfRecords(sure, grain, false, duesOf.get(name));
       const sums = sumsOfRows(rowsOf(here), grain);
       found = differences(sums, least, most);
       checked.set(signature, found);

@@ -99,7 +99,7 @@ describe('ExemplarStore', () => {
     event.stageIds.set([0, 0]);
     event.stageMs.set([0, 0]);
     event.totalMs = 4;
-    expect([...store.all()]).toMatchObject([
+    expect([...store.all()]).toEqual([
       {
         cell: 3,
         tsMs: 77,

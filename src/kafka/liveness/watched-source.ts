@@ -151,7 +151,10 @@ export class WatchedSource implements Source {
     this.#verdict =
       this.#missing === undefined
         ? verdict
-        : { ...verdict, problems: [missingText(this.#missing)] };
+        : {
+            ...verdict,
+            problems: [`kafka: ${this.#outage}: none of the topics is read until it does`],
+          };
     this.#report(before, this.#verdict);
     if (this.#missing !== undefined && elapsedMs - this.#missing.sinceMs >= MISSING_MS) {
       const { role = 'ingest' } = this.#options;
@@ -249,8 +252,4 @@ export class WatchedSource implements Source {
     this.#detector = undefined;
     this.#stalled.reject(error);
   }
-}
-
-function missingText({ topic }: { readonly topic: string }): string {
-  return `kafka: topic ${topic} does not exist: none of the topics is read until it does`;
 }

@@ -58,11 +58,14 @@ export function conflictingGroups(
   { topic, log }: Pick<StoringGroup, 'topic' | 'log'>,
   isFromBeginning: boolean,
 ): StoringGroup[] {
-  const others = othersOf(groups, groupId, topic, log);
-  const hasStored = groups.some(
-    (each) => each.groupId === groupId && each.topic === topic && each.log === log,
-  );
-  return isFromBeginning && !hasStored ? others : others.filter(({ ageMs }) => ageMs < GIVEN_UP_MS);
+  const ofLog = groups.filter((each) => each.topic === topic && each.log === log);
+  const others = ofLog.filter((each) => each.groupId !== groupId);
+  const isNew = others.length === ofLog.length;
+  return isNew && isFromBeginning ? others : others.filter(isInUse);
+}
+
+function isInUse({ ageMs }: StoringGroup): boolean {
+  return ageMs < GIVEN_UP_MS;
 }
 
 /** @param others at least one, the latest first. */
@@ -106,11 +109,10 @@ export class TopicGroups {
   async observe(): Promise<void> {
     const { client, topics } = this.#options;
     if (topics.length === 0) return;
-    const groups = await storingGroups(client);
-    this.found(groups.filter(({ ageMs }) => ageMs < GIVEN_UP_MS));
+    this.found((await storingGroups(client)).filter(isInUse));
   }
 
-  /** @param groups all groups that were not given up, the latest of a topic first. */
+  /** @param groups all groups in use, the latest of a topic first. */
   found(groups: readonly StoringGroup[]): void {
     const { groupId, topics, metrics, log } = this.#options;
     const running: StoringGroup[] = [];
