@@ -1,3 +1,4 @@
+import { amountFacets } from '../src/base/facets.ts';
 import type { DecodedEvent } from '../src/decode/decoded-event.ts';
 import { Interner } from '../src/decode/interner.ts';
 import { OtlpProtoDecoder } from '../src/formats/otlp/otlp-proto-decoder.ts';
@@ -12,6 +13,7 @@ import { type OtlpTraffic, otlpRequests } from './traffic/otlp-requests.ts';
 // protobufjs and a read of the same fields. Both see the same messages and must agree on every value first.
 // Prints one JSON document: nanoseconds of CPU a span over rounds run alternately.
 
+const inputTokensIndex = amountFacets.indexOf('input_tokens');
 const spanCount = 20_000;
 const rounds = 11;
 const warmUps = 5;
@@ -46,7 +48,7 @@ function decodeOurs(messages: readonly Buffer[]): Sums {
       sums.events++;
       sums.tsMs += event.tsMs;
       sums.totalMs += event.totalMs;
-      sums.tokens += event.inputTokens;
+      sums.tokens += event.amounts[inputTokensIndex] as number;
       for (let i = 0; i < event.stageCount; i++) sums.stagesMs += event.stageMs[i] as number;
       // Service and model.
       for (let i = 0; i < 2; i++) sums.texts += values.text(event.dimensionIds[i] as number).length;

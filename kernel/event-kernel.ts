@@ -3,7 +3,6 @@
 // returns -1 for an event that it cannot read exactly, which the scanner in JavaScript then reads instead.
 
 /** Addresses and sizes, defined by `layout` in src/decode/kernel/event-kernel.ts. */
-const numbers: usize = 0;
 const integers: usize = 64;
 const dimensionIds: usize = 128;
 const dimensionStarts: usize = 160;
@@ -13,6 +12,7 @@ const maxTextBytes: usize = 232;
 const lexicon: usize = 236;
 const statusWords: usize = 256;
 const powersOfTen: usize = 512;
+const numbers: usize = 704;
 const stageIds: usize = 1024;
 const stageMs: usize = 1536;
 const entries: usize = 32768;
@@ -86,6 +86,8 @@ export function scan(start: i32, program: usize): i32 {
   store<v128>(numbers, f64x2.splat(NaN));
   store<v128>(numbers, f64x2.splat(NaN), 16);
   store<v128>(numbers, f64x2.splat(NaN), 32);
+  store<v128>(numbers, f64x2.splat(NaN), 48);
+  store<v128>(numbers, f64x2.splat(NaN), 64);
   store<v128>(integers, i32x4(0, -1, 0, 0));
   store<v128>(textTsStart, i32x4(-1, -1, 0, 0));
   store<i64>(labels, 0, 8);

@@ -10,6 +10,20 @@ export const facets = [
   'request_bytes',
   'input_tokens',
   'concurrency',
+  'response_bytes',
+  'output_tokens',
+  'queue_depth',
 ] as const;
 
 export type Facet = (typeof facets)[number];
+
+/** Facets that are numbers, in the order of `DecodedEvent.amounts`. */
+export const amountFacets = [
+  'batch_size',
+  'request_bytes',
+  'input_tokens',
+  'concurrency',
+  'response_bytes',
+  'output_tokens',
+  'queue_depth',
+] as const satisfies readonly Facet[];

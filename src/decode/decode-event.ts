@@ -1,6 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
 import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { amountFacets } from '../base/facets.ts';
 import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
@@ -147,10 +148,7 @@ function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent)
   }
   if (typeof event.total_ms === 'number') decoded.totalMs = event.total_ms + 0;
   else decoded.totalMs = event.partial === true ? Number.NaN : sumMs;
-  decoded.batchSize = numberOf(event.batch_size);
-  decoded.requestBytes = numberOf(event.request_bytes);
-  decoded.inputTokens = numberOf(event.input_tokens);
-  decoded.concurrency = numberOf(event.concurrency);
+  for (const [i, facet] of amountFacets.entries()) decoded.amounts[i] = numberOf(event[facet]);
   decoded.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
   decoded.weight = event.weight ?? 1;
   const trace = Buffer.from(event.trace_id ?? '');

@@ -1,4 +1,5 @@
 import { dimensions } from '../base/dimensions.ts';
+import { amountFacets } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
 
 const NO_BYTES = Buffer.alloc(0);
@@ -21,11 +22,8 @@ export class DecodedEvent {
   /** Ids of the decoder's stage interner; the first `stageCount` are valid. */
   readonly stageIds: Int32Array;
   readonly stageMs: Float64Array;
-  /** Facets: NaN where absent. */
-  batchSize = Number.NaN;
-  requestBytes = Number.NaN;
-  inputTokens = Number.NaN;
-  concurrency = Number.NaN;
+  /** Facets that are numbers, in the order of `amountFacets`; NaN where absent. */
+  readonly amounts = new Float64Array(amountFacets.length).fill(Number.NaN);
   /** Requests that the event stands for. */
   weight = 1;
   /** 1 hit, 0 miss, -1 absent. */

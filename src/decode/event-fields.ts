@@ -1,4 +1,5 @@
 import { type Dimension, dimensions } from '../base/dimensions.ts';
+import { amountFacets } from '../base/facets.ts';
 
 /** Kinds of fields, small integers for the scanner's switch. */
 export const fieldKinds = {
@@ -8,7 +9,7 @@ export const fieldKinds = {
   coldStart: 3,
   cacheHit: 4,
   partial: 5,
-  /** A number that is checked, and kept if its slot is that of a facet. */
+  /** A number that is a facet. */
   amount: 6,
   totalMs: 7,
   stagesMs: 8,
@@ -20,13 +21,12 @@ export const fieldKinds = {
 export interface EventField {
   readonly name: string;
   readonly kind: number;
-  /** Index of a dimension, or of the facet of an amount (-1: none). */
+  /** Index of a dimension, or of an amount among `amountFacets`; -1 for other fields. */
   readonly slot: number;
 }
 
 const field = (name: string, kind: number, slot = -1): EventField => ({ name, kind, slot });
 const dimension = (name: Dimension) => field(name, fieldKinds.dimension, dimensions.indexOf(name));
-const amount = (name: string, slot: number) => field(name, fieldKinds.amount, slot);
 
 /** Fields that the scanner knows: those of the contract, which a test holds. */
 export const eventFields: readonly EventField[] = [
@@ -43,13 +43,7 @@ export const eventFields: readonly EventField[] = [
   field('status', fieldKinds.status),
   field('cold_start', fieldKinds.coldStart),
   field('cache_hit', fieldKinds.cacheHit),
-  amount('batch_size', 0),
-  amount('request_bytes', 1),
-  amount('input_tokens', 2),
-  amount('concurrency', 3),
-  amount('response_bytes', -1),
-  amount('output_tokens', -1),
-  amount('queue_depth', -1),
+  ...amountFacets.map((name, slot) => field(name, fieldKinds.amount, slot)),
   field('weight', fieldKinds.weight),
   field('total_ms', fieldKinds.totalMs),
   field('stages_ms', fieldKinds.stagesMs),

@@ -18,11 +18,10 @@ const valueKinds = {
   unknown: 9,
 } as const;
 
-/** Indices of numbers: ts, total, the facets, and one that is never read. */
+/** Indices of numbers: ts, total, and the amounts. */
 const tsIndex = 0;
 const totalIndex = 1;
-const firstFacetIndex = 2;
-const unreadIndex = 6;
+export const firstAmountIndex = 2;
 /** Flags by their offset from the kernel's integers, in bytes. */
 const cacheHitOffset = 4;
 const partialOffset = 8;
@@ -82,9 +81,7 @@ const fixedValues: Readonly<Record<number, KindAndIndex>> = {
 
 function kindAndIndex(field: EventField | undefined): KindAndIndex {
   if (field?.kind === fieldKinds.dimension) return [valueKinds.dimension, field.slot];
-  if (field?.kind === fieldKinds.amount) {
-    return [valueKinds.number, field.slot < 0 ? unreadIndex : firstFacetIndex + field.slot];
-  }
+  if (field?.kind === fieldKinds.amount) return [valueKinds.number, firstAmountIndex + field.slot];
   return fixedValues[field?.kind ?? -1] ?? [valueKinds.unknown, 0];
 }
 

@@ -1,5 +1,5 @@
 import { dimensions } from '../base/dimensions.ts';
-import { type Facet, facets } from '../base/facets.ts';
+import { amountFacets, type Facet, facets } from '../base/facets.ts';
 import { grown } from '../base/grown.ts';
 import { limits } from '../base/limits.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
@@ -15,9 +15,8 @@ const versionIndex = dimensions.indexOf('version');
 /** Facets by number: comparing texts would be slower. */
 const hostFacet = facets.indexOf('host');
 const cacheHitFacet = facets.indexOf('cache_hit');
-const batchSizeFacet = facets.indexOf('batch_size');
-const requestBytesFacet = facets.indexOf('request_bytes');
-const inputTokensFacet = facets.indexOf('input_tokens');
+/** The amounts follow, in the order of `amountFacets`. */
+const firstAmountFacet = facets.length - amountFacets.length;
 
 /** Facet value beyond the limit, and one that the event does not have. */
 const OTHER = -1;
@@ -26,7 +25,7 @@ const ABSENT = -2;
 const UNSOUGHT = -2;
 
 /** Bits of the facet in a row's key; the value is above them. */
-const FACET_BITS = 3;
+const FACET_BITS = 4;
 const facetSlots = 1 << FACET_BITS;
 
 /** Requests by minute, model, version, facet, value and total's band. Some 30 ns a facet and event. */
@@ -174,14 +173,8 @@ function facetValueOf(event: DecodedEvent, facet: number): number {
     }
     case cacheHitFacet:
       return event.cacheHit < 0 ? ABSENT : event.cacheHit;
-    case batchSizeFacet:
-      return bucketOf(event.batchSize);
-    case requestBytesFacet:
-      return bucketOf(event.requestBytes);
-    case inputTokensFacet:
-      return bucketOf(event.inputTokens);
     default:
-      return bucketOf(event.concurrency);
+      return bucketOf(event.amounts[facet - firstAmountFacet] as number);
   }
 }
 

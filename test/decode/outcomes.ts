@@ -1,4 +1,5 @@
 import { coldStartIndex, dimensions } from '../../src/base/dimensions.ts';
+import { amountFacets } from '../../src/base/facets.ts';
 import { statuses } from '../../src/base/statuses.ts';
 import { type DecodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
@@ -24,10 +25,7 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     tsMs: record.tsMs,
     status: statuses[record.status],
     totalMs: record.totalMs,
-    batchSize: record.batchSize,
-    requestBytes: record.requestBytes,
-    inputTokens: record.inputTokens,
-    concurrency: record.concurrency,
+    ...Object.fromEntries(amountFacets.map((facet, i) => [facet, record.amounts[i]])),
     weight: record.weight,
     cacheHit: record.cacheHit,
     traceId: record.traceId(),

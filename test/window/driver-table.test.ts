@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
-import { type Facet, facets } from '../../src/base/facets.ts';
+import { amountFacets, type Facet, facets } from '../../src/base/facets.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { DriverTable } from '../../src/window/driver-table.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
@@ -30,7 +30,7 @@ describe('the value of a facet', () => {
     [2 ** 60, '4503599627370496-9007199254740991'],
   ])('of %d is the bucket %s', (amount, text) => {
     const table = new DriverTable(['batch_size']);
-    table.add(eventOf({ batchSize: amount }), 0, 0);
+    table.add(eventOf({ batch_size: amount }), 0, 0);
     expect(textsOf(table)).toEqual([`batch_size ${text}`]);
   });
 
@@ -42,8 +42,9 @@ describe('the value of a facet', () => {
 
   it('has a row for every facet', () => {
     const table = new DriverTable(facets);
-    const amounts = { batchSize: 3, requestBytes: 100, inputTokens: 5, concurrency: 1 };
-    table.add(eventOf({ ...amounts, cacheHit: 1, hostId: 4 }), 0, 0);
+    const sizes = { batch_size: 3, request_bytes: 100, input_tokens: 5, concurrency: 1 };
+    const further = { response_bytes: 900, output_tokens: 40, queue_depth: 17 };
+    table.add(eventOf({ ...sizes, ...further, cacheHit: 1, hostId: 4 }), 0, 0);
     table.add(eventOf({ cacheHit: 0 }), 0, 0);
     expect(textsOf(table)).toEqual([
       'host pod-4',
@@ -52,13 +53,16 @@ describe('the value of a facet', () => {
       'request_bytes 64-127',
       'input_tokens 4-7',
       'concurrency 1',
+      'response_bytes 512-1023',
+      'output_tokens 32-63',
+      'queue_depth 16-31',
       'cache_hit miss',
     ]);
   });
 
   it('of a disabled facet makes no row', () => {
     const table = new DriverTable(['concurrency']);
-    table.add(eventOf({ batchSize: 3, hostId: 1, cacheHit: 1 }), 0, 0);
+    table.add(eventOf({ batch_size: 3, hostId: 1, cacheHit: 1 }), 0, 0);
     expect(table.size).toBe(0);
   });
 });
@@ -121,11 +125,7 @@ describe('DriverTable', () => {
 
 const first = { minute: 0, modelId: 1, versionId: 2, facet: 'host' as Facet };
 
-interface Given {
-  readonly batchSize?: number;
-  readonly requestBytes?: number;
-  readonly inputTokens?: number;
-  readonly concurrency?: number;
+interface Given extends Partial<Record<(typeof amountFacets)[number], number>> {
   readonly cacheHit?: number;
   readonly hostId?: number;
   readonly modelId?: number;
@@ -133,8 +133,9 @@ interface Given {
 }
 
 function eventOf(given: Given): DecodedEvent {
-  const { hostId = 0, modelId = 1, versionId = 2, ...fields } = given;
-  const event = Object.assign(new DecodedEvent(), fields);
+  const { hostId = 0, modelId = 1, versionId = 2, cacheHit = -1 } = given;
+  const event = Object.assign(new DecodedEvent(), { cacheHit });
+  event.amounts.set(amountFacets.map((facet) => given[facet] ?? Number.NaN));
   event.dimensionIds[hostIndex] = hostId;
   event.dimensionIds[modelIndex] = modelId;
   event.dimensionIds[versionIndex] = versionId;

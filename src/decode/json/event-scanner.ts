@@ -180,10 +180,7 @@ export class EventScanner {
     for (let i = 0; i < dimensions.length; i++) event.dimensionIds[i] = 0;
     event.totalMs = Number.NaN;
     event.stageCount = 0;
-    event.batchSize = Number.NaN;
-    event.requestBytes = Number.NaN;
-    event.inputTokens = Number.NaN;
-    event.concurrency = Number.NaN;
+    event.amounts.fill(Number.NaN);
     event.weight = 1;
     event.cacheHit = -1;
     event.bytes = bytes;
@@ -270,10 +267,7 @@ export class EventScanner {
   #amount(slot: number, bytes: Buffer, pos: number, end: number, event: DecodedEvent): number {
     const after = this.#json.number(bytes, pos, end);
     const value = this.#json.value[0] as number;
-    if (slot === 0) event.batchSize = value;
-    else if (slot === 1) event.requestBytes = value;
-    else if (slot === 2) event.inputTokens = value;
-    else if (slot === 3) event.concurrency = value;
+    event.amounts[slot] = value;
     return value < Number.POSITIVE_INFINITY ? after : -1;
   }
 

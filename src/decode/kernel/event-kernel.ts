@@ -1,4 +1,5 @@
 import { dimensions } from '../../base/dimensions.ts';
+import { amountFacets } from '../../base/facets.ts';
 import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
 import { highIndex } from '../../sketch/high-word.ts';
@@ -9,19 +10,18 @@ import { eventKernelWasm } from './event-kernel-wasm.ts';
 /**
  * Memory layout of the kernel, in bytes, the same as in kernel/event-kernel.ts.
  *
- *     numbers     of the event, NaN if absent: ts, total, four facets
  *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and the bounds
  *                 of a text ts, of the id and of the trace id
  *     dimensions  ids, and start and end of new values
  *     limits      longest duration, longest text, and the lexicon of the values
  *     tables      the words of `status`, powers of ten
+ *     numbers     of the event, NaN if absent: ts, total, and the amounts
  *     stages      ids and milliseconds
  *     programs    of up to four shapes
  *     entries     2,048 values of dimensions with their ids
  *     input       bytes of the message, and zeros
  */
 const layout = {
-  numbers: 0,
   integers: 64,
   dimensionIds: 128,
   dimensionStarts: 160,
@@ -30,6 +30,7 @@ const layout = {
   maxTextBytes: 232,
   statusWords: 256,
   powersOfTen: 512,
+  numbers: 704,
   stageIds: 1024,
   stageMs: 1536,
   programs: 4096,
@@ -101,7 +102,7 @@ export class EventKernel {
     this.#exports = exports;
     this.#bytes = new Uint8Array(buffer);
     this.#input = new Uint8Array(buffer, layout.input);
-    this.numbers = new Float64Array(buffer, layout.numbers, 6);
+    this.numbers = new Float64Array(buffer, layout.numbers, 2 + amountFacets.length);
     this.integers = new Int32Array(buffer, layout.integers, 12);
     this.dimensionIds = new Int32Array(buffer, layout.dimensionIds, dimensions.length);
     this.dimensionStarts = new Int32Array(buffer, layout.dimensionStarts, dimensions.length);

@@ -1,7 +1,7 @@
 import { dimensions, overflowValue } from '../../base/dimensions.ts';
 import type { DecodeContext } from '../decode-event.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
-import { compileProgram } from '../event-program.ts';
+import { compileProgram, firstAmountIndex } from '../event-program.ts';
 import { Interner } from '../interner.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
 import { scanEpochMs } from '../json/scan-epoch-ms.ts';
@@ -159,10 +159,8 @@ export class KernelScanner {
     event.status = integers[indices.status] as number;
     event.totalMs = numbers[1] as number;
     event.stageCount = integers[indices.stageCount] as number;
-    event.batchSize = numbers[2] as number;
-    event.requestBytes = numbers[3] as number;
-    event.inputTokens = numbers[4] as number;
-    event.concurrency = numbers[5] as number;
+    const { amounts } = event;
+    for (let i = 0; i < amounts.length; i++) amounts[i] = numbers[firstAmountIndex + i] as number;
     event.weight = 1;
     event.cacheHit = integers[indices.cacheHit] as number;
     event.bytes = bytes;

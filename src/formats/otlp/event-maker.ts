@@ -1,4 +1,5 @@
 import { dimensions } from '../../base/dimensions.ts';
+import { amountFacets } from '../../base/facets.ts';
 import { statuses } from '../../base/statuses.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions } from '../../decode/event-decoder.ts';
@@ -20,6 +21,8 @@ import { type SpanScanner, valueKinds } from './span-scanner.ts';
 export const outcomes = { doubt: 0, event: 1, skip: 2 } as const;
 
 const modelIndex = dimensions.indexOf('model');
+const inputTokensIndex = amountFacets.indexOf('input_tokens');
+const outputTokensIndex = amountFacets.indexOf('output_tokens');
 /** Longest id of a trace. */
 const MAX_ID_BYTES = 16;
 /** U+FFFD in UTF-8, which stands for a byte that is none. */
@@ -216,10 +219,12 @@ export class EventMaker {
   }
 
   #setTokens({ inputTokens, outputTokens }: CompiledPreset): boolean {
-    const tokens = this.#numberOf(inputTokens);
+    const input = this.#numberOf(inputTokens);
+    const output = this.#numberOf(outputTokens);
     // Adding 0 makes -0 a 0.
-    this.event.inputTokens = tokens + 0;
-    return !(tokens < 0 || this.#numberOf(outputTokens) < 0);
+    this.event.amounts[inputTokensIndex] = input + 0;
+    this.event.amounts[outputTokensIndex] = output + 0;
+    return !(input < 0 || output < 0);
   }
 
   /** First of the sources that has a number; NaN without one. */
