@@ -1,9 +1,10 @@
--- Tails of each stage over a range: of the windows of one table (latency_10s, latency_1m, latency_1h or
+-- Tails of each stage, and of each value of {by:Identifier}, over a range (by: `stage`, or a dimension): of the windows of one table (latency_10s, latency_1m, latency_1h or
 -- latency_1d), and, for the part in the middle that they fill, of the next coarser one. The range should
 -- begin and end on whole windows of the finer table, the middle on whole windows of the coarser.
 SELECT
     model,
     stage,
+    value,
     sum(l.requests) AS requests,
     sum(l.errors) + sum(l.timeouts) AS failed,
     sum(l.sum_ms) / sum(l.requests) AS mean_ms,
@@ -13,7 +14,7 @@ SELECT
     max(l.max_ms) AS max_ms
 FROM
 (
-    SELECT model, stage, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    SELECT model, stage, toString({by:Identifier}) AS value, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {coarseTable:Identifier}
     WHERE window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
@@ -24,7 +25,7 @@ FROM
       AND ({requestType:String} = '' OR request_type = {requestType:String})
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
     UNION ALL
-    SELECT model, stage, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    SELECT model, stage, toString({by:Identifier}) AS value, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {table:Identifier}
     WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
@@ -37,5 +38,5 @@ FROM
       AND ({requestType:String} = '' OR request_type = {requestType:String})
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
 ) AS l
-GROUP BY model, stage
-ORDER BY model, stage = 'total' DESC, p99_ms DESC
+GROUP BY model, stage, value
+ORDER BY model, stage = 'total' DESC, p99_ms DESC, value

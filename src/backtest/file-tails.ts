@@ -1,4 +1,4 @@
-import { totalStage } from '../base/dimensions.ts';
+import { type Dimension, totalStage } from '../base/dimensions.ts';
 import type { Config } from '../config/schema.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
 import type { StageTails } from '../sink/read-tails.ts';
@@ -21,12 +21,14 @@ export interface FileTails {
  * Memory: a digest a model and stage, beside that of `MemoryWindows`.
  *
  * @param isWanted chooses series and stages.
+ * @param by dimension whose values have tails of their own.
  * @throws OperatorError as `readFileWindows` does.
  */
 export async function readFileTails(
   config: Config,
   file: EventFile,
   isWanted: (series: Series, stage: string) => boolean,
+  by?: Dimension,
 ): Promise<FileTails> {
   const parts = new Map<string, Part>();
   const windows = await readFileWindows(config, file, (complete) => {
@@ -34,8 +36,9 @@ export async function readFileTails(
       for (const { series, stages } of windows) {
         for (const summary of stages.values()) {
           if (!isWanted(series, summary.stage)) continue;
-          const key = JSON.stringify([series.model, summary.stage]);
-          const part = parts.get(key) ?? new Part(series.model, summary.stage);
+          const value = by === undefined ? undefined : valueIn(series, by);
+          const key = JSON.stringify([series.model, summary.stage, value]);
+          const part = parts.get(key) ?? new Part(series.model, summary.stage, value);
           parts.set(key, part);
           part.add(summary);
         }
@@ -54,19 +57,26 @@ function byName(a: StageTails, b: StageTails): number {
   return isTotal || b.p99_ms - a.p99_ms;
 }
 
-/** Sums of one model and stage. */
+function valueIn(series: Series, by: Dimension): string {
+  if (by !== 'cold_start') return series[by];
+  return series.cold_start ? 'cold' : 'warm';
+}
+
+/** Sums of one model and stage, and of one value where they are by a dimension. */
 class Part {
   readonly #model: string;
   readonly #stage: string;
+  readonly #value: string | undefined;
   #digests: TDigest[] = [];
   #requests = 0;
   #failed = 0;
   #sumMs = 0;
   #maxMs = 0;
 
-  constructor(model: string, stage: string) {
+  constructor(model: string, stage: string, value: string | undefined) {
     this.#model = model;
     this.#stage = stage;
+    this.#value = value;
   }
 
   add({ digest, requests, errors, timeouts, sumMs, maxMs }: StageSummary): void {
@@ -83,6 +93,7 @@ class Part {
     return {
       model: this.#model,
       stage: this.#stage,
+      ...(this.#value === undefined ? {} : { value: this.#value }),
       requests: this.#requests,
       failed: this.#failed,
       mean_ms: this.#sumMs / this.#requests,

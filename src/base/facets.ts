@@ -17,6 +17,13 @@ export const facets = [
 
 export type Facet = (typeof facets)[number];
 
+/** Facets of a request's size. Others describe its server, what it met there, or its answer. */
+export const sizeFacets = [
+  'batch_size',
+  'request_bytes',
+  'input_tokens',
+] as const satisfies readonly Facet[];
+
 /** Facets that are numbers, in the order of `DecodedEvent.amounts`. */
 export const amountFacets = [
   'batch_size',

@@ -1,10 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { sizeFacets } from '../base/facets.ts';
 import { type ComparedMinute, paired } from '../compare/compared-minute.ts';
 import type { MixPart, SideMix, SizePart } from '../compare/like-with-like.ts';
 import { decodeState } from '../sketch/clickhouse-state.ts';
 import { repeatableSettings } from './query-settings.ts';
 import { addStage, type ReadMinute } from './read-comparison.ts';
-import { readRows } from './read-query.ts';
+import { readFacets } from './read-facets.ts';
 import { rowBinaryOf } from './row-binary/row-binary-of.ts';
 import { RowBinaryReader } from './row-binary/row-binary-reader.ts';
 
@@ -115,14 +116,7 @@ async function readSizes(
   { model }: Pick<SidesQuery, 'model'>,
   side: ComparedSide,
 ): Promise<SizePart[]> {
-  type Row = Record<'facet' | 'value' | 'requests', string> & {
-    readonly amounts: Readonly<Record<string, number>>;
-  };
-  const rows = await readRows<Row>(client, 'comparison_sizes', { model, ...side });
-  return rows.map(({ facet, value, requests, amounts }) => ({
-    ...{ facet, value, requests: Number(requests) },
-    bands: new Map(Object.entries(amounts).map(([band, n]) => [Number(band), Number(n)])),
-  }));
+  return readFacets(client, { model, ...side, facets: sizeFacets });
 }
 
 /** Decodes rows of sql/queries/comparison_blocks.sql, by block. */

@@ -1,10 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { Dimension } from '../base/dimensions.ts';
 import { readRows } from './read-query.ts';
 
 /** Tails of one stage of one model over a range, in milliseconds. */
 export interface StageTails {
   readonly model: string;
   readonly stage: string;
+  /** Value of the dimension that they are by; absent where they are by none. */
+  readonly value?: string;
   readonly requests: number;
   /** Requests that ended in an error or a timeout. */
   readonly failed: number;
@@ -27,6 +30,8 @@ export interface TailsQuery {
   readonly region: string;
   readonly requestType: string;
   readonly coldStart: '' | 'true' | 'false';
+  /** Dimension whose values have tails of their own; absent: none. */
+  readonly by?: Dimension | undefined;
 }
 
 export const resolutions = ['10s', '1m', '1h', '1d'] as const;
@@ -70,13 +75,14 @@ export async function readTails(
   query: TailsQuery,
   resolution: Resolution = resolutionOf(query.toMs - query.fromMs),
 ): Promise<StageTails[]> {
-  const { fromMs, toMs, ...filters } = query;
+  const { fromMs, toMs, by, ...filters } = query;
   const step = windowSeconds[resolution];
   const fromSeconds = Math.floor(Math.max(0, fromMs) / 1000 / step) * step;
   const toSeconds = Math.ceil(toMs / 1000 / step) * step;
   const coarse = coarsePart(resolution, fromSeconds, toSeconds);
   const rows = await readRows<Record<keyof StageTails | 'min_ms', string>>(client, 'tails', {
     ...filters,
+    by: by ?? 'stage',
     table: `latency_${resolution}`,
     fromSeconds,
     toSeconds,
@@ -91,6 +97,9 @@ export async function readTails(
     return {
       model: row.model,
       stage: row.stage,
+      ...(by === undefined
+        ? {}
+        : { value: by === 'cold_start' ? startName(row.value) : row.value }),
       requests: Number(row.requests),
       failed: Number(row.failed),
       mean_ms: ms('mean_ms'),
@@ -102,6 +111,11 @@ export async function readTails(
       max_ms: Number(row.max_ms),
     };
   });
+}
+
+/** Cold starts and warm ones by name, as pages have them. */
+function startName(coldStart: string | undefined): string {
+  return coldStart === 'true' ? 'cold' : 'warm';
 }
 
 type Quantile = 'p50_ms' | 'p90_ms' | 'p95_ms' | 'p99_ms' | 'p999_ms';

@@ -15,3 +15,9 @@ export function bandOf(ms: number): number {
   if (band < bandRange.lowest) return bandRange.lowest;
   return Math.min(band, bandRange.highest);
 }
+
+/** Lower edge of a band in milliseconds: four bands an octave, of equal width within it. */
+export function bandFromMs(band: number): number {
+  const octave = Math.floor(band / 4);
+  return 2 ** octave * (1 + (band - octave * 4) / 4);
+}

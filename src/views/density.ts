@@ -1,15 +1,10 @@
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { bandFromMs } from '../sketch/band.ts';
 import type { DensityAnswer } from './answers/density.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
 import { requireModel } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { stateOf, windowsOf } from './window-states.ts';
-
-/** Lower edge of a band of `bands`, in milliseconds: four bands an octave, of equal width within it. */
-function bandFromMs(band: number): number {
-  const octave = Math.floor(band / 4);
-  return 2 ** octave * (1 + (band - octave * 4) / 4);
-}
 
 /**
  * Requests of a model over time, by the band of their total.

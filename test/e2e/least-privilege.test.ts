@@ -261,6 +261,7 @@ describe('users of sql/users.sql', () => {
           '/v1/models': { from: '-1h' },
           '/v1/tails': { ...ranker, baseline_q: 0.99 },
           '/v1/density': ranker,
+          '/v1/facets': ranker,
           '/v1/releases': ranker,
           '/v1/composition': ranker,
           '/v1/requests': ranker,

@@ -1,8 +1,11 @@
 import { Option } from 'commander';
 import { readFileTails } from '../../backtest/file-tails.ts';
+import { type Dimension, totalStage } from '../../base/dimensions.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
+import type { Facet } from '../../base/facets.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Series } from '../../series/series-window.ts';
+import { readFacets } from '../../sink/read-facets.ts';
 import {
   type Resolution,
   readTails,
@@ -12,12 +15,15 @@ import {
   type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
+import { facetRow } from '../../views/facets.ts';
 import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
+import { byNames, tailsBy } from '../tails-by.ts';
 import { colorsOf } from '../text/colors.ts';
+import { facetQuantiles, renderFacetTails } from '../text/facet-tails.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
@@ -28,11 +34,17 @@ Examples:
   tailmark tails                                   every model, the last 15 minutes
   tailmark tails --model ranker --since 24h --warm
   tailmark tails --stage features --since 8d --until 7d --json
+  tailmark tails --by region                       the slowest region of each model first
+  tailmark tails --model llm --by input_tokens     by the size of the prompt
   tailmark tails --input events.ndjson.gz          of a file, without any server
   tailmark convert k6.json.gz | tailmark tails --input -
 
 Reads windows of 10 s, 1 min, 1 h or 1 day, depending on the length of the range. Extends the range
 to whole windows. The same in SQL: sql/queries/tails.sql.
+
+--by takes a dimension of windows.dimensions, or a facet of windows.facets: a host, a size, a cache hit.
+Without --stage it is of whole requests. Percentiles by a facet are within 25 %
+(sql/queries/view_facets.sql); by a dimension they are as exact as any.
 
 The last line counts windows that are final (cannot change), provisional (late events may still be
 merged) and open, from the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
@@ -47,6 +59,9 @@ sql/queries/window_states.sql.`,
       .option('--model-version <NAME>', 'only this version')
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
+      .addOption(
+        new Option('--by <NAME>', 'a row a value of this dimension or facet').choices(byNames),
+      )
       .option('--cold', 'only cold starts')
       .option('--warm', 'no cold starts')
       .addOption(
@@ -55,11 +70,17 @@ sql/queries/window_states.sql.`,
   },
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
-    if (options.input !== undefined) return printFile(config, text(options.input), options, io);
+    const by = tailsBy(options, config);
+    if (by?.kind === 'dimension') options = { ...options, stage: options.stage ?? totalStage };
+    const dimension = by?.kind === 'dimension' ? by.name : undefined;
+    if (options.input !== undefined) {
+      return printFile(config, text(options.input), options, io, dimension);
+    }
     const range = timeRange(text(options.since), text(options.until), Date.now());
+    if (by?.kind === 'facet') return printFacet(config, by.name, range, options, io);
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
-    const query = { ...range, ...filterOf(options) };
+    const query = { ...range, ...filterOf(options), by: dimension };
     const { rows, states } = await withClickHouse(config, 'read tails', async (client) => ({
       rows: await readTails(client, query, resolution),
       states: await readWindowStates(client, config, { ...range, resolution }),
@@ -73,14 +94,44 @@ sql/queries/window_states.sql.`,
         'No requests in this range. Widen --since, or run `tailmark verify` to see what is stored.\n',
       );
     } else {
-      io.out(tailsTable(rows, io.color));
+      io.out(tailsTable(rows, io.color, dimension));
       if (states !== undefined) io.out(colorsOf(io).dim(statesLine(states, resolution)));
     }
     return exitCodes.ok;
   },
 };
 
-type Filter = Omit<TailsQuery, 'fromMs' | 'toMs'>;
+/** Prints the tails by a facet, of whole minutes. */
+async function printFacet(
+  config: Config,
+  facet: Facet,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  options: Options,
+  io: Io,
+): Promise<ExitCode> {
+  const [fromSeconds, toSeconds] = [
+    Math.floor(fromMs / 60_000) * 60,
+    Math.ceil(toMs / 60_000) * 60,
+  ];
+  const { model, version } = filterOf(options);
+  const values = await withClickHouse(config, 'read tails', (client) =>
+    readFacets(client, { model, version, fromSeconds, toSeconds, facets: [facet] }),
+  );
+  const rows = values.map((value) => facetRow(value, facetQuantiles));
+  if (options.json === true) {
+    const [from, to] = [fromSeconds, toSeconds].map((s) => new Date(s * 1000).toISOString());
+    io.out(`${JSON.stringify({ from, to, by: facet, tails: rows })}\n`);
+  } else if (rows.length === 0) {
+    io.err(
+      `No request of ${model} in this range has ${facet}. Widen --since, or check what is sent.\n`,
+    );
+  } else {
+    io.out(renderFacetTails(rows, io.color));
+  }
+  return exitCodes.ok;
+}
+
+type Filter = Omit<TailsQuery, 'fromMs' | 'toMs' | 'by'>;
 
 function filterOf(options: Options): Filter {
   return {
@@ -99,18 +150,18 @@ async function printFile(
   path: string,
   options: Options,
   io: Io,
+  by: Dimension | undefined,
 ): Promise<ExitCode> {
   const filter = filterOf(options);
   const file = { path, stdin: io.stdin };
-  const { tails, events, notCounted } = await readFileTails(config, file, (series, stage) =>
-    matches(filter, series, stage),
-  );
+  const isWanted = (series: Series, stage: string) => matches(filter, series, stage);
+  const { tails, events, notCounted } = await readFileTails(config, file, isWanted, by);
   if (options.json === true) {
     io.out(`${JSON.stringify({ events, not_counted: notCounted, tails })}\n`);
     return exitCodes.ok;
   }
   if (tails.length === 0) io.err('No requests of the file match. Leave out a filter.\n');
-  else io.out(tailsTable(tails, io.color));
+  else io.out(tailsTable(tails, io.color, by));
   if (notCounted > 0) {
     const count = `${notCounted.toLocaleString('en-US')} of ${events.toLocaleString('en-US')} events`;
     io.err(`${count} not counted: rejected or late\n`);
@@ -138,12 +189,16 @@ function statesLine(states: WindowStates, resolution: Resolution): string {
   return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
 }
 
-function tailsTable(rows: readonly StageTails[], color: boolean): string {
+function tailsTable(
+  rows: readonly StageTails[],
+  color: boolean,
+  by: Dimension | undefined,
+): string {
   const { bold, dim, red } = colorsOf({ color });
   return renderTable({
     color,
     columns: [
-      ...['model', 'stage'],
+      ...['model', 'stage', ...(by === undefined ? [] : [by])],
       ...right('requests', 'failed', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max'),
     ],
     rows: rows.map((row, i) => [
@@ -151,6 +206,7 @@ function tailsTable(rows: readonly StageTails[], color: boolean): string {
         ? { text: '', style: dim }
         : { text: row.model, style: bold },
       row.stage,
+      ...(by === undefined ? [] : [row.value || '(none)']),
       row.requests.toLocaleString('en-US'),
       row.failed === 0
         ? { text: '0', style: dim }

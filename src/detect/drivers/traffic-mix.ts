@@ -1,3 +1,4 @@
+import { sizeFacets } from '../../base/facets.ts';
 import {
   type BandCounts,
   type FacetBands,
@@ -19,9 +20,6 @@ export interface TrafficMix {
   /** `mix` as a part of `excess`, clamped to 0 and 1. */
   readonly share: number;
 }
-
-/** Facets of a request's size. Other facets describe its server or its result. */
-const sizeFacets = ['batch_size', 'request_bytes', 'input_tokens'] as const;
 
 /** Limits, chosen by hand; test/detect/drivers/traffic-mix.test.ts holds them. */
 const tuned = {

@@ -78,3 +78,34 @@ it('reads what convert writes', async () => {
   expect(exitCode).toBe(0);
   expect(table).toMatch(/squeezenet +total +2/);
 });
+
+it('prints the tails by the values of a dimension, the slowest first', async () => {
+  const { tails } = await tailsOf('--input', path, '--by', 'region');
+  const shown = tails.map(({ stage, value, requests }: Record<string, unknown>) => [
+    stage,
+    value,
+    requests,
+  ]);
+  expect(shown).toEqual([
+    ['total', 'a', 900],
+    ['total', 'b', 100],
+  ]);
+  const { out } = await run(['tails', '--input', path, '--by', 'region']);
+  expect(
+    out
+      .split('\n')[0]
+      ?.trim()
+      .split(/\s{2,}/)
+      .slice(0, 4),
+  ).toEqual([...['model', 'stage', 'region', 'requests']]);
+});
+
+it.each([
+  [['--by', 'tenant'], 'windows.dimensions must have it'],
+  [['--by', 'input_tokens'], '--model must be given'],
+  [['--by', 'input_tokens', '--model', 'ranker'], '--input must not be given'],
+])('refuses %j', async (flags, reason) => {
+  const { exitCode, err } = await run(['tails', '--input', path, ...flags]);
+  expect(exitCode).toBe(64);
+  expect(err).toContain(reason);
+});

@@ -1,6 +1,8 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { endpoints } from '../../../src/roles/serve/dashboard/endpoints.ts';
+import { bandFromMs, bandOf } from '../../../src/sketch/band.ts';
 import type { DensityRow } from '../../../src/views/answers/density.ts';
+import type { FacetRow } from '../../../src/views/answers/facets.ts';
 import { type ModelRow, modelsAnswer } from '../../../src/views/answers/models.ts';
 import type { ReleaseRow } from '../../../src/views/answers/releases.ts';
 import type { TailRow } from '../../../src/views/answers/tails.ts';
@@ -36,6 +38,9 @@ interface Event {
   readonly [field: string]: unknown;
 }
 
+/** One request in ten is long. */
+const tokensOf = (n: number) => (n % 10 === 0 ? 900 : 100);
+
 /** A minute of a model: so many requests of about a duration. */
 function minuteOf(
   model: string,
@@ -53,6 +58,8 @@ function minuteOf(
       version: 'v1',
       region: 'eu-west-1',
       request_type: 'search',
+      host: `pod-${n % 3}`,
+      input_tokens: tokensOf(n),
       ...more,
       total_ms: total,
       stages_ms: { queue: total / 4, forward: total / 2 },
@@ -113,6 +120,7 @@ beforeAll(async () => {
 });
 afterAll(() => rig?.close());
 
+const bandEdge = (ms: number, offset: number) => bandFromMs(bandOf(ms) + offset);
 const p99Of = (row: TailRow | undefined) => row?.quantiles.find(({ q }) => q === 0.99)?.ms ?? NaN;
 
 describe('tails', () => {
@@ -230,6 +238,48 @@ describe('density', () => {
   });
 });
 
+describe('facets', () => {
+  it('have the requests by each value, and the true percentiles between their bounds', async () => {
+    const { rows } = await answerOf<FacetRow>(url, '/v1/facets', ranker);
+    expect(rows.map(({ facet, value, requests }) => [facet, value, requests])).toEqual([
+      // All starts: of 3,000 warm requests and 50 cold ones.
+      ...[0, 1, 2].map((pod) => ['host', `pod-${pod}`, 1_000 + (pod < 2 ? 17 : 16)]),
+      ['input_tokens', '64-127', 2_745],
+      ['input_tokens', '512-1023', 305],
+    ]);
+    const long = events.filter(
+      ({ model, ts, input_tokens }) => model === 'ranker' && ts >= fromMs && input_tokens === 900,
+    );
+    const totals = long.map(({ total_ms = 0 }) => total_ms).sort((a, b) => a - b);
+    for (const { q, ms, low_ms, high_ms } of rows.at(-1)?.quantiles ?? []) {
+      const exact = totals[Math.ceil(q * totals.length) - 1] as number;
+      expect([low_ms, high_ms].map(Number)).toEqual([bandEdge(exact, 0), bandEdge(exact, 1)]);
+      expect(ms).toBeGreaterThanOrEqual(low_ms as number);
+      expect(ms).toBeLessThanOrEqual(high_ms as number);
+    }
+  });
+
+  it('of one name and version are these alone, and the command prints the same', async () => {
+    const question = {
+      ...ranker,
+      facet: 'input_tokens',
+      version: 'v2',
+      q: '0.5,0.9,0.95,0.99,0.999',
+    };
+    const { rows } = await answerOf<FacetRow>(url, '/v1/facets', question);
+    expect(rows.map(({ value, requests }) => [value, requests])).toEqual([
+      ['64-127', 1_350],
+      ['512-1023', 150],
+    ]);
+    const at = (ms: number) => new Date(ms).toISOString();
+    const { out } = await rig.cli([
+      ...['tails', '--by', 'input_tokens', '--model', 'ranker', '--model-version', 'v2', '--json'],
+      ...['--since', at(fromMs), '--until', at(toMs)],
+    ]);
+    expect(JSON.parse(out).tails).toEqual(rows);
+  });
+});
+
 describe('models', () => {
   it('have their numbers over the range, against the same hours before', async () => {
     const { rows } = await answerOf<ModelRow>(url, '/v1/models', inRange);
@@ -325,6 +375,7 @@ describe('the query of an answer', () => {
     ['/v1/tails', { by: 'version', start: 'all' }, [...counts, 'mean_ms', 'min_ms', 'max_ms']],
     ['/v1/tails', { by: 'stage', q: '0.5,0.999' }, [...counts, 'mean_ms', 'min_ms', 'max_ms']],
     ['/v1/density', { step_seconds: 60 }, ['requests']],
+    ['/v1/facets', {}, ['requests']],
     ['/v1/releases', {}, ['requests']],
     ['/v1/models', {}, [...counts, 'p50_ms', 'p95_ms', 'p99_ms', 'baseline_p99_ms', 'ratio']],
   ])('of %s %j returns its rows when it is pasted', async (path, more, numbers) => {
@@ -368,6 +419,7 @@ describe('every endpoint', () => {
     '/v1/tails': { ...ranker, baseline_q: 0.99 },
     '/v1/composition': ranker,
     '/v1/density': ranker,
+    '/v1/facets': ranker,
     '/v1/requests': ranker,
     '/v1/releases': ranker,
     '/v1/compare': { ...ranker, ...versions },
@@ -388,7 +440,7 @@ describe('every endpoint', () => {
 });
 
 describe('a question about nothing', () => {
-  it.each(['/v1/tails', '/v1/density', '/v1/models', '/v1/releases'])(
+  it.each(['/v1/tails', '/v1/density', '/v1/facets', '/v1/models', '/v1/releases'])(
     'of a model that is unknown is 404: %s',
     async (path) => {
       const { status, type, text } = await askApi(url, path, { model: 'rankr' });

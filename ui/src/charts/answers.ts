@@ -2,6 +2,7 @@
 export type { Range, WindowState, Windows } from '../../../src/views/answers/common.ts';
 export type { SliceRow } from '../../../src/views/answers/composition.ts';
 export type { DensityRow } from '../../../src/views/answers/density.ts';
+export type { FacetRow } from '../../../src/views/answers/facets.ts';
 
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 

@@ -1,20 +1,24 @@
 import { shownName } from '../format/name.ts';
 import { formatCount, formatMs, formatShare, msFormat, quantileName } from '../format/number.ts';
 import { Quantile, Value } from '../parts/value.tsx';
-import type { TailRow } from './answers.ts';
 import { logScale, type Scale } from './geometry/scale.ts';
-import { splitsOf } from './geometry/splits.ts';
+import { type SplitRow, splitsOf } from './geometry/splits.ts';
 
 interface Props {
   readonly caption: string;
   /** Head of the names: "Version". */
   readonly name: string;
   /** One row a value, with quantiles; the first is the dot at the left, the last that at the right. */
-  readonly rows: readonly TailRow[];
+  readonly rows: readonly SplitRow[];
   /** Least and largest value of all splits, so that they compare. */
   readonly extent: readonly [number, number];
-  readonly hrefOf: (value: string) => string;
+  /** Address of the requests with a value; absent: there is none. */
+  readonly hrefOf?: (value: string) => string;
   readonly labelOf?: (value: string) => string;
+  /** Whether rows keep their order; those with most requests come first otherwise. */
+  readonly isOrdered?: boolean;
+  /** Whether percentiles are read from bands. */
+  readonly isApproximate?: boolean;
 }
 
 /** Rows at most; a model has more hosts than an eye has patience. */
@@ -28,9 +32,11 @@ export function SplitDots({
   extent,
   hrefOf,
   labelOf = (value) => value,
+  isOrdered = false,
+  isApproximate = false,
 }: Props) {
   const total = rows.reduce((sum, { requests }) => sum + requests, 0);
-  const { shown, hidden, slowest } = splitsOf(rows, mostRows);
+  const { shown, hidden, slowest } = splitsOf(rows, mostRows, isOrdered);
   const { unit, format } = msFormat(
     shown.flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms)),
   );
@@ -47,6 +53,7 @@ export function SplitDots({
             <span class="sr">Quantiles</span>
           </th>
           <th scope="col" class="number">
+            {isApproximate && '≈ '}
             {quantileName(last)}, {unit}
           </th>
           <th scope="col" class="number">
@@ -58,9 +65,13 @@ export function SplitDots({
         {shown.map((row) => (
           <tr key={row.by}>
             <th scope="row">
-              <a href={hrefOf(row.by)} title={`Only ${nameOf(row.by)}`}>
-                {nameOf(row.by)}
-              </a>
+              {hrefOf === undefined ? (
+                nameOf(row.by)
+              ) : (
+                <a href={hrefOf(row.by)} title={`Only ${nameOf(row.by)}`}>
+                  {nameOf(row.by)}
+                </a>
+              )}
             </th>
             <td class="splits-track">
               <Dots row={row} x={x} />
@@ -85,8 +96,13 @@ export function SplitDots({
               {hidden} more with fewer requests: see Table
               {slowest !== null && (
                 <>
-                  ; slowest of them <a href={hrefOf(slowest.row.by)}>{nameOf(slowest.row.by)}</a>,{' '}
-                  {quantileName(slowest.q)}{' '}
+                  ; slowest of them{' '}
+                  {hrefOf === undefined ? (
+                    nameOf(slowest.row.by)
+                  ) : (
+                    <a href={hrefOf(slowest.row.by)}>{nameOf(slowest.row.by)}</a>
+                  )}
+                  , {quantileName(slowest.q)}{' '}
                   <Quantile {...slowest} requests={slowest.row.requests}>
                     {formatMs(slowest.ms)}
                   </Quantile>
@@ -100,7 +116,7 @@ export function SplitDots({
   );
 }
 
-function Dots({ row, x }: { readonly row: TailRow; readonly x: Scale }) {
+function Dots({ row, x }: { readonly row: SplitRow; readonly x: Scale }) {
   const known = row.quantiles.flatMap(({ q, ms }) => (ms === null ? [] : [{ q, ms }]));
   const [first, last] = [known[0], known.at(-1)];
   if (first === undefined || last === undefined) return null;

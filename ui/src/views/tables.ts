@@ -1,5 +1,6 @@
 import type { CompositionAnswer } from '../../../src/views/answers/composition.ts';
 import type { DensityAnswer } from '../../../src/views/answers/density.ts';
+import type { FacetsAnswer } from '../../../src/views/answers/facets.ts';
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
 import { unaccounted } from '../charts/geometry/composition.ts';
@@ -44,6 +45,21 @@ export function splitTable({ rows }: TailsAnswer, name: string): TableOf {
       row.failed,
       row.mean_ms,
       ...row.quantiles.map(({ ms }) => ms),
+    ]),
+  };
+}
+
+/** Numbers by facet: a row a value. */
+export function facetsTable({ rows }: FacetsAnswer): TableOf {
+  const names = rows[0]?.quantiles.map(({ q }) => quantileName(q)) ?? [];
+  return {
+    heads: [
+      ...['facet', 'value', 'requests'],
+      ...names.flatMap((name) => [`${name} ≈, ms`, `${name} from, ms`, `${name} to, ms`]),
+    ],
+    rows: rows.map(({ facet, value, requests, quantiles }) => [
+      ...[facet, value, requests],
+      ...quantiles.flatMap(({ ms, low_ms, high_ms }) => [ms, low_ms, high_ms]),
     ]),
   };
 }

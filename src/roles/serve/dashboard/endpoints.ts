@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { facets as allFacets } from '../../../base/facets.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
 import { anomaliesView } from '../../../views/anomalies/anomalies.ts';
 import { anomalyView } from '../../../views/anomalies/anomaly.ts';
@@ -6,6 +7,7 @@ import { anomaliesAnswer, anomalyAnswer } from '../../../views/answers/anomalies
 import { compareAnswer } from '../../../views/answers/compare.ts';
 import { compositionAnswer } from '../../../views/answers/composition.ts';
 import { densityAnswer } from '../../../views/answers/density.ts';
+import { facetsAnswer } from '../../../views/answers/facets.ts';
 import { modelsAnswer } from '../../../views/answers/models.ts';
 import { pipelineAnswer } from '../../../views/answers/pipeline.ts';
 import { releasesAnswer } from '../../../views/answers/releases.ts';
@@ -14,6 +16,7 @@ import { tailsAnswer } from '../../../views/answers/tails.ts';
 import { compareView } from '../../../views/comparison/compare.ts';
 import { compositionView } from '../../../views/composition.ts';
 import { densityView } from '../../../views/density.ts';
+import { facetsView } from '../../../views/facets.ts';
 import { modelsView } from '../../../views/models.ts';
 import { pipelineView } from '../../../views/pipeline/pipeline.ts';
 import { releasesView } from '../../../views/releases.ts';
@@ -113,6 +116,27 @@ const density = rangeEndpoint({
   wishedSteps: defaultSteps,
   question: (values, common) => ({ ...common, filters: filtersOf(values) }),
   view: densityView,
+});
+
+const facets = rangeEndpoint({
+  path: '/v1/facets',
+  summary:
+    'Percentiles of a model by host, by size and by whatever else is stored of its requests. Within 25 %.',
+  parameters: z.strictObject({
+    ...rangeParameters,
+    ...modelParameter,
+    version: requestParameters.version,
+    facet: z.enum(allFacets).optional().describe('Only this one; all of them without.'),
+    ...quantilesParameter,
+  }),
+  answer: facetsAnswer,
+  wishedSteps: defaultSteps,
+  question: ({ model, version, facet, q: quantiles }, common) => ({
+    ...common,
+    filters: { model, version, requestType: '', region: '', start: 'all' as const },
+    ...{ facet, quantiles },
+  }),
+  view: facetsView,
 });
 
 const releases = rangeEndpoint({
@@ -264,6 +288,6 @@ const pipeline = liveEndpoint({
 });
 
 export const endpoints: readonly Endpoint[] = [
-  ...[models, tails, composition, density, requests, releases],
+  ...[models, tails, composition, density, facets, requests, releases],
   ...[compare, anomalies, anomaly, pipeline],
 ];

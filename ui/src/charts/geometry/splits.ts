@@ -1,18 +1,24 @@
 import type { TailRow } from '../answers.ts';
 
+/** What is shown of a value. */
+export type SplitRow = Pick<TailRow, 'by' | 'requests'> & {
+  readonly quantiles: readonly { readonly q: number; readonly ms: number | null }[];
+};
+
 /** Values of a dimension: those with most requests are shown, the slowest of the others is named. */
 export interface ShownSplits {
-  readonly shown: readonly TailRow[];
+  readonly shown: readonly SplitRow[];
   readonly hidden: number;
   /** Largest of the last quantile among the hidden ones; null where none has one. */
   readonly slowest: {
-    readonly row: TailRow;
+    readonly row: SplitRow;
     readonly q: number;
     readonly ms: number;
   } | null;
 }
 
-export function splitsOf(rows: readonly TailRow[], most: number): ShownSplits {
+/** @param isOrdered whether the rows that are shown keep their order; by requests otherwise. */
+export function splitsOf(rows: readonly SplitRow[], most: number, isOrdered = false): ShownSplits {
   const bySize = rows.toSorted((x, y) => y.requests - x.requests);
   const hidden = bySize.slice(most);
   let slowest: ShownSplits['slowest'] = null;
@@ -21,5 +27,9 @@ export function splitsOf(rows: readonly TailRow[], most: number): ShownSplits {
     if (last === undefined || last.ms === null || last.ms <= (slowest?.ms ?? 0)) continue;
     slowest = { row, q: last.q, ms: last.ms };
   }
-  return { shown: bySize.slice(0, most), hidden: hidden.length, slowest };
+  const shown = bySize.slice(0, most);
+  return {
+    shown: isOrdered ? rows.filter((row) => shown.includes(row)) : shown,
+    ...{ hidden: hidden.length, slowest },
+  };
 }

@@ -11,6 +11,7 @@ import { ShownRange } from '../../parts/windows-note.tsx';
 import { hrefTo, onlyPanel, place } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
 import { CompositionPanel } from './composition-panel.tsx';
+import { FacetsPanel } from './facets-panel.tsx';
 import { ModelFilters } from './model-filters.tsx';
 import { fanQuantiles, modelQuestion, type splitNames, splitQuestion } from './model-question.ts';
 import { modelTitle } from './model-title.ts';
@@ -62,6 +63,7 @@ export function ModelView({ model }: { readonly model: string }) {
       <TailPanel {...{ model, overall, anomalies, releases, stagesOnly }} />
       <CompositionPanel model={model} answered={composition} stagesOnly={stagesOnly} />
       <SplitPanels model={model} splits={splits} stagesOnly={stagesOnly} />
+      <FacetsPanel model={model} />
       <RequestsPanel {...{ model, stagesOnly }} composition={composition.value.answer} />
     </>
   );

@@ -1,0 +1,74 @@
+import { type Dimension, dimensions } from '../base/dimensions.ts';
+import { type Facet, facets } from '../base/facets.ts';
+import { OperatorError } from '../base/operator-error.ts';
+import type { Config } from '../config/schema.ts';
+
+/** What tails are by: a dimension of the series, whose digests are exact, or a facet, whose bands are not. */
+export type TailsBy =
+  | { readonly kind: 'dimension'; readonly name: Dimension }
+  | { readonly kind: 'facet'; readonly name: Facet };
+
+/** Names that `--by` takes. */
+export const byNames: readonly string[] = [
+  ...dimensions.filter((name) => name !== 'model'),
+  ...facets.filter((name) => name !== 'host'),
+];
+
+/** Flags of `tails` that choose among what facets are not stored by. */
+const otherFlags = {
+  stage: '--stage',
+  region: '--region',
+  requestType: '--request-type',
+  cold: '--cold',
+  warm: '--warm',
+  input: '--input',
+} as const;
+
+interface GivenFlags extends Readonly<Partial<Record<keyof typeof otherFlags, unknown>>> {
+  readonly by?: unknown;
+  readonly model?: unknown;
+}
+
+/**
+ * What `--by` means under a configuration; undefined where it is not given.
+ *
+ * @throws OperatorError for a dimension that no series has, and for flags that a facet cannot be asked with.
+ */
+export function tailsBy(options: GivenFlags, config: Config): TailsBy | undefined {
+  const { by } = options;
+  if (typeof by !== 'string') return undefined;
+  const dimension = dimensions.find((name) => name === by);
+  if (dimension !== undefined && config.windows.dimensions.includes(dimension)) {
+    return { kind: 'dimension', name: dimension };
+  }
+  const facet = facets.find((name) => name === by);
+  const of = config.windows;
+  if (facet === undefined || !of.facets.includes(facet)) {
+    const setting = facet === undefined ? 'windows.dimensions' : 'windows.facets';
+    const values = facet === undefined ? of.dimensions : of.facets;
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot group by ${by} as ${setting} must have it: it is ${JSON.stringify(values)}`,
+      { hint: 'Events are kept by it from the time on when it is configured.' },
+    );
+  }
+  checkFacetFlags(options, facet);
+  return { kind: 'facet', name: facet };
+}
+
+function checkFacetFlags(options: GivenFlags, facet: Facet): void {
+  if (typeof options.model !== 'string') {
+    throw new OperatorError(
+      'TAILMARK_USAGE',
+      `Cannot group by ${facet} as --model must be given: facets are stored by model`,
+    );
+  }
+  const names = Object.keys(otherFlags) as (keyof typeof otherFlags)[];
+  const given = names.find((name) => options[name] !== undefined && options[name] !== 'total');
+  if (given === undefined) return;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot group by ${facet} as ${otherFlags[given]} must not be given: facets are stored for whole requests, by model and version`,
+    { hint: 'Leave it out. --model-version, --since and --until are fine.' },
+  );
+}

@@ -1,0 +1,67 @@
+import { facets as allFacets, type Facet } from '../base/facets.ts';
+import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import {
+  type FacetValue,
+  facetParameters,
+  facetValueOf,
+  type StoredFacet,
+} from '../sink/read-facets.ts';
+import { bandQuantile } from '../sketch/band-quantile.ts';
+import type { FacetsAnswer } from './answers/facets.ts';
+import { answeredRange, type Question } from './question.ts';
+import { requireModel } from './unknown-name.ts';
+import { viewRows } from './view-rows.ts';
+import { windowsOf } from './window-states.ts';
+
+export interface FacetsQuestion extends Question {
+  /** undefined for all of them. */
+  readonly facet: Facet | undefined;
+  readonly quantiles: readonly number[];
+}
+
+const minuteSeconds = 60;
+
+/**
+ * Percentiles of a model's requests by host, by size and by whatever else is stored of them. Facets are stored by the
+ * minute, by model and version: other filters do not apply.
+ *
+ * @throws UnknownName
+ */
+export async function facetsView(
+  client: ClickHouseClient,
+  { filters, range, bounds, facet, quantiles }: FacetsQuestion,
+): Promise<FacetsAnswer> {
+  const { model, version } = filters;
+  const fromSeconds = Math.floor(range.fromSeconds / minuteSeconds) * minuteSeconds;
+  const toSeconds = Math.ceil(range.toSeconds / minuteSeconds) * minuteSeconds;
+  const { rows, sql } = await viewRows<StoredFacet>(
+    client,
+    'view_facets',
+    facetParameters({
+      ...{ model, version, fromSeconds, toSeconds },
+      facets: facet === undefined ? allFacets : [facet],
+    }),
+  );
+  if (rows.length === 0) await requireModel(client, model);
+  const whole = { ...range, fromSeconds, toSeconds, stepSeconds: toSeconds - fromSeconds };
+  return {
+    range: answeredRange(whole, false),
+    windows: windowsOf(whole, bounds),
+    rows: rows.map((row) => facetRow(facetValueOf(row), quantiles)),
+    sql,
+  };
+}
+
+/** Percentiles of the requests with one value, from the bands of their totals. */
+export function facetRow(
+  { bands, ...value }: FacetValue,
+  quantiles: readonly number[],
+): FacetsAnswer['rows'][number] {
+  return {
+    ...value,
+    quantiles: quantiles.map((q) => {
+      const { ms = null, lowMs = null, highMs = null } = bandQuantile(bands, q) ?? {};
+      return { q, ms, low_ms: lowMs, high_ms: highMs };
+    }),
+  };
+}

@@ -1,0 +1,41 @@
+import { describe, expect, it } from 'vitest';
+import type { FacetRow } from '../../../ui/src/charts/answers.ts';
+import { facetGroups, largestSpread } from '../../../ui/src/charts/geometry/facets.ts';
+
+const row = (facet: string, value: string, requests: number, p99: number | null): FacetRow => ({
+  ...{ facet, value, requests },
+  quantiles: [
+    { q: 0.5, ms: 8, low_ms: 8, high_ms: 10 },
+    { q: 0.99, ms: p99, low_ms: p99, high_ms: p99 },
+  ],
+});
+
+const rows = [
+  row('host', 'pod-1', 5_000, 100),
+  row('host', 'pod-2', 5_000, 140),
+  row('input_tokens', '64-127', 6_000, 90),
+  row('input_tokens', '4-7', 1_000, 60),
+  row('input_tokens', '512-1023', 2_900, 240),
+  // Too few of its facet's requests to count.
+  row('input_tokens', '2048-4095', 90, 9_000),
+];
+
+describe('values of facets', () => {
+  it('go up by size, and from the slowest on by name', () => {
+    const groups = facetGroups(rows);
+    expect(groups.map(({ facet, rows }) => [facet, rows.map(({ value }) => value)])).toEqual([
+      ['host', ['pod-2', 'pod-1']],
+      ['input_tokens', ['4-7', '64-127', '512-1023', '2048-4095']],
+    ]);
+  });
+
+  it('differ most by the facet whose slowest value is the most times its fastest', () => {
+    const spread = largestSpread(facetGroups(rows));
+    expect(spread).toMatchObject({ facet: 'input_tokens', lowMs: 60, highMs: 240 });
+    expect([spread?.fastest.value, spread?.slowest.value]).toEqual(['4-7', '512-1023']);
+  });
+
+  it('differ by none where bands alone explain it', () => {
+    expect(largestSpread(facetGroups(rows.slice(0, 2)))).toBeUndefined();
+  });
+});

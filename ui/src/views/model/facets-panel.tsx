@@ -1,0 +1,84 @@
+import type { FacetsAnswer } from '../../../../src/views/answers/facets.ts';
+import { type FacetGroup, facetGroups, largestSpread } from '../../charts/geometry/facets.ts';
+import { SplitDots } from '../../charts/split-dots.tsx';
+import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import { formatMs, quantileName } from '../../format/number.ts';
+import { Panel } from '../../parts/panel.tsx';
+import { place } from '../../state/place.ts';
+import { facetsTable } from '../tables.ts';
+import { facetQuantiles } from './model-question.ts';
+
+interface Props {
+  readonly model: string;
+}
+
+const named = (facet: string) => facet.replaceAll('_', ' ');
+
+/** Percentiles by host, by size of the request and of the answer, by load: by all that is stored of requests. */
+export function FacetsPanel({ model }: Props) {
+  const { version } = place.value.params;
+  const question = { ...rangeParams(), model, version, q: facetQuantiles.join() };
+  const answered = useAnswer<FacetsAnswer>(questionPath('facets', question));
+  const groups = facetGroups(answered.value.answer?.rows ?? []);
+  return (
+    <Panel
+      name="facets"
+      title={<FacetsTitle groups={groups} />}
+      answered={answered}
+      minHeight={90}
+      empty={({ rows }) =>
+        rows.length === 0
+          ? 'No request of this range has a host, a size or a load. Events may have these fields.'
+          : undefined
+      }
+      table={facetsTable}
+    >
+      {() => (
+        <>
+          <div class="columns columns-splits">
+            {groups.map(({ facet, rows }) => (
+              <SplitDots
+                key={facet}
+                caption={`By ${named(facet)}`}
+                name={sentence(named(facet))}
+                rows={rows.map((row) => ({ ...row, by: row.value }))}
+                extent={extentOf(groups)}
+                isOrdered
+                isApproximate
+              />
+            ))}
+          </div>
+          <p class="hint">
+            Whole requests of {version === undefined ? 'all versions' : shownName(version)}, all
+            regions, types and starts. Percentiles are read from bands, within 25 %.
+          </p>
+        </>
+      )}
+    </Panel>
+  );
+}
+
+/** "By input tokens p99 goes from 120 ms (64-127) to 1.4 s (2048-4095)". */
+function FacetsTitle({ groups }: { readonly groups: readonly FacetGroup[] }) {
+  const spread = largestSpread(groups);
+  if (spread === undefined) return <>By size, host and load</>;
+  const { facet, fastest, slowest, lowMs, highMs } = spread;
+  const level = quantileName(slowest.quantiles.at(-1)?.q ?? 0.99);
+  return (
+    <>
+      By {named(facet)}: {level} from ≈{formatMs(lowMs)} ({shownName(fastest.value)}) to ≈
+      {formatMs(highMs)} ({shownName(slowest.value)})
+    </>
+  );
+}
+
+const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
+
+/** Least and largest percentile of all facets, so that they compare. */
+function extentOf(groups: readonly FacetGroup[]): readonly [number, number] {
+  const values = groups.flatMap(({ rows }) =>
+    rows.flatMap(({ quantiles }) => quantiles.flatMap(({ ms }) => (ms ? [ms] : []))),
+  );
+  return values.length === 0 ? [1, 1000] : [Math.min(...values), Math.max(...values)];
+}
