@@ -116,7 +116,7 @@ async function readSizes(
   { model }: Pick<SidesQuery, 'model'>,
   side: ComparedSide,
 ): Promise<SizePart[]> {
-  return readFacets(client, { model, ...side, facets: sizeFacets });
+  return readFacets(client, { model, ...side, facets: sizeFacets, levels: [] });
 }
 
 /** Decodes rows of sql/queries/comparison_blocks.sql, by block. */

@@ -1,12 +1,6 @@
 import { facets as allFacets, type Facet } from '../base/facets.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import {
-  type FacetValue,
-  facetParameters,
-  facetValueOf,
-  type StoredFacet,
-} from '../sink/read-facets.ts';
-import { bandQuantile } from '../sketch/band-quantile.ts';
+import { facetParameters, facetValueOf, type StoredFacet } from '../sink/read-facets.ts';
 import type { FacetsAnswer } from './answers/facets.ts';
 import { answeredRange, type Question } from './question.ts';
 import { requireModel } from './unknown-name.ts';
@@ -40,6 +34,7 @@ export async function facetsView(
     facetParameters({
       ...{ model, version, fromSeconds, toSeconds },
       facets: facet === undefined ? allFacets : [facet],
+      levels: quantiles,
     }),
   );
   if (rows.length === 0) await requireModel(client, model);
@@ -47,21 +42,10 @@ export async function facetsView(
   return {
     range: answeredRange(whole, false),
     windows: windowsOf(whole, bounds),
-    rows: rows.map((row) => facetRow(facetValueOf(row), quantiles)),
-    sql,
-  };
-}
-
-/** Percentiles of the requests with one value, from the bands of their totals. */
-export function facetRow(
-  { bands, ...value }: FacetValue,
-  quantiles: readonly number[],
-): FacetsAnswer['rows'][number] {
-  return {
-    ...value,
-    quantiles: quantiles.map((q) => {
-      const { ms = null, lowMs = null, highMs = null } = bandQuantile(bands, q) ?? {};
-      return { q, ms, low_ms: lowMs, high_ms: highMs };
+    rows: rows.map((row) => {
+      const { bands: _, ...value } = facetValueOf(row, quantiles);
+      return { ...value, quantiles: [...value.quantiles] };
     }),
+    sql,
   };
 }

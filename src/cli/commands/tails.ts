@@ -15,7 +15,6 @@ import {
   type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
-import { facetRow } from '../../views/facets.ts';
 import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
@@ -115,9 +114,12 @@ async function printFacet(
   ];
   const { model, version } = filterOf(options);
   const values = await withClickHouse(config, 'read tails', (client) =>
-    readFacets(client, { model, version, fromSeconds, toSeconds, facets: [facet] }),
+    readFacets(client, {
+      ...{ model, version, fromSeconds, toSeconds },
+      ...{ facets: [facet], levels: facetQuantiles },
+    }),
   );
-  const rows = values.map((value) => facetRow(value, facetQuantiles));
+  const rows = values.map(({ bands: _, ...value }) => value);
   if (options.json === true) {
     const [from, to] = [fromSeconds, toSeconds].map((s) => new Date(s * 1000).toISOString());
     io.out(`${JSON.stringify({ from, to, by: facet, tails: rows })}\n`);

@@ -1,4 +1,4 @@
-import type { FacetRow } from '../../views/answers/facets.ts';
+import type { FacetValue } from '../../sink/read-facets.ts';
 import { formatMs } from '../../views/text/format.ts';
 import { colorsOf } from './colors.ts';
 import { renderTable, right } from './table.ts';
@@ -7,7 +7,10 @@ import { renderTable, right } from './table.ts';
 export const facetQuantiles = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 
 /** Renders percentiles by the values of a facet, and how exact they are. */
-export function renderFacetTails(rows: readonly FacetRow[], color: boolean): string {
+export function renderFacetTails(
+  rows: readonly Omit<FacetValue, 'bands'>[],
+  color: boolean,
+): string {
   const { bold, dim } = colorsOf({ color });
   const table = renderTable({
     color,
@@ -16,7 +19,7 @@ export function renderFacetTails(rows: readonly FacetRow[], color: boolean): str
       { text: value === '' ? '(none)' : value, style: bold },
       requests.toLocaleString('en-US'),
       ...quantiles.map(({ q, ms }) => {
-        const text = ms === null ? '' : `≈${formatMs(ms)}`;
+        const text = `≈${formatMs(ms)}`;
         return q === 0.99 ? { text, style: bold } : text;
       }),
     ]),
