@@ -58,9 +58,9 @@ export interface ClosedTrace {
 }
 
 /** What identifies a span in its trace; '' for one without an id. The halves of a shared span are two. */
-export function spanKey({ idHigh, idLow, isShared }: TraceSpan): string {
-  const id = idText(idHigh, idLow);
-  return isShared && id !== '' ? `${id}/server` : id;
+export function spanKey(span: TraceSpan): string {
+  const id = idOf(span);
+  return span.isShared && id !== '' ? `${id}/server` : id;
 }
 
 export function hasParent({ parentHigh, parentLow }: TraceSpan): boolean {
@@ -81,6 +81,16 @@ export function idText(high: number, low: number): string {
   if ((high | low) === 0) return '';
   const digits = (half: number) => (half >>> 0).toString(16).padStart(8, '0');
   return digits(high) + digits(low);
+}
+
+/** Text of a span's id. */
+export function idOf({ idHigh, idLow }: TraceSpan): string {
+  return idText(idHigh, idLow);
+}
+
+/** Text of its parent's id. */
+export function parentOf({ parentHigh, parentLow }: TraceSpan): string {
+  return idText(parentHigh, parentLow);
 }
 
 /** Returns the halves of an id of up to 16 hexadecimal digits; of a longer one, of its end. */

@@ -1,5 +1,5 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
-import type { Span } from '../../formats/spans/span.ts';
+import { isEntry, type Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import { fieldsOf } from '../../formats/spans/span-fields.ts';
 import { idHalves, type TraceSpan } from '../trace.ts';
@@ -17,7 +17,8 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   const id = idHalves(span.spanId);
   const parent = idHalves(parentSpanId);
   const service = textFrom(span.resource, 'service.name') ?? '';
-  const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
+  const isTop = parentSpanId === '' || isEntry(span.kind, span.parentIsRemote);
+  const mayBeRoot = isTop || rules.rootNames.has(name);
   const isWhole = rules.stagesFrom === 'triton';
   const fields = mayBeRoot ? fieldsOf(span, rules.fields) : undefined;
   return {
