@@ -1,4 +1,4 @@
-import { highHalfOf, lowHalfOf } from '../formats/spans/trace/trace-id.ts';
+import { highHalfOf, lowHalfOf } from '../formats/spans/trace/ids.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import { SlotQueue } from './slot-queue.ts';
 import { NO_SPAN, SpanStore } from './span-store.ts';

@@ -92,9 +92,3 @@ export function idOf({ idHigh, idLow }: TraceSpan): string {
 export function parentOf({ parentHigh, parentLow }: TraceSpan): string {
   return idText(parentHigh, parentLow);
 }
-
-/** Returns the halves of an id of up to 16 hexadecimal digits; of a longer one, of its end. */
-export function idHalves(text: string): { readonly high: number; readonly low: number } {
-  const half = (from: number, to?: number) => Number.parseInt(text.slice(from, to) || '0', 16) | 0;
-  return { high: half(-16, -8), low: half(-8) };
-}

@@ -2,7 +2,8 @@ import type { EventDraft } from '../../formats/format-reader.ts';
 import { isEntry, type Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import { fieldsOf } from '../../formats/spans/span-fields.ts';
-import { idHalves, type TraceSpan } from '../trace.ts';
+import { idHalves } from '../../formats/spans/trace/ids.ts';
+import type { TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /** Memory of a span without its names and attributes, of fields, and of an attribute, estimated. */

@@ -18,7 +18,7 @@ import { TraceAssembler, type TraceSink } from '../../assemble/trace-assembler.t
 import type { DecodeSink } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
-import { lowHalfOf } from '../../formats/spans/trace/trace-id.ts';
+import { lowHalfOf } from '../../formats/spans/trace/ids.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
 import type { RecordBatch, Records } from '../../source/record.ts';
 import type { EventCheck } from './event-check.ts';

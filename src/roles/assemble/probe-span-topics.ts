@@ -5,7 +5,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { AssembleTopic } from '../../config/assemble.ts';
 import type { Config } from '../../config/schema.ts';
-import { lowHalfOf } from '../../formats/spans/trace/trace-id.ts';
+import { lowHalfOf } from '../../formats/spans/trace/ids.ts';
 import { RecordList } from '../../source/record.ts';
 import {
   type NewestRecord,

@@ -18,3 +18,9 @@ export function highHalfOf(id: string): string {
   const high = id.slice(0, -HALF_DIGITS).padStart(HALF_DIGITS, '0');
   return high === noHalf ? '' : high;
 }
+
+/** Returns the halves of an id of up to 16 hexadecimal digits; of a longer one, of its end. */
+export function idHalves(text: string): { readonly high: number; readonly low: number } {
+  const half = (from: number, to?: number) => Number.parseInt(text.slice(from, to) || '0', 16) | 0;
+  return { high: half(-16, -8), low: half(-8) };
+}
