@@ -1,3 +1,4 @@
+import { highHalfOf, lowHalfOf } from '../formats/spans/trace/ids.ts';
 import type { Checkpoint } from './checkpoints.ts';
 import { SlotQueue } from './slot-queue.ts';
 import { NO_SPAN, SpanStore } from './span-store.ts';
@@ -15,7 +16,10 @@ export const UNKNOWN = -1;
  * their spans do: as objects, hundreds of thousands of them would cost the garbage collector too much.
  */
 export class TraceTable {
-  readonly #slots = new Map<string, number>();
+  /** Slots of the traces whose id has more than 16 digits, by all of them. */
+  readonly #byId = new Map<string, number>();
+  /** Slot of the newest trace whose id ends with these 16 digits. Nearly always there is one. */
+  readonly #byLowHalf = new Map<string, number>();
   readonly #spans = new SpanStore();
   /** Keys of the spans of a trace, once there are many. */
   readonly #keys = new Map<number, Set<string>>();
@@ -30,7 +34,14 @@ export class TraceTable {
   #lastId = '';
   #lastSlot = UNKNOWN;
 
+  /** The id of each trace: with 32 digits, once a span had them. */
   readonly ids: string[] = [];
+  readonly #lowHalves: string[] = [];
+  /** '' where no span had more than 16 digits. */
+  readonly #highHalves: string[] = [];
+  /** The traces before and behind one of those that end with the same 16 digits. */
+  #newer = new Int32Array(0);
+  #older = new Int32Array(0);
   readonly checkpoints: (Checkpoint | undefined)[] = [];
   /** Where the first span was. */
   offsets = new Float64Array(0);
@@ -48,26 +59,41 @@ export class TraceTable {
   #lastSpans = new Int32Array(0);
 
   get size(): number {
-    return this.#slots.size;
+    return this.knownByLast.size;
   }
 
-  /** Returns the slot of a trace, or `UNKNOWN`. */
+  /**
+   * Returns the slot of a trace, or `UNKNOWN`. Ids of up to 16 digits are of the trace whose id ends with them.
+   * Ids of 32 digits that differ are of different traces, also where both end with the same 16.
+   */
   find(id: string): number {
     if (id === this.#lastId) return this.#lastSlot;
-    const slot = this.#slots.get(id) ?? UNKNOWN;
+    const slot = this.#find(id);
     this.#lastId = id;
     this.#lastSlot = slot;
     return slot;
+  }
+
+  #find(id: string): number {
+    const [high, low] = [highHalfOf(id), lowHalfOf(id)];
+    const newest = this.#byLowHalf.get(low) ?? UNKNOWN;
+    if (newest === UNKNOWN || high === '') return newest;
+    const known = this.#highHalves[newest] as string;
+    if (known === high) return newest;
+    if (known !== '') return this.#byId.get(high + low) ?? UNKNOWN;
+    this.ids[newest] = id;
+    this.#highHalves[newest] = high;
+    this.#byId.set(high + low, newest);
+    return newest;
   }
 
   /** Adds an open trace that is not known. Returns its slot. */
   add(id: string, checkpoint: Checkpoint, offset: number, index: number, nowMs: number): number {
     if (this.#free.length === 0 && this.#used === this.isOpen.length) this.#grow();
     const slot = this.#free.pop() ?? this.#used++;
-    this.#slots.set(id, slot);
+    this.#name(slot, id);
     this.#lastId = id;
     this.#lastSlot = slot;
-    this.ids[slot] = id;
     this.checkpoints[slot] = checkpoint;
     checkpoint.traces++;
     this.offsets[slot] = offset;
@@ -137,12 +163,38 @@ export class TraceTable {
     const checkpoint = this.checkpoints[slot];
     if (checkpoint !== undefined) checkpoint.traces--;
     this.knownByLast.remove(slot);
-    this.#slots.delete(this.ids[slot] as string);
+    this.#unname(slot);
     this.#lastId = '';
     this.#lastSlot = UNKNOWN;
-    this.ids[slot] = '';
     this.checkpoints[slot] = undefined;
     this.#free.push(slot);
+  }
+
+  #name(slot: number, id: string): void {
+    const [high, low] = [highHalfOf(id), lowHalfOf(id)];
+    const older = this.#byLowHalf.get(low) ?? UNKNOWN;
+    this.ids[slot] = id;
+    this.#lowHalves[slot] = low;
+    this.#highHalves[slot] = high;
+    this.#newer[slot] = UNKNOWN;
+    this.#older[slot] = older;
+    if (older !== UNKNOWN) this.#newer[older] = slot;
+    this.#byLowHalf.set(low, slot);
+    if (high !== '') this.#byId.set(high + low, slot);
+  }
+
+  #unname(slot: number): void {
+    const [high, low] = [this.#highHalves[slot] as string, this.#lowHalves[slot] as string];
+    const newer = this.#newer[slot] as number;
+    const older = this.#older[slot] as number;
+    if (high !== '') this.#byId.delete(high + low);
+    if (older !== UNKNOWN) this.#newer[older] = newer;
+    if (newer !== UNKNOWN) this.#older[newer] = older;
+    else if (older === UNKNOWN) this.#byLowHalf.delete(low);
+    else this.#byLowHalf.set(low, older);
+    this.ids[slot] = '';
+    this.#lowHalves[slot] = '';
+    this.#highHalves[slot] = '';
   }
 
   #noSpans(slot: number): void {
@@ -171,6 +223,8 @@ export class TraceTable {
     const slots = Math.max(MIN_SLOTS, this.isOpen.length * 2);
     this.offsets = larger(this.offsets, new Float64Array(slots));
     this.indexes = larger(this.indexes, new Int32Array(slots));
+    this.#newer = larger(this.#newer, new Int32Array(slots));
+    this.#older = larger(this.#older, new Int32Array(slots));
     this.firstMs = larger(this.firstMs, new Float64Array(slots));
     this.lastMs = larger(this.lastMs, new Float64Array(slots));
     this.isOpen = larger(this.isOpen, new Uint8Array(slots));

@@ -58,9 +58,9 @@ export interface ClosedTrace {
 }
 
 /** What identifies a span in its trace; '' for one without an id. The halves of a shared span are two. */
-export function spanKey({ idHigh, idLow, isShared }: TraceSpan): string {
-  const id = idText(idHigh, idLow);
-  return isShared && id !== '' ? `${id}/server` : id;
+export function spanKey(span: TraceSpan): string {
+  const id = idOf(span);
+  return span.isShared && id !== '' ? `${id}/server` : id;
 }
 
 export function hasParent({ parentHigh, parentLow }: TraceSpan): boolean {
@@ -83,8 +83,12 @@ export function idText(high: number, low: number): string {
   return digits(high) + digits(low);
 }
 
-/** Returns the halves of an id of up to 16 hexadecimal digits; of a longer one, of its end. */
-export function idHalves(text: string): { readonly high: number; readonly low: number } {
-  const half = (from: number, to?: number) => Number.parseInt(text.slice(from, to) || '0', 16) | 0;
-  return { high: half(-16, -8), low: half(-8) };
+/** Text of a span's id. */
+export function idOf({ idHigh, idLow }: TraceSpan): string {
+  return idText(idHigh, idLow);
+}
+
+/** Text of its parent's id. */
+export function parentOf({ parentHigh, parentLow }: TraceSpan): string {
+  return idText(parentHigh, parentLow);
 }

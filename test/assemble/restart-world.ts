@@ -75,8 +75,10 @@ export function drawLog(random: Random, length: number): LogRecord[] {
     const spans = Array.from({ length: below(random, 4) }, () => {
       if (random.chance(0.1)) sent += 1 + below(random, 3);
       const isTrickle = trickle && random.chance(0.1);
-      const traceId = isTrickle ? 'always' : `t${(sent + below(random, ids)) % 200}`;
-      return { traceId, spanId: random.chance(0.1) ? span : ++span };
+      const short = isTrickle ? 'always' : `t${(sent + below(random, ids)) % 200}`;
+      const spanId = random.chance(0.1) ? span : ++span;
+      // Of one trace some services know 32 digits of its id, and some the last 16.
+      return { traceId: span % 3 === 0 ? `1${short.padStart(16, '0')}` : short, spanId };
     });
     const isOdd = random.uniform() < oddShare;
     const jitterMs = isOdd ? 1e9 * (random.uniform() - 0.5) : -below(random, 2 * stepMs);

@@ -2,7 +2,7 @@ import { limits } from '../../base/limits.ts';
 import { MessageView } from '../../formats/otlp/message-view.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
-import type { Attributes } from '../../formats/spans/span.ts';
+import { type Attributes, isEntry, parentIsRemoteBy } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import type { SpanFault } from '../../formats/spans/span-reader.ts';
 import { ReusedSpan } from '../trace.ts';
@@ -48,6 +48,9 @@ export class OtlpTraceReader {
   #nameEnd = NOT_FOUND;
   #startAt = NOT_FOUND;
   #endAt = NOT_FOUND;
+  #kind = 0;
+  /** The second byte of the flags, which says where the parent is; 0 for the others. */
+  #flags = 0;
 
   constructor(rules: TraceRules) {
     this.#rules = rules;
@@ -108,8 +111,10 @@ export class OtlpTraceReader {
     span.name = this.#texts.get(this.#message, bytes, this.#nameAt, this.#nameEnd);
     span.service = service;
     span.bytes = SPAN_BYTES + 2 * (span.name.length + service.length);
-    const isRoot = (span.parentHigh | span.parentLow) === 0 || rootNames.has(span.name);
-    if (isRoot) {
+    const isTop =
+      (span.parentHigh | span.parentLow) === 0 ||
+      isEntry(this.#kind, parentIsRemoteBy(this.#flags));
+    if (isTop || rootNames.has(span.name)) {
       const fields = this.#roots.read(bytes, start, end, this.#traceId, attributes);
       if (fields === undefined) return false;
       span.fields = fields;
@@ -134,6 +139,7 @@ export class OtlpTraceReader {
   #find(bytes: Buffer, start: number, end: number): boolean {
     let [traceAt, spanAt, parentAt] = [NOT_FOUND, NOT_FOUND, NOT_FOUND];
     let [nameAt, nameEnd, startAt, endAt] = [NOT_FOUND, NOT_FOUND, NOT_FOUND, NOT_FOUND];
+    let [kind, flags] = [0, 0];
     let pos = start;
     while (pos < end) {
       switch (bytes[pos++]) {
@@ -160,8 +166,11 @@ export class OtlpTraceReader {
           nameEnd = nameAt + (bytes[pos] as number);
           pos = nameEnd;
           break;
-        // Kind and the counts of what was dropped.
         case 0x30:
+          kind = bytes[pos++] as number;
+          if (kind >= 0x80) return false;
+          break;
+        // The counts of what was dropped.
         case 0x50:
         case 0x60:
         case 0x70:
@@ -194,6 +203,7 @@ export class OtlpTraceReader {
         // Flags, of field 16.
         case 0x85:
           if (bytes[pos] !== 1) return false;
+          flags = (bytes[pos + 2] as number) << 8;
           pos += 5;
           break;
         default:
@@ -207,6 +217,8 @@ export class OtlpTraceReader {
     this.#nameEnd = nameEnd;
     this.#startAt = startAt;
     this.#endAt = endAt;
+    this.#kind = kind;
+    this.#flags = flags;
     const hasAll = traceAt >= 0 && spanAt >= 0 && nameAt >= 0 && startAt >= 0 && endAt >= 0;
     return pos === end && hasAll;
   }

@@ -1,8 +1,9 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
-import type { Span } from '../../formats/spans/span.ts';
+import { isEntry, type Span } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import { fieldsOf } from '../../formats/spans/span-fields.ts';
-import { idHalves, type TraceSpan } from '../trace.ts';
+import { idHalves } from '../../formats/spans/trace/ids.ts';
+import type { TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /** Memory of a span without its names and attributes, of fields, and of an attribute, estimated. */
@@ -17,7 +18,8 @@ export function traceSpanOf(span: Span, rules: TraceRules): TraceSpan {
   const id = idHalves(span.spanId);
   const parent = idHalves(parentSpanId);
   const service = textFrom(span.resource, 'service.name') ?? '';
-  const mayBeRoot = parentSpanId === '' || rules.rootNames.has(name);
+  const isTop = parentSpanId === '' || isEntry(span.kind, span.parentIsRemote);
+  const mayBeRoot = isTop || rules.rootNames.has(name);
   const isWhole = rules.stagesFrom === 'triton';
   const fields = mayBeRoot ? fieldsOf(span, rules.fields) : undefined;
   return {

@@ -1,7 +1,7 @@
 import { stageName, totalStage } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
 import { toNanosecond } from '../../formats/spans/span.ts';
-import { hasParent, haveSameId, idText, isChild, type TraceSpan } from '../trace.ts';
+import { hasParent, haveSameId, idOf, isChild, parentOf, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
 /**
@@ -24,7 +24,7 @@ export function stagesOf(
   const servers = sharedOf(spans);
   let byId: ReadonlyMap<string, TraceSpan> | undefined;
   const isBelow = (span: TraceSpan, top: TraceSpan, stage: string) => {
-    byId ??= new Map(spans.map((each) => [idText(each.idHigh, each.idLow), each]));
+    byId ??= new Map(spans.map((each) => [idOf(each), each]));
     return reaches(span, top, byId, (ancestor) => stageOf.get(ancestor.name) === stage);
   };
   for (const span of spans) {
@@ -96,7 +96,7 @@ function reaches(
 ): boolean {
   let at: TraceSpan | undefined = span;
   for (let depth = 0; depth < MAX_DEPTH; depth++) {
-    at = byId.get(idText(at.parentHigh, at.parentLow));
+    at = byId.get(parentOf(at));
     if (at === undefined) return false;
     if (haveSameId(at, root)) return true;
     if (isOfStage(at)) return false;

@@ -1,8 +1,10 @@
-import type { DraftSink, EventDraft } from '../../formats/format-reader.ts';
+import type { DraftSink, EventDraft, Origin } from '../../formats/format-reader.ts';
+import type { Preset } from '../../formats/spans/presets/preset.ts';
 import { spanPresets } from '../../formats/spans/presets/span-presets.ts';
 import type { Span } from '../../formats/spans/span.ts';
 import { emitSpan } from '../../formats/spans/span-events.ts';
 import type { SpanReader } from '../../formats/spans/span-reader.ts';
+import { NestedCalls } from '../../formats/spans/trace/nested-calls.ts';
 import type { ConvertOptions, InputFile } from '../file-format.ts';
 import { jsonValues, tooLongValue } from '../json-values.ts';
 
@@ -17,8 +19,14 @@ export interface SpanForm {
 
 /** Longest part of a text that cannot be read which goes into a dead letter. */
 const maxCharsKept = 64 * 1024;
+/** Spans of a file that are held at least until it is known what is below them, and their characters. */
+const HELD_SPANS = 20_000;
+const HELD_CHARS = 32 * 1024 * 1024;
 
-/** Converts files of spans, each an event of its own or none. `--model` is that of spans which name none. */
+/**
+ * Converts files of spans, each an event of its own or none. `--model` is that of spans which name none. A call
+ * around one that counts is none; of a large file this is seen within `HELD_SPANS`.
+ */
 export async function convertSpans(
   files: readonly InputFile[],
   { read, start, finish = (event) => event }: SpanForm,
@@ -31,16 +39,76 @@ export async function convertSpans(
   };
   const presets = spanPresets();
   for (const file of files) {
+    const held = new HeldSpans(presets, complete, sink);
     for await (const text of jsonValues(file.open(), start)) {
       const kept = () => Buffer.from((text ?? '').slice(0, maxCharsKept));
       const problem =
         text === undefined
           ? tooLongValue
           : read(text, {
-              span: (span, origin) => emitSpan(span, origin, presets, sink, complete),
-              malformed: (detail, origin) => sink.reject('invalid_line', detail, origin),
+              span: (span, origin) => held.add({ span, origin }),
+              malformed: (detail, origin) => held.add({ detail, origin }),
             });
-      if (problem !== undefined) sink.reject('invalid_line', problem, { bytes: kept });
+      if (problem !== undefined) held.add({ detail: problem, origin: { bytes: kept } });
+      held.addChars(text?.length ?? 0);
     }
+    held.end();
+  }
+}
+
+/** A span of a file, or what stands where one should. */
+type Held =
+  | { readonly span: Span; readonly origin: Origin }
+  | { readonly detail: string; readonly origin: Origin };
+
+/** Spans of a file in their order, of which the older part is handed on when there are many. */
+class HeldSpans {
+  readonly #presets: readonly Preset[];
+  readonly #finish: (event: EventDraft, span: Span) => EventDraft;
+  readonly #sink: DraftSink;
+  #held: Held[] = [];
+  /** Those of the older part, and the characters that the younger one was read from. */
+  #olderCount = 0;
+  #chars = 0;
+
+  constructor(
+    presets: readonly Preset[],
+    finish: (event: EventDraft, span: Span) => EventDraft,
+    sink: DraftSink,
+  ) {
+    this.#presets = presets;
+    this.#finish = finish;
+    this.#sink = sink;
+  }
+
+  add(one: Held): void {
+    this.#held.push(one);
+  }
+
+  /** Ends a part of the file that was read as a whole. */
+  addChars(count: number): void {
+    this.#chars += count;
+    const youngerCount = this.#held.length - this.#olderCount;
+    if (youngerCount < HELD_SPANS && this.#chars < HELD_CHARS) return;
+    this.#handOn(this.#olderCount);
+    this.#olderCount = this.#held.length;
+    this.#chars = 0;
+  }
+
+  end(): void {
+    this.#handOn(this.#held.length);
+  }
+
+  /** Hands on the first ones, by all that are held. */
+  #handOn(count: number): void {
+    const spans = this.#held.flatMap((one) => ('span' in one ? one.span : []));
+    const calls = new NestedCalls(spans, this.#presets, this.#finish);
+    let place = 0;
+    for (const one of this.#held.slice(0, count)) {
+      if (!('span' in one)) this.#sink.reject('invalid_line', one.detail, one.origin);
+      else if (calls.isOuter(place++)) this.#sink.skip(1);
+      else emitSpan(one.span, one.origin, this.#presets, this.#sink, this.#finish);
+    }
+    this.#held = this.#held.slice(count);
   }
 }

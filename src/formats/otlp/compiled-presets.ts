@@ -1,5 +1,6 @@
 import { dimensions } from '../../base/dimensions.ts';
 import {
+  callKinds,
   type DurationSource,
   type Mark,
   type Preset,
@@ -34,6 +35,8 @@ export interface CompiledDuration {
 export interface CompiledPreset {
   readonly knows: readonly (readonly CompiledMark[])[];
   readonly counts: readonly CompiledMark[] | undefined;
+  /** By the index of the kind of call. */
+  readonly kinds: readonly (readonly CompiledMark[])[];
   /** By the index of the dimension. */
   readonly dimensions: readonly Int32Array[];
   readonly id: Int32Array;
@@ -95,6 +98,7 @@ export class CompiledPresets {
         .map((marks) => this.#marks(marks))
         .sort((a, b) => Number(hasName(a)) - Number(hasName(b))),
       counts: preset.counts && this.#marks(preset.counts),
+      kinds: callKinds.map((kind) => this.#marks(preset.kinds?.[kind] ?? [])),
       dimensions: dimensions.map((name) => this.#sources(texts[name] ?? [])),
       id: this.#sources(texts.id ?? []),
       inputTokens: this.#keysOf(preset.inputTokens),

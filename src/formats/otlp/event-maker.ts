@@ -43,6 +43,8 @@ export class EventMaker {
   /** Interned names of each preset's stages; -1: not yet. */
   readonly #stageIds: readonly Int32Array[];
   #stagesGeneration = -1;
+  /** Preset of the last span. */
+  #number = -1;
 
   constructor(compiled: CompiledPresets, scanner: SpanScanner, options: DecoderOptions) {
     this.#compiled = compiled;
@@ -64,6 +66,7 @@ export class EventMaker {
   /** Makes `event` of the scanned span, and says what becomes of it. */
   make(bytes: Buffer, resource: Resource): number {
     const number = this.#presetOf(bytes);
+    this.#number = number;
     const preset = this.#compiled.presets[number];
     if (preset === undefined) return outcomes.skip;
     if (preset.counts !== undefined && !this.#hasAny(preset.counts, bytes)) return outcomes.skip;
@@ -82,6 +85,15 @@ export class EventMaker {
     if (!isPlain) return outcomes.doubt;
     this.#intern(preset, this.#stageIds[number] as Int32Array, bytes, resource);
     return outcomes.event;
+  }
+
+  /** Kind of the call that the last span is, by its index. */
+  callKind(bytes: Buffer): number {
+    const kinds = this.#compiled.presets[this.#number]?.kinds ?? [];
+    for (let kind = 0; kind < kinds.length; kind++) {
+      if (this.#hasAny(kinds[kind] as readonly CompiledMark[], bytes)) return kind;
+    }
+    return 0;
   }
 
   /** Index of the first preset that knows the span, or -1. */

@@ -7,6 +7,7 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
 import { bracketsExcess } from '../json-brackets.ts';
 import { readOtlpJson } from '../spans/otlp-json.ts';
+import type { Span } from '../spans/span.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { SpanDrafts } from './span-drafts.ts';
 
@@ -14,6 +15,11 @@ import { SpanDrafts } from './span-drafts.ts';
 const LETTER_BYTES = limits.deadLetterBytesPerChunk;
 const NO_BYTES = Buffer.alloc(0);
 const byteOrderMark = 3;
+
+/** A span of a message, or what stands where one should. */
+type Found =
+  | { readonly span: Span; readonly origin: Origin }
+  | { readonly detail: string; readonly origin: Origin; readonly reason: RejectReason };
 
 /**
  * Decodes ExportTraceServiceRequests in JSON, with the events and counts of `OtlpProtoDecoder`. It parses the
@@ -63,15 +69,30 @@ export class OtlpJsonDecoder implements EventDecoder {
       isOver ||= beyond !== undefined;
       return !isOver;
     };
+    const found: Found[] = [];
+    const keep = (one: Found) => {
+      if (found.length <= limits.eventsPerMessage) found.push(one);
+    };
     const problem = readOtlpJson(text, {
-      span: (span, origin) => {
-        if (isWithin(origin)) drafts.span(span, origin, 0, end);
-      },
-      malformed: (detail, origin, reason = 'bad_field') => {
-        if (isWithin(origin)) drafts.rejectAt(reason, detail, 0, end);
-      },
+      span: (span, origin) => keep({ span, origin }),
+      malformed: (detail, origin, reason = 'bad_field') => keep({ detail, origin, reason }),
     });
+    this.#handOn(found, end, isWithin);
     return problem === undefined ? drafts.index : whole('invalid_json', problem);
+  }
+
+  #handOn(found: readonly Found[], end: number, isWithin: (origin: Origin) => boolean): void {
+    const drafts = this.#drafts;
+    const calls = drafts.nestedCalls(found.flatMap((one) => ('span' in one ? one.span : [])));
+    let place = 0;
+    for (const one of found) {
+      const { origin } = one;
+      const isOuter = 'span' in one && calls.isOuter(place++);
+      if (!isWithin(origin)) return;
+      if (isOuter) drafts.skip(1);
+      else if ('span' in one) drafts.span(one.span, origin, 0, end);
+      else drafts.rejectAt(one.reason, one.detail, 0, end);
+    }
   }
 
   letter(message: Buffer, start: number, end: number): Buffer {

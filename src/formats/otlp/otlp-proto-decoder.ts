@@ -3,12 +3,16 @@ import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import { otlpSpan } from '../spans/otlp-proto.ts';
+import { type CallKind, callKinds } from '../spans/presets/preset.ts';
+import type { Attributes } from '../spans/span.ts';
+import { SpanLinks } from '../spans/trace/span-links.ts';
 import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
 import { MessageView } from './message-view.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
+import { SpanIds } from './span-ids.ts';
 import { SpanScanner } from './span-scanner.ts';
 
 /** Bytes of resources and scopes that the letters of one message repeat. Later letters are without them. */
@@ -16,7 +20,7 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 
 /**
  * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other is
- * none by intent. A plain span costs no allocation; `SpanDrafts` decides of any other.
+ * none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts` decides of any other.
  *
  * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected, and
  * none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A request
@@ -31,8 +35,13 @@ export class OtlpProtoDecoder implements EventDecoder {
   readonly #scanner: SpanScanner;
   readonly #maker: EventMaker;
   readonly #resources: Resources;
-  readonly #noResource: Resource;
   readonly #drafts: SpanDrafts;
+  readonly #links = new SpanLinks();
+  readonly #ids = new SpanIds();
+  /** Kinds of calls that are events, by the places of their spans; undefined: not asked yet. */
+  readonly #kinds: (CallKind | 'none' | undefined)[] = [];
+  #resource: Resource;
+  #resourceNumber = -1;
   #fallbackCount = 0;
   /** Whether a span is handed on, whose letter then needs its resource and scope. */
   #isInSpan = false;
@@ -51,7 +60,7 @@ export class OtlpProtoDecoder implements EventDecoder {
       options.values,
       options.maxDimensionBytes,
     );
-    this.#noResource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
+    this.#resource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
     this.#drafts = new SpanDrafts(options);
   }
 
@@ -98,9 +107,9 @@ export class OtlpProtoDecoder implements EventDecoder {
   #spans(message: Buffer, sink: DecodeSink): void {
     const envelope = this.#envelope;
     const drafts = this.#drafts;
-    let resourceNumber = -1;
-    let resource = this.#noResource;
-    while (envelope.next()) {
+    this.#resourceNumber = -1;
+    const isLinked = this.#link(message);
+    for (let place = 0; envelope.next(); place++) {
       const { start, end } = envelope;
       const { excess } = drafts;
       if (excess !== undefined) {
@@ -108,18 +117,17 @@ export class OtlpProtoDecoder implements EventDecoder {
         drafts.rejectAt('too_many_events', excess, start, message.length);
         return;
       }
-      if (resourceNumber !== envelope.resourceNumber) {
-        resourceNumber = envelope.resourceNumber;
-        resource = this.#resources.find(message, envelope.resourceStart, envelope.resourceEnd);
-      }
       this.#isInSpan = true;
-      const { attributes } = resource;
+      const { attributes } = this.#resourceAt(message);
       if ('detail' in attributes) {
         drafts.rejectAt(attributes.reason ?? 'invalid_protobuf', attributes.detail, start, end);
         continue;
       }
-      const isPlain = !this.#hasRules && this.#scanner.scan(message, start, end);
-      const outcome = isPlain ? this.#maker.make(message, resource) : outcomes.doubt;
+      let outcome = this.#make(message);
+      if (isLinked && outcome !== outcomes.skip && this.#links.hasChildren(place)) {
+        if (this.#isOuter(message, place, outcome)) outcome = outcomes.skip;
+        else outcome = this.#make(message);
+      }
       if (outcome === outcomes.event) {
         drafts.index++;
         sink.event(this.#maker.event, start, end);
@@ -134,4 +142,78 @@ export class OtlpProtoDecoder implements EventDecoder {
       }
     }
   }
+
+  /** Resource of the envelope's span. */
+  #resourceAt(message: Buffer): Resource {
+    const { resourceNumber, resourceStart, resourceEnd } = this.#envelope;
+    if (this.#resourceNumber !== resourceNumber) {
+      this.#resourceNumber = resourceNumber;
+      this.#resource = this.#resources.find(message, resourceStart, resourceEnd);
+    }
+    return this.#resource;
+  }
+
+  /** Makes an event of the envelope's span, whose resource `#resourceAt` has returned. */
+  #make(message: Buffer): number {
+    const { start, end } = this.#envelope;
+    const isPlain = !this.#hasRules && this.#scanner.scan(message, start, end);
+    return isPlain ? this.#maker.make(message, this.#resource) : outcomes.doubt;
+  }
+
+  /** Links the spans of a message. Returns false where none is below another one. */
+  #link(message: Buffer): boolean {
+    const envelope = this.#envelope;
+    const links = this.#links;
+    const { view, base } = this.#view;
+    if (this.#hasRules || envelope.spanCount < 2) return false;
+    links.begin();
+    while (envelope.next()) {
+      const { start, end } = envelope;
+      if (this.#ids.find(message, start, end)) links.addAt(view, base, this.#ids);
+      else {
+        const span = otlpSpan(message, start, end, noAttributes);
+        links.add('detail' in span ? noIds : span);
+      }
+    }
+    envelope.seek(0);
+    this.#kinds.length = 0;
+    return links.link();
+  }
+
+  /** Whether the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope there. */
+  #isOuter(message: Buffer, place: number, outcome: number): boolean {
+    const kind = this.#kindOf(message, outcome, false);
+    const isAbove = this.#links.isAbove(place, (below) => {
+      this.#kinds[below] ??= this.#eventKindAt(message, below);
+      return this.#kinds[below] === kind;
+    });
+    this.#goTo(message, place);
+    return isAbove;
+  }
+
+  #eventKindAt(message: Buffer, place: number): CallKind | 'none' {
+    const { attributes } = this.#goTo(message, place);
+    if ('detail' in attributes) return 'none';
+    return this.#kindOf(message, this.#make(message), true) ?? 'none';
+  }
+
+  #goTo(message: Buffer, place: number): Resource {
+    this.#envelope.seek(place);
+    this.#envelope.next();
+    return this.#resourceAt(message);
+  }
+
+  /** Kind of the call that the envelope's span is. @param isEvent whether it must become an event */
+  #kindOf(message: Buffer, outcome: number, isEvent: boolean): CallKind | undefined {
+    if (outcome === outcomes.skip) return undefined;
+    if (outcome === outcomes.event) return callKinds[this.#maker.callKind(message)];
+    const { start, end } = this.#envelope;
+    const { attributes } = this.#resource;
+    const span = 'detail' in attributes ? attributes : otlpSpan(message, start, end, attributes);
+    if ('detail' in span) return undefined;
+    return isEvent ? this.#drafts.eventKindOf(span) : this.#drafts.kindOf(span);
+  }
 }
+
+const noAttributes: Attributes = new Map();
+const noIds = { traceId: '', spanId: '', parentSpanId: '' };

@@ -5,11 +5,12 @@ import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
-import type { Preset } from '../spans/presets/preset.ts';
+import type { CallKind, Preset } from '../spans/presets/preset.ts';
 import type { Span } from '../spans/span.ts';
-import { emitSpan, type SpanEventSink } from '../spans/span-events.ts';
+import { callOf, emitSpan, type SpanEventSink } from '../spans/span-events.ts';
 import { excessOfMessage } from '../spans/span-reader.ts';
 import { emitByRules, type SpanRules } from '../spans/span-rules.ts';
+import { NestedCalls } from '../spans/trace/nested-calls.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 
 /**
@@ -58,6 +59,22 @@ export class SpanDrafts implements SpanEventSink {
     this.#end = end;
     if (this.#rules === undefined) emitSpan(span, origin, this.#presets, this, this.#finish);
     else emitByRules(span, origin, this.#rules, this);
+  }
+
+  /** Which call a span is, whether its event is valid or not; undefined where it does not count. */
+  kindOf(span: Span): CallKind | undefined {
+    return callOf(span, this.#presets)?.kind;
+  }
+
+  /** The same where it is an event. */
+  eventKindOf(span: Span): CallKind | undefined {
+    return callOf(span, this.#presets)?.eventKind(this.#finish);
+  }
+
+  /** Returns the calls among the spans of a message that are around others; of rules there are none. */
+  nestedCalls(spans: readonly Span[]): NestedCalls {
+    const presets = this.#rules === undefined ? this.#presets : [];
+    return new NestedCalls(spans, presets, this.#finish);
   }
 
   /** Rejects what stands at `[start, end)` of the message, an item of it. */

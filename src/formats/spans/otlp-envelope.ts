@@ -78,23 +78,45 @@ export class OtlpEnvelope {
     return `The message must be an OTLP request in protobuf: at byte ${at}, ${text}${form}`;
   }
 
+  /** Spans that `next` gives. */
+  get spanCount(): number {
+    return this.#spanCount;
+  }
+
+  /** Makes a span the next one. @param span its place among all, from 0 on. O(log(scopes)) */
+  seek(span: number): void {
+    let [low, high] = [0, this.#scopeCount];
+    while (high - low > 1) {
+      const middle = (low + high) >> 1;
+      if ((this.#scopes[middle * SCOPE_NUMBERS + firstSpan] as number) <= span) low = middle;
+      else high = middle;
+    }
+    this.#nextSpan = span;
+    this.#nextScope = low;
+    if (this.#scopeCount > 0) this.#enterScope();
+  }
+
   /** Goes to the next span; false after the last. */
   next(): boolean {
     const span = this.#nextSpan++;
     if (span >= this.#spanCount) return false;
-    const scopes = this.#scopes;
     const at = this.#nextScope * SCOPE_NUMBERS;
-    if (this.#nextScope < this.#scopeCount && scopes[at + firstSpan] === span) {
-      this.#nextScope++;
-      this.scopeStart = scopes[at + 1] as number;
-      this.scopeEnd = scopes[at + 2] as number;
-      this.resourceStart = scopes[at + resourceAt] as number;
-      this.resourceEnd = scopes[at + resourceAt + 1] as number;
-      this.resourceNumber = scopes[at + resourceAt + 2] as number;
+    if (this.#nextScope < this.#scopeCount && this.#scopes[at + firstSpan] === span) {
+      this.#enterScope();
     }
     this.start = this.#spans[span * SPAN_NUMBERS] as number;
     this.end = this.#spans[span * SPAN_NUMBERS + 1] as number;
     return true;
+  }
+
+  #enterScope(): void {
+    const scopes = this.#scopes;
+    const at = this.#nextScope++ * SCOPE_NUMBERS;
+    this.scopeStart = scopes[at + 1] as number;
+    this.scopeEnd = scopes[at + 2] as number;
+    this.resourceStart = scopes[at + resourceAt] as number;
+    this.resourceEnd = scopes[at + resourceAt + 1] as number;
+    this.resourceNumber = scopes[at + resourceAt + 2] as number;
   }
 
   #readResource(bytes: Buffer, start: number, end: number, number: number): void {

@@ -14,6 +14,7 @@ import {
   type Moment,
   momentOfNs,
   msBetween,
+  parentIsRemoteBy,
   type Span,
   type SpanEvent,
   spanKinds,
@@ -108,6 +109,7 @@ function spanOf(raw: JsonObject, resource: Attributes): Span {
     resource,
     events: start === undefined ? [] : eventsOf(raw.events, start),
     traceState: textOf(raw.traceState),
+    parentIsRemote: parentIsRemoteBy(numberOf(raw.flags) ?? 0),
   };
 }
 

@@ -8,6 +8,7 @@ import {
   msBetween,
   msOfNs,
   nsBeyondMs,
+  parentIsRemoteBy,
   type Span,
   type SpanEvent,
 } from './span.ts';
@@ -109,7 +110,7 @@ class PartReader {
     const ids = ['', '', '', '', ''];
     const events: EventAt[] = [];
     let [name, traceState] = [noRange, noRange];
-    let [kind, statusCode] = [0, 0];
+    let [kind, statusCode, flags] = [0, 0, 0];
     let begun: Moment | undefined;
     let ended: Moment | undefined;
     while (reader.next()) {
@@ -128,7 +129,7 @@ class PartReader {
         this.#event(reader, events);
       } else if (field === 15 && reader.is(wireTypes.bytes)) {
         statusCode = this.#statusCode(reader, statusCode);
-      }
+      } else if (field === 16 && reader.is(wireTypes.fixed32)) flags = reader.low;
       if (this.#count > limits.spanParts) return tooManyParts;
     }
     const problem = this.#problem('span', start);
@@ -148,6 +149,7 @@ class PartReader {
       resource,
       events: begun === undefined ? [] : eventsSince(begun, events),
       traceState: textAt(bytes, traceState),
+      parentIsRemote: parentIsRemoteBy(flags),
     };
   }
 

@@ -3,6 +3,8 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
 import { objectOf, parsed } from '../loose-json.ts';
 import {
+  type CallKind,
+  callKinds,
   type DurationSource,
   type Mark,
   type Preset,
@@ -34,14 +36,43 @@ export function emitSpan(
   sink: SpanEventSink,
   finish: (event: EventDraft, span: Span) => EventDraft = (event) => event,
 ): void {
-  const preset = presets.find(({ knows }) => knows.some((marks) => hasAll(span, marks)));
-  if (preset === undefined || preset.counts?.some((mark) => has(span, mark)) === false) {
+  const preset = presetOf(span, presets);
+  if (preset === undefined) {
     sink.skip(1);
   } else {
     const unended = unendedReject(span);
     if (unended !== undefined) sink.reject(unended.reason, unended.detail, origin);
     else sink.draft(finish(eventOf(span, preset), span), origin);
   }
+}
+
+/** Returns the rules of a span that counts; undefined for any other. */
+function presetOf(span: Span, presets: readonly Preset[]): Preset | undefined {
+  const preset = presets.find(({ knows }) => knows.some((marks) => hasAll(span, marks)));
+  return preset?.counts?.some((mark) => has(span, mark)) === false ? undefined : preset;
+}
+
+/** A span that counts. */
+export interface Call {
+  readonly kind: CallKind;
+  /** Its kind, where it will be an event by all that its span has; undefined where it will be rejected. */
+  eventKind(finish: (event: EventDraft, span: Span) => EventDraft): CallKind | undefined;
+}
+
+/** Returns which call a span is; undefined where it does not count. */
+export function callOf(span: Span, presets: readonly Preset[]): Call | undefined {
+  const preset = presetOf(span, presets);
+  if (preset === undefined) return undefined;
+  const kinds = preset.kinds ?? {};
+  const kind =
+    callKinds.find((each) => kinds[each]?.some((mark) => has(span, mark))) ?? 'generation';
+  return {
+    kind,
+    eventKind(finish) {
+      if (span.startMs === undefined || unendedReject(span) !== undefined) return undefined;
+      return finish(eventOf(span, preset), span).model === undefined ? undefined : kind;
+    },
+  };
 }
 
 /** Returns why a span has no duration; undefined where it may have one. */

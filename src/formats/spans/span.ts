@@ -43,6 +43,28 @@ export interface Span {
   readonly traceState: string;
   /** Whether it is the server's half of a span whose id its client shares (Zipkin). */
   readonly isShared?: boolean;
+  /** Whether its parent is in another process; undefined where the span does not say it. */
+  readonly parentIsRemote?: boolean | undefined;
+}
+
+/** Bits of OTLP's flags: whether they say where the parent is, and whether it is in another process. */
+const SAYS_REMOTE = 0x100;
+const IS_REMOTE = 0x200;
+
+/** Returns whether a span's parent is in another process, by OTLP's flags; undefined where they do not say it. */
+export function parentIsRemoteBy(flags: number): boolean | undefined {
+  return (flags & SAYS_REMOTE) === 0 ? undefined : (flags & IS_REMOTE) !== 0;
+}
+
+const serverKind = spanKinds.indexOf('server');
+const consumerKind = spanKinds.indexOf('consumer');
+
+/**
+ * Whether a request enters a process by a span: its parent is in another one. Where the span does not say where
+ * its parent is, a server's and a consumer's are such spans.
+ */
+export function isEntry(kind: number, parentIsRemote?: boolean): boolean {
+  return parentIsRemote ?? (kind === serverKind || kind === consumerKind);
 }
 
 /** A moment: whole milliseconds since the epoch and the nanoseconds beyond them. */
@@ -104,8 +126,12 @@ function digitsOf(ns: unknown): string | undefined {
   return BigInt(Math.floor(ns)).toString();
 }
 
+/** An id of up to 16 bytes, as some write it with the prefix of a number. */
+const hexDigits = /^(?:0[xX])?([0-9a-fA-F]{1,32})$/;
+
 /** Returns an id in lower case; '' for what is no id, zero included. */
 export function hexId(id: unknown): string {
-  if (typeof id !== 'string' || id.length > 32) return '';
-  return /^[0-9a-fA-F]+$/.test(id) && !/^0+$/.test(id) ? id.toLowerCase() : '';
+  if (typeof id !== 'string') return '';
+  const [, digits] = hexDigits.exec(id) ?? [];
+  return digits === undefined || /^0*$/.test(digits) ? '' : digits.toLowerCase();
 }

@@ -3,6 +3,7 @@ import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
   hexId,
+  isEntry,
   type Moment,
   momentOfUs,
   msBetween,
@@ -39,17 +40,19 @@ function spanOf(raw: JsonObject): Span | SpanFault {
   const attributes = plainAttributes(tags);
   const service = textOf(objectOf(raw.localEndpoint)?.serviceName);
   const code = statusCodeOfTags(attributes);
+  const kind = kindOf(raw.kind ?? attributes.get('span.kind'));
+  const parentSpanId = hexId(raw.parentId);
   return {
     traceId: hexId(raw.traceId),
     spanId: hexId(raw.id),
-    parentSpanId: hexId(raw.parentId),
+    parentSpanId,
     name: textOf(raw.name),
-    kind: kindOf(raw.kind ?? attributes.get('span.kind')),
+    kind,
     startMs: start?.ms,
     startNs: start?.ns ?? 0,
     durationMs: isDuration ? toNanosecond(duration / 1000) : undefined,
-    // A root without a duration has not ended: reporters send unfinished spans so.
-    endIsSet: isDuration && (raw.duration !== undefined || hexId(raw.parentId) !== ''),
+    // A request without a duration has not ended: reporters send unfinished spans so.
+    endIsSet: isDuration && (raw.duration !== undefined || (parentSpanId !== '' && !isEntry(kind))),
     // In Zipkin the tag `error` alone says it, whatever its value.
     statusCode: attributes.has('error') ? 2 : code,
     attributes,

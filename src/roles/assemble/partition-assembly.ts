@@ -18,6 +18,7 @@ import { TraceAssembler, type TraceSink } from '../../assemble/trace-assembler.t
 import type { DecodeSink } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
+import { lowHalfOf } from '../../formats/spans/trace/ids.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';
 import type { RecordBatch, Records } from '../../source/record.ts';
 import type { EventCheck } from './event-check.ts';
@@ -237,7 +238,8 @@ export class PartitionAssembly implements TraceSink {
       span: (id, span) => {
         if (!this.#assembler.isRebuilding) this.#counts.spans++;
         if (traceId === '') traceId = id;
-        else if (traceId !== id) this.#hasForeignKeys = true;
+        else if (traceId !== id && lowHalfOf(traceId) !== lowHalfOf(id))
+          this.#hasForeignKeys = true;
         this.#assembler.add(id, span, index++);
       },
       malformed: (detail, origin, reason = unreadable) => {

@@ -5,6 +5,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { AssembleTopic } from '../../config/assemble.ts';
 import type { Config } from '../../config/schema.ts';
+import { lowHalfOf } from '../../formats/spans/trace/ids.ts';
 import { RecordList } from '../../source/record.ts';
 import {
   type NewestRecord,
@@ -130,9 +131,9 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
       for (const stage of Object.keys(event.stages_ms)) stages.add(stage);
     }
     // Their roots may be in older records, or in another partition.
-    const rootless = new Set<string | undefined>();
+    const rootless = new Set<string>();
     for (const { reason, detail, bytes } of letters) {
-      if (reason === 'no_root') rootless.add(traceIdOf(bytes));
+      if (reason === 'no_root') rootless.add(lowHalfOf(traceIdOf(bytes) ?? ''));
       else rejects.add(reason, detail);
     }
     const ids = new Set(some.flatMap(({ value }) => [...traceIdsOf(read, value)]));
@@ -148,11 +149,11 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
   };
 }
 
-/** Ids of the traces whose spans a message holds. */
+/** Ids of the traces whose spans a message holds, of each the digits that all of its spans have. */
 function traceIdsOf(read: TraceReader, message: Buffer | null): Set<string> {
   const ids = new Set<string>();
   if (message === null) return ids;
-  read(message, { span: (traceId) => ids.add(traceId), malformed: () => undefined });
+  read(message, { span: (traceId) => ids.add(lowHalfOf(traceId)), malformed: () => undefined });
   return ids;
 }
 
@@ -174,8 +175,7 @@ function keysOf(entry: AssembleTopic, records: readonly NewestRecord[]): string 
 
 /** A key is a trace id in hexadecimal digits, perhaps without its leading zeros, or in bytes. */
 function isKey(key: Buffer, traceId: string): boolean {
-  const digits = (text: string) => text.toLowerCase().replace(/^0+/, '');
-  return [key.toString('utf8'), key.toString('hex')].map(digits).includes(digits(traceId));
+  return [key.toString('utf8').toLowerCase(), key.toString('hex')].map(lowHalfOf).includes(traceId);
 }
 
 function listed(names: ReadonlySet<string>): string {

@@ -16,6 +16,7 @@ const vercel: Preset = {
   counts: [
     { attribute: 'ai.operationId', valueEndsWith: ['.doGenerate', '.doStream', '.doEmbed'] },
   ],
+  kinds: { embedding: [{ attribute: 'ai.operationId', valueEndsWith: ['.doEmbed'] }] },
   model: ['ai.response.model', ...model, 'ai.model.id'],
   requestType: ['ai.operationId'],
   inputTokens: ['ai.usage.inputTokens', 'ai.usage.promptTokens', ...inputTokens, 'ai.usage.tokens'],
@@ -28,6 +29,10 @@ const openinference: Preset = {
   name: 'openinference',
   knows: [[{ attribute: 'openinference.span.kind' }]],
   counts: [{ attribute: 'openinference.span.kind', values: ['LLM', 'EMBEDDING', 'RERANKER'] }],
+  kinds: {
+    embedding: [{ attribute: 'openinference.span.kind', values: ['EMBEDDING'] }],
+    ranking: [{ attribute: 'openinference.span.kind', values: ['RERANKER'] }],
+  },
   model: [
     'llm.model_name',
     'embedding.model_name',
@@ -56,6 +61,16 @@ const openllmetry: Preset = {
     { attribute: operation, values: [...modelCalls, ...litellmCalls, 'completion', 'rerank'] },
     { attribute: 'llm.request.type', values: ['chat', 'completion', 'embedding', 'rerank'] },
   ],
+  kinds: {
+    embedding: [
+      { attribute: operation, values: ['embeddings', 'embedding', 'aembedding'] },
+      { attribute: 'llm.request.type', values: ['embedding'] },
+    ],
+    ranking: [
+      { attribute: operation, values: ['rerank', 'arerank'] },
+      { attribute: 'llm.request.type', values: ['rerank'] },
+    ],
+  },
   model,
   inputTokens,
   outputTokens,
@@ -73,6 +88,7 @@ const conventions: Preset = {
   name: 'genai',
   knows: [[{ attribute: operation }]],
   counts: [{ attribute: operation, values: modelCalls }],
+  kinds: { embedding: [{ attribute: operation, values: ['embeddings'] }] },
   model,
   id: ['gen_ai.response.id'],
   inputTokens,

@@ -20,6 +20,10 @@ export interface Mark {
   readonly name?: RegExp;
 }
 
+/** What calls ask a model for. One for the same thing inside of a call is the call itself, traced once more. */
+export const callKinds = ['generation', 'embedding', 'ranking'] as const;
+export type CallKind = (typeof callKinds)[number];
+
 /**
  * Rules that make a span a timing event. In lists of sources the first that a span has counts. A preset knows
  * a span if it has all marks of one of the lists in `knows`.
@@ -29,6 +33,8 @@ export interface Preset {
   readonly knows: readonly (readonly Mark[])[];
   /** What a known span needs to be an event, any of them; others are skipped by intent. Absent: nothing. */
   readonly counts?: readonly Mark[];
+  /** Calls that ask for something else than a generation: each kind by any of its marks. */
+  readonly kinds?: Readonly<Partial<Record<CallKind, readonly Mark[]>>>;
   readonly model: readonly Source[];
   /** Asked after those of any preset. */
   readonly version?: readonly Source[];
