@@ -30,6 +30,7 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     concurrency: record.concurrency,
     weight: record.weight,
     cacheHit: record.cacheHit,
+    longTexts: record.longTexts,
     traceId: record.traceId(),
     requestId: record.requestId(),
   };

@@ -185,6 +185,7 @@ export class EventScanner {
     event.inputTokens = Number.NaN;
     event.concurrency = Number.NaN;
     event.weight = 1;
+    event.longTexts = 0;
     event.cacheHit = -1;
     event.bytes = bytes;
     event.traceStart = 0;

@@ -164,6 +164,7 @@ export class KernelScanner {
     event.inputTokens = numbers[4] as number;
     event.concurrency = numbers[5] as number;
     event.weight = 1;
+    event.longTexts = 0;
     event.cacheHit = integers[indices.cacheHit] as number;
     event.bytes = bytes;
     event.idStart = from + (integers[indices.idStart] as number);
