@@ -297,7 +297,9 @@ const limits = z
     max_series: whole(50_000, 1, 1_000_000).describe(
       'Series times windows in one chunk: as many series in one window, or half as many in two. Further ones count as __other__.',
     ),
-    max_dimension_bytes: whole(256, 8, 4096).describe('Maximum size of a dimension value.'),
+    max_dimension_bytes: whole(256, 8, 4096).describe(
+      'Maximum size of a dimension value. A longer `model` rejects the event; another one counts as `__other__`.',
+    ),
   })
   .prefault({})
   .describe('Bounds on what comes in.');

@@ -1,4 +1,5 @@
 import { rejectionOf } from '../decode/decode-event.ts';
+import { LongTexts, longTextsOf } from '../decode/long-texts.ts';
 import { type TimingEventLimits, timingEvent } from '../decode/timing-event.ts';
 import type { DraftSink, EventDraft, Origin } from '../formats/format-reader.ts';
 
@@ -15,6 +16,8 @@ export class Converter implements DraftSink {
   rejected = 0;
   /** Spans or records that no rule maps to an event, by intent. */
   skipped = 0;
+  /** Optional texts of events that are too long: what reads the events leaves them out. */
+  readonly longTexts = new LongTexts();
   /** Rejected ones by reason. */
   readonly reasons = new Map<string, number>();
   readonly #contract: ReturnType<typeof timingEvent>;
@@ -38,9 +41,10 @@ export class Converter implements DraftSink {
   draft(given: EventDraft, origin: Origin): void {
     const isWeighted = this.#weight !== undefined && given.weight === undefined;
     const event = isWeighted ? { ...given, weight: this.#weight } : given;
-    const { error } = this.#contract.safeParse(event);
+    const { error, data } = this.#contract.safeParse(event);
     if (error === undefined) {
       this.events++;
+      this.longTexts.add(longTextsOf(event, data));
       this.#onEvent(event);
       return;
     }

@@ -5,10 +5,11 @@ import { amountFacets } from '../base/facets.ts';
 import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
-import { bracketsOf } from './brackets.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import { binaryHint, registryHeader, wrapperOf } from './foreign-form.ts';
 import type { Interner } from './interner.ts';
+import { bracketsOf } from './json/brackets.ts';
+import { longTextsOf } from './long-texts.ts';
 import type { RejectReason } from './reject-reasons.ts';
 import type { TimingEvent, timingEvent } from './timing-event.ts';
 
@@ -81,6 +82,7 @@ export function decodeValue(
   const checked = context.contract.safeParse(value);
   if (!checked.success) return rejectionOf(checked.error, value);
   fill(checked.data, context, decoded);
+  decoded.longTexts = longTextsOf(value, checked.data);
   return undefined;
 }
 

@@ -26,6 +26,8 @@ export class DecodedEvent {
   readonly amounts = new Float64Array(amountFacets.length).fill(Number.NaN);
   /** Requests that the event stands for. */
   weight = 1;
+  /** Optional texts that were too long, a bit each (`LongTexts`). */
+  longTexts = 0;
   /** 1 hit, 0 miss, -1 absent. */
   cacheHit = -1;
   /** Positions of `trace_id` and `id`, for the few requests that become exemplars. */

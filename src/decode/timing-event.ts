@@ -15,7 +15,7 @@ import type { RejectReason } from './reject-reasons.ts';
 
 export interface TimingEventLimits {
   readonly maxDurationMs: number;
-  /** Longest dimension value, `id` or `trace_id`, in UTF-8 bytes. */
+  /** Longest dimension value, `id` or `trace_id`, in UTF-8 bytes. Only of `model` a longer one rejects the event. */
   readonly maxDimensionBytes: number;
 }
 
@@ -42,14 +42,25 @@ const ts = z
     return ms;
   });
 
-function text(maxBytes: number, reason: RejectReason) {
+const isTooLong = (value: string, maxBytes: number) =>
+  // A text of few UTF-16 units cannot have many bytes.
+  value.length * 3 > maxBytes && Buffer.byteLength(value) > maxBytes;
+
+const isFree = (value: string, context: z.RefinementCtx) => {
+  if (value !== overflowValue) return;
+  context.addIssue(problem('bad_dimension', 'must be another text, as this one is reserved'));
+};
+
+/** The model, without which the request has no series. */
+function modelText(maxBytes: number) {
   const rule = `must be a string of at most ${maxBytes} UTF-8 bytes`;
-  return z.string(rule).superRefine((value, context) => {
-    if (Buffer.byteLength(value) > maxBytes) context.addIssue(problem(reason, rule));
-    if (reason === 'bad_dimension' && value === overflowValue) {
-      context.addIssue(problem(reason, 'must be another text, as this one is reserved'));
-    }
-  });
+  return z
+    .string(rule)
+    .superRefine((value, context) => {
+      if (isTooLong(value, maxBytes)) context.addIssue(problem('bad_dimension', rule));
+    })
+    .superRefine(isFree)
+    .min(1, 'must not be empty');
 }
 
 /** JSON Schema of `stages_ms`, which is checked by hand. */
@@ -96,21 +107,28 @@ function stages(maxMs: number) {
 
 /** Fields that identify a request and its origin. */
 function textFields(maxBytes: number) {
-  const field = (reason: RejectReason) => (description: string, example: string) =>
-    text(maxBytes, reason)
-      .meta(reason === 'bad_dimension' ? dimensionSchema(maxBytes) : { maxLength: maxBytes })
+  const dimension = (description: string, example: string) =>
+    z
+      .string('must be a string')
+      .superRefine(isFree)
+      .meta({ not: { const: overflowValue }, examples: [example] })
+      .transform((value) => (isTooLong(value, maxBytes) ? overflowValue : value))
       .nullish()
-      .meta({ description, examples: [example] });
-  const dimension = field('bad_dimension');
-  const label = field('bad_field');
+      .meta({ description });
+  const label = (description: string, example: string) =>
+    z
+      .string('must be a string')
+      .meta({ examples: [example] })
+      .transform((value) => (isTooLong(value, maxBytes) ? undefined : value))
+      .nullish()
+      .meta({ description });
   return {
-    model: text(maxBytes, 'bad_dimension')
-      .min(1, 'must not be empty')
-      .meta({
-        ...dimensionSchema(maxBytes),
-        description: 'Model that answered.',
-        examples: ['ranker'],
-      }),
+    model: modelText(maxBytes).meta({
+      maxLength: maxBytes,
+      not: { const: overflowValue },
+      description: 'Model that answered.',
+      examples: ['ranker'],
+    }),
     version: dimension('Version of the model.', '2026-11-01'),
     request_type: dimension('Kind of request, as the service names it.', 'search'),
     region: dimension('Where it ran.', 'eu-west-1'),
@@ -124,11 +142,6 @@ function textFields(maxBytes: number) {
     ),
   };
 }
-
-const dimensionSchema = (maxBytes: number) => ({
-  maxLength: maxBytes,
-  not: { const: overflowValue },
-});
 
 const flag = (description: string, example: boolean) =>
   z

@@ -4,7 +4,12 @@ import { truncatedId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 import { fillChunk } from './chunk/fill-chunk.ts';
-import { type ChunkBegin, type ChunkContext, OpenChunk } from './chunk/open-chunk.ts';
+import {
+  type ChunkBegin,
+  type ChunkContext,
+  OpenChunk,
+  type SealedChunk,
+} from './chunk/open-chunk.ts';
 import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
 import { type ChunkSettings, chunkSettingsOf } from './chunk-settings.ts';
 import { untilTurn } from './chunk-turn.ts';
@@ -155,8 +160,8 @@ export class PartitionIngest {
     }
     invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
     const { clock } = this.#context;
-    const { chunk: sealed, letters } = this.#open.seal(clock.nowMs());
-    const doubt = this.#doubtOf(sealed, letters);
+    const sealed = this.#open.seal(clock.nowMs());
+    const doubt = this.#doubtOf(sealed.chunk, sealed.letters);
     if (doubt !== undefined) {
       this.#pause(doubt);
       return;
@@ -164,12 +169,12 @@ export class PartitionIngest {
     const clockMs = this.#clockMs;
     const isFirst = this.#sealed === 0;
     this.#sealed += 1;
-    const chunk = this.#withInheritedIdentity(sealed);
+    const chunk = this.#withInheritedIdentity(sealed.chunk);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
     this.#begin(start.inherited ? this.#afterInherited(chunk) : after(chunk), clock.nowMs());
     this.#flushingSinceMs = clock.elapsedMs();
-    this.#flushing = this.#store(chunk, letters, start, clockMs)
+    this.#flushing = this.#store({ ...sealed, chunk }, start, clockMs)
       .catch((error: unknown) => {
         this.#failure = error;
         if (!(error instanceof ClaimLostError)) this.#context.onFailure(error);
@@ -195,12 +200,8 @@ export class PartitionIngest {
     this.#check();
   }
 
-  async #store(
-    chunk: Chunk,
-    letters: readonly DeadLetter[],
-    start: ChunkStart,
-    clockMs: number,
-  ): Promise<void> {
+  async #store(sealed: SealedChunk, start: ChunkStart, clockMs: number): Promise<void> {
+    const { chunk, letters } = sealed;
     const { clock, metrics, paused } = this.#context;
     const startedMs = clock.elapsedMs();
     if (!start.inherited) {
@@ -212,7 +213,7 @@ export class PartitionIngest {
     }
     paused.goesOn(this.claim);
     await new ChunkFlush(this.claim, chunk, letters, start, this.#context).run();
-    this.#count(chunk, letters);
+    this.#count(sealed);
     this.#observeDelay(chunk, start);
     metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
   }
@@ -423,7 +424,7 @@ export class PartitionIngest {
     this.#context.metrics.eventStoredSeconds.observe(delayMs / 1000);
   }
 
-  #count(chunk: Chunk, letters: readonly DeadLetter[]): void {
+  #count({ chunk, letters, longTexts }: SealedChunk): void {
     const { metrics } = this.#context;
     const { topic } = chunk;
     metrics.eventsConsumed.inc({ topic }, chunk.consumed);
@@ -434,6 +435,7 @@ export class PartitionIngest {
     this.#context.lateShare.count(chunk, this.#context.clock.nowMs());
     this.#context.rejectWarnings?.count(chunk, letters, this.#context.clock.elapsedMs());
     for (const { reason } of letters) metrics.eventsDropped.inc({ topic, reason });
+    for (const { field, count } of longTexts.list()) metrics.longTexts.inc({ topic, field }, count);
     metrics.chunksFlushed.inc();
     metrics.chunkRows.inc(chunk.rows.rowCount);
   }

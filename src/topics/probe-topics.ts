@@ -76,7 +76,7 @@ async function findingOf(
 
 /** The finding of a topic by what its newest records are. */
 export function findingFrom(
-  { events, unmapped, rejects, models, stages, missing }: SampleSummary,
+  { events, unmapped, rejects, models, stages, longTexts, missing }: SampleSummary,
   records: number,
   what: string,
 ): ProbeFinding {
@@ -88,6 +88,7 @@ export function findingFrom(
   const others = [
     ...(unmapped === 0 ? [] : [`${unmapped} that no rule maps`]),
     ...rejectedText(rejects),
+    ...(longTexts === undefined ? [] : [longTexts]),
     ...(missing === undefined ? [] : [missing]),
   ];
   const detail = [`the newest ${records} records hold ${parts.join(' ')}`, ...others].join('; ');
@@ -96,7 +97,9 @@ export function findingFrom(
       'Compare their paths in its mapping with the records; leave out what they never have.';
     return { ok: true, isWarning: true, what, detail, hint };
   }
-  if (events > 0) return { ok: true, isWarning: rejects.length > 0, what, detail };
+  if (events > 0) {
+    return { ok: true, isWarning: rejects.length > 0 || longTexts !== undefined, what, detail };
+  }
   if (rejects.length === 0) {
     const hint =
       'No request is counted: look at the preset of this topic. Requests that are many spans need rules, or the role assemble (docs/how-to/formats.md).';

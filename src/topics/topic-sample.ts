@@ -2,6 +2,7 @@ import { dimensions } from '../base/dimensions.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { DecodeSink, EventDecoder } from '../decode/event-decoder.ts';
 import { Interner } from '../decode/interner.ts';
+import { LongTexts } from '../decode/long-texts.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import { FoundFields } from '../formats/mapping/found-fields.ts';
 import type { ReadHeaders } from '../source/record.ts';
@@ -19,6 +20,8 @@ export interface SampleSummary {
   readonly rejects: readonly RejectsOfReason[];
   readonly models: readonly string[];
   readonly stages: readonly string[];
+  /** Says which optional texts were too long. */
+  readonly longTexts: string | undefined;
   /** Says which fields of the topic's own mapping no record has. */
   readonly missing: string | undefined;
 }
@@ -31,6 +34,7 @@ export class TopicSample implements DecodeSink {
   readonly #models = new Set<number>();
   readonly #stageIds = new Set<number>();
   readonly #rejects = new Rejects();
+  readonly #longTexts = new LongTexts();
   #events = 0;
   #unmapped = 0;
 
@@ -41,6 +45,7 @@ export class TopicSample implements DecodeSink {
 
   event(event: DecodedEvent): void {
     this.#events++;
+    this.#longTexts.add(event.longTexts);
     this.#models.add(event.dimensionIds[modelIndex] as number);
     for (let i = 0; i < event.stageCount; i++) this.#stageIds.add(event.stageIds[i] as number);
   }
@@ -60,6 +65,7 @@ export class TopicSample implements DecodeSink {
       rejects: this.#rejects.list(),
       models: namesOf(this.#models, this.values),
       stages: namesOf(this.#stageIds, this.stages),
+      longTexts: this.#longTexts.summary(),
       missing: this.found.missing(),
     };
   }

@@ -28,6 +28,7 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     ...Object.fromEntries(amountFacets.map((facet, i) => [facet, record.amounts[i]])),
     weight: record.weight,
     cacheHit: record.cacheHit,
+    longTexts: record.longTexts,
     traceId: record.traceId(),
     requestId: record.requestId(),
   };

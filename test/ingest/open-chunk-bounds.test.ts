@@ -35,6 +35,22 @@ describe('an open chunk', () => {
     ]);
   });
 
+  it('counts an event of which optional texts are too long, and the texts by field', () => {
+    const chunk = openChunk();
+    const long = `,"request_type":"${'x'.repeat(257)}","id":"${'y'.repeat(257)}"`;
+    chunk.add({ offset: 0, timestampMs: 1, value: event('m', long) });
+    chunk.add({ offset: 1, timestampMs: 2, value: event('m') });
+    const { chunk: sealed, letters, longTexts } = chunk.seal(nowMs);
+    expect(sealed).toMatchObject({ consumed: 2, aggregated: 2, rejected: 0, overflow: 0 });
+    expect(letters).toEqual([]);
+    expect(longTexts.list()).toEqual([
+      { field: 'request_type', count: 1 },
+      { field: 'id', count: 1 },
+    ]);
+    chunk.begin(emptyBegin, nowMs);
+    expect(chunk.seal(nowMs).longTexts.list()).toEqual([]);
+  });
+
   it('says in letters how far an event is ahead of which clock, or behind which time', () => {
     const windows = { max_future: '1m', allowed_lateness: '1h' };
     const chunk = openChunk({ config: configSchema.parse({ windows }) });

@@ -59,7 +59,13 @@ describe('files that formats name', () => {
 });
 
 describe('what check --connect says of a topic', () => {
-  const nothing = { events: 0, unmapped: 0, rejects: [], missing: undefined };
+  const nothing = {
+    events: 0,
+    unmapped: 0,
+    rejects: [],
+    longTexts: undefined,
+    missing: undefined,
+  };
   const names = { models: [], stages: [] };
 
   it('is what its newest records are', () => {
@@ -70,6 +76,16 @@ describe('what check --connect says of a topic', () => {
       what: 'topic t',
       detail:
         'the newest 2 records hold 7 requests of llama with queue, decode; 3 that no rule maps',
+    });
+  });
+
+  it('warns of texts that are too long', () => {
+    const some = { models: ['llama'], stages: [], longTexts: 'texts too long: request_type 7' };
+    expect(findingFrom({ ...nothing, ...some, events: 7 }, 2, 'topic t')).toEqual({
+      ok: true,
+      isWarning: true,
+      what: 'topic t',
+      detail: 'the newest 2 records hold 7 requests of llama; texts too long: request_type 7',
     });
   });
 

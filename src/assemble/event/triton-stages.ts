@@ -1,3 +1,4 @@
+import { type Interval, ModelStages, ownTime } from '../../formats/model-stages.ts';
 import type { Span } from '../../formats/spans/span.ts';
 import { toNanosecond } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
@@ -28,7 +29,9 @@ export interface TritonRequest {
 
 /**
  * Returns the stages of a trace of Triton's: the root has the request's times, a span below it the model's
- * queue, one below that its computation. The stages of an ensemble's models are prefixed by their names.
+ * queue, one below that its computation. The stages of the models that an ensemble runs or a model calls, at any
+ * depth, are prefixed by their names; what runs several times adds up. A caller's own stages are without the time
+ * of what it called.
  */
 export function tritonRequestOf(root: Span, spans: readonly Span[]): TritonRequest {
   const children = new Map<string, Span[]>();
@@ -38,22 +41,32 @@ export function tritonRequestOf(root: Span, spans: readonly Span[]): TritonReque
     else siblings.push(span);
   }
   const childrenOf = ({ spanId }: Span) => (spanId === '' ? [] : (children.get(spanId) ?? []));
-  const stages: Record<string, number> = {};
+  const stages = new ModelStages();
   const [ingress, egress] = ofRequest as [Between, Between];
-  addBetween(stages, '', root, ingress);
-  const model = childrenOf(root).find((span) => span.attributes.has('triton.model_name'));
-  if (model !== undefined) {
-    const parts = childrenOf(model);
-    const isEnsemble = parts.some(({ attributes }) => attributes.has('triton.model_name'));
-    if (!isEnsemble) addModel(stages, '', model, parts);
-    for (const part of isEnsemble ? byStart(parts) : []) {
-      const name = textFrom(part.attributes, 'triton.model_name');
-      if (name !== undefined) addModel(stages, `${name}.`, part, childrenOf(part));
+  addBetween(stages, undefined, root, ingress, []);
+  const model = childrenOf(root).find(isModel);
+  const waiting = model === undefined ? [] : [model];
+  // Ids that are not unique may make a circle.
+  const passed = new Set<Span>(waiting);
+  for (let span = waiting.pop(); span !== undefined; span = waiting.pop()) {
+    const parts = childrenOf(span);
+    const computes = parts.filter(({ name }) => name === computeName);
+    // A model's calls are below it, or below its computation.
+    const called = [parts, ...computes.map(childrenOf)].flat().filter(isModel);
+    const named = textFrom(span.attributes, 'triton.model_name') ?? 'part';
+    const name = span === model ? undefined : named;
+    for (const compute of computes) addModel(stages, name, span, compute, called);
+    for (const each of byStart(called).reverse()) {
+      if (passed.has(each)) continue;
+      passed.add(each);
+      waiting.push(each);
     }
   }
-  addBetween(stages, '', root, egress);
-  return { model, stages };
+  addBetween(stages, undefined, root, egress, []);
+  return { model, stages: stages.ms };
 }
+
+const isModel = ({ attributes }: Span) => attributes.has('triton.model_name');
 
 function byStart(spans: readonly Span[]): Span[] {
   const startOf = ({ startMs = 0, startNs }: Span) => startMs + startNs / 1e6;
@@ -61,20 +74,22 @@ function byStart(spans: readonly Span[]): Span[] {
 }
 
 function addModel(
-  stages: Record<string, number>,
-  prefix: string,
+  stages: ModelStages,
+  name: string | undefined,
   model: Span,
-  parts: readonly Span[],
+  compute: Span,
+  called: readonly Span[],
 ): void {
-  for (const compute of parts) {
-    if (compute.name !== computeName) continue;
-    const queuedMs = timeOf(model, 'QUEUE_START');
-    const startedMs = timeOf(compute, 'COMPUTE_START');
-    if (queuedMs !== undefined && startedMs !== undefined) {
-      add(stages, `${prefix}queue`, startedMs + sinceMs(model, compute) - queuedMs);
-    }
-    for (const between of ofCompute) addBetween(stages, prefix, compute, between);
+  const queuedMs = timeOf(model, 'QUEUE_START');
+  const startedMs = timeOf(compute, 'COMPUTE_START');
+  if (queuedMs !== undefined && startedMs !== undefined) {
+    stages.add(name, 'queue', startedMs + sinceMs(model, compute) - queuedMs);
   }
+  const intervals = called.map((span): Interval => {
+    const startMs = sinceMs(compute, span);
+    return [startMs, startMs + (span.durationMs ?? 0)];
+  });
+  for (const between of ofCompute) addBetween(stages, name, compute, between, intervals);
 }
 
 /** Milliseconds from one span's start to another's. */
@@ -83,18 +98,15 @@ function sinceMs(from: Span, to: Span): number {
 }
 
 function addBetween(
-  stages: Record<string, number>,
-  prefix: string,
+  stages: ModelStages,
+  name: string | undefined,
   span: Span,
   { stage, from, to }: Between,
+  called: readonly Interval[],
 ): void {
   const [startMs, endMs] = [timeOf(span, from), timeOf(span, to)];
-  if (startMs !== undefined && endMs !== undefined) add(stages, prefix + stage, endMs - startMs);
-}
-
-/** Times of one clock that go back are left out. */
-function add(stages: Record<string, number>, stage: string, ms: number): void {
-  if (ms >= 0) stages[stage] = toNanosecond((stages[stage] ?? 0) + ms);
+  if (startMs === undefined || endMs === undefined) return;
+  stages.add(name, stage, ownTime([startMs, endMs], called));
 }
 
 function timeOf({ events }: Span, name: string): number | undefined {

@@ -19,6 +19,11 @@ export function eventMetrics(make: MetricFactory) {
     eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.', [
       'topic',
     ]),
+    longTexts: make.counter(
+      'long_texts_total',
+      'Optional texts longer than limits.max_dimension_bytes, by topic and field: the request counts without them.',
+      ['topic', 'field'],
+    ),
     eventsLateMerged: make.counter(
       'events_late_merged_total',
       'Events counted in a window that the watermark had already passed.',

@@ -138,17 +138,21 @@ async function* handledOf(file: InputFile): AsyncGenerator<OfModel<Handled>, voi
   let key = '';
   let model = '';
   let batch: Handled[] = [];
+  let seen = new Set<string>();
   for await (const { text: line = '' } of lines(file.open())) {
     const metric = metricOf(line);
     const stage = metric === undefined ? undefined : stages[metric.name];
     if (metric === undefined || stage === undefined) continue;
     const ids = metric.ids.join();
-    if (ids !== key) {
+    // A request that is sent again under its id may follow itself.
+    if (ids !== key || seen.has(metric.name)) {
       for (const each of batch) yield [model, each];
       const { host } = metric;
       batch = metric.ids.map((id) => ({ id, host, batchSize: metric.ids.length, stagesMs: {} }));
       [key, model] = [ids, metric.model];
+      seen = new Set();
     }
+    seen.add(metric.name);
     for (const each of batch) each.stagesMs[stage] = metric.value;
   }
   for (const each of batch) yield [model, each];

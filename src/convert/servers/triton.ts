@@ -1,5 +1,6 @@
 import type { DraftSink, EventDraft } from '../../formats/format-reader.ts';
 import { objectOf, parsed } from '../../formats/loose-json.ts';
+import { type Interval, ModelStages, ownTime } from '../../formats/model-stages.ts';
 import type { FileFormat } from '../file-format.ts';
 import { jsonObjects } from '../json-objects.ts';
 import { requiredStart } from '../required-options.ts';
@@ -49,7 +50,9 @@ interface Traced {
 
 /**
  * Triton's trace file (`--trace-config mode=triton`). Its times are monotonic, so `--start` says when the first
- * request began. An ensemble is one event of its own model, with its parts' stages prefixed by their models.
+ * request began. An ensemble is one event of its own model, and so is a model that calls others. The stages of
+ * what they run, at any depth, are prefixed by its model. They add up over several runs, and a caller's `forward`
+ * is without the time of what it called.
  *
  * A trace has no status: a failed request looks like any other, so no error rate can be had. A rejected one has no
  * end, and is rejected here as `no_end`. Memory: the last 10,000 ids.
@@ -85,6 +88,9 @@ export const triton: FileFormat = {
           sink.reject('invalid_json', detail, { bytes: () => Buffer.from(text) });
           continue;
         }
+        // Ids count from 1 again once the server is started again.
+        const isAgain = typeof record.model_name === 'string' && isKnown(open.get(record.id));
+        if (isAgain) emit(record.id);
         const traced = tracedOf(record.id, open);
         note(record, traced, open);
         const startNs = startOf(traced);
@@ -112,6 +118,11 @@ function tracedOf(id: number, open: Map<number, Traced>): Traced {
     open.set(id, traced);
   }
   return traced;
+}
+
+/** Whether the record with its model was there. */
+function isKnown(traced: Traced | undefined): boolean {
+  return traced?.model !== undefined;
 }
 
 function note(
@@ -146,7 +157,7 @@ function finish(
   wallMs: (ns: number) => number,
   sink: DraftSink,
 ): void {
-  const { ns, children, version, requestId } = traced;
+  const { ns, version, requestId } = traced;
   const origin = { bytes: () => Buffer.from(JSON.stringify({ id, ...Object.fromEntries(ns) })) };
   const startNs = startOf(traced);
   const endNs = ns.get('SEND_END');
@@ -161,23 +172,43 @@ function finish(
     sink.reject('ends_before_start', detail, origin);
     return;
   }
-  const stages: Record<string, number> = {};
-  const add = (prefix: string, of: Traced, table: typeof frontStages | typeof modelStages) => {
-    for (const [stage, from, to] of table) {
-      const [a, b] = [of.ns.get(from), of.ns.get(to)];
-      if (a !== undefined && b !== undefined && b >= a) stages[`${prefix}${stage}`] = (b - a) / 1e6;
-    }
-  };
-  add('', traced, frontStages);
-  add('', traced, modelStages);
-  for (const child of children) add(`${child.model ?? 'part'}.`, child, modelStages);
   const draft: EventDraft = {
     ts: Math.floor(wallMs(startNs)),
     model: model ?? traced.model,
     ...(version === undefined ? {} : { version }),
     ...(requestId === undefined ? {} : { id: requestId }),
     total_ms: (endNs - startNs) / 1e6,
-    stages_ms: stages,
+    stages_ms: stagesOf(traced),
   };
   sink.draft(draft, origin);
+}
+
+function stagesOf(root: Traced): Readonly<Record<string, number>> {
+  const stages = new ModelStages();
+  for (const [stage, from, to] of frontStages) {
+    const interval = intervalOf(root.ns.get(from), root.ns.get(to));
+    if (interval !== undefined) stages.add(undefined, stage, ownTime(interval, []) / 1e6);
+  }
+  const waiting = [root];
+  for (let model = waiting.pop(); model !== undefined; model = waiting.pop()) {
+    const { ns, children } = model;
+    const name = model === root ? undefined : (model.model ?? 'part');
+    const called = children.flatMap((child) => spanOf(child));
+    for (const [stage, from, to] of modelStages) {
+      const interval = intervalOf(ns.get(from), ns.get(to));
+      if (interval !== undefined) stages.add(name, stage, ownTime(interval, called) / 1e6);
+    }
+    waiting.push(...children.toReversed());
+  }
+  return stages.ms;
+}
+
+function intervalOf(from: number | undefined, to: number | undefined): Interval | undefined {
+  return from === undefined || to === undefined ? undefined : [from, to];
+}
+
+/** From the first to the last that a model's records say. */
+function spanOf({ ns }: Traced): readonly Interval[] {
+  const times = [...ns.values()];
+  return times.length === 0 ? [] : [[Math.min(...times), Math.max(...times)]];
 }

@@ -182,6 +182,7 @@ export class EventScanner {
     event.stageCount = 0;
     event.amounts.fill(Number.NaN);
     event.weight = 1;
+    event.longTexts = 0;
     event.cacheHit = -1;
     event.bytes = bytes;
     event.traceStart = 0;

@@ -4,6 +4,7 @@ import type { Config } from '../../config/schema.ts';
 import { completionMs } from '../../decode/completion-ms.ts';
 import type { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
+import { LongTexts } from '../../decode/long-texts.ts';
 import { MessageDecoder } from '../../decode/message-decoder.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Chunk } from '../../sink/chunks/chunk.ts';
@@ -34,6 +35,13 @@ export interface ChunkBegin {
   /** Event time and leader epoch reached before it. */
   readonly watermarkMs: number;
   readonly leaderEpoch: number;
+}
+
+/** Rows of a chunk, and what is said of its records beside. */
+export interface SealedChunk {
+  readonly chunk: Chunk;
+  readonly letters: readonly DeadLetter[];
+  readonly longTexts: LongTexts;
 }
 
 /** The beginning of a log without ids and records before it. */
@@ -69,6 +77,7 @@ export class OpenChunk implements DecodeSink {
   #records = 0;
   #consumed = 0;
   #unmapped = 0;
+  #longTexts = new LongTexts();
   #letters: DeadLetter[] = [];
   #letterBytes = 0;
   #record: SourceRecord = { offset: 0, timestampMs: 0, value: null };
@@ -100,6 +109,7 @@ export class OpenChunk implements DecodeSink {
     this.#records = 0;
     this.#consumed = 0;
     this.#unmapped = 0;
+    this.#longTexts = new LongTexts();
     this.#letters = [];
     this.#letterBytes = 0;
   }
@@ -195,6 +205,7 @@ export class OpenChunk implements DecodeSink {
 
   event(event: DecodedEvent, start: number, end: number): void {
     const index = this.#index++;
+    if (event.longTexts !== 0) this.#longTexts.add(event.longTexts);
     const outcome = this.#accumulator.add(event);
     if (outcome === outcomes.late) {
       const { watermarkMs, nowMs, settings } = this;
@@ -235,7 +246,7 @@ export class OpenChunk implements DecodeSink {
    *
    * @param sealedMs the clock. It limits the watermark, in case a producer's clock is ahead.
    */
-  seal(sealedMs: number): { readonly chunk: Chunk; readonly letters: readonly DeadLetter[] } {
+  seal(sealedMs: number): SealedChunk {
     const { groupId, block } = this.#context;
     const { aggregated, late, overflow, lateMerged, weight } = this.#accumulator.counts;
     const origin = {
@@ -247,6 +258,7 @@ export class OpenChunk implements DecodeSink {
     };
     return {
       letters: this.#letters,
+      longTexts: this.#longTexts,
       chunk: {
         ...origin,
         endOffset: this.#nextOffset,

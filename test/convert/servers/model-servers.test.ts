@@ -231,3 +231,26 @@ it('places requests of several trace files of Triton by one clock, and passes ov
     [1_700_000_001_000, 2],
   ]);
 });
+
+it('keeps requests apart that TorchServe logs one after another under one id', async () => {
+  const metrics = [10, 20, 30].map((ms, i) =>
+    ['PreprocessTime.ms:1', `InferenceTime.ms:${ms}`, 'PostprocessTime.ms:2']
+      .map(
+        (metric) =>
+          `2026-01-01T00:00:0${i},000 - ${metric}|#ModelName:m,Level:Model|#hostname:h,requestID:same,timestamp:176722560${i}`,
+      )
+      .join('\n'),
+  );
+  const access = [40, 50, 60].map(
+    (ms, i) => `2026-01-01T00:00:0${i},100 - /127.0.0.1:1 "POST /predictions/m HTTP/1.1" 200 ${ms}`,
+  );
+  const { events } = await convert(torchserve, [
+    textFile(access.join('\n')),
+    textFile(metrics.join('\n')),
+  ]);
+  expect(events.map(({ total_ms, stages_ms }) => [total_ms, stages_ms])).toEqual([
+    [40, { preprocess: 1, forward: 10, postprocess: 2 }],
+    [50, { preprocess: 1, forward: 20, postprocess: 2 }],
+    [60, { preprocess: 1, forward: 30, postprocess: 2 }],
+  ]);
+});

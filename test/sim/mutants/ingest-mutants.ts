@@ -195,10 +195,10 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'buffer-cleared-after-flush',
     bug: 'the buffer is emptied when its flush is done, with what came meanwhile',
     file: partition,
-    find: `    this.#count(chunk, letters);
+    find: `    this.#count(sealed);
     this.#observeDelay`,
     replace: `    this.#begin({ ...this.#before, startOffset: this.#open.nextOffset, watermarkMs: this.#open.watermarkMs }, clock.nowMs());
-    this.#count(chunk, letters);
+    this.#count(sealed);
     this.#observeDelay`,
   },
   {

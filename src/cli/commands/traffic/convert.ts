@@ -226,6 +226,6 @@ function report(converter: Converter, found: FoundFields, name: string, io: Io):
     ...(rejected === 0 ? [] : [`${number(rejected)} rejected (${why})`]),
     ...(skipped === 0 ? [] : [`${number(skipped)} skipped: no rule maps them to an event`]),
   ];
-  const missing = found.missing();
-  io.err(`${parts.join(', ')}${missing === undefined ? '' : `; ${missing}`}\n`);
+  const notes = [converter.longTexts.summary(), found.missing()].flatMap((note) => note ?? []);
+  io.err(`${[parts.join(', '), ...notes].join('; ')}\n`);
 }
