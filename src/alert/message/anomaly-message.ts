@@ -32,10 +32,15 @@ export function isOver({ change, event }: Notice): boolean {
   return change === 'resolved' || change === 'past' || event.state === 'resolved';
 }
 
+/** Address of the anomaly's page, from the links of its message; undefined without a dashboard. */
+export function dashboardUrlOf({ links }: Pick<Message, 'links'>): string | undefined {
+  return links.find(({ label }) => label === 'dashboard')?.url;
+}
+
 /** Makes the message of a notice: the same facts for every receiver. */
 export function anomalyMessage(notice: Notice, form: Form, settings: LinkSettings): Message {
   const event = cleanEvent(notice.event);
-  const links = linksOf(event, settings);
+  const links = linksOf(event, settings, notice);
   const common = {
     title: titleOf(event, notice),
     summary: event.summary,

@@ -27,7 +27,7 @@ describe('the message', () => {
       Mix: 12 % of the rise comes from more large requests
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -52,7 +52,7 @@ describe('the message', () => {
       Mix: 12 % of the rise comes from more large requests
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -77,7 +77,7 @@ describe('the message', () => {
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise comes from more large requests
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -104,7 +104,7 @@ describe('the message', () => {
       Mix: 12 % of the rise comes from more large requests
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -120,7 +120,7 @@ describe('the message', () => {
 
       Since: 2026-11-21 10:17:30 UTC
       Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef"
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
     expect(textOf(noticeOf('past'), 'minimal')).toMatchInlineSnapshot(`
       "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:29 UTC (12 min); 12 of 24 series
@@ -129,7 +129,7 @@ describe('the message', () => {
       Lasted: 2026-11-21 10:17:30 to 10:29:39 UTC, 12 min
       End: p99 back at its baseline
       Summary: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef"
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
   });
 
@@ -361,15 +361,21 @@ describe('links', () => {
   it('encode what comes from events', () => {
     const event = { ...richEvent, id: 'a/../b?c#d', exemplars: ["x&y=<z>|'\ud800$&"] };
     expect(urls(event)).toEqual([
-      'https://tailmark.example.com/anomalies/a%2F..%2Fb%3Fc%23d',
+      'https://tailmark.example.com/incidents/a%2F..%2Fb%3Fc%23d',
       'https://traces.example.com/?id=x%26y%3D%3Cz%3E%7C%27%EF%BF%BD%24%26',
       'https://runbooks.example.com/ranker',
     ]);
   });
 
+  it('of a test, which is stored nowhere, opens the dashboard', () => {
+    const notice = noticeOf('opened', { isTest: true });
+    const [first] = anomalyMessage(notice, 'full', links).links;
+    expect(first).toEqual({ label: 'dashboard', url: 'https://tailmark.example.com/' });
+  });
+
   it('are left out where there are none, or where they are no http address', () => {
     expect(urls({ ...richEvent, exemplars: [], runbook_url: 'javascript:alert(1)' })).toEqual([
-      `https://tailmark.example.com/anomalies/${richEvent.id}`,
+      `https://tailmark.example.com/incidents/${richEvent.id}`,
     ]);
     const bare = anomalyMessage(noticeOf('opened'), 'full', {});
     expect(bare.links.map(({ label }) => label)).toEqual(['runbook']);

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import { anomalyMessage, isOver } from '../../message/anomaly-message.ts';
-import { dashboardLink, type LinkSettings } from '../../message/links.ts';
+import { anomalyMessage, dashboardUrlOf, isOver } from '../../message/anomaly-message.ts';
+import type { LinkSettings } from '../../message/links.ts';
 import { endOf } from '../../message/title.ts';
 import type { Form, Notice } from '../receiver.ts';
 import { alertAnnotations, alertLabels } from './alertmanager-alert.ts';
@@ -46,7 +46,7 @@ export function alertmanagerWebhook({ notice, form, links, receiver }: Alertmana
         annotations,
         startsAt: event.started_at,
         endsAt: status === 'resolved' ? endOf(event) : noEnd,
-        generatorURL: dashboardLink(event, links) ?? '',
+        generatorURL: dashboardUrlOf(message) ?? '',
         fingerprint: createHash('sha256').update(event.dedup_key).digest('hex').slice(0, 16),
       },
     ],
