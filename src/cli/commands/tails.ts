@@ -2,6 +2,7 @@ import { Option } from 'commander';
 import { readFileTails } from '../../backtest/file-tails.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { Config } from '../../config/schema.ts';
+import { formatMs } from '../../detect/event/format.ts';
 import type { Series } from '../../series/series-window.ts';
 import {
   type Resolution,
@@ -12,7 +13,6 @@ import {
   type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
-import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';

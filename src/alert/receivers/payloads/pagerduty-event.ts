@@ -84,10 +84,11 @@ export function encodeEvent(routingKey: string, event: PagerDutyEvent): string {
 }
 
 /** The most important first. */
-function detailsOf({ event, facts, sql }: Message, form: Form): Details {
+function detailsOf({ event, shown, facts, sql }: Message, form: Form): Details {
   const texts = Object.fromEntries(facts.map(({ label, text }) => [label, text]));
   if (form === 'minimal') return texts;
-  const { id, revision, observed_ms, baseline_ms, ratio, requests, stage, rate } = event;
+  const { id, revision } = event;
+  const { observed_ms, baseline_ms, ratio, requests, stage, rate } = shown;
   return {
     ...texts,
     id,
