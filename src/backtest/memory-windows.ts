@@ -8,6 +8,7 @@ import { MessageDecoder } from '../decode/message-decoder.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import { withDrivers } from '../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../detect/event/worst-series.ts';
 import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
 import { mergeBands } from '../series/bands.ts';
 import { packStages } from '../series/pack-stages.ts';
@@ -130,7 +131,7 @@ export class MemoryWindows implements DecodeSink {
 
   /** Adds the drivers of slow requests to an event, as a pipeline does. */
   explained(event: AnomalyEvent): AnomalyEvent {
-    return withDrivers(event, this.#drivers.of(event));
+    return withDrivers(event, this.#drivers.of(ofWorstSeries(event)));
   }
 
   /** Complete windows in order, empty ones too; at the end all of them. */

@@ -1,4 +1,4 @@
-import { existsSync, readFileSync, statSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync, statSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { codeBlocks } from './code-blocks.ts';
 import { documents } from './documents.ts';
@@ -66,5 +66,30 @@ describe('links in the documentation', () => {
     ['docs/', null],
   ])('%s would be %j', (link, problem) => {
     expect(problemOf(link, { path: 'README.md', text: '# Title\n' })).toBe(problem);
+  });
+});
+
+/** Pages that code, settings and files to deploy name: in a hint, a help text or a comment. */
+const named = ['src', 'ui/src', 'config', 'deploy', 'scripts'].flatMap((folder) =>
+  readdirSync(new URL(`${folder}/`, root), { recursive: true, encoding: 'utf8' })
+    .filter((name) => /\.(ts|tsx|js|yaml|json|html)$/.test(name))
+    .flatMap((name) => {
+      const path = `${folder}/${name}`;
+      const text = readFileSync(new URL(path, root), 'utf8');
+      const pages = [...text.matchAll(/(?<![\w./])docs\/[\w/-]+\.md(?:#[\w-]+)?/g)];
+      return pages.map(([link]) => ({ path, link }));
+    }),
+);
+
+describe('pages that a command, a setting or a comment names', () => {
+  it('are found', () => {
+    expect(named).toContainEqual({
+      path: 'src/cli/commands/up.ts',
+      link: 'docs/how-to/local-stack.md',
+    });
+  });
+
+  it.each(named)('$path names $link', ({ link }) => {
+    expect(problemOf(link, { path: 'README.md', text: '' })).toBeNull();
   });
 });

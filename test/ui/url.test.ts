@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { incidentPath, isPagePath, movedPath } from '../../src/base/dashboard-paths.ts';
 import {
   formatDuration,
   formatPlace,
@@ -176,4 +177,37 @@ describe('a range', () => {
   ])('of %i ms is %s', (ms, text) => {
     expect(formatDuration(ms)).toBe(text);
   });
+});
+
+describe('addresses that the server and messages know', () => {
+  it('open the incident with that id', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
+        expect(parse(incidentPath(id)).route).toEqual({ view: 'incident', id });
+      }),
+    );
+    expect(parse(movedPath('/anomalies/a%2Fb') ?? '').route).toEqual({
+      view: 'incident',
+      id: 'a/b',
+    });
+  });
+
+  it.each([
+    { view: 'now' },
+    { view: 'incident', id: "it's (new)" },
+    { view: 'model', model: 'org/model' },
+    { view: 'model', model: '..' },
+    { view: 'compare' },
+    { view: 'pipeline' },
+  ] as const)('are the same as those of $view', (route) => {
+    expect(isPagePath(formatPlace({ route, params: {}, hash: '' }))).toBe(true);
+  });
+
+  it.each(['/anomalies/a3f0', '/incidents', '/incidents/', '/incidents/a/b', '/now', '/models/'])(
+    '%s is a page of neither',
+    (path) => {
+      expect(isPagePath(path)).toBe(false);
+      expect(parse(path).route.view).toBe('unknown');
+    },
+  );
 });

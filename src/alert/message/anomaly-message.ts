@@ -1,4 +1,5 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { Form, Notice } from '../receivers/receiver.ts';
 import { cleanEvent } from './clean-event.ts';
 import { cleanSql } from './clean-text.ts';
@@ -25,6 +26,8 @@ export interface Message {
   readonly tone: AnomalyEvent['severity'] | 'ended';
   /** The event with clean names. */
   readonly event: AnomalyEvent;
+  /** The same with the measurements that title and facts have: of an incident those of the worst series. */
+  readonly shown: AnomalyEvent;
 }
 
 /** True where the anomaly has ended. */
@@ -32,24 +35,31 @@ export function isOver({ change, event }: Notice): boolean {
   return change === 'resolved' || change === 'past' || event.state === 'resolved';
 }
 
+/** Address of the anomaly's page, from the links of its message; undefined without a dashboard. */
+export function dashboardUrlOf({ links }: Pick<Message, 'links'>): string | undefined {
+  return links.find(({ label }) => label === 'dashboard')?.url;
+}
+
 /** Makes the message of a notice: the same facts for every receiver. */
 export function anomalyMessage(notice: Notice, form: Form, settings: LinkSettings): Message {
   const event = cleanEvent(notice.event);
-  const links = linksOf(event, settings);
+  const shown = ofWorstSeries(event);
+  const links = linksOf(event, settings, notice);
   const common = {
     title: titleOf(event, notice),
     summary: event.summary,
     tone: isOver(notice) ? ('ended' as const) : event.severity,
     event,
+    shown,
   };
   if (form === 'minimal') {
     return { ...common, facts: minimalFacts(event, notice), links: links.slice(0, 1), sql: '' };
   }
-  return { ...common, facts: factsOf(event, notice), links, sql: shownSql(event) };
+  return { ...common, facts: factsOf(event, notice), links, sql: shownSql(shown) };
 }
 
-function shownSql(event: AnomalyEvent): string {
-  if (event.sql.length > maxSqlChars) return '';
-  const sql = cleanSql(event.sql);
+function shownSql(shown: AnomalyEvent): string {
+  if (shown.sql.length > maxSqlChars) return '';
+  const sql = cleanSql(shown.sql);
   return sql.length > maxSqlChars ? '' : sql;
 }

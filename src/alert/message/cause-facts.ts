@@ -1,74 +1,49 @@
-import type { AnomalyEvent, Blamed, Bottleneck } from '../../detect/event/anomaly-event.ts';
-import { formatMs } from '../../detect/event/anomaly-summary.ts';
-import { formatShare } from '../../detect/event/format.ts';
+import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { blamedStage, blameText, stageText } from '../../detect/event/blame-text.ts';
 import type { Fact } from './fact.ts';
-import { kindWords, stageText } from './kind-words.ts';
-import { ofWorstSeries } from './worst-series.ts';
+import { lookFirst } from './look-first.ts';
 
-/** Share of the excess from which a stage is listed. */
+/** Share of the additional slow requests from which the mix is shown. */
 const shownShare = 0.05;
+/** Stages that other series blame. */
 const stagesShown = 4;
 const driversShown = 3;
 const tracesShown = 3;
 /** Growth of a value's share of all requests from which its baseline is shown. */
 const muchMore = 1.5;
 
-/** Where to look first, by the class of the cause. */
-const lookFirst: Readonly<Record<Exclude<Bottleneck, 'unknown'>, string>> = {
-  queue: 'queue depth, concurrency and replicas of the model server',
-  compute: 'accelerator and CPU load, batch sizes, and what was released last',
-  feature: 'the feature store: its latency, timeouts and cache hits',
-  network: 'network, proxies and TLS between client and server',
-  downstream: 'the called services: their latency, timeouts and retries',
-  serialization: 'request and response sizes, parsing, garbage collection',
-  contention: 'whatever shares the hosts: CPU throttling, garbage collection, neighbours',
-  cold_start: 'model loads: scaling, evictions, restarts',
-  traffic_mix: 'what clients send: larger requests, no slower ones',
-  mixed: 'what changed for several stages at once: hosts, releases, load',
-};
-
 /**
  * Facts that lead to the cause: stages, what slow requests share, where to look, traces.
  *
+ * @param shown of one series: of an incident the worst.
  * @param isSolved leaves out where to look: nobody has to.
  */
-export function causeFacts(event: AnomalyEvent, { isSolved }: { isSolved: boolean }): Fact[] {
-  const { bottleneck, kind } = event;
-  const where = bottleneck === 'unknown' ? kindWords[kind].lookFirst : lookFirst[bottleneck];
-  const worst = ofWorstSeries(event).stage;
-  const look =
-    worst === event.stage
-      ? where
-      : `the series blame different stages (${stageText(worst)}, ${stageText(event.stage)}): tailmark explain ${event.id}`;
+export function causeFacts(shown: AnomalyEvent, { isSolved }: { isSolved: boolean }): Fact[] {
   return [
-    ...blameFact(event),
-    ...driverFacts(event),
-    ...(isSolved ? [] : [{ label: 'Look first', text: look }]),
-    ...traceFact(event),
+    ...blameFact(shown),
+    ...driverFacts(shown),
+    ...(isSolved ? [] : [lookFact(shown)]),
+    ...traceFact(shown),
   ];
 }
 
-/** "slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), rest +18 ms (7 %)". */
-function blameFact({ blame, kind, quantile, scope }: AnomalyEvent): Fact[] {
-  if (blame.length === 0) return [];
-  const shown = blame.filter(({ share }) => Math.abs(share) >= shownShare).slice(0, stagesShown);
-  const rest = blame.filter((part) => !shown.includes(part));
-  const parts = shown.map((part) => partText(stageText(part.stage), part));
-  const sum = (field: 'excess_ms' | 'share') => rest.reduce((all, part) => all + part[field], 0);
-  const others = { excess_ms: sum('excess_ms'), share: sum('share') };
-  if (Math.abs(others.share) >= 0.01) parts.push(partText('rest', others));
-  // A drift compares the mean of all requests, hour by hour.
-  const whose =
-    kind === 'drift' ? 'mean request' : `slowest ${formatShare(1 - quantile)} of requests`;
-  const of = scope === undefined ? whose : `first series, ${whose}`;
-  return [{ label: 'Blame', text: `${of}: ${parts.join(', ')}` }];
+/** Where to look; other series of an incident may blame other stages. */
+function lookFact(shown: AnomalyEvent): Fact {
+  const stages = (shown.members ?? []).map(({ stage }) => stage);
+  const others =
+    shown.scope === undefined
+      ? []
+      : [...new Set(stages)].filter((stage) => stage !== blamedStage(shown)).slice(0, stagesShown);
+  const more =
+    others.length === 0 ? '' : `; other series blame ${others.map(stageText).join(', ')}`;
+  return { label: 'Look first', text: `${lookFirst(shown)}${more}` };
 }
 
-function partText(name: string, { excess_ms, share }: Pick<Blamed, 'excess_ms' | 'share'>): string {
-  const sign = (value: number) => (value < 0 ? '−' : '');
-  const percent = `${sign(share)}${Math.round(Math.abs(share) * 100)} %`;
-  const ms = formatMs(Math.abs(excess_ms));
-  return `${name} ${excess_ms < 0 ? '−' : '+'}${ms} (${percent})`;
+/** "slowest 1 %: mean +254 ms; features +294 ms (116 %), queue −39.1 ms (−15 %)". */
+function blameFact(shown: AnomalyEvent): Fact[] {
+  const text = blameText(shown);
+  if (text === '') return [];
+  return [{ label: 'Blame', text: shown.scope === undefined ? text : `worst series, ${text}` }];
 }
 
 /** What slow requests have more often than others, and whether requests have become larger. */
@@ -85,7 +60,12 @@ function driverFacts({ drivers = [], mix_share: mix }: AnomalyEvent): Fact[] {
     ...(texts.length === 0 ? [] : [{ label: 'Slow requests', text: texts.join('; ') }]),
     ...(mix === undefined || mix < shownShare
       ? []
-      : [{ label: 'Mix', text: `${percent(mix)} of the rise comes from more large requests` }]),
+      : [
+          {
+            label: 'Mix',
+            text: `${percent(mix)} of the rise in slow requests comes from more large ones`,
+          },
+        ]),
   ];
 }
 

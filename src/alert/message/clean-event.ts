@@ -21,17 +21,13 @@ const cleanStage = (text: string) => cleanText(text, shownChars.stage);
  * ids. They are text for people from here on; keys and the query are unchanged.
  */
 export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
-  const { scope, members, drivers, slo, evidence } = event;
+  const { scope, members, worst, drivers, slo } = event;
   return {
     ...event,
     ...cleanSeries(event),
     stage: cleanStage(event.stage),
-    evidence: {
-      ...evidence,
-      measured_stage: cleanStage(evidence.measured_stage),
-      ...(evidence.baseline_of && { baseline_of: evidence.baseline_of.map(cleanValue) }),
-    },
-    blame: event.blame.map((part) => ({ ...part, stage: cleanStage(part.stage) })),
+    ...cleanMeasured(event),
+    ...(worst && { worst: { ...worst, ...cleanMeasured(worst) } }),
     ...(slo && { slo: { ...slo, name: cleanName(slo.name) } }),
     ...(drivers && {
       drivers: drivers.map((driver) => ({ ...cleanValue(driver), facet: cleanName(driver.facet) })),
@@ -62,6 +58,18 @@ function cleanSeries(series: Series): Series {
   return { ...(Object.fromEntries(cleaned) as typeof names), cold_start };
 }
 
+/** Evidence and blame, with clean stages and values. */
+function cleanMeasured({ evidence, blame }: Pick<AnomalyEvent, 'evidence' | 'blame'>) {
+  return {
+    evidence: {
+      ...evidence,
+      measured_stage: cleanStage(evidence.measured_stage),
+      ...(evidence.baseline_of && { baseline_of: evidence.baseline_of.map(cleanValue) }),
+    },
+    blame: blame.map((part) => ({ ...part, stage: cleanStage(part.stage) })),
+  };
+}
+
 function cleanValue<T extends { readonly value: string }>(has: T): T {
   return { ...has, value: cleanName(has.value) };
 }
@@ -75,6 +83,7 @@ function cleanSummary({ summary, ...event }: AnomalyEvent): string {
   const others = [
     event.evidence.measured_stage,
     ...event.blame.map(({ stage }) => stage),
+    ...(event.worst?.blame ?? []).map(({ stage }) => stage),
     ...(event.scope?.common ?? []).map(({ value }) => value),
     ...(event.evidence.baseline_of ?? []).map(({ value }) => value),
   ];

@@ -1,13 +1,20 @@
 import { dimensions } from '../../base/dimensions.ts';
 import type { AnomalyEvent, Scope, ScopeMember } from '../../detect/event/anomaly-event.ts';
-import { formatMs, formatRatio } from '../../detect/event/anomaly-summary.ts';
-import { formatPerSecond, formatShare, seriesLabel } from '../../detect/event/format.ts';
+import {
+  formatMs,
+  formatPerSecond,
+  formatRatio,
+  formatShare,
+  quantileName,
+  seriesLabel,
+} from '../../detect/event/format.ts';
+import { ofEndedSeries, ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { Notice } from '../receivers/receiver.ts';
 import { causeFacts } from './cause-facts.ts';
 import type { Fact } from './fact.ts';
 import { kindWords } from './kind-words.ts';
 import { longSpanText, timeText } from './times.ts';
-import { endOf, endText, lastedText, severityBefore, subjectOf } from './title.ts';
+import { endText, lastedText, resolvedAt, severityBefore, subjectOf } from './title.ts';
 
 /** Affected series that a message lists. */
 const membersShown = 3;
@@ -19,7 +26,8 @@ const membersShown = 3;
  */
 export function factsOf(event: AnomalyEvent, notice: Notice): readonly Fact[] {
   const { change } = notice;
-  const [what, ...more] = measuredFacts(event, notice);
+  const shown = ofWorstSeries(event);
+  const [what, ...more] = measuredFacts(shown, notice);
   const times = timeFacts(event, notice);
   const severity = severityFact(event, notice);
   const first = isOpen(change) ? [...severity, what, ...times] : [...times, what, ...severity];
@@ -28,7 +36,7 @@ export function factsOf(event: AnomalyEvent, notice: Notice): readonly Fact[] {
     ...first,
     ...more,
     ...extentFacts(event),
-    ...causeFacts(event, { isSolved: change === 'resolved' }),
+    ...causeFacts(shown, { isSolved: change === 'resolved' }),
   ];
 }
 
@@ -47,16 +55,28 @@ function testFact({ isTest }: Notice): Fact[] {
   return [{ label: 'Test', text: 'sent by `tailmark alert test`; nothing is wrong' }];
 }
 
-/** When it began; of one that is over, both times, how long it lasted, and how it ended. */
+/**
+ * When it began and how it ended. Times of events and times of the clock, when tailmark noticed, have lines of
+ * their own: of traffic that is read late they are far apart.
+ */
 function timeFacts(event: AnomalyEvent, { change }: Notice): Fact[] {
-  const { started_at: from } = event;
-  if (isOpen(change)) return [{ label: 'Since', text: timeText(from) }];
-  const lasted = `${longSpanText(from, endOf(event))}, ${lastedText(event)}`;
+  const { started_at: from, ended_at: to } = event;
+  if (isOpen(change)) {
+    const fell = to ? [{ label: 'Fell', text: timeText(to) }] : [];
+    return [{ label: 'Since', text: timeText(from) }, ...fell];
+  }
   const late = { label: 'Late', text: 'it was over before this could be delivered' };
+  const span = to
+    ? { label: 'Lasted', text: `${longSpanText(from, to)}, ${lastedText(from, to)}` }
+    : { label: 'Since', text: timeText(from) };
   return [
     ...(change === 'past' ? [late] : []),
-    { label: 'Lasted', text: lasted },
-    { label: 'End', text: endText(event) },
+    span,
+    { label: 'Resolved', text: timeText(resolvedAt(event)) },
+    {
+      label: 'End',
+      text: endText(change === 'past' ? ofWorstSeries(event) : ofEndedSeries(event)),
+    },
   ];
 }
 
@@ -77,9 +97,9 @@ function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[
   const text = measured(event);
   const latency = latencyFact(event);
   const { summary } = event;
-  // What was measured is of one series: its line has it.
   if (event.scope !== undefined) {
-    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, ...latency];
+    const worst = { label: 'Worst series', text: `${seriesLabel(event)}: ${text}` };
+    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, worst, ...latency];
   }
   if (!isOpen(change)) {
     const was = text === summary ? [] : [{ label: 'Was', text }];
@@ -93,8 +113,7 @@ function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[
 /** The durations of requests, for an anomaly of their rate. */
 function latencyFact({ rate, quantile, observed_ms, baseline_ms }: AnomalyEvent): Fact[] {
   if (rate === undefined || observed_ms <= 0) return [];
-  const percentile = `p${Number((quantile * 100).toFixed(6))}`;
-  const text = `${percentile} ${formatMs(observed_ms)}, baseline ${formatMs(baseline_ms)}`;
+  const text = `${quantileName(quantile)} ${formatMs(observed_ms)}, baseline ${formatMs(baseline_ms)}`;
   return [{ label: 'Latency', text }];
 }
 
@@ -106,20 +125,17 @@ function extentFacts(event: AnomalyEvent): Fact[] {
     ...(scope === undefined ? [] : [scopeText(scope)]),
     ...(share === undefined ? [] : [`${formatShare(Math.max(0, share))} of all requests`]),
   ];
-  const worst = members.slice(0, membersShown).map(memberText);
-  const more = (scope?.affected ?? 0) - worst.length;
-  const others = more > 0 ? `; ${more} more` : '';
-  const first = `${series}; ${kindWords[event.kind].measured(event)}`;
-  const ofSeries =
-    scope === undefined
-      ? { label: 'Series', text: series }
-      : { label: 'First series', text: first };
+  // The worst has a line of its own.
+  const others = members.slice(1, membersShown).map(memberText);
+  const more = (scope?.affected ?? 0) - 1 - others.length;
+  const rest = more > 0 ? `; ${more} more` : '';
+  const label = scope === undefined ? 'Series' : 'First series';
   return [
-    ...(series === '' ? [] : [ofSeries]),
+    ...(series === '' ? [] : [{ label, text: series }]),
     ...(parts.length === 0 ? [] : [{ label: 'How far', text: parts.join('; ') }]),
-    ...(worst.length === 0
+    ...(others.length === 0
       ? []
-      : [{ label: 'Worst series', text: `${worst.join('; ')}${others}` }]),
+      : [{ label: 'Other series', text: `${others.join('; ')}${rest}` }]),
   ];
 }
 

@@ -1,8 +1,15 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
-import { formatMs, formatRatio } from '../../detect/event/anomaly-summary.ts';
-import { unaccounted } from '../../detect/event/blame.ts';
-import { formatPerSecond, formatShare } from '../../detect/event/format.ts';
+import { blamedStage, stageText } from '../../detect/event/blame-text.ts';
+import {
+  formatCount,
+  formatExactShare,
+  formatMs,
+  formatPerSecond,
+  formatRatio,
+  formatShare,
+  quantileName,
+} from '../../detect/event/format.ts';
 import { cutText } from './clean-text.ts';
 
 type Kind = AnomalyEvent['kind'];
@@ -19,7 +26,7 @@ export interface KindWords {
   readonly measured: (event: AnomalyEvent) => string;
   /** True where the detector's sentence adds to what was measured. */
   readonly summaryAdds: boolean;
-  /** Where to look first when the class of the cause is unknown. */
+  /** Where to look first when no stage is blamed. */
   readonly lookFirst: string;
 }
 
@@ -36,7 +43,7 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
       return `${longTailOf(event)} ${formatMs(observed_ms)} (${range}), baseline ${formatMs(baseline_ms)}${lender(event)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
     },
     summaryAdds: false,
-    lookFirst: 'traces of the slowest requests: no stage accounts for their time',
+    lookFirst: 'traces of the slowest requests',
   },
   drift: {
     headline: (event) =>
@@ -121,28 +128,19 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
 /** "p99", or "p95 of features" where only a stage is slow. */
 function tailOf(event: AnomalyEvent): string {
   const { measured_stage: stage } = event.evidence;
-  return stage === totalStage ? quantileText(event) : `${quantileText(event)} of ${stage}`;
+  const percentile = quantileName(event.quantile);
+  return stage === totalStage ? percentile : `${percentile} of ${stage}`;
 }
 
 /** "p99 of total". */
 function longTailOf(event: AnomalyEvent): string {
-  return `${quantileText(event)} of ${event.evidence.measured_stage}`;
-}
-
-function quantileText({ quantile }: AnomalyEvent): string {
-  return `p${Number((quantile * 100).toFixed(6))}`;
+  return `${quantileName(event.quantile)} of ${event.evidence.measured_stage}`;
 }
 
 /** ", blame queue"; nothing where the measured stage is to blame itself. */
-function blamed({ blame, evidence }: AnomalyEvent): string {
-  const [first] = blame;
-  if (first === undefined || first.stage === evidence.measured_stage) return '';
-  return `, blame ${stageText(first.stage)}`;
-}
-
-/** The stage's name, as it is read in a sentence. */
-export function stageText(stage: string): string {
-  return stage === unaccounted ? 'unaccounted time' : stage;
+function blamed(event: AnomalyEvent): string {
+  const stage = blamedStage(event);
+  return stage === event.evidence.measured_stage ? '' : `, blame ${stageText(stage)}`;
 }
 
 /** " of version v1": the lender of the baseline, where the series is too young for one of its own. */
@@ -152,7 +150,7 @@ function lender({ evidence }: AnomalyEvent): string {
 }
 
 function requestsText({ requests }: AnomalyEvent): string {
-  return `${requests.toLocaleString('en-US')} requests`;
+  return `${formatCount(requests)} requests`;
 }
 
 function rebaselinedTail(event: AnomalyEvent): string {
@@ -189,7 +187,7 @@ function rebaselinedTraffic(event: AnomalyEvent): string {
 
 function objective({ slo }: AnomalyEvent): string {
   if (slo === undefined) return '';
-  return `; objective ${slo.name}: ${formatShare(slo.objective)} within ${formatMs(slo.threshold_ms)}`;
+  return `; objective ${slo.name}: ${formatExactShare(slo.objective)} within ${formatMs(slo.threshold_ms)}`;
 }
 
 /** The text of a rate; the detector's sentence for an event that has none. */

@@ -1,3 +1,4 @@
+import { encodedSegment, incidentPath, nowPath, pageUrl } from '../../base/dashboard-paths.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 
@@ -12,24 +13,25 @@ export interface Link {
 /** Longest address: what Slack's blocks accept is the least of all receivers. */
 const maxUrlChars = 3000;
 
-/** Links of an anomaly: its page of the dashboard, its slowest trace, the runbook. */
-export function linksOf(event: AnomalyEvent, settings: LinkSettings): readonly Link[] {
-  const [trace] = event.exemplars;
+/**
+ * Links of an anomaly: its page of the dashboard, its slowest trace, the runbook.
+ *
+ * @param isTest an anomaly that is stored nowhere has no page: its link opens the dashboard.
+ */
+export function linksOf(
+  { id, exemplars, runbook_url: runbook }: AnomalyEvent,
+  settings: LinkSettings,
+  { isTest }: { readonly isTest: boolean },
+): readonly Link[] {
+  const { dashboard_url: dashboard } = settings;
+  const page = isTest ? nowPath : incidentPath(id);
+  const [trace] = exemplars;
   const links: (Link | undefined)[] = [
-    link('dashboard', dashboardLink(event, settings)),
+    link('dashboard', dashboard === undefined ? undefined : pageUrl(dashboard, page)),
     trace === undefined ? undefined : traceLink(trace, settings),
-    link('runbook', event.runbook_url ?? undefined),
+    link('runbook', runbook ?? undefined),
   ];
   return links.filter((each) => each !== undefined);
-}
-
-/** Page of an anomaly; undefined without a dashboard. */
-export function dashboardLink(
-  { id }: Pick<AnomalyEvent, 'id'>,
-  { dashboard_url: url }: LinkSettings,
-): string | undefined {
-  if (url === undefined) return undefined;
-  return `${url.replace(/\/+$/, '')}/anomalies/${encoded(id)}`;
 }
 
 /** Page of a trace; undefined where none is configured. */
@@ -39,7 +41,7 @@ export function traceLink(
 ): Link | undefined {
   return link(
     'trace',
-    url?.replaceAll('{trace_id}', () => encoded(traceId)),
+    url?.replaceAll('{trace_id}', () => encodedSegment(traceId)),
   );
 }
 
@@ -49,12 +51,4 @@ function link(label: Link['label'], address: string | undefined): Link | undefin
   const { href, protocol } = new URL(address);
   if (protocol !== 'https:' && protocol !== 'http:') return undefined;
   return href.length > maxUrlChars ? undefined : { label, url: href };
-}
-
-/** Text within a path or a query, whatever is in it. */
-function encoded(text: string): string {
-  return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(
-    /['()*!]/g,
-    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
-  );
 }

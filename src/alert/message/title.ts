@@ -1,10 +1,10 @@
 import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
 import { durationText } from '../../detect/event/format.ts';
+import { ofEndedSeries, ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { Notice } from '../receivers/receiver.ts';
 import { cleanText, cutText } from './clean-text.ts';
 import { kindWords } from './kind-words.ts';
 import { clockText, spanText } from './times.ts';
-import { ofWorstSeries } from './worst-series.ts';
 
 /** Characters of a lock screen: what is worth waking up for stands within them. */
 const lockScreenChars = 80;
@@ -17,12 +17,14 @@ const listedValues = 5;
 /**
  * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The
  * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
- * characters. Of an incident it has the numbers of the worst series.
+ * characters. Of an incident it has the numbers of the worst series; at its end
+ * of the one that opened it.
  *
  * @param event the notice's event, its names clean.
  */
 export function titleOf(event: AnomalyEvent, notice: Notice): string {
-  return titleOfSeries(notice.change === 'resolved' ? event : ofWorstSeries(event), notice);
+  const isEnd = notice.change === 'resolved';
+  return titleOfSeries(isEnd ? ofEndedSeries(event) : ofWorstSeries(event), notice);
 }
 
 function titleOfSeries(event: AnomalyEvent, notice: Notice): string {
@@ -69,10 +71,20 @@ function changeText(event: AnomalyEvent, { change }: Notice): string {
   if (change === 'opened' || change === 'risen' || change === 'updated') {
     return `${words.headline(event)}; since ${clockText(from, now)}`;
   }
-  const to = endOf(event);
-  const when = `${spanText(from, to)} (${lastedText(event)})`;
+  const when = whenText(event);
   const what = change === 'past' ? words.headline(event) : endText(event);
   return `${what}; ${when}`;
+}
+
+/**
+ * "10:17 to 10:27 UTC (10 min)", in event time. Without a known end it says when that was noticed, which is by
+ * the clock: "since 10:17, resolved 10:29 UTC".
+ */
+function whenText(event: AnomalyEvent): string {
+  const { started_at: from, ended_at: to } = event;
+  if (to) return `${spanText(from, to)} (${lastedText(from, to)})`;
+  const resolved = resolvedAt(event);
+  return `since ${clockText(from, resolved).replace(' UTC', '')}, resolved ${clockText(resolved, from)}`;
 }
 
 /** How it ended, by its resolution. */
@@ -83,14 +95,14 @@ export function endText(event: AnomalyEvent): string {
   return words.recovered(event);
 }
 
-/** When it ended; of an open one the time of the event. */
-export function endOf({ resolved_at, emitted_at }: AnomalyEvent): string {
+/** When the end was noticed, by the clock; of an open one the time of the event. */
+export function resolvedAt({ resolved_at, emitted_at }: AnomalyEvent): string {
   return resolved_at ?? emitted_at;
 }
 
 /** "12 min". */
-export function lastedText(event: AnomalyEvent): string {
-  return durationText(Date.parse(endOf(event)) - Date.parse(event.started_at));
+export function lastedText(from: string, to: string): string {
+  return durationText(Date.parse(to) - Date.parse(from));
 }
 
 /** "; 12 of 24 series", where one cause affects several. */

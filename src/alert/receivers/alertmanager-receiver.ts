@@ -3,8 +3,8 @@ import type { Severity } from '../../detect/event/anomaly-event.ts';
 import { severities } from '../../detect/event/severity.ts';
 import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
-import { anomalyMessage, isOver } from '../message/anomaly-message.ts';
-import { dashboardLink, type LinkSettings } from '../message/links.ts';
+import { anomalyMessage, dashboardUrlOf, isOver } from '../message/anomaly-message.ts';
+import type { LinkSettings } from '../message/links.ts';
 import { addressOf, basicLogin } from './address.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import {
@@ -143,10 +143,11 @@ export class AlertmanagerReceiver implements Receiver {
   #alert(notice: Notice, form: Form, severity: Severity, server: ServerTime): PostableAlert {
     const { event } = notice;
     const { links } = this.#options;
-    const generatorURL = dashboardLink(event, links);
+    const message = anomalyMessage(notice, form, links);
+    const generatorURL = dashboardUrlOf(message);
     return {
       labels: alertLabels(event, severity),
-      annotations: alertAnnotations(anomalyMessage(notice, form, links), form),
+      annotations: alertAnnotations(message, form),
       ...alertTimes(event, isOver(notice), server),
       ...(generatorURL !== undefined && { generatorURL }),
     };

@@ -1,9 +1,13 @@
 import { Option } from 'commander';
+import { lookFirst } from '../../alert/message/look-first.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
+import { blameText } from '../../detect/event/blame-text.ts';
+import { formatMs, quantileName } from '../../detect/event/format.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
-import { formatMs, quantileName, visible } from '../../views/text/format.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { countOption, timeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
@@ -72,25 +76,26 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
   },
 };
 
-/** Renders an anomaly as a few lines: change, start, blamed stages. */
+/** Renders an anomaly as a few lines: change, times, blamed stages, where to look. */
 export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string {
   const { bold, dim, green, red, yellow } = colorsOf(io);
   const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
   const state = event.state === 'resolved' ? 'resolved' : `open, ${event.severity}`;
-  const parts = event.blame
-    .filter((part) => Math.abs(part.share) >= 0.05)
-    .map(
-      (part) =>
-        `${part.stage} ${part.excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(part.excess_ms))} (${part.share < 0 ? '−' : ''}${Math.round(Math.abs(part.share) * 100)} %)`,
-    );
-  const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
+  const shown = ofWorstSeries(event);
+  const { started_at, ended_at, detected_at, resolved_at } = event;
+  const ended = ended_at ? ` to ${ended_at}` : '';
+  const resolved = resolved_at === null ? '' : `, resolved ${resolved_at}`;
+  const blame = blameText(shown);
   return [
     `${paint(state)}  ${bold(visible(event.summary))}`,
-    `  ${dim('when:  ')} ${event.started_at}${until}`,
+    `  ${dim('since: ')} ${started_at}${ended}`,
+    `  ${dim('seen:  ')} ${detected_at}${resolved}`,
     ...(event.scope === undefined ? [] : [`  ${dim('where: ')} ${whereText(event.scope)}`]),
+    ...(blame === '' ? [] : [`  ${dim('blame: ')} ${visible(blame)}`]),
     ...(event.rate === undefined
-      ? [`  ${dim('blame: ')} ${parts.join(', ')}; bottleneck: ${event.bottleneck}`]
-      : durationsText(event).map((text) => `  ${dim('tail:  ')} ${text}`)),
+      ? []
+      : durationsText(shown).map((text) => `  ${dim('tail:  ')} ${text}`)),
+    ...(event.state === 'resolved' ? [] : [`  ${dim('look:  ')} ${visible(lookFirst(shown))}`]),
     ...(event.drivers ?? [])
       .slice(0, driversShown)
       .map((driver, i) => `  ${dim(i === 0 ? 'driver:' : '       ')} ${driverText(driver)}`),

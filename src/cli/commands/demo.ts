@@ -6,13 +6,13 @@ import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { createLog } from '../../base/telemetry/log.ts';
 import { type Config, configSchema } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { formatMs } from '../../detect/event/format.ts';
 import { publishedTraffic } from '../../generate/publish/published-traffic.ts';
 import { startPipeline } from '../../pipeline.ts';
 import { migrate } from '../../sink/migrate.ts';
 import { rowsOf } from '../../sink/read-query.ts';
 import { readTails, type StageTails } from '../../sink/read-tails.ts';
 import { verify } from '../../sink/verify.ts';
-import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import {
   demoVerdict,

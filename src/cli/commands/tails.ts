@@ -4,6 +4,7 @@ import { type Dimension, totalStage } from '../../base/dimensions.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { Facet } from '../../base/facets.ts';
 import type { Config } from '../../config/schema.ts';
+import { formatMs } from '../../detect/event/format.ts';
 import type { Series } from '../../series/series-window.ts';
 import { readFacets } from '../../sink/read-facets.ts';
 import {
@@ -15,7 +16,6 @@ import {
   type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
-import { formatMs } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';

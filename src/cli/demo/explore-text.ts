@@ -1,3 +1,4 @@
+import { incidentPath } from '../../base/dashboard-paths.ts';
 import { plot } from './demo-traffic.ts';
 import type { DemoTransport } from './demo-transport.ts';
 
@@ -15,7 +16,7 @@ export function exploreText(
   { url, anomalyIds, logPath }: RunningDemo,
 ): string {
   const { clickhouse } = servers;
-  const links = anomalyIds.map((id) => `incident  ${url}/incidents/${encodeURIComponent(id)}\n`);
+  const links = anomalyIds.map((id) => `incident  ${url}${incidentPath(id)}\n`);
   const lines = [
     ...exports,
     `export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}`,

@@ -4,7 +4,8 @@ import type {
   StageComparison,
   Verdict,
 } from '../../compare/comparison.ts';
-import { formatMs, quantileName, visible } from '../../views/text/format.ts';
+import { formatMs, quantileName } from '../../detect/event/format.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
 import { annotation, markdownText } from './github-output.ts';

@@ -1,11 +1,21 @@
+import { lookFirst } from '../../alert/message/look-first.ts';
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { durationText } from '../../detect/event/format.ts';
+import { riseText, stageText } from '../../detect/event/blame-text.ts';
+import {
+  durationText,
+  formatExactShare,
+  formatMs,
+  formatRatio,
+  formatSignedMs,
+  wholePercent,
+} from '../../detect/event/format.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import type { Explanation, TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import { evidenceOf } from '../../views/text/evidence.ts';
-import { clock, formatMs, visible } from '../../views/text/format.ts';
+import { clock, visible } from '../../views/text/format.ts';
 import { baselineText, measureOf } from '../../views/text/rate-evidence.ts';
 import { colorsOf } from './colors.ts';
 import { renderTable, right, type TableCell } from './table.ts';
@@ -28,6 +38,7 @@ export function renderExplanation(
   nowMs: number,
 ): string {
   const last = events.at(-1) as AnomalyEvent;
+  const shown = ofWorstSeries(last);
   const { bold } = colorsOf(io);
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
@@ -36,8 +47,8 @@ export function renderExplanation(
   if (last.kind === 'pipeline') return [...headline(last, io, nowMs), ...history, ''].join('\n');
   return [
     ...headline(last, io, nowMs),
-    ...section(`Timeline of ${measureOf(last).title}`, timelineLines(timeline, last, io)),
-    ...section(blameTitle(last), blameLines(last, io)),
+    ...section(`Timeline of ${measureOf(shown).title}`, timelineLines(timeline, shown, io)),
+    ...section(blameTitle(shown), blameLines(shown, io)),
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
     ...section('Traffic mix', mixLines(mix)),
@@ -52,20 +63,34 @@ export function renderExplanation(
 function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const { bold, dim, green, red, yellow } = colorsOf(io);
   const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
-  const fromMs = Date.parse(event.started_at);
-  const untilMs = Date.parse(event.resolved_at ?? '') || nowMs;
-  const lasted = durationText(untilMs - fromMs);
   const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
+  const shown = ofWorstSeries(event);
+  const label = event.scope === undefined ? 'series: ' : 'worst:  ';
+  const isOpen = event.state !== 'resolved';
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
-    ...(event.kind === 'pipeline' ? [] : [`  ${dim('series: ')} ${visible(seriesName(event))}`]),
-    `  ${dim('since:  ')} ${clock(event.started_at)}, for ${lasted}; detected after ${durationText(Date.parse(event.detected_at) - fromMs)}`,
+    ...(event.kind === 'pipeline' ? [] : [`  ${dim(label)} ${visible(seriesName(shown))}`]),
+    `  ${dim('since:  ')} ${spanText(event)}`,
+    `  ${dim('noticed:')} ${noticedText(event, nowMs)}`,
+    ...(isOpen ? [`  ${dim('look:   ')} ${visible(lookFirst(shown))}`] : []),
     ...(event.runbook_url === null ? [] : [`  ${dim('runbook:')} ${event.runbook_url}`]),
     ...(event.incident_id === undefined
       ? []
       : [`  ${dim('part of:')} incident ${event.incident_id}`]),
     `  ${dim('id:     ')} ${event.id}`,
   ];
+}
+
+/** When it began and, as far as that is known, ended, in event time. */
+function spanText({ started_at: from, ended_at: to }: AnomalyEvent): string {
+  if (!to) return clock(from);
+  return `${clock(from)} to ${clock(to)}, ${durationText(Date.parse(to) - Date.parse(from))}`;
+}
+
+/** When tailmark noticed the start and the end, by the clock. */
+function noticedText({ detected_at, resolved_at }: AnomalyEvent, nowMs: number): string {
+  if (resolved_at !== null) return `${clock(detected_at)}, resolved ${clock(resolved_at)}`;
+  return `${clock(detected_at)}, ${durationText(nowMs - Date.parse(detected_at))} ago`;
 }
 
 /** Formats `ranker, v2, search, eu-west-1, cold starts`. */
@@ -78,9 +103,13 @@ function seriesName(event: AnomalyEvent): string {
 
 function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
   const open = members.filter(({ state }) => state !== 'resolved').length;
-  // Members are current, the scope is of the last event: more may have joined since.
-  const of = scope === undefined ? '' : ` of ${Math.max(scope.total, members.length)}`;
-  return `Affected series: ${members.length}${of}, ${open} unresolved`;
+  const now = `${members.length} now, ${open} unresolved`;
+  if (scope === undefined) return `Affected series: ${now}`;
+  const { affected, total, unresolved } = scope;
+  const told = `${affected} of ${total}, ${unresolved} unresolved`;
+  // Members are current, the scope is of the last event: more may have joined or recovered since.
+  const isCurrent = members.length === affected && open === unresolved;
+  return `Affected series: ${told}${isCurrent ? '' : `; ${now}`}`;
 }
 
 function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
@@ -91,7 +120,7 @@ function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
       member.stage,
       measureOf(member).format(member.rate?.observed ?? member.observed_ms),
       measureOf(member).format(member.rate?.baseline ?? member.baseline_ms),
-      `${(member.rate ?? member).ratio.toPrecision(2)}x`,
+      formatRatio((member.rate ?? member).ratio),
       clock(member.started_at),
       member.resolved_at === null ? 'open' : clock(member.resolved_at),
     ]);
@@ -142,16 +171,16 @@ function blameLines(event: AnomalyEvent, io: Colored): string[] {
   const rows = event.blame
     .filter(({ share }) => Math.abs(share) >= 0.01)
     .map(({ stage, excess_ms, share }, i): TableCell[] => [
-      { text: stage, style: i === 0 ? bold : (text) => text },
-      `${excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(excess_ms))}`,
-      `${Math.round(share * 100)} %`,
+      { text: stageText(stage), style: i === 0 ? bold : (text) => text },
+      formatSignedMs(excess_ms),
+      wholePercent(share),
       excess_ms < 0 ? '' : '█'.repeat(Math.round((excess_ms / most) * barWidth)),
     ]);
   const columns = ['stage', ...right('mean excess', 'share'), ''];
   if (rows.length === 0) return [];
   return [
     ...lines(renderTable({ columns, rows, color: io.color })),
-    dim(`bottleneck: ${event.bottleneck}`),
+    dim(`${riseText(event)}; bottleneck: ${event.bottleneck}`),
   ];
 }
 
@@ -183,7 +212,7 @@ function mixLines(mix: TrafficMix | null): string[] {
 
 function blameTitle({ kind, quantile }: AnomalyEvent): string {
   if (kind === 'drift') return 'Mean excess of a request over the week before, by stage';
-  return `Mean excess of the slowest ${percent(1 - quantile)} over the baseline, by stage`;
+  return `Mean excess of the slowest ${formatExactShare(1 - quantile)} over the baseline, by stage`;
 }
 
 function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
@@ -222,10 +251,6 @@ function lines(table: string): string[] {
 /** Formats a difference of shares: `7`, `0.4`. */
 function points(difference: number): string {
   return rounded(difference).replace(' %', '');
-}
-
-function percent(share: number): string {
-  return `${Number((share * 100).toPrecision(3))} %`;
 }
 
 /** Formats `71 %`, `0.4 %`. */

@@ -114,9 +114,14 @@ export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers)
   if (mix === undefined) return found;
   const shared = { ...found, mix_share: mix.share };
   if (mix.share < mostShare || event.cold_start) return shared;
-  const bottleneck = 'traffic_mix';
-  if (event.state === 'resolved') return { ...shared, bottleneck };
+  const bottleneck = 'traffic_mix' as const;
+  const ofMix = {
+    ...shared,
+    bottleneck,
+    ...(event.worst && { worst: { ...event.worst, bottleneck } }),
+  };
+  if (event.state === 'resolved') return ofMix;
   const part = Math.round(mix.share * 100);
-  const summary = `${event.summary}; more large requests (by ${mix.facet}) explain ${part} % of it`;
-  return { ...shared, bottleneck, summary };
+  const summary = `${event.summary}; more large requests (by ${mix.facet}) explain ${part} % of the rise in slow requests`;
+  return { ...ofMix, summary };
 }

@@ -134,6 +134,35 @@ const member = z.strictObject({
   resolved_at: time.nullable().describe('When this series recovered; null before.'),
 });
 
+const blame = z.array(blamed).describe('The excess of the slowest requests, largest part first.');
+
+const bottleneck = z
+  .enum([
+    'queue',
+    'compute',
+    'feature',
+    'network',
+    'downstream',
+    'serialization',
+    'contention',
+    'cold_start',
+    'traffic_mix',
+    'mixed',
+    'unknown',
+  ])
+  .describe('Class of the cause.');
+
+const worst = z
+  .strictObject({
+    interval_ms: z.tuple([milliseconds, milliseconds]).describe('Interval of its observed_ms.'),
+    requests: z.int().min(0).describe('Requests in its anomalous windows.'),
+    evidence,
+    blame,
+    bottleneck,
+    sql: z.string().describe('A query that shows it.'),
+  })
+  .describe('With `members`: what else was measured in the first of them, the worst.');
+
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
   value: z.string().describe('Its value; numbers by powers of two.'),
@@ -194,22 +223,8 @@ export const anomalyEventSchema = z
       ),
     slo: slo.optional(),
     evidence,
-    blame: z.array(blamed).describe('The excess of the slowest requests, largest part first.'),
-    bottleneck: z
-      .enum([
-        'queue',
-        'compute',
-        'feature',
-        'network',
-        'downstream',
-        'serialization',
-        'contention',
-        'cold_start',
-        'traffic_mix',
-        'mixed',
-        'unknown',
-      ])
-      .describe('Class of the cause.'),
+    blame,
+    bottleneck,
     drivers: z
       .array(driver)
       .optional()
@@ -222,6 +237,10 @@ export const anomalyEventSchema = z
     detected_at: time.describe('When the episode was opened.'),
     emitted_at: time.describe('When this event was decided.'),
     resolved_at: time.nullable().describe('When the episode was resolved; null before.'),
+    ended_at: time
+      .nullable()
+      .optional()
+      .describe('When the tail fell, in event time; null before that.'),
     resolution: z
       .enum(['recovered', 'no_traffic', 'rebaselined'])
       .nullable()
@@ -234,6 +253,7 @@ export const anomalyEventSchema = z
       .array(member)
       .optional()
       .describe('Affected series, open and worst first; at most ten.'),
+    worst: worst.optional(),
     incident_id: z
       .string()
       .optional()

@@ -1,13 +1,15 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
-import { seriesLabel } from './format.ts';
+import { riseOf, wholeOf } from './blame-text.ts';
+import { formatMs, formatRatio, quantileName, seriesLabel } from './format.ts';
 
 type Described = Series &
   Pick<AnomalyEvent, 'quantile' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'blame' | 'evidence'>;
 
 /**
- * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; features explains 87 % of it".
+ * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; in the slowest 1 % features rose by
+ * 250 ms, the mean by 287 ms".
  * A series too young for a baseline of its own: "... 3.4x the baseline of version 1 (121 ms)".
  */
 export function anomalySummary(event: Described): string {
@@ -24,29 +26,25 @@ function baselinePart({ baseline_ms, evidence }: Described): string {
   return `the baseline of ${first.dimension} ${first.value}${more} (${formatMs(baseline_ms)})`;
 }
 
-/** "; features explains 87 % of it", or nothing where what was measured explains itself. */
-export function explainedPart({ blame, evidence }: Pick<Described, 'blame' | 'evidence'>): string {
+/**
+ * "; in the slowest 1 % features rose by 294 ms, the mean by 254 ms", or nothing where what was measured
+ * explains itself.
+ */
+export function explainedPart({
+  blame,
+  evidence,
+  quantile,
+}: Pick<Described, 'blame' | 'evidence' | 'quantile'>): string {
   const [first] = blame;
   if (first === undefined || first.stage === evidence.measured_stage) return '';
-  const part = first.share < 0.995 ? `${Math.round(first.share * 100)} %` : 'all';
-  return `; ${first.stage} explains ${part} of it`;
+  const isDrift = evidence.test === 'hourly_ratios';
+  const of = wholeOf({ isDrift, quantile });
+  return `; in the ${of} ${first.stage} rose by ${formatMs(first.excess_ms)}, the mean by ${formatMs(riseOf(blame))}`;
 }
 
 /** "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker". */
 export function anomalySubject(event: Described): string {
   const measured = event.evidence.measured_stage;
   const stage = measured === totalStage ? '' : `${measured} of `;
-  const percentile = Number((event.quantile * 100).toFixed(6));
-  return `p${percentile} of ${stage}${seriesLabel(event)}`;
-}
-
-/** Three significant digits at most: "0.84 ms", "412 ms", "12.3 s". */
-export function formatMs(ms: number): string {
-  if (ms >= 10_000) return `${Number((ms / 1000).toPrecision(3))} s`;
-  return ms >= 100 ? `${Math.round(ms)} ms` : `${Number(ms.toPrecision(2))} ms`;
-}
-
-/** "1.32x", "3.4x", "12x". */
-export function formatRatio(ratio: number): string {
-  return `${ratio >= 10 ? Math.round(ratio) : Number(ratio.toFixed(ratio < 2 ? 2 : 1))}x`;
+  return `${quantileName(event.quantile)} of ${stage}${seriesLabel(event)}`;
 }

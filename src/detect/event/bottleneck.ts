@@ -1,6 +1,7 @@
 import type { Blamed, Bottleneck } from './anomaly-event.ts';
 
-const classOfStage: ReadonlyMap<string, Bottleneck> = new Map([
+/** Classes of the stages with a standard name. */
+export const classOfStage: ReadonlyMap<string, KnownClass> = new Map<string, KnownClass>([
   ['queue', 'queue'],
   ['forward', 'compute'],
   ['features', 'feature'],
@@ -11,6 +12,8 @@ const classOfStage: ReadonlyMap<string, Bottleneck> = new Map([
   ['preprocess', 'serialization'],
   ['postprocess', 'serialization'],
 ]);
+type KnownClass = Exclude<Bottleneck, 'unknown'>;
+
 /** Share of the excess from which a class names the bottleneck. */
 const dominantShare = 0.5;
 /** Factor of the baseline up to which a median has not moved. */

@@ -1,5 +1,10 @@
 import type { Series } from '../../series/series-window.ts';
 
+/** Durations from here on are in seconds. */
+const secondsFromMs = 10_000;
+/** Below this, two decimals are 0. */
+const unseen = 0.005;
+
 /** "ranker (search, eu-west-1)"; an empty model stands for all. */
 export function seriesLabel(series: Series): string {
   const { service, version, request_type, region, tenant, host, cold_start } = series;
@@ -8,6 +13,44 @@ export function seriesLabel(series: Series): string {
   if (cold_start) labels.push('cold starts');
   const where = labels.length > 0 ? ` (${labels.join(', ')})` : '';
   return `${series.model === '' ? 'all models' : series.model}${where}`;
+}
+
+/** "0.84 ms", "39.1 ms", "8,384 ms", "12.3 s": three digits at most, and seconds from 10 s on, as on the pages. */
+export function formatMs(ms: number): string {
+  if (!Number.isFinite(ms)) return '–';
+  return Math.abs(ms) >= secondsFromMs ? `${decimal(ms / 1000)} s` : `${decimal(ms)} ms`;
+}
+
+/** "+294 ms", "−39.1 ms"; "0 ms" for what rounds to nothing. */
+export function formatSignedMs(ms: number): string {
+  if (Math.abs(ms) < unseen) return formatMs(0);
+  return `${ms > 0 ? '+' : ''}${formatMs(ms)}`;
+}
+
+/** "1.32x", "3.4x", "12x". */
+export function formatRatio(ratio: number): string {
+  return `${ratio.toFixed(ratio >= 9.95 ? 0 : ratio >= 1.995 ? 1 : 2)}x`;
+}
+
+/** "116 %", "−15 %": of parts that add up to a whole. */
+export function wholePercent(share: number): string {
+  return `${minus(String(Math.round(share * 100) + 0))} %`;
+}
+
+/** "99.95 %": a share that somebody chose, with all its digits. */
+export function formatExactShare(share: number): string {
+  return `${Number((share * 100).toFixed(6))} %`;
+}
+
+/** "1,230", "7.74": amounts of requests, whole from 100 on. */
+export function formatCount(amount: number): string {
+  const rounded = Math.abs(amount) >= 100 ? Math.round(amount) : Number(amount.toPrecision(3));
+  return rounded.toLocaleString('en-US');
+}
+
+/** "p99", "p99.9". */
+export function quantileName(q: number): string {
+  return `p${Number((q * 100).toFixed(4))}`;
 }
 
 /** Two significant digits at most: "4.8 %", "0.021 %", "100 %". */
@@ -41,4 +84,16 @@ export function durationText(ms: number): string {
       ? [`${hours} h`, `${minutes % 60} min`]
       : [`${Math.floor(hours / 24)} d`, `${hours % 24} h`];
   return rest.startsWith('0 ') ? whole : `${whole} ${rest}`;
+}
+
+/** "512", "39.1", "4.7": three digits without zeros at the end. */
+function decimal(value: number): string {
+  const size = Math.abs(value);
+  if (size >= 99.95) return minus(Math.round(value).toLocaleString('en-US'));
+  if (size > 0 && size < unseen) return value < 0 ? '> −0.01' : '< 0.01';
+  return minus(String(Number(value.toFixed(size >= 9.995 ? 1 : 2))));
+}
+
+function minus(text: string): string {
+  return text.replace('-', '−');
 }

@@ -5,12 +5,14 @@ import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import {
   type AnomalyEvent,
+  type Scope,
   type ScopeMember,
   type Severity,
   serializeEvent,
 } from '../event/anomaly-event.ts';
 import { dedupKeyOfSeries, firstMemberIdOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
+import { round } from '../event/measured-fields.ts';
 import { severities, severity as severityOf } from '../event/severity.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
@@ -224,13 +226,9 @@ export class Incident {
   }
 
   #event(state: AnomalyEvent['state'], { nowMs, live }: IncidentContext): AnomalyEvent {
-    const { lead, openAnomalies } = this;
+    const { lead } = this;
     const affected = this.#affected();
-    const scope = incidentScope({
-      affected: affected.map(seriesOf),
-      unresolved: new Set(openAnomalies.map(seriesKey)).size,
-      live: live(lead.kind),
-    });
+    const scope = this.#scope(affected, live(lead.kind));
     const iso = new Date(nowMs).toISOString();
     const [worst = lead] = affected;
     const last = state === 'resolved' ? this.#lastToRecover() : worst;
@@ -251,7 +249,20 @@ export class Incident {
       }),
       scope,
       members: affected.slice(0, membersListed).map((event) => this.#listed(event)),
+      worst: worstOf(worst),
+      ...affectedShareOf(affected),
     };
+  }
+
+  /**
+   * Its extent: as published, while no further series is affected. Series that come and go afterwards would
+   * change "4 of 8" to "4 of 10" in the message of the end.
+   */
+  #scope(affected: readonly AnomalyEvent[], live: readonly Series[]): Scope {
+    const unresolved = new Set(this.openAnomalies.map(seriesKey)).size;
+    const published = this.#published?.scope;
+    if (published?.affected === affected.length) return { ...published, unresolved };
+    return incidentScope({ affected: affected.map(seriesOf), unresolved, live });
   }
 
   /** Latest anomaly of each affected series, open ones first, then the worst. */
@@ -313,7 +324,7 @@ export class Incident {
  * @param own the anomaly as this process evaluated it: the revision of a row counts rows, not events.
  */
 function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): AnomalyEvent {
-  const { scope, members: _members, incident_id: _incident, ...event } = stored;
+  const { scope, members: _members, worst: _worst, incident_id: _incident, ...event } = stored;
   const rebuilt = { ...event, id, dedup_key: dedupKeyOfSeries(event.dedup_key) };
   if (own !== undefined && (own.state === 'resolved') === (rebuilt.state === 'resolved')) {
     rebuilt.revision = own.revision;
@@ -325,6 +336,32 @@ function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): An
     else if (event.kind === 'tail_shift') rebuilt.summary = anomalySummary(rebuilt);
   }
   return rebuilt;
+}
+
+/** Everything that was measured in the worst series and that a member does not list. */
+function worstOf({
+  interval_ms,
+  requests,
+  evidence,
+  blame,
+  bottleneck,
+  sql,
+}: AnomalyEvent): AnomalyEvent['worst'] {
+  return { interval_ms, requests, evidence, blame, bottleneck, sql };
+}
+
+/** The part of all requests that is affected, over all affected series. */
+function affectedShareOf(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 'affected_share'> {
+  const shares = affected.flatMap(({ affected_share }) => affected_share ?? []);
+  if (shares.length === 0) return {};
+  return {
+    affected_share: round(
+      Math.min(
+        1,
+        shares.reduce((sum, share) => sum + share, 0),
+      ),
+    ),
+  };
 }
 
 /** Severity of the worst series, or of the sum: many small parts may make up half of the traffic. */

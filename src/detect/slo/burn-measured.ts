@@ -2,8 +2,7 @@ import { totalStage } from '../../base/dimensions.ts';
 import type { BurnCounts } from '../../baseline/burn-counts.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { formatMs } from '../event/anomaly-summary.ts';
-import { formatShare, seriesLabel } from '../event/format.ts';
+import { formatExactShare, formatMs, formatShare, seriesLabel } from '../event/format.ts';
 import { baselineFields, round, shareOfRequests } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
 import { type BurnRule, burnSpansMs, type Objective } from './burn-rules.ts';
@@ -45,7 +44,7 @@ export function burnMeasured(
     // "ranker: 21 % of requests in the last 5 min (18 % in the last hour) exceeded 200 ms or failed; …".
     summary:
       `${seriesLabel(series)}: ${now} (${before}) exceeded ${formatMs(objective.thresholdMs)} or failed; ` +
-      `at this rate the ${budgetDays}-day error budget of the ${formatShare(objective.objective)} objective is gone in ${lastsText(budgetDays / rate.ratio)}`,
+      `at this rate the ${budgetDays}-day error budget of the ${formatExactShare(objective.objective)} objective is gone in ${lastsText(budgetDays / rate.ratio)}`,
   };
 }
 

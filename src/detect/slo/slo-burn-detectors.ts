@@ -3,7 +3,7 @@ import type { Series, SeriesWindow, StageSummary } from '../../series/series-win
 import { wholeRequest } from '../../series/whole-request.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
-import { formatMs } from '../event/anomaly-summary.ts';
+import { formatExactShare, formatMs } from '../event/format.ts';
 import type { TailDigests } from '../event/rate-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
@@ -138,7 +138,7 @@ function keyOf({ name, thresholdMs, objective }: Objective, model: string, reque
 
 /** "99.9 % of rank* in 200 ms". */
 function nameOf({ objective, model, threshold }: DetectOptions['slos'][number]): string {
-  return `${Number((objective * 100).toPrecision(8))} % of ${model} in ${formatMs(threshold)}`;
+  return `${formatExactShare(objective)} of ${model} in ${formatMs(threshold)}`;
 }
 
 /** `*` stands for any characters. */

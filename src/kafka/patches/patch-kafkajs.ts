@@ -26,7 +26,7 @@ export function kafkajsInternals() {
 }
 
 /**
- * Applies the patches that every client needs, once per process. docs/dependencies.md lists them with symptom
+ * Applies the patches that every client needs, once per process. docs/reference/dependencies.md lists them with symptom
  * and test.
  *
  * @throws Error ("BUG: ...") where kafkajs lacks a method that a patch replaces.

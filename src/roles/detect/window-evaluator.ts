@@ -3,6 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Detector } from '../../detect/detector.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import { alwaysLeading, type Handover } from '../../kafka/leadership/leadership.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
@@ -424,7 +425,7 @@ export class WindowEvaluator {
     const { client, config, log } = this.#options;
     const windowMs = config.detect.window;
     const fromMs = Date.parse(event.started_at);
-    const slowest = await this.#store.slowest(event, fromMs, fromMs + 6 * windowMs);
+    const slowest = await this.#store.slowest(ofWorstSeries(event), fromMs, fromMs + 6 * windowMs);
     const exemplars = slowest.map(({ trace_id }) => trace_id).filter((id) => id !== '');
     try {
       return await explainedEvent(client, { ...event, exemplars }, windowMs);

@@ -3,6 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import type { IncomingMessage, OutgoingHttpHeaders, ServerResponse } from 'node:http';
 import { extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import { isPagePath, movedPath } from '../../base/dashboard-paths.ts';
 import { acceptedEncodings } from './accepted-encodings.ts';
 
 /** Where `bin/prepare.js` builds the interface, from `src/` and from `dist/`. */
@@ -15,9 +16,6 @@ const types: Readonly<Record<string, string>> = {
   '.svg': 'image/svg+xml',
   '.md': 'text/plain; charset=utf-8',
 };
-
-/** The five views: all are the same page, which reads the address. */
-const views = /^\/(incidents\/[^/]+|models\/[^/]+|compare|pipeline)?$/;
 
 interface StaticFile {
   readonly headers: OutgoingHttpHeaders;
@@ -41,12 +39,20 @@ export class StaticFiles {
 
   /** Whether a path is one of the interface. */
   has(path: string): boolean {
-    return views.test(path) || path.startsWith('/assets/');
+    return isPagePath(path) || movedPath(path) !== undefined || path.startsWith('/assets/');
   }
 
   /** Answers GET and HEAD of a path that `has`. */
   respond(request: IncomingMessage, response: ServerResponse, path: string): void {
+    const moved = movedPath(path);
+    if (moved !== undefined) {
+      const [, query] = (request.url ?? '').split('?', 2);
+      const location = query === undefined ? moved : `${moved}?${query}`;
+      response.writeHead(308, { ...safety, location, 'cache-control': 'no-cache' }).end();
+      return;
+    }
     this.#files ??= readFiles(this.#root);
+    // All pages are the same file, which reads the address.
     const name = path.startsWith('/assets/') ? path.slice(1) : 'index.html';
     const file = this.#files.get(name);
     if (file === undefined) {

@@ -3,6 +3,7 @@ import { storedQuantiles } from '../../base/stored-quantiles.ts';
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import { readRows } from '../read-query.ts';
 import { windowSeconds } from '../read-tails.ts';
 import { AnomalyStore, readEvents, type SlowRequest } from './anomaly-store.ts';
@@ -32,7 +33,7 @@ export interface Explanation {
   readonly mix: TrafficMix | null;
   /** Latest state of each affected series of an incident: unresolved and worst first. */
   readonly members: readonly AnomalyEvent[];
-  /** Slowest requests of the series during the anomaly. */
+  /** Slowest requests of the series, of an incident the worst one, during the anomaly. */
   readonly slowest: readonly SlowRequest[];
 }
 
@@ -73,11 +74,13 @@ export async function explainAnomaly(
 ): Promise<Explanation> {
   const last = events.at(-1) as AnomalyEvent;
   const { fromMs, toMs, shownFromMs, shownToMs } = shownRange(last, nowMs);
+  // The series whose numbers the summary has.
+  const worst = ofWorstSeries(last);
   const [timeline, { drivers, mix = null }, members, slowest] = await Promise.all([
-    readTimeline(client, last, shownFromMs, shownToMs),
-    readDrivers(client, last, fromMs, toMs),
+    readTimeline(client, worst, shownFromMs, shownToMs),
+    readDrivers(client, worst, fromMs, toMs),
     readMembers(client, last.id),
-    new AnomalyStore(client).slowest(last, fromMs, toMs),
+    new AnomalyStore(client).slowest(worst, fromMs, toMs),
   ]);
   return { events, timeline, drivers, mix, members, slowest };
 }

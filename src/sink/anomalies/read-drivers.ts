@@ -10,20 +10,22 @@ import {
   withDrivers,
 } from '../../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { Series } from '../../series/series-window.ts';
 import { readRows } from '../read-query.ts';
 
 type Amounts = Readonly<Record<string, number>>;
 
-/** Adds to an event what its slow requests have in common. */
+/** Adds to an event what its slow requests have in common: those of the worst series. */
 export async function explainedEvent(
   client: ClickHouseClient,
   event: AnomalyEvent,
   windowMs: number,
 ): Promise<AnomalyEvent> {
   if (!hasDrivers(event)) return event;
-  const { fromMs, toMs } = measuredRange(event, windowMs);
-  return withDrivers(event, await readDrivers(client, event, fromMs, toMs));
+  const worst = ofWorstSeries(event);
+  const { fromMs, toMs } = measuredRange(worst, windowMs);
+  return withDrivers(event, await readDrivers(client, worst, fromMs, toMs));
 }
 
 /**

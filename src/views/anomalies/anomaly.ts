@@ -4,6 +4,7 @@ import { dimensions } from '../../base/dimensions.ts';
 import type { Config } from '../../config/schema.ts';
 import { baselineValues } from '../../detect/drivers/found-drivers.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
@@ -58,7 +59,8 @@ export async function anomalyView(
   ]);
   const { title, facts } = messageOfEvent(event);
   const open = found.events.findLast(({ state }) => state !== 'resolved') ?? event;
-  const shown = shownRange(event, nowMs);
+  const range = shownRange(event, nowMs);
+  const shown = ofWorstSeries(event);
   return {
     title,
     headline: headlineOf(messageOfEvent(open).event),
@@ -69,11 +71,11 @@ export async function anomalyView(
     distribution,
     evidence: event.kind === 'pipeline' ? [] : evidenceOf(event),
     dashboard: {
-      from: new Date(shown.shownFromMs).toISOString(),
-      to: new Date(Math.max(shown.shownToMs, shown.shownFromMs + 1)).toISOString(),
-      measured_stage: event.evidence.measured_stage,
-      quantile: event.quantile,
-      baseline_ms: event.baseline_ms,
+      from: new Date(range.shownFromMs).toISOString(),
+      to: new Date(Math.max(range.shownToMs, range.shownFromMs + 1)).toISOString(),
+      measured_stage: shown.evidence.measured_stage,
+      quantile: shown.quantile,
+      baseline_ms: shown.baseline_ms,
     },
   };
 }

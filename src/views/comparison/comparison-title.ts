@@ -1,6 +1,6 @@
 import type { Comparison } from '../../compare/comparison.ts';
+import { quantileName } from '../../detect/event/format.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
-import { quantileName } from '../text/format.ts';
 
 type Quantile = CompareAnswer['quantiles'][number];
 

@@ -1,9 +1,12 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { clock, count, formatMs, odds, quantileName } from './format.ts';
+import { formatCount, formatMs, formatRatio, quantileName } from '../../detect/event/format.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
+import { clock, odds } from './format.ts';
 import { rateEvidenceLines } from './rate-evidence.ts';
 
-/** Why an anomaly was opened, a sentence a line. */
-export function evidenceOf(event: AnomalyEvent): string[] {
+/** Why an anomaly was opened, a sentence a line; of an incident, why its worst series was. */
+export function evidenceOf(ofAll: AnomalyEvent): string[] {
+  const event = ofWorstSeries(ofAll);
   if (event.kind === 'drift') return driftEvidenceLines(event);
   return event.rate === undefined ? evidenceLines(event) : rateEvidenceLines(event, event.rate);
 }
@@ -13,7 +16,7 @@ function driftEvidenceLines(event: AnomalyEvent): string[] {
   const { exceedances, expected, p_value, alpha, dispersion } = evidence;
   const name = quantileName(event.quantile);
   return [
-    `${count(exceedances)} of ${count(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${ratio.toPrecision(3)}x`,
+    `${formatCount(exceedances)} of ${formatCount(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${formatRatio(ratio)}`,
     `probability in a normal week: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
     `autocorrelation: an hour counts as ${(1 / dispersion).toPrecision(2)} independent hours`,
@@ -26,12 +29,12 @@ function evidenceLines(event: AnomalyEvent): string[] {
   const { evidence } = event;
   const { windows, exceedances, expected, p_value, alpha, dispersion } = evidence;
   return [
-    `${count(exceedances)} of ${count(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} exceeded ${formatMs(event.baseline_ms)} (expected: ${count(expected)})`,
+    `${formatCount(exceedances)} of ${formatCount(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} exceeded ${formatMs(event.baseline_ms)} (expected: ${formatCount(expected)})`,
     `probability on a normal day: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
     `dispersion: ${dispersion.toPrecision(2)}x the variance of independent requests (the probability allows for it)`,
-    `${observedText(event)}, ${event.ratio.toPrecision(2)}x its baseline of ${formatMs(event.baseline_ms)}`,
-    `baseline: ${count(evidence.baseline_windows)} windows from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+    `${observedText(event)}, ${formatRatio(event.ratio)} its baseline of ${formatMs(event.baseline_ms)}`,
+    `baseline: ${formatCount(evidence.baseline_windows)} windows from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
   ];
 }
 

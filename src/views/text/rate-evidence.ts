@@ -1,7 +1,16 @@
 import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
-import { durationText, formatPerSecond, formatShare } from '../../detect/event/format.ts';
+import {
+  durationText,
+  formatCount,
+  formatExactShare,
+  formatMs,
+  formatPerSecond,
+  formatRatio,
+  formatShare,
+  quantileName,
+} from '../../detect/event/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { clock, count, formatMs, odds, quantileName, visible } from './format.ts';
+import { clock, odds, visible } from './format.ts';
 
 interface Measure {
   readonly title: string;
@@ -48,9 +57,9 @@ function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   const [low, high] = rate.interval;
   const [long, short] = [durationText(slo.long_ms), durationText(slo.short_ms)];
   return [
-    `objective: ${formatShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
-    `${count(evidence.exceedances)} of ${count(event.requests)} requests in ${long} were bad (allowed: ${count(evidence.expected)})`,
-    `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${rate.ratio.toPrecision(2)}x the allowed share`,
+    `objective: ${formatExactShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
+    `${formatCount(evidence.exceedances)} of ${formatCount(event.requests)} requests in ${long} were bad (allowed: ${formatCount(evidence.expected)})`,
+    `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
     `threshold: ${slo.burn_rate}x, over ${long} and over the last ${short}`,
   ];
 }
@@ -66,14 +75,14 @@ export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
   const were = isFailures ? 'failed' : 'were cold starts';
   const seen =
     rate.unit === 'requests per second'
-      ? `${count(exceedances)} requests in ${over} (expected: ${count(expected)})`
-      : `${count(exceedances)} of ${count(event.requests)} requests in ${over} ${were} (expected: ${count(expected)})`;
+      ? `${formatCount(exceedances)} requests in ${over} (expected: ${formatCount(expected)})`
+      : `${formatCount(exceedances)} of ${formatCount(event.requests)} requests in ${over} ${were} (expected: ${formatCount(expected)})`;
   return [
     seen,
     `probability on a normal day: at most ${odds(p_value)}`,
     `threshold from the page budget: ${odds(alpha)}`,
     `dispersion: ${dispersion.toPrecision(2)}x the variance expected by chance (the probability allows for it)`,
     `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
-    `baseline: ${count(baseline.baseline_windows)} windows from ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
+    `baseline: ${formatCount(baseline.baseline_windows)} windows from ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
   ];
 }

@@ -17,7 +17,7 @@ describe('the message', () => {
     expect(textOf(noticeOf('opened'))).toMatchInlineSnapshot(`
       "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
-      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
+      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
       First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
@@ -27,7 +27,7 @@ describe('the message', () => {
       Mix: 12 % of the rise comes from more large requests
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -42,7 +42,7 @@ describe('the message', () => {
       "CRITICAL (was warning) ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Severity: rose from warning to critical
-      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
+      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
       First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
@@ -52,7 +52,7 @@ describe('the message', () => {
       Mix: 12 % of the rise comes from more large requests
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -77,7 +77,7 @@ describe('the message', () => {
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise comes from more large requests
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -104,7 +104,7 @@ describe('the message', () => {
       Mix: 12 % of the rise comes from more large requests
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
       runbook: https://runbooks.example.com/ranker
 
@@ -119,8 +119,8 @@ describe('the message', () => {
       "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Since: 2026-11-21 10:17:30 UTC
-      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef"
+      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
     expect(textOf(noticeOf('past'), 'minimal')).toMatchInlineSnapshot(`
       "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:29 UTC (12 min); 12 of 24 series
@@ -129,7 +129,7 @@ describe('the message', () => {
       Lasted: 2026-11-21 10:17:30 to 10:29:39 UTC, 12 min
       End: p99 back at its baseline
       Summary: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
-      dashboard: https://tailmark.example.com/anomalies/0123456789abcdef0123456789abcdef"
+      dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
   });
 
@@ -186,20 +186,20 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
     facts: [
       'What: p99 of total 412 ms (371 to 460 ms), baseline 121 ms, 3.4x; 1,200 requests',
       'Series: ranker; request type search, region eu-west-1',
-      'Blame: slowest 1 % of requests: features +253 ms (87 %), queue +38 ms (13 %)',
+      'Blame: slowest 1 %: mean +291 ms; features +253 ms (87 %), queue +38 ms (13 %)',
       'Look first: the feature store: its latency, timeouts and cache hits',
     ],
-    ended: 'RESOLVED ranker p99 back at its baseline; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED ranker p99 back at its baseline; since 12:00, resolved 12:10 UTC',
   },
   drift: {
     event: of('drift', { severity: 'info', blame: anomalyFixture().blame }),
     title: 'INFO ranker p99 412 ms, 3.4x a week before, blame features; since 12:00 UTC',
     facts: [
       'What: p99 of total over a day 412 ms (371 to 460 ms), same hours a week before 121 ms, 3.4x; 1,200 requests',
-      'Blame: mean request: features +253 ms (87 %), queue +38 ms (13 %)',
-      'Look first: releases and data growth of the last week',
+      'Blame: requests of a day: mean +291 ms; features +253 ms (87 %), queue +38 ms (13 %)',
+      'Look first: the feature store: its latency, timeouts and cache hits; then releases and data growth of the last week',
     ],
-    ended: 'RESOLVED ranker p99 back where it was; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED ranker p99 back where it was; since 12:00, resolved 12:10 UTC',
   },
   error_rate: {
     event: of('error_rate', { rate: rate({}), summary: '…; all of them time out' }),
@@ -210,7 +210,7 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
       'Latency: p99 412 ms, baseline 121 ms',
       'Look first: error logs and releases since the start',
     ],
-    ended: 'RESOLVED ranker failures back at their baseline; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED ranker failures back at their baseline; since 12:00, resolved 12:10 UTC',
   },
   cold_starts: {
     event: of('cold_starts', {
@@ -222,13 +222,13 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
       'What: 4.8 % of requests are cold starts (4.1 to 5.6 %), baseline 0.4 %, 12x; 1,200 requests',
       'Look first: model loads: scaling, evictions, restarts',
     ],
-    ended: 'RESOLVED ranker cold starts back at their baseline; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED ranker cold starts back at their baseline; since 12:00, resolved 12:10 UTC',
   },
   throughput_drop: {
     event: of('throughput_drop', { rate: perSecond, severity: 'warning' }),
     title: 'WARNING ranker requests fell to 12/s, baseline 51/s; since 12:00 UTC',
     facts: ['What: requests 12/s (10 to 14/s), baseline 51/s, 24 % of it left'],
-    ended: 'RESOLVED ranker requests back at their baseline; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED ranker requests back at their baseline; since 12:00, resolved 12:10 UTC',
   },
   no_data: {
     event: of('no_data', {
@@ -242,7 +242,7 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
       'Summary: all models: no request for 4 min (baseline 51/s)',
       'Series: all models',
     ],
-    ended: 'RESOLVED all models receives requests again; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED all models receives requests again; since 12:00, resolved 12:10 UTC',
   },
   slo_burn: {
     event: of('slo_burn', {
@@ -264,7 +264,7 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
       'What: 18 % of requests bad (17 to 19 %), allowed 0.1 %, burn rate 180x; objective ranker-fast: 99.9 % within 200 ms; 1,200 requests',
       'Summary: ranker: 21 % …',
     ],
-    ended: 'RESOLVED ranker error budget no longer burns too fast; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED ranker error budget no longer burns too fast; since 12:00, resolved 12:10 UTC',
   },
   pipeline: {
     event: of('pipeline', {
@@ -277,7 +277,7 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
       'What: 1,230 messages of events/3 wait to be stored, the oldest for 3 min',
       'Look first: /readyz and the log of the ingesters; models are not the cause',
     ],
-    ended: 'RESOLVED tailmark keeps up again; 12:00 to 12:10 UTC (10 min)',
+    ended: 'RESOLVED tailmark keeps up again; since 12:00, resolved 12:10 UTC',
   },
 };
 
@@ -315,10 +315,23 @@ describe('the end of an anomaly', () => {
   it('on another day has both dates', () => {
     const at = '2026-11-02T01:05:00.000Z';
     const event = endOf(anomalyFixture(), { resolved_at: at, emitted_at: at });
-    const text = textOf(noticeOf('resolved', { event }));
-    expect(text).toContain('; 1 Nov 12:00 to 2 Nov 01:05 UTC (13 h 5 min)');
+    expect(textOf(noticeOf('resolved', { event }))).toContain(
+      '; since 1 Nov 12:00, resolved 2 Nov 01:05 UTC\n',
+    );
+    const known = { ...event, ended_at: '2026-11-02T00:55:00.000Z' };
+    const text = textOf(noticeOf('resolved', { event: known }));
+    expect(text).toContain('; 1 Nov 12:00 to 2 Nov 00:55 UTC (12 h 55 min)\n');
     expect(text).toContain(
-      '\nLasted: 2026-11-01 12:00:00 to 2026-11-02 01:05:00 UTC, 13 h 5 min\n',
+      '\nLasted: 2026-11-01 12:00:00 to 2026-11-02 00:55:00 UTC, 12 h 55 min\nResolved: 2026-11-02 01:05:00 UTC\n',
+    );
+  });
+});
+
+describe('an open anomaly whose tail fell already', () => {
+  it('says when, beside since when', () => {
+    const event = anomalyFixture({ ended_at: '2026-11-01T12:08:00.000Z' });
+    expect(textOf(noticeOf('updated', { event }))).toContain(
+      '\nSince: 2026-11-01 12:00:00 UTC\nFell: 2026-11-01 12:08:00 UTC\n',
     );
   });
 });
@@ -329,7 +342,9 @@ describe('names from events', () => {
     const summary = richEvent.summary.replaceAll('ranker', model);
     const text = textOf(noticeOf('opened', { event: { ...richEvent, model, summary } }));
     expect(text.length).toBeLessThan(2_000);
-    expect(text).toContain('is 512 ms, 2.1x its baseline of 244 ms; queue explains 71 % of it');
+    expect(text).toContain(
+      'is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms',
+    );
   });
 
   it('cannot add a line, turn the text or hide in it', () => {
@@ -361,15 +376,21 @@ describe('links', () => {
   it('encode what comes from events', () => {
     const event = { ...richEvent, id: 'a/../b?c#d', exemplars: ["x&y=<z>|'\ud800$&"] };
     expect(urls(event)).toEqual([
-      'https://tailmark.example.com/anomalies/a%2F..%2Fb%3Fc%23d',
+      'https://tailmark.example.com/incidents/a%2F..%2Fb%3Fc%23d',
       'https://traces.example.com/?id=x%26y%3D%3Cz%3E%7C%27%EF%BF%BD%24%26',
       'https://runbooks.example.com/ranker',
     ]);
   });
 
+  it('of a test, which is stored nowhere, opens the dashboard', () => {
+    const notice = noticeOf('opened', { isTest: true });
+    const [first] = anomalyMessage(notice, 'full', links).links;
+    expect(first).toEqual({ label: 'dashboard', url: 'https://tailmark.example.com/' });
+  });
+
   it('are left out where there are none, or where they are no http address', () => {
     expect(urls({ ...richEvent, exemplars: [], runbook_url: 'javascript:alert(1)' })).toEqual([
-      `https://tailmark.example.com/anomalies/${richEvent.id}`,
+      `https://tailmark.example.com/incidents/${richEvent.id}`,
     ]);
     const bare = anomalyMessage(noticeOf('opened'), 'full', {});
     expect(bare.links.map(({ label }) => label)).toEqual(['runbook']);

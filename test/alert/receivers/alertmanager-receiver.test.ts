@@ -116,7 +116,7 @@ describe('an alert', () => {
       },
       startsAt: '2026-11-21T10:17:30.000Z',
       endsAt: '2026-11-21T10:35:00.000Z',
-      generatorURL: `https://tailmark.example.com/anomalies/${richEvent.id}`,
+      generatorURL: `https://tailmark.example.com/incidents/${richEvent.id}`,
     });
     expect(Object.keys(alert.labels)).toHaveLength(8);
     expect(alert.annotations).toMatchObject({
@@ -125,7 +125,7 @@ describe('an alert', () => {
       stage: 'queue',
       observed_ms: '512',
       runbook_url: 'https://runbooks.example.com/ranker',
-      dashboard_url: `https://tailmark.example.com/anomalies/${richEvent.id}`,
+      dashboard_url: `https://tailmark.example.com/incidents/${richEvent.id}`,
       anomaly_id: richEvent.id,
     });
     expect(alert.annotations.description).toContain('Look first: queue depth');

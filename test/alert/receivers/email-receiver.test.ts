@@ -201,7 +201,7 @@ describe('a mail', () => {
     expect(text).toContain('Blame: first series, slowest 1 % of requests: queue +190 ms (71 %)');
     const html = partOf(mail?.raw ?? '', 'text/html');
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
-    expect(html).toContain(`<a href="https://tailmark.example.com/anomalies/${richEvent.id}">`);
+    expect(html).toContain(`<a href="https://tailmark.example.com/incidents/${richEvent.id}">`);
     expect(html).not.toMatch(/<img|<script|<style|background|url\(/i);
   });
 

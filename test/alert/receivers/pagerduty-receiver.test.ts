@@ -96,7 +96,7 @@ describe('an event', () => {
         class: 'tail_shift',
       },
       client: 'tailmark',
-      client_url: `https://tailmark.example.com/anomalies/${richEvent.id}`,
+      client_url: `https://tailmark.example.com/incidents/${richEvent.id}`,
     });
     expect(event.links.map(({ text }) => text)).toEqual(['dashboard', 'trace', 'runbook']);
     expect(event.payload.custom_details).toMatchObject({

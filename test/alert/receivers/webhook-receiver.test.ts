@@ -139,7 +139,7 @@ describe('Alertmanager’s body', () => {
           status: 'firing',
           startsAt: richEvent.started_at,
           endsAt: '0001-01-01T00:00:00Z',
-          generatorURL: `https://tailmark.example.com/anomalies/${richEvent.id}`,
+          generatorURL: `https://tailmark.example.com/incidents/${richEvent.id}`,
         },
       ],
     });

@@ -36,7 +36,7 @@ it('prints the tails of a file without any server', async () => {
   const rows = out.split('\n').map((line) => line.trim().split(/\s{2,}/));
   expect(rows.slice(0, 3)).toEqual([
     ['model', 'stage', 'requests', 'failed', 'p50', 'p90', 'p95', 'p99', 'p99.9', 'max'],
-    expect.arrayContaining(['ranker', 'total', '1,000', '100', '1.00 s']),
+    expect.arrayContaining(['ranker', 'total', '1,000', '100', '1,000 ms']),
     expect.arrayContaining(['forward', '1,000', '100', '500 ms']),
   ]);
   expect(err).toBe('1 of 1,001 events not counted: rejected or late\n');

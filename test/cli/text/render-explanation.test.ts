@@ -74,7 +74,8 @@ describe('an anomaly explained', () => {
     expect(renderExplanation(whole, plain, minute(60))).toMatchInlineSnapshot(`
       "resolved (recovered), critical  p99 of ranker recovered
         series:  ranker, search, eu-west-1
-        since:   2026-11-01 12:00:00Z, for 10 min; detected after 22 s
+        since:   2026-11-01 12:00:00Z
+        noticed: 2026-11-01 12:00:22Z, resolved 2026-11-01 12:09:30Z
         id:      0123456789abcdef0123456789abcdef
 
       Timeline of p99 of total
@@ -84,8 +85,8 @@ describe('an anomaly explained', () => {
       Mean excess of the slowest 1 % over the baseline, by stage
         stage     mean excess  share
         features      +253 ms   87 %  ████████████████████
-        queue        +38.0 ms   13 %  ███
-        bottleneck: feature
+        queue          +38 ms   13 %  ███
+        slowest 1 %: mean +291 ms; bottleneck: feature
 
       Drivers of slow requests
         value           share of slow  share of all  baseline share  slow rate  slow rate of others  baseline slow rate
@@ -101,8 +102,8 @@ describe('an anomaly explained', () => {
         baseline: 351 windows from 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z
 
       Slowest requests
-        at                     total  most of it       host   status  trace
-        2026-11-01 12:01:02Z  2.41 s  features 2.30 s  pod-7  ok      4bf92f3577b34da6a3ce929d0e0e4736
+        at                       total  most of it         host   status  trace
+        2026-11-01 12:01:02Z  2,412 ms  features 2,301 ms  pod-7  ok      4bf92f3577b34da6a3ce929d0e0e4736
 
       Event history
         2026-11-01 12:00:22Z opened, critical: p99 of ranker is 412 ms, 3.4x its baseline of 121 ms
@@ -167,7 +168,9 @@ Traffic mix
       plain,
       Date.parse(opened.started_at) + 3 * 3_600_000,
     );
-    expect(text).toContain('since:   2026-11-01 12:00:00Z, for 3 h; detected after 22 s');
+    expect(text).toContain(
+      'since:   2026-11-01 12:00:00Z\n  noticed: 2026-11-01 12:00:22Z, 3 h ago\n  look:    the feature store: its latency, timeouts and cache hits\n',
+    );
     expect(text).not.toMatch(/Timeline|Drivers|Slowest requests/);
   });
 
@@ -225,7 +228,9 @@ describe('an anomaly of a rate explained', () => {
     expect(renderExplanation(explained, plain, minute(60))).toMatchInlineSnapshot(`
       "open, critical  ranker (search, eu-west-1): 4.8 % of requests fail (baseline 0.2 %)
         series:  ranker, search, eu-west-1
-        since:   2026-11-01 12:00:00Z, for 55 min; detected after 22 s
+        since:   2026-11-01 12:00:00Z
+        noticed: 2026-11-01 12:00:22Z, 55 min ago
+        look:    error logs and releases since the start
         id:      0123456789abcdef0123456789abcdef
 
       Timeline of failed requests
@@ -282,7 +287,9 @@ describe('an anomaly of a rate explained', () => {
     expect(renderExplanation(explanation, plain, minute(60))).toMatchInlineSnapshot(`
       "open, info  p95 of ranker (search) was 132 ms over the last day, 1.31x its baseline of 101 ms (same hours a week before); forward explains 97 % of it
         series:  ranker, search, eu-west-1
-        since:   2026-11-01 12:00:00Z, for 55 min; detected after 22 s
+        since:   2026-11-01 12:00:00Z
+        noticed: 2026-11-01 12:00:22Z, 55 min ago
+        look:    accelerator and CPU load, batch sizes, and what was released last; then releases and data growth of the last week
         id:      0123456789abcdef0123456789abcdef
 
       Timeline of p95 of total
@@ -291,9 +298,9 @@ describe('an anomaly of a rate explained', () => {
 
       Mean excess of a request over the week before, by stage
         stage    mean excess  share
-        forward     +20.0 ms   97 %  ████████████████████
-        queue        +600 µs    3 %  █
-        bottleneck: compute
+        forward       +20 ms   97 %  ████████████████████
+        queue        +0.6 ms    3 %  █
+        requests of a day: mean +20.6 ms; bottleneck: compute
 
       Evidence
         23 of 24 hours were slower than the same hour a week before; the p95 of the median hour grew 1.31x

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
 import { anomalyIdOf, dedupKeyOf } from '../../../src/detect/event/anomaly-identity.ts';
+import { ofEndedSeries, ofWorstSeries } from '../../../src/detect/event/worst-series.ts';
 import { IncidentGrouper } from '../../../src/detect/incident/incident-grouper.ts';
 import type { Series } from '../../../src/series/series-window.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
@@ -77,6 +78,63 @@ describe('one series', () => {
     const later: AnomalyEvent = { ...end, revision: 3 };
     const emitted = run({ 12: [first], 60: [updated], 70: [], 300: [later] });
     expect(emitted).toEqual([first, updated, later]);
+  });
+});
+
+describe('an incident says the numbers of one moment', () => {
+  const blame = [{ stage: 'queue', excess_ms: 800, share: 1 }];
+  const worse = opened('ranker/us', 20, {
+    ...{ ratio: 9, observed_ms: 1_089, interval_ms: [900, 1_200], requests: 77 },
+    ...{ blame, stage: 'queue', bottleneck: 'queue', affected_share: 0.02 },
+  });
+  const grouper = new IncidentGrouper(detectOptions());
+  // More series of the model become live after the last one joined.
+  const later = [...live, seriesOf('ranker/af'), seriesOf('ranker/cn')];
+  const emitted = [
+    ...grouper.group([first], contextAt(12)),
+    ...grouper.group([worse], contextAt(32)),
+    ...grouper.group([], contextAt(400)),
+    ...grouper.group([resolved(first, 420)], contextAt(420, later)),
+    ...grouper.group([resolved(worse, 440)], contextAt(440, later)),
+  ].filter(isPage);
+  const [, update, end] = emitted;
+
+  it('and counts at its end as when the last series joined', () => {
+    const summaries = [update, end].map((event) => event?.summary.split('. ')[0]);
+    expect(summaries).toEqual([
+      '2 of 5 ranker series affected',
+      '2 of 5 ranker series affected, all resolved',
+    ]);
+    expect(end?.scope).toEqual({ ...update?.scope, unresolved: 0 });
+  });
+
+  it('with all that was measured in the worst series, beside what the first has', () => {
+    expect(update).toMatchObject({ region: 'eu', ratio: first.ratio });
+    expect(update?.members?.map(({ region }) => region)).toEqual(['us', 'eu']);
+    expect(ofWorstSeries(update ?? first)).toMatchObject({
+      ...{ region: 'us', ratio: 9, observed_ms: 1_089, interval_ms: [900, 1_200], requests: 77 },
+      ...{ blame, stage: 'queue', bottleneck: 'queue', evidence: worse.evidence },
+    });
+    expect(anomalyEventSchema.safeParse(update).success).toBe(true);
+  });
+
+  it('with the part of all requests that all its series have', () => {
+    expect([update, end].map((event) => event?.affected_share)).toEqual([0.021, 0.021]);
+  });
+
+  it('of the end by the series whose end it was, where that is the new baseline', () => {
+    const [us, eu] = end?.members ?? [];
+    if (end === undefined || us === undefined || eu === undefined) throw new Error('no end');
+    const ended = {
+      ...end,
+      members: [
+        { ...us, resolved_at: at(420) },
+        { ...eu, resolved_at: at(440) },
+      ],
+    };
+    expect(ofEndedSeries({ ...ended, resolution: 'rebaselined' }).region).toBe('eu');
+    expect(ofEndedSeries({ ...end, resolution: 'rebaselined' }).region).toBe('us');
+    expect(ofEndedSeries(end)).toBe(end);
   });
 });
 

@@ -49,6 +49,18 @@ describe('the interface over HTTP', () => {
   );
 
   it.each([
+    ['/anomalies/5f2c', '/incidents/5f2c'],
+    ['/anomalies/5f2c?from=-1h&x=//evil.example', '/incidents/5f2c?from=-1h&x=//evil.example'],
+  ])('%s, as messages had it, leads to %s', async (path, location) => {
+    const response = await fetch(base + path, { redirect: 'manual' });
+    expect([response.status, response.headers.get('location')]).toEqual([308, location]);
+    expect(await (await ask(path)).text()).toContain('<title>page</title>');
+  });
+
+  it.each([
+    '/anomalies',
+    '/anomalies/',
+    '/anomalies/a/b',
     '/models',
     '/models/',
     '/models/a/b',

@@ -88,10 +88,10 @@ export function wholePercent(share: number): string {
   return `${minus(String(Math.round(share * 100)))}${thin}%`;
 }
 
-/** `× 2.1`. */
+/** `× 1.32`, `× 2.1`, `× 12`: the digits that messages have. */
 export function formatRatio(ratio: number | null | undefined): string {
   if (ratio == null) return none;
-  const digits = ratio >= 9.95 ? 0 : ratio >= 0.095 ? 1 : 2;
+  const digits = ratio >= 9.95 ? 0 : ratio >= 1.995 ? 1 : 2;
   return `×${thin}${ratio.toFixed(digits)}`;
 }
 

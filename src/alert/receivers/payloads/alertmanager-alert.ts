@@ -3,7 +3,7 @@ import type { AnomalyEvent, Severity } from '../../../detect/event/anomaly-event
 import type { Message } from '../../message/anomaly-message.ts';
 import { cleanText, cutBytes } from '../../message/clean-text.ts';
 import { messageBody } from '../../message/message-text.ts';
-import { endOf } from '../../message/title.ts';
+import { resolvedAt } from '../../message/title.ts';
 import type { Form } from '../receiver.ts';
 
 /** Texts by name; Alertmanager accepts no other values. */
@@ -61,18 +61,19 @@ export function alertAnnotations(message: Message, form: Form): LabelSet {
   return form === 'minimal' ? texts : withoutEmpty({ ...texts, ...measurements(message) });
 }
 
-function measurements({ event, sql }: Message): LabelSet {
-  const { rate, affected_share, scope } = event;
+function measurements({ event, shown, sql }: Message): LabelSet {
+  const { affected_share, scope } = event;
+  const { rate } = shown;
   return {
     revision: String(event.revision),
     group_key: cleanText(event.group_key, maxLabelBytes),
-    stage: event.stage,
-    bottleneck: event.bottleneck,
-    quantile: String(event.quantile),
-    observed_ms: String(event.observed_ms),
-    baseline_ms: String(event.baseline_ms),
-    ratio: String(event.ratio),
-    requests: String(event.requests),
+    stage: shown.stage,
+    bottleneck: shown.bottleneck,
+    quantile: String(shown.quantile),
+    observed_ms: String(shown.observed_ms),
+    baseline_ms: String(shown.baseline_ms),
+    ratio: String(shown.ratio),
+    requests: String(shown.requests),
     rate_unit: rate?.unit ?? '',
     rate_observed: textOf(rate?.observed),
     rate_baseline: textOf(rate?.baseline),
@@ -113,7 +114,7 @@ export function alertTimes(
   isOver: boolean,
   { nowMs, offsetMs }: ServerTime,
 ): Pick<PostableAlert, 'startsAt' | 'endsAt'> {
-  const endedMs = Date.parse(endOf(event)) + offsetMs;
+  const endedMs = Date.parse(resolvedAt(event)) + offsetMs;
   const endsMs = isOver ? Math.min(endedMs, nowMs - endedForMs) : nowMs + openForMs;
   const startsMs = Math.min(Date.parse(event.started_at), endsMs);
   return { startsAt: new Date(startsMs).toISOString(), endsAt: new Date(endsMs).toISOString() };

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
-import { anomalyMessage, isOver } from '../../message/anomaly-message.ts';
-import { dashboardLink, type LinkSettings } from '../../message/links.ts';
-import { endOf } from '../../message/title.ts';
+import { anomalyMessage, dashboardUrlOf, isOver } from '../../message/anomaly-message.ts';
+import type { LinkSettings } from '../../message/links.ts';
+import { resolvedAt } from '../../message/title.ts';
 import type { Form, Notice } from '../receiver.ts';
 import { alertAnnotations, alertLabels } from './alertmanager-alert.ts';
 
@@ -45,8 +45,8 @@ export function alertmanagerWebhook({ notice, form, links, receiver }: Alertmana
         labels,
         annotations,
         startsAt: event.started_at,
-        endsAt: status === 'resolved' ? endOf(event) : noEnd,
-        generatorURL: dashboardLink(event, links) ?? '',
+        endsAt: status === 'resolved' ? resolvedAt(event) : noEnd,
+        generatorURL: dashboardUrlOf(message) ?? '',
         fingerprint: createHash('sha256').update(event.dedup_key).digest('hex').slice(0, 16),
       },
     ],

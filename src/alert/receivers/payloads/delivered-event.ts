@@ -8,6 +8,6 @@ import type { Form, Notice } from '../receiver.ts';
 export function deliveredEvent({ event, isTest }: Notice, form: Form): AnomalyEvent {
   const marked = isTest ? { ...event, summary: `TEST ${event.summary}` } : event;
   if (form === 'full') return marked;
-  const { scope: _scope, members: _members, drivers: _drivers, ...rest } = marked;
+  const { scope: _scope, members: _members, worst: _worst, drivers: _drivers, ...rest } = marked;
   return { ...rest, blame: [], exemplars: [], sql: '' };
 }

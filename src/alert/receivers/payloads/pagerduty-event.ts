@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Severity } from '../../../detect/event/anomaly-event.ts';
-import type { Message } from '../../message/anomaly-message.ts';
+import { dashboardUrlOf, type Message } from '../../message/anomaly-message.ts';
 import { cleanText } from '../../message/clean-text.ts';
 import type { Link } from '../../message/links.ts';
 import type { Form } from '../receiver.ts';
@@ -23,7 +23,7 @@ export type PagerDutyEvent = ReturnType<typeof triggerEvent> | ReturnType<typeof
 /** Opens or updates the alert of a key. */
 export function triggerEvent(key: string, severity: Severity, message: Message, form: Form) {
   const { event, links, title } = message;
-  const dashboard = links.find(({ label }) => label === 'dashboard');
+  const dashboard = dashboardUrlOf(message);
   return {
     event_action: 'trigger' as const,
     dedup_key: dedupKey(key),
@@ -39,7 +39,7 @@ export function triggerEvent(key: string, severity: Severity, message: Message, 
     },
     links: links.map(linkOf),
     client,
-    ...(dashboard !== undefined && { client_url: dashboard.url }),
+    ...(dashboard !== undefined && { client_url: dashboard }),
   };
 }
 
@@ -84,10 +84,11 @@ export function encodeEvent(routingKey: string, event: PagerDutyEvent): string {
 }
 
 /** The most important first. */
-function detailsOf({ event, facts, sql }: Message, form: Form): Details {
+function detailsOf({ event, shown, facts, sql }: Message, form: Form): Details {
   const texts = Object.fromEntries(facts.map(({ label, text }) => [label, text]));
   if (form === 'minimal') return texts;
-  const { id, revision, observed_ms, baseline_ms, ratio, requests, stage, rate } = event;
+  const { id, revision } = event;
+  const { observed_ms, baseline_ms, ratio, requests, stage, rate } = shown;
   return {
     ...texts,
     id,

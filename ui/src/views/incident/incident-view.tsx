@@ -138,38 +138,51 @@ function Waiting({ answered }: Props) {
 }
 
 function BlamePanel({ answered }: Props) {
-  const event = answered.value.answer?.event;
-  const [first] = event?.blame ?? [];
+  const parts = answered.value.answer && blameOf(answered.value.answer);
+  const [first] = parts ?? [];
   const title =
-    first === undefined
+    first === undefined || parts === undefined
       ? 'Blame'
-      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}, ${wholePercent(first.share)} of the rise`;
+      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}, ${wholePercent(first.share)} of mean ${formatSignedMs(riseOf(parts))}`;
   return (
     <Panel
       name="blame"
       title={title}
       answered={answered}
       minHeight={120}
-      empty={({ event }) =>
-        event.blame.length === 0 ? 'No stage explains this kind of anomaly.' : undefined
+      empty={(answer) =>
+        blameOf(answer).length === 0 ? 'No stage explains this kind of anomaly.' : undefined
       }
-      table={({ event }) => ({
+      table={(answer) => ({
         heads: ['stage', 'excess, ms', 'share'],
-        rows: event.blame.map(({ stage, excess_ms, share }) => [stage, excess_ms, share]),
+        rows: blameOf(answer).map(({ stage, excess_ms, share }) => [stage, excess_ms, share]),
       })}
     >
-      {({ event }) => (
+      {(answer) => (
         <>
-          <p class="hint">
-            {event.kind === 'drift'
-              ? 'Mean request, against the week before.'
-              : `Slowest ${formatExactShare(1 - event.quantile)} of requests, against the baseline.`}
-          </p>
-          <BlameBars label="Blame by stage" parts={event.blame} sumName="sum" />
+          <p class="hint">{blamedRequests(answer)}</p>
+          <BlameBars label="Blame by stage" parts={blameOf(answer)} sumName="sum" />
         </>
       )}
     </Panel>
   );
+}
+
+/** Blame of the series that the title speaks of: of an incident the worst. */
+function blameOf({ event }: AnomalyAnswer) {
+  return event.worst?.blame ?? event.blame;
+}
+
+/** The rise that the shares are parts of. */
+function riseOf(parts: AnomalyEvent['blame']): number {
+  return parts.reduce((sum, { excess_ms }) => sum + excess_ms, 0);
+}
+
+function blamedRequests({ event, dashboard }: AnomalyAnswer): string {
+  if (event.kind === 'drift') return 'Mean request, against the week before.';
+  const of = event.worst === undefined ? '' : 'Worst series: ';
+  const slowest = `slowest ${formatExactShare(1 - dashboard.quantile)} of requests, against the baseline.`;
+  return of === '' ? slowest.replace('s', 'S') : `${of}${slowest}`;
 }
 
 function DistributionPanel({ answered }: Props) {
@@ -234,7 +247,7 @@ function CommonPanel({ answered }: Props) {
 function EvidencePanel({ answered }: Props) {
   return (
     <Panel name="evidence" title="Evidence" answered={answered}>
-      {({ evidence, facts, event }) => (
+      {({ evidence, facts, dashboard }) => (
         <>
           <ul class="sentences">
             {evidence.map((text) => (
@@ -253,7 +266,7 @@ function EvidencePanel({ answered }: Props) {
               <div>
                 <dt>Measured</dt>
                 <dd>
-                  {quantileName(event.quantile)} of {event.evidence.measured_stage}
+                  {quantileName(dashboard.quantile)} of {dashboard.measured_stage}
                 </dd>
               </div>
             </dl>
