@@ -7,6 +7,7 @@ import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 import { clickHouseError, isMissing, openClickHouse } from './clickhouse.ts';
 import { Lease, requireNoLease } from './guard/lease.ts';
+import { addedSettings } from './insert-settings.ts';
 import { rowsOf } from './read-query.ts';
 import {
   missingObjects,
@@ -263,7 +264,7 @@ async function record(
     table: 'schema_migrations',
     format: 'JSONEachRow',
     values,
-    clickhouse_settings: { async_insert: 0 },
+    clickhouse_settings: addedSettings(),
   });
 }
 

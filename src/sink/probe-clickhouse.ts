@@ -4,6 +4,7 @@ import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
 import { findServer } from './guard/one-server.ts';
 import { CONNECTIONS_AT_START } from './guard/store-guard.ts';
 import { requireEngines } from './guard/table-engines.ts';
+import { pinDeduplication } from './insert-settings.ts';
 import { objectsOfSchema, readSchema } from './migrate.ts';
 import { readRows, rowsOf } from './read-query.ts';
 import { missingObjects, schemaIncomplete } from './schema-objects.ts';
@@ -45,6 +46,7 @@ export async function probeClickHouse(
     findings.push(schema);
     if (!schema.ok) return findings;
     findings.push(await probeServer(clickhouse));
+    findings.push(await probeDeduplication(clickhouse, roles.includes('ingest')));
     const tables = roles.flatMap((role) => writtenTables[role]);
     if (tables.length > 0) findings.push(await probeWrites(clickhouse, tables));
     findings.push(await probeSeries(config));
@@ -64,6 +66,28 @@ async function probeServer(config: Config['clickhouse']): Promise<ProbeFinding> 
     return { ok: true, what, detail: 'always the same' };
   } catch (error) {
     return failedProbe(what, clickHouseError(error, 'examine the server', config));
+  }
+}
+
+/** Checks that the same token is stored once, whatever the user's profile says. */
+async function probeDeduplication(
+  config: Config['clickhouse'],
+  isIngester: boolean,
+): Promise<ProbeFinding> {
+  const what = 'deduplication of inserts';
+  const client = openClickHouse(config);
+  try {
+    const { overridden } = await pinDeduplication(client);
+    const detail = 'on with each insert';
+    if (overridden.length === 0) return { ok: true, what, detail };
+    const profile = `the profile of ${config.username} has ${overridden.join(', ')}`;
+    return { ok: true, what, detail: `${detail}; ${profile}, which each insert overrides` };
+  } catch (error) {
+    const failed = failedProbe(what, clickHouseError(error, 'read settings', config));
+    // Only an ingester's user has to store chunks.
+    return isIngester ? failed : { ...failed, ok: true, isWarning: true };
+  } finally {
+    await client.close();
   }
 }
 

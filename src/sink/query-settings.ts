@@ -71,43 +71,52 @@ function isRefusedSetting(error: unknown): boolean {
   return error instanceof Error && 'code' in error && refusals.has(String(error.code));
 }
 
-interface SettingInForce {
+/** A setting as it is for this user. */
+export interface SettingInForce {
   readonly name: string;
   readonly value: string;
+  /** A profile has it, or the session. */
+  readonly changed: boolean | number;
+  /** The user may not change it. */
   readonly is_fixed: boolean | number;
+  readonly user: string;
+}
+
+/** Asks for the settings of these names that the server knows. */
+export const settingsInForce = `SELECT name, value, changed, readonly != 0 AS is_fixed, currentUser() AS user
+FROM system.settings WHERE name IN {names:Array(String)}`;
+
+/** @param purpose begins the message. @param wrong settings in force, and the value that each must have. */
+export function fixedSettings(
+  purpose: string,
+  wrong: readonly (SettingInForce & { readonly wanted: string })[],
+): OperatorError {
+  const message = wrong.map(
+    ({ name, value, user, wanted }) =>
+      `${purpose} as setting ${name} of user ${user} must be ${wanted}: ` +
+      `it is ${value === '' ? "''" : value}`,
+  );
+  return new OperatorError('TAILMARK_CLICKHOUSE_SETTINGS', message.join('; '), {
+    hint:
+      "Change it in the user's profile, or let the user change settings: readonly = 2 instead of 1, " +
+      'without a constraint on it.',
+  });
 }
 
 async function settingsPermitted(client: ClickHouseClient): Promise<Settings> {
   const all: Settings = { ...reliedSettings, ...readingSettings };
   const none = Object.fromEntries(Object.keys(all).map((name) => [name, undefined]));
   const result = await client.query({
-    query: `SELECT name, value, readonly != 0 AS is_fixed, currentUser() AS user
-            FROM system.settings WHERE name IN {names:Array(String)}`,
+    query: settingsInForce,
     query_params: { names: Object.keys(all) },
     clickhouse_settings: none,
     format: 'JSONEachRow',
   });
-  const inForce = await result.json<SettingInForce & { user: string }>();
+  const inForce = await result.json<SettingInForce>();
   const fixed = inForce.filter(({ is_fixed }) => Boolean(is_fixed));
-  const wrong = fixed.filter(
-    ({ name, value }) => name in reliedSettings && value !== String(all[name]),
-  );
-  if (wrong.length > 0) {
-    throw new OperatorError(
-      'TAILMARK_CLICKHOUSE_SETTINGS',
-      wrong
-        .map(
-          ({ name, value, user }) =>
-            `Cannot read from ClickHouse as setting ${name} of user ${user} must be ` +
-            `${all[name]}: it is ${value === '' ? "''" : value}`,
-        )
-        .join('; '),
-      {
-        hint:
-          "Change it in the user's profile, or let the user change settings: readonly = 2 instead of 1, " +
-          'without a constraint on it.',
-      },
-    );
-  }
+  const wrong = fixed
+    .filter(({ name, value }) => name in reliedSettings && value !== String(all[name]))
+    .map((setting) => ({ ...setting, wanted: String(all[setting.name]) }));
+  if (wrong.length > 0) throw fixedSettings('Cannot read from ClickHouse', wrong);
   return Object.fromEntries(fixed.map(({ name }) => [name, undefined]));
 }

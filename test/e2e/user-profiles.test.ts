@@ -1,7 +1,7 @@
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { afterAll, beforeAll, beforeEach, expect, it } from 'vitest';
+import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import {
@@ -9,11 +9,19 @@ import {
   startClickHouse,
 } from '../../src/local/clickhouse/clickhouse-server.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
+import type { Chunk } from '../../src/sink/chunks/chunk.ts';
+import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
+import { chunkParts } from '../../src/sink/chunks/chunk-parts.ts';
+import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
+import { encodeChunk } from '../../src/sink/chunks/encode-chunk.ts';
 import { openClickHouse } from '../../src/sink/clickhouse.ts';
+import { addedSettings } from '../../src/sink/insert-settings.ts';
 import { migrate } from '../../src/sink/migrate.ts';
+import { probeClickHouse } from '../../src/sink/probe-clickhouse.ts';
 import { rowsOf } from '../../src/sink/read-query.ts';
 import { readTails } from '../../src/sink/read-tails.ts';
 import { rowBinaryOf } from '../../src/sink/row-binary/row-binary-of.ts';
+import { TestChunk } from '../window/test-chunk.ts';
 
 /** Profiles as administrators set them, by user. */
 const profiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
@@ -29,6 +37,16 @@ const profiles: Readonly<Record<string, Readonly<Record<string, string>>>> = {
 /** Users of readonly = 1 whose profile changes what queries mean. */
 const refused: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   fixed: { readonly: '1', join_use_nulls: '1' },
+  neverEver: { deduplicate_insert: 'disable' },
+};
+/** Users whose profiles say how often the same token is stored. The local server is ClickHouse 26.2 or later. */
+const deduplicating: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  never: { deduplicate_insert: 'disable', deduplicate_insert_select: 'disable' },
+  neverSelected: { deduplicate_insert_select: 'disable' },
+  neverBefore: { compatibility: '25.8', insert_deduplicate: '0' },
+};
+const constraints: Readonly<Record<string, Readonly<Record<string, 'readonly'>>>> = {
+  neverEver: { deduplicate_insert: 'readonly' },
 };
 const grants = ['GRANT ALL ON tailmark.*', 'GRANT SELECT ON system.*'];
 
@@ -38,14 +56,22 @@ let missing = '';
 
 beforeAll(async () => {
   dir = mkdtempSync(join(tmpdir(), 'tailmark-profiles-'));
-  const users = Object.entries({ ...profiles, ...refused }).map(([name, settings]) => {
-    return { name, password: '', grants, settings };
-  });
+  const users = Object.entries({ ...profiles, ...refused, ...deduplicating }).map(
+    ([name, settings]) => {
+      return { name, password: '', grants, settings, constraints: constraints[name] ?? {} };
+    },
+  );
   try {
     const onProgress = () => undefined;
     server = await startClickHouse({ dataDir: dir, database: 'tailmark', users, onProgress });
     await migrate(configOf('default'));
     await insertAs('default', 'stored');
+    const client = openClickHouse(configOf('default'));
+    await client.command({
+      query: `CREATE TABLE always_added (name String)
+              ENGINE = MergeTree ORDER BY name SETTINGS non_replicated_deduplication_window = 100`,
+    });
+    await client.close();
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     if (error.code !== 'TAILMARK_LOCAL_ENGINE_MISSING') throw error;
@@ -58,9 +84,12 @@ afterAll(async () => {
 });
 beforeEach((context) => context.skip(missing !== '', missing));
 
+function configInput(username: string) {
+  return { url: server?.url ?? '', username, database: 'tailmark' };
+}
+
 function configOf(username: string) {
-  const url = server?.url ?? '';
-  return configSchema.parse({ clickhouse: { url, username, database: 'tailmark' } }).clickhouse;
+  return configSchema.parse({ clickhouse: configInput(username) }).clickhouse;
 }
 
 // Recent: the tables keep 10-second windows for a week.
@@ -143,3 +172,101 @@ it('what users of such profiles store is rolled up like that of others', async (
     ]);
   }
 });
+
+describe.each(['default', ...Object.keys(deduplicating)])('as %s', (user) => {
+  it('the same token is stored once, in rows, ledger and filled parts', async () => {
+    const client = openClickHouse(configOf(user));
+    try {
+      const store = new ClickHouseChunkStore(client, 'host/1');
+      const chunk = chunkOf(user);
+      const part = chunkParts(chunk.rows.days).find(({ table }) => table === 'latency_10s');
+      if (part === undefined) throw new Error('a chunk has rows in latency_10s');
+      for (const _ of [1, 2]) {
+        await store.insert(chunk);
+        await store.record(chunk, 0);
+        await store.fill(chunk, part, 0);
+      }
+      const queries = [
+        'SELECT count() AS n FROM chunk_landings WHERE group_id = {user:String}',
+        "SELECT sum(requests) AS n FROM latency_1m WHERE model = {user:String} AND stage = 'total'",
+        "SELECT sum(requests) AS n FROM latency_10s WHERE model = {user:String} AND stage = 'total'",
+        'SELECT count() AS n FROM flushes WHERE group_id = {user:String}',
+      ];
+      const counts = await Promise.all(
+        queries.map(async (query) => {
+          return Number((await rowsOf<{ n: string }>(client, query, { user }))[0]?.n);
+        }),
+      );
+      // A part that is filled has a token of its own, so it is there twice: stored, and filled once.
+      expect(counts).toEqual([1, 3, 6, 1]);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('a row that is always added is added each time', async () => {
+    const client = openClickHouse(configOf(user));
+    try {
+      for (const _ of [1, 2]) {
+        await client.insert({
+          table: 'always_added',
+          values: [{ name: user }],
+          format: 'JSONEachRow',
+          clickhouse_settings: addedSettings(),
+        });
+      }
+      const query = 'SELECT count() AS n FROM always_added WHERE name = {user:String}';
+      const [row] = await rowsOf<{ n: string }>(client, query, { user });
+      expect(Number(row?.n)).toBe(2);
+    } finally {
+      await client.close();
+    }
+  });
+
+  it('the check says what each insert overrides', async () => {
+    const findings = await probeClickHouse(configSchema.parse({ clickhouse: configInput(user) }), [
+      'ingest',
+    ]);
+    const { ok, detail } = findings.find(({ what }) => what === 'deduplication of inserts') ?? {};
+    expect([ok, detail]).toEqual([true, details[user]]);
+  });
+});
+
+it('the check of an ingester refuses a profile that turns deduplication off for good', async () => {
+  const config = configSchema.parse({ clickhouse: configInput('neverEver') });
+  const [finding] = (await probeClickHouse(config, ['ingest'])).filter(({ ok }) => !ok);
+  expect(finding).toMatchObject({
+    what: 'deduplication of inserts',
+    detail:
+      'Cannot store each chunk exactly once as setting deduplicate_insert of user neverEver must be ' +
+      'enable: it is disable',
+    error: { code: 'TAILMARK_CLICKHOUSE_SETTINGS' },
+  });
+});
+
+const details: Readonly<Record<string, string>> = {
+  default: 'on with each insert',
+  never:
+    'on with each insert; the profile of never has deduplicate_insert = disable, ' +
+    'deduplicate_insert_select = disable, which each insert overrides',
+  neverSelected:
+    'on with each insert; the profile of neverSelected has deduplicate_insert_select = disable, ' +
+    'which each insert overrides',
+  neverBefore:
+    'on with each insert; the profile of neverBefore has ' +
+    'deduplicate_blocks_in_dependent_materialized_views = 0, insert_deduplicate = 0, which each ' +
+    'insert overrides',
+};
+
+/** A chunk of three requests of a model. */
+function chunkOf(model: string): Chunk {
+  const open = new TestChunk({ facets: [] }).begin();
+  const nowMs = range.fromMs;
+  for (const ts of [0, 1, 2]) open.add({ ts: nowMs + ts, model, total_ms: 8, trace_id: 'a' });
+  const origin = { groupId: model, topic: 't', partition: 0, logId: 'c/t', startOffset: 0 };
+  const rows = encodeChunk(open.accumulator, { ...origin, nowMs }, new ChunkBlock());
+  const times = { firstTimestampMs: nowMs, lastTimestampMs: nowMs, watermarkMs: nowMs };
+  const counts = { records: 3, consumed: 3, aggregated: 3, rejected: 0, late: 0, overflow: 0 };
+  const more = { unmapped: 0, weight: 0, lateMerged: 0, leaderEpoch: 0, endOffset: 3 };
+  return { ...origin, ...times, ...counts, ...more, rows };
+}

@@ -37,6 +37,8 @@ export function simClickHouseClient(
   databaseName: string,
 ): ClickHouseClient {
   const database = server.database(databaseName);
+  const once = (query: string, settings: Record<string, unknown>) => () =>
+    clickhouseStatement.isDeduplicated(query, settings, server.profile);
   const client = {
     async exec(options: {
       query: string;
@@ -49,9 +51,10 @@ export function simClickHouseClient(
       for await (const part of options.values) parts.push(part);
       // A copy: the server keeps the sent bytes, whatever the sender does with its buffer.
       const bytes = Buffer.concat(parts);
+      const isOnce = once(options.query, options.clickhouse_settings);
       const statement = clickhouseStatement.isFill(options.query)
-        ? fillStatement(server, database, String(options.query_params?.table), token, bytes)
-        : insertStatement(endpoint, server, database, token, bytes);
+        ? fillStatement(server, database, String(options.query_params?.table), token, bytes, isOnce)
+        : insertStatement(endpoint, server, database, token, bytes, isOnce);
       await send(endpoint, server, statement);
       return { stream: nothing() };
     },
@@ -74,7 +77,11 @@ export function simClickHouseClient(
           late: 'ledger_late',
         },
         leaves: () => database.sends(token),
-        run: () => database.record(token, ledgerRowOf(row, sentMs, server.wallMs)),
+        run: () =>
+          database.record(
+            server.tokenOf(token, once('INSERT INTO flushes', options.clickhouse_settings)()),
+            ledgerRowOf(row, sentMs, server.wallMs),
+          ),
         runUntilKilled: () => database.recordUntilKilled(token),
       });
     },
@@ -83,8 +90,9 @@ export function simClickHouseClient(
         name: 'look-up',
         faults: { lost: 'lookup_fails' },
         run: () => {
-          const { wallMs: nowMs, replicaLagMs } = server;
-          return clickhouseStatement.answer(query, query_params, database, { nowMs, replicaLagMs });
+          const { wallMs: nowMs, replicaLagMs, profile } = server;
+          const state = { nowMs, replicaLagMs, profile };
+          return clickhouseStatement.answer(query, query_params, database, state);
         },
       });
       return { json: async () => rows };
@@ -100,6 +108,7 @@ function insertStatement(
   database: SimDatabase,
   token: string,
   bytes: Buffer,
+  isOnce: () => boolean,
 ): Statement<void> {
   const { random } = endpoint.world;
   const sentMs = server.wallMs;
@@ -115,10 +124,11 @@ function insertStatement(
       late: 'insert_late',
     },
     leaves: () => database.sends(token),
-    run: () => database.insert(block()),
+    run: () => database.insert(block(), undefined, server.tokenOf(token, isOnce())),
     runPartly: () => {
       const filled = someTables();
-      database.insert(block(), (table) => filled[table] === true);
+      const isFilled = (table: number) => filled[table] === true;
+      database.insert(block(), isFilled, server.tokenOf(token, isOnce()));
     },
     runUntilKilled: () => {
       const filled = someTables();
@@ -134,6 +144,7 @@ function fillStatement(
   table: string,
   token: string,
   bytes: Buffer,
+  isOnce: () => boolean,
 ): Statement<void> {
   const chunkToken = token.split('/').slice(4).join('/');
   const sentMs = server.wallMs;
@@ -143,7 +154,7 @@ function fillStatement(
     leaves: () => database.sends(chunkToken),
     run: () => {
       const block = { token: chunkToken, bytes, sentMs, atMs: server.wallMs, isFill: true };
-      database.fill(table, block, token);
+      database.fill(table, block, server.tokenOf(token, isOnce()));
     },
     runUntilKilled: () => database.fillUntilKilled(table, token),
   };

@@ -1,7 +1,9 @@
+import { settingsInForce } from '../../src/sink/query-settings.ts';
 import { readQuery } from '../../src/sink/read-query.ts';
 import { goesTo, markOf, stageCountsOf } from './decoded-blocks.ts';
 import {
   type DatabaseView,
+  type InsertProfile,
   type SimDatabase,
   type StoredLedgerRow,
   tableNames,
@@ -13,12 +15,25 @@ type Row = Record<string, unknown>;
 const INSERT_ROWS = /^INSERT INTO chunk_rows \([a-z_0-9, ]+\) FORMAT Native$/;
 const INSERT_AGAIN =
   /^INSERT INTO chunk_rows \([a-z_0-9, ]+, only_table\)\nSELECT .+ FROM input\(.+\)\nWHERE .+\nFORMAT Native$/s;
-const settingsOfInsert: Readonly<Record<string, unknown>> = {
-  async_insert: 0,
-  wait_end_of_query: 1,
-  insert_deduplicate: 1,
-  deduplicate_blocks_in_dependent_materialized_views: 1,
+/** Settings in force for a user without a profile, of every server that is supported. */
+const settingsOfOld: Readonly<Record<string, string>> = {
+  async_insert: '0',
+  insert_deduplicate: '1',
+  deduplicate_blocks_in_dependent_materialized_views: '1',
 };
+
+/** ClickHouse: UNKNOWN_SETTING. */
+const UNKNOWN_SETTING = '115';
+
+/** Values of the settings that are newer than `settingsOfOld`. */
+function settingsOfNew(profile: InsertProfile): Readonly<Record<string, string>> {
+  if (profile === 'old') return {};
+  const isOff = profile === 'off';
+  return {
+    deduplicate_insert: isOff ? 'disable' : 'enable',
+    deduplicate_insert_select: isOff ? 'disable' : 'enable_when_possible',
+  };
+}
 
 /**
  * The only place that knows the statements of the ingest role. It refuses unknown ones: a new statement must
@@ -35,10 +50,29 @@ export const clickhouseStatement = {
     if (!INSERT_ROWS.test(query) && !INSERT_AGAIN.test(query)) {
       throw new Error(`the simulator knows no ${query}`);
     }
-    for (const [name, value] of Object.entries(settingsOfInsert)) {
-      if (settings[name] !== value) throw new Error(`an insert must have ${name} = ${value}`);
+    if (settings.wait_end_of_query !== 1) throw new Error('an insert must wait for its end');
+    for (const [name, value] of Object.entries(settingsOfOld)) {
+      if (String(settings[name]) !== value) {
+        throw new Error(`an insert must have ${name} = ${value}`);
+      }
     }
     return String(settings.insert_deduplication_token ?? '');
+  },
+
+  /**
+   * True for an insert that is dropped where its token is known.
+   *
+   * @throws as a server does that does not know a setting.
+   */
+  isDeduplicated(query: string, settings: Params, profile: InsertProfile): boolean {
+    const known = settingsOfNew(profile);
+    if (profile === 'old') {
+      const unknown = Object.keys(settingsOfNew('on')).find((name) => settings[name] !== undefined);
+      if (unknown === undefined) return true;
+      throw Object.assign(new Error(`unknown setting ${unknown}`), { code: UNKNOWN_SETTING });
+    }
+    const setting = /\nSELECT /.test(query) ? 'deduplicate_insert_select' : 'deduplicate_insert';
+    return (settings[setting] ?? known[setting]) !== 'disable';
   },
 
   /** Returns the result of a query, of the server or of a replica that is behind. */
@@ -46,7 +80,7 @@ export const clickhouseStatement = {
     query: string,
     params: Params,
     database: SimDatabase,
-    { nowMs, replicaLagMs }: { readonly nowMs: number; readonly replicaLagMs: number | undefined },
+    { nowMs, replicaLagMs, profile }: ServerState,
   ): Row[] {
     const isReplica = replicaLagMs !== undefined;
     const view = isReplica ? database.asOf(nowMs - replicaLagMs) : database;
@@ -65,6 +99,8 @@ export const clickhouseStatement = {
         const engine = isReplica ? 'ReplicatedMergeTree' : 'MergeTree';
         return [...tableNames, 'flushes'].map((table_name) => ({ table_name, engine }));
       }
+      case settingsInForce:
+        return settingsAsked(params, profile);
       case readQuery('group_begin'):
         return [{ ...groupBegin(params, view), server }];
       default:
@@ -72,6 +108,19 @@ export const clickhouseStatement = {
     }
   },
 };
+
+interface ServerState {
+  readonly nowMs: number;
+  readonly replicaLagMs: number | undefined;
+  readonly profile: InsertProfile;
+}
+
+function settingsAsked({ names }: Params, profile: InsertProfile): Row[] {
+  const values = { ...settingsOfOld, ...settingsOfNew(profile) };
+  return Object.entries(values)
+    .filter(([name]) => (names as readonly string[]).includes(name))
+    .map(([name, value]) => ({ name, value, is_fixed: 0, user: 'default' }));
+}
 
 function noteLook(params: Params, database: SimDatabase, nowMs: number): void {
   const { groupId, topic, partition, logMark, startOffset } = params;

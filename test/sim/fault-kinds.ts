@@ -57,6 +57,8 @@ export const faultKinds = {
   two_clusters: 'a second cluster has topics of the same names and ids; one database stores both',
   two_groups: 'a second group reads the same topics into a database of its own',
   start_from_latest: 'a group begins at the end of the topics',
+  profile_off: 'the profile of the user in ClickHouse turns the deduplication of inserts off',
+  old_server: 'ClickHouse is older than 26.2: it refuses the settings of that version',
   clock_edge: 'events so far ahead that one clock counts them and another does not',
 } as const;
 

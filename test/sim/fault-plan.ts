@@ -16,6 +16,8 @@ const shareOf: Partial<Record<FaultKind, number>> = {
   start_from_latest: 0.05,
   config_changed: 0.12,
   few_series: 0.06,
+  profile_off: 0.12,
+  old_server: 0.12,
   tokens_evicted: 0.12,
   compaction: 0.15,
   zombie: 0.15,

@@ -52,6 +52,9 @@ export const tableNames = [
   'exemplars',
 ] as const;
 
+/** on: inserts with a token are deduplicated. off: the user's profile says no. old: no such setting is known. */
+export type InsertProfile = 'on' | 'off' | 'old';
+
 class Table {
   readonly name: string;
   readonly blocks: StoredBlock[] = [];
@@ -128,14 +131,22 @@ export class SimDatabase implements DatabaseView {
     };
   }
 
-  /** Inserts a block into the tables, or into some. */
-  insert(block: StoredBlock, isFilled: (table: number) => boolean = () => true): void {
+  /**
+   * Inserts a block into the tables, or into some.
+   *
+   * @param token by which the block is dropped where it is known.
+   */
+  insert(
+    block: StoredBlock,
+    isFilled: (table: number) => boolean = () => true,
+    token = block.token,
+  ): void {
     const sent = this.#sent.get(block.token);
     if (sent === undefined) this.#sent.set(block.token, block.bytes);
     else if (!sent.equals(block.bytes)) this.changed.add(originOf(block.bytes));
     this.tables.forEach((table, i) => {
       // What has no rows for a table cannot be missing there.
-      if (isFilled(i) || !goesTo(block.bytes, table.name)) table.store(block);
+      if (isFilled(i) || !goesTo(block.bytes, table.name)) table.store(block, token);
       else this.#missed.add(`${table.name} ${block.token}`);
     });
   }
@@ -292,12 +303,20 @@ export class SimClickHouse {
   readonly #tokensKept: number;
   isUp = true;
   slowUntilMs = 0;
+  #stored = 0;
+  readonly profile: InsertProfile;
   /** Lag of the replica that its name leads to; undefined while it leads to the server. */
   replicaLagMs: number | undefined;
 
-  constructor(world: SimWorld, tokensKept: number) {
+  constructor(world: SimWorld, tokensKept: number, profile: InsertProfile) {
     this.#world = world;
     this.#tokensKept = tokensKept;
+    this.profile = profile;
+  }
+
+  /** Token by which an insert is dropped where it is known; one of its own where nothing is. */
+  tokenOf(token: string, isDeduplicated: boolean): string {
+    return isDeduplicated ? token : `${token}#${this.#stored++}`;
   }
 
   database(name: string): SimDatabase {

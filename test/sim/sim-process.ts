@@ -11,6 +11,7 @@ import { ObservedStore } from '../../src/sink/chunks/observed-store.ts';
 import { findServer } from '../../src/sink/guard/one-server.ts';
 import { StoreGuard } from '../../src/sink/guard/store-guard.ts';
 import { requireEngines } from '../../src/sink/guard/table-engines.ts';
+import { pinDeduplication } from '../../src/sink/insert-settings.ts';
 import type { Source } from '../../src/source/source.ts';
 import { simClickHouseClient } from './clickhouse-client.ts';
 import { Endpoint } from './endpoint.ts';
@@ -92,6 +93,7 @@ export class SimProcess implements Owner {
       database: {
         find: (connections) => findServer(config.clickhouse, connections, { open, clock }),
         requireEngines: () => requireEngines(clickhouseClient),
+        requireDeduplication: async () => void (await pinDeduplication(clickhouseClient)),
         // No run migrates its database.
         renewLease: async () => undefined,
         releaseLease: async () => undefined,

@@ -80,10 +80,12 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
       ? // Half of them are for what no query counts: chunks on their way, tokens that servers died with.
         random.between(16, 40)
       : 100_000;
-  const clickhouse = new SimClickHouse(world, tokensKept);
-  for (const kind of ['tokens_off', 'tokens_evicted', 'few_series'] as const) {
+  const profile = faults.has('old_server') ? 'old' : faults.has('profile_off') ? 'off' : 'on';
+  const clickhouse = new SimClickHouse(world, tokensKept, profile);
+  for (const kind of ['tokens_off', 'tokens_evicted', 'few_series', 'old_server'] as const) {
     if (faults.has(kind)) faults.note(kind);
   }
+  if (profile === 'off') faults.note('profile_off');
   const truth = new Truth();
   const workload = new Workload(world, truth);
   const topics = random.chance(0.3) ? ['t1', 't2'] : ['t1'];

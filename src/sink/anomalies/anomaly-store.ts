@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
+import { addedSettings } from '../insert-settings.ts';
 import { readRows, rowsOf } from '../read-query.ts';
 import { type EmittedEpisode, emittedIds } from './emitted-ids.ts';
 
@@ -152,21 +153,13 @@ export class AnomalyStore {
     return row === undefined || Number(row.found) === 0 ? undefined : Number(row.ms);
   }
 
-  /**
-   * Inserts without a token: a killed server may remember the token without the row. The tables replace rows
-   * by key, so a repeated insert changes nothing.
-   */
+  /** Inserts a row. The tables replace rows by key, so a repeated insert changes nothing that is read. */
   async #insert(table: string, row: object): Promise<void> {
     await this.#client.insert({
       table,
       values: [row],
       format: 'JSONEachRow',
-      clickhouse_settings: {
-        async_insert: 0,
-        wait_end_of_query: 1,
-        date_time_input_format: 'best_effort',
-        insert_deduplicate: 0,
-      },
+      clickhouse_settings: { ...addedSettings(), date_time_input_format: 'best_effort' },
     });
   }
 }

@@ -5,6 +5,7 @@ import {
   type Severity,
 } from '../../detect/event/anomaly-event.ts';
 import { severities } from '../../detect/event/severity.ts';
+import { addedSettings } from '../insert-settings.ts';
 import { readRows } from '../read-query.ts';
 
 /** A row of the table `deliveries`. */
@@ -65,13 +66,6 @@ type SettledRow = Record<
   | 'accepted_ms',
   string
 > & { readonly accepted_severities: readonly Severity[] };
-
-/** Settings of an insert whose row must be there when it returns. */
-const durable = {
-  async_insert: 0,
-  wait_end_of_query: 1,
-  date_time_input_format: 'best_effort',
-} as const;
 
 /** How far a revision came at a receiver. */
 export interface DeliveryStatus {
@@ -208,7 +202,7 @@ export class DeliveryStore {
       table,
       values,
       format: 'JSONEachRow',
-      clickhouse_settings: durable,
+      clickhouse_settings: { ...addedSettings(), date_time_input_format: 'best_effort' },
     });
   }
 }

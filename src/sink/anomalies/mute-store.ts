@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { addedSettings } from '../insert-settings.ts';
 import { readRows } from '../read-query.ts';
 
 /** From when to when nobody is notified of some anomalies. */
@@ -53,12 +54,7 @@ export class MuteStore {
         },
       ],
       format: 'JSONEachRow',
-      clickhouse_settings: {
-        async_insert: 0,
-        wait_end_of_query: 1,
-        date_time_input_format: 'best_effort',
-        insert_deduplicate: 0,
-      },
+      clickhouse_settings: { ...addedSettings(), date_time_input_format: 'best_effort' },
     });
   }
 }

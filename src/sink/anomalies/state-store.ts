@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { ClickHouseClient } from '@clickhouse/client';
 import { type StatePart, sharedPart } from '../../detect/state-parts.ts';
 import { UnreadableState } from '../../snapshot/archive.ts';
+import { addedSettings } from '../insert-settings.ts';
 import { readRows } from '../read-query.ts';
 import { rowBinaryOf, rowBinaryStream, sendBytes } from '../row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
@@ -24,7 +25,6 @@ const slots = 2;
 
 const insertParts = `INSERT INTO detector_state (detector, slot, part, snapshot, as_of, reign, state)
 FORMAT RowBinary`;
-const insertSettings = { async_insert: 0, wait_end_of_query: 1, insert_deduplicate: 0 } as const;
 
 /** Stores a detector's snapshots in ClickHouse: the last complete one, and the one before. */
 export class StateStore {
@@ -74,7 +74,7 @@ export class StateStore {
         },
       ],
       format: 'JSONEachRow',
-      clickhouse_settings: insertSettings,
+      clickhouse_settings: addedSettings(),
     });
     this.#slot = slot;
     return bytes;
@@ -134,7 +134,7 @@ export class StateStore {
     const bytes = this.#writer.copy();
     this.#writer.reset();
     await sendBytes(this.#client, insertParts, bytes, {
-      clickhouse_settings: insertSettings,
+      clickhouse_settings: addedSettings(),
     });
   }
 }

@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { onceSettings } from '../insert-settings.ts';
 import { readRows } from '../read-query.ts';
 import { sendBytes } from '../row-binary/row-binary-of.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
@@ -16,15 +17,10 @@ WHERE ({kind:String} = '' OR kind = {kind:String})
 FORMAT Native`;
 
 /**
- * One block, one acknowledgement after all views, never asynchronous. The rows of a block have different
- * keys, so `optimize_on_insert` would find nothing to merge; it costs as much of the server's CPU as the rest
+ * One block. Its rows have different keys, so `optimize_on_insert` would find nothing to merge; it costs as much of the server's CPU as the rest
  * of the insert. Compiling expressions does not pay for some thousand rows.
  */
-const insertSettings = {
-  async_insert: 0,
-  wait_end_of_query: 1,
-  insert_deduplicate: 1,
-  deduplicate_blocks_in_dependent_materialized_views: 1,
+const blockSettings = {
   // A block names its types as text.
   input_format_native_decode_types_in_binary_format: 0,
   max_insert_block_size: '10000000',
@@ -160,12 +156,10 @@ export class ClickHouseChunkStore {
           instance: this.#instance,
         },
       ],
-      clickhouse_settings: {
-        async_insert: 0,
-        wait_end_of_query: 1,
-        insert_deduplicate: 1,
-        insert_deduplication_token: `ledger/${attempt === 0 ? '' : `${attempt}/`}${chunkToken(chunk)}`,
-      },
+      clickhouse_settings: await onceSettings(
+        this.#client,
+        `ledger/${attempt === 0 ? '' : `${attempt}/`}${chunkToken(chunk)}`,
+      ),
     });
   }
 
@@ -223,7 +217,7 @@ export class ClickHouseChunkStore {
   ): Promise<void> {
     await sendBytes(this.#client, statement, chunk.rows.bytes, {
       query_params: params,
-      clickhouse_settings: { ...insertSettings, insert_deduplication_token: token },
+      clickhouse_settings: { ...blockSettings, ...(await onceSettings(this.#client, token)) },
     });
   }
 

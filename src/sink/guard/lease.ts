@@ -1,5 +1,6 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import type { ClickHouseClient } from '../clickhouse.ts';
+import { addedSettings } from '../insert-settings.ts';
 import { readRows } from '../read-query.ts';
 
 export type LeaseKind = 'ingest' | 'migrate';
@@ -32,7 +33,7 @@ export class Lease {
       table: 'leases',
       format: 'JSONEachRow',
       values: [{ kind: this.#kind, holder: this.#holder, seconds }],
-      clickhouse_settings: { async_insert: 0 },
+      clickhouse_settings: addedSettings(),
     });
   }
 }

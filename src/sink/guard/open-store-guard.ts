@@ -3,6 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
 import { type ClickHouseClient, clickHouseError } from '../clickhouse.ts';
+import { pinDeduplication } from '../insert-settings.ts';
 import { requireSchema } from '../migrate.ts';
 import { Lease, requireNoLease } from './lease.ts';
 import { type FoundServer, findServer } from './one-server.ts';
@@ -32,6 +33,7 @@ export async function openStoreGuard(
       database: {
         find: (connections) => findServer(config, connections),
         requireEngines: () => requireEngines(client),
+        requireDeduplication: async () => void (await pinDeduplication(client)),
         renewLease: () => lease.renew(),
         releaseLease: () => lease.release(),
         requireSchema: async () => {

@@ -11,6 +11,8 @@ export interface GuardedDatabase {
   find(connections: number): Promise<FoundServer>;
   /** @throws OperatorError for tables that cannot store exactly once. */
   requireEngines(): Promise<void>;
+  /** @throws OperatorError for a user whose inserts are not deduplicated. */
+  requireDeduplication(): Promise<void>;
   renewLease(): Promise<void>;
   releaseLease(): Promise<void>;
   /** @throws OperatorError while a migration runs, or when the schema is not that of this version. */
@@ -141,6 +143,7 @@ export class StoreGuard {
     const isLapsed = this.#isLapsed();
     await this.#identify(CONNECTIONS_LATER);
     await this.#noting(async () => {
+      await database.requireDeduplication();
       await database.renewLease();
       // While a lease is held no migration begins.
       if (isLapsed) await database.requireSchema();

@@ -45,6 +45,23 @@ export const sinkMutants: readonly Mutant[] = [
     needs: ['unclean_election', 'commits_expired'],
   },
   {
+    name: 'profile-not-overridden',
+    bug: 'an insert leaves it to the profile of its user whether its token counts (ClickHouse 26.2: deduplicate_insert)',
+    file: 'src/sink/insert-settings.ts',
+    find: "deduplicate_insert: { value: 'enable', alike: ['backward_compatible_choice'] },",
+    replace: '',
+    needs: ['profile_off'],
+  },
+  {
+    name: 'new-settings-on-an-old-server',
+    bug: 'settings of ClickHouse 26.2 are sent to a server that refuses them',
+    file: 'src/sink/insert-settings.ts',
+    find: 'return { ...settings, ...acknowledged, insert_deduplication_token: token };',
+    replace:
+      "return { ...settings, ...acknowledged, deduplicate_insert: 'enable', insert_deduplication_token: token };",
+    needs: ['old_server'],
+  },
+  {
     name: 'replica-read-trusted',
     bug: 'what a replica that is behind says of a chunk decides what is sent (ClickHouse: select_sequential_consistency)',
     file: 'src/sink/chunks/chunk-store.ts',

@@ -6,6 +6,7 @@ import { type Chunk, chunkToken } from '../../../src/sink/chunks/chunk.ts';
 import { chunkColumns } from '../../../src/sink/chunks/chunk-columns.ts';
 import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { ClickHouseChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
+import { settingsInForce } from '../../../src/sink/query-settings.ts';
 import { readQuery } from '../../../src/sink/read-query.ts';
 
 const bytes = Buffer.from('rows');
@@ -48,6 +49,17 @@ interface Asked {
   readonly clickhouse_settings?: Readonly<Record<string, unknown>>;
 }
 
+/** Settings of a server of ClickHouse 26.2 or later. */
+const inForce = [
+  ...Object.entries({
+    async_insert: '0',
+    insert_deduplicate: '1',
+    deduplicate_blocks_in_dependent_materialized_views: '1',
+    deduplicate_insert: 'disable',
+    deduplicate_insert_select: 'disable',
+  }),
+].map(([name, value]) => ({ name, value, is_fixed: 0, user: 'ann' }));
+
 /** A client that records its calls, and returns the given row. */
 function listeningStore(
   found: Readonly<Record<string, unknown>> = {},
@@ -63,6 +75,7 @@ function listeningStore(
       asked.push(given);
     },
     query: async (given: Asked) => {
+      if (given.query === settingsInForce) return { json: async () => inForce };
       asked.push(given);
       return { json: async () => [found] };
     },
@@ -86,6 +99,8 @@ describe('insert', () => {
     expect(asked[0]?.clickhouse_settings).toMatchObject({
       insert_deduplication_token: chunkToken(chunk),
       insert_deduplicate: 1,
+      deduplicate_insert: 'enable',
+      deduplicate_insert_select: 'force_enable',
       deduplicate_blocks_in_dependent_materialized_views: 1,
       input_format_native_decode_types_in_binary_format: 0,
       async_insert: 0,
@@ -138,6 +153,8 @@ describe('record', () => {
         ],
         clickhouse_settings: {
           insert_deduplication_token: `ledger/${chunkToken(chunk)}`,
+          insert_deduplicate: 1,
+          deduplicate_insert: 'enable',
           async_insert: 0,
           wait_end_of_query: 1,
         },

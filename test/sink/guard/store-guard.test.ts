@@ -13,6 +13,7 @@ class World {
   failure: Error | undefined;
   schema: OperatorError | undefined;
   engines: OperatorError | undefined;
+  settings: OperatorError | undefined;
   readonly calls: string[] = [];
   readonly lines: string[] = [];
   tick: () => void = () => undefined;
@@ -43,6 +44,10 @@ class World {
           this.onEngines();
           if (this.engines !== undefined) throw this.engines;
         },
+        requireDeduplication: async () => {
+          this.calls.push('settings');
+          if (this.settings !== undefined) throw this.settings;
+        },
         renewLease: async () => void this.calls.push('renew'),
         releaseLease: async () => void this.calls.push('release'),
         requireSchema: async () => {
@@ -63,7 +68,7 @@ describe('StoreGuard', () => {
   it('takes the lease before it reads the schema, so that a migration sees it or is seen', async () => {
     const world = new World();
     await world.open();
-    expect(world.drain()).toEqual(['find 8', 'engines', 'find 2', 'renew', 'schema']);
+    expect(world.drain()).toEqual(['find 8', 'engines', 'find 2', 'settings', 'renew', 'schema']);
   });
 
   it('refuses the start with tables of other engines, before anything is written', async () => {
@@ -77,7 +82,15 @@ describe('StoreGuard', () => {
     const world = new World();
     world.schema = newer;
     await expect(world.open()).rejects.toBe(newer);
-    expect(world.drain()).toEqual(['find 8', 'engines', 'find 2', 'renew', 'schema', 'release']);
+    expect(world.drain()).toEqual([
+      'find 8',
+      'engines',
+      'find 2',
+      'settings',
+      'renew',
+      'schema',
+      'release',
+    ]);
   });
 
   it('refuses the start where the tables that it looked at may be of another server', async () => {
@@ -125,7 +138,7 @@ describe('StoreGuard', () => {
     world.elapsedMs = 45_001;
     world.schema = newer;
     await expect(guard.permit()).rejects.toBe(newer);
-    expect(world.drain()).toEqual(['find 2', 'renew', 'schema']);
+    expect(world.drain()).toEqual(['find 2', 'settings', 'renew', 'schema']);
     await expect(guard.failed).rejects.toBe(newer);
     // A lease outlasts a write that begins at the end of a permit.
     expect(leaseSeconds(60_000)).toBeGreaterThan(45 + 60);
@@ -139,7 +152,7 @@ describe('StoreGuard', () => {
     world.schema = newer;
     world.tick();
     await guard.check();
-    expect(world.drain()).toEqual(['find 2', 'renew']);
+    expect(world.drain()).toEqual(['find 2', 'settings', 'renew']);
   });
 
   it('permits nothing once another server was found, even when the first is back', async () => {
