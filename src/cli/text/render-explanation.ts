@@ -41,7 +41,7 @@ export function renderExplanation(
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
     ...section('Traffic mix', mixLines(mix)),
-    ...section('Evidence', evidenceOf(last)),
+    ...section('Evidence', evidenceLines(last, io)),
     ...section('Slowest requests', slowestLines(slowest, io)),
     ...history,
     ...section('SQL query', last.sql.split('\n').map(visible)),
@@ -65,6 +65,16 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
       ? []
       : [`  ${dim('part of:')} incident ${event.incident_id}`]),
     `  ${dim('id:     ')} ${event.id}`,
+  ];
+}
+
+/** Counts first, then the statistics behind them. */
+function evidenceLines(event: AnomalyEvent, io: Colored): string[] {
+  const { dim } = colorsOf(io);
+  const { sentences, statistics } = evidenceOf(event);
+  return [
+    ...sentences,
+    ...statistics.map(({ label, text }) => dim(`${label.toLowerCase()}: ${text}`)),
   ];
 }
 
@@ -176,7 +186,7 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
 function mixLines(mix: TrafficMix | null): string[] {
   if (mix === null) return [];
   return [
-    `the part of all requests that exceeds the baseline quantile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
+    `the part of all requests that exceeds the baseline percentile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
     `${rounded(mix.share)} of the rise comes from more large requests, ${rounded(1 - mix.share)} from slower requests of the same size`,
   ];
 }

@@ -57,17 +57,18 @@ export async function anomalyView(
     readDistribution(client, event, members, question),
   ]);
   const { title, facts } = messageOfEvent(event);
+  const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(event);
   const open = found.events.findLast(({ state }) => state !== 'resolved') ?? event;
   const shown = shownRange(event, nowMs);
   return {
     title,
     headline: headlineOf(messageOfEvent(open).event),
-    facts: [...facts],
+    facts: [...facts, ...why.statistics],
     event,
     series_count: Math.max(members.length, event.scope?.affected ?? 1),
     history: historyOf(found.events, deliveries),
     distribution,
-    evidence: event.kind === 'pipeline' ? [] : evidenceOf(event),
+    evidence: [...why.sentences],
     dashboard: {
       from: new Date(shown.shownFromMs).toISOString(),
       to: new Date(Math.max(shown.shownToMs, shown.shownFromMs + 1)).toISOString(),

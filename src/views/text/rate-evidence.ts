@@ -1,7 +1,9 @@
 import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
+import { formatRatio } from '../../detect/event/anomaly-summary.ts';
 import { durationText, formatPerSecond, formatShare } from '../../detect/event/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { clock, count, formatMs, odds, quantileName, visible } from './format.ts';
+import { chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import { clock, expectedCount, formatMs, quantileName, visible, wholeCount } from './format.ts';
 
 interface Measure {
   readonly title: string;
@@ -41,39 +43,52 @@ export function baselineText(event: AnomalyEvent): string {
   return measureOf(event).format(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0));
 }
 
-/** Lists how much of an objective's budget is spent, and the rule that is broken. */
-function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
+/** How much of an objective's budget is spent, and the rule that is broken. */
+function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
   const { slo, evidence } = event;
-  if (slo === undefined) return [];
+  if (slo === undefined) return { sentences: [], statistics: [] };
   const [low, high] = rate.interval;
   const [long, short] = [durationText(slo.long_ms), durationText(slo.short_ms)];
-  return [
-    `objective: ${formatShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
-    `${count(evidence.exceedances)} of ${count(event.requests)} requests in ${long} were bad (allowed: ${count(evidence.expected)})`,
-    `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${rate.ratio.toPrecision(2)}x the allowed share`,
-    `threshold: ${slo.burn_rate}x, over ${long} and over the last ${short}`,
-  ];
+  return {
+    sentences: [
+      `${wholeCount(evidence.exceedances)} of ${wholeCount(event.requests)} requests in ${long} were bad; ${wholeCount(evidence.expected)} allowed`,
+      `objective: ${formatShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
+      `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
+    ],
+    statistics: [
+      {
+        label: 'Burn rate threshold',
+        text: `${slo.burn_rate}x, over ${long} and over the last ${short}`,
+      },
+    ],
+  };
 }
 
-export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
-  if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
+export function rateEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
+  if (rate.unit === 'errors per request') return burnEvidence(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =
     event.evidence;
   const text = measureOf(event).format;
   const [low, high] = rate.interval;
-  const over = windows === 1 ? 'one window' : `${windows} windows`;
   const isFailures = rate.unit === 'failures per request';
-  const were = isFailures ? 'failed' : 'were cold starts';
+  const did = isFailures ? 'failed' : 'were cold starts';
   const seen =
     rate.unit === 'requests per second'
-      ? `${count(exceedances)} requests in ${over} (expected: ${count(expected)})`
-      : `${count(exceedances)} of ${count(event.requests)} requests in ${over} ${were} (expected: ${count(expected)})`;
-  return [
-    seen,
-    `probability on a normal day: at most ${odds(p_value)}`,
-    `threshold from the page budget: ${odds(alpha)}`,
-    `dispersion: ${dispersion.toPrecision(2)}x the variance expected by chance (the probability allows for it)`,
-    `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
-    `baseline: ${count(baseline.baseline_windows)} windows from ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
-  ];
+      ? `${wholeCount(exceedances)} requests arrived; ${expectedCount(expected)} expected`
+      : `${wholeCount(exceedances)} of ${wholeCount(event.requests)} requests ${did}; ${expectedCount(expected)} expected`;
+  return {
+    sentences: [
+      seen,
+      `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
+      `baseline: ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
+    ],
+    statistics: [
+      ...chanceFacts({ p_value, alpha }),
+      {
+        label: 'Dispersion',
+        text: `${dispersion.toPrecision(2)}x the variance expected by chance; the probability allows for it`,
+      },
+      windowsFact({ windows, baseline_windows: baseline.baseline_windows }),
+    ],
+  };
 }

@@ -5,6 +5,6 @@ export type { DensityRow } from '../../../src/views/answers/density.ts';
 
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 
-export type { RequestRow } from '../../../src/views/answers/requests.ts';
+export type { RequestRow, RequestsAnswer } from '../../../src/views/answers/requests.ts';
 export type { TailRow } from '../../../src/views/answers/tails.ts';
 export type TypicalRequest = RequestsAnswer['typical'][number];

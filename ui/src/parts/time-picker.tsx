@@ -1,12 +1,15 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatRange, relativeName, zoneName } from '../format/time.ts';
+import { formatAs, formatRange, relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
-import { isLive, place, setParams, step } from '../state/place.ts';
+import { isLive, place, setParams, shownRange, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
 import { utc } from '../state/zone.ts';
 
 const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d', '-30d'] as const;
+
+/** Longest step of a default range, to which the server rounds its start. */
+const longestStepMs = 600_000;
 
 /** The range of the page: a step back, what it is, a step forward. */
 export function TimePicker() {
@@ -75,7 +78,13 @@ function rangeName(): string {
   const { params } = place.value;
   const from = paramOf(params, 'from') ?? '';
   const to = paramOf(params, 'to') ?? 'now';
-  if (isLive.value && to === 'now') return relativeName(from);
+  if (isLive.value && to === 'now') {
+    // A default range begins with the first data where that is younger.
+    const fromMs = params.from === undefined ? (shownRange.value?.fromMs ?? 0) : 0;
+    const isYoung = fromMs > rangeOf(place.value, nowMs()).fromMs + longestStepMs;
+    if (!isYoung) return relativeName(from);
+    return `since ${formatAs(fromMs, 'time', { utc: utc.value })}, the first data`;
+  }
   if (isLive.value) return `${from} to ${to}`;
   return formatRange(rangeOf(place.value, nowMs()), { utc: utc.value, nowMs: nowMs() });
 }
