@@ -51,7 +51,7 @@ function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
   const [long, short] = [durationText(slo.long_ms), durationText(slo.short_ms)];
   return {
     sentences: [
-      `${wholeCount(evidence.exceedances)} of ${wholeCount(event.requests)} requests in ${long} were bad; ${wholeCount(evidence.expected)} allowed`,
+      `${wholeCount(evidence.exceedances)} of ${wholeCount(event.requests)} requests in ${long} were bad; ${expectedCount(evidence.expected)} allowed`,
       `objective: ${formatShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
       `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
     ],

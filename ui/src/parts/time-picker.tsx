@@ -2,14 +2,11 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 import { formatAs, formatRange, relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
-import { isLive, place, setParams, shownRange, step } from '../state/place.ts';
+import { firstDataMs, isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
 import { utc } from '../state/zone.ts';
 
 const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d', '-30d'] as const;
-
-/** Longest step of a default range, to which the server rounds its start. */
-const longestStepMs = 600_000;
 
 /** The range of the page: a step back, what it is, a step forward. */
 export function TimePicker() {
@@ -79,10 +76,8 @@ function rangeName(): string {
   const from = paramOf(params, 'from') ?? '';
   const to = paramOf(params, 'to') ?? 'now';
   if (isLive.value && to === 'now') {
-    // A default range begins with the first data where that is younger.
-    const fromMs = params.from === undefined ? (shownRange.value?.fromMs ?? 0) : 0;
-    const isYoung = fromMs > rangeOf(place.value, nowMs()).fromMs + longestStepMs;
-    if (!isYoung) return relativeName(from);
+    const fromMs = firstDataMs.value;
+    if (fromMs === undefined) return relativeName(from);
     return `since ${formatAs(fromMs, 'time', { utc: utc.value })}, the first data`;
   }
   if (isLive.value) return `${from} to ${to}`;

@@ -155,8 +155,7 @@ export function momentsOf({ from, to }: RangeValues, moment: Moment, side = '') 
   const fromMs =
     from === undefined ? defaultStart(moment, toMs) : timeOf(`${side}from`, from, nowMs);
   if (fromMs < toMs) return { fromMs, toMs };
-  const start = from === undefined ? 'six hours ago' : shown(from);
-  const detail = `${side}to must lie after ${side}from; it is ${shown(to)}, and ${side}from is ${start}.`;
+  const detail = `${side}to must lie after ${side}from; it is ${shown(to)}, and ${side}from is ${shown(from ?? '-6h')}.`;
   throw new Problem(400, detail);
 }
 
