@@ -1,4 +1,5 @@
--- The slowest requests of a series over a range.
+-- The slowest requests of a series over a range: by the time in one stage ({stage:String}, or what no stage measured), those
+-- that failed after the others, or by their total.
 SELECT trace_id, request_id, total_ms, status, host, stages_ms, toUnixTimestamp64Milli(event_time) AS event_ms
 FROM exemplars
 WHERE model = {model:String}
@@ -8,5 +9,11 @@ WHERE model = {model:String}
   AND cold_start = {coldStart:Bool}
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
   AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
-ORDER BY total_ms DESC
+ORDER BY
+    {stage:String} != '' AND status IN ('error', 'timeout'),
+    multiIf(
+        {stage:String} IN ('', 'total'), total_ms,
+        {stage:String} = 'unaccounted', total_ms - arraySum(mapValues(stages_ms)),
+        stages_ms[{stage:String}]) DESC,
+    total_ms DESC
 LIMIT {limit:UInt32}

@@ -204,11 +204,14 @@ FROM
         if({digests:Bool}, e.baseline_p99_ms, m.baseline_p99_ms) AS baseline_p99_ms,
         p99_ms / baseline_p99_ms AS ratio,
         arrayMap(
+            at -> if(mapContains(step_ms, at), toNullable(step_ms[at]), NULL),
+            range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS p99_steps_ms,
+        arrayMap(
             at -> if(
-                mapContains(step_ms, at) AND mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
-                log2(step_ms[at] / past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
+                mapContains(past_ms, intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}),
+                toNullable(past_ms[intDiv(at % 86400, {slotSeconds:UInt32}) * {slotSeconds:UInt32}]),
                 NULL),
-            range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+            range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS baseline_steps_ms,
         m.objective AS objective,
         m.good AS good,
         m.budget_left AS budget_left
@@ -218,7 +221,8 @@ FROM
     SELECT
         model, counted_stage, requests, failed,
         NULL AS p50_ms, NULL AS p95_ms, NULL AS p99_ms, NULL AS baseline_p99_ms, NULL AS ratio,
-        arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS trend,
+        arrayMap(at -> CAST(NULL AS Nullable(Float64)), range({fromSeconds:UInt32}, {toSeconds:UInt32}, {stepSeconds:UInt32})) AS p99_steps_ms,
+        p99_steps_ms AS baseline_steps_ms,
         0 AS objective, NULL AS good, NULL AS budget_left
     FROM without_total
 )

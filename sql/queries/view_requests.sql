@@ -1,4 +1,6 @@
--- The slowest requests that are kept, of a model over a range, with their stages.
+-- The slowest requests that are kept, of a model over a range, with their stages: by the time in one stage
+-- ({stage:String}, or what no stage measured), or by their total. Failed ones come last and have places of their own: a
+-- time-out takes as long as its limit, in whatever stage it was. `kept`: how many of that status are kept.
 SELECT
     toUnixTimestamp64Milli(event_time) AS at_ms,
     total_ms,
@@ -10,7 +12,13 @@ SELECT
     cold_start,
     trace_id,
     request_id,
-    stages_ms
+    stages_ms,
+    status IN ('error', 'timeout') AS is_failed,
+    multiIf(
+        {stage:String} IN ('', 'total'), total_ms,
+        {stage:String} = 'unaccounted', total_ms - arraySum(mapValues(stages_ms)),
+        stages_ms[{stage:String}]) AS stage_ms,
+    count() OVER (PARTITION BY status) AS kept
 FROM exemplars
 WHERE model = {model:String}
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
@@ -19,5 +27,5 @@ WHERE model = {model:String}
   AND ({region:String} = '' OR region = {region:String})
   AND ({requestType:String} = '' OR request_type = {requestType:String})
   AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
-ORDER BY total_ms DESC, event_time, trace_id, request_id
-LIMIT {limit:UInt32}
+ORDER BY is_failed, stage_ms DESC, total_ms DESC, event_time, trace_id, request_id
+LIMIT {limit:UInt32} BY is_failed

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { readRows } from '../sink/read-query.ts';
-import { coarsePart } from '../sink/read-tails.ts';
+import { coarsePart, windowSeconds } from '../sink/read-tails.ts';
 import type { ModelsAnswer } from './answers/models.ts';
 import { baselineSlots } from './baseline-slots.ts';
 import {
@@ -10,6 +10,7 @@ import {
   orderedObjectives,
 } from './objectives.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
+import { completeEnd, type RequestRate, requestRate } from './request-rate.ts';
 import { requireModel } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
@@ -20,6 +21,8 @@ export interface ModelsQuestion extends Question {
   readonly modelContains: string;
   /** Most models of the answer: those with the most requests. */
   readonly limit: number;
+  /** How much of the past the detector takes for its baseline. */
+  readonly baselineMs: number;
 }
 
 /**
@@ -38,7 +41,8 @@ interface StoredModel {
   readonly p99_ms: number | null;
   readonly baseline_p99_ms: number | null;
   readonly ratio: number | null;
-  readonly trend: (number | null)[];
+  readonly p99_steps_ms: (number | null)[];
+  readonly baseline_steps_ms: (number | null)[];
   /** Place among the ordered objectives, counted from 1; 0 for none. */
   readonly objective: number;
   readonly good: number | null;
@@ -80,19 +84,24 @@ export async function modelsView(
     { isRepeatable: digests },
   );
   if (rows.length === 0 && filters.model !== '') await requireModel(client, filters.model);
-  const seconds = elapsedSeconds(question);
+  const [rates, learnt] = await Promise.all([
+    readRates(client, question, rows),
+    readDetectorBaselines(client, question, { rows, digests }),
+  ]);
   return {
     range: answeredRange(range, true),
     windows: windowsOf(range, bounds),
     quantiles_from: digests ? 'digests' : 'bands',
     total_models: Number(rows[0]?.total_models ?? 0),
     rows: rows.map(({ objective, good, budget_left, total_models: _, ...row }) => {
-      const requests = Number(row.requests);
+      const rate = rates.get(row.model);
       return {
         ...row,
-        requests,
+        ...baselineOf(row, learnt.get(row.model) ?? null),
+        requests: Number(row.requests),
         failed: Number(row.failed),
-        requests_per_second: requests / seconds,
+        requests_per_second: rate?.perSecond ?? 0,
+        rate_steps: [...(rate?.steps ?? [])],
         objective: objectiveOf(ordered, { objective, good, budget_left }),
       };
     }),
@@ -100,9 +109,86 @@ export async function modelsView(
   };
 }
 
-/** Length of the part of a range that is complete, or of all of it where none is. */
-function elapsedSeconds({ range, bounds }: Question): number {
-  const until = Math.min(range.toSeconds, bounds.completeMs / 1000);
-  const end = until > range.fromSeconds ? until : range.toSeconds;
-  return end - range.fromSeconds;
+type Baseline = Pick<
+  ModelsAnswer['rows'][number],
+  'baseline_p99_ms' | 'baseline_of' | 'ratio' | 'baseline_steps_ms'
+>;
+
+/** The week before, or where it has no request of the model, what the detector compares with. */
+function baselineOf(
+  row: Pick<StoredModel, 'p99_ms' | 'baseline_p99_ms' | 'ratio' | 'baseline_steps_ms'>,
+  learntMs: number | null,
+): Baseline {
+  const { baseline_p99_ms, ratio, baseline_steps_ms, p99_ms } = row;
+  if (baseline_p99_ms !== null) {
+    return { baseline_p99_ms, baseline_of: 'week', ratio, baseline_steps_ms };
+  }
+  return {
+    baseline_p99_ms: learntMs,
+    baseline_of: learntMs === null ? null : 'detector',
+    ratio: learntMs === null || p99_ms === null ? null : p99_ms / learntMs,
+    baseline_steps_ms: baseline_steps_ms.map(() => learntMs),
+  };
+}
+
+async function readRates(
+  client: ClickHouseClient,
+  question: ModelsQuestion,
+  rows: readonly StoredModel[],
+): Promise<ReadonlyMap<string, RequestRate>> {
+  const { range, bounds } = question;
+  if (rows.length === 0) return new Map();
+  const windowLength = windowSeconds[range.resolution];
+  const endSeconds = completeEnd(range, windowLength, bounds.completeMs);
+  const counted = await readRows<{
+    readonly model: string;
+    readonly has_before: number;
+    readonly first_seconds: number;
+    readonly first_requests: string;
+    readonly by_step: Readonly<Record<string, string | number>>;
+  }>(client, 'view_model_requests', {
+    ...parametersOf(question),
+    models: rows.map(({ model }) => model),
+    stages: rows.map(({ counted_stage }) => counted_stage),
+    stepSeconds: range.stepSeconds,
+    beforeSeconds: Math.max(0, range.fromSeconds - windowLength),
+    completeSeconds: endSeconds,
+  });
+  return new Map(
+    counted.map(({ model, has_before, first_seconds, first_requests, by_step }) => {
+      const requests = {
+        hasBefore: has_before === 1,
+        firstSeconds: first_seconds,
+        firstRequests: Number(first_requests),
+        byStep: new Map(Object.entries(by_step).map(([at, n]) => [Number(at), Number(n)])),
+      };
+      return [model, requestRate(requests, range, { windowSeconds: windowLength, endSeconds })];
+    }),
+  );
+}
+
+const minuteSeconds = 60;
+
+/** p99 of the detector's baseline at the end of the range, of the models that the week before has nothing of. */
+async function readDetectorBaselines(
+  client: ClickHouseClient,
+  question: ModelsQuestion,
+  { rows, digests }: { readonly rows: readonly StoredModel[]; readonly digests: boolean },
+): Promise<ReadonlyMap<string, number>> {
+  const { range, bounds, baselineMs } = question;
+  const models = rows
+    .filter((row) => row.p99_ms !== null && row.baseline_p99_ms === null)
+    .map(({ model }) => model);
+  if (models.length === 0) return new Map();
+  // The detector's last six windows wait in quarantine: a minute.
+  const toSeconds = completeEnd(range, minuteSeconds, bounds.completeMs) - minuteSeconds;
+  const found = await readRows<{ readonly model: string; readonly p99_ms: number }>(
+    client,
+    'view_models_detector_baseline',
+    {
+      ...{ ...parametersOf(question), models, digests, toSeconds: Math.max(0, toSeconds) },
+      fromSeconds: Math.max(0, toSeconds - Math.round(baselineMs / 1000)),
+    },
+  );
+  return new Map(found.map(({ model, p99_ms }) => [model, p99_ms]));
 }

@@ -10,6 +10,8 @@ import { windowsOf } from './window-states.ts';
 export interface RequestsQuestion extends Question {
   /** Most requests that are listed. */
   readonly limit: number;
+  /** Stage in whose time the requests are ordered; '' for their total. */
+  readonly stage: string;
   readonly traceUrl: string | undefined;
 }
 
@@ -21,6 +23,9 @@ type Text = 'status' | 'version' | 'request_type' | 'region' | 'host' | 'trace_i
 interface Row extends Readonly<Record<Text, string>> {
   readonly at_ms: string | number;
   readonly total_ms: number;
+  readonly stage_ms: number;
+  readonly is_failed: number;
+  readonly kept: string | number;
   readonly cold_start: boolean;
   readonly stages_ms: Readonly<Record<string, number>>;
 }
@@ -32,7 +37,7 @@ interface TypicalRow {
 }
 
 /**
- * The slowest requests of a range with their stages, beside what median and p99 requests spend in them.
+ * The slowest requests of a range with their stages, by one stage or by their total, beside what median and p99 requests spend in them.
  *
  * @throws UnknownName
  */
@@ -40,10 +45,10 @@ export async function requestsView(
   client: ClickHouseClient,
   question: RequestsQuestion,
 ): Promise<RequestsAnswer> {
-  const { limit, traceUrl, range, bounds, filters } = question;
+  const { limit, stage, traceUrl, range, bounds, filters } = question;
   const { table, ...of } = parametersOf(question);
   const [slowest, typical] = await Promise.all([
-    viewRows<Row>(client, 'view_requests', { ...of, limit }),
+    viewRows<Row>(client, 'view_requests', { ...of, stage, limit }),
     viewRows<TypicalRow>(client, 'view_typical_requests', { ...of, table, levels: typicalLevels }),
   ]);
   if (typical.rows.length === 0) await requireModel(client, filters.model);
@@ -52,6 +57,7 @@ export async function requestsView(
     range: answeredRange(range, false),
     windows: windowsOf(whole, bounds),
     rows: slowest.rows.map((row) => requestOf(row, traceUrl)),
+    failed: failedOf(slowest.rows),
     typical: typicalLevels.map((q) => {
       const row = typical.rows.find((each) => each.q === q);
       if (row === undefined) return { q, total_ms: null, stages: [] };
@@ -61,8 +67,14 @@ export async function requestsView(
   };
 }
 
+function failedOf(rows: readonly Row[]): RequestsAnswer['failed'] {
+  const failed = rows.filter(({ is_failed }) => is_failed === 1);
+  const kept = new Map(failed.map((row) => [row.status, Number(row.kept)]));
+  return [...kept].map(([status, count]) => ({ status, kept: count }));
+}
+
 function requestOf(row: Row, trace_url: string | undefined): RequestRow {
-  const { at_ms, stages_ms, ...rest } = row;
+  const { at_ms, stages_ms, is_failed: _, kept: __, ...rest } = row;
   return {
     ...rest,
     at: new Date(Number(at_ms)).toISOString(),

@@ -9,6 +9,7 @@ import {
   formatSignedMs,
   hollowReason,
   isHollow,
+  msCell,
   msFormat,
   plural,
   quantileName,
@@ -53,6 +54,21 @@ describe('numbers', () => {
     [0, '0'],
   ])('%d is %s in a sentence', (value, text) => {
     expect(decimal(value)).toBe(text);
+  });
+
+  it.each([
+    [0, '0 ms'],
+    [0.00042, '0.42 µs'],
+    [0.84, '840 µs'],
+    [0.9996, '1.00 ms'],
+    [10.04, '10.0 ms'],
+    [999.4, '999 ms'],
+    [999.6, '1.00 s'],
+    [1_242, '1.24 s'],
+    [30_000, '30.0 s'],
+  ])('%d ms is a cell of three digits in its own unit: %s', (ms, text) => {
+    const cell = msCell(ms);
+    expect(`${cell.text} ${cell.unit}`).toBe(text);
   });
 
   it('have one unit a column: seconds once one of them reaches 10 s', () => {

@@ -1,5 +1,5 @@
+import { formatMs } from '../../detect/event/format.ts';
 import type { FacetValue } from '../../sink/read-facets.ts';
-import { formatMs } from '../../views/text/format.ts';
 import { colorsOf } from './colors.ts';
 import { renderTable, right } from './table.ts';
 

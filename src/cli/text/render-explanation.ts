@@ -52,7 +52,7 @@ export function renderExplanation(
     ...section(memberTitle(last, members), memberLines(members, io)),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
     ...section('Traffic mix', mixLines(mix)),
-    ...section('Evidence', evidenceOf(last)),
+    ...section('Evidence', evidenceLines(last, io)),
     ...section('Slowest requests', slowestLines(slowest, io)),
     ...history,
     ...section('SQL query', last.sql.split('\n').map(visible)),
@@ -91,6 +91,16 @@ function spanText({ started_at: from, ended_at: to }: AnomalyEvent): string {
 function noticedText({ detected_at, resolved_at }: AnomalyEvent, nowMs: number): string {
   if (resolved_at !== null) return `${clock(detected_at)}, resolved ${clock(resolved_at)}`;
   return `${clock(detected_at)}, ${durationText(nowMs - Date.parse(detected_at))} ago`;
+}
+
+/** Counts first, then the statistics behind them. */
+function evidenceLines(event: AnomalyEvent, io: Colored): string[] {
+  const { dim } = colorsOf(io);
+  const { sentences, statistics } = evidenceOf(event);
+  return [
+    ...sentences,
+    ...statistics.map(({ label, text }) => dim(`${label.toLowerCase()}: ${text}`)),
+  ];
 }
 
 /** Formats `ranker, v2, search, eu-west-1, cold starts`. */
@@ -205,7 +215,7 @@ function driverLines(drivers: readonly Driver[], io: Colored): string[] {
 function mixLines(mix: TrafficMix | null): string[] {
   if (mix === null) return [];
   return [
-    `the part of all requests that exceeds the baseline quantile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
+    `the part of all requests that exceeds the baseline percentile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
     `${rounded(mix.share)} of the rise comes from more large requests, ${rounded(1 - mix.share)} from slower requests of the same size`,
   ];
 }

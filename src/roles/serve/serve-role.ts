@@ -4,6 +4,7 @@ import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
+import { firstStoredMs } from '../../sink/windows/first-stored.ts';
 import { readProgress } from '../../sink/windows/window-progress.ts';
 import { pathOf, respondText } from '../health-server.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
@@ -46,6 +47,7 @@ export function startServe(
     readProgress: () => readProgress(client, context.groupId),
     completeness,
     readEvaluatedMs: () => anomalies.evaluatedUntilMs(context.groupId),
+    readFirstMs: () => firstStoredMs(client),
     allowedLatenessMs: config.windows.allowed_lateness,
     elapsedMs: systemClock.elapsedMs,
   });

@@ -112,14 +112,22 @@ export class AnomalyStore {
     return this.#events('anomalies', { ...filter, fromMs });
   }
 
-  /** A series' slowest requests in [fromMs, toMs), the slowest first. */
-  async slowest(series: Series, fromMs: number, toMs: number): Promise<SlowRequest[]> {
+  /**
+   * The slowest requests of an anomaly's series in [fromMs, toMs), the slowest first: in the stage to blame, those that
+   * failed after the others. Of a rate by their total.
+   */
+  async slowest(
+    event: Series & Pick<AnomalyEvent, 'stage' | 'rate'>,
+    fromMs: number,
+    toMs: number,
+  ): Promise<SlowRequest[]> {
     const rows = await readRows<SlowRequest & { event_ms: string }>(this.#client, 'exemplars', {
-      model: series.model,
-      version: series.version,
-      requestType: series.request_type,
-      region: series.region,
-      coldStart: series.cold_start,
+      model: event.model,
+      version: event.version,
+      requestType: event.request_type,
+      region: event.region,
+      coldStart: event.cold_start,
+      stage: event.rate === undefined ? event.stage : '',
       fromSeconds: Math.floor(fromMs / 1000),
       toSeconds: Math.ceil(toMs / 1000),
       limit: slowestKept,

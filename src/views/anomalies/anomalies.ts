@@ -1,6 +1,7 @@
 import { anomalyMessage } from '../../alert/message/anomaly-message.ts';
 import { headlineOf } from '../../alert/message/title.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import type { AnomaliesAnswer, AnomalyRow } from '../answers/anomalies.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
@@ -76,12 +77,26 @@ function rowOf(row: Row): AnomalyRow {
       model: row.model,
       stage: row.stage,
     },
+    models: modelsOf(event),
     ...{ kind: event.kind, severity: event.severity, state: event.state },
     started_at: new Date(Number(row.started_ms)).toISOString(),
     resolved_at: row.resolved_ms === null ? null : new Date(Number(row.resolved_ms)).toISOString(),
     series: Number(row.series),
+    tail: tailOf(open),
     accepted_by: [...row.accepted_by],
   };
+}
+
+function modelsOf({ model, scope }: AnomalyEvent): string[] {
+  const others = scope?.values.filter(({ dimension }) => dimension === 'model') ?? [];
+  return [...new Set([model, ...others.map(({ value }) => value)])];
+}
+
+/** The numbers that the headline has. */
+function tailOf(event: AnomalyEvent): AnomalyRow['tail'] {
+  if (event.rate !== undefined || event.kind === 'pipeline') return null;
+  const { quantile, observed_ms, baseline_ms, ratio, evidence } = ofWorstSeries(event);
+  return { stage: evidence.measured_stage, quantile, observed_ms, baseline_ms, ratio };
 }
 
 function eventIn(body: string): AnomalyEvent {

@@ -58,18 +58,19 @@ export async function anomalyView(
     readDistribution(client, event, members, question),
   ]);
   const { title, facts } = messageOfEvent(event);
+  const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(event);
   const open = found.events.findLast(({ state }) => state !== 'resolved') ?? event;
   const range = shownRange(event, nowMs);
   const shown = ofWorstSeries(event);
   return {
     title,
     headline: headlineOf(messageOfEvent(open).event),
-    facts: [...facts],
+    facts: [...facts, ...why.statistics],
     event,
     series_count: Math.max(members.length, event.scope?.affected ?? 1),
     history: historyOf(found.events, deliveries),
     distribution,
-    evidence: event.kind === 'pipeline' ? [] : evidenceOf(event),
+    evidence: [...why.sentences],
     dashboard: {
       from: new Date(range.shownFromMs).toISOString(),
       to: new Date(Math.max(range.shownToMs, range.shownFromMs + 1)).toISOString(),

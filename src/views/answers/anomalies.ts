@@ -15,6 +15,7 @@ const anomalyRow = z.strictObject({
   headline,
   summary: z.string(),
   model: z.string(),
+  models: z.array(z.string()).describe('Models that it affects, at most five; `model` first.'),
   kind: anomalyEventSchema.shape.kind,
   severity: anomalyEventSchema.shape.severity,
   state: anomalyEventSchema.shape.state,
@@ -22,6 +23,16 @@ const anomalyRow = z.strictObject({
   started_at: time,
   resolved_at: time.nullable(),
   series: count.describe('Affected series.'),
+  tail: z
+    .strictObject({
+      stage: z.string().describe('Stage that was measured.'),
+      quantile: z.number(),
+      observed_ms: z.number(),
+      baseline_ms: z.number(),
+      ratio: z.number(),
+    })
+    .nullable()
+    .describe('Of an anomaly of durations: the numbers of `headline`, those of the worst series.'),
   accepted_by: z.array(z.string()).describe('Receivers that accepted its opening.'),
 });
 
@@ -43,14 +54,16 @@ export const anomalyAnswer = z.strictObject({
   headline,
   facts: z
     .array(z.strictObject({ label: z.string(), text: z.string() }))
-    .describe('The facts of its messages, the most important first.'),
+    .describe('The facts of its messages, the most important first, then its statistics.'),
   event: anomalyEventSchema.describe('Its newest event.'),
   series_count: count,
   history: z.array(historyRow).describe('Oldest first.'),
   distribution: z
     .array(z.strictObject({ from_ms: z.number(), before: count, during: count }))
     .describe('Requests of its series by band, in the baseline and since the start.'),
-  evidence: z.array(z.string()).describe('Why it was opened, in sentences.'),
+  evidence: z
+    .array(z.string())
+    .describe('Why it was opened, in sentences: how many requests, and how slow.'),
   dashboard: z.strictObject({
     from: time.describe('Where a chart of it should begin.'),
     to: time,

@@ -20,6 +20,8 @@ const objective = z
   })
   .describe('The strictest objective of the model.');
 
+const steps = z.array(z.number().nullable());
+
 /** One model over the range, against the same hours of the last seven days. */
 const modelRow = z.strictObject({
   model: z.string(),
@@ -29,16 +31,28 @@ const modelRow = z.strictObject({
       'Stage that requests are counted by. `total`, or, where no event of the model has a total, the stage with the most requests: then there are no quantiles, as no duration is of a whole request.',
     ),
   requests: count,
-  requests_per_second: z.number(),
+  requests_per_second: z
+    .number()
+    .describe(
+      'Over the part of the range that is complete, from its start or from the first data of the model.',
+    ),
   failed: count.describe('Errors and time-outs.'),
   p50_ms: ms,
   p95_ms: ms,
   p99_ms: ms,
-  baseline_p99_ms: ms.describe('p99 of the same hours on the last seven days.'),
+  baseline_p99_ms: ms.describe('p99 of the baseline.'),
+  baseline_of: z
+    .enum(['week', 'detector'])
+    .nullable()
+    .describe(
+      '`week`: the same hours on the last seven days. `detector`, where these have no requests: the last `detect.baseline` of the range, as the detector compares with, without minutes in which an anomaly of durations was open. Null without a baseline.',
+    ),
   ratio: z.number().nullable().describe('p99_ms / baseline_p99_ms.'),
-  trend: z
-    .array(z.number().nullable())
-    .describe('log2 of p99 over its baseline, step by step; null for a step without requests.'),
+  p99_steps_ms: steps.describe('p99 step by step, from bands; null for a step without requests.'),
+  baseline_steps_ms: steps.describe('Its baseline step by step, from bands where it is `week`.'),
+  rate_steps: steps.describe(
+    'Requests per second step by step; null before the first data of the model, and where nothing is complete.',
+  ),
   objective: objective.nullable(),
 });
 
@@ -49,7 +63,7 @@ export const modelsAnswer = answerOf(modelRow).extend({
   quantiles_from: z
     .enum(['digests', 'bands'])
     .describe(
-      'Where p50, p95, p99 and the baseline come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, but up to a quarter off where requests are all alike. The trend is always from bands.',
+      'Where p50, p95, p99 and the baseline come from. `digests`: merged over exactly the range. `bands`: where merging would take too long; within 1 % on average, but up to a quarter off where requests are all alike. Steps are always from bands.',
     ),
 });
 export type ModelRow = z.output<typeof modelRow>;

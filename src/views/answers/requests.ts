@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { answerOf, time } from './common.ts';
+import { answerOf, count, time } from './common.ts';
 
 const stageMs = z.strictObject({ stage: z.string(), ms: z.number() });
 
@@ -13,6 +13,7 @@ const requestRow = z.strictObject({
   region: z.string(),
   host: z.string(),
   cold_start: z.boolean(),
+  stage_ms: z.number().describe('Time in the stage that was asked for; without one the total.'),
   trace_id: z.string(),
   trace_url: z.string().nullable().describe('`alert.trace_url` with the trace id; null without.'),
   request_id: z.string(),
@@ -27,6 +28,11 @@ const typicalRequest = z.strictObject({
 });
 
 export const requestsAnswer = answerOf(requestRow).extend({
+  failed: z
+    .array(z.strictObject({ status: z.string(), kept: count }))
+    .describe(
+      'How many failed requests are kept of the range, by status. They come last in `rows`.',
+    ),
   typical: z.array(typicalRequest).describe('Of the median and of p99: the bands that hold them.'),
 });
 export type RequestRow = z.output<typeof requestRow>;

@@ -1,41 +1,66 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { formatCount, formatMs, formatRatio, quantileName } from '../../detect/event/format.ts';
+import {
+  formatCount,
+  formatMs,
+  formatRatio,
+  formatShare,
+  quantileName,
+  seriesLabel,
+} from '../../detect/event/format.ts';
 import { ofWorstSeries } from '../../detect/event/worst-series.ts';
-import { clock, odds } from './format.ts';
-import { rateEvidenceLines } from './rate-evidence.ts';
+import { chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import { clock, expectedCount, odds } from './format.ts';
+import { rateEvidence } from './rate-evidence.ts';
 
-/** Why an anomaly was opened, a sentence a line; of an incident, why its worst series was. */
-export function evidenceOf(ofAll: AnomalyEvent): string[] {
+/** Why an anomaly was opened; of an incident, why its worst series was. */
+export function evidenceOf(ofAll: AnomalyEvent): EvidenceText {
   const event = ofWorstSeries(ofAll);
-  if (event.kind === 'drift') return driftEvidenceLines(event);
-  return event.rate === undefined ? evidenceLines(event) : rateEvidenceLines(event, event.rate);
+  if (event.kind === 'drift') return driftEvidence(event);
+  return event.rate === undefined ? tailEvidence(event) : rateEvidence(event, event.rate);
 }
 
-function driftEvidenceLines(event: AnomalyEvent): string[] {
+function driftEvidence(event: AnomalyEvent): EvidenceText {
   const { evidence, ratio } = event;
   const { exceedances, expected, p_value, alpha, dispersion } = evidence;
   const name = quantileName(event.quantile);
-  return [
-    `${formatCount(exceedances)} of ${formatCount(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${formatRatio(ratio)}`,
-    `probability in a normal week: at most ${odds(p_value)}`,
-    `threshold from the page budget: ${odds(alpha)}`,
-    `autocorrelation: an hour counts as ${(1 / dispersion).toPrecision(2)} independent hours`,
-    `${observedText(event)} over the last day, baseline ${formatMs(event.baseline_ms)}`,
-    `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
-  ];
+  return {
+    sentences: [
+      `${formatCount(exceedances)} of ${formatCount(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${formatRatio(ratio)}`,
+      `${observedText(event)} over the last day, baseline ${formatMs(event.baseline_ms)}`,
+      `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+    ],
+    statistics: [
+      { label: 'Probability in a normal week', text: `at most ${odds(p_value)}` },
+      { label: 'Threshold from the page budget', text: odds(alpha) },
+      {
+        label: 'Autocorrelation',
+        text: `an hour counts as ${(1 / dispersion).toPrecision(2)} independent hours`,
+      },
+    ],
+  };
 }
 
-function evidenceLines(event: AnomalyEvent): string[] {
-  const { evidence } = event;
-  const { windows, exceedances, expected, p_value, alpha, dispersion } = evidence;
-  return [
-    `${formatCount(exceedances)} of ${formatCount(event.requests)} requests in ${windows === 1 ? 'one window' : `${windows} windows`} exceeded ${formatMs(event.baseline_ms)} (expected: ${formatCount(expected)})`,
-    `probability on a normal day: at most ${odds(p_value)}`,
-    `threshold from the page budget: ${odds(alpha)}`,
-    `dispersion: ${dispersion.toPrecision(2)}x the variance of independent requests (the probability allows for it)`,
-    `${observedText(event)}, ${formatRatio(event.ratio)} its baseline of ${formatMs(event.baseline_ms)}`,
-    `baseline: ${formatCount(evidence.baseline_windows)} windows from ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
-  ];
+function tailEvidence(event: AnomalyEvent): EvidenceText {
+  const { evidence, quantile, requests, baseline_ms, ratio } = event;
+  const { windows, exceedances, expected, p_value, alpha, dispersion, measured_stage } = evidence;
+  const what = measured_stage === 'total' ? 'slower' : `slower in ${measured_stage}`;
+  // The numbers of an incident are those of its worst series.
+  const whose = event.scope === undefined ? '' : ` of ${seriesLabel(event)}`;
+  return {
+    sentences: [
+      `${formatCount(exceedances)} of ${formatCount(requests)} requests${whose} were ${what} than the slowest ${formatShare(1 - quantile)} of normal, ${formatMs(baseline_ms)}; ${expectedCount(expected)} expected`,
+      `${observedText(event)}, ${formatRatio(ratio)} its baseline of ${formatMs(baseline_ms)}`,
+      `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+    ],
+    statistics: [
+      ...chanceFacts({ p_value, alpha }),
+      {
+        label: 'Dispersion',
+        text: `${dispersion.toPrecision(2)}x the variance of independent requests; the probability allows for it`,
+      },
+      windowsFact({ windows, baseline_windows: evidence.baseline_windows }),
+    ],
+  };
 }
 
 /** Formats `p99: 84 ms (95 % interval 80 ms to 90 ms)`. */

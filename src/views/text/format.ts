@@ -1,3 +1,12 @@
+import { formatCount } from '../../detect/event/format.ts';
+
+/** Formats `7 were`, `1 was`; what is less than one is `fewer than 1 was`. */
+export function expectedCount(n: number): string {
+  if (n < 0.5) return 'fewer than 1 was';
+  const rounded = Math.round(n);
+  return `${formatCount(rounded)} ${rounded === 1 ? 'was' : 'were'}`;
+}
+
 /** Formats `1 in 340 million`; beyond a trillion a power of ten. */
 export function odds(p: number): string {
   if (p === 0) return 'nil';

@@ -10,7 +10,8 @@ import {
   quantileName,
 } from '../../detect/event/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { clock, odds, visible } from './format.ts';
+import { chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import { clock, expectedCount, visible } from './format.ts';
 
 interface Measure {
   readonly title: string;
@@ -50,39 +51,52 @@ export function baselineText(event: AnomalyEvent): string {
   return measureOf(event).format(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0));
 }
 
-/** Lists how much of an objective's budget is spent, and the rule that is broken. */
-function burnEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
+/** How much of an objective's budget is spent, and the rule that is broken. */
+function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
   const { slo, evidence } = event;
-  if (slo === undefined) return [];
+  if (slo === undefined) return { sentences: [], statistics: [] };
   const [low, high] = rate.interval;
   const [long, short] = [durationText(slo.long_ms), durationText(slo.short_ms)];
-  return [
-    `objective: ${formatExactShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
-    `${formatCount(evidence.exceedances)} of ${formatCount(event.requests)} requests in ${long} were bad (allowed: ${formatCount(evidence.expected)})`,
-    `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
-    `threshold: ${slo.burn_rate}x, over ${long} and over the last ${short}`,
-  ];
+  return {
+    sentences: [
+      `${formatCount(evidence.exceedances)} of ${formatCount(event.requests)} requests in ${long} were bad; ${expectedCount(evidence.expected)} allowed`,
+      `objective: ${formatExactShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
+      `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
+    ],
+    statistics: [
+      {
+        label: 'Burn rate threshold',
+        text: `${slo.burn_rate}x, over ${long} and over the last ${short}`,
+      },
+    ],
+  };
 }
 
-export function rateEvidenceLines(event: AnomalyEvent, rate: Rate): string[] {
-  if (rate.unit === 'errors per request') return burnEvidenceLines(event, rate);
+export function rateEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
+  if (rate.unit === 'errors per request') return burnEvidence(event, rate);
   const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =
     event.evidence;
   const text = measureOf(event).format;
   const [low, high] = rate.interval;
-  const over = windows === 1 ? 'one window' : `${windows} windows`;
   const isFailures = rate.unit === 'failures per request';
-  const were = isFailures ? 'failed' : 'were cold starts';
+  const did = isFailures ? 'failed' : 'were cold starts';
   const seen =
     rate.unit === 'requests per second'
-      ? `${formatCount(exceedances)} requests in ${over} (expected: ${formatCount(expected)})`
-      : `${formatCount(exceedances)} of ${formatCount(event.requests)} requests in ${over} ${were} (expected: ${formatCount(expected)})`;
-  return [
-    seen,
-    `probability on a normal day: at most ${odds(p_value)}`,
-    `threshold from the page budget: ${odds(alpha)}`,
-    `dispersion: ${dispersion.toPrecision(2)}x the variance expected by chance (the probability allows for it)`,
-    `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
-    `baseline: ${formatCount(baseline.baseline_windows)} windows from ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
-  ];
+      ? `${formatCount(exceedances)} requests arrived; ${expectedCount(expected)} expected`
+      : `${formatCount(exceedances)} of ${formatCount(event.requests)} requests ${did}; ${expectedCount(expected)} expected`;
+  return {
+    sentences: [
+      seen,
+      `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
+      `baseline: ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
+    ],
+    statistics: [
+      ...chanceFacts({ p_value, alpha }),
+      {
+        label: 'Dispersion',
+        text: `${dispersion.toPrecision(2)}x the variance expected by chance; the probability allows for it`,
+      },
+      windowsFact({ windows, baseline_windows: baseline.baseline_windows }),
+    ],
+  };
 }

@@ -43,6 +43,18 @@ describe('a composition', () => {
     }
   });
 
+  it('begins each bar with the stage that was chosen, which is the one to look at', () => {
+    const rows = [slice({ forward: 30, queue: 4 }), slice({ queue: 190, forward: 60 })];
+    const { bars, stages, focus } = compositionOf(rows, 'forward');
+    expect([stages, focus]).toEqual([['forward', 'queue'], 'forward']);
+    expect(bars.map(({ segments }) => segments[0])).toEqual([
+      ...[
+        { stage: 'forward', startMs: 0, ms: 30 },
+        { stage: 'forward', startMs: 0, ms: 60 },
+      ],
+    ]);
+  });
+
   it('is read at p99: time-outs beyond it neither lead nor leave the others without width', () => {
     const rows = [
       slice({ forward: 20, features: 10 }, { to_share: 0.9 }),

@@ -6,6 +6,6 @@ export type { FacetRow } from '../../../src/views/answers/facets.ts';
 
 import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 
-export type { RequestRow } from '../../../src/views/answers/requests.ts';
+export type { RequestRow, RequestsAnswer } from '../../../src/views/answers/requests.ts';
 export type { TailRow } from '../../../src/views/answers/tails.ts';
 export type TypicalRequest = RequestsAnswer['typical'][number];

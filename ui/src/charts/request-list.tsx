@@ -1,37 +1,95 @@
 import { useSignal } from '@preact/signals';
 import { shownName } from '../format/name.ts';
-import { decimal, formatMs, msFormat } from '../format/number.ts';
+import { decimal, formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
-import type { RequestRow, TypicalRequest } from './answers.ts';
+import type { RequestRow, RequestsAnswer, TypicalRequest } from './answers.ts';
 import { stageClass } from './composition/stage-colors.ts';
 import { listedStages, type StageBar, stageBarsOf } from './geometry/request-bars.ts';
 
 interface Props {
   readonly caption: string;
   readonly requests: readonly RequestRow[];
+  /** How many failed requests are kept, by status: `requests` has them last. */
+  readonly failed: RequestsAnswer['failed'];
   readonly typical: readonly TypicalRequest[];
   /** Stage that is orange in all charts of the page. */
   readonly focus: string | null;
+  /** Stage that the requests are ordered by; null for their total. */
+  readonly stage?: string | null;
 }
 
 /** Requests that are listed before all are asked for. */
 const shownFirst = 10;
 
-/** The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. */
-export function RequestList({ caption, requests, typical, focus }: Props) {
-  const opened = useSignal<string | null>(null);
+/**
+ * The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. Failed ones
+ * are folded: a time-out is as long as its limit.
+ */
+export function RequestList({ caption, requests, failed, ...rest }: Props) {
   const hasAll = useSignal(false);
-  const shown = hasAll.value ? requests : requests.slice(0, shownFirst);
+  const hasFailed = useSignal(false);
+  const isFailed = ({ status }: RequestRow) => failed.some((known) => known.status === status);
+  const answered = requests.filter((request) => !isFailed(request));
+  const failures = requests.filter(isFailed);
+  const shown = hasAll.value ? answered : answered.slice(0, shownFirst);
+  const isOpen = hasFailed.value || answered.length === 0;
+  return (
+    <div class="chart chart-requests">
+      {shown.length > 0 && <RequestTable {...rest} caption={caption} requests={shown} />}
+      {shown.length < answered.length && (
+        <button
+          type="button"
+          class="small more"
+          onClick={() => {
+            hasAll.value = true;
+          }}
+        >
+          Show all {answered.length}
+        </button>
+      )}
+      {failures.length > 0 && (
+        <>
+          <button
+            type="button"
+            class="small more failures"
+            aria-expanded={isOpen}
+            onClick={() => {
+              hasFailed.value = !isOpen;
+            }}
+          >
+            {isOpen ? '▾' : '▸'} {failuresText(failed)}
+          </button>
+          {isOpen && <RequestTable {...rest} caption={`${caption}: failed`} requests={failures} />}
+        </>
+      )}
+    </div>
+  );
+}
+
+const nouns: Readonly<Record<string, string>> = { timeout: 'time-out', error: 'error' };
+
+/** "12 time-outs, 3 errors". */
+function failuresText(failed: RequestsAnswer['failed']): string {
+  return failed
+    .toSorted((a, b) => b.kept - a.kept)
+    .map(({ status, kept }) => plural(kept, nouns[status] ?? status))
+    .join(', ');
+}
+
+type TableProps = Omit<Props, 'failed'>;
+
+function RequestTable({ caption, requests, typical, focus, stage = null }: TableProps) {
+  const opened = useSignal<string | null>(null);
   const most = Math.max(1, ...requests.map(({ total_ms }) => total_ms));
   const { unit, format } = msFormat([most]);
   return (
-    <div class="chart chart-requests">
+    <>
       <div class="chart-legend">
-        {listedStages(shown).map((stage) => (
-          <span key={stage} class="chart-key-static">
-            <i class={`chart-swatch ${stageClass(stage, focus)}`} />
-            {shownName(stage)}
+        {listedStages(requests).map((name) => (
+          <span key={name} class="chart-key-static">
+            <i class={`chart-swatch ${stageClass(name, focus)}`} />
+            {shownName(name)}
           </span>
         ))}
       </div>
@@ -46,25 +104,22 @@ export function RequestList({ caption, requests, typical, focus }: Props) {
             <th scope="col" class="requests-bar">
               Stages
             </th>
-            <th scope="col">Longest</th>
+            <th scope="col">{stage === null ? 'Longest' : `In ${shownName(stage)}`}</th>
             <th scope="col">Status</th>
             <th scope="col">Host</th>
             <th scope="col">Trace</th>
           </tr>
         </thead>
         <tbody>
-          {shown.map((request) => {
+          {requests.map((request) => {
             const key = `${request.request_id} ${request.at}`;
             const isOpen = opened.value === key;
             return (
               <RequestLine
                 key={key}
-                request={request}
-                typical={typical}
-                focus={focus}
+                {...{ request, typical, focus, stage, isOpen }}
                 total={format(request.total_ms)}
                 scale={most}
-                isOpen={isOpen}
                 onToggle={() => {
                   opened.value = isOpen ? null : key;
                 }}
@@ -73,18 +128,7 @@ export function RequestList({ caption, requests, typical, focus }: Props) {
           })}
         </tbody>
       </table>
-      {shown.length < requests.length && (
-        <button
-          type="button"
-          class="small more"
-          onClick={() => {
-            hasAll.value = true;
-          }}
-        >
-          Show all {requests.length}
-        </button>
-      )}
-    </div>
+    </>
   );
 }
 
@@ -92,6 +136,7 @@ interface LineProps {
   readonly request: RequestRow;
   readonly typical: readonly TypicalRequest[];
   readonly focus: string | null;
+  readonly stage: string | null;
   readonly total: string;
   readonly scale: number;
   readonly isOpen: boolean;
@@ -99,7 +144,7 @@ interface LineProps {
 }
 
 function RequestLine(props: LineProps) {
-  const { request, typical, focus, total, scale, isOpen, onToggle } = props;
+  const { request, typical, focus, stage, total, scale, isOpen, onToggle } = props;
   const stagesAt = (q: number) => typical.find((known) => known.q === q)?.stages ?? [];
   const bars = stageBarsOf(request.stages, request.total_ms, stagesAt(0.5), stagesAt(0.99));
   const worst = bars.reduce<StageBar | undefined>(
@@ -136,7 +181,11 @@ function RequestLine(props: LineProps) {
           </button>
         </td>
         <td class="request-note">
-          {worst === undefined ? '' : `${shownName(worst.stage)} ${formatMs(worst.ms)}`}
+          {stage === null ? (
+            worst !== undefined && `${shownName(worst.stage)} ${formatMs(worst.ms)}`
+          ) : (
+            <StageTime ms={request.stage_ms} medianMs={medianOf(stage, stagesAt(0.5))} />
+          )}
           {request.cold_start && ', cold start'}
         </td>
         <td>{request.status}</td>
@@ -158,6 +207,22 @@ function RequestLine(props: LineProps) {
       )}
     </>
   );
+}
+
+/** Time in the stage that requests are ordered by, and how much more that is than in a median request. */
+function StageTime({ ms, medianMs }: { readonly ms: number; readonly medianMs: number | null }) {
+  return (
+    <>
+      <Value value={ms}>
+        <b>{formatMs(ms)}</b>
+      </Value>
+      {medianMs !== null && <span class="hint"> {formatSignedMs(ms - medianMs)}</span>}
+    </>
+  );
+}
+
+function medianOf(stage: string, stages: TypicalRequest['stages']): number | null {
+  return stages.find((known) => known.stage === stage)?.ms ?? null;
 }
 
 /** A bar a stage, with ticks where requests of the median and of p99 are. */

@@ -50,7 +50,7 @@ export function SplitDots({
         <tr>
           <th scope="col">{name}</th>
           <th scope="col" class="splits-track">
-            <span class="sr">Quantiles</span>
+            <span class="sr">Percentiles</span>
           </th>
           <th scope="col" class="number">
             {isApproximate && '≈ '}

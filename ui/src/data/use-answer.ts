@@ -85,9 +85,10 @@ export function askAgain(): void {
 }
 
 /** The range of the page, as parameters of a question. */
-export function rangeParams(): { readonly from: string; readonly to: string } {
+export function rangeParams(): { readonly from: string | undefined; readonly to: string } {
   const { params } = place.value;
-  return { from: paramOf(params, 'from') ?? '-6h', to: paramOf(params, 'to') ?? 'now' };
+  // The server knows where a default range begins: with the first data where that is younger.
+  return { from: params.from, to: paramOf(params, 'to') ?? 'now' };
 }
 
 /** Address of an endpoint with parameters in a fixed order; undefined values are left out. */

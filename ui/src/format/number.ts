@@ -28,6 +28,14 @@ export function formatMs(ms: number | null | undefined): string {
   return `${decimal(ms * factor)}${thin}${unit}`;
 }
 
+/** One duration for a cell, in its own unit: 840 µs, 61.0 ms, 1.24 s; three digits, whatever stands in other cells. */
+export function msCell(ms: number): { readonly text: string; readonly unit: 'µs' | 'ms' | 's' } {
+  if (ms === 0 || (ms >= 0.9995 && ms < 999.5)) return { text: threeDigits(ms), unit: 'ms' };
+  return ms < 1
+    ? { text: threeDigits(ms * 1000), unit: 'µs' }
+    : { text: threeDigits(ms / 1000), unit: 's' };
+}
+
 function unitOf(values: Iterable<number | null | undefined>) {
   let most = 0;
   for (const value of values) most = Math.max(most, Math.abs(value ?? 0));

@@ -1,8 +1,8 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatRange, relativeName, zoneName } from '../format/time.ts';
+import { formatAs, formatRange, relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
-import { isLive, place, setParams, step } from '../state/place.ts';
+import { firstDataMs, isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
 import { utc } from '../state/zone.ts';
 
@@ -75,7 +75,11 @@ function rangeName(): string {
   const { params } = place.value;
   const from = paramOf(params, 'from') ?? '';
   const to = paramOf(params, 'to') ?? 'now';
-  if (isLive.value && to === 'now') return relativeName(from);
+  if (isLive.value && to === 'now') {
+    const fromMs = firstDataMs.value;
+    if (fromMs === undefined) return relativeName(from);
+    return `since ${formatAs(fromMs, 'time', { utc: utc.value })}, the first data`;
+  }
   if (isLive.value) return `${from} to ${to}`;
   return formatRange(rangeOf(place.value, nowMs()), { utc: utc.value, nowMs: nowMs() });
 }

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import { nowMs } from './now.ts';
 import {
   type Changes,
   formatPlace,
@@ -27,6 +28,19 @@ export const onlyPanel = computed(() => current.value.params.only);
 export const shownRange = signal<(TimeRange & { readonly openSteps: number }) | undefined>(
   undefined,
 );
+
+/** Longest step of a default range, to which the server rounds its start. */
+const longestStepMs = 600_000;
+
+/** Start of a default range that begins with the first data, which is younger than the default; undefined of others. */
+export const firstDataMs = computed(() => {
+  const { params, route } = current.value;
+  const fromMs = shownRange.value?.fromMs;
+  if (!isLive.value || params.from !== undefined || fromMs === undefined) return undefined;
+  // What an incident shows has a range of its own.
+  if (route.view === 'incident') return undefined;
+  return fromMs > rangeOf(current.value, nowMs()).fromMs + longestStepMs ? fromMs : undefined;
+});
 
 /** Follows the browser's Back and Forward, and clicks on links to the dashboard's own views. */
 export function startRouting(): void {

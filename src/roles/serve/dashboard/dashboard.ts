@@ -70,12 +70,12 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   const { sources, answers, turnstile } = shared;
   const { config, client, clock, facts } = sources;
   const given = { ...parametersOf(context), ...context.req.param() };
-  const ask = (bounds: WindowBounds) =>
-    endpoint.ask(given, { config, client, nowMs: clock.nowMs(), bounds, facts });
+  const ask = (bounds: WindowBounds, firstMs: number | undefined) =>
+    endpoint.ask(given, { config, client, nowMs: clock.nowMs(), firstMs, bounds, facts });
   // A wrong question is 400, also while ClickHouse is away.
-  ask(nothingStored);
-  const { flushedMs, evaluatedMs, ...bounds } = await sources.mark();
-  const asked = ask(bounds);
+  ask(nothingStored, undefined);
+  const { flushedMs, evaluatedMs, firstMs, ...bounds } = await sources.mark();
+  const asked = ask(bounds, firstMs);
   const question = JSON.stringify([endpoint.path, asked.identity]);
   const mark = {
     never: '',

@@ -13,6 +13,8 @@ export interface EndpointContext {
   readonly config: Config;
   readonly client: ClickHouseClient;
   readonly nowMs: number;
+  /** Start of the first window that is stored; undefined where none is. */
+  readonly firstMs: number | undefined;
   readonly bounds: WindowBounds;
   readonly facts: () => Promise<ProcessFacts>;
 }
@@ -88,7 +90,7 @@ interface RangeEndpoint<P extends z.ZodObject, Q extends Question>
   view(client: ClickHouseClient, question: Q): Promise<object>;
 }
 
-type RangeValues = { from: string; to: string; step_seconds?: number | undefined };
+type RangeValues = { from?: string | undefined; to: string; step_seconds?: number | undefined };
 
 /** An endpoint whose answer is of the windows of a range. Once they are final, it never changes, unless it
  * depends on more. */
@@ -99,7 +101,7 @@ export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q 
   return endpoint<P>({
     ...plain,
     ask: (values, context) => {
-      const { nowMs, bounds, config, client } = context;
+      const { nowMs, firstMs, bounds, config, client } = context;
       const { latency_10s, latency_1m, latency_1h, latency_1d } = config.clickhouse.retention;
       const retention = {
         '10s': latency_10s,
@@ -107,7 +109,7 @@ export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q 
         '1h': latency_1h,
         '1d': latency_1d,
       };
-      const range: TimeRange = rangeOf(values, { nowMs, retention }, wishedSteps);
+      const range: TimeRange = rangeOf(values, { nowMs, firstMs, retention }, wishedSteps);
       const asked = question(values, { range, bounds }, context);
       const isFinal = dependsOn !== 'later windows' && rangeState(range, bounds) === 'final';
       return {

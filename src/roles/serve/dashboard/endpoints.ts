@@ -38,10 +38,10 @@ import {
 } from './parameters.ts';
 
 /**
- * Most cells of a trend. With 42 a day has cells of an hour, which are read from 1-hour windows: minutes of a
- * thousand series take three times as long. A week has cells of four hours.
+ * Most steps of a line. With 42 a day has steps of an hour, which are read from 1-hour windows: minutes of a
+ * thousand series take three times as long. A week has steps of four hours.
  */
-const trendSteps = 42;
+const lineSteps = 42;
 
 const models = rangeEndpoint({
   path: '/v1/models',
@@ -54,13 +54,14 @@ const models = rangeEndpoint({
   }),
   answer: modelsAnswer,
   dependsOn: 'settings',
-  wishedSteps: trendSteps,
+  wishedSteps: lineSteps,
   question: (values, common, { config }) => ({
     ...common,
     filters: filtersOf(values),
     modelContains: values.model_contains,
     limit: values.limit,
     objectives: config.detect.slos,
+    baselineMs: config.detect.baseline,
   }),
   view: modelsView,
 });
@@ -184,6 +185,11 @@ const requests = rangeEndpoint({
     ...rangeParameters,
     ...modelParameter,
     ...requestParameters,
+    stage: z
+      .string()
+      .max(4096)
+      .default('')
+      .describe('Stage in whose time the requests are ordered. Default: by their total.'),
     ...limitParameter,
   }),
   answer: requestsAnswer,
@@ -193,6 +199,7 @@ const requests = rangeEndpoint({
     ...common,
     filters: filtersOf(values),
     limit: values.limit,
+    stage: values.stage,
     traceUrl: config.alert.trace_url,
   }),
   view: requestsView,
@@ -220,12 +227,12 @@ const compare = liveEndpoint({
     'b.to': sideParameters.to.describe('End of side B.'),
   }),
   answer: compareAnswer,
-  open: (values, { client, nowMs, bounds, config }) => {
+  open: (values, { client, nowMs, firstMs, bounds, config }) => {
     const side = (name: 'a' | 'b') => ({
       version: values[`${name}.version`] ?? values.version,
       ...momentsOf(
         { from: values[`${name}.from`] ?? values.from, to: values[`${name}.to`] ?? values.to },
-        nowMs,
+        { nowMs, firstMs },
         `${name}.`,
       ),
     });
@@ -255,8 +262,15 @@ const anomalies = liveEndpoint({
     ...limitParameter,
   }),
   answer: anomaliesAnswer,
-  open: ({ model, state, cursor, limit, ...range }, { client, nowMs, bounds }) => {
-    const question = { ...momentsOf(range, nowMs), model, state, cursor, limit, bounds };
+  open: ({ model, state, cursor, limit, ...range }, { client, nowMs, firstMs, bounds }) => {
+    const question = {
+      ...momentsOf(range, { nowMs, firstMs }),
+      model,
+      state,
+      cursor,
+      limit,
+      bounds,
+    };
     return () => anomaliesView(client, question);
   },
 });

@@ -9,7 +9,13 @@ const name = z.string().max(4096);
 const timeForm = 'RFC 3339, milliseconds since 1970, `now`, or a duration ago such as `-6h`';
 
 export const rangeParameters = {
-  from: z.string().max(64).default('-6h').describe(`Start of the range: ${timeForm}.`),
+  from: z
+    .string()
+    .max(64)
+    .optional()
+    .describe(
+      `Start of the range: ${timeForm}. Default: six hours ago, or the first window that is stored where that is younger.`,
+    ),
   to: z.string().max(64).default('now').describe(`End of the range, exclusive: ${timeForm}.`),
 };
 
@@ -90,16 +96,26 @@ export function filtersOf(
   return { model, version, region, requestType, start };
 }
 
-export interface RangeContext {
+/** What times that are not absolute count from. */
+export interface Moment {
   readonly nowMs: number;
+  /** Start of the first window that is stored; undefined where none is. */
+  readonly firstMs: number | undefined;
+}
+
+export interface RangeContext extends Moment {
   readonly retention: Retention;
 }
 
 type RangeValues = {
-  readonly from: string;
+  /** Undefined for the default. */
+  readonly from?: string | undefined;
   readonly to: string;
   step_seconds?: number | undefined;
 };
+
+/** Length of a range that names no start. */
+export const defaultRangeMs = 6 * 3_600_000;
 
 /**
  * Whole steps of a given range.
@@ -112,7 +128,8 @@ export function rangeOf(
   wishedSteps: number,
 ): TimeRange {
   const { step_seconds: stepSeconds } = values;
-  const { fromMs, toMs } = momentsOf(values, context.nowMs);
+  const { nowMs } = context;
+  const { fromMs, toMs } = momentsOf(values, context);
   const seconds = (toMs - fromMs) / 1000;
   if (stepSeconds !== undefined && seconds / stepSeconds > mostSteps) {
     const least = Math.ceil(seconds / mostSteps / 10) * 10;
@@ -120,7 +137,9 @@ export function rangeOf(
     const detail = `step_seconds must give at most ${mostSteps} steps: ${stepSeconds} gives ${steps}. It must be at least ${least} for this range.`;
     throw new Problem(400, detail);
   }
-  const isRelative = isMoving(values.from) && isMoving(values.to);
+  // A default start that is the first window stays where it is.
+  const isFixedStart = values.from === undefined && fromMs !== nowMs - defaultRangeMs;
+  const isRelative = isMoving(values.from) && isMoving(values.to) && !isFixedStart;
   return timeRange({ ...context, fromMs, toMs, wishedSteps, stepSeconds, isRelative });
 }
 
@@ -130,12 +149,20 @@ export function rangeOf(
  * @param side begins the names of the two parameters.
  * @throws Problem 400
  */
-export function momentsOf({ from, to }: RangeValues, nowMs: number, side = '') {
-  const fromMs = timeOf(`${side}from`, from, nowMs);
+export function momentsOf({ from, to }: RangeValues, moment: Moment, side = '') {
+  const { nowMs } = moment;
   const toMs = timeOf(`${side}to`, to, nowMs);
+  const fromMs =
+    from === undefined ? defaultStart(moment, toMs) : timeOf(`${side}from`, from, nowMs);
   if (fromMs < toMs) return { fromMs, toMs };
-  const detail = `${side}to must lie after ${side}from; it is ${shown(to)}, and ${side}from is ${shown(from)}.`;
+  const detail = `${side}to must lie after ${side}from; it is ${shown(to)}, and ${side}from is ${shown(from ?? '-6h')}.`;
   throw new Problem(400, detail);
+}
+
+/** Six hours ago; the first window where that is younger, so that the range is not empty for the most part. */
+function defaultStart({ nowMs, firstMs }: Moment, toMs: number): number {
+  const startMs = nowMs - defaultRangeMs;
+  return firstMs !== undefined && firstMs > startMs && firstMs < toMs ? firstMs : startMs;
 }
 
 /** True where a range stays the same at any time: its bounds are absolute. */
@@ -143,8 +170,8 @@ export function isAbsolute({ from, to }: RangeValues): boolean {
   return !isMoving(from) && !isMoving(to);
 }
 
-function isMoving(text: string): boolean {
-  return text === 'now' || text.startsWith('-');
+function isMoving(text: string | undefined): boolean {
+  return text === undefined || text === 'now' || text.startsWith('-');
 }
 
 /** Times beyond fit no column of ClickHouse. */

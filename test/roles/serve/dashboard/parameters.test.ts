@@ -14,17 +14,24 @@ const client = openClickHouse(config.clickhouse);
 
 const facts = () => Promise.reject(new Error('nothing is asked'));
 
-function ask(request: string, bounds = { completeMs: nowMs, finalMs: nowMs - 24 * hour }): Asked {
+function ask(
+  request: string,
+  bounds = { completeMs: nowMs, finalMs: nowMs - 24 * hour },
+  firstMs?: number,
+): Asked {
   const { pathname, searchParams } = new URL(request, 'http://localhost');
   const found = endpoints.find(({ path }) => path === pathname);
   if (found === undefined) throw new Error(`no endpoint ${pathname}`);
   const given = Object.fromEntries(searchParams);
-  return found.ask(given, { config, client, nowMs, bounds, facts });
+  return found.ask(given, { config, client, nowMs, firstMs, bounds, facts });
 }
 
 /** The range that a question was understood as. */
-const rangeOf = (request: string) => {
-  const { range } = ask(request).identity as Record<string, Record<string, number>>;
+const rangeOf = (request: string, firstMs?: number) => {
+  const { range } = ask(request, undefined, firstMs).identity as Record<
+    string,
+    Record<string, number>
+  >;
   return [range?.fromSeconds, range?.toSeconds].map((s) => new Date((s ?? 0) * 1000).toISOString());
 };
 
@@ -48,6 +55,22 @@ describe('a range', () => {
     ['milliseconds', `from=${Date.UTC(2026, 10, 1)}&to=${Date.UTC(2026, 10, 1, 6)}`],
   ])('may be given as %s', (_, range) => {
     expect(rangeOf(`/v1/tails?model=a&${range}`)).toEqual(day);
+  });
+
+  it('begins with the first data by default where that is younger than six hours', () => {
+    const firstMs = nowMs - hour / 2;
+    const young = ['2026-11-01T12:04:00.000Z', '2026-11-01T12:35:00.000Z'];
+    expect(rangeOf('/v1/tails?model=a', firstMs)).toEqual(young);
+    expect(rangeOf('/v1/models', firstMs)).toEqual(young);
+    // A start that is given, and data that is older, change nothing.
+    expect(rangeOf('/v1/tails?model=a&from=-6h', firstMs)).toEqual([
+      ...['2026-11-01T06:36:00.000Z', '2026-11-01T12:36:00.000Z'],
+    ]);
+    expect(rangeOf('/v1/tails?model=a', nowMs - 7 * hour)).toEqual([
+      ...['2026-11-01T06:36:00.000Z', '2026-11-01T12:36:00.000Z'],
+    ]);
+    // An end before the first data does not make the range impossible.
+    expect(rangeOf('/v1/tails?model=a&to=-1h', firstMs)[0]).toBe('2026-11-01T06:35:00.000Z');
   });
 
   it('is of the last six hours by default, up to a whole step', () => {

@@ -56,10 +56,14 @@ export function tailPlace({ from_share }: SliceRow): 'around' | 'beyond' | undef
 /** Slices beyond the tail that are longer by this factor are cut: time-outs would leave the others no width. */
 const longestBeyondTail = 3;
 
-export function compositionOf(rows: readonly SliceRow[]): Composition {
+/** @param chosen stage that each bar begins with, to compare it between them; null for none. */
+export function compositionOf(
+  rows: readonly SliceRow[],
+  chosen: string | null = null,
+): Composition {
   const slices = rows.filter(({ requests }) => requests > 0);
   const tail = tailSlice(slices);
-  const stages = stageOrder(slices, tail);
+  const stages = stageOrder(slices, tail, chosen);
   const ends = slices.map(({ mean_ms, baseline }) =>
     Math.max(mean_ms ?? 0, baseline?.mean_ms ?? 0),
   );
@@ -77,15 +81,22 @@ export function compositionOf(rows: readonly SliceRow[]): Composition {
       isCut: isCut(end),
     };
   });
-  return { bars, tail, stages, mostMs, focus: focusOf(tail, stages) };
+  return { bars, tail, stages, mostMs, focus: chosen ?? focusOf(tail, stages) };
 }
 
-/** Stages of all slices: by their mean in the tail, what no stage measured last. */
-function stageOrder(slices: readonly SliceRow[], tail: SliceRow | undefined): string[] {
+/** Stages of all slices: the chosen one, then by their mean in the tail, what no stage measured last. */
+function stageOrder(
+  slices: readonly SliceRow[],
+  tail: SliceRow | undefined,
+  chosen: string | null,
+): string[] {
   const means = new Map<string, number>();
   for (const { parts } of slices) for (const { stage } of parts) means.set(stage, 0);
   for (const { stage, mean_ms } of tail?.parts ?? []) means.set(stage, mean_ms);
-  const rank = (stage: string) => (stage === unaccounted ? -1 : (means.get(stage) ?? 0));
+  const rank = (stage: string) => {
+    if (stage === chosen) return Number.POSITIVE_INFINITY;
+    return stage === unaccounted ? -1 : (means.get(stage) ?? 0);
+  };
   return [...means.keys()].sort((x, y) => rank(y) - rank(x));
 }
 

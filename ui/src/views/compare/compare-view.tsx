@@ -114,7 +114,7 @@ function ShiftPanel({ answered }: Props) {
   return (
     <Panel
       name="shift"
-      title="B / A by quantile, 96 % interval"
+      title="B / A by percentile, 96 % interval"
       answered={answered}
       minHeight={330}
       empty={({ quantiles }) =>
@@ -132,7 +132,7 @@ function ShiftPanel({ answered }: Props) {
     >
       {({ quantiles, like_with_like, a, b }) => (
         <ShiftFunction
-          label={`${b.label} against ${a.label} by quantile`}
+          label={`${b.label} against ${a.label} by percentile`}
           points={quantiles}
           likeWithLike={like_with_like}
           names={{ a: 'A', b: 'B' }}

@@ -2,21 +2,27 @@ import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import type { RequestsAnswer } from '../../../../src/views/answers/requests.ts';
 import { RequestList } from '../../charts/request-list.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { requestsTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
 
-/** The slowest requests since the start of an incident of latency; of failures or traffic they say nothing. */
+const totalStage = 'total';
+
+/** The slowest requests in the stage to blame since the start of an incident of latency; of failures or traffic they say nothing. */
 export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer }) {
   const { event, dashboard } = answer;
   const { rate } = event;
   const isSlow = rate === undefined || rate.unit === 'errors per request';
   const isShown = event.model !== '' && isSlow;
+  const blamed = rate === undefined ? (event.blame[0]?.stage ?? null) : null;
+  const stage = blamed === totalStage ? null : blamed;
   const answered = useAnswer<RequestsAnswer>(
     isShown
       ? incidentQuestion('requests', answer, {
           from: event.started_at,
           to: event.resolved_at ?? dashboard.to,
+          stage: stage ?? undefined,
         })
       : undefined,
   );
@@ -24,18 +30,24 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
   return (
     <Panel
       name="requests"
-      title="Slowest requests of the incident"
+      title={
+        stage === null
+          ? 'Slowest requests of the incident'
+          : `Requests of the incident that took longest in ${shownName(stage)}`
+      }
       answered={answered}
       minHeight={120}
       empty={({ rows }) => (rows.length === 0 ? 'No request of this time is kept.' : undefined)}
       table={requestsTable}
     >
-      {({ rows, typical }) => (
+      {({ rows, failed, typical }) => (
         <RequestList
           caption={`Slowest requests of ${event.model}`}
           requests={rows}
+          failed={failed}
           typical={typical}
           focus={event.blame[0]?.stage ?? null}
+          stage={stage}
         />
       )}
     </Panel>

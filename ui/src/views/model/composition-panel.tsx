@@ -18,8 +18,8 @@ import { windowsNote } from '../../parts/windows-note.tsx';
 import { place, setParams } from '../../state/place.ts';
 import { noRequests } from '../no-requests.ts';
 import { compositionTable } from '../tables.ts';
-import { modelQuestion } from './model-question.ts';
-import { largestPart } from './model-title.ts';
+import { chosenStage, modelQuestion } from './model-question.ts';
+import { largestPart, partOf } from './model-title.ts';
 
 interface Props {
   readonly model: string;
@@ -30,11 +30,12 @@ interface Props {
 /** What requests of each slowness are made of: over the range, or the slowest over time. */
 export function CompositionPanel({ model, answered, stagesOnly }: Props) {
   const isOverTime = place.value.params.by === 'time';
+  const chosen = chosenStage();
   return (
     <>
       <Panel
         name="composition"
-        title={<CompositionTitle answer={answered.value.answer} />}
+        title={<CompositionTitle answer={answered.value.answer} stage={chosen} />}
         answered={answered}
         minHeight={150}
         tools={
@@ -52,10 +53,17 @@ export function CompositionPanel({ model, answered, stagesOnly }: Props) {
         table={compositionTable}
       >
         {({ rows }) => (
-          <CompositionBars
-            label={`What requests of ${model} are made of`}
-            composition={compositionOf(rows)}
-          />
+          <>
+            {chosen !== null && (
+              <p class="hint">
+                Requests by how slow they are as a whole: that is how times of stages are kept.
+              </p>
+            )}
+            <CompositionBars
+              label={`What requests of ${model} are made of`}
+              composition={compositionOf(rows, chosen)}
+            />
+          </>
         )}
       </Panel>
       {isOverTime && <OverTimePanel {...{ model, stagesOnly }} whole={answered.value.answer} />}
@@ -63,10 +71,16 @@ export function CompositionPanel({ model, answered, stagesOnly }: Props) {
   );
 }
 
+interface TitleProps {
+  readonly answer: CompositionAnswer | undefined;
+  /** Chosen stage; null for the largest one. */
+  readonly stage: string | null;
+}
+
 /** "Requests beyond p99, 304 to 1,024 ms, take 322 ms: 59 % of it queue". */
-function CompositionTitle({ answer }: { readonly answer: CompositionAnswer | undefined }) {
+function CompositionTitle({ answer, stage }: TitleProps) {
   const tail = tailSlice(answer?.rows ?? []);
-  const largest = largestPart(tail);
+  const largest = stage === null ? largestPart(tail) : partOf(tail, stage);
   if (tail === undefined || largest === null) return <>What requests are made of</>;
   const where = tail.to_share === 1 ? undefined : tailPlace(tail);
   const name =
@@ -100,7 +114,7 @@ function OverTimePanel({ model, whole, stagesOnly }: OverTimeProps) {
       table={compositionTable}
     >
       {({ rows, range }) => {
-        const order = compositionOf(whole?.rows ?? rows);
+        const order = compositionOf(whole?.rows ?? rows, chosenStage());
         const grid = stepGridOf(range);
         return (
           <StackedAreasChart

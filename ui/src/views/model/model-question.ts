@@ -37,3 +37,11 @@ export function splitQuestion(model: string, by: SplitName): string {
   const stage = paramOf(place.value.params, 'stage');
   return modelQuestion('tails', model, { by, stage, q: '0.5,0.9,0.99', [by]: undefined });
 }
+
+/** The stage that the view is about; null for the whole request. */
+export function chosenStage(): string | null {
+  const stage = paramOf(place.value.params, 'stage') ?? totalStage;
+  return stage === totalStage ? null : stage;
+}
+
+const totalStage = 'total';

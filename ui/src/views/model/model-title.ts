@@ -47,6 +47,13 @@ export function largestPart(
   return { stage: first.stage, share: first.mean_ms / slice.mean_ms };
 }
 
+/** What a stage has of the time of a slice. */
+export function partOf(slice: SliceRow | undefined, stage: string) {
+  const part = slice?.parts.find((known) => known.stage === stage);
+  if (part === undefined || !slice?.mean_ms) return null;
+  return { stage, share: part.mean_ms / slice.mean_ms };
+}
+
 function partText(share: number): string {
   if (Math.abs(share - 0.5) < 0.02) return 'half';
   return `${Math.round(share * 100)} %`;

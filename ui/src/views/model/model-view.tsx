@@ -8,7 +8,7 @@ import { formatAge, relativeName } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ShownRange } from '../../parts/windows-note.tsx';
-import { hrefTo, onlyPanel, place } from '../../state/place.ts';
+import { firstDataMs, hrefTo, onlyPanel, place } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
 import { CompositionPanel } from './composition-panel.tsx';
 import { FacetsPanel } from './facets-panel.tsx';
@@ -116,8 +116,8 @@ function busiestVersions(answer: TailsAnswer | undefined) {
 function rangeName({ from, to }: TailsAnswer['range']): string {
   const { params } = place.value;
   const relative = paramOf(params, 'from') ?? '';
-  if (relative.startsWith('-') && paramOf(params, 'to') === 'now')
-    return `the ${relativeName(relative)}`;
+  const isLive = relative.startsWith('-') && paramOf(params, 'to') === 'now';
+  if (isLive && firstDataMs.value === undefined) return `the ${relativeName(relative)}`;
   return formatAge(Date.parse(to) - Date.parse(from));
 }
 

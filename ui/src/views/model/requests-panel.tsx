@@ -4,10 +4,11 @@ import type { RequestsAnswer } from '../../../../src/views/answers/requests.ts';
 import { compositionOf } from '../../charts/geometry/composition.ts';
 import { RequestList } from '../../charts/request-list.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { requestsTable } from '../tables.ts';
-import { modelQuestion } from './model-question.ts';
+import { chosenStage, modelQuestion } from './model-question.ts';
 
 interface Props {
   readonly model: string;
@@ -16,18 +17,24 @@ interface Props {
   readonly composition: CompositionAnswer | undefined;
 }
 
-/** The slowest requests of the range, with their stages. */
+/** The slowest requests of the range with their stages: by their total, or by a stage that was chosen. */
 export function RequestsPanel({ model, stagesOnly, composition }: Props) {
-  const focus = useMemo(() => compositionOf(composition?.rows ?? []).focus, [composition]);
-  const answered = useAnswer<RequestsAnswer>(modelQuestion('requests', model));
-  const totals = answered.value.answer?.rows.map(({ total_ms }) => total_ms) ?? [];
+  const chosen = chosenStage();
+  const focus = useMemo(
+    () => compositionOf(composition?.rows ?? [], chosen).focus,
+    [composition, chosen],
+  );
+  const answered = useAnswer<RequestsAnswer>(
+    modelQuestion('requests', model, { stage: chosen ?? undefined }),
+  );
+  const [slowest] = answered.value.answer?.rows ?? [];
   return (
     <Panel
       name="requests"
       title={
-        totals.length === 0
-          ? 'Slowest requests'
-          : `Slowest requests: up to ${formatMs(Math.max(...totals))}`
+        chosen === null
+          ? `Slowest requests${slowest === undefined ? '' : `: up to ${formatMs(slowest.total_ms)}`}`
+          : `Requests that took longest in ${shownName(chosen)}${slowest === undefined ? '' : `: up to ${formatMs(slowest.stage_ms)}`}`
       }
       answered={answered}
       minHeight={160}
@@ -39,12 +46,14 @@ export function RequestsPanel({ model, stagesOnly, composition }: Props) {
       }}
       table={requestsTable}
     >
-      {({ rows, typical }) => (
+      {({ rows, failed, typical }) => (
         <RequestList
           caption={`Slowest requests of ${model}`}
           requests={rows}
+          failed={failed}
           typical={typical}
           focus={focus}
+          stage={chosen}
         />
       )}
     </Panel>

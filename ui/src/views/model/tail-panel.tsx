@@ -121,7 +121,7 @@ function Fan({ model, answer, hidden, overall, incidents, releases }: FanProps) 
   const flags = useMemo(() => laneReleases(releases, model), [releases, model]);
   return (
     <TailFan
-      label={`Quantiles of ${model} over time`}
+      label={`Percentiles of ${model} over time`}
       fan={fan}
       range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
       overall={overall}

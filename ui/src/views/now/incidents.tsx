@@ -1,12 +1,12 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
 import type { Answered } from '../../data/use-answer.ts';
-import { plural } from '../../format/number.ts';
 import { formatAge } from '../../format/time.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo } from '../../state/place.ts';
+import { byUrgency, isOpen } from './open-anomalies.ts';
 
 interface AnomaliesProps {
   readonly answered: ReadonlySignal<Answered<AnomaliesAnswer>>;
@@ -22,16 +22,15 @@ export function OpenIncidents({ answered }: AnomaliesProps) {
         <ul class="incidents">
           {answer.rows
             .filter(isOpen)
-            .toSorted(bySeverity)
+            .toSorted(byUrgency)
             .map((row) => (
               <li key={row.id} class={`incident ${row.severity}`}>
                 <a data-row href={incidentHref(row)}>
                   {row.summary}
                 </a>
                 <p>
-                  <Severity of={row} /> {row.model} · since <Time at={row.started_at} /> (
-                  {formatAge(tickingNow() - Date.parse(row.started_at))}) ·{' '}
-                  {plural(row.series, 'series', 'series')} · {deliveredTo(row)}
+                  <Severity of={row} /> since <Time at={row.started_at} /> (
+                  {formatAge(tickingNow() - Date.parse(row.started_at))}) · {deliveredTo(row)}
                 </p>
               </li>
             ))}
@@ -41,14 +40,14 @@ export function OpenIncidents({ answered }: AnomaliesProps) {
   );
 }
 
-/** Incidents that are resolved, the newest first. */
+/** Incidents that are over, the newest first: what is open stands above. */
 export function IncidentsPanel({ answered }: AnomaliesProps) {
   return (
     <Panel
       name="incidents"
-      title="Incidents in this range"
+      title="Resolved in this range"
       answered={answered}
-      empty={({ rows }) => (rows.length === 0 ? 'No incident in this range.' : undefined)}
+      empty={({ rows }) => (rows.every(isOpen) ? 'No incident ended in this range.' : undefined)}
       table={({ rows }) => ({
         heads: ['started_at', 'resolved_at', 'model', 'stage', 'kind', 'severity', 'headline'],
         rows: rows.map((row) => [
@@ -59,7 +58,7 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
     >
       {(answer) => (
         <ul class="incident-list">
-          {answer.rows.map((row) => (
+          {answer.rows.filter(isResolved).map((row) => (
             <li key={row.id}>
               <span class="when">
                 <Time at={row.started_at} /> <span class="for">{durationOf(row)}</span>
@@ -85,6 +84,8 @@ function Severity({ of: { severity, resolved_at } }: { readonly of: AnomalyRow }
   );
 }
 
+const isResolved = (row: AnomalyRow) => !isOpen(row);
+
 function incidentHref({ id }: AnomalyRow): string {
   return hrefTo({ view: 'incident', id });
 }
@@ -99,14 +100,3 @@ function durationOf({ started_at, resolved_at }: AnomalyRow): string {
   const age = formatAge(endMs - Date.parse(started_at));
   return resolved_at === null ? `open, ${age}` : age;
 }
-
-function isOpen({ resolved_at }: AnomalyRow): boolean {
-  return resolved_at === null;
-}
-
-/** The most severe first. */
-export function bySeverity(a: AnomalyRow, b: AnomalyRow): number {
-  return severities.indexOf(a.severity) - severities.indexOf(b.severity);
-}
-
-const severities: readonly AnomalyRow['severity'][] = ['critical', 'warning', 'info'];

@@ -1,38 +1,21 @@
 import { type ReadonlySignal, useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
+import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
 import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
-import { shownName } from '../../format/name.ts';
-import {
-  formatCount,
-  formatExactShare,
-  formatMs,
-  formatRatio,
-  formatShare,
-  hollowReason,
-  isHollow,
-  msFormat,
-  plural,
-  threeDigits,
-} from '../../format/number.ts';
-import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
+import { formatCount, plural } from '../../format/number.ts';
+import { SortedTable, sorted } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { RatioScale, RatioStrip } from '../../parts/ratio-strip.tsx';
-import { Quantile, Value } from '../../parts/value.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
-import { hrefTo, place, setParams } from '../../state/place.ts';
-import { bySeverity } from './incidents.tsx';
+import { place, setParams } from '../../state/place.ts';
+import { modelColumns } from './model-columns.tsx';
+import { type AnomaliesOfModels, anomaliesOfModels } from './open-anomalies.ts';
 
 /** Rows before "Show more". */
 const pageRows = 100;
 const defaultSort = '-ratio';
 /** Pause after a key before the server is asked. */
 const typingMs = 300;
-const trendName = 'p99 / baseline over time';
-const totalStage = 'total';
-/** Ratios from here on are marked. */
-const slowRatio = 1.3;
 
 /** A row a model: traffic, failures, quantiles against the baseline, objective. */
 export function ModelsPanel({
@@ -63,7 +46,9 @@ export function ModelsPanel({
       partial={partialNote}
       table={(answer) => tableOf(answer)}
     >
-      {(answer) => <Models {...{ answer, total }} open={openSeverities(anomalies)} />}
+      {(answer) => (
+        <Models {...{ answer, total }} anomalies={anomaliesOfModels(anomalies?.rows ?? [])} />
+      )}
     </Panel>
   );
 }
@@ -106,29 +91,17 @@ interface ModelsProps {
   readonly answer: ModelsAnswer;
   /** Models in the range, also those that the answer leaves out. */
   readonly total: number;
-  readonly open: OpenSeverities;
+  readonly anomalies: AnomaliesOfModels;
 }
 
-/** Severity of the worst open incident by model. */
-type OpenSeverities = ReadonlyMap<string, AnomalyRow['severity']>;
-
-function openSeverities(anomalies: AnomaliesAnswer | undefined): OpenSeverities {
-  const open = anomalies?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
-  // The last one of a model stays: the most severe.
-  return new Map(
-    open
-      .toSorted(bySeverity)
-      .toReversed()
-      .map(({ model, severity }) => [model, severity]),
-  );
-}
-
-function Models({ answer, total, open }: ModelsProps) {
+function Models({ answer, total, anomalies }: ModelsProps) {
   const shown = useSignal(pageRows);
   const { filter = '', sort = defaultSort } = place.value.params;
-  const columns = columnsOf(answer, open).filter(hasContent(answer));
-  const hasTrend = columns.some(({ key }) => key === 'trend');
-  const found = sorted(answer.rows.filter(matches(filter)), columns, sort);
+  const columns = modelColumns(answer, anomalies);
+  const bySort = sorted(answer.rows.filter(matches(filter)), columns, sort);
+  const urgency = ({ model }: ModelRow) => anomalies.rankOf(model);
+  // What is open comes first, unless the reader has chosen an order.
+  const found = sort === defaultSort ? bySort.toSorted((a, b) => urgency(a) - urgency(b)) : bySort;
   return (
     <>
       <ShownRange answer={answer} />
@@ -145,7 +118,7 @@ function Models({ answer, total, open }: ModelsProps) {
         </p>
       ) : (
         <SortedTable
-          caption="Models, with the quantiles of the range against their baseline"
+          caption="Models, with the percentiles of the range against their baseline"
           columns={columns}
           rows={found.slice(0, shown.value)}
           keyOf={({ model }) => model}
@@ -153,7 +126,7 @@ function Models({ answer, total, open }: ModelsProps) {
           onSort={(next) => setParams({ sort: next === defaultSort ? undefined : next })}
         />
       )}
-      {hasTrend && found.length > 0 && <RatioScale of={trendName} />}
+      {found.length > 0 && <p class="hint legend">{legend}</p>}
       <p class="hint count">
         {found.length === total
           ? plural(found.length, 'model')
@@ -174,161 +147,25 @@ function Models({ answer, total, open }: ModelsProps) {
   );
 }
 
-/** Leaves out columns that no model has anything in: of baselines in the first days, of objectives. */
-function hasContent({ rows }: ModelsAnswer): (column: Column<ModelRow>) => boolean {
-  const hasTrend = rows.some(({ trend }) => trend.some((value) => value !== null));
-  const hasObjective = rows.some(({ objective }) => objective !== null);
-  return ({ key }) => (key !== 'trend' || hasTrend) && (key !== 'budget' || hasObjective);
-}
+/** What the lines are, and which requests are counted. */
+const legend =
+  'Warm requests only. Lines: dashed is the baseline, orange 1.3 times it or more, shaded an incident.';
 
 function matches(filter: string): (row: ModelRow) => boolean {
   const wanted = filter.toLowerCase();
   return ({ model }) => model.toLowerCase().includes(wanted);
 }
 
-function columnsOf({ rows }: ModelsAnswer, open: OpenSeverities): readonly Column<ModelRow>[] {
-  const { unit, format } = msFormat(rows.flatMap((row) => [row.p50_ms, row.p95_ms, row.p99_ms]));
-  const quantile = (name: string, q: number, of: (row: ModelRow) => number | null) => ({
-    key: name,
-    class: q < 0.99 ? 'wide-only' : '',
-    head: name,
-    unit,
-    isNumber: true,
-    sortBy: of,
-    cell: (row: ModelRow) => (
-      <Quantile q={q} ms={of(row)} requests={row.requests}>
-        {format(of(row))}
-      </Quantile>
-    ),
-  });
-  return [
-    {
-      key: 'model',
-      head: 'Model',
-      sortBy: ({ model }) => model,
-      class: 'name',
-      cell: ({ model }) => (
-        <>
-          <a data-row href={hrefTo({ view: 'model', model })}>
-            {shownName(model)}
-          </a>
-          {open.has(model) && <span class={`tag ${open.get(model)}`}>open</span>}
-        </>
-      ),
-    },
-    {
-      key: 'rate',
-      class: 'wide-only',
-      head: 'Requests',
-      unit: '/s',
-      isNumber: true,
-      sortBy: (row) => row.requests_per_second,
-      cell: (row) => (
-        <span title={plural(row.requests, 'request')}>
-          <Value value={row.requests_per_second}>{threeDigits(row.requests_per_second)}</Value>
-        </span>
-      ),
-    },
-    {
-      key: 'failed',
-      class: 'wide-only',
-      head: 'Failed',
-      isNumber: true,
-      sortBy: (row) => (row.requests > 0 ? row.failed / row.requests : null),
-      cell: (row) => (
-        <span title={`${formatCount(row.failed)} of ${plural(row.requests, 'request')}`}>
-          <Value value={row.failed}>{failedText(row)}</Value>
-        </span>
-      ),
-    },
-    quantile('p50', 0.5, (row) => row.p50_ms),
-    quantile('p95', 0.95, (row) => row.p95_ms),
-    quantile('p99', 0.99, (row) => row.p99_ms),
-    {
-      key: 'ratio',
-      class: 'ratio-cell',
-      head: 'p99 / baseline',
-      isNumber: true,
-      sortBy: ({ ratio }) => ratio,
-      cell: (row) => <Ratio row={row} />,
-    },
-    {
-      key: 'trend',
-      head: trendName,
-      class: 'trend',
-      label: '',
-      cell: ({ trend }) => <RatioStrip trend={trend} />,
-    },
-    {
-      key: 'budget',
-      head: 'Error budget left',
-      sortBy: ({ objective }) => objective?.budget_left ?? null,
-      class: 'objective',
-      cell: (row) => <Objective row={row} />,
-    },
-  ];
-}
-
-/** Few requests are counted: a share of nine is none. */
-function failedText({ failed, requests }: ModelRow): string {
-  if (requests === 0) return '–';
-  if (requests < 100 && failed > 0) return `${failed} of ${requests}`;
-  return formatShare(failed / requests);
-}
-
-function Ratio({ row }: { readonly row: ModelRow }) {
-  const { counted_stage, ratio, requests, baseline_p99_ms } = row;
-  if (counted_stage !== totalStage) {
-    return (
-      <span
-        class="few"
-        title={`Counted by ${shownName(counted_stage)}, the stage with most requests`}
-      >
-        stages only, no total
-      </span>
-    );
-  }
-  if (requests > 0 && isHollow(0.99, requests)) {
-    return <span class="few">{hollowReason(0.99, requests)}</span>;
-  }
-  if (ratio === null) return <span class="none">no baseline</span>;
-  return (
-    <span
-      class={ratio >= slowRatio ? 'ratio slow' : 'ratio'}
-      title={`Baseline p99: ${formatMs(baseline_p99_ms)}, of the same hours on the last 7 days`}
-    >
-      <Value value={ratio}>{formatRatio(ratio)}</Value>
-    </span>
-  );
-}
-
-function Objective({ row: { objective } }: { readonly row: ModelRow }) {
-  if (objective === null) return <span class="none">–</span>;
-  const { budget_left: left, threshold_ms, good } = objective;
-  const target = `${formatExactShare(objective.objective)} within ${formatMs(threshold_ms)}`;
-  return (
-    <span class="budget" title={`${objective.name}: ${target}; ${formatShare(good)} was`}>
-      {left === null ? (
-        <span class="none">–</span>
-      ) : (
-        <span class={left < 0 ? 'over' : ''}>
-          <Value value={left}>{left < 0 ? `${formatShare(-left)} over` : formatShare(left)}</Value>
-        </span>
-      )}
-      <span class="target">{target}</span>
-    </span>
-  );
-}
-
 function tableOf({ rows }: ModelsAnswer) {
   return {
     heads: [
       ...['model', 'counted by', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
-      ...['baseline p99 ms', 'p99 / baseline', 'budget left'],
+      ...['baseline p99 ms', 'baseline of', 'p99 / baseline', 'budget left'],
     ],
     rows: rows.map((row) => [
       ...[row.model, row.counted_stage, row.requests, row.requests_per_second, row.failed],
-      ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms, row.ratio],
+      ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms],
+      ...[row.baseline_of, row.ratio],
       row.objective?.budget_left ?? null,
     ]),
   };

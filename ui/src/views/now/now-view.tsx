@@ -1,14 +1,15 @@
 import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
 import type { ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
 import { plural } from '../../format/number.ts';
-import { formatAge, formatTime } from '../../format/time.ts';
+import { formatAge } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { nowMs } from '../../state/now.ts';
 import { onlyPanel } from '../../state/place.ts';
-import { utc } from '../../state/zone.ts';
-import { bySeverity, IncidentsPanel, OpenIncidents } from './incidents.tsx';
+import { IncidentsPanel, OpenIncidents } from './incidents.tsx';
 import { ModelsPanel } from './models-panel.tsx';
+import { byUrgency, isOpen } from './open-anomalies.ts';
 
 /** Whether anything is wrong, and where. */
 export function NowView() {
@@ -30,17 +31,24 @@ function NowTitle({ answer }: { readonly answer: AnomaliesAnswer | undefined }) 
   return <PageTitle text={titleOf(answer.rows)} />;
 }
 
-/** `1 open: …` of the worst, or since when nothing is. */
+/** `2 open: ranker, llm`, the most urgent first, or since when nothing is. What they are stands below. */
 function titleOf(rows: readonly AnomalyRow[]): string {
-  const open = rows.filter(({ resolved_at }) => resolved_at === null);
-  const [worst] = open.toSorted(bySeverity);
-  const zone = { utc: utc.value, nowMs: nowMs() };
-  if (worst !== undefined) {
-    const since = formatTime(Date.parse(worst.started_at), zone);
-    return `${open.length} open: ${worst.headline}, since ${since}`;
+  const open = rows.filter(isOpen).toSorted(byUrgency);
+  if (open.length > 0) {
+    const models = [...new Set(open.map(subjectOf))];
+    const more = models.length > namedModels ? ` and ${models.length - namedModels} more` : '';
+    return `${open.length} open: ${models.slice(0, namedModels).join(', ')}${more}`;
   }
   const ends = rows.map(({ resolved_at }) => Date.parse(resolved_at ?? ''));
   if (ends.length === 0) return 'No incident in this range';
   const last = formatAge(nowMs() - Math.max(...ends));
   return `Nothing open. ${plural(rows.length, 'incident')} in this range, the last until ${last} ago.`;
+}
+
+/** Models that the title names. */
+const namedModels = 3;
+
+function subjectOf({ kind, model }: AnomalyRow): string {
+  if (kind === 'pipeline') return 'tailmark';
+  return model === '' ? 'all models' : shownName(model);
 }

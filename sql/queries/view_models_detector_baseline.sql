@@ -1,0 +1,53 @@
+-- p99 of models over the hour that the detector takes for its baseline, without the minutes in which an anomaly of their
+-- durations was open: from digests ({digests:Bool}), or from bands as in view_models.sql.
+WITH
+    spans AS
+    (
+        SELECT
+            model,
+            groupArray(toUnixTimestamp(started_at)) AS starts,
+            groupArray(if(state = 'resolved', toUnixTimestamp(ifNull(resolved_at, started_at)), toUInt32(4294967295))) AS ends
+        FROM anomalies_current
+        WHERE kind = 'tail_shift'
+          AND model IN {models:Array(String)}
+          AND started_at < toDateTime({toSeconds:UInt32}, 'UTC')
+          AND (state != 'resolved' OR ifNull(resolved_at, started_at) >= toDateTime({fromSeconds:UInt32}, 'UTC'))
+        GROUP BY model
+    ),
+    learnt AS
+    (
+        SELECT l.model AS model, l.min_ms AS min_ms, l.max_ms AS max_ms, l.bands AS bands, l.latency AS latency
+        FROM latency_1m AS l
+        LEFT JOIN spans AS s ON s.model = l.model
+        WHERE l.stage = 'total'
+          AND l.model IN {models:Array(String)}
+          AND l.window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
+          AND l.window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+          AND ({version:String} = '' OR l.version = {version:String})
+          AND ({region:String} = '' OR l.region = {region:String})
+          AND ({requestType:String} = '' OR l.request_type = {requestType:String})
+          AND ({coldStart:String} = '' OR l.cold_start = ({coldStart:String} = 'true'))
+          AND NOT arrayExists(
+              (start, end) -> toUnixTimestamp(l.window_start) + 60 > start AND toUnixTimestamp(l.window_start) < end,
+              s.starts, s.ends)
+    ),
+    merged AS
+    (
+        SELECT
+            model,
+            min(min_ms) AS least_ms,
+            max(max_ms) AS largest_ms,
+            if({digests:Bool}, quantileTDigestMergeIf(0.99)(latency, {digests:Bool}), NULL) AS exact_ms,
+            mapSort(sumMap(bands)) AS amounts,
+            arrayCumSum(mapValues(amounts)) AS sums,
+            arrayFirstIndex(sum -> sum >= 0.99 * sums[-1], sums) AS found,
+            mapKeys(amounts)[found] AS band
+        FROM learnt
+        GROUP BY model
+    )
+SELECT
+    model,
+    if({digests:Bool}, exact_ms, least(largest_ms, greatest(least_ms,
+        exp2(floor(band / 4))
+        * (1 + (band - 4 * floor(band / 4) + (0.99 * sums[-1] - sums[found]) / mapValues(amounts)[found] + 1) / 4)))) AS p99_ms
+FROM merged

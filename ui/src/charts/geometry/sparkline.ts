@@ -1,0 +1,76 @@
+/** Height of a sparkline in its own units; its width is one unit a step. */
+export const sparkHeight = 24;
+/** Room for the line's width above and below. */
+const margin = 2;
+/** Least ratio of the upper end to the lower one on a scale of ratios: noise else looks like news. */
+const leastRatio = 4;
+
+export interface SparklineOptions {
+  /** By step; null is a gap. */
+  readonly values: readonly (number | null)[];
+  /** What the values are compared with, by step; null where there is none. */
+  readonly baseline?: readonly (number | null)[] | undefined;
+  /** `ratio`: logarithmic, for durations. `zero`: linear from 0, for rates. */
+  readonly scale: 'ratio' | 'zero';
+  /** Values from this multiple of their baseline on are marked. */
+  readonly markedFrom?: number | undefined;
+}
+
+/** Paths of a sparkline, and the least and largest value. */
+export interface Sparkline {
+  readonly line: string;
+  readonly baseline: string;
+  /** The parts of the line that are far above their baseline. */
+  readonly marked: string;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Undefined where there is nothing to draw. */
+export function sparklineOf(options: SparklineOptions): Sparkline | undefined {
+  const { values, baseline = [], scale, markedFrom = Number.POSITIVE_INFINITY } = options;
+  const known = values.filter((value) => value !== null);
+  if (known.length === 0) return undefined;
+  const heightOf = heights(scale, [...known, ...baseline.filter((value) => value !== null)]);
+  const isMarked = values.map((value, i) => {
+    const base = baseline[i] ?? null;
+    return value !== null && base !== null && value >= markedFrom * base;
+  });
+  return {
+    line: pathOf(values, heightOf),
+    baseline: pathOf(baseline, heightOf),
+    marked: pathOf(
+      values.map((value, i) => (isMarked[i] ? value : null)),
+      heightOf,
+    ),
+    least: Math.min(...known),
+    most: Math.max(...known),
+  };
+}
+
+type Height = (value: number) => number;
+
+function heights(scale: SparklineOptions['scale'], all: readonly number[]): Height {
+  const most = Math.max(...all);
+  const y = (part: number) => sparkHeight - margin - part * (sparkHeight - 2 * margin);
+  if (scale === 'zero') return (value) => y(most === 0 ? 0 : value / most);
+  const positive = all.filter((value) => value > 0);
+  if (positive.length === 0) return () => y(0);
+  const least = Math.min(...positive);
+  const room = Math.max(0, Math.log(leastRatio) - Math.log(most / least)) / 2;
+  const [low, high] = [Math.log(least) - room, Math.log(most) + room];
+  return (value) => y(value <= 0 ? 0 : (Math.log(value) - low) / (high - low));
+}
+
+/** A line through the middle of each step; a step between two gaps is a dot. */
+function pathOf(values: readonly (number | null)[], heightOf: Height): string {
+  let path = '';
+  for (const [i, value] of values.entries()) {
+    if (value === null) continue;
+    const at = `${i + 0.5} ${Number(heightOf(value).toFixed(2))}`;
+    const isStart = i === 0 || (values[i - 1] ?? null) === null;
+    path += isStart ? `M${at}` : `L${at}`;
+    if (isStart && (values[i + 1] ?? null) === null) path += 'h0.01';
+  }
+  return path;
+}
