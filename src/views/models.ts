@@ -10,7 +10,7 @@ import {
   orderedObjectives,
 } from './objectives.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
@@ -79,7 +79,7 @@ export async function modelsView(
     // Bands are whole numbers, which add up to the same in any order.
     { isRepeatable: digests },
   );
-  if (rows.length === 0 && filters.model !== '') await requireModel(client, filters.model);
+  if (rows.length === 0) await unknownNames(client, filters);
   const seconds = elapsedSeconds(question);
   return {
     range: answeredRange(range, true),

@@ -4,6 +4,13 @@ import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Series } from '../../series/series-window.ts';
 import {
+  type AskedNames,
+  findUnknown,
+  type NamedThing,
+  unknownText,
+} from '../../series/unknown-name.ts';
+import { unknownIn } from '../../sink/read-seen-values.ts';
+import {
   type Resolution,
   readTails,
   resolutionOf,
@@ -12,7 +19,7 @@ import {
   type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
-import { formatMs } from '../../views/text/format.ts';
+import { formatMs, visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
@@ -60,18 +67,23 @@ sql/queries/window_states.sql.`,
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
     const query = { ...range, ...filterOf(options) };
-    const { rows, states } = await withClickHouse(config, 'read tails', async (client) => ({
-      rows: await readTails(client, query, resolution),
-      states: await readWindowStates(client, config, { ...range, resolution }),
-    }));
+    const { rows, states, unknown } = await withClickHouse(config, 'read tails', async (client) => {
+      const rows = await readTails(client, query, resolution);
+      const states = await readWindowStates(client, config, { ...range, resolution });
+      const isEmpty = rows.length === 0;
+      return {
+        rows,
+        states,
+        unknown: isEmpty ? await unknownIn(client, namesOf(query)) : undefined,
+      };
+    });
+    if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     if (options.json === true) {
       const from = new Date(range.fromMs).toISOString();
       const to = new Date(range.toMs).toISOString();
       io.out(`${JSON.stringify({ from, to, resolution, tails: rows, windows: states ?? null })}\n`);
     } else if (rows.length === 0) {
-      io.err(
-        'No requests in this range. Widen --since, or run `tailmark verify` to see what is stored.\n',
-      );
+      if (unknown === undefined) io.err(nothingText);
     } else {
       io.out(tailsTable(rows, io.color));
       if (states !== undefined) io.out(colorsOf(io).dim(statesLine(states, resolution)));
@@ -79,6 +91,9 @@ sql/queries/window_states.sql.`,
     return exitCodes.ok;
   },
 };
+
+const nothingText =
+  'No requests in this range. Widen --since, or run `tailmark verify` to see what is stored.\n';
 
 type Filter = Omit<TailsQuery, 'fromMs' | 'toMs'>;
 
@@ -93,6 +108,10 @@ function filterOf(options: Options): Filter {
   };
 }
 
+function namesOf({ model, version, region, requestType, stage }: Filter): AskedNames {
+  return { model, version, region, request_type: requestType, stage };
+}
+
 /** Prints the tails of all events of a file. */
 async function printFile(
   config: Config,
@@ -102,20 +121,50 @@ async function printFile(
 ): Promise<ExitCode> {
   const filter = filterOf(options);
   const file = { path, stdin: io.stdin };
-  const { tails, events, notCounted } = await readFileTails(config, file, (series, stage) =>
-    matches(filter, series, stage),
-  );
+  const names = new NamesOfFile();
+  const { tails, events, notCounted } = await readFileTails(config, file, (series, stage) => {
+    names.add(series, stage);
+    return matches(filter, series, stage);
+  });
+  const unknown =
+    tails.length === 0 ? await findUnknown(namesOf(filter), names.valuesOf) : undefined;
+  if (unknown !== undefined) io.err(`${visible(unknownText(unknown, 'is in the file'))}\n`);
   if (options.json === true) {
     io.out(`${JSON.stringify({ events, not_counted: notCounted, tails })}\n`);
     return exitCodes.ok;
   }
-  if (tails.length === 0) io.err('No requests of the file match. Leave out a filter.\n');
-  else io.out(tailsTable(tails, io.color));
+  if (tails.length === 0) {
+    if (unknown === undefined) io.err('No requests of the file match. Leave out a filter.\n');
+  } else io.out(tailsTable(tails, io.color));
   if (notCounted > 0) {
     const count = `${notCounted.toLocaleString('en-US')} of ${events.toLocaleString('en-US')} events`;
     io.err(`${count} not counted: rejected or late\n`);
   }
   return exitCodes.ok;
+}
+
+/** Names in the events of a file, by model. */
+class NamesOfFile {
+  readonly #values = new Map<string, Set<string>>();
+
+  add({ model, version, region, request_type }: Series, stage: string): void {
+    this.#add('model', '', model);
+    const values = { version, region, request_type, stage };
+    for (const thing of ['version', 'region', 'request_type', 'stage'] as const) {
+      this.#add(thing, model, values[thing]);
+      this.#add(thing, '', values[thing]);
+    }
+  }
+
+  readonly valuesOf = async (thing: NamedThing, model: string): Promise<readonly string[]> => [
+    ...(this.#values.get(`${thing} ${model}`) ?? []),
+  ];
+
+  #add(thing: NamedThing, model: string, value: string): void {
+    const key = `${thing} ${model}`;
+    const known = this.#values.get(key) ?? new Set();
+    this.#values.set(key, known.add(value));
+  }
 }
 
 /** As the query of the tables filters: '' matches any value. */

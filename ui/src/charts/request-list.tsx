@@ -3,6 +3,7 @@ import { shownName } from '../format/name.ts';
 import { decimal, formatMs, msFormat } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
+import { place, setParams } from '../state/place.ts';
 import type { RequestRow, TypicalRequest } from './answers.ts';
 import { stageClass } from './composition/stage-colors.ts';
 import { listedStages, type StageBar, stageBarsOf } from './geometry/request-bars.ts';
@@ -20,9 +21,10 @@ const shownFirst = 10;
 
 /** The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. */
 export function RequestList({ caption, requests, typical, focus }: Props) {
-  const opened = useSignal<string | null>(null);
   const hasAll = useSignal(false);
-  const shown = hasAll.value ? requests : requests.slice(0, shownFirst);
+  const opened = place.value.params.at;
+  const isBelow = requests.slice(shownFirst).some((request) => keyOf(request) === opened);
+  const shown = hasAll.value || isBelow ? requests : requests.slice(0, shownFirst);
   const most = Math.max(1, ...requests.map(({ total_ms }) => total_ms));
   const { unit, format } = msFormat([most]);
   return (
@@ -54,8 +56,8 @@ export function RequestList({ caption, requests, typical, focus }: Props) {
         </thead>
         <tbody>
           {shown.map((request) => {
-            const key = `${request.request_id} ${request.at}`;
-            const isOpen = opened.value === key;
+            const key = keyOf(request);
+            const isOpen = opened === key;
             return (
               <RequestLine
                 key={key}
@@ -65,9 +67,7 @@ export function RequestList({ caption, requests, typical, focus }: Props) {
                 total={format(request.total_ms)}
                 scale={most}
                 isOpen={isOpen}
-                onToggle={() => {
-                  opened.value = isOpen ? null : key;
-                }}
+                onToggle={() => setParams({ at: isOpen ? undefined : key }, { replace: true })}
               />
             );
           })}
@@ -86,6 +86,11 @@ export function RequestList({ caption, requests, typical, focus }: Props) {
       )}
     </div>
   );
+}
+
+/** A request in the address of the page, where it is the opened one. */
+function keyOf({ at, request_id }: RequestRow): string {
+  return `${at} ${request_id}`.trim();
 }
 
 interface LineProps {

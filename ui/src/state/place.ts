@@ -3,6 +3,7 @@ import {
   type Changes,
   formatPlace,
   freeze,
+  hasRange,
   isRelative,
   linkTo,
   type Place,
@@ -77,6 +78,7 @@ export function hrefWith(changes: Changes): string {
 }
 
 export function step(direction: -1 | 1): void {
+  if (!hasRange(current.value)) return;
   go(stepRange(current.value, direction, Date.now()));
 }
 
