@@ -65,6 +65,7 @@ export function RequestList({ caption, requests, typical, focus }: Props) {
                 typical={typical}
                 focus={focus}
                 total={format(request.total_ms)}
+                unit={unit}
                 scale={most}
                 isOpen={isOpen}
                 onToggle={() => setParams({ at: isOpen ? undefined : key }, { replace: true })}
@@ -98,13 +99,14 @@ interface LineProps {
   readonly typical: readonly TypicalRequest[];
   readonly focus: string | null;
   readonly total: string;
+  readonly unit: string;
   readonly scale: number;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
 function RequestLine(props: LineProps) {
-  const { request, typical, focus, total, scale, isOpen, onToggle } = props;
+  const { request, typical, focus, total, unit, scale, isOpen, onToggle } = props;
   const stagesAt = (q: number) => typical.find((known) => known.q === q)?.stages ?? [];
   const bars = stageBarsOf(request.stages, request.total_ms, stagesAt(0.5), stagesAt(0.99));
   const worst = bars.reduce<StageBar | undefined>(
@@ -117,7 +119,7 @@ function RequestLine(props: LineProps) {
         <td>
           <Time at={request.at} />
         </td>
-        <td class="number">
+        <td class="number" data-unit={unit}>
           <Value value={request.total_ms}>{total}</Value>
         </td>
         <td class="requests-bar">

@@ -111,8 +111,11 @@ function Liveness() {
   if (failure !== undefined) {
     return (
       <p class="liveness stale">
-        <i aria-hidden="true" /> {asOfMs === undefined ? 'no data' : 'as of '}
-        {asOfMs !== undefined && <Time at={asOfMs} />}
+        <i aria-hidden="true" />
+        <span>
+          {asOfMs === undefined ? 'no data' : 'as of '}
+          {asOfMs !== undefined && <Time at={asOfMs} />}
+        </span>
       </p>
     );
   }

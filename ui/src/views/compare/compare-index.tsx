@@ -28,7 +28,7 @@ export function CompareIndex() {
       {answer !== undefined && <ShownRange answer={answer} />}
       <Panel
         name="versions"
-        title="Two versions with requests now"
+        title="The newest version against the one before it"
         answered={answered}
         empty={() =>
           compared.length === 0
