@@ -1,13 +1,14 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Dimension } from '../base/dimensions.ts';
+import { type AskedNames, findUnknown, type UnknownOne } from '../series/unknown-name.ts';
 import { readRows } from './read-query.ts';
 
 interface SeenQuery {
-  readonly dimension: Dimension;
+  readonly dimension: Dimension | 'stage';
   /** '' for the values of all models. */
   readonly model: string;
-  /** Widened to a whole hour. */
-  readonly fromMs: number;
+  /** Widened to a whole hour; undefined for all that is stored, by days. */
+  readonly fromMs: number | undefined;
 }
 
 /** Values read at once. */
@@ -20,9 +21,10 @@ export async function readSeenValues(
   client: ClickHouseClient,
   { dimension, model, fromMs }: SeenQuery,
 ): Promise<string[]> {
-  const fromSeconds = Math.max(0, Math.floor(fromMs / 1000 / hourSeconds) * hourSeconds);
+  const fromSeconds = Math.max(0, Math.floor((fromMs ?? 0) / 1000 / hourSeconds) * hourSeconds);
+  const table = fromMs === undefined ? 'latency_1d' : 'latency_1h';
   const rows = await readRows<{ value: string }>(client, 'seen_values', {
-    ...{ dimension, model, fromSeconds, limit: mostSeenValues },
+    ...{ dimension, model, table, fromSeconds, limit: mostSeenValues },
   });
   return rows.map(({ value }) => value);
 }
@@ -34,4 +36,22 @@ export function seenValuesOf(client: ClickHouseClient) {
       readSeenValues(client, { dimension, model: '', fromMs }),
     most: mostSeenValues,
   };
+}
+
+/** The first name of a question that no stored request has; asked where an answer is empty. */
+export function unknownIn(
+  client: ClickHouseClient,
+  asked: AskedNames,
+): Promise<UnknownOne | undefined> {
+  return findUnknown(asked, async (dimension, model) => {
+    // A model that is there costs one row; the names of all are read for who wrote another one.
+    const isModel = dimension === 'model' && asked.model !== undefined;
+    if (isModel && (await isKnownModel(client, asked.model))) return undefined;
+    const values = await readSeenValues(client, { dimension, model, fromMs: undefined });
+    return isModel || values.length < mostSeenValues ? values : undefined;
+  });
+}
+
+async function isKnownModel(client: ClickHouseClient, model: string): Promise<boolean> {
+  return (await readRows(client, 'known_model', { model })).length > 0;
 }

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { coarsePart } from '../sink/read-tails.ts';
 import type { CompositionAnswer, SliceRow } from './answers/composition.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
@@ -59,13 +59,14 @@ export async function compositionView(
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,
   });
-  if (rows.length === 0) await requireModel(client, filters.model);
+  const unknown = rows.length === 0 ? await unknownNames(client, filters) : {};
   const whole = { ...range, stepSeconds: toSeconds - fromSeconds };
   return {
     range: answeredRange(range, isStepped),
     windows: windowsOf(isStepped ? range : whole, bounds),
     rows: rows.map((row) => sliceOf(row, isStepped)),
     sql,
+    ...unknown,
   };
 }
 

@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { bandFromMs } from '../sketch/band.ts';
 import type { DensityAnswer } from './answers/density.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { stateOf, windowsOf } from './window-states.ts';
 
@@ -21,9 +21,8 @@ export async function densityView(
     ...parametersOf(question),
     stepSeconds: range.stepSeconds,
   });
-  if (rows.every(({ requests }) => Number(requests) === 0)) {
-    await requireModel(client, filters.model);
-  }
+  const isEmpty = rows.every(({ requests }) => Number(requests) === 0);
+  const unknown = isEmpty ? await unknownNames(client, filters) : {};
   return {
     range: answeredRange(range, true),
     windows: windowsOf(range, bounds),
@@ -37,5 +36,6 @@ export async function densityView(
         .map(({ band, ...rest }) => ({ band, from_ms: bandFromMs(band), ...rest })),
     })),
     sql,
+    ...unknown,
   };
 }

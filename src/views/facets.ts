@@ -3,7 +3,7 @@ import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { facetParameters, facetValueOf, type StoredFacet } from '../sink/read-facets.ts';
 import type { FacetsAnswer } from './answers/facets.ts';
 import { answeredRange, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
@@ -37,7 +37,7 @@ export async function facetsView(
       levels: quantiles,
     }),
   );
-  if (rows.length === 0) await requireModel(client, model);
+  const unknown = rows.length === 0 ? await unknownNames(client, filters) : {};
   const whole = { ...range, fromSeconds, toSeconds, stepSeconds: toSeconds - fromSeconds };
   return {
     range: answeredRange(whole, false),
@@ -47,5 +47,6 @@ export async function facetsView(
       return { ...value, quantiles: [...value.quantiles] };
     }),
     sql,
+    ...unknown,
   };
 }

@@ -11,7 +11,7 @@ import {
 } from './objectives.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
 import { completeEnd, type RequestRate, requestRate } from './request-rate.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
@@ -83,7 +83,7 @@ export async function modelsView(
     // Bands are whole numbers, which add up to the same in any order.
     { isRepeatable: digests },
   );
-  if (rows.length === 0 && filters.model !== '') await requireModel(client, filters.model);
+  if (rows.length === 0) await unknownNames(client, filters);
   const [rates, learnt] = await Promise.all([
     readRates(client, question, rows),
     readDetectorBaselines(client, question, { rows, digests }),

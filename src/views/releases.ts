@@ -2,7 +2,7 @@ import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import { windowSeconds } from '../sink/read-tails.ts';
 import type { ReleasesAnswer } from './answers/releases.ts';
 import { answeredRange, isoTime, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
@@ -16,9 +16,10 @@ const mostRows = 1_000;
  */
 export async function releasesView(
   client: ClickHouseClient,
-  { range, bounds, filters: { model } }: Question,
+  { range, bounds, filters }: Question,
 ): Promise<ReleasesAnswer> {
   // 10-second windows are ordered by time: a day of them is read for all models.
+  const { model } = filters;
   const resolution = range.resolution === '10s' ? '1m' : range.resolution;
   type Columns = 'model' | 'version' | 'first_seconds' | 'last_seconds' | 'requests';
   const { rows, sql } = await viewRows<Record<Columns, string>>(client, 'view_releases', {
@@ -28,7 +29,7 @@ export async function releasesView(
     toSeconds: range.toSeconds,
     limit: mostRows,
   });
-  if (rows.length === 0 && model !== '') await requireModel(client, model);
+  if (rows.length === 0) await unknownNames(client, filters);
   const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
   return {
     range: answeredRange(range, false),

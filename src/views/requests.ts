@@ -3,7 +3,7 @@ import { standardStages } from '../base/dimensions.ts';
 import type { ClickHouseClient } from '../sink/clickhouse.ts';
 import type { RequestRow, RequestsAnswer } from './answers/requests.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
@@ -51,7 +51,7 @@ export async function requestsView(
     viewRows<Row>(client, 'view_requests', { ...of, stage, limit }),
     viewRows<TypicalRow>(client, 'view_typical_requests', { ...of, table, levels: typicalLevels }),
   ]);
-  if (typical.rows.length === 0) await requireModel(client, filters.model);
+  const unknown = typical.rows.length === 0 ? await unknownNames(client, filters) : {};
   const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
   return {
     range: answeredRange(range, false),
@@ -64,6 +64,7 @@ export async function requestsView(
       return { q, total_ms: row.total_ms, stages: inOrder(row.stage_means) };
     }),
     sql: slowest.sql,
+    ...unknown,
   };
 }
 

@@ -3,7 +3,7 @@ import { coarsePart } from '../sink/read-tails.ts';
 import type { TailRow, TailsAnswer } from './answers/tails.ts';
 import { baselineSlots, slotOf } from './baseline-slots.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
-import { requireModel } from './unknown-name.ts';
+import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { rangeState, stateOf, windowsOf } from './window-states.ts';
 
@@ -45,7 +45,8 @@ export async function tailsView(
 ): Promise<TailsAnswer> {
   const { range, bounds, filters, by } = question;
   const { rows, sql } = await (by === 'time' ? overTime : byValue)(client, question);
-  if (rows.every(({ requests }) => requests === 0)) await requireModel(client, filters.model);
+  const isEmpty = rows.every(({ requests }) => requests === 0);
+  const unknown = isEmpty ? await unknownNames(client, filters, question.stage) : {};
   const isStepped = by === 'time';
   const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
   return {
@@ -53,6 +54,7 @@ export async function tailsView(
     windows: windowsOf(isStepped ? range : whole, bounds),
     rows,
     sql,
+    ...unknown,
   };
 }
 

@@ -5,6 +5,7 @@ import {
   formatDuration,
   formatPlace,
   freeze,
+  hasRange,
   isRelative,
   linkTo,
   type Place,
@@ -40,7 +41,8 @@ describe('an address', () => {
   it.each([
     ['leaves defaults out', '/models/a?from=-6h&to=now&start=warm&stage=total', '/models/a'],
     ['drops keys that are not known', '/?x=1&from=-1h&__proto__=2', '/?from=-1h'],
-    ['drops times that cannot be read', '/?from=yesterday&to=-1x', '/'],
+    ['keeps times that cannot be read', '/?to=-1x&from=yesterday', '/?from=yesterday&to=-1x'],
+    ['reads weeks, milliseconds and parts, as the API does', '/?from=-1.5w', '/?from=-1.5w'],
     ['drops a value longer than any name', `/?model=${'a'.repeat(4_097)}`, '/'],
     ['writes keys in one order', '/?utc=1&from=-1h', '/?from=-1h&utc=1'],
     [
@@ -120,6 +122,81 @@ describe('an address', () => {
   });
 });
 
+describe('a time that cannot be read', () => {
+  it('is known beside the range that is shown instead, until another one is chosen', () => {
+    const place = parse('/models/a?from=-30x&to=now&b.from=soon');
+    expect(place.wrong).toEqual({ from: '-30x', 'b.from': 'soon' });
+    expect(rangeOf(place, nowMs)).toEqual({ fromMs: nowMs - 6 * hour, toMs: nowMs });
+    expect(formatPlace(withParams(place, { stage: 'queue' }))).toBe(
+      '/models/a?from=-30x&stage=queue&b.from=soon',
+    );
+    expect(formatPlace(withParams(place, { from: '-1h', to: undefined }))).toBe(
+      '/models/a?from=-1h&b.from=soon',
+    );
+    expect(formatPlace(linkTo(place, { view: 'now' }))).toBe('/');
+  });
+});
+
+describe('the way from an incident', () => {
+  const incident = parse('/incidents/5f2c?from=-1h');
+  const range = { from: '2026-11-25T10:00:00Z', to: '2026-11-25T11:00:00Z' };
+  const model = linkTo(
+    incident,
+    { view: 'model', model: 'ranker' },
+    { ...range, stage: 'queue', region: 'eu' },
+  );
+  const inRange = 'from=2026-11-25T10:00:00Z&to=2026-11-25T11:00:00Z';
+
+  it('to its model and a comparison, and back, keeps incident, range and stage', () => {
+    expect(formatPlace(model)).toBe(
+      `/models/ranker?${inRange}&incident=5f2c&region=eu&stage=queue`,
+    );
+    const comparison = linkTo(model, { view: 'compare' }, { model: 'ranker' });
+    expect(formatPlace(comparison)).toBe(
+      `/compare?${inRange}&incident=5f2c&model=ranker&region=eu&stage=queue`,
+    );
+    const back = `/incidents/5f2c?${inRange}&stage=queue`;
+    for (const place of [model, comparison]) {
+      expect(formatPlace(linkTo(place, { view: 'incident', id: '5f2c' }))).toBe(back);
+    }
+    expect(formatPlace(linkTo(comparison, { view: 'model', model: 'ranker' }))).toBe(
+      formatPlace(model),
+    );
+  });
+
+  it('ends at another model, another incident and the other views, which keep the range', () => {
+    const others = [
+      linkTo(model, { view: 'model', model: 'embedder' }),
+      linkTo(model, { view: 'incident', id: '77aa' }),
+      linkTo(model, { view: 'now' }),
+      linkTo(model, { view: 'pipeline' }),
+      linkTo(model, { view: 'compare' }),
+    ].map(formatPlace);
+    expect(others).toEqual([
+      `/models/embedder?${inRange}`,
+      `/incidents/77aa?${inRange}`,
+      `/?${inRange}`,
+      `/pipeline?${inRange}`,
+      `/compare?${inRange}`,
+    ]);
+  });
+});
+
+describe('the picker', () => {
+  it.each([
+    ['/', true],
+    ['/models/ranker', true],
+    ['/compare', true],
+    ['/compare?model=a&a.version=v1&b.version=v2', true],
+    ['/compare?model=a&a.from=-3h&a.to=-2h&b.from=-1h&b.to=now', false],
+    ['/incidents/5f2c', false],
+    ['/pipeline', false],
+    ['/nothing', false],
+  ])('is on a page that shows its range: %s', (path, expected) => {
+    expect(hasRange(parse(path))).toBe(expected);
+  });
+});
+
 describe('a range', () => {
   it('steps back from a relative one, which freezes it, by its length', () => {
     const back = stepRange(parse('/?from=-6h'), -1, nowMs);
@@ -158,6 +235,9 @@ describe('a range', () => {
     ['-90s', nowMs - 90_000],
     ['-3d', nowMs - 72 * hour],
     ['2026-11-25T11:00:00.500Z', nowMs - hour + 500],
+    ['-1.5h', nowMs - 1.5 * hour],
+    ['-2w', nowMs - 336 * hour],
+    ['-30x', undefined],
     ['-6', undefined],
     ['6h', undefined],
     ['2026-13-01', undefined],
@@ -200,7 +280,7 @@ describe('addresses that the server and messages know', () => {
     { view: 'compare' },
     { view: 'pipeline' },
   ] as const)('are the same as those of $view', (route) => {
-    expect(isPagePath(formatPlace({ route, params: {}, hash: '' }))).toBe(true);
+    expect(isPagePath(formatPlace({ route, params: {}, wrong: {}, hash: '' }))).toBe(true);
   });
 
   it.each(['/anomalies/a3f0', '/incidents', '/incidents/', '/incidents/a/b', '/now', '/models/'])(

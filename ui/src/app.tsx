@@ -4,6 +4,7 @@ import { Login } from './parts/login.tsx';
 import { PageTitle } from './parts/page-title.tsx';
 import { StaleNotice } from './parts/stale-notice.tsx';
 import { TopBar } from './parts/top-bar.tsx';
+import { WrongTimes } from './parts/wrong-times.tsx';
 import { hrefTo, onlyPanel, place } from './state/place.ts';
 import { CompareView } from './views/compare/compare-view.tsx';
 import { IncidentView } from './views/incident/incident-view.tsx';
@@ -20,6 +21,7 @@ export function App() {
       {health.value.needsLogin ? <Login /> : null}
       <main hidden={health.value.needsLogin}>
         <StaleNotice />
+        <WrongTimes />
         <View />
       </main>
       {!isOnly && <Help />}

@@ -5,8 +5,10 @@ import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
 import { blameText } from '../../detect/event/blame-text.ts';
 import { formatMs, quantileName } from '../../detect/event/format.ts';
 import { ofWorstSeries } from '../../detect/event/worst-series.ts';
+import { unknownText } from '../../series/unknown-name.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
+import { unknownIn } from '../../sink/read-seen-values.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { countOption, timeRange } from '../flag-values.ts';
@@ -50,16 +52,23 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
     const { fromMs } = timeRange(String(options.since), 'now', Date.now());
     const limit = countOption('--limit', options.limit, 1, 10_000);
     const found = await withClickHouse(config, 'read anomalies', async (client) => {
-      const { model, state } = options;
+      const { state } = options;
+      const model = typeof options.model === 'string' ? options.model : '';
       const events = await new AnomalyStore(client).since(fromMs, {
-        model: typeof model === 'string' ? model : '',
+        model,
         state: state === 'open' || state === 'resolved' ? state : '',
         limit,
       });
       const ids = options.deliveries === true ? events.map(({ id }) => id) : [];
-      return { events, deliveries: await new DeliveryStore(client).statusOf(ids) };
+      const deliveries = await new DeliveryStore(client).statusOf(ids);
+      return {
+        events,
+        deliveries,
+        unknown: events.length === 0 ? await unknownIn(client, { model }) : undefined,
+      };
     });
-    const { events, deliveries } = found;
+    const { events, deliveries, unknown } = found;
+    if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     const shown =
       options.deliveries === true ? { anomalies: events, deliveries } : { anomalies: events };
     if (options.json === true) io.out(`${JSON.stringify(shown)}\n`);

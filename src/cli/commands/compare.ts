@@ -5,6 +5,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { configuredMargin } from '../../compare/compare-options.ts';
 import { compareVersions } from '../../compare/compare-versions.ts';
 import type { NamedComparison } from '../../compare/comparison.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { askedComparison } from '../compare/asked-comparison.ts';
 import { compareMixes } from '../compare/compare-mixes.ts';
@@ -78,7 +79,7 @@ producers that are down, must not let a job go on.`,
       requestType: text(options.requestType),
       cold: options.cold === true,
     };
-    const { input, mixes, ...names } = await readCompared(config, asked, requests, io);
+    const { input, mixes, unknown, ...names } = await readCompared(config, asked, requests, io);
     const compareOptions = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
@@ -88,6 +89,7 @@ producers that are down, must not let a job go on.`,
       ...{ ...names, ...comparison },
       ...compareMixes(comparison, mixes),
     };
+    if (unknown !== undefined) io.err(`${visible(unknown)}\n`);
     print(compared, options, io);
     const isBad =
       options.requirePass === true ? compared.verdict !== 'pass' : compared.verdict === 'fail';

@@ -6,7 +6,14 @@ import type { Facet } from '../../base/facets.ts';
 import type { Config } from '../../config/schema.ts';
 import { formatMs } from '../../detect/event/format.ts';
 import type { Series } from '../../series/series-window.ts';
+import {
+  type AskedNames,
+  findUnknown,
+  type NamedThing,
+  unknownText,
+} from '../../series/unknown-name.ts';
 import { readFacets } from '../../sink/read-facets.ts';
+import { unknownIn } from '../../sink/read-seen-values.ts';
 import {
   type Resolution,
   readTails,
@@ -16,6 +23,7 @@ import {
   type TailsQuery,
 } from '../../sink/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
+import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
@@ -80,18 +88,23 @@ sql/queries/window_states.sql.`,
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
     const query = { ...range, ...filterOf(options), by: dimension };
-    const { rows, states } = await withClickHouse(config, 'read tails', async (client) => ({
-      rows: await readTails(client, query, resolution),
-      states: await readWindowStates(client, config, { ...range, resolution }),
-    }));
+    const { rows, states, unknown } = await withClickHouse(config, 'read tails', async (client) => {
+      const rows = await readTails(client, query, resolution);
+      const states = await readWindowStates(client, config, { ...range, resolution });
+      const isEmpty = rows.length === 0;
+      return {
+        rows,
+        states,
+        unknown: isEmpty ? await unknownIn(client, namesOf(query)) : undefined,
+      };
+    });
+    if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     if (options.json === true) {
       const from = new Date(range.fromMs).toISOString();
       const to = new Date(range.toMs).toISOString();
       io.out(`${JSON.stringify({ from, to, resolution, tails: rows, windows: states ?? null })}\n`);
     } else if (rows.length === 0) {
-      io.err(
-        'No requests in this range. Widen --since, or run `tailmark verify` to see what is stored.\n',
-      );
+      if (unknown === undefined) io.err(nothingText);
     } else {
       io.out(tailsTable(rows, io.color, dimension));
       if (states !== undefined) io.out(colorsOf(io).dim(statesLine(states, resolution)));
@@ -99,6 +112,9 @@ sql/queries/window_states.sql.`,
     return exitCodes.ok;
   },
 };
+
+const nothingText =
+  'No requests in this range. Widen --since, or run `tailmark verify` to see what is stored.\n';
 
 /** Prints the tails by a facet, of whole minutes. */
 async function printFacet(
@@ -113,21 +129,24 @@ async function printFacet(
     Math.ceil(toMs / 60_000) * 60,
   ];
   const { model, version } = filterOf(options);
-  const values = await withClickHouse(config, 'read tails', (client) =>
-    readFacets(client, {
+  const { values, unknown } = await withClickHouse(config, 'read tails', async (client) => {
+    const values = await readFacets(client, {
       ...{ model, version, fromSeconds, toSeconds },
       ...{ facets: [facet], levels: facetQuantiles },
-    }),
-  );
+    });
+    const asked = namesOf(filterOf(options));
+    return { values, unknown: values.length === 0 ? await unknownIn(client, asked) : undefined };
+  });
+  if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
   const rows = values.map(({ bands: _, ...value }) => value);
   if (options.json === true) {
     const [from, to] = [fromSeconds, toSeconds].map((s) => new Date(s * 1000).toISOString());
     io.out(`${JSON.stringify({ from, to, by: facet, tails: rows })}\n`);
-  } else if (rows.length === 0) {
+  } else if (rows.length === 0 && unknown === undefined) {
     io.err(
       `No request of ${model} in this range has ${facet}. Widen --since, or check what is sent.\n`,
     );
-  } else {
+  } else if (rows.length > 0) {
     io.out(renderFacetTails(rows, io.color));
   }
   return exitCodes.ok;
@@ -146,6 +165,10 @@ function filterOf(options: Options): Filter {
   };
 }
 
+function namesOf({ model, version, region, requestType, stage }: Filter): AskedNames {
+  return { model, version, region, request_type: requestType, stage };
+}
+
 /** Prints the tails of all events of a file. */
 async function printFile(
   config: Config,
@@ -156,19 +179,51 @@ async function printFile(
 ): Promise<ExitCode> {
   const filter = filterOf(options);
   const file = { path, stdin: io.stdin };
-  const isWanted = (series: Series, stage: string) => matches(filter, series, stage);
+  const names = new NamesOfFile();
+  const isWanted = (series: Series, stage: string) => {
+    names.add(series, stage);
+    return matches(filter, series, stage);
+  };
   const { tails, events, notCounted } = await readFileTails(config, file, isWanted, by);
+  const unknown =
+    tails.length === 0 ? await findUnknown(namesOf(filter), names.valuesOf) : undefined;
+  if (unknown !== undefined) io.err(`${visible(unknownText(unknown, 'is in the file'))}\n`);
   if (options.json === true) {
     io.out(`${JSON.stringify({ events, not_counted: notCounted, tails })}\n`);
     return exitCodes.ok;
   }
-  if (tails.length === 0) io.err('No requests of the file match. Leave out a filter.\n');
-  else io.out(tailsTable(tails, io.color, by));
+  if (tails.length === 0) {
+    if (unknown === undefined) io.err('No requests of the file match. Leave out a filter.\n');
+  } else io.out(tailsTable(tails, io.color, by));
   if (notCounted > 0) {
     const count = `${notCounted.toLocaleString('en-US')} of ${events.toLocaleString('en-US')} events`;
     io.err(`${count} not counted: rejected or late\n`);
   }
   return exitCodes.ok;
+}
+
+/** Names in the events of a file, by model. */
+class NamesOfFile {
+  readonly #values = new Map<string, Set<string>>();
+
+  add({ model, version, region, request_type }: Series, stage: string): void {
+    this.#add('model', '', model);
+    const values = { version, region, request_type, stage };
+    for (const thing of ['version', 'region', 'request_type', 'stage'] as const) {
+      this.#add(thing, model, values[thing]);
+      this.#add(thing, '', values[thing]);
+    }
+  }
+
+  readonly valuesOf = async (thing: NamedThing, model: string): Promise<readonly string[]> => [
+    ...(this.#values.get(`${thing} ${model}`) ?? []),
+  ];
+
+  #add(thing: NamedThing, model: string, value: string): void {
+    const key = `${thing} ${model}`;
+    const known = this.#values.get(key) ?? new Set();
+    this.#values.set(key, known.add(value));
+  }
 }
 
 /** As the query of the tables filters: '' matches any value. */

@@ -2,14 +2,18 @@ import { basename } from 'node:path';
 import { pairedFiles, readFileSide } from '../../backtest/file-side.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { CompareInput } from '../../compare/compare-versions.ts';
+import { type ComparedMinute, paired } from '../../compare/compared-minute.ts';
 import type { SideMix } from '../../compare/like-with-like.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Series } from '../../series/series-window.ts';
+import { findUnknown, type UnknownOne, unknownText } from '../../series/unknown-name.ts';
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import {
   longestComparisonMs,
   readComparison,
   requireComparable,
 } from '../../sink/read-comparison.ts';
+import { unknownIn } from '../../sink/read-seen-values.ts';
 import { readMixes, readSides } from '../../sink/read-sides.ts';
 import { readWindowStates } from '../../sink/windows/read-window-states.ts';
 import { readSideBands } from '../../views/comparison/compare.ts';
@@ -34,6 +38,8 @@ export interface Compared {
   readonly model: string;
   readonly version: string;
   readonly baseline: string;
+  /** A sentence on a name without a request, where that is why nothing is compared and the reason does not say so. */
+  readonly unknown?: string | undefined;
 }
 
 type Asked<Kind> = Extract<AskedComparison, { readonly kind: Kind }>;
@@ -68,7 +74,11 @@ async function comparedVersions(
     const fromSeconds = Math.min(...input.minutes.map(({ startMs }) => startMs)) / 1000;
     const side = (of: string) => ({ version: of, fromSeconds, toSeconds: fromSeconds });
     const sides = { ...of, ...minuteTable, coldStart, a: side(baseline), b: side(version) };
-    return { input, mixes: await readMixes(client, sides, input.minutes) };
+    // The reason names versions and models that are known.
+    const unknown = await unknownOf(client, of, input.minutes, []);
+    const isSaid = unknown?.thing === 'model';
+    const mixes = await readMixes(client, sides, input.minutes);
+    return { input, mixes, unknown: isSaid ? undefined : unknown && unknownText(unknown) };
   });
   return { ...read, model: of.model, version, baseline };
 }
@@ -94,12 +104,32 @@ async function comparedRanges(
       readSides(client, query),
       readSideBands(client, query),
     ]);
-    return { minutes, bands, mixes: await readMixes(client, query, minutes) };
+    const unknown = await unknownOf(client, of, minutes, [baseline, version]);
+    return {
+      ...{ minutes, bands, unknown: unknown && unknownText(unknown) },
+      mixes: await readMixes(client, query, minutes),
+    };
   });
   const names = { version: nameOf(version, asked.b), baseline: nameOf(baseline, asked.a) };
-  const { mixes, ...sides } = read;
+  const { mixes, unknown, ...sides } = read;
   const input = { candidate: version, baseline, ...sides, phrases };
-  return { input, mixes, model: of.model, ...names };
+  return { input, mixes, unknown, model: of.model, ...names };
+}
+
+/** The first name that no stored request has, where no minute has requests of both sides. */
+async function unknownOf(
+  client: ClickHouseClient,
+  { model, region, requestType }: Omit<ComparedRequests, 'cold'>,
+  minutes: readonly ComparedMinute[],
+  versions: readonly string[],
+): Promise<UnknownOne | undefined> {
+  if (minutes.some((minute) => paired(minute) !== undefined)) return undefined;
+  const of = { model, region, request_type: requestType };
+  for (const version of ['', ...versions]) {
+    const unknown = await unknownIn(client, { ...of, version });
+    if (unknown !== undefined) return unknown;
+  }
+  return undefined;
 }
 
 /** Both ranges in seconds, from whole minutes on and equally long. */
@@ -163,7 +193,12 @@ async function comparedFiles(
   };
   const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
   const mixes = [before.mix, now.mix] as const;
-  return { input, mixes, model: model === '' ? (models[0] ?? '') : model, ...names };
+  const unknown = await findUnknown({ model }, async () => models);
+  return {
+    ...{ input, mixes, ...names },
+    model: model === '' ? (models[0] ?? '') : model,
+    unknown: unknown && unknownText(unknown, 'is in the files'),
+  };
 }
 
 const quoted = (text: string) => JSON.stringify(text);

@@ -41,6 +41,12 @@ export const answerOf = <Row extends z.ZodType>(row: Row) =>
       .describe(
         'A query for ClickHouse that returns the numbers of `rows`, in their order. Copy and run it.',
       ),
+    unknown: z
+      .string()
+      .optional()
+      .describe(
+        'A sentence where the model has never had the version, region, request type or stage that is asked for: those that it has.',
+      ),
   });
 
 /** Dimensions that a view filters and splits by. */

@@ -12,7 +12,7 @@ import { type ComparedSide, readMixes, readSides, type SidesQuery } from '../../
 import type { CompareAnswer } from '../answers/compare.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { type Filters, isoTime, parametersOf } from '../question.ts';
-import { requireModel } from '../unknown-name.ts';
+import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
 import type { WindowBounds } from '../window-states.ts';
 import { comparedBlocks } from './compared-blocks.ts';
@@ -67,12 +67,10 @@ export async function compareView(
 ): Promise<CompareAnswer> {
   const query = queryOf(question);
   const { a, b, blockSeconds } = query;
-  const { filters } = question;
   const [minutes, { rows, sql }] = await Promise.all([
     readSides(client, query),
     readStages(client, query),
   ]);
-  if (minutes.length === 0) await requireModel(client, filters.model);
   const comparison = compareVersions(
     {
       ...{ candidate: b.version, baseline: a.version, minutes },
@@ -82,6 +80,7 @@ export async function compareView(
     },
     question.margin,
   );
+  const unknown = comparison.minutes === 0 ? await unknownSide(client, question) : undefined;
   const quantiles = levels.shown.map((q, i) => {
     const interval = comparison.quantiles.find((each) => each.q === q);
     return quantileOf(q, msOf(rows, 'a', totalStage, i), msOf(rows, 'b', totalStage, i), interval);
@@ -97,12 +96,25 @@ export async function compareView(
     b: sideOf(b, rows, 'b', query),
     verdict: comparison.verdict,
     title: comparisonTitle(comparison, quantiles),
-    reason: cleanText(comparison.reason, reasonChars),
+    reason: unknown ?? cleanText(comparison.reason, reasonChars),
     missing_requests: comparison.missing_requests,
     quantiles,
     stages: stagesOf(comparison, rows),
     ...{ mix, like_with_like, sql },
   };
+}
+
+/**
+ * A sentence on a side that has never had a request.
+ *
+ * @throws UnknownName for a model.
+ */
+async function unknownSide(client: ClickHouseClient, { filters, a, b }: CompareQuestion) {
+  for (const { version } of [a, b]) {
+    const { unknown } = await unknownNames(client, { ...filters, version });
+    if (unknown !== undefined) return unknown;
+  }
+  return undefined;
 }
 
 const reasonChars = 500;

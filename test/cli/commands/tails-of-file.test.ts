@@ -109,3 +109,16 @@ it.each([
   expect(exitCode).toBe(64);
   expect(err).toContain(reason);
 });
+
+it.each([
+  [['--model', 'rnker'], 'No request of model "rnker" is in the file. Known models: ranker.\n'],
+  [['--stage', 'forwrd'], 'No request has the stage "forwrd". Known stages: forward, total.\n'],
+  [
+    ['--model', 'ranker', '--region', 'c'],
+    'No request of model "ranker" has the region "c". Known regions: b, a.\n',
+  ],
+])('names what the file has where a flag names something else: %j', async (flags, sentence) => {
+  const { exitCode, out, err } = await run(['tails', '--input', path, ...flags]);
+  expect([exitCode, out]).toEqual([0, '']);
+  expect(err).toBe(`${sentence}1 of 1,001 events not counted: rejected or late\n`);
+});

@@ -3,6 +3,7 @@ import { shownName } from '../format/name.ts';
 import { decimal, formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
+import { place, setParams } from '../state/place.ts';
 import type { RequestRow, RequestsAnswer, TypicalRequest } from './answers.ts';
 import { stageClass } from './composition/stage-colors.ts';
 import { listedStages, type StageBar, stageBarsOf } from './geometry/request-bars.ts';
@@ -32,8 +33,11 @@ export function RequestList({ caption, requests, failed, ...rest }: Props) {
   const isFailed = ({ status }: RequestRow) => failed.some((known) => known.status === status);
   const answered = requests.filter((request) => !isFailed(request));
   const failures = requests.filter(isFailed);
-  const shown = hasAll.value ? answered : answered.slice(0, shownFirst);
-  const isOpen = hasFailed.value || answered.length === 0;
+  const opened = place.value.params.at;
+  const isOpened = (request: RequestRow) => keyOf(request) === opened;
+  const isBelow = answered.slice(shownFirst).some(isOpened);
+  const shown = hasAll.value || isBelow ? answered : answered.slice(0, shownFirst);
+  const isOpen = hasFailed.value || answered.length === 0 || failures.some(isOpened);
   return (
     <div class="chart chart-requests">
       {shown.length > 0 && <RequestTable {...rest} caption={caption} requests={shown} />}
@@ -80,7 +84,7 @@ function failuresText(failed: RequestsAnswer['failed']): string {
 type TableProps = Omit<Props, 'failed'>;
 
 function RequestTable({ caption, requests, typical, focus, stage = null }: TableProps) {
-  const opened = useSignal<string | null>(null);
+  const opened = place.value.params.at;
   const most = Math.max(1, ...requests.map(({ total_ms }) => total_ms));
   const { unit, format } = msFormat([most]);
   return (
@@ -112,17 +116,16 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
         </thead>
         <tbody>
           {requests.map((request) => {
-            const key = `${request.request_id} ${request.at}`;
-            const isOpen = opened.value === key;
+            const key = keyOf(request);
+            const isOpen = opened === key;
             return (
               <RequestLine
                 key={key}
                 {...{ request, typical, focus, stage, isOpen }}
                 total={format(request.total_ms)}
                 scale={most}
-                onToggle={() => {
-                  opened.value = isOpen ? null : key;
-                }}
+                unit={unit}
+                onToggle={() => setParams({ at: isOpen ? undefined : key }, { replace: true })}
               />
             );
           })}
@@ -132,19 +135,25 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
   );
 }
 
+/** A request in the address of the page, where it is the opened one. */
+function keyOf({ at, request_id }: RequestRow): string {
+  return `${at} ${request_id}`.trim();
+}
+
 interface LineProps {
   readonly request: RequestRow;
   readonly typical: readonly TypicalRequest[];
   readonly focus: string | null;
   readonly stage: string | null;
   readonly total: string;
+  readonly unit: string;
   readonly scale: number;
   readonly isOpen: boolean;
   readonly onToggle: () => void;
 }
 
 function RequestLine(props: LineProps) {
-  const { request, typical, focus, stage, total, scale, isOpen, onToggle } = props;
+  const { request, typical, focus, stage, total, unit, scale, isOpen, onToggle } = props;
   const stagesAt = (q: number) => typical.find((known) => known.q === q)?.stages ?? [];
   const bars = stageBarsOf(request.stages, request.total_ms, stagesAt(0.5), stagesAt(0.99));
   const worst = bars.reduce<StageBar | undefined>(
@@ -157,7 +166,7 @@ function RequestLine(props: LineProps) {
         <td>
           <Time at={request.at} />
         </td>
-        <td class="number">
+        <td class="number" data-unit={unit}>
           <Value value={request.total_ms}>{total}</Value>
         </td>
         <td class="requests-bar">

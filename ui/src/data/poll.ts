@@ -11,6 +11,13 @@ export interface Failure {
   readonly status: number | undefined;
   readonly text: string;
   readonly sinceMs: number;
+  /** What a name is of that is not stored, and the names that are, the most similar one first. */
+  readonly names?: ProblemNames | undefined;
+}
+
+export interface ProblemNames {
+  readonly unknown: string;
+  readonly known: readonly string[];
 }
 
 /** What is known of an answer. `answer` is the last one, also while asking again fails. */
@@ -21,6 +28,13 @@ export interface Polled<Answer> {
   readonly failure: Failure | undefined;
   /** Whether it can no longer change. */
   readonly isFinal: boolean;
+}
+
+/** An error of the API by RFC 9457. */
+interface Problem {
+  readonly detail?: unknown;
+  readonly unknown?: unknown;
+  readonly known?: unknown;
 }
 
 export interface PollPorts {
@@ -123,7 +137,7 @@ export class Poll<Answer> {
       const polled = { answer: fresh, asOfMs, failure: undefined, isFinal };
       return { polled, waitMs: isFinal ? undefined : pollMs };
     }
-    const problem = (await response.json().catch(() => ({}))) as { readonly detail?: unknown };
+    const problem = (await response.json().catch(() => ({}))) as Problem;
     const text =
       typeof problem.detail === 'string' ? problem.detail : `tailmark answered ${response.status}`;
     const retryAfterMs = Number(response.headers.get('retry-after') ?? 0) * 1000;
@@ -133,13 +147,18 @@ export class Poll<Answer> {
       isOurMistake && response.status !== 404
         ? undefined
         : Math.min(Math.max(pollMs, retryAfterMs || 0), maxWaitMs);
-    return { polled: this.#failed(response.status, text), waitMs };
+    const { unknown, known } = problem;
+    const names =
+      typeof unknown === 'string' && Array.isArray(known)
+        ? { unknown, known: known.map(String) }
+        : undefined;
+    return { polled: this.#failed(response.status, text, names), waitMs };
   }
 
   /** The last answer stays; a failure keeps the time of its beginning. */
-  #failed(status: number | undefined, text: string): Polled<Answer> {
+  #failed(status: number | undefined, text: string, names?: ProblemNames): Polled<Answer> {
     const { answer, asOfMs, failure } = this.#state.peek();
     const sinceMs = failure?.sinceMs ?? this.#ports.nowMs();
-    return { answer, asOfMs, failure: { status, text, sinceMs }, isFinal: false };
+    return { answer, asOfMs, failure: { status, text, sinceMs, names }, isFinal: false };
   }
 }

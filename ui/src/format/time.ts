@@ -81,6 +81,6 @@ export function formatAge(ms: number): string {
 
 /** `last 6 h` of `-6h`. */
 export function relativeName(text: string): string {
-  const [, amount = '', unit = ''] = /^-(\d+)(s|m|h|d)$/.exec(text) ?? [];
+  const [, amount = '', unit = ''] = /^-([\d.]+)(ms|s|m|h|d|w)$/.exec(text) ?? [];
   return `last ${amount} ${unit === 'm' ? 'min' : unit}`;
 }

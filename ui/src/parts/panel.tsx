@@ -1,11 +1,12 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
-import { useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import type { Answered } from '../data/use-answer.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
 import { Boundary } from './boundary.tsx';
 import { copy } from './copy.ts';
 import { DataTable, type TableOf } from './data-table.tsx';
+import { MoreMenu } from './more-menu.tsx';
 import { Time } from './time.tsx';
 
 export type PanelState = 'loading' | 'ready' | 'empty' | 'partial' | 'error';
@@ -21,7 +22,7 @@ interface PanelProps<Answer> {
   readonly empty?: (answer: Answer) => ComponentChildren | undefined;
   /** A sentence where a part of the answer is missing or can still change. */
   readonly partial?: (answer: Answer) => ComponentChildren | undefined;
-  /** The numbers that are drawn, for the button "Table". */
+  /** The numbers that are drawn, for "Show as a table". */
   readonly table?: (answer: Answer) => TableOf;
   /** Legend or switches, right of the title. */
   readonly tools?: ComponentChildren;
@@ -36,12 +37,13 @@ interface PanelProps<Answer> {
  */
 export function Panel<Answer>(props: PanelProps<Answer>) {
   const { name, title, answered, tools, minHeight } = props;
-  if (onlyPanel.value !== undefined && onlyPanel.value !== name) return null;
   const { answer, failure, asOfMs, isLoading } = answered.value;
   const empty = answer === undefined ? undefined : props.empty?.(answer);
   const partial = answer === undefined ? undefined : props.partial?.(answer);
   const state = stateOf({ isLoading, hasFailed: failure !== undefined, empty, partial });
   const hasRoom = minHeight !== undefined && (answer !== undefined || failure === undefined);
+  useArrival(name, answer !== undefined);
+  if (onlyPanel.value !== undefined && onlyPanel.value !== name) return null;
   const asTable = tablesOf(place.value.params.table).includes(name);
   return (
     <section
@@ -55,6 +57,7 @@ export function Panel<Answer>(props: PanelProps<Answer>) {
       <header class="panel-head">
         <h2 id={`${name}-title`}>{title}</h2>
         {tools !== undefined && <div class="panel-tools">{tools}</div>}
+        <PanelMenu name={name} hasTable={props.table !== undefined} sql={sqlOf(answer)} />
       </header>
       {failure !== undefined && (
         <p class="notice error" role="status">
@@ -80,68 +83,72 @@ export function Panel<Answer>(props: PanelProps<Answer>) {
           <Boundary answer={answer}>{props.children}</Boundary>
         )}
       </div>
-      <footer class="panel-foot">
-        <p class="partial-note">{partial}</p>
-        <PanelButtons name={name} hasTable={props.table !== undefined} sql={sqlOf(answer)} />
-      </footer>
+      {partial !== undefined && (
+        <footer class="panel-foot">
+          <p class="partial-note">{partial}</p>
+        </footer>
+      )}
     </section>
   );
 }
 
-interface ButtonsProps {
+interface ToolsProps {
   readonly name: string;
   readonly hasTable: boolean;
   readonly sql: string | undefined;
 }
 
-function PanelButtons({ name, hasTable, sql }: ButtonsProps) {
+/** What can be done with the numbers of a panel, behind one button. It says for two seconds what it did. */
+function PanelMenu({ name, hasTable, sql }: ToolsProps) {
+  const [said, setSaid] = useState('');
   const shown = tablesOf(place.value.params.table);
   const isTable = shown.includes(name);
-  const toggle = () => {
-    const next = isTable ? shown.filter((other) => other !== name) : [...shown, name];
-    setParams({ table: next.join(',') }, { replace: true });
+  const copyText = async (what: string, text: string) => {
+    setSaid((await copy(text)) ? `${what} copied` : 'The browser refused to copy');
+    setTimeout(() => setSaid(''), 2_000);
   };
+  const entries = [
+    ...(hasTable
+      ? [
+          {
+            label: 'Show as a table',
+            isOn: isTable,
+            run: () => {
+              const next = isTable ? shown.filter((other) => other !== name) : [...shown, name];
+              setParams({ table: next.join(',') }, { replace: true });
+            },
+          },
+        ]
+      : []),
+    ...(sql === undefined
+      ? []
+      : [
+          {
+            label: 'Copy the SQL that returns these numbers',
+            run: () => void copyText('SQL', sql),
+          },
+        ]),
+    {
+      label: 'Copy a link to this panel, over the range shown',
+      run: () => void copyText('Link', frozenHref(name)),
+    },
+  ];
   return (
-    <div class="panel-buttons">
-      {sql !== undefined && (
-        <CopyButton
-          label="SQL"
-          title="Copy the query that returns these numbers"
-          text={() => sql}
-        />
-      )}
-      {hasTable && (
-        <button type="button" class="small" aria-pressed={isTable} onClick={toggle}>
-          Table
-        </button>
-      )}
-      <CopyButton
-        label="Link"
-        title="Copy a link to this panel, over the range shown"
-        text={() => frozenHref(name)}
-      />
+    <div class="panel-menu">
+      <span role="status" class="hint">
+        {said}
+      </span>
+      <MoreMenu label="More of this panel" entries={entries} />
     </div>
   );
 }
 
-interface CopyProps {
-  readonly label: string;
-  readonly title: string;
-  readonly text: () => string;
-}
-
-/** A button that copies a text, and says for two seconds that it did. */
-function CopyButton({ label, title, text }: CopyProps) {
-  const [said, setSaid] = useState<string | undefined>(undefined);
-  const run = async () => {
-    setSaid((await copy(text())) ? 'Copied' : 'Not copied');
-    setTimeout(() => setSaid(undefined), 2_000);
-  };
-  return (
-    <button type="button" class="small" title={title} onClick={() => void run()}>
-      {said ?? label}
-    </button>
-  );
+/** Scrolls to the panel that the address names, once it is drawn. */
+function useArrival(name: string, isDrawn: boolean): void {
+  const isWanted = isDrawn && place.value.hash === name;
+  useEffect(() => {
+    if (isWanted) document.getElementById(name)?.scrollIntoView();
+  }, [isWanted, name]);
 }
 
 function stateOf(of: {

@@ -5,6 +5,7 @@ import { nowMs } from '../state/now.ts';
 import { firstDataMs, isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
 import { utc } from '../state/zone.ts';
+import { useDismiss } from './use-dismiss.ts';
 
 const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d', '-30d'] as const;
 
@@ -12,22 +13,7 @@ const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d'
 export function TimePicker() {
   const isOpen = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
-  useEffect(() => {
-    const close = (event: Event) => {
-      const isEscape = event instanceof KeyboardEvent && event.key === 'Escape';
-      const isOutside =
-        event.type === 'pointerdown' && !box.current?.contains(event.target as Node);
-      if (!isEscape && !isOutside) return;
-      if (isEscape && isOpen.peek()) box.current?.querySelector<HTMLElement>('.range')?.focus();
-      isOpen.value = false;
-    };
-    addEventListener('pointerdown', close);
-    addEventListener('keydown', close);
-    return () => {
-      removeEventListener('pointerdown', close);
-      removeEventListener('keydown', close);
-    };
-  }, [isOpen]);
+  useDismiss(box, isOpen, '.range');
   return (
     <div class="time-picker" ref={box}>
       <button

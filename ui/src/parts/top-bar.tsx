@@ -4,10 +4,11 @@ import { zoneName } from '../format/time.ts';
 import { copied, copyLink } from '../state/copied.ts';
 import { isHelpOpen } from '../state/keys.ts';
 import { nowMs } from '../state/now.ts';
-import { hrefTo, isLive, place } from '../state/place.ts';
+import { hrefTo, place } from '../state/place.ts';
 import { theme, toggleTheme } from '../state/theme.ts';
-import { rangeOf } from '../state/url.ts';
+import { hasRange, isOfTimes, isRelative, type Place, rangeOf } from '../state/url.ts';
 import { toggleUtc, utc } from '../state/zone.ts';
+import { type MenuEntry, MoreMenu } from './more-menu.tsx';
 import { Time } from './time.tsx';
 import { TimePicker } from './time-picker.tsx';
 
@@ -36,44 +37,10 @@ export function TopBar() {
           </a>
         ))}
       </nav>
-      <TimePicker />
+      {hasRange(place.value) && <TimePicker />}
       <Liveness />
-      <div class="switches">
-        <button
-          type="button"
-          title="UTC or local time  u"
-          aria-pressed={utc.value}
-          aria-label={`Times in ${zoneText()}; switch between UTC and local time`}
-          onClick={toggleUtc}
-        >
-          {zoneText()}
-        </button>
-        <button
-          type="button"
-          title="Copy a link with absolute times  c"
-          onClick={() => void copyLink()}
-        >
-          Copy link
-        </button>
-        <button
-          type="button"
-          title="Light or dark"
-          aria-label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
-          onClick={toggleTheme}
-        >
-          {theme.value === 'dark' ? '☀' : '☾'}
-        </button>
-        <button
-          type="button"
-          title="Keys  ?"
-          aria-label="Keys"
-          onClick={() => {
-            isHelpOpen.value = true;
-          }}
-        >
-          ?
-        </button>
-      </div>
+      <Switches />
+      <MoreMenu class="narrow-only" label="More of this page" entries={narrowEntries()} />
       <p class="toast" role="status">
         {copied.value}
       </p>
@@ -81,8 +48,61 @@ export function TopBar() {
   );
 }
 
+function Switches() {
+  return (
+    <div class="switches">
+      <button
+        type="button"
+        title="UTC or local time  u"
+        aria-pressed={utc.value}
+        aria-label={`Times in ${zoneText()}; switch between UTC and local time`}
+        onClick={toggleUtc}
+      >
+        {zoneText()}
+      </button>
+      <button
+        type="button"
+        title="Copy a link with absolute times  c"
+        onClick={() => void copyLink()}
+      >
+        Copy link
+      </button>
+      <button
+        type="button"
+        title="Light or dark"
+        aria-label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
+        onClick={toggleTheme}
+      >
+        {theme.value === 'dark' ? '☀' : '☾'}
+      </button>
+      <button type="button" title="Keys  ?" aria-label="Keys" onClick={openHelp}>
+        ?
+      </button>
+    </div>
+  );
+}
+
+/** The same where the bar has no room for them. */
+function narrowEntries(): MenuEntry[] {
+  return [
+    { label: `Times in UTC (now ${zoneText()})`, isOn: utc.value, run: toggleUtc },
+    { label: 'Copy a link with absolute times', run: () => void copyLink() },
+    { label: theme.value === 'dark' ? 'Light theme' : 'Dark theme', run: toggleTheme },
+    { label: 'Keys', run: openHelp },
+  ];
+}
+
+function openHelp(): void {
+  isHelpOpen.value = true;
+}
+
 function zoneText(): string {
   return zoneName(rangeOf(place.value, nowMs()).toMs, { utc: utc.value });
+}
+
+/** Whether what the page shows has ended: an incident and the pipeline follow the clock. */
+function isFixed(at: Place): boolean {
+  return isOfTimes(at) || (hasRange(at) && !isRelative(at));
 }
 
 /** Whether the page follows the clock, and how old it is where it cannot. */
@@ -91,8 +111,11 @@ function Liveness() {
   if (failure !== undefined) {
     return (
       <p class="liveness stale">
-        <i aria-hidden="true" /> {asOfMs === undefined ? 'no data' : 'as of '}
-        {asOfMs !== undefined && <Time at={asOfMs} />}
+        <i aria-hidden="true" />
+        <span>
+          {asOfMs === undefined ? 'no data' : 'as of '}
+          {asOfMs !== undefined && <Time at={asOfMs} />}
+        </span>
       </p>
     );
   }
@@ -102,7 +125,7 @@ function Liveness() {
     ? 'held'
     : !isAsking.value
       ? 'paused'
-      : !isLive.value
+      : isFixed(place.value)
         ? 'fixed'
         : isBehind
           ? 'behind'
@@ -116,7 +139,7 @@ function Liveness() {
   };
   return (
     <p class={`liveness ${text === 'behind' ? 'stale' : text}`} title={titles[text]}>
-      <i aria-hidden="true" /> {text}
+      <i aria-hidden="true" /> <span>{text}</span>
     </p>
   );
 }

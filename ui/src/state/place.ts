@@ -4,6 +4,7 @@ import {
   type Changes,
   formatPlace,
   freeze,
+  hasRange,
   isRelative,
   linkTo,
   type Place,
@@ -91,6 +92,7 @@ export function hrefWith(changes: Changes): string {
 }
 
 export function step(direction: -1 | 1): void {
+  if (!hasRange(current.value)) return;
   go(stepRange(current.value, direction, Date.now()));
 }
 

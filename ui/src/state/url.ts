@@ -16,7 +16,19 @@ export type Route =
 
 /** Keys of the query, in the order in which they are written. */
 const keys = [
-  ...['from', 'to', 'model', 'version', 'region', 'request_type', 'start', 'stage', 'q', 'by'],
+  ...[
+    'from',
+    'to',
+    'incident',
+    'model',
+    'version',
+    'region',
+    'request_type',
+    'start',
+    'stage',
+    'q',
+    'by',
+  ],
   ...['view', 'sort', 'filter', 'hide', 'table', 'at'],
   ...['a.version', 'b.version', 'a.from', 'a.to', 'b.from', 'b.to'],
   ...['only', 'utc', 'theme'],
@@ -33,6 +45,10 @@ const defaults: Readonly<Partial<Record<Key, string>>> = {
 const maxLength = 4096;
 /** Keys that a link to another view takes with it. */
 const carried: readonly Key[] = ['from', 'to', 'utc', 'theme'];
+/** Keys that it takes along from an incident to its model, and back. */
+const contextKeys: readonly Key[] = ['incident', 'stage'];
+/** Keys that it takes along between pages of one model. */
+const filterKeys: readonly Key[] = ['version', 'region', 'request_type', 'start'];
 
 export type Params = Readonly<Partial<Record<Key, string>>>;
 /** Changes to `Params`; undefined or an empty text removes a key. */
@@ -41,6 +57,8 @@ export type Changes = Readonly<Partial<Record<Key, string | undefined>>>;
 export interface Place {
   readonly route: Route;
   readonly params: Params;
+  /** Times that cannot be read: the page says so, and they stay in its address until a range is chosen. */
+  readonly wrong: Params;
   /** Panel to scroll to, without "#". */
   readonly hash: string;
 }
@@ -58,16 +76,25 @@ export function parsePlace(url: URL, nowMs: number): Place {
     const value = url.searchParams.get(key)?.trim() ?? '';
     if (value !== '' && value.length <= maxLength) params[key] = value;
   }
+  const wrong: Partial<Record<Key, string>> = {};
+  for (const key of timeKeys) {
+    const text = params[key];
+    if (text === undefined || timeOf(text, nowMs) !== undefined) continue;
+    wrong[key] = text;
+    delete params[key];
+  }
   for (const prefix of ['', 'a.', 'b.'] as const) {
     readRange(params, `${prefix}from`, `${prefix}to`, nowMs);
   }
   const hash = url.hash.slice(1);
-  return { route: parsePath(url.pathname), params: withoutDefaults(params), hash };
+  return { route: parsePath(url.pathname), params: withoutDefaults(params), wrong, hash };
 }
 
+const timeKeys = ['from', 'to', 'a.from', 'a.to', 'b.from', 'b.to'] as const;
+
 /** Path, query and hash of a place. */
-export function formatPlace({ route, params, hash }: Place): string {
-  const kept = withoutDefaults(params);
+export function formatPlace({ route, params, wrong, hash }: Place): string {
+  const kept: Params = { ...wrong, ...withoutDefaults(params) };
   const query = keys
     .filter((key) => kept[key] !== undefined)
     .map((key) => `${key}=${encodeValue(kept[key] ?? '')}`)
@@ -83,13 +110,56 @@ export function paramOf(params: Params, key: Key): string | undefined {
 export function withParams(place: Place, changes: Changes): Place {
   const params = { ...place.params, ...changes };
   const kept = Object.entries(params).filter(([, value]) => value !== undefined && value !== '');
-  return { ...place, params: withoutDefaults(Object.fromEntries(kept)) };
+  const wrong = Object.entries(place.wrong).filter(([key]) => !Object.hasOwn(changes, key));
+  return {
+    ...place,
+    params: withoutDefaults(Object.fromEntries(kept)),
+    wrong: Object.fromEntries(wrong),
+  };
 }
 
-/** Another view, over the same time. */
+/**
+ * Another view, over the same time. From an incident to its model, to comparisons and back a link takes the incident and
+ * the stage along; between pages of one model also which requests they are about.
+ */
 export function linkTo(place: Place, route: Route, changes: Changes = {}): Place {
-  const kept = carried.map((key) => [key, place.params[key]]);
-  return withParams({ route, params: {}, hash: '' }, { ...Object.fromEntries(kept), ...changes });
+  const keys = [...carried, ...sharedKeys(place, route, changes.model)];
+  const kept = keys.map((key) => [key, place.params[key]]);
+  const incident = place.route.view === 'incident' ? place.route.id : place.params.incident;
+  const hasIncident = keys.includes('incident') && route.view !== 'incident';
+  const context = { ...Object.fromEntries(kept), incident: hasIncident ? incident : undefined };
+  return withParams({ route, params: {}, wrong: {}, hash: '' }, { ...context, ...changes });
+}
+
+/** Keys that the page and the linked one share, beside the range. */
+function sharedKeys(place: Place, route: Route, linkedModel: string | undefined): readonly Key[] {
+  if (place.route.view === 'incident') return isOfModel(route) ? contextKeys : [];
+  const model = modelOf(place);
+  if (model === undefined) return [];
+  if (route.view === 'incident') return route.id === place.params.incident ? contextKeys : [];
+  const isSame = model === (route.view === 'model' ? route.model : linkedModel);
+  return isOfModel(route) && isSame ? [...contextKeys, ...filterKeys] : [];
+}
+
+function isOfModel({ view }: Route): boolean {
+  return view === 'model' || view === 'compare';
+}
+
+/** The model that a page is about. */
+export function modelOf({ route, params }: Place): string | undefined {
+  if (route.view === 'model') return route.model;
+  return route.view === 'compare' ? params.model : undefined;
+}
+
+/** Whether a comparison is of two times. */
+export function isOfTimes({ params }: Pick<Place, 'params'>): boolean {
+  return params['a.from'] !== undefined && params['b.from'] !== undefined;
+}
+
+/** Whether a page shows its range: an incident, two times and the pipeline have their own. */
+export function hasRange(place: Place): boolean {
+  const { view } = place.route;
+  return view === 'now' || view === 'model' || (view === 'compare' && !isOfTimes(place));
 }
 
 export function isRelative({ params }: Place): boolean {
@@ -137,10 +207,14 @@ export function absolute({ fromMs, toMs }: TimeRange): { from: string; to: strin
   return { from: formatAbsolute(fromMs), to: formatAbsolute(toMs) };
 }
 
+/** What `timeOf` reads, for who wrote something else. */
+export const timeForms =
+  'now, a duration ago such as -6h, -30m or -7d, RFC 3339 such as 2026-11-25T10:00:00Z, or milliseconds since 1970';
+
 /** Epoch milliseconds of `now`, `-90m`, epoch milliseconds or RFC 3339; undefined for anything else. */
 export function timeOf(text: string, nowMs: number): number | undefined {
   if (text === 'now') return nowMs;
-  const relative = /^-(\d{1,7})(s|m|h|d)$/.exec(text);
+  const relative = /^-(\d{1,7}(?:\.\d{1,3})?)(ms|s|m|h|d|w)$/.exec(text);
   if (relative !== null) return nowMs - Number(relative[1]) * unitMs(relative[2]);
   if (/^\d{1,15}$/.test(text)) return Number(text);
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text))
@@ -153,16 +227,13 @@ function isAbsoluteTime(text: string): boolean {
   return text !== 'now' && !text.startsWith('-');
 }
 
-/** Drops times that cannot be read, and settles both ends as relative or absolute. */
+/** Settles both ends as relative or absolute. */
 function readRange(
   params: Partial<Record<Key, string>>,
   from: 'from' | 'a.from' | 'b.from',
   to: 'to' | 'a.to' | 'b.to',
   nowMs: number,
 ): void {
-  for (const key of [from, to]) {
-    if (params[key] !== undefined && timeOf(params[key], nowMs) === undefined) delete params[key];
-  }
   const ends = [from, to].map((key) => params[key]).filter((text) => text !== undefined);
   if (!ends.some(isAbsoluteTime)) return;
   if (params[to] === undefined && from !== 'from') return;
@@ -205,8 +276,10 @@ export function formatDuration(ms: number): string {
   return `${seconds / size}${unit}`;
 }
 
+const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
+
 function unitMs(unit: string | undefined): number {
-  return unit === 'd' ? 86_400_000 : unit === 'h' ? 3_600_000 : unit === 'm' ? 60_000 : 1_000;
+  return unitsMs[unit as keyof typeof unitsMs];
 }
 
 function parsePath(path: string): Route {

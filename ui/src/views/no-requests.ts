@@ -6,19 +6,22 @@ interface Stepped {
   readonly range: Range;
   readonly windows: Windows;
   readonly rows: readonly { readonly requests: number }[];
+  /** A sentence on a name that the model has never had. */
+  readonly unknown?: string | undefined;
 }
 
 /**
- * Why an answer holds no request: five different sentences; undefined where it holds some.
+ * Why an answer holds no request: six different sentences; undefined where it holds some.
  *
  * @param stages of a model whose events have no total.
  */
 export function noRequests(
-  { rows, windows }: Stepped,
+  { rows, windows, unknown }: Stepped,
   model: string,
   stages: readonly string[] = [],
 ): string | undefined {
   if (rows.some(({ requests }) => requests > 0)) return undefined;
+  if (unknown !== undefined) return shownName(unknown);
   if (stages.length > 0) {
     return `No event of ${shownName(model)} in this range has a total. Choose one of its stages: ${shownName(stages.join(', '))}.`;
   }

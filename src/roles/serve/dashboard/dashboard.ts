@@ -125,6 +125,9 @@ function respondProblem(context: Context, error: unknown, { log }: DashboardSour
 function problemOf(error: unknown): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof ImpossibleQuestion) return new Problem(400, error.message);
-  if (error instanceof UnknownName) return new Problem(404, error.message);
+  if (error instanceof UnknownName) {
+    const { thing: unknown, known, message } = error;
+    return new Problem(404, message, undefined, unknown && { unknown, known });
+  }
   return outageProblem(error);
 }

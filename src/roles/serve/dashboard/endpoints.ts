@@ -13,6 +13,7 @@ import { pipelineAnswer } from '../../../views/answers/pipeline.ts';
 import { releasesAnswer } from '../../../views/answers/releases.ts';
 import { requestsAnswer } from '../../../views/answers/requests.ts';
 import { tailsAnswer } from '../../../views/answers/tails.ts';
+import { versionsAnswer } from '../../../views/answers/versions.ts';
 import { compareView } from '../../../views/comparison/compare.ts';
 import { compositionView } from '../../../views/composition.ts';
 import { densityView } from '../../../views/density.ts';
@@ -23,6 +24,7 @@ import { releasesView } from '../../../views/releases.ts';
 import { requestsView } from '../../../views/requests.ts';
 import { tailsBy, tailsView } from '../../../views/tails.ts';
 import { defaultSteps } from '../../../views/time-range.ts';
+import { versionsView } from '../../../views/versions.ts';
 import { type Endpoint, liveEndpoint, rangeEndpoint } from './endpoint.ts';
 import {
   anyModelParameter,
@@ -140,6 +142,8 @@ const facets = rangeEndpoint({
   view: facetsView,
 });
 
+const anyRequest = { version: '', requestType: '', region: '', start: 'all' } as const;
+
 const releases = rangeEndpoint({
   path: '/v1/releases',
   summary: 'Versions that were seen for the first time within a range.',
@@ -147,11 +151,19 @@ const releases = rangeEndpoint({
   answer: releasesAnswer,
   dependsOn: 'later windows',
   wishedSteps: defaultSteps,
-  question: ({ model }, common) => ({
-    ...common,
-    filters: { model, version: '', requestType: '', region: '', start: 'all' as const },
-  }),
+  question: ({ model }, common) => ({ ...common, filters: { ...anyRequest, model } }),
   view: releasesView,
+});
+
+const versions = rangeEndpoint({
+  path: '/v1/versions',
+  summary: 'Versions that had requests in a range, by model, the newest first.',
+  parameters: z.strictObject({ ...rangeParameters, ...anyModelParameter }),
+  answer: versionsAnswer,
+  dependsOn: 'later windows',
+  wishedSteps: defaultSteps,
+  question: ({ model }, common) => ({ ...common, filters: { ...anyRequest, model } }),
+  view: versionsView,
 });
 
 const composition = rangeEndpoint({
@@ -302,6 +314,6 @@ const pipeline = liveEndpoint({
 });
 
 export const endpoints: readonly Endpoint[] = [
-  ...[models, tails, composition, density, facets, requests, releases],
+  ...[models, tails, composition, density, facets, requests, releases, versions],
   ...[compare, anomalies, anomaly, pipeline],
 ];

@@ -1,5 +1,6 @@
 import { OpenAPIHono } from '@hono/zod-openapi';
 import { z } from 'zod';
+import { namedThings } from '../../../series/unknown-name.ts';
 import type { Endpoint } from './endpoint.ts';
 
 const problem = z
@@ -8,6 +9,11 @@ const problem = z
     title: z.string(),
     status: z.number().int(),
     detail: z.string().describe('What happened and what to do, in a sentence.'),
+    unknown: z.enum(namedThings).optional().describe('What the name is of that is not stored.'),
+    known: z
+      .array(z.string())
+      .optional()
+      .describe('At most 20 names that are stored, the most similar one first.'),
   })
   .describe('An error by RFC 9457.');
 

@@ -75,6 +75,7 @@ export function CompositionBars({ label, composition }: Props) {
               bar={bar}
               width={width}
               mean={format(bar.slice.mean_ms)}
+              unit={unit}
               classOf={(stage) => stageClass(stage, focus)}
               atStage={at !== null && at.row === i ? stages[at.column] : undefined}
               onPoint={(stage) => {
@@ -106,12 +107,13 @@ interface LineProps {
   readonly bar: SliceBar;
   readonly width: number;
   readonly mean: string;
+  readonly unit: string;
   readonly classOf: (stage: string) => string;
   readonly atStage: string | undefined;
   readonly onPoint: (stage: string | null) => void;
 }
 
-function SliceLine({ bar, width, mean, classOf, atStage, onPoint }: LineProps) {
+function SliceLine({ bar, width, mean, unit, classOf, atStage, onPoint }: LineProps) {
   const { slice, segments, baseline, scaleMs, isCut } = bar;
   const percent = (ms: number) => `${(ms / scaleMs) * 100}%`;
   return (
@@ -153,10 +155,10 @@ function SliceLine({ bar, width, mean, classOf, atStage, onPoint }: LineProps) {
           </div>
         )}
       </div>
-      <div class="slice-mean">
+      <div class="slice-mean" data-unit={unit}>
         <Value value={slice.mean_ms}>{mean}</Value>
       </div>
-      <div class="slice-n">
+      <div class="slice-n" data-unit="requests">
         <Value value={slice.requests}>{formatCount(slice.requests)}</Value>
       </div>
     </div>

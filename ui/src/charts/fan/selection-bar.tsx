@@ -2,7 +2,7 @@ import type { Signal } from '@preact/signals';
 import { formatRange } from '../../format/time.ts';
 import { nowMs } from '../../state/now.ts';
 import { hrefTo, hrefWith, place } from '../../state/place.ts';
-import { absolute } from '../../state/url.ts';
+import { absolute, modelOf } from '../../state/url.ts';
 import { utc } from '../../state/zone.ts';
 import type { TimeSpan } from '../geometry/step-grid.ts';
 
@@ -17,8 +17,7 @@ export function SelectionBar({ selected, onClear }: Props) {
   if (span === null) return null;
   const { fromMs, toMs } = span;
   const before = { fromMs: 2 * fromMs - toMs, toMs: fromMs };
-  const { route, params } = place.value;
-  const model = route.view === 'model' ? route.model : params.model;
+  const model = modelOf(place.value);
   const inTime = absolute(span);
   return (
     <div class="chart-selection" role="status">
@@ -31,10 +30,6 @@ export function SelectionBar({ selected, onClear }: Props) {
               { view: 'compare' },
               {
                 model,
-                version: params.version,
-                region: params.region,
-                request_type: params.request_type,
-                start: params.start,
                 'a.from': absolute(before).from,
                 'a.to': absolute(before).to,
                 'b.from': inTime.from,
@@ -44,9 +39,7 @@ export function SelectionBar({ selected, onClear }: Props) {
           >
             Compare with before
           </a>
-          <a href={hrefTo({ view: 'model', model }, { ...params, ...inTime, only: 'requests' })}>
-            Slowest requests
-          </a>
+          <a href={`${hrefTo({ view: 'model', model }, inTime)}#requests`}>Slowest requests</a>
         </>
       )}
       <button type="button" class="small" onClick={onClear}>

@@ -1,5 +1,10 @@
+import { useRef } from 'preact/hooks';
+import { formatAs } from '../../format/time.ts';
+import { utc } from '../../state/zone.ts';
+import { flagWidth, isLeft, joinFlags } from '../geometry/flags.ts';
 import { stackSpans } from '../geometry/lanes.ts';
 import type { TimeSpan } from '../geometry/step-grid.ts';
+import { useWidth } from './use-width.ts';
 
 /** An incident under a chart over time. */
 export interface LaneIncident {
@@ -32,9 +37,12 @@ const mostRows = 3;
 /** Incidents as bars and releases as flags, on the time axis of the chart above. */
 export function EventLane({ span, incidents, releases, gutters }: Props) {
   const { fromMs, toMs } = span;
+  const host = useRef<HTMLDivElement>(null);
+  const width = useWidth(host);
   const shown = incidents.filter((one) => one.fromMs < toMs && (one.toMs ?? toMs) > fromMs);
-  const flags = releases.filter(({ atMs }) => atMs >= fromMs && atMs < toMs);
-  if (shown.length === 0 && flags.length === 0) return null;
+  const flags = releases
+    .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
+    .sort((one, other) => one.atMs - other.atMs);
   const percent = (ms: number) =>
     ((Math.min(Math.max(ms, fromMs), toMs) - fromMs) / (toMs - fromMs)) * 100;
   const spans = shown.map((one) => ({ fromMs: one.fromMs, toMs: one.toMs ?? toMs }));
@@ -42,10 +50,15 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
   const depth = Math.min(mostRows, Math.max(0, ...rows.map((row) => row + 1)));
   const hidden = rows.filter((row) => row >= mostRows).length;
   const flagTop = depth * 12 + (depth === 0 ? 0 : 4);
+  const x = (ms: number) => (percent(ms) / 100) * width;
+  const labels = flags.map(({ atMs, version }) => ({ x: x(atMs), text: version }));
+  const groups = joinFlags(labels, width, joinedText);
   const height = flagTop + (flags.length === 0 ? 0 : 20);
   return (
     <div
+      ref={host}
       class="chart-lane"
+      hidden={shown.length === 0 && flags.length === 0}
       style={{ marginLeft: `${gutters.left}px`, marginRight: `${gutters.right}px` }}
     >
       <ul
@@ -73,29 +86,64 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
             </li>
           );
         })}
-        {flags.map((release, i) => {
-          const left = percent(release.atMs);
-          const next = percent(flags[i + 1]?.atMs ?? toMs);
-          return (
-            <li key={release.version}>
-              <a
-                class="chart-release"
-                data-side={left > 75 ? 'left' : 'right'}
-                href={release.href}
-                title={`Release ${release.version}: compare it with what was before`}
-                style={{
-                  left: `${left}%`,
-                  top: `${flagTop}px`,
-                  maxWidth: `${Math.max(4, left > 75 ? left : next - left)}%`,
-                }}
-              >
-                ⚑ {release.version}
-              </a>
-            </li>
-          );
-        })}
+        {groups.map((group) => (
+          <ReleaseFlag
+            key={group[0]}
+            releases={group.flatMap((i) => flags[i] ?? [])}
+            x={labels[group[0]]?.x ?? 0}
+            top={flagTop}
+            axisWidth={width}
+          />
+        ))}
       </ul>
       {hidden > 0 && <p class="chart-note">{hidden} more incidents: see the table.</p>}
     </div>
+  );
+}
+
+const joinedText = (count: number) => `${count} versions`;
+
+interface FlagProps {
+  /** In the order of time. Those that would stand on each other are one flag. */
+  readonly releases: readonly LaneRelease[];
+  readonly x: number;
+  readonly top: number;
+  readonly axisWidth: number;
+}
+
+/** The flag of a release, or of several at about the same time: their names show on hover and focus. */
+function ReleaseFlag({ releases, x, top, axisWidth }: FlagProps) {
+  const [first] = releases;
+  const newest = releases.at(-1);
+  if (first === undefined || newest === undefined) return null;
+  const isJoined = releases.length > 1;
+  const text = isJoined ? joinedText(releases.length) : first.version;
+  const names = releases.map(
+    ({ version, atMs }) => `${version} ${formatAs(atMs, 'time', { utc: utc.value })}`,
+  );
+  const what = isJoined
+    ? `${text} first seen: ${names.join(', ')}. Compare the newest with what was before`
+    : `Release ${first.version}: compare it with what was before`;
+  const side = isLeft(x, flagWidth(text), axisWidth) ? 'left' : 'right';
+  return (
+    <li>
+      <a
+        class="chart-release"
+        data-side={side}
+        href={newest.href}
+        aria-label={what}
+        {...(!isJoined && { title: what })}
+        style={{ left: `${x}px`, top: `${top}px` }}
+      >
+        ⚑ {text}
+        {isJoined && (
+          <span class="chart-release-names" aria-hidden="true">
+            {names.map((name) => (
+              <span key={name}>{name}</span>
+            ))}
+          </span>
+        )}
+      </a>
+    </li>
   );
 }

@@ -1,17 +1,19 @@
 import { questionPath, rangeParams } from '../../data/use-answer.ts';
-import { place } from '../../state/place.ts';
-import { paramOf } from '../../state/url.ts';
+import { isOfTimes, type Params, paramOf } from '../../state/url.ts';
 
-/** Address of the comparison that the page is about; undefined where nothing to compare is chosen yet. */
-export function compareQuestion(model: string): string | undefined {
-  const { params } = place.value;
+/**
+ * Address of a comparison of a model; undefined where nothing to compare is chosen.
+ *
+ * @param params what is compared, as the address of its page has it
+ */
+export function compareQuestion(model: string, params: Params): string | undefined {
   const isOfVersions = params['a.version'] !== undefined && params['b.version'] !== undefined;
-  const isOfTimes = params['a.from'] !== undefined && params['b.from'] !== undefined;
-  if (!isOfVersions && !isOfTimes) return undefined;
+  const ofTimes = isOfTimes({ params });
+  if (!isOfVersions && !ofTimes) return undefined;
   return questionPath('compare', {
     ...rangeParams(),
     model,
-    version: params.version,
+    version: ofTimes ? params.version : undefined,
     region: params.region,
     request_type: params.request_type,
     start: paramOf(params, 'start'),
@@ -22,4 +24,9 @@ export function compareQuestion(model: string): string | undefined {
     'b.from': params['b.from'],
     'b.to': params['b.to'],
   });
+}
+
+/** Which versions of a model, or of all, had requests in the range of the page. */
+export function versionsQuestion(model?: string): string {
+  return questionPath('versions', { ...rangeParams(), model });
 }

@@ -1,8 +1,9 @@
 import type { ReadonlySignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { ModelsAnswer } from '../../../../src/views/answers/models.ts';
+import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
-import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { type Answered, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { formatRange } from '../../format/time.ts';
@@ -10,47 +11,40 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
-import { hrefTo, onlyPanel, place } from '../../state/place.ts';
+import { onlyPanel, place, setParams } from '../../state/place.ts';
+import { isOfTimes } from '../../state/url.ts';
 import { utc } from '../../state/zone.ts';
-import { compareQuestion } from './compare-question.ts';
+import { IncidentContext } from '../incident-context.tsx';
+import { knownModels, UnknownModel } from '../unknown-model.tsx';
+import { CompareIndex } from './compare-index.tsx';
+import { compareQuestion, versionsQuestion } from './compare-question.ts';
+import { defaultSides } from './default-sides.ts';
 import { Sides } from './sides.tsx';
 import { StageChanges } from './stage-changes.tsx';
 
 /** Whether B is worse than A, for whom, and in which stage. */
 export function CompareView() {
   const { model } = place.value.params;
-  const models = useAnswer<ModelsAnswer>(
-    model === undefined ? questionPath('models', rangeParams()) : undefined,
-  );
-  if (model === undefined) return <ChooseModel answer={models.value.answer} />;
+  if (model === undefined) return <CompareIndex />;
   return <Comparison key={model} model={model} />;
 }
 
-function ChooseModel({ answer }: { readonly answer: ModelsAnswer | undefined }) {
-  return (
-    <>
-      <PageTitle text="Compare two versions or two times of a model" />
-      <ul class="choices" aria-label="Models">
-        {(answer?.rows ?? []).map(({ model }) => (
-          <li key={model}>
-            <a href={hrefTo({ view: 'compare' }, { model })}>{shownName(model)}</a>
-          </li>
-        ))}
-      </ul>
-    </>
-  );
-}
-
 function Comparison({ model }: { readonly model: string }) {
-  const question = compareQuestion(model);
+  const versions = useAnswer<VersionsAnswer>(versionsQuestion(model));
+  const rows = versions.value.answer?.rows;
+  useNewestSides(versions.value.isLoading ? undefined : rows);
+  const question = compareQuestion(model, place.value.params);
   const answered = useAnswer<CompareAnswer>(question);
   const isOnly = onlyPanel.value !== undefined;
+  const known = knownModels(versions.value.failure ?? answered.value.failure);
+  if (known !== undefined) return <UnknownModel model={model} known={known} view="compare" />;
   return (
     <>
       {!isOnly && (
         <>
-          <CompareTitle model={model} isAsked={question !== undefined} answered={answered} />
-          <Sides model={model} answer={answered.value.answer} />
+          <IncidentContext />
+          <CompareTitle {...{ model, rows, answered }} isAsked={question !== undefined} />
+          <Sides model={model} rows={rows ?? []} answer={answered.value.answer} />
         </>
       )}
       {question !== undefined && (
@@ -69,44 +63,71 @@ function Comparison({ model }: { readonly model: string }) {
   );
 }
 
+/** Opens with the newest version and the one before it; the address has them from then on. */
+function useNewestSides(rows: readonly VersionRow[] | undefined): void {
+  const at = place.value;
+  const sides = rows === undefined || isOfTimes(at) ? undefined : defaultSides(rows, at.params);
+  const key = JSON.stringify(sides);
+  useEffect(() => {
+    if (sides !== undefined) setParams(sides, { replace: true });
+  }, [key]);
+}
+
 interface Props {
   readonly answered: ReadonlySignal<Answered<CompareAnswer>>;
 }
 
-function CompareTitle({
-  model,
-  isAsked,
-  answered,
-}: Props & { readonly model: string; readonly isAsked: boolean }) {
-  const { answer } = answered.value;
-  if (!isAsked || answer === undefined) {
-    return (
-      <PageTitle
-        text={
-          isAsked ? `Comparing ${shownName(model)}` : `${shownName(model)}: choose what to compare`
-        }
-      />
-    );
-  }
-  return <PageTitle text={`${shownName(model)}: ${answer.title}`} />;
+interface TitleProps extends Props {
+  readonly model: string;
+  /** Versions with requests in the range; undefined before they are known. */
+  readonly rows: readonly VersionRow[] | undefined;
+  readonly isAsked: boolean;
 }
 
-/** Why the verdict is what it is, what is missing, and where the mixes differ. */
+function CompareTitle({ model, rows, isAsked, answered }: TitleProps) {
+  const { answer } = answered.value;
+  const name = shownName(model);
+  if (isAsked) {
+    return (
+      <PageTitle text={answer === undefined ? `Comparing ${name}` : `${name}: ${answer.title}`} />
+    );
+  }
+  if (rows === undefined) return <PageTitle text={name} />;
+  const [first] = rows;
+  const what =
+    first === undefined
+      ? 'no requests in this range'
+      : rows.length === 1
+        ? `one version in this range, ${shownName(first.version)}`
+        : 'choose two versions';
+  return <PageTitle text={`${name}: ${what}`} />;
+}
+
+/** Why the verdict is what it is, and where the mixes differ. */
 function Reason({ answered }: Props) {
   const { answer } = answered.value;
   if (answer === undefined) return null;
+  const isOfIncident = place.value.params.incident !== undefined && isOfTimes(place.value);
   return (
     <ul class="sentences reason">
-      <li>{answer.reason}</li>
-      {answer.verdict === 'inconclusive' && answer.missing_requests > 0 && (
+      {isOfIncident && (
         <li>
-          About {formatCount(answer.missing_requests)} more requests are needed for a verdict.
+          B is the time of the incident, {timeOf(answer.b)}; A is the time before it,{' '}
+          {timeOf(answer.a)}.
         </li>
       )}
+      <li>{answer.reason}</li>
       {answer.mix.map((text) => (
         <li key={text}>{text}</li>
       ))}
     </ul>
+  );
+}
+
+function timeOf({ from, to }: CompareAnswer['a']): string {
+  return formatRange(
+    { fromMs: Date.parse(from), toMs: Date.parse(to) },
+    { utc: utc.value, nowMs: nowMs() },
   );
 }
 
@@ -183,12 +204,7 @@ function SidesPanel({ answered }: Props) {
                 <td class="name">
                   <b>{name}</b> {side.label}
                 </td>
-                <td data-label="Time">
-                  {formatRange(
-                    { fromMs: Date.parse(side.from), toMs: Date.parse(side.to) },
-                    { utc: utc.value, nowMs: nowMs() },
-                  )}
-                </td>
+                <td data-label="Time">{timeOf(side)}</td>
                 <td class="number" data-label="Requests">
                   <Value value={side.requests}>{formatCount(side.requests)}</Value>
                 </td>

@@ -1,22 +1,21 @@
 import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
-import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import type { VersionRow } from '../../../../src/views/answers/versions.ts';
+import { shownName } from '../../format/name.ts';
 import { formatCount } from '../../format/number.ts';
 import { hrefTo, hrefWith, place, setParams } from '../../state/place.ts';
+import { isOfTimes } from '../../state/url.ts';
 
 interface Props {
   readonly model: string;
+  /** Versions with requests in the range, the newest first. */
+  readonly rows: readonly VersionRow[];
   readonly answer: CompareAnswer | undefined;
 }
 
 /** Which versions are compared, to choose from; or that two times are. */
-export function Sides({ model, answer }: Props) {
+export function Sides({ model, rows, answer }: Props) {
   const { params } = place.value;
-  const versions = useAnswer<TailsAnswer>(
-    questionPath('tails', { ...rangeParams(), model, by: 'version', q: '0.99' }),
-  );
-  const rows = versions.value.answer?.rows ?? [];
-  const isOfTimes = params['a.from'] !== undefined;
+  const ofTimes = isOfTimes(place.value);
   return (
     <form class="filters" aria-label="Sides" onSubmit={(event) => event.preventDefault()}>
       {(['a.version', 'b.version'] as const).map((key) => (
@@ -26,15 +25,17 @@ export function Sides({ model, answer }: Props) {
             value={params[key] ?? ''}
             onChange={(event) => setParams({ [key]: event.currentTarget.value })}
           >
-            <option value="" selected={params[key] === undefined}>
-              {isOfTimes ? 'all versions' : 'choose a version'}
-            </option>
+            {(ofTimes || params[key] === undefined) && (
+              <option value="" selected={params[key] === undefined}>
+                {ofTimes ? 'all versions' : 'choose a version'}
+              </option>
+            )}
             {withChosen(
-              rows.map(({ by }) => by),
+              rows.map(({ version }) => version),
               params[key],
             ).map((version) => (
               <option key={version} value={version} selected={version === params[key]}>
-                {version}
+                {shownName(version)}
                 {requestsOf(rows, version)}
               </option>
             ))}
@@ -42,7 +43,7 @@ export function Sides({ model, answer }: Props) {
         </label>
       ))}
       {answer !== undefined && <a href={hrefWith(swapped(params))}>Swap</a>}
-      {isOfTimes && (
+      {ofTimes && (
         <a
           href={hrefWith({
             'a.from': undefined,
@@ -54,11 +55,11 @@ export function Sides({ model, answer }: Props) {
           Compare versions instead
         </a>
       )}
-      <a href={hrefTo({ view: 'model', model })}>{model}</a>
-      {rows.length === 1 && !isOfTimes && (
+      <a href={hrefTo({ view: 'model', model })}>What {shownName(model)} is made of</a>
+      {rows.length === 1 && !ofTimes && (
         <span class="hint">
           This range has one version only. Choose a longer one, or select a time in the chart of{' '}
-          {model}.
+          {shownName(model)}.
         </span>
       )}
     </form>
@@ -69,8 +70,8 @@ function withChosen(versions: readonly string[], chosen: string | undefined): re
   return chosen === undefined || versions.includes(chosen) ? versions : [chosen, ...versions];
 }
 
-function requestsOf(rows: TailsAnswer['rows'], version: string): string {
-  const row = rows.find(({ by }) => by === version);
+function requestsOf(rows: readonly VersionRow[], version: string): string {
+  const row = rows.find((known) => known.version === version);
   return row === undefined ? '' : ` (${formatCount(row.requests)})`;
 }
 

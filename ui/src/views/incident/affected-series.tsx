@@ -90,10 +90,10 @@ function SeriesTable({
                   )}
                 </td>
                 <td data-label={isMs ? 'Stage' : 'Measured'}>{row.measured}</td>
-                <td class="number" data-label={headOf('Observed')}>
+                <td class="number" data-label="Observed" data-unit={isMs ? column.unit : undefined}>
                   <Value value={row.observed}>{format(row.observed)}</Value>
                 </td>
-                <td class="number" data-label={headOf('Baseline')}>
+                <td class="number" data-label="Baseline" data-unit={isMs ? column.unit : undefined}>
                   <Value value={row.baseline}>{format(row.baseline)}</Value>
                 </td>
                 <td class="number" data-label="Ratio">

@@ -83,7 +83,11 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
       <p class="incident-links">
         {model !== '' && (
           <>
-            <a href={hrefTo({ view: 'model', model }, range)}>What {shownName(model)} is made of</a>
+            <a
+              href={hrefTo({ view: 'model', model }, { ...range, stage: dashboard.measured_stage })}
+            >
+              What {shownName(model)} is made of
+            </a>
             <a
               href={hrefTo(
                 { view: 'compare' },

@@ -10,6 +10,8 @@ import { Time } from '../../parts/time.tsx';
 import { ShownRange } from '../../parts/windows-note.tsx';
 import { firstDataMs, hrefTo, onlyPanel, place } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
+import { IncidentContext } from '../incident-context.tsx';
+import { knownModels, UnknownModel } from '../unknown-model.tsx';
 import { CompositionPanel } from './composition-panel.tsx';
 import { FacetsPanel } from './facets-panel.tsx';
 import { ModelFilters } from './model-filters.tsx';
@@ -37,6 +39,8 @@ export function ModelView({ model }: { readonly model: string }) {
     start: useAnswer<TailsAnswer>(splitQuestion(model, 'start')),
   };
   const stagesOnly = useStagesOnly(model, composition);
+  const known = knownModels(overall.value.failure);
+  if (known !== undefined) return <UnknownModel model={model} known={known} view="model" />;
   const parts = composition.value.answer?.rows.at(-1)?.parts.map((part) => part.stage) ?? [];
   const stages = parts.length > 0 ? parts : stagesOnly;
   const valuesOf = (by: (typeof splitNames)[number]) =>
@@ -45,10 +49,8 @@ export function ModelView({ model }: { readonly model: string }) {
     <>
       {onlyPanel.value === undefined && (
         <>
-          <ModelTitle
-            {...{ model, overall, composition, stagesOnly }}
-            versions={busiestVersions(splits.version.value.answer)}
-          />
+          <IncidentContext />
+          <ModelTitle {...{ model, overall, composition, stagesOnly }} />
           <OpenIncident anomalies={anomalies} />
           <ModelFilters
             values={{
@@ -74,10 +76,9 @@ interface TitleProps {
   readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
   readonly composition: ReadonlySignal<Answered<CompositionAnswer>>;
   readonly stagesOnly: readonly string[];
-  readonly versions: Readonly<Partial<Record<'a.version' | 'b.version', string>>>;
 }
 
-function ModelTitle({ model, overall, composition, stagesOnly, versions }: TitleProps) {
+function ModelTitle({ model, overall, composition, stagesOnly }: TitleProps) {
   const { answer } = overall.value;
   const stage = paramOf(place.value.params, 'stage');
   const row = answer?.rows.find(({ by }) => by === stage);
@@ -95,21 +96,11 @@ function ModelTitle({ model, overall, composition, stagesOnly, versions }: Title
       })}
     >
       {answer !== undefined && <ShownRange answer={answer} />}
-      <a class="hint" href={hrefTo({ view: 'compare' }, { model, ...versions })}>
+      <a class="hint" href={hrefTo({ view: 'compare' }, { model, version: undefined })}>
         Compare versions
       </a>
     </PageTitle>
   );
-}
-
-/** The two versions with the most requests, the older name first; none where there is one only. */
-function busiestVersions(answer: TailsAnswer | undefined) {
-  const rows = [...(answer?.rows ?? [])].sort((x, y) => y.requests - x.requests).slice(0, 2);
-  const names = rows
-    .map(({ by }) => by)
-    .sort((x, y) => x.localeCompare(y, 'en', { numeric: true }));
-  const [a, b] = names;
-  return a === undefined || b === undefined ? {} : { 'a.version': a, 'b.version': b };
 }
 
 /** "the last 6 h", or how long an absolute range is. */

@@ -1,0 +1,104 @@
+import { useSignal } from '@preact/signals';
+import { useEffect, useId, useRef } from 'preact/hooks';
+import { useDismiss } from './use-dismiss.ts';
+
+export interface MenuEntry {
+  readonly label: string;
+  /** Of an entry that is on or off; undefined for one that does something once. */
+  readonly isOn?: boolean | undefined;
+  readonly run: () => void;
+}
+
+interface Props {
+  /** What the menu is of, for who does not see where it stands. */
+  readonly label: string;
+  readonly entries: readonly MenuEntry[];
+  readonly class?: string;
+}
+
+/** A button "⋯" with a menu, by pointer and by keyboard. */
+export function MoreMenu({ label, entries, class: name = '' }: Props) {
+  const isOpen = useSignal(false);
+  const box = useRef<HTMLDivElement>(null);
+  const id = useId();
+  useDismiss(box, isOpen, '.more-button');
+  const run = (entry: MenuEntry) => {
+    isOpen.value = false;
+    box.current?.querySelector<HTMLElement>('.more-button')?.focus();
+    entry.run();
+  };
+  return (
+    <div class={`more-menu ${name}`} ref={box}>
+      <button
+        type="button"
+        class="more-button"
+        title={label}
+        aria-label={label}
+        aria-haspopup="menu"
+        aria-expanded={isOpen.value}
+        aria-controls={isOpen.value ? id : undefined}
+        onClick={() => {
+          isOpen.value = !isOpen.value;
+        }}
+      >
+        ⋯
+      </button>
+      {isOpen.value && (
+        <Entries
+          {...{ id, label, entries, run }}
+          leave={() => {
+            isOpen.value = false;
+          }}
+        />
+      )}
+    </div>
+  );
+}
+
+function roleOf({ isOn }: MenuEntry) {
+  return isOn === undefined
+    ? ({ role: 'menuitem' } as const)
+    : ({ role: 'menuitemcheckbox', 'aria-checked': isOn } as const);
+}
+
+interface EntriesProps extends Pick<Props, 'label' | 'entries'> {
+  readonly id: string;
+  readonly run: (entry: MenuEntry) => void;
+  readonly leave: () => void;
+}
+
+function Entries({ id, label, entries, run, leave }: EntriesProps) {
+  const list = useRef<HTMLDivElement>(null);
+  const buttons = () => [...(list.current?.querySelectorAll('button') ?? [])];
+  useEffect(() => buttons()[0]?.focus(), []);
+  const move = (event: KeyboardEvent) => {
+    const all = buttons();
+    const at = all.findIndex((button) => button.matches(':focus'));
+    const last = all.length - 1;
+    const next = {
+      ArrowDown: at === last ? 0 : at + 1,
+      ArrowUp: at <= 0 ? last : at - 1,
+      Home: 0,
+      End: last,
+    }[event.key];
+    if (event.key === 'Tab') leave();
+    if (next === undefined) return;
+    event.preventDefault();
+    all[next]?.focus();
+  };
+  return (
+    <div ref={list} id={id} class="more-entries" role="menu" aria-label={label} onKeyDown={move}>
+      {entries.map((entry) => (
+        <button
+          key={entry.label}
+          type="button"
+          tabIndex={-1}
+          {...roleOf(entry)}
+          onClick={() => run(entry)}
+        >
+          {entry.label}
+        </button>
+      ))}
+    </div>
+  );
+}

@@ -1,0 +1,114 @@
+import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
+import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
+import { useAnswer } from '../../data/use-answer.ts';
+import { shownName } from '../../format/name.ts';
+import { plural } from '../../format/number.ts';
+import { PageTitle } from '../../parts/page-title.tsx';
+import { Panel } from '../../parts/panel.tsx';
+import { ShownRange } from '../../parts/windows-note.tsx';
+import { hrefTo, onlyPanel } from '../../state/place.ts';
+import { compareQuestion, versionsQuestion } from './compare-question.ts';
+import { byModel, defaultSides, liveVersions } from './default-sides.ts';
+
+/** Comparisons of one page: each reads two versions of a model. The others are a click away. */
+const mostCompared = 6;
+
+/** Which models have two versions with requests now, and how the newest compares with the one before it. */
+export function CompareIndex() {
+  const answered = useAnswer<VersionsAnswer>(versionsQuestion());
+  const { answer } = answered.value;
+  const models = [...byModel(answer?.rows ?? [])];
+  const compared = models
+    .filter(([, rows]) => liveVersions(rows).length >= 2)
+    .sort(([, x], [, y]) => requestsOf(y) - requestsOf(x));
+  const others = models.filter(([, rows]) => liveVersions(rows).length < 2);
+  return (
+    <>
+      {onlyPanel.value === undefined && <PageTitle text={titleOf(answer, compared.length)} />}
+      {answer !== undefined && <ShownRange answer={answer} />}
+      <Panel
+        name="versions"
+        title="The newest version against the one before it"
+        answered={answered}
+        empty={() =>
+          compared.length === 0
+            ? 'No model has two versions with requests at the end of this range.'
+            : undefined
+        }
+        table={({ rows }) => ({
+          heads: ['model', 'version', 'first seen', 'last seen', 'requests', 'live'],
+          rows: rows.map((row) => [
+            ...[row.model, row.version, row.first_seen, row.last_seen],
+            ...[row.requests, row.is_live ? 'yes' : 'no'],
+          ]),
+        })}
+      >
+        {() => (
+          <ul class="verdicts">
+            {compared.map(([model, rows], i) => (
+              <Compared key={model} model={model} rows={rows} isAsked={i < mostCompared} />
+            ))}
+          </ul>
+        )}
+      </Panel>
+      {onlyPanel.value === undefined && others.length > 0 && (
+        <section class="others">
+          <h2>Other models</h2>
+          <ul class="choices" aria-label="Other models">
+            {others.map(([model, rows]) => (
+              <li key={model}>
+                <a data-row href={hrefTo({ view: 'compare' }, { model })}>
+                  {shownName(model)}
+                </a>{' '}
+                <span class="hint">{plural(rows.length, 'version')} in this range</span>
+              </li>
+            ))}
+          </ul>
+        </section>
+      )}
+    </>
+  );
+}
+
+function requestsOf(rows: readonly VersionRow[]): number {
+  return rows.reduce((sum, { requests }) => sum + requests, 0);
+}
+
+function titleOf(answer: VersionsAnswer | undefined, compared: number): string {
+  if (answer === undefined) return 'Compare versions';
+  if (answer.rows.length === 0) return 'Nothing to compare: no requests in this range';
+  return compared === 0
+    ? 'No model has two versions live'
+    : `${plural(compared, 'model has', 'models have')} two versions live`;
+}
+
+interface Props {
+  readonly model: string;
+  readonly rows: readonly VersionRow[];
+  readonly isAsked: boolean;
+}
+
+function Compared({ model, rows, isAsked }: Props) {
+  const sides = defaultSides(rows, {}) ?? {};
+  const { 'a.version': a = '', 'b.version': b = '' } = sides;
+  const answered = useAnswer<CompareAnswer>(
+    isAsked ? compareQuestion(model, { 'a.version': a, 'b.version': b }) : undefined,
+  );
+  const { answer, failure } = answered.value;
+  return (
+    <li class="verdict-row">
+      <a data-row href={hrefTo({ view: 'compare' }, { model, ...sides })}>
+        {shownName(model)}
+      </a>
+      <span class="hint">
+        B {shownName(b)} against A {shownName(a)}
+      </span>
+      {answer !== undefined && (
+        <span class={`tag verdict-${answer.verdict}`}>{answer.verdict}</span>
+      )}
+      <p>
+        {answer?.title ?? failure?.text ?? (isAsked ? 'Comparing…' : 'Open it to compare them.')}
+      </p>
+    </li>
+  );
+}

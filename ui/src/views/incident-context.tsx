@@ -1,0 +1,27 @@
+import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
+import { questionPath, useAnswer } from '../data/use-answer.ts';
+import { shownName } from '../format/name.ts';
+import { hrefTo, place } from '../state/place.ts';
+
+/** The way back to the incident from which one came here; nothing where one did not. */
+export function IncidentContext() {
+  const id = place.value.params.incident;
+  const answered = useAnswer<AnomalyAnswer>(
+    id === undefined ? undefined : questionPath(`anomalies/${encodeURIComponent(id)}`, {}),
+  );
+  if (id === undefined) return null;
+  const event = answered.value.answer?.event;
+  return (
+    <nav class="incident-context" aria-label="Incident">
+      <a href={hrefTo({ view: 'incident', id })}>← Incident</a>
+      {event !== undefined && (
+        <>
+          <span class={`tag ${event.resolved_at === null ? event.severity : 'resolved'}`}>
+            {event.severity}, {event.resolved_at === null ? 'open' : 'resolved'}
+          </span>
+          <span class="hint">{shownName(event.summary)}</span>
+        </>
+      )}
+    </nav>
+  );
+}
