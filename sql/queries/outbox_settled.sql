@@ -7,7 +7,13 @@ SELECT
     maxIf(revision, outcome = 'accepted') AS accepted_revision,
     argMaxIf(state, (revision, at), outcome = 'accepted') AS accepted_state,
     groupUniqArrayIf(severity, outcome = 'accepted') AS accepted_severities,
-    argMaxIf(memory, (revision, at), outcome = 'accepted') AS accepted_memory,
+    -- An accepted revision that expired for some recipients is not tried again for them.
+    if(
+        maxIf(revision, outcome = 'expired') = accepted_revision
+            AND maxIf((revision, at), outcome = 'expired') > maxIf((revision, at), outcome = 'accepted'),
+        '',
+        argMaxIf(memory, (revision, at), outcome = 'accepted')
+    ) AS accepted_memory,
     toUnixTimestamp64Milli(maxIf(at, outcome = 'accepted')) AS accepted_ms
 FROM deliveries
 WHERE receiver IN {receivers:Array(String)}

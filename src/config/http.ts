@@ -1,6 +1,6 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { hostAndPort } from './setting-types.ts';
+import { duration, hostAndPort, hour, second } from './setting-types.ts';
 
 /** What machines ask; each can be left open to all. */
 const machineRequests = ['verdict', 'gate', 'autoscale', 'mutes'] as const;
@@ -48,15 +48,17 @@ const auth = z
       .min(1)
       .optional()
       .describe(
-        'Requests of machines that need no login: verdict, gate, autoscale, mutes (to list them).',
+        'Requests of machines that everybody may make, from everywhere: verdict, gate, autoscale, mutes (to list them).',
       ),
   })
-  .refine(({ tokens_file, proxy }) => tokens_file !== undefined || proxy !== undefined, {
-    error: 'must hold tokens_file or proxy',
-  })
+  .refine(
+    ({ tokens_file, proxy, open }) =>
+      tokens_file !== undefined || proxy !== undefined || open !== undefined,
+    { error: 'must hold tokens_file, proxy or open' },
+  )
   .optional()
   .describe(
-    'Who may read the dashboard and the API. Without it they answer on loopback addresses only; health, metrics and requests of machines answer everywhere.',
+    'Who may read the dashboard and the API. Without tokens_file or proxy they answer on loopback addresses only, but for what open names. Health and metrics answer everywhere.',
   );
 
 /** Left to a process with the role `serve`: others may run beside it with the same configuration. */
@@ -77,6 +79,12 @@ export const http = z
       .describe(
         'Origins whose pages may embed panels of the dashboard (`?only=PANEL`). None where it is not set.',
       ),
+    keep_alive_timeout: duration('75s', second, hour).describe(
+      'How long an idle connection is kept. Must be longer than the idle time-out of a balancer in front of it, which else gets a closed connection and answers 502: 60 s of an ALB or nginx, 600 s of a Google balancer.',
+    ),
+    request_timeout: duration('2m', second, hour).describe(
+      'How long a client may take to send a request; at least 5 s longer than keep_alive_timeout in effect.',
+    ),
     operator_token: z
       .string()
       .min(16)

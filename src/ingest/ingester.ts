@@ -79,7 +79,7 @@ export class Ingester implements SourceHandler {
     const { config, log, metrics } = options;
     this.#source = source;
     const requests = metrics.schemaRequests;
-    this.#schemas = openRegistry(config, { clock, log, requests });
+    this.#schemas = openRegistry(config, { clock, log, requests, waitsForNew: true });
     this.#lasting = new LastingError(config.clickhouse, 'find out where to begin');
     this.#context = {
       ...options,

@@ -15,6 +15,12 @@ export interface FetchFailure {
   readonly retryAfterMs?: number | undefined;
 }
 
+/** Why there is no schema. */
+export interface NotFound extends MissingSchema {
+  /** The registry does not know it, and may come to know it. */
+  readonly mayCome: boolean;
+}
+
 const reference = z.object({
   name: z.string(),
   subject: z.string(),
@@ -41,7 +47,7 @@ const missingCodes: ReadonlySet<unknown> = new Set([40401, 40402, 40403]);
 export async function fetchSchema(
   http: RegistryHttp,
   id: SchemaId,
-): Promise<RegisteredSchema | MissingSchema | FetchFailure> {
+): Promise<RegisteredSchema | NotFound | FetchFailure> {
   const path = typeof id === 'number' ? `schemas/ids/${id}` : `schemas/guids/${id}`;
   const main = await request(http, path, 'the registry has none with that id');
   if (!('schema' in main)) return main;
@@ -58,13 +64,14 @@ async function follow(
   seen: Set<string>,
   found: ReferencedSchema[],
   depth: number,
-): Promise<MissingSchema | FetchFailure | undefined> {
+): Promise<NotFound | FetchFailure | undefined> {
   for (const each of references ?? []) {
     if (seen.has(each.name)) continue;
     seen.add(each.name);
     if (seen.size > recordLimits.references || depth > recordLimits.references) {
       return {
         missing: `it must refer to at most ${recordLimits.references} schemas: it has more`,
+        mayCome: false,
       };
     }
     const referenced = await request(
@@ -94,12 +101,13 @@ async function request(
   http: RegistryHttp,
   path: string,
   missing: string,
-): Promise<Response | MissingSchema | FetchFailure> {
+): Promise<Response | NotFound | FetchFailure> {
   const got = await http.get(path);
   if ('error' in got) return { failure: got.error };
   const { status, text, retryAfterMs } = got;
   const body = jsonOf(text);
-  if (status === 404 && missingCodes.has(Object(body).error_code)) return { missing };
+  if (status === 404 && missingCodes.has(Object(body).error_code))
+    return { missing, mayCome: true };
   if (status !== 200) return { failure: failureOf(status), retryAfterMs };
   const parsed = response.safeParse(body);
   if (parsed.success) return parsed.data;

@@ -43,6 +43,11 @@ export class SchemaCache {
     return missed === undefined || missed.untilMs <= this.#elapsedMs() ? undefined : missed.value;
   }
 
+  /** True for an id that was missing when it was asked for, be it long ago. */
+  wasMissing(id: SchemaId): boolean {
+    return this.#missing.has(id);
+  }
+
   put(id: SchemaId, value: RegisteredSchema | MissingSchema): void {
     if ('missing' in value) {
       this.#missing.delete(id);
@@ -51,6 +56,7 @@ export class SchemaCache {
       return;
     }
     this.#forget(id);
+    this.#missing.delete(id);
     this.#schemas.set(id, value);
     this.#characters += sizeOf(value);
     while (this.#schemas.size > 1 && this.#isFull()) this.#forget(firstOf(this.#schemas));

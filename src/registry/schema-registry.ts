@@ -7,7 +7,8 @@ import type {
   SchemaId,
   SchemaSource,
 } from '../formats/records/schema-source.ts';
-import { fetchSchema } from './fetch-schema.ts';
+import { fetchSchema, type NotFound } from './fetch-schema.ts';
+import { MissingWaitBudget, missingWait } from './missing-wait.ts';
 import { RegistryHttp } from './registry-http.ts';
 import type { RegistryConfig } from './registry-login.ts';
 import { SchemaCache } from './schema-cache.ts';
@@ -26,18 +27,22 @@ export interface SchemaRegistryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly requests: RegistryCounter;
+  /** Whether an id that the registry does not know is waited for: messages of now may have a new schema. */
+  readonly waitsForNew: boolean;
 }
 
 /**
  * Schemas of a registry with Confluent's API, by id. Each is fetched once, as ids are for ever, and by one
  * request at a time. Whatever is not a schema, and not the registry's word that it has none, is tried again
- * until it is one of them: the caller waits. The log has a line when the registry fails, one when it fails
- * in another way, and one when it is back.
+ * until it is one of them: the caller waits. It also waits for a while where the registry says for the first
+ * time that it has none (`missingWait`). The log has a line when the registry fails, one when it fails in
+ * another way, and one when it is back; also when an id is waited for, and what came of it.
  */
 export class SchemaRegistry implements SchemaSource {
   readonly #options: SchemaRegistryOptions;
   readonly #http: RegistryHttp;
   readonly #cache: SchemaCache;
+  readonly #budget: MissingWaitBudget;
   readonly #fetches = new Map<SchemaId, Promise<void>>();
   readonly #closing = new AbortController();
   /** Ids that the registry has not given when it was asked last, and why. */
@@ -52,6 +57,7 @@ export class SchemaRegistry implements SchemaSource {
     const nowMs = () => options.clock.nowMs();
     this.#http = new RegistryHttp(options.config, nowMs);
     this.#cache = new SchemaCache(() => options.clock.elapsedMs());
+    this.#budget = new MissingWaitBudget(() => options.clock.elapsedMs());
   }
 
   get(id: SchemaId): RegisteredSchema | MissingSchema | undefined {
@@ -81,20 +87,62 @@ export class SchemaRegistry implements SchemaSource {
   async #fetchUntilKnown(id: SchemaId): Promise<void> {
     const { clock, requests } = this.#options;
     const { signal } = this.#closing;
+    let sinceMs: number | undefined;
     for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
       signal.throwIfAborted();
       const result = await fetchSchema(this.#http, id);
       signal.throwIfAborted();
-      if (!('failure' in result)) {
-        requests.inc({ outcome: 'missing' in result ? 'missing' : 'found' });
+      if ('failure' in result) {
+        requests.inc({ outcome: 'failed' });
+        this.#failed(id, result.failure);
+        await clock.sleep(Math.max(waitMs, result.retryAfterMs ?? 0), signal);
+        continue;
+      }
+      this.#recovered(id);
+      requests.inc({ outcome: 'missing' in result ? 'missing' : 'found' });
+      const pauseMs = 'missing' in result ? this.#pauseMs(id, result, waitMs, sinceMs) : 0;
+      if (pauseMs === 0) {
         this.#cache.put(id, result);
-        this.#recovered(id);
+        if (sinceMs !== undefined) this.#waited(id, clock.elapsedMs() - sinceMs, result);
         return;
       }
-      requests.inc({ outcome: 'failed' });
-      this.#failed(id, result.failure);
-      await clock.sleep(Math.max(waitMs, result.retryAfterMs ?? 0), signal);
+      if (sinceMs === undefined) this.#waits(id);
+      sinceMs ??= clock.elapsedMs();
+      await clock.sleep(pauseMs, signal);
     }
+  }
+
+  /** Time until an id is asked for again that the registry does not know; 0 for not at all. */
+  #pauseMs(
+    id: SchemaId,
+    { mayCome }: NotFound,
+    waitMs: number,
+    sinceMs: number | undefined,
+  ): number {
+    const { clock, waitsForNew } = this.#options;
+    if (!mayCome || !waitsForNew || this.#cache.wasMissing(id)) return 0;
+    const { ofIdMs, pauseMs } = missingWait;
+    const leftMs = ofIdMs - (sinceMs === undefined ? 0 : clock.elapsedMs() - sinceMs);
+    return this.#budget.take(Math.min(waitMs, pauseMs, Math.max(0, leftMs)));
+  }
+
+  #waits(id: SchemaId): void {
+    const { config, log } = this.#options;
+    log.info(
+      { url: config.url, schema_id: id },
+      'the schema registry does not know a schema yet; its partitions wait for it',
+    );
+  }
+
+  #waited(id: SchemaId, waitedMs: number, result: RegisteredSchema | NotFound): void {
+    const { config, log } = this.#options;
+    const fields = { url: config.url, schema_id: id, waited_ms: Math.round(waitedMs) };
+    if ('missing' in result) {
+      log.warn(
+        fields,
+        'the schema registry still does not know a schema; its messages are rejected',
+      );
+    } else log.info(fields, 'the schema registry knows the schema');
   }
 
   #failed(id: SchemaId, how: string): void {

@@ -35,7 +35,10 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   const { listen } = options.config.http;
   const address = hostPort(listen);
   invariant(address !== undefined, `http.listen must be host:port; it is ${listen}`);
-  const server = createServer(listenerOf(options));
+  const server = createServer(connectionOptions(options.config.http), listenerOf(options));
+  server.maxConnections = httpLimits.connections;
+  // Idle connections of others make room for whoever comes next, such as a probe of /healthz.
+  server.on('drop', () => server.closeIdleConnections());
   await new Promise<void>((resolve, reject) => {
     server.once('error', reject);
     server.listen(address.port, address.host, resolve);
@@ -57,6 +60,34 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
         server.close(() => resolve());
         server.closeAllConnections();
       }),
+  };
+}
+
+/**
+ * Bounds of connections.
+ *
+ * | value | unit | why |
+ * |---|---|---|
+ * | 1,000 | connections | a process has descriptors for that many, beside its own |
+ * | 5 s | interval of looking for slow clients | one that sends a byte a second ends with its time |
+ * | 5 s | headers, longer than an idle connection | a connection that a balancer has opened ahead is idle, not slow |
+ */
+const httpLimits = { connections: 1_000, checkMs: 5_000, headersLongerMs: 5_000 } as const;
+
+/**
+ * How long connections are kept. Balancers use an idle one again until their own time-out, and lose the request
+ * where the server has closed it meanwhile.
+ */
+export function connectionOptions({
+  keep_alive_timeout: keepAliveTimeout,
+  request_timeout,
+}: Pick<HealthServerOptions['config']['http'], 'keep_alive_timeout' | 'request_timeout'>) {
+  const headersTimeout = keepAliveTimeout + httpLimits.headersLongerMs;
+  return {
+    keepAliveTimeout,
+    headersTimeout,
+    requestTimeout: Math.max(request_timeout, headersTimeout),
+    connectionsCheckingInterval: httpLimits.checkMs,
   };
 }
 

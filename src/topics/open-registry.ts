@@ -7,6 +7,7 @@ export interface RegistryContext {
   readonly clock: Clock;
   readonly log: Logger;
   readonly requests: RegistryCounter;
+  readonly waitsForNew: boolean;
 }
 
 /** Opens the registry of the configuration; undefined where it has none. Sends nothing yet. */

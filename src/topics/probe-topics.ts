@@ -19,7 +19,7 @@ export async function probeTopics(
   clock: Clock = systemClock,
 ): Promise<ProbeFinding[]> {
   const requests = { inc: () => undefined };
-  const schemas = openRegistry(config, { clock, log, requests });
+  const schemas = openRegistry(config, { clock, log, requests, waitsForNew: false });
   const formats = TopicFormats.open({ ...config, source: { type: 'kafka' } }, schemas);
   const { topics } = config.kafka;
   const done = new AbortController();

@@ -32,7 +32,7 @@ async function avroDecoder() {
   const clock = { ...systemClock, sleep: () => systemClock.yieldToEventLoop() };
   const requests = { inc: () => undefined };
   const config = { ...schema_registry, url };
-  const schemas = new SchemaRegistry({ config, clock, log: quiet, requests });
+  const schemas = new SchemaRegistry({ config, clock, log: quiet, requests, waitsForNew: false });
   open.push(schemas, server);
   const reader = recordReaderOf({ format: 'avro', framing: 'confluent', schemas });
   return { server, ...recordDecoder(reader, documentedMapping('avro')) };

@@ -35,7 +35,7 @@ function file(name: string, text: string): string {
 }
 
 /** A client whose waits take no time, and what it has logged, counted and waited. */
-function clientOf(url: string, settings: object = {}) {
+function clientOf(url: string, settings: object = {}, waitsForNew = true) {
   const { schema_registry } = configSchema.parse({ schema_registry: { url, ...settings } });
   const waits: number[] = [];
   const outcomes: string[] = [];
@@ -56,6 +56,7 @@ function clientOf(url: string, settings: object = {}) {
     },
     log: { warn: line('warn'), info: line('info') } as unknown as Logger,
     requests: { inc: ({ outcome }) => outcomes.push(outcome) },
+    waitsForNew,
   });
   registries.push(registry);
   const pass = (ms: number) => {
@@ -114,7 +115,7 @@ describe('SchemaRegistry', () => {
     });
     const { registry } = clientOf(server.url);
     await registry.fetch(1);
-    expect(registry.get(1)).toEqual({
+    expect(registry.get(1)).toMatchObject({
       missing: 'it must refer to at most 64 schemas: it has more',
     });
   });
@@ -123,15 +124,93 @@ describe('SchemaRegistry', () => {
     const server = await start((_, response) =>
       json(response, 404, { error_code: 40403, message: 'Schema not found' }),
     );
-    const { registry, outcomes, pass } = clientOf(server.url);
+    const { registry, outcomes, pass } = clientOf(server.url, {}, false);
     await registry.fetch(9);
-    expect(registry.get(9)).toEqual({ missing: 'the registry has none with that id' });
+    expect(registry.get(9)).toMatchObject({ missing: 'the registry has none with that id' });
     pass(59_999);
     expect(registry.get(9)).toBeDefined();
     pass(1);
     expect(registry.get(9)).toBeUndefined();
     await registry.fetch(9);
     expect(outcomes).toEqual(['missing', 'missing']);
+  });
+
+  const unknown: Handler = (_, response) => json(response, 404, { error_code: 40403 });
+
+  it.each([40401, 40402, 40403])(
+    'waits for an id that a node learns of later, and loses nothing: %i',
+    async (error_code) => {
+      let asked = 0;
+      const server = await start((request, response) =>
+        ++asked > 4 ? good(request, response) : json(response, 404, { error_code }),
+      );
+      const { registry, outcomes, lines, waits } = clientOf(server.url);
+      await registry.fetch(9);
+      expect(registry.get(9)).toEqual(found);
+      expect(outcomes).toEqual([...Array(4).fill('missing'), 'found']);
+      expect(waits).toEqual([250, 500, 1_000, 2_000]);
+      expect(lines).toEqual([
+        'info the schema registry does not know a schema yet; its partitions wait for it: ',
+        'info the schema registry knows the schema: ',
+      ]);
+    },
+  );
+
+  it('waits for an id for a minute at most, and then asks once a minute', async () => {
+    const server = await start(unknown);
+    const { registry, lines, waits, outcomes, pass } = clientOf(server.url);
+    await registry.fetch(9);
+    expect(registry.get(9)).toMatchObject({ missing: 'the registry has none with that id' });
+    expect(waits.reduce((sum, ms) => sum + ms, 0)).toBe(60_000);
+    expect(Math.max(...waits)).toBe(5_000);
+    expect(lines.at(-1)).toBe(
+      'warn the schema registry still does not know a schema; its messages are rejected: ',
+    );
+    const asked = outcomes.length;
+    for (let minute = 1; minute <= 3; minute++) {
+      pass(60_000);
+      await registry.fetch(9);
+      expect(outcomes).toHaveLength(asked + minute);
+    }
+    expect(lines).toHaveLength(2);
+  });
+
+  it('spends a tenth of the time at most on ids that come to nothing, each of them another one', async () => {
+    const server = await start(unknown);
+    const { registry, waits, pass } = clientOf(server.url);
+    const waited = () => waits.reduce((sum, ms) => sum + ms, 0);
+    for (let id = 1; id <= 30; id++) await registry.fetch(id);
+    const first = waited();
+    expect(first).toBeGreaterThanOrEqual(120_000);
+    expect(first).toBeLessThanOrEqual(135_000);
+    pass(600_000);
+    for (let id = 31; id <= 60; id++) await registry.fetch(id);
+    expect(waited() - first).toBeGreaterThanOrEqual(60_000);
+    expect(waited() - first).toBeLessThanOrEqual(68_000);
+  });
+
+  it('waits for a failing registry as long as it fails, and then for the id', async () => {
+    let asked = 0;
+    const server = await start((request, response) => {
+      asked++;
+      if (asked <= 2) return json(response, 503, {});
+      return asked <= 4 ? unknown(request, response) : good(request, response);
+    });
+    const { registry, outcomes } = clientOf(server.url);
+    await registry.fetch(9);
+    expect(outcomes).toEqual(['failed', 'failed', 'missing', 'missing', 'found']);
+    expect(registry.get(9)).toEqual(found);
+  });
+
+  it('does not wait where the schema can never be had', async () => {
+    let count = 0;
+    const server = await start((_, response) => {
+      const name = `n${count++}`;
+      json(response, 200, { schema, references: [{ name, subject: 's', version: 1 }] });
+    });
+    const { registry, waits } = clientOf(server.url);
+    await registry.fetch(1);
+    expect(waits).toEqual([]);
   });
 
   it('says which reference is gone', async () => {
@@ -142,7 +221,7 @@ describe('SchemaRegistry', () => {
     );
     const { registry } = clientOf(server.url);
     await registry.fetch(1);
-    expect(registry.get(1)).toEqual({ missing: 'it refers to "s" version 3, which is gone' });
+    expect(registry.get(1)).toMatchObject({ missing: 'it refers to "s" version 3, which is gone' });
   });
 
   it.each<[string, Handler, string]>([

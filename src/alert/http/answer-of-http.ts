@@ -16,7 +16,7 @@ const maxErrorCharacters = 250;
  * | response | outcome |
  * |---|---|
  * | 2xx | accepted |
- * | none, 408, 425, 429, 5xx | failed |
+ * | none, 408, 425, 429, 5xx; any 4xx with `Retry-After` | failed |
  * | none, as the address is refused | rejected |
  * | 400, 413, 422 | unacceptable |
  * | all others: redirects, wrong keys, wrong paths | rejected |
@@ -29,7 +29,7 @@ export function answerOfHttp(result: HttpResult): Answer {
     return result.wasSent ? { outcome, answer, mayHaveArrived: true } : { outcome, answer };
   }
   const { status, text, retryAfterMs } = result;
-  const outcome = outcomeOf(status);
+  const outcome = outcomeOf(status, retryAfterMs !== undefined);
   const reason = isRedirect(status)
     ? 'it redirects, which is not followed'
     : oneLine(text, maxBodyCharacters);
@@ -42,8 +42,10 @@ export function answerOfHttp(result: HttpResult): Answer {
 
 const isRedirect = (status: number) => status >= 300 && status < 400;
 
-function outcomeOf(status: number): Answer['outcome'] {
+/** @param asksForLater whether the response says when to try again: then it is no refusal for good. */
+function outcomeOf(status: number, asksForLater: boolean): Answer['outcome'] {
   if (status >= 200 && status < 300) return 'accepted';
+  if (status >= 400 && asksForLater) return 'failed';
   if (status >= 500 || passing.has(status)) return 'failed';
   return ofContent.has(status) ? 'unacceptable' : 'rejected';
 }

@@ -22,6 +22,7 @@ export interface Feed {
   readonly newest: AnomalyEvent;
   readonly accepted: Accepted | undefined;
   readonly severities: readonly Severity[];
+  readonly settledRevision: number;
 }
 
 /** Why a revision is never delivered. */
@@ -46,7 +47,7 @@ abstract class BaseFeed {
   newest: AnomalyEvent;
   accepted: Accepted | undefined;
   readonly severities: Severity[] = [];
-  protected settledRevision: number;
+  settledRevision: number;
   protected mayHaveArrived: boolean;
 
   constructor(first: AnomalyEvent, isMatched: boolean, before: DeliveredBefore | undefined) {

@@ -1,7 +1,8 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import type { Answer, Form, Receiver } from '../receivers/receiver.ts';
+import type { Answer, Notice, Receiver } from '../receivers/receiver.ts';
 import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
-import { createFeed, type Feed, type NextStep } from './feed.ts';
+import { createFeed, type NextStep } from './feed.ts';
+import { createItem, type LaneItem, resetItem } from './lane-item.ts';
 import { ownDelayMs, retryDelayMs, unansweredDelayMs } from './retry-policy.ts';
 
 export interface LaneOptions {
@@ -29,29 +30,6 @@ const maxHeld = 20_000;
 /** Of a revision that is settled without an attempt. */
 const unattempted = { form: 'full', attempt: 0, isRenewal: false } as const;
 
-/** One anomaly at this receiver. */
-interface Item {
-  readonly feed: Feed;
-  readonly dedupKey: string;
-  /** Undefined while nothing is due. */
-  dueSinceMs: number | undefined;
-  form: Form;
-  attempts: number;
-  /** Failures in a row, without those that an outage of the receiver explains. */
-  failures: number;
-  firstFailedMs: number | undefined;
-  /** Attempts after which people may see it, though none was answered. */
-  unanswered: number;
-  /** Times that it was due again because the receiver came back. */
-  reopenings: number;
-  lastAttemptMs: number;
-  nextAtMs: number;
-  /** When the accepted state is to be repeated; undefined for never. */
-  renewAtMs: number | undefined;
-  /** Last time of a renewal; set once the end was accepted. */
-  renewUntilMs: number;
-}
-
 /**
  * What is due at one receiver, and when the next attempt is to be made. Pure: time is a parameter, in
  * monotonic milliseconds, so a clock that jumps changes nothing.
@@ -62,12 +40,14 @@ interface Item {
  *   the oldest. The first success opens the lane again, and all is due at once.
  * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing delay.
  *   So does what people may see though it was not answered, where they would see it again.
+ * - What was accepted for some people and is to be tried again for the rest stays due for them, until a newer state
+ *   takes its place. Failures of it say nothing of the receiver.
  */
 export class Lane {
   readonly receiver: Receiver;
   readonly #options: LaneOptions;
   /** By anomaly, the longest known first. */
-  readonly #items = new Map<string, Item>();
+  readonly #items = new Map<string, LaneItem>();
   /** Anomalies of each dedup key, in order; only the first is delivered. */
   readonly #byKey = new Map<string, string[]>();
   readonly #due = new Set<string>();
@@ -121,19 +101,21 @@ export class Lane {
     this.#busy.add(id);
     item.lastAttemptMs = nowMs;
     const step = item.feed.next(this.#isMuted(item.feed.newest));
-    const isRenewal = step === undefined;
+    const rest = step === undefined ? this.#restOf(item) : undefined;
+    const isRenewal = step === undefined && rest === undefined;
     const { renewal } = this.receiver;
     if (isRenewal && renewal !== undefined) item.renewAtMs = nowMs + renewal.everyMs;
     const { newest, severities, accepted } = item.feed;
     const event = step?.event ?? newest;
     const renewed = newest.state === 'resolved' ? 'resolved' : 'updated';
-    const change = step?.kind === 'deliver' ? step.change : renewed;
-    const notice = {
+    const change = step?.kind === 'deliver' ? step.change : (rest ?? renewed);
+    const notice: Notice = {
       event,
       change,
       severities: [...severities],
       memory: accepted?.memory ?? '',
       isTest: false,
+      ...(rest !== undefined && { isRest: true }),
     };
     const attempt = item.attempts + 1;
     const dueSinceMs = item.dueSinceMs ?? nowMs;
@@ -147,6 +129,7 @@ export class Lane {
     if (item === undefined) return;
     if (answer.outcome === 'accepted') this.#accepted(item, delivery, answer, nowMs);
     else if (answer.outcome === 'unacceptable') this.#unacceptable(item, delivery, answer);
+    else if (delivery.notice.isRest) this.#restFailed(item, delivery, answer, nowMs);
     else this.#failed(item, delivery, answer, nowMs);
     this.#refresh(event.id, nowMs);
   }
@@ -188,21 +171,8 @@ export class Lane {
 
   #insert(event: AnomalyEvent, isMatched: boolean, before: DeliveredBefore | undefined): void {
     const { dedup_key: dedupKey } = event;
-    this.#items.set(event.id, {
-      feed: createFeed(this.receiver, event, isMatched, before),
-      dedupKey,
-      dueSinceMs: undefined,
-      form: 'full',
-      attempts: 0,
-      failures: 0,
-      reopenings: 0,
-      unanswered: 0,
-      firstFailedMs: undefined,
-      lastAttemptMs: Number.NEGATIVE_INFINITY,
-      nextAtMs: Number.NEGATIVE_INFINITY,
-      renewAtMs: undefined,
-      renewUntilMs: Number.POSITIVE_INFINITY,
-    });
+    const feed = createFeed(this.receiver, event, isMatched, before);
+    this.#items.set(event.id, createItem(event, feed));
     const ids = this.#byKey.get(dedupKey);
     if (ids === undefined) this.#byKey.set(dedupKey, [event.id]);
     else ids.push(event.id);
@@ -218,15 +188,25 @@ export class Lane {
       if (step?.kind !== 'skip') break;
       this.#settle(item, step.event, 'skipped', step.reason);
     }
-    item.dueSinceMs = step === undefined ? undefined : (item.dueSinceMs ?? nowMs);
-    if (step === undefined) this.#planRenewal(item, nowMs);
-    if (step !== undefined || item.renewAtMs !== undefined) this.#due.add(id);
+    item.isRest = step === undefined && this.#restOf(item) !== undefined;
+    const isDue = step !== undefined || item.isRest;
+    item.dueSinceMs = isDue ? (item.dueSinceMs ?? nowMs) : undefined;
+    if (!isDue) this.#planRenewal(item, nowMs);
+    if (isDue || item.renewAtMs !== undefined) this.#due.add(id);
     else this.#due.delete(id);
     this.#dropSettled(id, nowMs);
   }
 
+  /** What an accepted delivery has still to bring to some. A mute holds back all but the end. */
+  #restOf({ feed }: LaneItem): Notice['change'] | undefined {
+    const { accepted, newest } = feed;
+    if (accepted === undefined) return undefined;
+    if (accepted.state !== 'resolved' && this.#isMuted(newest)) return undefined;
+    return this.receiver.rest?.(accepted.memory);
+  }
+
   /** A state that was accepted by a predecessor is repeated at once. */
-  #planRenewal(item: Item, nowMs: number): void {
+  #planRenewal(item: LaneItem, nowMs: number): void {
     const { renewal } = this.receiver;
     const { accepted } = item.feed;
     if (renewal === undefined || accepted === undefined) return;
@@ -244,7 +224,8 @@ export class Lane {
     let bestOrder = Number.POSITIVE_INFINITY;
     for (const id of this.#due) {
       const item = this.#items.get(id);
-      if (item === undefined || this.#busy.has(id) || item.nextAtMs > nowMs) continue;
+      if (item === undefined || this.#busy.has(id)) continue;
+      if ((item.isRest ? item.restAtMs : item.nextAtMs) > nowMs) continue;
       const isRenewal = item.dueSinceMs === undefined;
       if (isRenewal && (item.renewAtMs ?? Number.POSITIVE_INFINITY) > nowMs) continue;
       if (!this.#isFirst(id, item)) continue;
@@ -256,19 +237,35 @@ export class Lane {
     return best;
   }
 
-  #isFirst(id: string, item: Item): boolean {
-    return this.#byKey.get(item.dedupKey)?.[0] === id;
+  /** One that only some recipients lack keeps no other waiting. */
+  #isFirst(id: string, item: LaneItem): boolean {
+    if (this.#owesRest(id)) return true;
+    return this.#byKey.get(item.dedupKey)?.find((each) => !this.#owesRest(each)) === id;
   }
 
-  #accepted(item: Item, delivery: Delivery, answer: Answer, nowMs: number): void {
+  #owesRest(id: string): boolean {
+    const item = this.#items.get(id);
+    return item?.isRest === true && item.feed.newest.state === 'resolved';
+  }
+
+  #accepted(item: LaneItem, delivery: Delivery, answer: Answer, nowMs: number): void {
     if (this.#isClosed) this.#reopen(nowMs);
     this.#lastSuccessMs = nowMs;
     this.#failing.clear();
     this.#awaySinceMs = undefined;
     this.#nextProbeMs = Number.NEGATIVE_INFINITY;
     this.#row(delivery, answer.outcome, answer);
+    if (answer.refused !== undefined) {
+      this.#row(delivery, 'refused', { ...answer, answer: answer.refused });
+    }
     item.feed.settle(delivery.notice.event, answer.memory ?? delivery.notice.memory);
-    this.#reset(item);
+    const { dueSinceMs } = item;
+    resetItem(item);
+    if (this.#restOf(item) !== undefined) {
+      item.dueSinceMs = dueSinceMs;
+      item.restAnswer = answer.answer;
+      item.restAtMs = nowMs + (answer.retryAfterMs ?? 0);
+    }
     const { renewal } = this.receiver;
     if (renewal === undefined) return;
     const isEnd = delivery.notice.event.state === 'resolved';
@@ -288,7 +285,7 @@ export class Lane {
     }
   }
 
-  #unacceptable(item: Item, delivery: Delivery, answer: Answer): void {
+  #unacceptable(item: LaneItem, delivery: Delivery, answer: Answer): void {
     this.#row(delivery, answer.outcome, answer);
     item.attempts++;
     if (delivery.form === 'full') {
@@ -298,7 +295,17 @@ export class Lane {
     this.#settle(item, delivery.notice.event, 'refused', answer.answer, delivery);
   }
 
-  #failed(item: Item, delivery: Delivery, answer: Answer, nowMs: number): void {
+  /** Says nothing of the receiver: it has accepted the same for others. */
+  #restFailed(item: LaneItem, delivery: Delivery, answer: Answer, nowMs: number): void {
+    this.#row(delivery, answer.outcome, answer);
+    item.attempts++;
+    item.restAnswer = answer.answer;
+    const random = this.#options.random();
+    const delayMs = retryDelayMs(answer, 0, random);
+    item.restAtMs = nowMs + Math.max(delayMs, ownDelayMs(item.failures++, random));
+  }
+
+  #failed(item: LaneItem, delivery: Delivery, answer: Answer, nowMs: number): void {
     this.#row(delivery, answer.outcome, answer);
     if (!this.#isOwnFault(item)) this.#failing.add(delivery.notice.event.id);
     this.#awaySinceMs ??= nowMs;
@@ -319,7 +326,7 @@ export class Lane {
   }
 
   /** True for what fails while others are accepted, or each time that the lane opens. */
-  #isOwnFault({ firstFailedMs, reopenings }: Item): boolean {
+  #isOwnFault({ firstFailedMs, reopenings }: LaneItem): boolean {
     if (reopenings >= reopeningsToBlame) return true;
     return firstFailedMs !== undefined && this.#lastSuccessMs > firstFailedMs;
   }
@@ -336,17 +343,30 @@ export class Lane {
       if (item.lastAttemptMs === Number.NEGATIVE_INFINITY) continue;
       if (nowMs - item.dueSinceMs < giveUpAfterMs) continue;
       const step = item.feed.next(this.#isMuted(item.feed.newest));
-      if (step !== undefined) {
-        const why = this.#lastFailure === '' ? '' : `: ${this.#lastFailure}`;
-        this.#settle(item, step.event, 'expired', `not accepted for too long${why}`);
-      }
+      const last = step === undefined ? item.restAnswer : this.#lastFailure;
+      const why = `not accepted for too long${last === '' ? '' : `: ${last}`}`;
+      if (step !== undefined) this.#settle(item, step.event, 'expired', why);
+      else this.#expireRest(item, why);
       this.#refresh(id, nowMs);
     }
   }
 
+  /** Gives up the recipients that an accepted delivery did not reach, under the revision that others have. */
+  #expireRest(item: LaneItem, why: string): void {
+    const { newest, accepted, settledRevision: revision } = item.feed;
+    const { state, severity } = accepted ?? newest;
+    const event = { ...newest, revision, state, severity };
+    item.feed.settle(event, '');
+    this.#options.onRow(
+      rowOf(this.receiver, event, { form: 'full', attempt: 0, outcome: 'expired', answer: why }),
+      false,
+    );
+    resetItem(item);
+  }
+
   /** Settles a revision that is not delivered. */
   #settle(
-    item: Item,
+    item: LaneItem,
     event: AnomalyEvent,
     outcome: Outcome,
     answer: string,
@@ -355,18 +375,7 @@ export class Lane {
     item.feed.settle(event, undefined);
     const row = rowOf(this.receiver, event, { form, attempt, outcome, answer });
     this.#options.onRow(row, isRenewal);
-    this.#reset(item);
-  }
-
-  #reset(item: Item): void {
-    item.form = 'full';
-    item.attempts = 0;
-    item.failures = 0;
-    item.reopenings = 0;
-    item.unanswered = 0;
-    item.firstFailedMs = undefined;
-    item.nextAtMs = Number.NEGATIVE_INFINITY;
-    item.dueSinceMs = undefined;
+    resetItem(item);
   }
 
   #row(delivery: Delivery, outcome: Outcome, { answer, memory }: Answer): void {

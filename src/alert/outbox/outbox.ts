@@ -236,7 +236,8 @@ export class Outbox {
     const answer = await lane.receiver
       .send(delivery.notice, delivery.form)
       .catch((error: unknown): Answer => ({ outcome: 'failed', answer: messageOf(error) }));
-    this.#options.watch?.answered(receiver, answer);
+    // That some people's server says "later" is no outage of the receiver.
+    if (!delivery.notice.isRest) this.#options.watch?.answered(receiver, answer);
     lane.finish(delivery, answer, clock.elapsedMs());
     if (answer.outcome === 'accepted' && !delivery.isRenewal) {
       const tookMs = clock.elapsedMs() - delivery.dueSinceMs;

@@ -1,6 +1,6 @@
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
-import { createTransport } from 'nodemailer';
+import { createTransport, type NodemailerError, type SMTPSentMessageInfo } from 'nodemailer';
 import { messageOf } from '../../base/failure.ts';
 import { hostPort } from '../../base/host-port.ts';
 import { invariant } from '../../base/invariant.ts';
@@ -8,9 +8,10 @@ import type { ReceiverConfig } from '../../config/alert.ts';
 import { anomalyMessage } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
+import { recipientsOf, restMemory, restOf } from './mail-rest.ts';
 import { type EmailMessage, emailMessage } from './payloads/email-message.ts';
 import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
-import { acceptedMail, refusedMail } from './smtp-answer.ts';
+import { acceptedMail, isClosing, refusedMail, replyRetryMs } from './smtp-answer.ts';
 
 export interface EmailOptions {
   readonly config: Extract<ReceiverConfig, { type: 'email' }>;
@@ -29,6 +30,13 @@ interface Mail extends EmailMessage {
   readonly from: { readonly name: string; readonly address: string };
   readonly to: { readonly name: string; readonly address: string }[];
 }
+
+/** Outcome where those whom a mail did not reach are no recipients any more. */
+const nobodyLeft: Answer = {
+  outcome: 'accepted',
+  answer: 'those whom it had not reached are no recipients any more',
+  memory: '',
+};
 
 /** Port on which TLS begins with the connection. */
 const smtpsPort = 465;
@@ -56,11 +64,22 @@ export class EmailReceiver implements Receiver {
     return attempt(
       async (signal) => {
         const mail = this.#mail(notice, form);
+        const to = this.#recipients(notice);
+        if (to.length === 0) return nobodyLeft;
         const address = await this.#address();
-        return 'outcome' in address ? address : this.#submit(mail, address.address, signal);
+        const answer =
+          'outcome' in address
+            ? address
+            : await this.#submit({ mail, to, change: notice.change }, address.address, signal);
+        if (notice.isRest === undefined || answer.outcome === 'accepted') return answer;
+        return { ...answer, answer: `for ${to.join(', ')}: ${answer.answer}` };
       },
       { timeoutMs: config.timeout, clock, secrets },
     );
+  }
+
+  rest(memory: string): Notice['change'] | undefined {
+    return restOf(memory)?.change;
   }
 
   /** The headers, and the plain text; the mail has the same as HTML. */
@@ -94,6 +113,13 @@ export class EmailReceiver implements Receiver {
     };
   }
 
+  /** Those who get this mail: all, or whom the last one did not reach. */
+  #recipients({ isRest, memory }: Notice): readonly string[] {
+    const { to } = this.#options.config;
+    const rest = isRest === undefined ? undefined : restOf(memory);
+    return rest === undefined ? to : recipientsOf(rest, to);
+  }
+
   /** The server's address, or why there is none. The address that was checked is the one to connect to. */
   async #address(): Promise<{ readonly address: string } | Answer> {
     const { config, resolve = resolveHost, refusal = () => undefined } = this.#options;
@@ -109,22 +135,88 @@ export class EmailReceiver implements Receiver {
     }
   }
 
-  async #submit(mail: Mail, address: string, signal: AbortSignal): Promise<Answer> {
-    const { clock } = this.#options;
-    const transport = createTransport(smtpOptions(this.#options, address));
+  async #submit(
+    { mail, to, change }: { mail: Mail; to: readonly string[]; change: Notice['change'] },
+    address: string,
+    signal: AbortSignal,
+  ): Promise<Answer> {
+    const { clock, config } = this.#options;
+    const send = async (recipients: readonly string[]) => {
+      const transport = createTransport(smtpOptions(this.#options, address));
+      try {
+        return await transport.sendMail({
+          ...mail,
+          // The headers name all, also where the mail is for some.
+          envelope: { from: mail.from.address, to: [...recipients] },
+          date: new Date(clock.nowMs()),
+          xMailer: false,
+          signal,
+        });
+      } finally {
+        transport.close();
+      }
+    };
+    const untilMs = clock.nowMs() + config.timeout / 2;
+    const isInTime = () => clock.nowMs() < untilMs;
     try {
-      const info = await transport.sendMail({
-        ...mail,
-        date: new Date(clock.nowMs()),
-        xMailer: false,
-        signal,
+      const info = await send(to).catch((error: unknown) => {
+        return to.length > 1 && isClosing(error)
+          ? sendToEach(to, send, isInTime, error)
+          : fail(error);
       });
-      return acceptedMail(info);
+      const { answer, later } = acceptedMail(info);
+      const retryAfterMs = later.length === 0 ? {} : { retryAfterMs: replyRetryMs };
+      return { ...answer, ...retryAfterMs, memory: restMemory(change, later) };
     } catch (error) {
       return refusedMail(error);
-    } finally {
-      transport.close();
     }
+  }
+}
+
+function fail(error: unknown): never {
+  throw error;
+}
+
+/** Replies 421 in a row, with nothing accepted, that are about the server and not about a recipient. */
+const closingsInARow = 3;
+
+/**
+ * Sends a mail to each recipient alone, where the server ended the connection at one of them (421): it would
+ * keep the others from getting it at each attempt.
+ *
+ * @param isInTime false ends it; those who are left are to be tried again.
+ * @throws the server's reply where nobody was reached.
+ */
+async function sendToEach(
+  to: readonly string[],
+  send: (recipients: readonly string[]) => Promise<SMTPSentMessageInfo>,
+  isInTime: () => boolean,
+  reply: unknown,
+): Promise<SMTPSentMessageInfo> {
+  let sent: SMTPSentMessageInfo | undefined;
+  const rejectedErrors: NonNullable<SMTPSentMessageInfo['rejectedErrors']> = [];
+  const accepted: string[] = [];
+  for (const recipient of to) {
+    const isHopeless = sent === undefined && rejectedErrors.length >= closingsInARow;
+    const result = isHopeless || !isInTime() ? { error: reply } : await settled(send([recipient]));
+    if ('info' in result) {
+      sent = result.info;
+      accepted.push(recipient);
+    } else {
+      const { responseCode, response } = result.error as Partial<NodemailerError>;
+      const error = Object.assign(new Error(response ?? ''), { responseCode, response, recipient });
+      rejectedErrors.push(error as (typeof rejectedErrors)[number]);
+    }
+  }
+  if (sent === undefined) throw reply;
+  return { ...sent, accepted, rejectedErrors };
+}
+
+async function settled(sending: Promise<SMTPSentMessageInfo>) {
+  try {
+    return { info: await sending };
+  } catch (error) {
+    return { error };
   }
 }
 

@@ -15,6 +15,8 @@ export interface Notice {
   readonly memory: string;
   /** True for `tailmark alert test`: each message says so. */
   readonly isTest: boolean;
+  /** Present where it is only for those whom the last accepted delivery did not reach, by `memory`. */
+  readonly isRest?: true;
 }
 
 /** `minimal` after a receiver refused the content of `full`: summary, times and link only. */
@@ -37,6 +39,8 @@ export interface Answer {
   readonly mayHaveArrived?: true;
   /** What to remember of this anomaly for the next delivery, at most 2,000 characters. */
   readonly memory?: string;
+  /** Of an accepted delivery: who never gets it, and why. */
+  readonly refused?: string;
 }
 
 /** An HTTP or SMTP request as it would be sent, for `tailmark alert preview`. Secrets are left out. */
@@ -66,6 +70,11 @@ export interface Receiver {
   readonly renewal?: { readonly everyMs: number; readonly afterEndMs: number };
   /** What an accepted delivery may have it remember, for previews; no real message is named by it. */
   readonly exampleMemory?: string;
+  /**
+   * What an accepted delivery has still to bring to some people, by its memory: their server said "later".
+   * Undefined where it reached all.
+   */
+  rest?(memory: string): Notice['change'] | undefined;
   /** Shows at an interval that alerts arrive at all. */
   readonly heartbeat?: { readonly everyMs: number; send(): Promise<Answer> };
   /** Makes one attempt. Resolves for every outcome and never takes longer than the receiver's timeout. */

@@ -6,7 +6,7 @@ import type { Answer } from './receiver.ts';
 /** Replies about logins, rights and addresses: another mail would get them too. */
 const ofConfiguration = new Set([530, 534, 535, 550, 551, 553]);
 /** Wait after a reply 4xx. */
-const replyRetryMs = 30_000;
+export const replyRetryMs = 30_000;
 /** Too large for the server or the mailbox. */
 const tooLarge = 552;
 /** Errors of the mail library about settings. */
@@ -15,13 +15,52 @@ const ofSettings = new Set(['EAUTH', 'ENOAUTH', 'ECONFIG']);
 /** The mail library's errors of a connection that the server had greeted on: the mail may be sent. */
 const endsAfterGreeting = /^(Timeout|Connection closed.*)$/;
 
-/** Reads the outcome of a mail that the server accepted, for all recipients or for some. */
-export function acceptedMail({ response, rejectedErrors = [] }: SMTPSentMessageInfo): Answer {
-  const refused = rejectedErrors.map(
-    ({ recipient, response: reply }) => `${recipient ?? 'a recipient'} (${reply ?? 'no reply'})`,
-  );
-  const without = refused.length === 0 ? '' : `; refused for ${refused.join(', ')}`;
-  return { outcome: 'accepted', answer: `${response}${without}` };
+/** The server ends the connection (RFC 5321, 3.8). The library then ends the mail, whatever it answered. */
+const closing = 421;
+
+export function isClosing(error: unknown): boolean {
+  return (error as Partial<NodemailerError>).responseCode === closing;
+}
+
+/** A reply about one recipient. */
+type RecipientError = NonNullable<SMTPSentMessageInfo['rejectedErrors']>[number];
+
+/** Recipients of an accepted mail whom the server asks to try again. */
+export interface MailOutcome {
+  readonly answer: Answer;
+  readonly later: readonly string[];
+}
+
+/**
+ * Reads the outcome of a mail that the server accepted, for all recipients or for some. A reply 4xx about a
+ * recipient means later (RFC 5321, 4.2.1): greylisting, a full queue, too many recipients. 5xx is final.
+ */
+export function acceptedMail(info: SMTPSentMessageInfo): MailOutcome {
+  const { response, rejectedErrors = [], accepted = [] } = info;
+  const later = rejectedErrors.filter(({ responseCode = 0 }) => responseCode < 500);
+  const refused = rejectedErrors.filter(({ responseCode = 0 }) => responseCode >= 500);
+  const parts = [
+    ...(later.length === 0 ? [] : [`to be tried again for ${textOf(later)}`]),
+    ...(refused.length === 0 ? [] : [`refused for ${textOf(refused)}`]),
+    ...(rejectedErrors.length === 0 ? [] : [`accepted for ${accepted.join(', ')}`]),
+  ];
+  const answer = [response, ...parts].join('; ');
+  return {
+    answer: {
+      outcome: 'accepted',
+      answer,
+      ...(refused.length > 0 && { refused: parts.slice(later.length === 0 ? 0 : 1).join('; ') }),
+    },
+    later: later.flatMap(({ recipient }) => recipient ?? []),
+  };
+}
+
+function textOf(errors: readonly RecipientError[]): string {
+  return errors
+    .map(({ recipient, response }) => {
+      return `${recipient ?? 'a recipient'} (${response ?? 'no reply'})`;
+    })
+    .join(', ');
 }
 
 /**

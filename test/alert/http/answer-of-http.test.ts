@@ -54,9 +54,17 @@ describe('answerOfHttp', () => {
     expect(answerOfHttp(response(429, '', 30_000)).retryAfterMs).toBe(30_000);
     expect(answerOfHttp(response(503, '', 0)).retryAfterMs).toBe(0);
     expect(answerOfHttp(response(503))).not.toHaveProperty('retryAfterMs');
-    expect(answerOfHttp(response(401, '', 30_000))).not.toHaveProperty('retryAfterMs');
+    expect(answerOfHttp(response(302, '', 30_000))).not.toHaveProperty('retryAfterMs');
     expect(answerOfHttp(response(200, '', 30_000))).not.toHaveProperty('retryAfterMs');
   });
+
+  it.each([400, 401, 403, 404, 409, 413, 422, 423])(
+    'is failed, not final, where a refusal says when to try again: %i',
+    (status) => {
+      const { outcome, retryAfterMs } = answerOfHttp(response(status, '', 30_000));
+      expect([outcome, retryAfterMs]).toEqual(['failed', 30_000]);
+    },
+  );
 
   it('shows no secret: plain, encoded, over two lines, split by control characters, or cut', () => {
     const secret = 'CANARY-4f1c/9d';

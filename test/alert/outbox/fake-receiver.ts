@@ -46,12 +46,17 @@ export class FakeReceiver implements Receiver {
 
   async send(notice: Notice, form: Form): Promise<Answer> {
     const { event, change } = notice;
-    const label = `${event.id}/${event.revision} ${change}`;
+    const label = `${event.id}/${event.revision} ${change}${notice.isRest ? ' rest' : ''}`;
     const answer = await this.answer(notice, form);
     this.attempts.push(`${label} ${answer.outcome}${form === 'minimal' ? ' minimal' : ''}`);
     const hasArrived = answer.mayHaveArrived === true && this.arrives();
     if (answer.outcome === 'accepted' || hasArrived) this.accepted.push(label);
     return answer;
+  }
+
+  /** A memory of the form `rest: change` says that some people have not got it. */
+  rest(memory: string): Notice['change'] | undefined {
+    return /^rest: (opened|resolved)$/.exec(memory)?.[1] as Notice['change'] | undefined;
   }
 
   preview() {

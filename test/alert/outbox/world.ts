@@ -56,6 +56,9 @@ class Tables {
     );
     const accepted = rows.filter(({ outcome }) => outcome === 'accepted');
     const end = accepted.at(-1);
+    const lastExpired = rows.findLast(({ outcome }) => outcome === 'expired');
+    const isRestOver =
+      end !== undefined && lastExpired?.revision === end.revision && lastExpired.atMs > end.atMs;
     if (rows.length === 0) return [];
     const severity =
       severities.findLast((each) => accepted.some((row) => row.severity === each)) ?? 'info';
@@ -64,7 +67,12 @@ class Tables {
         receiver,
         id,
         settledRevision: Math.max(...rows.map(({ revision }) => revision)),
-        accepted: end && { state: end.state, severity, memory: end.memory, atMs: end.atMs },
+        accepted: end && {
+          state: end.state,
+          severity,
+          memory: isRestOver ? '' : end.memory,
+          atMs: end.atMs,
+        },
       },
     ];
   }

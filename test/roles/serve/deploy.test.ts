@@ -1,7 +1,10 @@
 import { readFileSync } from 'node:fs';
+import type { IncomingMessage } from 'node:http';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { createLog } from '../../../src/base/telemetry/log.ts';
+import { http } from '../../../src/config/http.ts';
+import { Access } from '../../../src/roles/serve/access/access.ts';
 import { createApi } from '../../../src/roles/serve/api/api.ts';
 import type { ApiSources } from '../../../src/roles/serve/api/sources.ts';
 
@@ -28,7 +31,33 @@ const status = async (url: string, init: RequestInit = {}) => {
   return (await api.request(pathname + search, init)).status;
 };
 
+/** Asks from another machine, by the name that the files have. */
+const fromElsewhere = {
+  socket: { localAddress: '10.0.0.5', remoteAddress: '10.0.0.9' },
+  headers: { host: 'tailmark.tailmark:9464' },
+} as unknown as IncomingMessage;
+
 describe('the files for other tools', () => {
+  it.each([
+    ['verdict', 'argo-analysis-template.yaml'],
+    ['gate', 'flagger-webhooks.yaml'],
+    ['autoscale', 'keda-scaledobject.yaml'],
+  ])('need %s in http.auth.open, and say so: %s', (name, file) => {
+    const text = readFileSync(new URL(`../../../deploy/${file}`, import.meta.url), 'utf8');
+    expect(text).toContain(`http.auth.open: [${name}]`);
+    const paths = [...text.matchAll(/http:\/\/tailmark\.tailmark:9464(\/[\w/]+)/g)].map(
+      ([, path]) => path,
+    );
+    expect(paths.length).toBeGreaterThan(0);
+    const accessOf = (settings: object) =>
+      new Access({ http: http.parse(settings), log: sources.log, elapsedMs: () => 0 });
+    for (const path of paths) {
+      const opened = accessOf({ auth: { open: [name] } });
+      expect(opened.refusalOfData(fromElsewhere, path ?? '')).toBeUndefined();
+      expect(accessOf({}).refusalOfData(fromElsewhere, path ?? '')?.status).toBe(403);
+    }
+  });
+
   it('of Argo ask what the API takes, and promote nothing that stayed inconclusive', async () => {
     const [metric] = read('argo-analysis-template.yaml').spec.metrics;
     const names: Record<string, string> = { model: 'ranker', version: 'v2', baseline: 'v1' };

@@ -17,8 +17,8 @@ export interface AccessOptions {
 }
 
 /**
- * What machines ask, by the name in `http.auth.open`. Without `http.auth` they answer on every address. The
- * patterns let through no dot and no backslash: what routes the request resolves `..`.
+ * What machines ask, by the name in `http.auth.open`. The patterns let through no dot and no backslash: what
+ * routes the request resolves `..`.
  */
 const machines = [
   ['verdict', /^\/v1\/verdict$/],
@@ -48,19 +48,23 @@ export class Access {
   /** Why a request for data (`/v1`, `/openapi.json`) is not answered: 401 or 403; undefined where it is. */
   refusalOfData(request: IncomingMessage, path: string): Problem | undefined {
     const machine = machines.find(([, pattern]) => pattern.test(path))?.[0];
-    const { auth } = this.#http;
-    if (auth === undefined) return machine === undefined ? refusalOfOthers(request) : undefined;
-    if (machine !== undefined && auth.open?.includes(machine) === true) return undefined;
+    if (machine !== undefined && this.#http.auth?.open?.includes(machine) === true)
+      return undefined;
     if (this.#identityOf(request) !== undefined) return undefined;
-    return new Problem(401, this.#howToLogIn());
+    if (this.#hasLogin) return new Problem(401, this.#howToLogIn());
+    return refusalOfOthers(request, machine);
   }
 
   /**
-   * Why a request for a file of the interface is not answered. Files hold no data: with `http.auth` they are
-   * open, as the page must ask for the token.
+   * Why a request for a file of the interface is not answered. Files hold no data: with a login they are open,
+   * as the page must ask for the token.
    */
   refusalOfPage(request: IncomingMessage): Problem | undefined {
-    return this.#http.auth === undefined ? refusalOfOthers(request) : undefined;
+    return this.#hasLogin ? undefined : refusalOfOthers(request);
+  }
+
+  get #hasLogin(): boolean {
+    return this.#tokens !== undefined || this.#http.auth?.proxy !== undefined;
   }
 
   /** The cookie for a token, as `Set-Cookie`; undefined where there is no such token. */
@@ -111,19 +115,24 @@ export class Access {
   }
 }
 
-function refusalOfOthers({ socket, headers }: IncomingMessage): Problem | undefined {
+/** @param machine name in `http.auth.open` that would open the request. */
+function refusalOfOthers(
+  { socket, headers }: IncomingMessage,
+  machine?: (typeof machines)[number][0],
+): Problem | undefined {
+  const remedy = machine === undefined ? '' : `, or name ${machine} in http.auth.open`;
   if (!isLoopback(socket.localAddress) || !isLoopback(socket.remoteAddress)) {
     return new Problem(
       403,
       'Without http.auth the dashboard and its API answer on loopback addresses only. ' +
-        'Set http.auth, or forward the port (ssh -L, kubectl port-forward).',
+        `Set http.auth${remedy}, or forward the port (ssh -L, kubectl port-forward).`,
     );
   }
   if (!isLoopbackHost(headers.host)) {
     return new Problem(
       403,
       'Without http.auth the dashboard and its API answer to localhost, 127.0.0.1 and [::1] only: ' +
-        'Host is another name. Set http.auth to serve under a name.',
+        `Host is another name. Set http.auth to serve under a name${remedy}.`,
     );
   }
   return undefined;

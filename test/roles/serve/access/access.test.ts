@@ -56,15 +56,34 @@ describe('without http.auth', () => {
   });
 
   it.each([
-    '/v1/verdict',
-    '/v1/gate/promote',
-    '/v1/gate/rollback',
-    '/v1/autoscale',
-    '/v1/mutes',
-    '/v1/mutes/3f',
-  ])('%s, which machines ask, answers everywhere', (path) =>
-    expect(statusOf(access, path, elsewhere)).toBe(200),
+    ['verdict', '/v1/verdict'],
+    ['gate', '/v1/gate/promote'],
+    ['gate', '/v1/gate/rollback'],
+    ['autoscale', '/v1/autoscale'],
+    ['mutes', '/v1/mutes'],
+    ['mutes', '/v1/mutes/3f'],
+  ])(
+    '%s is like all other data, %s, and answers everywhere where it is opened by name',
+    (name, path) => {
+      expect(statusOf(access, path)).toBe(200);
+      expect(statusOf(access, path, elsewhere)).toBe(403);
+      expect(access.refusalOfData(requestOf(elsewhere), path)?.message).toContain(
+        `Set http.auth, or name ${name} in http.auth.open, or forward`,
+      );
+      const opened = accessOf({ auth: { open: [name] } });
+      expect(statusOf(opened, path, elsewhere)).toBe(200);
+      expect(statusOf(opened, '/v1/models', elsewhere)).toBe(403);
+      expect(statusOf(opened, '/v1/models')).toBe(200);
+      expect(opened.refusalOfPage(requestOf(elsewhere))?.status).toBe(403);
+    },
   );
+
+  it('the operator token reads from elsewhere too', () => {
+    const withOperator = accessOf({ operator_token: 'the-token-of-the-operator' });
+    const headers = { authorization: 'Bearer the-token-of-the-operator' };
+    expect(statusOf(withOperator, '/v1/mutes', { ...elsewhere, headers })).toBe(200);
+    expect(statusOf(withOperator, '/v1/mutes', elsewhere)).toBe(403);
+  });
 
   it.each([
     ['127.0.0.1:9464', 200],
