@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compareVersions } from '../../src/compare/compare-versions.ts';
 import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
 import type { Bands } from '../../src/series/series-window.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
 import { minutesOf, startMs, type Traffic } from './traffic.ts';
 
 const names = { candidate: 'v2', baseline: 'v1' };
@@ -220,5 +221,48 @@ describe('blocks of minutes', () => {
       minutes: 2,
       requests: { candidate: 1_500, baseline: 1_500 },
     });
+  });
+});
+
+describe('durations that tie', () => {
+  const minutesWith = (candidate: readonly number[], baseline: readonly number[]) => {
+    const of = (values: readonly number[]) => ({
+      requests: values.length * 100,
+      failed: 0,
+      stages: new Map([
+        ['total', TDigest.fromValues(Array.from({ length: 100 }, () => values).flat())],
+      ]),
+    });
+    return Array.from({ length: 30 }, (_, i) => ({
+      startMs: startMs + i * 60_000,
+      candidate: of(candidate),
+      baseline: of(baseline),
+    }));
+  };
+  const mostlyZero = [0, 0, 0, 0, 0, 1];
+
+  it.each([
+    ['0 ms against 0 ms', [0], [0], 'pass'],
+    ['0 ms against a microsecond', [0.001], [0], 'pass'],
+    ['0 ms and a few of 1 ms, both', mostlyZero, mostlyZero, 'pass'],
+    ['1 ms against 0 ms, within the margin', [1], [0], 'pass'],
+    ['0 ms against 1 ms', [0], [1], 'pass'],
+    ['20 ms against 0 ms', [20], [0], 'fail'],
+    ['0 ms and one in six of 20 ms, against 0 ms', [0, 0, 0, 0, 0, 20], [0], 'fail'],
+    ['50 ms against 50 ms', [50], [50], 'pass'],
+    ['70 ms against 50 ms', [70], [50], 'fail'],
+    ['2 ms against 1 ms, within the margin', [2], [1], 'pass'],
+  ])('%s', (_, candidate, baseline, verdict) => {
+    const minutes = minutesWith(candidate, baseline);
+    expect(compareVersions({ candidate: 'B', baseline: 'A', minutes }).verdict).toBe(verdict);
+  });
+
+  it('at 0 ms are said to be equal', () => {
+    const compared = compareVersions({
+      ...{ candidate: 'v2', baseline: 'v1', minutes: minutesWith([0], [0]) },
+    });
+    expect(compared.reason).toBe(
+      'p99 is that of version v1 (0 ms against 0 ms); within 1.3 times or 5 ms at p50, p95 and p99',
+    );
   });
 });

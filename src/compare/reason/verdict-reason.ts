@@ -73,8 +73,12 @@ function ratioText(at: QuantileComparison | undefined, { baseline }: Reasoned['p
   if (at === undefined || at.candidate_ms === null || at.baseline_ms === null)
     return 'no durations';
   const { q, ratio, candidate_ms, baseline_ms } = at;
-  const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
   const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}`;
+  // Of nothing there is no ratio.
+  if (ratio === null && candidate_ms === baseline_ms) {
+    return `${quantileName(q)} is that of ${baseline} (${ms})`;
+  }
+  const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
   return `${quantileName(q)} is ${times} that of ${baseline} (${ms})`;
 }
 
