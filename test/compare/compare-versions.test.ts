@@ -266,3 +266,53 @@ describe('durations that tie', () => {
     );
   });
 });
+
+describe('ranges that lie in the past', () => {
+  const phrases = { candidate: 'B', baseline: 'A' };
+  const past = (count: number, traffic: Traffic, more: object = {}) =>
+    compareVersions({
+      ...{ candidate: '', baseline: '', phrases, remainingMinutes: 0 },
+      ...{ minutes: minutesOf('past', count, traffic, v1), ...more },
+    });
+
+  it.each([
+    [
+      'of few minutes',
+      () => past(4, { requests: 300, factor: 3 }),
+      '4 minutes have requests of both, and it takes at least 6',
+    ],
+    [
+      'of few requests',
+      () => past(40, { requests: 8 }),
+      'it has 320 requests of B and 12,000 of A, and it takes 500 of each',
+    ],
+    [
+      'of a difference at the margin',
+      () => past(7, { requests: 300, factor: 1.3 }),
+      '7 minutes of both leave open whether B is worse than the margin allows',
+    ],
+    [
+      'in longer blocks',
+      () => past(4, v1, { minutesEach: 5 }),
+      '4 blocks of 5 minutes have requests of both, and it takes at least 6',
+    ],
+  ])('%s ask for no more requests', (_, compared, rest) => {
+    expect(compared()).toMatchObject({
+      ...{ verdict: 'inconclusive', missing_requests: 0 },
+      reason: `too short for a release verdict: ${rest}`,
+    });
+  });
+
+  it('ask for those that can still come, and for no others', () => {
+    const going = (remainingMinutes: number) => past(4, v1, { remainingMinutes }).missing_requests;
+    const wanted = past(4, v1, { remainingMinutes: Number.POSITIVE_INFINITY }).missing_requests;
+    expect(wanted).toBeGreaterThan(300);
+    const minutes = wanted / 300;
+    expect([going(minutes + 1), going(minutes - 1)]).toEqual([wanted, 0]);
+  });
+
+  it('have the verdict that they give all the same', () => {
+    expect(past(20, { requests: 300, factor: 3 })).toMatchObject({ verdict: 'fail' });
+    expect(past(20, v1)).toMatchObject({ verdict: 'pass', missing_requests: 0 });
+  });
+});

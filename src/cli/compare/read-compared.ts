@@ -13,6 +13,7 @@ import {
 import { readMixes, readSides } from '../../sink/read-sides.ts';
 import { readWindowStates } from '../../sink/windows/read-window-states.ts';
 import { readSideBands } from '../../views/comparison/compare.ts';
+import { remainingMinutesOf } from '../../views/comparison/compared-blocks.ts';
 import type { TimeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
@@ -64,7 +65,8 @@ async function comparedVersions(
   const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
   requireComparable(query);
   const read = await withClickHouse(config, 'compare versions', async (client) => {
-    const input = await readComparison(client, config, query);
+    const read = await readComparison(client, config, query);
+    const input = isOver(range, read.untilMs) ? { ...read, remainingMinutes: 0 } : read;
     const fromSeconds = Math.min(...input.minutes.map(({ startMs }) => startMs)) / 1000;
     const side = (of: string) => ({ version: of, fromSeconds, toSeconds: fromSeconds });
     const sides = { ...of, ...minuteTable, coldStart, a: side(baseline), b: side(version) };
@@ -94,12 +96,24 @@ async function comparedRanges(
       readSides(client, query),
       readSideBands(client, query),
     ]);
-    return { minutes, bands, mixes: await readMixes(client, query, minutes) };
+    const fromSeconds = [a.fromSeconds, b.fromSeconds];
+    const remainingMinutes = remainingMinutesOf(fromSeconds, askedSeconds(asked), completeMs);
+    return { minutes, bands, remainingMinutes, mixes: await readMixes(client, query, minutes) };
   });
   const names = { version: nameOf(version, asked.b), baseline: nameOf(baseline, asked.a) };
   const { mixes, ...sides } = read;
   const input = { candidate: version, baseline, ...sides, phrases };
   return { input, mixes, model: of.model, ...names };
+}
+
+/** Whether a range lies in the past and all of it is complete: its minutes are all that there are. */
+function isOver({ toMs }: TimeRange, untilMs = Number.POSITIVE_INFINITY): boolean {
+  return toMs < Date.now() - minuteMs && untilMs > toMs - minuteMs;
+}
+
+/** Length of the shorter range, complete or not. */
+function askedSeconds({ a, b }: Asked<'ranges'>): number {
+  return Math.min(...[a, b].map(({ fromMs, toMs }) => toMs - fromMs)) / 1000;
 }
 
 /** Both ranges in seconds, from whole minutes on and equally long. */
@@ -159,6 +173,7 @@ async function comparedFiles(
   const input = {
     ...{ candidate: bFile, baseline: aFile, phrases },
     minutes: pairedFiles(before, now),
+    remainingMinutes: 0,
     bands: { candidate: now.bands, baseline: before.bands },
   };
   const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };
