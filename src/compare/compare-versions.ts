@@ -31,6 +31,13 @@ export interface CompareInput {
   };
   /** End of the last minute that was complete. @default not known */
   readonly untilMs?: number;
+  /**
+   * Minutes that the compared ranges can still get: 0 of ranges and files that lie in the past.
+   * @default {Infinity} both versions go on serving
+   */
+  readonly remainingMinutes?: number;
+  /** Length of what `minutes` has. @default {1} */
+  readonly minutesEach?: number;
   /** Read where no minute has requests of both versions. @default not known */
   readonly known?: KnownNames;
   /** What is shown beside the verdict. @default `shownQuantiles`, and stages with intervals */
@@ -70,7 +77,8 @@ export function compareVersions(
   const quantiles = quantilesOf(test.tail, input.shown?.quantiles ?? shownQuantiles, options);
   const stages = stagesOf(minutes, whole, input, options);
   const { failed, candidate, baseline } = test;
-  const missing_requests = verdict === 'inconclusive' ? missingRequests(test, options) : 0;
+  const missing = verdict === 'inconclusive' ? missingRequests(test, options) : 0;
+  const missing_requests = canCome(missing, test, input) ? missing : 0;
   return {
     verdict,
     reason: reasonOf({
@@ -92,6 +100,17 @@ export function compareVersions(
     quantiles,
     stages,
   };
+}
+
+/** Whether so many more requests of the candidate can still come; nobody is asked for those of the past. */
+function canCome(
+  missing: number,
+  { candidate, minutes }: VersionTest,
+  { remainingMinutes = Number.POSITIVE_INFINITY, minutesEach = 1 }: CompareInput,
+): boolean {
+  if (!Number.isFinite(remainingMinutes)) return true;
+  const perMinute = minutes === 0 ? 0 : candidate.requests / (minutes * minutesEach);
+  return missing <= perMinute * remainingMinutes;
 }
 
 function phrasesOf({ candidate, baseline, phrases }: CompareInput): Phrases {

@@ -27,7 +27,7 @@ export type Verdict = 'pass' | 'fail' | 'inconclusive';
 export interface Comparison {
   readonly verdict: Verdict;
   readonly reason: string;
-  /** Estimate of the requests of the candidate until there is a verdict; 0 with one. */
+  /** Estimate of the requests of the candidate until there is a verdict; 0 with one, and where no more can come. */
   readonly missing_requests: number;
   /** Minutes, or blocks of them, in which both versions have requests: only these are compared. */
   readonly minutes: number;

@@ -47,8 +47,13 @@ export class TailMinutes {
   }
 }
 
-/** Rounding of durations and of margins, of the value: what differs by less is a tie. */
-const rounding = 1e-6;
+/**
+ * What differs by less is a tie: the rounding of durations and of margins, of the value; and a microsecond, to
+ * which durations are kept, so that 0 ms ties with 0 ms.
+ */
+const tie = { share: 1e-6, ms: 0.001 } as const;
+
+const tieMs = (ms: number) => Math.max(tie.share * Math.abs(ms), tie.ms);
 
 /**
  * Slow requests of both versions in one minute: those beyond the baseline's quantile, and the candidate's
@@ -70,10 +75,11 @@ export function slowCounts(
   const isEnough = before.count >= thresholdRequests;
   const past = isEnough ? before : mergedOf([before, baseline, lessMargin(candidate, margin)]);
   const thresholdMs = past.quantile(q);
-  const edge = ties === 'slow' ? 1 - rounding : 1 + rounding;
+  const sign = ties === 'slow' ? -1 : 1;
+  const edgeOf = (ms: number) => ms + sign * tieMs(ms);
   return {
-    candidate: slowOnes(candidate, edge * withMargin(thresholdMs, margin)),
-    baseline: slowOnes(baseline, edge * thresholdMs),
+    candidate: slowOnes(candidate, edgeOf(withMargin(thresholdMs, margin))),
+    baseline: slowOnes(baseline, edgeOf(thresholdMs)),
   };
 }
 

@@ -1,6 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import { type Fault, faultDefaults, releasedVersion } from './fault.ts';
-import type { ModelProfile } from './model-profile.ts';
+import { forwardStageOf, type ModelProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 
 /** Inputs for the effects of one stream of requests (a model, a request type, a region). */
@@ -174,18 +174,18 @@ function activate(fault: Fault, scope: FaultScope, random: Random): ActiveFault 
     ...merged,
     ...(version === undefined ? {} : { version }),
     toMs: merged.fromMs + merged.forMs,
-    stageIndices: stagesOf(fault)
+    stageIndices: stagesOf(fault, forwardStageOf(scope.model))
       .map((stage) => scope.stageNames.indexOf(stage))
       .filter((index) => index >= 0),
     random,
   };
 }
 
-function stagesOf(fault: Fault): readonly string[] {
+function stagesOf(fault: Fault, forwardStage: string): readonly string[] {
   if (fault.kind === 'network') return networkStages;
-  if (fault.kind === 'bad_version') return ['forward'];
+  if (fault.kind === 'bad_version') return [forwardStage];
   const isOfForward = fault.kind === 'timeouts' || fault.kind === 'release';
-  if (isOfForward) return [fault.stage ?? 'forward'];
+  if (isOfForward) return [fault.stage ?? forwardStage];
   return fault.stage === undefined ? [] : [fault.stage];
 }
 

@@ -52,6 +52,11 @@ export interface RegionProfile extends Share {
   readonly peakHour: number;
 }
 
+/** Name of the stage of a model's forward pass. */
+export function forwardStageOf({ forwardStage = 'forward' }: ModelProfile): string {
+  return forwardStage;
+}
+
 /** One model of the fleet: its clients, the number of its hosts, and the cost of its stages. */
 export interface ModelProfile {
   readonly name: string;
@@ -68,6 +73,8 @@ export interface ModelProfile {
   readonly targetUse: number;
   /** In the order in which a request passes them. The time in `queue` comes from the queueing model. */
   readonly stages: readonly StageProfile[];
+  /** The stage of the forward pass, which faults of computation meet. @default {forward} */
+  readonly forwardStage?: string;
   /** `stage` is the one in which a cold start pays for loading the model. */
   readonly coldStart: Readonly<{ share: number; stage: string; medianMs: number; sigma: number }>;
   /** Absent: no cache, and events have no `cache_hit`. */

@@ -1,9 +1,10 @@
 import type { FaultEffects } from './fault-effects.ts';
-import type {
-  ModelProfile,
-  RequestTypeProfile,
-  SizeProfile,
-  StageProfile,
+import {
+  forwardStageOf,
+  type ModelProfile,
+  type RequestTypeProfile,
+  type SizeProfile,
+  type StageProfile,
 } from './model-profile.ts';
 import type { Random } from './random.ts';
 
@@ -37,7 +38,7 @@ export class RequestDraw {
   fails = false;
   /** True where it hangs until its deadline. */
   hangs = false;
-  /** Point in `forward` at which it fails, (0, 1). */
+  /** Point in the forward pass at which it fails, (0, 1). */
   failsAt = 0;
   items = 0;
   inputTokens = 0;
@@ -52,8 +53,8 @@ export class RequestDraw {
     const stages: (StageProfile | undefined)[] = [...model.stages];
     const names = model.stages.map(({ name }) => name);
     if (!names.includes(model.coldStart.stage)) {
-      // Loading the model comes right before the forward pass that needs it.
-      const at = names.indexOf('forward');
+      // Loading the model comes right before the first computation that needs it.
+      const at = model.stages.findIndex(({ holdsSlot }) => holdsSlot === true);
       stages.splice(at, 0, undefined);
       names.splice(at, 0, model.coldStart.stage);
     }
@@ -61,7 +62,7 @@ export class RequestDraw {
     this.#stages = stages;
     this.#coldStage = names.indexOf(model.coldStart.stage);
     this.queueStage = names.indexOf('queue');
-    this.forwardStage = names.indexOf('forward');
+    this.forwardStage = names.indexOf(forwardStageOf(model));
     this.stageMs = new Float64Array(names.length);
   }
 

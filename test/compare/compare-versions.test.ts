@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { compareVersions } from '../../src/compare/compare-versions.ts';
 import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
 import type { Bands } from '../../src/series/series-window.ts';
+import { TDigest } from '../../src/sketch/t-digest.ts';
 import { minutesOf, startMs, type Traffic } from './traffic.ts';
 
 const names = { candidate: 'v2', baseline: 'v1' };
@@ -220,5 +221,98 @@ describe('blocks of minutes', () => {
       minutes: 2,
       requests: { candidate: 1_500, baseline: 1_500 },
     });
+  });
+});
+
+describe('durations that tie', () => {
+  const minutesWith = (candidate: readonly number[], baseline: readonly number[]) => {
+    const of = (values: readonly number[]) => ({
+      requests: values.length * 100,
+      failed: 0,
+      stages: new Map([
+        ['total', TDigest.fromValues(Array.from({ length: 100 }, () => values).flat())],
+      ]),
+    });
+    return Array.from({ length: 30 }, (_, i) => ({
+      startMs: startMs + i * 60_000,
+      candidate: of(candidate),
+      baseline: of(baseline),
+    }));
+  };
+  const mostlyZero = [0, 0, 0, 0, 0, 1];
+
+  it.each([
+    ['0 ms against 0 ms', [0], [0], 'pass'],
+    ['0 ms against a microsecond', [0.001], [0], 'pass'],
+    ['0 ms and a few of 1 ms, both', mostlyZero, mostlyZero, 'pass'],
+    ['1 ms against 0 ms, within the margin', [1], [0], 'pass'],
+    ['0 ms against 1 ms', [0], [1], 'pass'],
+    ['20 ms against 0 ms', [20], [0], 'fail'],
+    ['0 ms and one in six of 20 ms, against 0 ms', [0, 0, 0, 0, 0, 20], [0], 'fail'],
+    ['50 ms against 50 ms', [50], [50], 'pass'],
+    ['70 ms against 50 ms', [70], [50], 'fail'],
+    ['2 ms against 1 ms, within the margin', [2], [1], 'pass'],
+  ])('%s', (_, candidate, baseline, verdict) => {
+    const minutes = minutesWith(candidate, baseline);
+    expect(compareVersions({ candidate: 'B', baseline: 'A', minutes }).verdict).toBe(verdict);
+  });
+
+  it('at 0 ms are said to be equal', () => {
+    const compared = compareVersions({
+      ...{ candidate: 'v2', baseline: 'v1', minutes: minutesWith([0], [0]) },
+    });
+    expect(compared.reason).toBe(
+      'p99 is that of version v1 (0 ms against 0 ms); within 1.3 times or 5 ms at p50, p95 and p99',
+    );
+  });
+});
+
+describe('ranges that lie in the past', () => {
+  const phrases = { candidate: 'B', baseline: 'A' };
+  const past = (count: number, traffic: Traffic, more: object = {}) =>
+    compareVersions({
+      ...{ candidate: '', baseline: '', phrases, remainingMinutes: 0 },
+      ...{ minutes: minutesOf('past', count, traffic, v1), ...more },
+    });
+
+  it.each([
+    [
+      'of few minutes',
+      () => past(4, { requests: 300, factor: 3 }),
+      '4 minutes have requests of both, and it takes at least 6',
+    ],
+    [
+      'of few requests',
+      () => past(40, { requests: 8 }),
+      'it has 320 requests of B and 12,000 of A, and it takes 500 of each',
+    ],
+    [
+      'of a difference at the margin',
+      () => past(7, { requests: 300, factor: 1.3 }),
+      '7 minutes of both leave open whether B is worse than the margin allows',
+    ],
+    [
+      'in longer blocks',
+      () => past(4, v1, { minutesEach: 5 }),
+      '4 blocks of 5 minutes have requests of both, and it takes at least 6',
+    ],
+  ])('%s ask for no more requests', (_, compared, rest) => {
+    expect(compared()).toMatchObject({
+      ...{ verdict: 'inconclusive', missing_requests: 0 },
+      reason: `too short for a release verdict: ${rest}`,
+    });
+  });
+
+  it('ask for those that can still come, and for no others', () => {
+    const going = (remainingMinutes: number) => past(4, v1, { remainingMinutes }).missing_requests;
+    const wanted = past(4, v1, { remainingMinutes: Number.POSITIVE_INFINITY }).missing_requests;
+    expect(wanted).toBeGreaterThan(300);
+    const minutes = wanted / 300;
+    expect([going(minutes + 1), going(minutes - 1)]).toEqual([wanted, 0]);
+  });
+
+  it('have the verdict that they give all the same', () => {
+    expect(past(20, { requests: 300, factor: 3 })).toMatchObject({ verdict: 'fail' });
+    expect(past(20, v1)).toMatchObject({ verdict: 'pass', missing_requests: 0 });
   });
 });

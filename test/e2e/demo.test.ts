@@ -18,14 +18,23 @@ const browser = useBrowserIfThere();
 it.runIf(stack.kind === 'local')(
   'demo tells its story, and its links lead a newcomer to the stage to blame, by keyboard alone',
   async () => {
-    const demo = startChild(['demo', '--dir', dir], process.env);
-    try {
-      await demo.logged('dashboard http://127.0.0.1:');
-      await poll(
-        'the end of the story',
-        () => (demo.isOver() || demo.out().includes('Log of the pipeline') ? true : undefined),
+    const demo = startChild(['demo', '--dir', dir], process.env, 'pipe');
+    const untilPrinted = (text: string) =>
+      poll(
+        `the demo prints "${text}"`,
+        () => (demo.isOver() || demo.out().includes(text) ? true : undefined),
         { deadlineMs: 600_000, seen: () => demo.out() + demo.err() },
       );
+    try {
+      await demo.logged('dashboard http://127.0.0.1:');
+      await untilPrinted('Log of the pipeline');
+      // The fault stays, and the incident is open.
+      expect(demo.out()).toMatch(/^open, \w+ {2}p\d+ of ranker /m);
+      expect(demo.out()).not.toMatch(/^resolved .*ranker/m);
+      await doctorPasses(demo.out());
+      expect(demo.out()).not.toMatch(/^resolved .*ranker/m);
+      demo.type('\n');
+      await untilPrinted('\nok  ');
       const printed = demo.out();
       expect(printed).toContain(
         '\nok  found, blamed on features, resolved; every event counted exactly once\n',
@@ -41,6 +50,18 @@ it.runIf(stack.kind === 'local')(
     }
   },
 );
+
+/** Expects that all is well in the very shell that the demo prints. */
+async function doctorPasses(printed: string): Promise<void> {
+  const exports = [...printed.matchAll(/^ {2}export (\w+)=(.*)$/gm)];
+  expect(exports.map(([, name]) => name)).toEqual([
+    ...['TAILMARK_KAFKA_BROKERS', 'TAILMARK_KAFKA_GROUP_ID', 'TAILMARK_CLICKHOUSE_URL'],
+  ]);
+  const env = Object.fromEntries(exports.map(([, name, value]) => [name, value]));
+  const doctor = startChild(['doctor', '--json'], env);
+  const exitCode = await doctor.exited;
+  expect([exitCode, doctor.out(), doctor.err()]).toEqual([0, doctor.out(), doctor.err()]);
+}
 
 /** The path of whoever opens the printed links: what is slow and since when, the blame, the composition. */
 async function newcomersPath(home: string, incident: string): Promise<void> {

@@ -8,8 +8,8 @@ const order = [
   ...['input_tokens', 'output_tokens', 'concurrency', 'queue_depth', 'total_ms', 'stages_ms'],
 ];
 const stageOrder = [
-  ...['ingress', 'queue', 'parse', 'features', 'preprocess', 'model_load', 'forward'],
-  ...['postprocess', 'downstream', 'egress'],
+  ...['ingress', 'queue', 'parse', 'features', 'preprocess', 'model_load', 'prefill', 'decode'],
+  ...['forward', 'postprocess', 'downstream', 'egress'],
 ];
 
 describe('encodeEvent', () => {

@@ -138,7 +138,7 @@ describe('generateTraffic', () => {
       else expect(event.stages_ms.forward).toBeGreaterThan(80);
     }
     expect(Object.keys(cold.find(({ model }) => model === 'llm')?.stages_ms ?? {})).toEqual([
-      ...['ingress', 'queue', 'parse', 'features', 'preprocess', 'model_load', 'forward'],
+      ...['ingress', 'queue', 'parse', 'features', 'model_load', 'prefill', 'decode'],
       ...['postprocess', 'downstream', 'egress'],
     ]);
   });

@@ -7,7 +7,6 @@ import { createLog } from '../../base/telemetry/log.ts';
 import { type Config, configSchema } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import { formatMs } from '../../detect/event/format.ts';
-import { publishedTraffic } from '../../generate/publish/published-traffic.ts';
 import { startPipeline } from '../../pipeline.ts';
 import { migrate } from '../../sink/migrate.ts';
 import { rowsOf } from '../../sink/read-query.ts';
@@ -15,16 +14,18 @@ import { readTails, type StageTails } from '../../sink/read-tails.ts';
 import { verify } from '../../sink/verify.ts';
 import type { Command } from '../command.ts';
 import {
+  DemoEvents,
   demoVerdict,
-  PlotEvents,
   plot,
   sendEvents,
+  sendLive,
   type Timeline,
   timelineOf,
 } from '../demo/demo-traffic.ts';
 import type { DemoConnection, DemoTransport } from '../demo/demo-transport.ts';
 import { exploreText } from '../demo/explore-text.ts';
 import { openTransport } from '../demo/open-transport.ts';
+import { untilEnter } from '../demo/until-enter.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from '../text/colors.ts';
 import { createProgress } from '../text/progress.ts';
@@ -36,8 +37,8 @@ import { anomalyText } from './anomalies.ts';
 const PATIENCE_MS = 90_000;
 
 const ONCE_TEXT = `
-Run the demo without --once to keep it running with normal traffic. It then prints links to the incident,
-and commands to query and verify it.
+Run the demo without --once to keep the regression until you press Enter. It then prints links to the open
+incident, and commands to query and verify it.
 `;
 
 export const demo: Command = {
@@ -45,13 +46,13 @@ export const demo: Command = {
   help: `
 Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
 history, then live traffic at ${plot.speed} times real speed. The ${plot.stage} stage of ${plot.model} turns slow for ${plot.share * 100} % of
-the requests in one region, and recovers.
+the requests in one region. The fault stays until Enter is pressed, or with --once ends by itself.
 
 Without Java 17 or later (or, the first time, Maven) it runs without Kafka: its events go straight
 into the pipeline.
 
 Examples:
-  tailmark demo              keeps running at the end; Ctrl-C stops it
+  tailmark demo              the fault stays until Enter; then it keeps running, and Ctrl-C stops it
   tailmark demo --once       exits at the end, with an exit code
 
 Exit codes of --once: 0 the regression was found and blamed correctly, 1 otherwise.`,
@@ -137,11 +138,11 @@ class Demo {
       this.#print(`dashboard ${pipeline.url}/`);
       connection = await transport.connect(config, (event) => this.#onAnomaly(event));
       const outcome = await Promise.race([
-        this.#story(connection),
+        this.#story(connection, once ? undefined : pipeline.url),
         pipeline.done.then(() => pipelineEnded),
       ]);
       if (this.#io.signal.aborted) return exitCodes.ok;
-      await this.#report(outcome, once ? undefined : pipeline.url);
+      await this.#report(outcome, once);
       if (!once) await Promise.race([this.#sendNormalTraffic(connection), pipeline.done]);
       return outcome.ok ? exitCodes.ok : exitCodes.failed;
     } finally {
@@ -150,13 +151,17 @@ class Demo {
     }
   }
 
-  /** Plays the past, normal traffic, the regression and the recovery. */
-  async #story({ send }: DemoConnection): Promise<Outcome> {
+  /**
+   * Plays the past, normal traffic, the regression and the recovery.
+   *
+   * @param url of the dashboard, where the regression stays until Enter
+   */
+  async #story({ send }: DemoConnection, url: string | undefined): Promise<Outcome> {
     const { signal } = this.#io;
     // The end of sending the past is unknown in advance: 12 s is typical.
     const timeline = timelineOf(Date.now() + 12_000);
     this.#timeline = timeline;
-    const events = new PlotEvents(timeline);
+    const events = DemoEvents.ofPlot(timeline, url !== undefined);
     const expected = Math.round((plot.historyMs / 1000) * plot.ratePerSecond);
     const bar = createProgress(this.#io, { label: 'sending history', total: expected });
     const history = await sendEvents(
@@ -180,21 +185,56 @@ class Demo {
         untilMs: timeline.faultToMs,
         text: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
       },
-      { untilMs: timeline.endMs, text: 'regression removed' },
     ];
     let total = history;
     let fromMs = timeline.liveMs;
     for (const { untilMs, text } of scenes) {
       this.#print(text);
-      const isLast = untilMs === timeline.endMs;
       const pace = { speed: plot.speed, eventMs: fromMs };
-      const until = isLast ? AbortSignal.any([signal, this.#allResolved()]) : signal;
-      total += await sendEvents(events.until(untilMs), send, pace, until);
+      total += await sendEvents(events.until(untilMs), send, pace, signal);
       fromMs = untilMs;
     }
-    this.#timeline = { ...timeline, endMs: Math.min(timeline.endMs, Date.now()) };
+    let recovery = events;
+    if (url !== undefined) {
+      const { sent, reachedMs } = await this.#stay(events, send, url);
+      total += sent;
+      fromMs = reachedMs;
+      recovery = DemoEvents.withoutFault('demo/recovery', fromMs);
+    }
+    this.#print('regression removed');
+    const range = { fromMs, toMs: fromMs + plot.recoveryMs };
+    const until = AbortSignal.any([signal, this.#allResolved()]);
+    const { sent, reachedMs } = await sendLive(recovery, send, range, until);
+    total += sent;
+    this.#timeline = { ...timeline, faultToMs: fromMs, endMs: reachedMs };
     await this.#untilStored(total);
     return await this.#evaluate({ history, total });
+  }
+
+  /** Sends traffic with the regression until Enter is pressed. */
+  async #stay(events: DemoEvents, send: DemoConnection['send'], url: string) {
+    const { signal, stdin } = this.#io;
+    const entered = new AbortController();
+    const fromMs = this.#timeline?.faultToMs ?? Date.now();
+    const until = AbortSignal.any([signal, entered.signal]);
+    const sending = sendLive(events, send, { fromMs }, until);
+    const invite = async () => {
+      await this.#untilFound();
+      if (!this.#json && !signal.aborted) this.#io.out(this.#exploreText(url));
+      this.#print('the regression stays: press Enter to remove it');
+      await untilEnter(stdin, signal);
+    };
+    await Promise.race([sending, invite()]);
+    entered.abort();
+    return await sending;
+  }
+
+  /** Resolves at the first anomaly. */
+  async #untilFound(): Promise<void> {
+    const deadlineMs = Date.now() + PATIENCE_MS;
+    while (this.#latest.size === 0 && !this.#io.signal.aborted && Date.now() < deadlineMs) {
+      await sleep(200);
+    }
   }
 
   /** Aborts when there are anomalies and all of them have been resolved. */
@@ -246,8 +286,7 @@ class Demo {
     else this.#io.out(`${green('resolved')}  ${bold(event.summary)}\n`);
   }
 
-  /** @param url of the dashboard, where it stays open. */
-  async #report(outcome: Outcome, url: string | undefined): Promise<void> {
+  async #report(outcome: Outcome, once: boolean): Promise<void> {
     const timeline = this.#timeline;
     if (timeline === undefined) return;
     const { liveMs, faultFromMs, faultToMs, endMs } = timeline;
@@ -284,7 +323,7 @@ class Demo {
     for (const problem of outcome.problems) this.#io.out(`${red('wrong')}  ${problem}\n`);
     const found = `found, blamed on ${plot.stage}, resolved; every event counted exactly once`;
     this.#io.out(outcome.ok ? `\n${green('ok')}  ${bold(found)}\n` : '\n');
-    this.#io.out(url === undefined ? ONCE_TEXT : this.#exploreText(url));
+    if (once) this.#io.out(ONCE_TEXT);
   }
 
   #exploreText(url: string): string {
@@ -297,14 +336,8 @@ class Demo {
     const { signal } = this.#io;
     this.#print('normal traffic continues in real time; Ctrl-C stops it');
     const startMs = Date.now();
-    const events = publishedTraffic({
-      seed: 'demo/after',
-      startMs,
-      durationMs: Number.POSITIVE_INFINITY,
-      ratePerSecond: plot.ratePerSecond,
-      dailySwing: 0,
-    });
-    await sendEvents(events, send, { speed: 1, eventMs: startMs }, signal);
+    const events = DemoEvents.withoutFault('demo/after', startMs);
+    await sendLive(events, send, { fromMs: startMs }, signal);
   }
 
   /** Prints a line of progress; none after an interruption, which skips what is left of the story. */

@@ -17,6 +17,7 @@ import { unknownIn } from '../../sink/read-seen-values.ts';
 import { readMixes, readSides } from '../../sink/read-sides.ts';
 import { readWindowStates } from '../../sink/windows/read-window-states.ts';
 import { readSideBands } from '../../views/comparison/compare.ts';
+import { remainingMinutesOf } from '../../views/comparison/compared-blocks.ts';
 import type { TimeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
@@ -70,7 +71,8 @@ async function comparedVersions(
   const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
   requireComparable(query);
   const read = await withClickHouse(config, 'compare versions', async (client) => {
-    const input = await readComparison(client, config, query);
+    const read = await readComparison(client, config, query);
+    const input = isOver(range, read.untilMs) ? { ...read, remainingMinutes: 0 } : read;
     const fromSeconds = Math.min(...input.minutes.map(({ startMs }) => startMs)) / 1000;
     const side = (of: string) => ({ version: of, fromSeconds, toSeconds: fromSeconds });
     const sides = { ...of, ...minuteTable, coldStart, a: side(baseline), b: side(version) };
@@ -105,8 +107,10 @@ async function comparedRanges(
       readSideBands(client, query),
     ]);
     const unknown = await unknownOf(client, of, minutes, [baseline, version]);
+    const fromSeconds = [a.fromSeconds, b.fromSeconds];
     return {
       ...{ minutes, bands, unknown: unknown && unknownText(unknown) },
+      remainingMinutes: remainingMinutesOf(fromSeconds, askedSeconds(asked), completeMs),
       mixes: await readMixes(client, query, minutes),
     };
   });
@@ -130,6 +134,16 @@ async function unknownOf(
     if (unknown !== undefined) return unknown;
   }
   return undefined;
+}
+
+/** Whether a range lies in the past and all of it is complete: its minutes are all that there are. */
+function isOver({ toMs }: TimeRange, untilMs = Number.POSITIVE_INFINITY): boolean {
+  return toMs < Date.now() - minuteMs && untilMs > toMs - minuteMs;
+}
+
+/** Length of the shorter range, complete or not. */
+function askedSeconds({ a, b }: Asked<'ranges'>): number {
+  return Math.min(...[a, b].map(({ fromMs, toMs }) => toMs - fromMs)) / 1000;
 }
 
 /** Both ranges in seconds, from whole minutes on and equally long. */
@@ -189,6 +203,7 @@ async function comparedFiles(
   const input = {
     ...{ candidate: bFile, baseline: aFile, phrases },
     minutes: pairedFiles(before, now),
+    remainingMinutes: 0,
     bands: { candidate: now.bands, baseline: before.bands },
   };
   const names = { version: fileName(bFile, aFile), baseline: fileName(aFile, bFile) };

@@ -20,7 +20,7 @@ export const plot = {
   historyMs: 25 * MINUTE_MS,
   calmMs: 20 * SECOND_MS,
   faultMs: 80 * SECOND_MS,
-  /** At most; it ends when everything is resolved. */
+  /** At most; it ends when everything is resolved. With a fault that stays: after Enter. */
   recoveryMs: 300 * SECOND_MS,
   /** Event time per wall time once the history is sent. */
   speed: 4,
@@ -58,12 +58,20 @@ export function timelineOf(nowMs: number): Timeline {
   return { startMs, liveMs, faultFromMs, faultToMs, endMs: faultToMs + plot.recoveryMs };
 }
 
-/** Events of the phases, in the order in which they are published. */
-export class PlotEvents {
+/** What all traffic of the demo has. */
+const usual = { ratePerSecond: plot.ratePerSecond, dailySwing: 0 } as const;
+
+/** Events in the order in which they are published. */
+export class DemoEvents {
   readonly #events: Iterator<PublishedEvent, void>;
   #next: PublishedEvent | undefined;
 
-  constructor(timeline: Timeline) {
+  private constructor(events: Iterator<PublishedEvent, void>) {
+    this.#events = events;
+  }
+
+  /** Events of the phases. @param stays whether the fault never ends by itself */
+  static ofPlot(timeline: Timeline, stays: boolean): DemoEvents {
     const fault: Fault = {
       kind: 'slow_stage',
       stage: plot.stage,
@@ -72,16 +80,23 @@ export class PlotEvents {
       factor: plot.factor,
       share: plot.share,
       fromMs: timeline.faultFromMs - timeline.startMs,
-      forMs: plot.faultMs,
+      forMs: stays ? Number.POSITIVE_INFINITY : plot.faultMs,
     };
-    this.#events = publishedTraffic({
-      seed: plot.seed,
-      startMs: timeline.startMs,
-      durationMs: timeline.endMs - timeline.startMs,
-      ratePerSecond: plot.ratePerSecond,
-      dailySwing: 0,
-      faults: [fault],
-    });
+    return new DemoEvents(
+      publishedTraffic({
+        ...usual,
+        seed: plot.seed,
+        startMs: timeline.startMs,
+        durationMs: stays ? Number.POSITIVE_INFINITY : timeline.endMs - timeline.startMs,
+        faults: [fault],
+      }),
+    );
+  }
+
+  /** Events without a fault, without an end. */
+  static withoutFault(seed: string, startMs: number): DemoEvents {
+    const durationMs = Number.POSITIVE_INFINITY;
+    return new DemoEvents(publishedTraffic({ ...usual, seed, startMs, durationMs }));
   }
 
   /** Yields events published before a time; the next call continues there. */
@@ -99,7 +114,7 @@ export class PlotEvents {
 /** Sends events at a speed or as fast as possible; calls back with the number of sent ones. */
 export async function sendEvents(
   events: Iterable<PublishedEvent>,
-  send: (messages: readonly OutgoingMessage[]) => Promise<void>,
+  send: SendMessages,
   pace: { readonly speed: number; readonly eventMs: number | undefined },
   signal: AbortSignal,
   onSent: (events: number) => void = () => undefined,
@@ -114,6 +129,33 @@ export async function sendEvents(
     onSent: ({ lines }) => onSent(lines),
   });
   return sent.lines;
+}
+
+type SendMessages = (messages: readonly OutgoingMessage[]) => Promise<void>;
+
+/**
+ * Sends events from `fromMs` of event time on, until the signal: at the demo's speed until event time has caught up
+ * with the clock, then in real time.
+ *
+ * @returns the number of sent ones, and the event time that was reached
+ */
+export async function sendLive(
+  events: DemoEvents,
+  send: SendMessages,
+  { fromMs, toMs = Number.POSITIVE_INFINITY }: { readonly fromMs: number; readonly toMs?: number },
+  signal: AbortSignal,
+): Promise<{ readonly sent: number; readonly reachedMs: number }> {
+  const beganMs = Date.now();
+  const caughtUpMs = fromMs + (Math.max(0, beganMs - fromMs) * plot.speed) / (plot.speed - 1);
+  const fast = { speed: plot.speed, eventMs: fromMs };
+  const firstMs = Math.min(toMs, caughtUpMs);
+  let sent = await sendEvents(events.until(firstMs), send, fast, signal);
+  if (!signal.aborted && firstMs < toMs) {
+    const pace = { speed: 1, eventMs: caughtUpMs };
+    sent += await sendEvents(events.until(toMs), send, pace, signal);
+  }
+  const nowMs = Date.now();
+  return { sent, reachedMs: Math.min(nowMs, fromMs + (nowMs - beganMs) * plot.speed, toMs) };
 }
 
 /**

@@ -9,11 +9,10 @@ export interface DemoTransport {
   /** Addresses of the servers, for people. */
   readonly addresses: string;
   /** Keys of the configuration by which the pipeline uses this transport. */
-  readonly settings: Readonly<Record<string, unknown>>;
+  readonly settings: Readonly<Record<string, Readonly<Record<string, string | readonly string[]>>>>;
   /** Standard input of the pipeline. */
   readonly stdin: NodeJS.ReadableStream;
-  /** Settings for the shell and further commands, for whoever explores the demo. */
-  readonly exports: readonly string[];
+  /** Further commands for whoever explores the demo. */
   readonly commands: readonly string[];
   /** Creates what must exist before the pipeline starts. */
   prepare(config: Config): Promise<void>;

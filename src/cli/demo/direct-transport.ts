@@ -18,7 +18,6 @@ export class DirectTransport implements DemoTransport {
   readonly stdin = new PassThrough();
   readonly addresses: string;
   readonly settings = { source: { type: 'stdin' } };
-  readonly exports = [];
   readonly commands = [];
   readonly #signal: AbortSignal;
 

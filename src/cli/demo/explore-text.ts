@@ -12,14 +12,15 @@ interface RunningDemo {
 
 /** Renders links to the anomalies of a demo that keeps running, and commands to explore it. */
 export function exploreText(
-  { servers, exports, commands }: Pick<DemoTransport, 'servers' | 'exports' | 'commands'>,
+  { servers, settings, commands }: Pick<DemoTransport, 'servers' | 'settings' | 'commands'>,
   { url, anomalyIds, logPath }: RunningDemo,
 ): string {
   const { clickhouse } = servers;
   const links = anomalyIds.map((id) => `incident  ${url}${incidentPath(id)}\n`);
   const lines = [
-    ...exports,
+    ...exportsOf(settings),
     `export TAILMARK_CLICKHOUSE_URL=${clickhouse.url}`,
+    'bin/tailmark.js doctor',
     `bin/tailmark.js tails --model ${plot.model} --since 10m`,
     'bin/tailmark.js anomalies',
     'bin/tailmark.js explain',
@@ -33,4 +34,14 @@ To explore, in another terminal:
 ${lines.map((line) => `  ${line}\n`).join('')}
 Log of the pipeline: ${logPath}
 `;
+}
+
+/** The settings of the demo's pipeline, as a shell sets them: other commands then see the same. */
+function exportsOf(settings: DemoTransport['settings']): string[] {
+  return Object.entries(settings).flatMap(([section, keys]) =>
+    Object.entries(keys).map(([key, value]) => {
+      const name = `TAILMARK_${section}_${key}`.toUpperCase();
+      return `export ${name}=${Array.isArray(value) ? value.join(',') : String(value)}`;
+    }),
+  );
 }

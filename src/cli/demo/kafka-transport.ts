@@ -15,9 +15,8 @@ export class KafkaTransport implements DemoTransport {
   readonly stdin: NodeJS.ReadableStream;
   readonly addresses: string;
   readonly settings: DemoTransport['settings'];
-  readonly exports: readonly string[];
   readonly commands = [
-    'bin/tailmark.js generate --fault slow_stage,stage=forward,model=llm,factor=3,for=2m --duration 5m',
+    'bin/tailmark.js generate --fault slow_stage,stage=decode,model=llm,factor=3,for=2m --duration 5m',
   ];
 
   constructor(servers: LocalStack, stdin: NodeJS.ReadableStream) {
@@ -26,7 +25,6 @@ export class KafkaTransport implements DemoTransport {
     this.stdin = stdin;
     this.addresses = `Kafka at ${brokers.join(',')}, ClickHouse at ${servers.clickhouse.url}`;
     this.settings = { kafka: { brokers, group_id: 'tailmark-demo' } };
-    this.exports = [`export TAILMARK_KAFKA_BROKERS=${brokers.join(',')}`];
   }
 
   async prepare({ kafka }: Config): Promise<void> {

@@ -58,6 +58,12 @@ export async function runProbes(
   signal: AbortSignal,
   roles: readonly Role[] = [],
 ): Promise<ProbeFinding[]> {
+  const { type } = config.source;
+  // Events of a file or of standard input come without a broker.
+  if (type !== 'kafka') {
+    const unused = { ok: true, what: 'Kafka', detail: `not used: source.type is ${type}` };
+    return [unused, ...(await bounded('ClickHouse', probes.clickhouse(config, roles), signal))];
+  }
   const both = [bounded('Kafka', probes.kafka(config, roles), signal)];
   // Traces are assembled without ClickHouse.
   if (roles.length === 0 || roles.some((role) => role !== 'assemble')) {

@@ -18,7 +18,9 @@ export interface Reasoned {
   readonly test: VersionTest;
   readonly quantiles: readonly QuantileComparison[];
   readonly stages: readonly StageComparison[];
+  /** 0 where no more can come. */
   readonly missing_requests: number;
+  readonly minutesEach?: number;
   readonly options: CompareOptions;
 }
 
@@ -64,8 +66,28 @@ function passReason({ phrases, quantiles, options }: Reasoned): string {
 function inconclusiveReason(of: Reasoned): string {
   const { phrases, test, missing_requests } = of;
   if (test.minutes === 0) return absentReason(of);
+  if (missing_requests === 0) return tooShortReason(of);
   const about = roughly(missing_requests).toLocaleString('en-US');
   return `needs about ${about} more requests of ${phrases.candidate} while ${phrases.baseline} serves too`;
+}
+
+/** What ranges that lie in the past lack. More requests of them will not come. */
+function tooShortReason({ phrases, test, options, minutesEach = 1 }: Reasoned): string {
+  const { candidate, baseline, minutes, logNeeded } = test;
+  const { minRequests, blockMinutes } = options;
+  const count = (requests: number) => requests.toLocaleString('en-US');
+  const each = minutesEach * blockMinutes;
+  const unit = each === 1 ? 'minutes' : `blocks of ${each} minutes`;
+  // A minute at most doubles the evidence.
+  const least = Math.ceil(logNeeded / Math.LN2);
+  if (minutes < least) {
+    return `too short for a release verdict: ${minutes} ${unit} have requests of both, and it takes at least ${least}`;
+  }
+  if (Math.min(candidate.requests, baseline.requests) < minRequests) {
+    const found = `${count(candidate.requests)} requests of ${phrases.candidate} and ${count(baseline.requests)} of ${phrases.baseline}`;
+    return `too short for a release verdict: it has ${found}, and it takes ${count(minRequests)} of each`;
+  }
+  return `too short for a release verdict: ${minutes} ${unit} of both leave open whether ${phrases.candidate} is worse than the margin allows`;
 }
 
 /** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */
@@ -73,8 +95,12 @@ function ratioText(at: QuantileComparison | undefined, { baseline }: Reasoned['p
   if (at === undefined || at.candidate_ms === null || at.baseline_ms === null)
     return 'no durations';
   const { q, ratio, candidate_ms, baseline_ms } = at;
-  const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
   const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}`;
+  // Of nothing there is no ratio.
+  if (ratio === null && candidate_ms === baseline_ms) {
+    return `${quantileName(q)} is that of ${baseline} (${ms})`;
+  }
+  const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
   return `${quantileName(q)} is ${times} that of ${baseline} (${ms})`;
 }
 

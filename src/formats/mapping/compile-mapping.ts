@@ -1,6 +1,6 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, FormatReason } from '../format-reader.ts';
-import { parsed } from '../loose-json.ts';
+import { objectOf, parsed } from '../loose-json.ts';
 import {
   between,
   conditionsOf,
@@ -67,6 +67,7 @@ export function compileMapping(
 ): (object: unknown, headers?: ReadTexts) => Mapped {
   const unwrap = unwrapperOf(mapping);
   const applies = conditionsOf(mapping.where);
+  const isNoRequest = noRequestOf(mapping);
   const readTimes = timesOf(mapping);
   const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
   const readStages = mapping.stages === undefined ? undefined : stagesOf(mapping.stages);
@@ -80,7 +81,7 @@ export function compileMapping(
         headersName === undefined || headers === undefined
           ? unwrapped
           : { ...(unwrapped as object), [headersName]: headers() };
-      if (!applies(root)) return 'skip';
+      if (!applies(root) || isNoRequest(root)) return 'skip';
       const { start, ...times } = readTimes(root);
       const draft: Record<string, unknown> = times;
       for (const [name, get] of fields) {
@@ -116,6 +117,12 @@ function unwrapperOf({ unwrap, lines }: Mapping): Getter<unknown> {
     if (held !== undefined) return held;
     throw new Fault('invalid_json', `"${found.at}" must hold valid JSON: it is ${shown(line)}`);
   };
+}
+
+/** Connections without a request, where the software that wrote the lines logs them too. */
+function noRequestOf({ lines }: Mapping): (root: unknown) => boolean {
+  const isNoRequest = lines === undefined ? undefined : textLines[lines].isNoRequest;
+  return (root) => isNoRequest?.(objectOf(root) ?? {}) === true;
 }
 
 function fieldsOf(mapping: Mapping) {

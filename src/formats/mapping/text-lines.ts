@@ -6,6 +6,8 @@ export interface TextLines {
   readonly what: string;
   /** Returns the object of a line; undefined for any other text. */
   read(line: string): JsonObject | undefined;
+  /** Returns true for an object, of text or JSON, that is a connection without a request. @default none */
+  isNoRequest?(object: JsonObject): boolean;
 }
 
 export const textLineNames = ['nginx', 'envoy'] as const;
@@ -15,6 +17,7 @@ export const textLines: Readonly<Record<(typeof textLineNames)[number], TextLine
   nginx: {
     what: "nginx's combined format with rt=$request_time, or ingress-nginx's upstreaminfo",
     read: nginxLine,
+    isNoRequest: ({ uri }) => uri === '' || uri === '-',
   },
   envoy: { what: 'the default format of Envoy or Istio', read: envoyLine },
 };
@@ -74,8 +77,25 @@ function unescaped(bytes: string): string {
   return JSON.stringify(text).slice(1, -1);
 }
 
+/** A text of JSON, or a value without quotes that a variable has left: `-`, nothing, a list of tries. */
+const unquoted = /"(?:[^"\\]|\\.)*"|:\s*((?:[-\d.]+(?:(?:, ?| : )[-\d.]+)*)?)(?=\s*[,}])/g;
+
+/** Makes values of JSON of what variables without quotes have left. */
+function withValues(line: string): string {
+  return line.replaceAll(unquoted, (found, value: string | undefined) => {
+    if (value === undefined || /^-?(?:0|[1-9]\d*)(?:\.\d+)?$/.test(value)) return found;
+    return value === '' || value === '-' ? ':null' : `:"${value}"`;
+  });
+}
+
+/** A request's line. What else comes to a public port is a TLS greeting, say, or nothing. */
+const requestLine = /^(?!PRI )[A-Za-z_-]+ (?<uri>\S+)/;
+
 function nginxLine(line: string): JsonObject | undefined {
-  if (line.startsWith('{')) return objectOf(parsed(line.replace(escapedBytes, unescaped)));
+  if (line.startsWith('{')) {
+    const unescapedLine = line.replace(escapedBytes, unescaped);
+    return objectOf(parsed(unescapedLine) ?? parsed(withValues(unescapedLine)));
+  }
   const found = combined.exec(line)?.groups;
   if (found === undefined) return undefined;
   const { day, month = '', year, time, zone, minutes, request = '', status, rest = '' } = found;
@@ -83,7 +103,8 @@ function nginxLine(line: string): JsonObject | undefined {
   if (added === undefined) return undefined;
   const number = String(months.indexOf(month) / 3 + 1).padStart(2, '0');
   const msec = `${year}-${number}-${day}T${time}${zone}:${minutes}`;
-  return { msec, uri: request.split(' ')[1], status, ...added };
+  const uri = requestLine.exec(request)?.groups?.uri ?? '';
+  return { msec, uri, status, ...added };
 }
 
 function upstreamOf(rest: string): JsonObject | undefined {

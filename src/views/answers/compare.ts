@@ -29,7 +29,7 @@ export const compareAnswer = z.strictObject({
     .string()
     .describe('"B is better at p50 (−6 %) and worse at p99 (+38 %, 21 to 57): fail".'),
   reason: z.string(),
-  missing_requests: count,
+  missing_requests: count.describe('0 with a verdict, and of ranges that lie in the past.'),
   quantiles: z.array(quantile).describe('p1 to p99.9 of whole requests.'),
   stages: z
     .array(

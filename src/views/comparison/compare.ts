@@ -16,7 +16,7 @@ import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
 import type { WindowBounds } from '../window-states.ts';
 import { comparedBlocks } from './compared-blocks.ts';
-import { comparisonTitle } from './comparison-title.ts';
+import { comparisonTitle, tooShort } from './comparison-title.ts';
 
 /** One side: a version, or ('') all versions, over a range. */
 export interface AskedSide {
@@ -65,8 +65,9 @@ export async function compareView(
   client: ClickHouseClient,
   question: CompareQuestion,
 ): Promise<CompareAnswer> {
-  const query = queryOf(question);
+  const { query, remainingMinutes } = queryOf(question);
   const { a, b, blockSeconds } = query;
+  const sides = a.version === b.version ? 'ranges' : 'versions';
   const [minutes, { rows, sql }] = await Promise.all([
     readSides(client, query),
     readStages(client, query),
@@ -77,6 +78,7 @@ export async function compareView(
       bands: bandsOfSides(rows),
       shown: { quantiles: levels.shown, hasStageIntervals: false },
       phrases: { candidate: 'B', baseline: 'A' },
+      ...{ remainingMinutes, minutesEach: blockSeconds / 60 },
     },
     question.margin,
   );
@@ -95,8 +97,8 @@ export async function compareView(
     a: sideOf(a, rows, 'a', query),
     b: sideOf(b, rows, 'b', query),
     verdict: comparison.verdict,
-    title: comparisonTitle(comparison, quantiles),
-    reason: unknown ?? cleanText(comparison.reason, reasonChars),
+    title: comparisonTitle(comparison, quantiles, sides),
+    reason: unknown ?? cleanText(reasonText(comparison, sides), reasonChars),
     missing_requests: comparison.missing_requests,
     quantiles,
     stages: stagesOf(comparison, rows),
@@ -119,17 +121,32 @@ async function unknownSide(client: ClickHouseClient, { filters, a, b }: CompareQ
 
 const reasonChars = 500;
 
+/** Whoever comes from an incident has seen that it was certain: by another test. */
+function reasonText({ reason }: Comparison, sides: 'versions' | 'ranges'): string {
+  const isShort = sides === 'ranges' && reason.startsWith(tooShort);
+  if (!isShort) return reason;
+  return `${reason}. The test of incidents needs less: it knows hours of the past, not A alone`;
+}
+
 /** @throws ImpossibleQuestion */
-function queryOf({ filters, a, b, bounds, minutesFromMs }: CompareQuestion): SidesQuery {
+function queryOf({ filters, a, b, bounds, minutesFromMs }: CompareQuestion): {
+  readonly query: SidesQuery;
+  readonly remainingMinutes: number;
+} {
   const range = { fromSeconds: 0, toSeconds: 0, stepSeconds: 60, resolution: '1m' } as const;
   const { model, region, requestType, coldStart } = parametersOf({ filters, range });
-  const blocks = comparedBlocks({ a, b, minutesFromMs, completeMs: bounds.completeMs });
+  const { remainingMinutes, ...blocks } = comparedBlocks({
+    ...{ a, b, minutesFromMs, completeMs: bounds.completeMs },
+  });
   const of = { ...{ model, region, requestType, coldStart }, ...blocks };
   const isSame =
     a.version === b.version &&
     of.a.fromSeconds === of.b.fromSeconds &&
     of.a.toSeconds === of.b.toSeconds;
-  if (!isSame) return of;
+  // Versions that serve side by side go on while their range does.
+  const areLive = remainingMinutes > 0 && a.version !== b.version && a.fromMs === b.fromMs;
+  const remaining = areLive ? Number.POSITIVE_INFINITY : remainingMinutes;
+  if (!isSame) return { query: of, remainingMinutes: remaining };
   throw new ImpossibleQuestion('A and B must differ: name two versions, or two ranges.');
 }
 

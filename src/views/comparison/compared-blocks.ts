@@ -25,13 +25,12 @@ const longestSeconds = 60 * 86_400;
  *
  * @throws ImpossibleQuestion
  */
-export function comparedBlocks({
-  a,
-  b,
-  completeMs,
-  minutesFromMs,
-  blockSeconds,
-}: Asked): Pick<SidesQuery, 'a' | 'b' | 'blockSeconds' | 'table'> {
+export function comparedBlocks({ a, b, completeMs, minutesFromMs, blockSeconds }: Asked): Pick<
+  SidesQuery,
+  'a' | 'b' | 'blockSeconds' | 'table'
+> & {
+  readonly remainingMinutes: number;
+} {
   const length = Math.min(a.toMs - a.fromMs, b.toMs - b.fromMs) / 1000;
   if (!(length > 0)) throw new ImpossibleQuestion('Each side must end after it begins.');
   if (length > longestSeconds) {
@@ -52,8 +51,19 @@ export function comparedBlocks({
     a: sideOf(a.version, fromA),
     b: sideOf(b.version, fromB),
     blockSeconds: block,
+    remainingMinutes: remainingMinutesOf([fromA, fromB], length, completeMs),
     table: unit === hourSeconds ? 'latency_1h' : 'latency_1m',
   };
+}
+
+/** Minutes of the longer side that are not complete yet; the shorter one has no more to compare with. */
+export function remainingMinutesOf(
+  fromSeconds: readonly (number | undefined)[],
+  seconds: number,
+  completeMs: number,
+): number {
+  const endSeconds = Math.max(...fromSeconds.map((from = 0) => from + seconds));
+  return Math.max(0, endSeconds - completeMs / 1000) / minuteSeconds;
 }
 
 /** Whole minutes below an hour, whole hours from there on. */

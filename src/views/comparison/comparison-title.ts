@@ -7,6 +7,8 @@ type Quantile = CompareAnswer['quantiles'][number];
 /** Quantiles that a title names. */
 const named: readonly number[] = [0.5, 0.95, 0.99];
 
+export const tooShort = 'too short for a release verdict';
+
 /** "B is better at p50 (−6 %, −8 to −4) and worse at p99 (+38 %, 21 to 57): fail". */
 export function comparisonTitle(
   {
@@ -15,6 +17,7 @@ export function comparisonTitle(
     minutes,
   }: Pick<Comparison, 'verdict' | 'missing_requests' | 'minutes'>,
   quantiles: readonly Quantile[],
+  sides: 'versions' | 'ranges' = 'versions',
 ): string {
   if (minutes === 0) return 'Nothing to compare: A and B have no requests at the same times';
   const shown = quantiles.filter(({ q }) => named.includes(q));
@@ -29,8 +32,15 @@ export function comparisonTitle(
     deepest === undefined
       ? 'B and A have no durations to compare'
       : `No difference between B and A is certain: ${differenceOf(deepest)}`;
-  const text = parts.length === 0 ? same : `B is ${parts.join(' and ')}`;
-  if (verdict !== 'inconclusive') return `${text}: ${verdict}`;
+  const isOpen = verdict === 'inconclusive';
+  // An incident may have shown what the test of releases, which knows no past of A, leaves open.
+  const measured = shown.filter(({ ratio }) => ratio !== null);
+  const isMeasured =
+    isOpen && measured.length > 0 && (sides === 'ranges' || missing_requests === 0);
+  const uncertain = isMeasured ? `B against A, as measured: ${listOf(measured)}` : same;
+  const text = parts.length === 0 ? uncertain : `B is ${parts.join(' and ')}`;
+  if (!isOpen) return `${text}: ${verdict}`;
+  if (missing_requests === 0) return `${text}; ${tooShort}`;
   const about = Number(missing_requests.toPrecision(2)).toLocaleString('en-US');
   return `${text}; a verdict needs about ${about} more requests`;
 }

@@ -137,6 +137,18 @@ describe('tailmark doctor', () => {
     expect([exitCode, of('database')]).toMatchObject([1, { level: 'fail', hint: 'Migrate.' }]);
   });
 
+  it('does not look for Kafka where events come from elsewhere', async () => {
+    const error = new OperatorError('TAILMARK_KAFKA_UNREACHABLE', 'Cannot reach Kafka');
+    const { exitCode, of } = await examine({
+      env: { TAILMARK_SOURCE_TYPE: 'stdin', TAILMARK_CLICKHOUSE_URL: 'http://127.0.0.1:8123' },
+      findings: [{ ok: false, what: 'Kafka', detail: 'refused', error }],
+    });
+    expect([exitCode, of('Kafka')]).toEqual([
+      0,
+      { level: 'ok', what: 'Kafka', detail: 'not used: source.type is stdin' },
+    ]);
+  });
+
   it('fails for a configured server that does not respond, and warns of a default one', async () => {
     const findings = [{ ok: false, what: 'Kafka', detail: 'refused', hint: 'Start it.' }];
     const fresh = await examine({ findings });

@@ -19,7 +19,13 @@ const running = {
 describe('exploreText', () => {
   it('names Kafka where there is one', () => {
     const text = exploreText(new KafkaTransport({ ...clickHouse, kafka }, process.stdin), running);
-    expect(text).toContain('  export TAILMARK_KAFKA_BROKERS=127.0.0.1:9092\n');
+    // The group of the demo, or others would look for one that ingests nothing.
+    expect(text).toContain(
+      '  export TAILMARK_KAFKA_BROKERS=127.0.0.1:9092\n' +
+        '  export TAILMARK_KAFKA_GROUP_ID=tailmark-demo\n' +
+        '  export TAILMARK_CLICKHOUSE_URL=http://127.0.0.1:8123\n' +
+        '  bin/tailmark.js doctor\n',
+    );
     expect(text).toContain('  bin/tailmark.js generate --fault ');
   });
 
@@ -31,7 +37,9 @@ incident  http://127.0.0.1:9464/incidents/b2
 
 To explore, in another terminal:
 
+  export TAILMARK_SOURCE_TYPE=stdin
   export TAILMARK_CLICKHOUSE_URL=http://127.0.0.1:8123
+  bin/tailmark.js doctor
   bin/tailmark.js tails --model ranker --since 10m
   bin/tailmark.js anomalies
   bin/tailmark.js explain

@@ -231,6 +231,34 @@ describe('presets', () => {
     expect(other.rejects).toEqual([expect.stringMatching(/^invalid_json: /)]);
   });
 
+  it('nginx: connections without a request are skipped, in text and in JSON', async () => {
+    const [line] = fixtureText('nginx/nginx-1.22-combined-timed.log').split('\n') as [string];
+    const none = [String.raw`\x16\x03\x01\x00 \xEE\x01 x`, '-', '', 'PRI * HTTP/2.0'].map(
+      (request) => line.replace(/"[A-Z]+ [^"]*"/, () => `"${request}"`),
+    );
+    const json = (uri: string) =>
+      `{"msec":1795626112.123,"uri":"${uri}","status":400,"request_time":0.1}`;
+    const all = [...none, line, json(''), json('-'), json('/predict/m')];
+    const { drafts, rejects, skipped } = await convertBytes(nginx, all.join('\n'));
+    expect({ rejects, skipped }).toEqual({ rejects: [], skipped: 6 });
+    expect(drafts.map(({ total_ms }) => total_ms)).toEqual([167, 100]);
+  });
+
+  it('nginx: JSON in which variables have no quotes', async () => {
+    const stageOf = async (upstream: string) => {
+      const line = `{"msec":1795626112.123,"uri":"/predict/a:-,b","upstream_response_time":${upstream},"status":200,"request_time":0.2}`;
+      const { drafts, rejects } = await convertBytes(nginx, line);
+      const [{ model, total_ms, stages_ms } = {}] = drafts;
+      return rejects[0] ?? [model, total_ms, stages_ms?.downstream];
+    };
+    expect(await stageOf('-')).toEqual(['a:-,b', 200, undefined]);
+    expect(await stageOf('')).toEqual(['a:-,b', 200, undefined]);
+    expect(await stageOf('0.100')).toEqual(['a:-,b', 200, 100]);
+    expect(await stageOf('0.100, 0.050')).toEqual(['a:-,b', 200, 150]);
+    expect(await stageOf('0.100, - : 0.050')).toEqual(['a:-,b', 200, 150]);
+    expect(await stageOf('nonsense')).toMatch(/^invalid_json: /);
+  });
+
   it('ingress-nginx: the format before 0.25', async () => {
     const line =
       '192.0.2.1 - [192.0.2.1] - - [25/Nov/2026:17:20:11 +0000] "POST /v1 HTTP/1.1" 200 31 "-" "curl" 300 0.167 [ml-svc-80] 192.0.2.9:80 31 0.166 200 abc';

@@ -11,6 +11,8 @@ export interface Child {
   out(): string;
   err(): string;
   signal(name: NodeJS.Signals): void;
+  /** Writes to its standard input, where it has one. */
+  type(text: string): void;
   /** Resolves with the exit code, or the signal it died of, when its output is read. */
   readonly exited: Promise<number | NodeJS.Signals>;
   isOver(): boolean;
@@ -18,22 +20,26 @@ export interface Child {
   logged(text: string, times?: number): Promise<void>;
 }
 
-/** @param env all of its environment, beside PATH and HOME */
+/**
+ * @param env all of its environment, beside PATH and HOME
+ * @param stdin whether it has a standard input
+ */
 export function startChild(
   argv: readonly string[],
   env: Readonly<Record<string, string | undefined>>,
+  stdin: 'ignore' | 'pipe' = 'ignore',
 ): Child {
   const { PATH, HOME } = process.env;
   const child = spawn(process.execPath, [bin, ...argv], {
     env: { PATH, HOME, ...env },
-    stdio: ['ignore', 'pipe', 'pipe'],
+    stdio: [stdin, 'pipe', 'pipe'],
   });
   let out = '';
   let err = '';
-  child.stdout.setEncoding('utf8').on('data', (text: string) => {
+  child.stdout?.setEncoding('utf8').on('data', (text: string) => {
     out += text;
   });
-  child.stderr.setEncoding('utf8').on('data', (text: string) => {
+  child.stderr?.setEncoding('utf8').on('data', (text: string) => {
     err += text;
   });
   const exited = once(child, 'close').then(
@@ -48,6 +54,9 @@ export function startChild(
     isOver,
     signal: (name) => {
       child.kill(name);
+    },
+    type: (text) => {
+      child.stdin?.write(text);
     },
     logged: async (text, times = 1) => {
       await poll(

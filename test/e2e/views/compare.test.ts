@@ -137,6 +137,22 @@ describe('compare', () => {
       expect(early).toMatchObject({ verdict: 'inconclusive', a: { requests: 600 } });
       expect(early.title).toMatch(/; a verdict needs about [\d,]+ more requests$/);
 
+      // What an incident asks: minutes that are over, against as many before.
+      const during = { version: '', fromMs: fromMs + 4 * minuteMs, toMs: fromMs + 8 * minuteMs };
+      const past = await ask('', '', {
+        a: { version: '', fromMs, toMs: fromMs + 4 * minuteMs },
+        b: during,
+      });
+      expect(past).toMatchObject({
+        ...{ verdict: 'inconclusive', missing_requests: 0 },
+        reason:
+          'too short for a release verdict: 4 minutes have requests of both, and it takes at least 6. ' +
+          'The test of incidents needs less: it knows hours of the past, not A alone',
+      });
+      expect(past.title).toMatch(
+        /^B against A, as measured: p50 \(.*\), p95 \(.*\), p99 \(.*\); too short for a release verdict$/,
+      );
+
       const strange = await ask('a', hostileModel, {
         filters: { ...filters, model: hostileModel },
       });

@@ -1,0 +1,47 @@
+import { expect, it } from 'vitest';
+import { comparisonTitle } from '../../../src/views/comparison/comparison-title.ts';
+
+const at = (q: number, ratio: number, low: number | null = null, high: number | null = null) => ({
+  ...{ q, a_ms: 100, b_ms: 100 * ratio, ratio, ratio_low: low, ratio_high: high },
+});
+const measured = [at(0.5, 1.6), at(0.95, 2.2), at(0.99, 2.84), at(0.999, 3)];
+const uncertain = [at(0.5, 1.6, 0.9, 1.8), at(0.99, 2.84, 0.8, 4)];
+const certain = [at(0.5, 1.6, 1.2, 1.8), at(0.99, 2.84, 0.8, 4)];
+const inconclusive = (missing_requests: number) => ({
+  ...({ verdict: 'inconclusive', minutes: 4, missing_requests } as const),
+});
+
+it.each([
+  [
+    'of past ranges says what was measured',
+    comparisonTitle(inconclusive(0), measured, 'ranges'),
+    'B against A, as measured: p50 (+60 %), p95 (+120 %), p99 (+184 %); too short for a release verdict',
+  ],
+  [
+    'of past versions likewise',
+    comparisonTitle(inconclusive(0), measured, 'versions'),
+    'B against A, as measured: p50 (+60 %), p95 (+120 %), p99 (+184 %); too short for a release verdict',
+  ],
+  [
+    'of past ranges says what is certain',
+    comparisonTitle(inconclusive(0), certain, 'ranges'),
+    'B is worse at p50 (+60 %, 20 to 80); too short for a release verdict',
+  ],
+  [
+    'of a range that goes on says how much more it takes',
+    comparisonTitle(inconclusive(1_234), uncertain, 'ranges'),
+    'B against A, as measured: p50 (+60 %, −10 to 80), p99 (+184 %, −20 to 300); a verdict needs about 1,200 more requests',
+  ],
+  [
+    'of versions that go on says that nothing is certain yet',
+    comparisonTitle(inconclusive(1_234), uncertain, 'versions'),
+    'No difference between B and A is certain: p99 (+184 %, −20 to 300); a verdict needs about 1,200 more requests',
+  ],
+  [
+    'with a verdict has it',
+    comparisonTitle({ verdict: 'pass', minutes: 9, missing_requests: 0 }, uncertain, 'ranges'),
+    'No difference between B and A is certain: p99 (+184 %, −20 to 300): pass',
+  ],
+])('the title %s', (_, title, expected) => {
+  expect(title.replaceAll('\u00a0', ' ')).toBe(expected);
+});
