@@ -53,6 +53,8 @@ export const limits = {
   facetValues: 128,
   /** Exemplars of a chunk per series and window, and of a window. */
   exemplarsPerSeries: 3,
+  /** Of requests that failed, beside them. */
+  failedExemplarsPerSeries: 1,
   exemplarsOfWindow: 1_000,
   /** Events that `generate` or `replay` hold until their requests have ended; beyond, some are late. */
   heldEvents: 200_000,

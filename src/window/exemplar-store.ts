@@ -1,5 +1,6 @@
 import { dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
+import { statuses } from '../base/statuses.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 
 /** A slow request with all its stages. */
@@ -37,16 +38,20 @@ interface ModelSum {
   ms: number;
 }
 
+const errorStatus = statuses.indexOf('error');
+const timeoutStatus = statuses.indexOf('timeout');
+
 /**
- * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and of each window the
- * 1,000 that are slowest for their model. So they stay few where thousands of series have a few requests each.
+ * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and the slowest one that failed.
+ * A time-out is as long as its limit, so a few of them else took the places of requests that say what is slow. Of each
+ * window the 1,000 that are slowest for their model. So they stay few where thousands of series have a few requests each.
  *
  * Most offers cost one comparison or two. An accepted one allocates, some k·ln(n/k) times in n requests.
  */
 export class ExemplarStore {
-  /** Total to exceed in each cell; -1 until the cell is full. */
+  /** Total to exceed in each group, the answered and the failed requests of a cell; -1 until it is full. */
   #floorMs = new Float64Array(256).fill(-1);
-  #byCell: Candidate[][] = [];
+  #byGroup: Candidate[][] = [];
   readonly #byWindow = new Map<number, WindowCandidates>();
   /** By model. */
   #sums: ModelSum[] = [];
@@ -55,27 +60,28 @@ export class ExemplarStore {
   offer(cell: number, window: number, event: DecodedEvent, hostId: number): void {
     const { totalMs } = event;
     const sum = this.#count(event.dimensionIds[modelIndex] as number, totalMs);
-    if (cell >= this.#floorMs.length) this.#grow(cell);
-    if (totalMs <= (this.#floorMs[cell] as number)) return;
+    const group = groupOf(cell, event.status);
+    if (group >= this.#floorMs.length) this.#grow(group);
+    if (totalMs <= (this.#floorMs[group] as number)) return;
     const candidates = this.#candidatesOf(window);
     const slowness = sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
     if (slowness <= candidates.floor) return;
     const exemplar = exemplarOf(cell, event, hostId);
     const candidate = { exemplar, slowness, isDisplaced: false };
-    this.#addToCell(candidate);
+    this.#addToGroup(candidate, group);
     candidates.all.push(candidate);
     if (candidates.all.length >= 2 * limits.exemplarsOfWindow) this.#select(candidates);
   }
 
-  /** Exemplars, cell by cell, slowest first. */
+  /** Exemplars, cell by cell: the slowest first, then one that failed. */
   *all(): Generator<Exemplar> {
     for (const candidates of this.#byWindow.values()) this.#select(candidates);
-    for (const kept of this.#byCell) for (const { exemplar } of kept ?? []) yield exemplar;
+    for (const kept of this.#byGroup) for (const { exemplar } of kept ?? []) yield exemplar;
   }
 
   reset(): void {
     this.#floorMs.fill(-1);
-    this.#byCell = [];
+    this.#byGroup = [];
     this.#byWindow.clear();
     this.#sums = [];
   }
@@ -89,18 +95,19 @@ export class ExemplarStore {
     return sum;
   }
 
-  /** Adds a request to its cell, slowest first, in the place of the fastest of three. */
-  #addToCell(candidate: Candidate): void {
-    const { cell, totalMs } = candidate.exemplar;
-    this.#byCell[cell] ??= [];
-    const kept = this.#byCell[cell];
-    const displaced = kept.length === limits.exemplarsPerSeries ? kept.pop() : undefined;
+  /** Adds a request to its group, slowest first, in the place of the fastest one. */
+  #addToGroup(candidate: Candidate, group: number): void {
+    const { totalMs, status } = candidate.exemplar;
+    const places = isFailed(status) ? limits.failedExemplarsPerSeries : limits.exemplarsPerSeries;
+    this.#byGroup[group] ??= [];
+    const kept = this.#byGroup[group];
+    const displaced = kept.length === places ? kept.pop() : undefined;
     if (displaced !== undefined) displaced.isDisplaced = true;
     let position = kept.length;
     while (position > 0 && (kept[position - 1] as Candidate).exemplar.totalMs < totalMs) position--;
     kept.splice(position, 0, candidate);
-    const isFull = kept.length === limits.exemplarsPerSeries;
-    this.#floorMs[cell] = isFull ? (kept.at(-1) as Candidate).exemplar.totalMs : -1;
+    const isFull = kept.length === places;
+    this.#floorMs[group] = isFull ? (kept.at(-1) as Candidate).exemplar.totalMs : -1;
   }
 
   /** Keeps those of a window that are slowest for their model. */
@@ -110,10 +117,11 @@ export class ExemplarStore {
     if (live.length <= limits.exemplarsOfWindow) return;
     live.sort((a, b) => b.slowness - a.slowness);
     for (const dropped of live.splice(limits.exemplarsOfWindow)) {
-      const { cell } = dropped.exemplar;
-      const kept = this.#byCell[cell] as Candidate[];
+      const { cell, status } = dropped.exemplar;
+      const group = groupOf(cell, status);
+      const kept = this.#byGroup[group] as Candidate[];
       kept.splice(kept.indexOf(dropped), 1);
-      this.#floorMs[cell] = -1;
+      this.#floorMs[group] = -1;
     }
     candidates.floor = (live.at(-1) as Candidate).slowness;
   }
@@ -126,11 +134,20 @@ export class ExemplarStore {
     return added;
   }
 
-  #grow(cell: number): void {
-    const floorMs = new Float64Array(Math.max(cell + 1, this.#floorMs.length * 2)).fill(-1);
+  #grow(group: number): void {
+    const floorMs = new Float64Array(Math.max(group + 1, this.#floorMs.length * 2)).fill(-1);
     floorMs.set(this.#floorMs);
     this.#floorMs = floorMs;
   }
+}
+
+function isFailed(status: number): boolean {
+  return status === errorStatus || status === timeoutStatus;
+}
+
+/** Two groups a cell, side by side. */
+function groupOf(cell: number, status: number): number {
+  return 2 * cell + (isFailed(status) ? 1 : 0);
 }
 
 function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {

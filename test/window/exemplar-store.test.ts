@@ -114,6 +114,24 @@ describe('ExemplarStore', () => {
     ]);
   });
 
+  it('keeps the slowest that failed beside the slowest three, however many time-outs there are', () => {
+    const store = new ExemplarStore();
+    const offer = (totalMs: number, status: number) =>
+      store.offer(5, 5, eventOf(totalMs, 0, status), 0);
+    const [ok, error, timeout] = [0, 1, 2];
+    for (let i = 0; i < 12; i++) offer(3_000 + i, timeout);
+    offer(20, error);
+    for (const totalMs of [40, 120, 80, 60]) offer(totalMs, ok);
+    expect([...store.all()].map(({ totalMs, status }) => [totalMs, status])).toEqual([
+      ...[
+        [120, ok],
+        [80, ok],
+        [60, ok],
+        [3_011, timeout],
+      ],
+    ]);
+  });
+
   it('keeps the first of equals, and a request of no milliseconds', () => {
     const store = new ExemplarStore();
     for (let hostId = 1; hostId <= 5; hostId++) store.offer(0, 0, eventOf(0), hostId);
@@ -130,10 +148,11 @@ describe('ExemplarStore', () => {
   });
 });
 
-function eventOf(totalMs: number, model = 0): DecodedEvent {
+function eventOf(totalMs: number, model = 0, status = 0): DecodedEvent {
   const event = new DecodedEvent();
   event.dimensionIds[modelIndex] = model;
   event.totalMs = totalMs;
+  event.status = status;
   return event;
 }
 

@@ -18,7 +18,7 @@ describe('requests', () => {
       const hostile = trafficOf({ ...of, name: 'b', model: hostileModel, requests: 100 });
       const cold = trafficOf({ ...of, name: 'c', model: 'ranker', requests: 60, cold: true });
       await store(rig, [...sent, ...hostile, ...cold]);
-      const ask = async (changed: Partial<RequestsQuestion['filters']> = {}) => {
+      const ask = async (changed: Partial<RequestsQuestion['filters']> = {}, stage = '') => {
         const fromSeconds = fromMs / 1000;
         const answer = requestsAnswer.parse(
           await requestsView(rig.client, {
@@ -28,7 +28,7 @@ describe('requests', () => {
             },
             range: { fromSeconds, toSeconds: fromSeconds + 600, stepSeconds: 60, resolution: '1m' },
             bounds: { completeMs: 0, finalMs: 0 },
-            ...{ limit: 20, traceUrl: 'https://traces/t/{trace_id}?x' },
+            ...{ stage, limit: 20, traceUrl: 'https://traces/t/{trace_id}?x' },
           }),
         );
         const pasted = await paste<{ at_ms: number; total_ms: number }>(rig, answer.sql);
@@ -39,8 +39,32 @@ describe('requests', () => {
       };
 
       const answer = await ask();
-      const slowest = sent.toSorted((a, b) => b.totalMs - a.totalMs)[0];
-      expect(answer.rows.length).toBe(20);
+      const isFailed = ({ status }: { readonly status: string }) => status !== 'ok';
+      const slowest = sent
+        .filter((request) => !isFailed(request))
+        .toSorted((a, b) => b.totalMs - a.totalMs)[0];
+      // Failed requests have places of their own, after the others.
+      expect(answer.rows.slice(0, 20).some(isFailed)).toBe(false);
+      expect(answer.rows.slice(20).every(isFailed)).toBe(true);
+      const kept = await rig.rows<{ status: string; kept: string }>(
+        `SELECT status, count() AS kept FROM exemplars
+         WHERE model = 'ranker' AND NOT cold_start AND status != 'ok' GROUP BY status ORDER BY status`,
+      );
+      expect(answer.failed.toSorted((a, b) => (a.status < b.status ? -1 : 1))).toEqual(
+        kept.map((row) => ({ status: row.status, kept: Number(row.kept) })),
+      );
+      expect(kept.length).toBe(2);
+      // By a stage, those come first that took longest in it.
+      const byQueue = (await ask({}, 'queue')).rows.slice(0, 20);
+      const queueMs = byQueue.map(({ stages }) => stages.find((of) => of.stage === 'queue')?.ms);
+      expect(byQueue.map(({ stage_ms }) => stage_ms)).toEqual(queueMs);
+      expect(queueMs).toEqual(queueMs.toSorted((a = 0, b = 0) => b - a));
+      expect(byQueue.map(({ total_ms }) => total_ms)).not.toEqual(
+        answer.rows.slice(0, 20).map(({ total_ms }) => total_ms),
+      );
+      const byRest = (await ask({}, 'unaccounted')).rows[0];
+      const stagesMs = byRest?.stages.reduce((sum, { ms }) => sum + ms, 0) ?? 0;
+      expect(byRest?.stage_ms).toBeCloseTo((byRest?.total_ms ?? 0) - stagesMs, 6);
       expect(answer.windows).toEqual({ final: 0, provisional: 0, open: 1 });
       expect(answer.rows[0]).toMatchObject({
         ...{ total_ms: slowest?.totalMs, version: 'v1', region: slowest?.region, host: 'h1' },
