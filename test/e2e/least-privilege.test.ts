@@ -262,6 +262,7 @@ describe('users of sql/users.sql', () => {
           '/v1/tails': { ...ranker, baseline_q: 0.99 },
           '/v1/density': ranker,
           '/v1/releases': ranker,
+          '/v1/versions': ranker,
           '/v1/composition': ranker,
           '/v1/requests': ranker,
           '/v1/anomalies': { from: '-1h' },
