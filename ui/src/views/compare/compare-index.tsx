@@ -124,7 +124,9 @@ function Compared({ model, rows, isListed, isAsked, onDone }: Props) {
         B {shownName(b)} against A {shownName(a)}
       </span>
       {answer !== undefined && (
-        <span class={`tag verdict-${answer.verdict}`}>{answer.verdict}</span>
+        <span class={`tag ${answer.verdict === 'fail' ? 'critical' : 'resolved'}`}>
+          {answer.verdict}
+        </span>
       )}
       <p>
         {answer?.title ?? failure?.text ?? (isListed ? 'Comparing…' : 'Open it to compare them.')}
