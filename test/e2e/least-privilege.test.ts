@@ -263,6 +263,7 @@ describe('users of sql/users.sql', () => {
           '/v1/density': ranker,
           '/v1/facets': ranker,
           '/v1/releases': ranker,
+          '/v1/versions': ranker,
           '/v1/composition': ranker,
           '/v1/requests': ranker,
           '/v1/anomalies': { from: '-1h' },

@@ -168,6 +168,7 @@ describe('queries', () => {
         rankedToSeconds: Math.ceil(Date.now() / 1000) + 1,
         seriesLimit: 10,
         coarseTable: 'latency_1h',
+        firstTable: 'latency_1h',
         coarseFromSeconds: 0,
         coarseToSeconds: 0,
         receiver: 'pager',

@@ -79,8 +79,10 @@ describe('the dashboard', () => {
       await later.page.context().close();
 
       // The query of a panel is copied, and returns a row a model.
-      await page.locator('[data-panel="models"]').getByRole('button', { name: 'SQL' }).click();
-      await page.locator('[data-panel="models"]').getByText('Copied').waitFor();
+      const models = page.locator('[data-panel="models"]');
+      await models.getByRole('button', { name: 'More of this panel' }).click();
+      await models.getByRole('menuitem', { name: /SQL/ }).click();
+      await models.getByText('SQL copied').waitFor();
       expect((await rig.rows(await clipboard())).length).toBe(3);
 
       // One panel alone, for embedding.

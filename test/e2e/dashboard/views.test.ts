@@ -17,6 +17,8 @@ const views = [
   ['over-time', `/models/ranker?${range}&by=time`],
   ['hostile', `/models/${encodeURIComponent(hostileModel)}?${range}`],
   ['compare', `/compare?${range}&model=ranker&a.version=v1&b.version=v2`],
+  ['compare-index', `/compare?${range}`],
+  ['wrong-time', '/models/ranker?from=-30x'],
   ['pipeline', '/pipeline'],
   ['tables', `/?${range}&table=models,incidents`],
 ] as const;

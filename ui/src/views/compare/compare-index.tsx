@@ -1,3 +1,5 @@
+import { useSignal } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
 import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
 import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
 import { useAnswer } from '../../data/use-answer.ts';
@@ -10,12 +12,14 @@ import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { compareQuestion, versionsQuestion } from './compare-question.ts';
 import { byModel, defaultSides, liveVersions } from './default-sides.ts';
 
-/** Comparisons of one page: each reads two versions of a model. The others are a click away. */
+/** Comparisons of one page: each reads two versions of a model, one after another. The others are a click away. */
 const mostCompared = 6;
 
 /** Which models have two versions with requests now, and how the newest compares with the one before it. */
 export function CompareIndex() {
   const answered = useAnswer<VersionsAnswer>(versionsQuestion());
+  /** Comparisons that are answered: the next one is asked for then. */
+  const done = useSignal(0);
   const { answer } = answered.value;
   const models = [...byModel(answer?.rows ?? [])];
   const compared = models
@@ -46,7 +50,14 @@ export function CompareIndex() {
         {() => (
           <ul class="verdicts">
             {compared.map(([model, rows], i) => (
-              <Compared key={model} model={model} rows={rows} isAsked={i < mostCompared} />
+              <Compared
+                key={model}
+                {...{ model, rows, isListed: i < mostCompared }}
+                isAsked={i < mostCompared && i <= done.value}
+                onDone={() => {
+                  done.value = Math.max(done.peek(), i + 1);
+                }}
+              />
             ))}
           </ul>
         )}
@@ -85,16 +96,25 @@ function titleOf(answer: VersionsAnswer | undefined, compared: number): string {
 interface Props {
   readonly model: string;
   readonly rows: readonly VersionRow[];
+  /** Whether its turn is to come, and whether it has. */
+  readonly isListed: boolean;
   readonly isAsked: boolean;
+  readonly onDone: () => void;
 }
 
-function Compared({ model, rows, isAsked }: Props) {
+function Compared({ model, rows, isListed, isAsked, onDone }: Props) {
   const sides = defaultSides(rows, {}) ?? {};
   const { 'a.version': a = '', 'b.version': b = '' } = sides;
   const answered = useAnswer<CompareAnswer>(
     isAsked ? compareQuestion(model, { 'a.version': a, 'b.version': b }) : undefined,
   );
-  const { answer, failure } = answered.value;
+  const { failure, isLoading } = answered.value;
+  // The answer to another question would stand beside the names of this one.
+  const answer = isLoading ? undefined : answered.value.answer;
+  const isDone = answer !== undefined || failure !== undefined;
+  useEffect(() => {
+    if (isDone) onDone();
+  }, [isDone]);
   return (
     <li class="verdict-row">
       <a data-row href={hrefTo({ view: 'compare' }, { model, ...sides })}>
@@ -104,10 +124,12 @@ function Compared({ model, rows, isAsked }: Props) {
         B {shownName(b)} against A {shownName(a)}
       </span>
       {answer !== undefined && (
-        <span class={`tag verdict-${answer.verdict}`}>{answer.verdict}</span>
+        <span class={`tag ${answer.verdict === 'fail' ? 'critical' : 'resolved'}`}>
+          {answer.verdict}
+        </span>
       )}
       <p>
-        {answer?.title ?? failure?.text ?? (isAsked ? 'Comparing…' : 'Open it to compare them.')}
+        {answer?.title ?? failure?.text ?? (isListed ? 'Comparing…' : 'Open it to compare them.')}
       </p>
     </li>
   );

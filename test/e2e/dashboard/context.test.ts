@@ -1,0 +1,246 @@
+import type { Locator, Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import type { CompareAnswer } from '../../../src/views/answers/compare.ts';
+import { useStack } from '../../containers/stack.ts';
+import { withRig } from '../kit/with-rig.ts';
+import { minuteMs, store, trafficOf } from '../views/view-traffic.ts';
+import { askApi } from './asked-api.ts';
+import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
+import { axeFindings, press, soon, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
+
+const stack = useStack();
+const browser = useBrowser();
+
+const at = (page: Page) => {
+  const { pathname, searchParams } = new URL(page.url());
+  return { pathname, params: Object.fromEntries(searchParams) };
+};
+const title = (page: Page) => page.locator('h1').textContent();
+
+/** Elements whose text is wider than their box. */
+const clippedIn = (page: Page, selector: string) =>
+  page
+    .locator(selector)
+    .evaluateAll((all) =>
+      all.filter((one) => one.scrollWidth > one.clientWidth + 1).map((one) => one.textContent),
+    );
+
+const isFocused = (target: Locator) =>
+  target.evaluate((element) => element === element.ownerDocument.activeElement);
+
+describe('a comparison', () => {
+  it('opens with the newest two versions, and the index lists models with two and their verdicts', () =>
+    withRig({ stack, name: 'dashboard-newest' }, async (rig) => {
+      await seedDashboard(rig);
+      const fromMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+      const newest = { model: 'ranker', version: 'v3', fromMs, requests: 300, minutes: 14 };
+      await store(rig, trafficOf({ ...newest, name: 'v3' }));
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+
+      await page.goto('/compare?from=-1h');
+      await soon(() => title(page)).toBe('1 model has two versions live');
+      const row = page.locator('.verdict-row');
+      await soon(() => row.locator('.hint').textContent()).toBe('B v3 against A v2');
+      // What the index says is what the comparison says.
+      const asked = { from: '-1h', model: 'ranker', 'a.version': 'v2', 'b.version': 'v3' };
+      await soon(async () => {
+        const { text } = await askApi(url, '/v1/compare', asked);
+        const compared: CompareAnswer = JSON.parse(text);
+        const shown = [
+          await row.locator('.tag').textContent(),
+          await row.locator('p').textContent(),
+        ];
+        return JSON.stringify(shown) === JSON.stringify([compared.verdict, compared.title]);
+      }).toBe(true);
+      const others = page.getByRole('list', { name: 'Other models' });
+      await soon(() => others.locator('a').count()).toBe(2);
+
+      await page.goto('/compare?from=-1h&model=ranker');
+      await soon(() => at(page).params).toEqual(asked);
+      await soon(() => title(page)).toMatch(/^ranker: /);
+
+      // A chosen B is compared with the version before it; a model with one version says so.
+      await page.goto('/compare?from=-1h&model=ranker&b.version=v2');
+      await soon(() => at(page).params['a.version']).toBe('v1');
+      await page.goto('/compare?from=-1h&model=few');
+      await soon(() => title(page)).toBe('few: one version in this range, v1');
+      expect(complaints).toEqual([]);
+    }));
+});
+
+describe('the way from an incident', () => {
+  it('to its model, a request, a comparison and back keeps incident, range and stage, at both widths', () =>
+    withRig({ stack, name: 'dashboard-context' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      for (const width of [1280, 400]) {
+        const { page, complaints } = await browser.open(url, { viewport: { width, height: 900 } });
+        await page.goto(`/incidents/${openId}?from=-1h`);
+        await untilDrawn(page);
+        // The incident has a time of its own: a picker would do nothing.
+        expect(await page.locator('.time-picker').count()).toBe(0);
+        await page.locator('.incident-links a').first().click();
+        await soon(() => at(page)).toMatchObject({
+          ...{ pathname: '/models/ranker' },
+          params: { incident: openId, from: expect.stringMatching(/Z$/) },
+        });
+        const { from, to } = at(page).params;
+        expect(await page.locator('.time-picker').count()).toBe(1);
+        await untilDrawn(page);
+        await page.locator('.filters').getByLabel('Stage').selectOption('queue');
+        await page.locator('.request-toggle').first().click();
+        await soon(() => at(page).params.at).toBeDefined();
+        // The opened request is part of the address.
+        await page.reload();
+        await soon(() => page.locator('.request-toggle[aria-expanded="true"]').count()).toBe(1);
+
+        await page.getByRole('link', { name: 'Compare versions' }).click();
+        const context = { incident: openId, stage: 'queue', from, to };
+        await soon(() => at(page)).toMatchObject({
+          ...{ pathname: '/compare' },
+          params: { ...context, model: 'ranker', 'a.version': 'v1', 'b.version': 'v2' },
+        });
+        await page.getByRole('link', { name: 'What ranker is made of' }).click();
+        await soon(() => at(page)).toEqual({ pathname: '/models/ranker', params: context });
+        await page.getByRole('link', { name: '← Incident' }).click();
+        const back = { stage: 'queue', from, to };
+        await soon(() => at(page)).toEqual({ pathname: `/incidents/${openId}`, params: back });
+
+        await page.getByRole('link', { name: 'Compare with before' }).click();
+        await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
+        expect(await page.locator('.time-picker').count()).toBe(0);
+        await page.getByRole('link', { name: '← Incident' }).click();
+        await soon(() => at(page)).toEqual({ pathname: `/incidents/${openId}`, params: back });
+        expect(complaints).toEqual([]);
+        await page.context().close();
+      }
+    }));
+});
+
+describe('what an address names wrongly', () => {
+  it('is said, with the names and times that there are', () =>
+    withRig({ stack, name: 'dashboard-wrong' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page } = await browser.open(url);
+      await page.goto('/models/rankr?from=-1h');
+      await soon(() => title(page)).toBe('There is no model rankr');
+      const known = page.getByRole('list', { name: 'Known models' }).locator('a');
+      await soon(() => known.first().textContent()).toBe('ranker');
+      expect(await known.count()).toBe(3);
+      await known.first().click();
+      await soon(() => at(page)).toEqual({ pathname: '/models/ranker', params: { from: '-1h' } });
+
+      await page.goto('/compare?model=rankr');
+      await soon(() => title(page)).toBe('There is no model rankr');
+      await soon(() => known.first().textContent()).toBe('ranker');
+
+      await page.goto('/models/ranker?from=-1h&version=v9');
+      await soon(() => page.locator('[data-panel="tail"] .notice').textContent()).toBe(
+        'No request of model "ranker" has the version "v9". Known versions: v1, v2.',
+      );
+
+      await page.goto('/models/ranker?from=-30x');
+      const notice = page.getByRole('alert');
+      await soon(() => notice.textContent()).toBe(
+        'The address has from=-30x, which is no time: what is shown is the last 6 h. A time is now, a duration ago such as -6h, -30m or -7d, RFC 3339 such as 2026-11-25T10:00:00Z, or milliseconds since 1970.',
+      );
+      expect(at(page).params).toEqual({ from: '-30x' });
+      await press(page, '[');
+      await soon(() => notice.count()).toBe(0);
+    }));
+});
+
+describe('a page', () => {
+  it('has one menu a panel, which is used by keyboard alone', () =>
+    withRig({ stack, name: 'dashboard-menus' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page } = await browser.open(url);
+      await page.goto('/models/ranker?from=-1h');
+      await untilDrawn(page);
+      const panels = await page.locator('[data-panel]').count();
+      expect(await page.locator('[data-panel] [aria-haspopup="menu"]').count()).toBe(panels);
+      const panel = page.locator('[data-panel="by-region"]');
+      const button = panel.getByRole('button', { name: 'More of this panel' });
+      await tabTo(page, button);
+      await press(page, 'Enter');
+      await soon(() => button.getAttribute('aria-expanded')).toBe('true');
+      const items = panel.getByRole('menu').locator('button');
+      await soon(() => isFocused(items.first())).toBe(true);
+      expect(await axeFindings(page)).toEqual([]);
+      await press(page, 'ArrowUp');
+      await soon(() => isFocused(items.last())).toBe(true);
+      await press(page, 'ArrowDown');
+      await soon(() => isFocused(items.first())).toBe(true);
+      await press(page, 'Escape');
+      await soon(() => panel.getByRole('menu').count()).toBe(0);
+      expect(await isFocused(button)).toBe(true);
+      await press(page, 'Enter');
+      await press(page, 'Enter');
+      await soon(() => at(page).params.table).toBe('by-region');
+      await press(page, 'Enter');
+      await soon(() => items.first().getAttribute('aria-checked')).toBe('true');
+    }));
+
+  it('joins the flags of versions that would stand on each other, and names them on focus', () =>
+    withRig({ stack, name: 'dashboard-flags' }, async (rig) => {
+      const fromMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+      const of = (version: string, afterMinutes: number) =>
+        trafficOf({
+          ...{ name: version, model: 'ranker', version, requests: 300 },
+          ...{ fromMs: fromMs + afterMinutes * minuteMs, minutes: 14 - afterMinutes },
+        });
+      await store(rig, [...of('2026-10-15', 0), ...of('2026-11-01', 1), ...of('2026-11-08', 12)]);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      await page.goto('/models/ranker?from=-1h');
+      await untilDrawn(page);
+      const flags = page.locator('.chart-release');
+      await soon(() => flags.count()).toBe(2);
+      const names = flags.first().locator('.chart-release-names');
+      expect(await flags.first().textContent()).toContain('⚑ 2 versions');
+      expect(await names.isVisible()).toBe(false);
+      await tabTo(page, flags.first());
+      await soon(() => names.isVisible()).toBe(true);
+      await soon(() => names.textContent()).toMatch(/^2026-10-15 \d\d:\d\d2026-11-01 \d\d:\d\d$/);
+      await press(page, 'Enter');
+      await soon(() => at(page).params['b.version']).toBe('2026-11-01');
+      await soon(() => at(page).params['a.version']).toBe('2026-10-15');
+      expect(complaints).toEqual([]);
+    }));
+
+  it('of 400 px has one bar, whole names, and numbers with their units', () =>
+    withRig({ stack, name: 'dashboard-narrow' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page } = await browser.open(url, { viewport: { width: 400, height: 900 } });
+      const version = 'release-2026-11-01-with-a-long-name-of-its-own';
+      const fromMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
+      await store(
+        rig,
+        trafficOf({ name: 'long', model: 'ranker', version, fromMs, requests: 300, minutes: 14 }),
+      );
+      for (const path of ['/?from=-1h', '/models/ranker?from=-1h', `/incidents/${openId}`]) {
+        await page.goto(path);
+        await untilDrawn(page);
+        const bar = await page.locator('.top').boundingBox();
+        expect([path, (bar?.height ?? 0) < 56]).toEqual([path, true]);
+        const names = 'td.name, .splits th, .requests-name, .blame-name, h2';
+        expect([path, await clippedIn(page, names)]).toEqual([path, []]);
+      }
+      await page.goto('/models/ranker?from=-1h');
+      await untilDrawn(page);
+      const unitOf = (selector: string) =>
+        page.evaluate<string>(
+          `getComputedStyle(document.querySelector('${selector}'), '::after').content`,
+        );
+      expect(await unitOf('.slice > .slice-mean')).toBe('" ms"');
+      expect(await unitOf('.requests td.number')).toBe('" ms"');
+      const menu = page.locator('.top').getByRole('button', { name: 'More of this page' });
+      await menu.click();
+      await page.getByRole('menuitemcheckbox', { name: /^Times in UTC/ }).click();
+      await soon(() => at(page).params.utc).toBe('1');
+    }));
+});
