@@ -83,7 +83,9 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
       (part) =>
         `${part.stage} ${part.excess_ms < 0 ? '−' : '+'}${formatMs(Math.abs(part.excess_ms))} (${part.share < 0 ? '−' : ''}${Math.round(Math.abs(part.share) * 100)} %)`,
     );
-  const until = event.resolved_at === null ? '' : ` to ${event.resolved_at}`;
+  const { ended_at, resolved_at } = event;
+  const noticed = ended_at === null ? '' : `, resolved at ${resolved_at}`;
+  const until = resolved_at === null ? '' : ` to ${ended_at ?? resolved_at}${noticed}`;
   return [
     `${paint(state)}  ${bold(visible(event.summary))}`,
     `  ${dim('when:  ')} ${event.started_at}${until}`,

@@ -53,13 +53,17 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const { bold, dim, green, red, yellow } = colorsOf(io);
   const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
   const fromMs = Date.parse(event.started_at);
-  const untilMs = Date.parse(event.resolved_at ?? '') || nowMs;
+  const untilMs = Date.parse(event.ended_at ?? event.resolved_at ?? '') || nowMs;
   const lasted = durationText(untilMs - fromMs);
   const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
+  const ended =
+    event.ended_at === null
+      ? ''
+      : `; ended at ${clock(event.ended_at)}, resolved at ${clock(event.resolved_at ?? '')}`;
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
     ...(event.kind === 'pipeline' ? [] : [`  ${dim('series: ')} ${visible(seriesName(event))}`]),
-    `  ${dim('since:  ')} ${clock(event.started_at)}, for ${lasted}; detected after ${durationText(Date.parse(event.detected_at) - fromMs)}`,
+    `  ${dim('since:  ')} ${clock(event.started_at)}, for ${lasted}; detected after ${durationText(Date.parse(event.detected_at) - fromMs)}${ended}`,
     ...(event.runbook_url === null ? [] : [`  ${dim('runbook:')} ${event.runbook_url}`]),
     ...(event.incident_id === undefined
       ? []

@@ -78,6 +78,7 @@ function rowOf(row: Row): AnomalyRow {
     },
     ...{ kind: event.kind, severity: event.severity, state: event.state },
     started_at: new Date(Number(row.started_ms)).toISOString(),
+    ended_at: event.ended_at,
     resolved_at: row.resolved_ms === null ? null : new Date(Number(row.resolved_ms)).toISOString(),
     series: Number(row.series),
     accepted_by: [...row.accepted_by],
