@@ -316,12 +316,14 @@ export class OpenTail extends OpenAnomaly {
     const culprit = isOther && (blame[0]?.share ?? 0) >= tuned.materialShare ? stage : '';
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
-    const rises = last.severity !== 'critical' && severity === 'critical';
-    const hasEffect =
-      measured.observed_ms >= effectBounds(measured.baseline_ms, this.options).effectMs;
     const { measured_stage } = measured.evidence;
     const isOfOther = measured_stage !== last.evidence.measured_stage;
     const promoted = isOfOther && measured_stage === totalStage;
+    // A stage that is followed instead of the total rises only where it got worse itself.
+    const mayRise = !isOfOther || promoted || ratio >= tuned.materialGrowth * this.lead.ratio;
+    const rises = mayRise && last.severity !== 'critical' && severity === 'critical';
+    const hasEffect =
+      measured.observed_ms >= effectBounds(measured.baseline_ms, this.options).effectMs;
     const grown = ratio >= tuned.materialGrowth * Math.max(this.#largestRatio, last.ratio);
     // The ratio of a stage is no growth over that of the total.
     const isMaterial = (grown && !isOfOther) || culpritHolds || promoted;

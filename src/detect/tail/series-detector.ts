@@ -7,6 +7,7 @@ import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
+import { dedupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import type { AnomalyLifecycle, Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
@@ -291,7 +292,7 @@ export class SeriesDetector implements AnomalyOwner {
   /**
    * Measures the leading stage as it is now, over enough requests: a tail over a window or two is mostly chance.
    * The total takes the lead over a stage once it opens, too; over hours it does so by chance, and with a second
-   * cause it says nothing of this one.
+   * cause it says nothing of this one, nor of one that began as the second.
    */
   #update(
     open: OpenTail,
@@ -299,7 +300,8 @@ export class SeriesDetector implements AnomalyOwner {
     context: StepContext,
   ): EventUpdate | undefined {
     const { event, lead } = open;
-    const isAlone = this.#tails.open.length === 1;
+    const opened = dedupKeyOf(event.kind, this.series);
+    const isAlone = this.#tails.open.length === 1 && event.dedup_key === opened;
     const isYoung = this.lastSeenMs - open.startedAtMs < this.#options.baseline;
     const mayTotalLead = isAlone && (isYoung || this.#totalAnomalous >= longestRun);
     const total = verdicts.find(({ stage, opens }) => stage === totalStage && opens);

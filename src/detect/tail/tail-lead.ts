@@ -6,6 +6,7 @@ export const noLead = {
   stage: '',
   quantile: 0,
   baselineMs: 0,
+  ratio: 1,
   requests: 0,
   exceedances: 0,
   dispersion: 1,
@@ -14,7 +15,7 @@ export const noLead = {
 
 /**
  * Stage and quantile by which an anomaly is followed, its baseline, and how many requests were slow when that was
- * measured.
+ * measured, and how much slower than the baseline.
  */
 export type TailLead = Readonly<typeof noLead>;
 
@@ -22,9 +23,16 @@ export type TailLead = Readonly<typeof noLead>;
 const leastFactor = 2;
 
 /** The lead of an event. */
-export function leadOf({ quantile, baseline_ms, requests, evidence }: AnomalyEvent): TailLead {
+export function leadOf({
+  quantile,
+  baseline_ms,
+  ratio,
+  requests,
+  evidence,
+}: AnomalyEvent): TailLead {
   const { measured_stage: stage, exceedances, dispersion, windows } = evidence;
-  return { stage, quantile, baselineMs: baseline_ms, requests, exceedances, dispersion, windows };
+  const measured = { stage, quantile, baselineMs: baseline_ms, ratio };
+  return { ...measured, requests, exceedances, dispersion, windows };
 }
 
 /**
@@ -45,5 +53,6 @@ export function stageLead(
   const slow = requests === 0 ? 0 : requests * (1 - digest.cdf(baselineMs));
   const of = Math.max(1, requests);
   const exceedances = Math.max(slow, leastFactor * (1 - quantile) * of);
-  return { stage, quantile, baselineMs, requests: of, exceedances, dispersion, windows };
+  const ratio = requests === 0 ? 1 : digest.quantile(quantile) / baselineMs;
+  return { stage, quantile, baselineMs, ratio, requests: of, exceedances, dispersion, windows };
 }
