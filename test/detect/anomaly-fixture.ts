@@ -47,6 +47,7 @@ export function anomalyFixture(changed: Partial<AnomalyEvent> = {}): AnomalyEven
     started_at: '2026-11-01T12:00:00.000Z',
     detected_at: '2026-11-01T12:00:22.000Z',
     emitted_at: '2026-11-01T12:00:22.000Z',
+    ended_at: null,
     resolved_at: null,
     resolution: null,
     summary: 'p99 of ranker is slow',

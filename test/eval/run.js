@@ -15,6 +15,7 @@ faults           traffic with faults: --faulty N (2 series of each family)
 kinds            a fleet in which everything goes wrong: --count N, --calm N, --days N, --jobs N
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
+second-faults    a fault at another stage while one is open: --from N, --count N, --pairs N, --jobs N, --keep FILE
 releases         versions that are slow from their first request, and that are not: --count N, --case NAME
 verdict          two versions, and a verdict asked every minute: --count N, --case TEXT
 compare          two versions, or two ranges, compared once: --count N
@@ -35,10 +36,17 @@ const modes = {
   'false-pages': { script: '.', given: ['--faulty', '0'] },
   faults: { script: '.', given: ['--weeks', '0'] },
   ...Object.fromEntries(
-    ['kinds', 'drift', 'incidents', 'releases', 'verdict', 'compare', 'real', 'nab'].map((name) => [
-      name,
-      { script: name, given: [] },
-    ]),
+    [
+      'kinds',
+      'drift',
+      'incidents',
+      'second-faults',
+      'releases',
+      'verdict',
+      'compare',
+      'real',
+      'nab',
+    ].map((name) => [name, { script: name, given: [] }]),
   ),
 };
 const mode = Object.keys(modes).find((name) => name === options[0]);

@@ -57,6 +57,7 @@ export function sampleEvent(key: string, nowMs: number, runbookUrl: string | nul
     started_at: iso(startedMs),
     detected_at: iso(nowMs),
     emitted_at: iso(nowMs),
+    ended_at: null,
     resolved_at: null,
     resolution: null,
     summary:
@@ -74,6 +75,7 @@ export function resolvedSample(event: AnomalyEvent, nowMs: number): AnomalyEvent
     revision: event.revision + 1,
     state: 'resolved',
     emitted_at: at,
+    ended_at: at,
     resolved_at: at,
     resolution: 'recovered',
     summary: 'p99 of tailmark-test (v1) recovered: 245 ms (baseline 244 ms)',

@@ -84,18 +84,20 @@ export class DriftDetectors extends KeyedDetectors<DriftDetector> {
    * Evaluates one step of a series that is the only version.
    *
    * @param isOpen whether a shift of its tail is open.
-   * @param tail event of its tail in this step.
+   * @param tails events of its tail in this step.
    */
   evaluateSeries(
     key: string,
     window: SeriesWindow | undefined,
     { startMs, context }: DetectorStep,
     isOpen: boolean,
-    tail: AnomalyEvent | undefined,
+    tails: readonly AnomalyEvent[],
   ): AnomalyEvent | undefined {
     const detector = this.#bySeries.get(key);
     if (detector?.seriesCount !== 1) return undefined;
-    if (tail?.resolution === 'rebaselined') detector.forgetBefore(startMs);
+    if (tails.some(({ resolution }) => resolution === 'rebaselined')) {
+      detector.forgetBefore(startMs);
+    }
     const windows = window === undefined ? [] : [window];
     return detector.step(startMs, windows, !isOpen, this.#perWeek, context);
   }

@@ -131,6 +131,10 @@ const member = z.strictObject({
   ratio: z.number().describe('observed_ms / baseline_ms.'),
   rate: rate.optional(),
   started_at: time.describe('Start of its first anomalous window.'),
+  ended_at: time
+    .nullable()
+    .optional()
+    .describe('End of its last anomalous window; null while it is open, absent from older events.'),
   resolved_at: time.nullable().describe('When this series recovered; null before.'),
 });
 
@@ -162,6 +166,14 @@ const worst = z
     sql: z.string().describe('A query that shows it.'),
   })
   .describe('With `members`: what else was measured in the first of them, the worst.');
+
+const peak = z
+  .strictObject({
+    observed_ms: milliseconds.describe('The largest observed_ms of the episode.'),
+    ratio: z.number().describe('observed_ms / baseline_ms of that time.'),
+    at: time.describe('End of the last window that it is of.'),
+  })
+  .describe('The worst of a `tail_shift` so far; observed_ms is as of measured_at.');
 
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
@@ -236,11 +248,17 @@ export const anomalyEventSchema = z
     started_at: time.describe('Start of the first anomalous window.'),
     detected_at: time.describe('When the episode was opened.'),
     emitted_at: time.describe('When this event was decided.'),
-    resolved_at: time.nullable().describe('When the episode was resolved; null before.'),
+    measured_at: time
+      .optional()
+      .describe('End of the last window that observed_ms is of; absent from older events.'),
+    peak: peak.optional(),
     ended_at: time
       .nullable()
-      .optional()
-      .describe('When the tail fell, in event time; null before that.'),
+      .default(null)
+      .describe(
+        'End of the last anomalous window, some minutes before resolved_at; null while it is open, and of what is the baseline now.',
+      ),
+    resolved_at: time.nullable().describe('When the episode was resolved; null before.'),
     resolution: z
       .enum(['recovered', 'no_traffic', 'rebaselined'])
       .nullable()

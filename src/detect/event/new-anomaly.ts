@@ -29,6 +29,7 @@ export function newAnomaly({ kind, series, name, startedAtMs, nowMs, options }: 
     started_at: iso(startedAtMs),
     detected_at: iso(nowMs),
     emitted_at: iso(nowMs),
+    ended_at: null,
     resolved_at: null,
     resolution: null,
     runbook_url: options.runbookUrl ?? null,

@@ -114,7 +114,7 @@ export class IncidentGrouper {
         lead.kind === event.kind && !isOver && (isOfAnyModel || lead.model === event.model),
     );
     const joinMs = isDrift ? tuned.driftMs : longestRun * windowMs;
-    const nearest = nearestIncident(event, candidates, joinMs);
+    const nearest = nearestIncident(event, candidates, joinMs, this.#options);
     if (nearest !== undefined || !isOfAnyModel) return nearest;
     const isNear = (other: AnomalyEvent) => apartMs(event, other) <= joinMs;
     const near = candidates.filter(({ lead }) => isNear(lead));

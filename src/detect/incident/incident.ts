@@ -239,6 +239,7 @@ export class Incident {
       state,
       severity: this.severity,
       emitted_at: iso,
+      ended_at: state === 'resolved' ? lastEnd(affected) : null,
       resolved_at: state === 'resolved' ? iso : null,
       resolution: state === 'resolved' ? last.resolution : null,
       summary: incidentSummary({
@@ -306,11 +307,20 @@ export class Incident {
   }
 
   #listed(event: AnomalyEvent): ScopeMember {
-    const { stage, severity, observed_ms, baseline_ms, ratio, started_at, resolved_at } = event;
+    const { stage, severity, observed_ms, baseline_ms, ratio } = event;
+    const { started_at, ended_at, resolved_at } = event;
     const measured = { stage, severity, observed_ms, baseline_ms, ratio, rate: event.rate };
     const id = this.#rowIdOf(event.id);
     const ofQuantile = { measured_stage: event.evidence.measured_stage, quantile: event.quantile };
-    return { id, ...seriesOf(event), ...measured, ...ofQuantile, started_at, resolved_at };
+    return {
+      id,
+      ...seriesOf(event),
+      ...measured,
+      ...ofQuantile,
+      started_at,
+      ended_at,
+      resolved_at,
+    };
   }
 
   #rowIdOf(memberId: string): string {
@@ -362,6 +372,12 @@ function affectedShareOf(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 
       ),
     ),
   };
+}
+
+/** The last of their ends; null where one has none, as it is the baseline now. */
+function lastEnd(affected: readonly AnomalyEvent[]): string | null {
+  const ends = affected.map(({ ended_at }) => ended_at);
+  return ends.includes(null) ? null : (ends.sort().at(-1) ?? null);
 }
 
 /** Severity of the worst series, or of the sum: many small parts may make up half of the traffic. */

@@ -1,15 +1,20 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { seriesKey } from '../../series/series-key.ts';
 import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { unaccounted } from '../event/blame.ts';
+import { concurrentMs, type DetectOptions } from '../options/detect-options.ts';
 import { arePeers } from '../peers/peers.ts';
 import type { Incident } from './incident.ts';
 
 /** Factor on the join time for faults that spread, such as a version from region to region. */
 const spreadFactor = 6;
 
+/** Stages that name no cause. */
+const vagueStages: readonly string[] = [totalStage, unaccounted];
+
 /**
  * The open incident that an anomaly joins, the nearest in time of several. Within `joinMs` of the lead the
- * same model suffices, or the same blamed stage. Later it must be the same stage of the same model, within
+ * same blamed stage suffices, or the same model where the two began together. Later it must be the same stage of the same model, within
  * six times `joinMs` of the last start. It must not be more severe: a critical anomaly pages again. A new
  * series that is as slow as a peer joins the peer's incident while that is open.
  *
@@ -19,16 +24,17 @@ export function nearestIncident(
   event: AnomalyEvent,
   candidates: readonly Incident[],
   joinMs: number,
+  options: Pick<DetectOptions, 'window'>,
 ): Incident | undefined {
   const distanceMs = ({ lead }: Incident) => apartMs(lead, event);
   let nearest: Incident | undefined;
   for (const incident of candidates) {
     const joins =
       distanceMs(incident) <= joinMs
-        ? incident.anomalies.some(({ model }) => model === event.model) ||
+        ? incident.anomalies.some((other) => isOfOneCause(other, event, options)) ||
           blamesStageOf(incident, event)
         : spreadsTo(incident, event, joinMs);
-    if (!joins) continue;
+    if (!joins || isBesideOwn(incident, event)) continue;
     if (nearest === undefined || distanceMs(incident) < distanceMs(nearest)) nearest = incident;
   }
   return nearest;
@@ -39,9 +45,30 @@ export function apartMs(a: AnomalyEvent, b: AnomalyEvent): number {
   return Math.abs(Date.parse(a.started_at) - Date.parse(b.started_at));
 }
 
+/** Reports whether a series has an anomaly in the incident, beside which it has found another cause. */
+function isBesideOwn({ openAnomalies }: Incident, event: AnomalyEvent): boolean {
+  const key = seriesKey(event);
+  return openAnomalies.some((other) => other.id !== event.id && seriesKey(other) === key);
+}
+
+/**
+ * Reports whether two anomalies of one model, some minutes apart at most, have one cause. A stage that gets slow
+ * well after another one has a cause of its own; soon after it, or before it, one may be the cause of the other.
+ */
+function isOfOneCause(
+  other: AnomalyEvent,
+  event: AnomalyEvent,
+  options: Pick<DetectOptions, 'window'>,
+): boolean {
+  if (other.model !== event.model) return false;
+  if (event.kind !== 'tail_shift' || other.stage === event.stage) return true;
+  if ([other.stage, event.stage].some((stage) => vagueStages.includes(stage))) return true;
+  return Date.parse(event.started_at) - Date.parse(other.started_at) <= concurrentMs(options);
+}
+
 /** Reports whether the blamed stage is the same, such as a shared feature store; `total` does not count. */
 function blamesStageOf({ lead }: Incident, { stage }: AnomalyEvent): boolean {
-  return stage === lead.stage && stage !== totalStage && stage !== unaccounted;
+  return stage === lead.stage && !vagueStages.includes(stage);
 }
 
 function spreadsTo(incident: Incident, event: AnomalyEvent, joinMs: number): boolean {

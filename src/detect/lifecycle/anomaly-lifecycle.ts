@@ -19,7 +19,7 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   isRebaselinable(): boolean;
   resolvedSummary(open: Open, resolution: Resolution): string;
   /** Called when the anomaly is over, even if it was never emitted. */
-  ended(resolution: Resolution): void;
+  ended(resolution: Resolution, open: Open): void;
 }
 
 export type OpenClass<Open extends OpenAnomaly> = new (
@@ -38,11 +38,13 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   readonly #Open: OpenClass<Open>;
   #open: Open | undefined;
   #restored: AnomalyEvent | undefined;
-  readonly #flaps = new FlapHistory();
+  readonly #flaps: FlapHistory;
 
-  constructor(options: DetectOptions, open: OpenClass<Open>) {
+  /** @param flaps shared by the lifecycles of a series that has several. */
+  constructor(options: DetectOptions, open: OpenClass<Open>, flaps = new FlapHistory()) {
     this.#options = options;
     this.#Open = open;
+    this.#flaps = flaps;
   }
 
   /** The open anomaly; undefined while none is, or while one is restored that no step has reached. */
@@ -57,6 +59,11 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   /** As `AnomalyOwner.restore`. */
   restore(event: AnomalyEvent): void {
     this.#restored = event;
+  }
+
+  /** Last event of the open or the restored anomaly. */
+  get event(): AnomalyEvent | undefined {
+    return this.#restored ?? this.#open?.event;
   }
 
   /** As `AnomalyOwner.adopt`. */
@@ -123,14 +130,14 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     if (event === undefined || (!live && startMs < Date.parse(event.started_at))) return;
     this.#restored = undefined;
     // A replay may have opened the same anomaly; the emitted one counts.
-    this.#flaps.forgetFrom(Date.parse(event.started_at));
+    this.#flaps.forgetFrom(Date.parse(event.started_at), event.stage);
     this.#begin(event, true, startMs);
   }
 
   #begin(event: AnomalyEvent, isEmitted: boolean, startMs: number): Open {
     const startedAtMs = Date.parse(event.started_at);
-    const policy = this.#flaps.resolvePolicy(startedAtMs, this.#options);
-    this.#flaps.opened(startedAtMs);
+    const policy = this.#flaps.resolvePolicy(startedAtMs, this.#options, event.stage);
+    this.#flaps.opened(startedAtMs, event.stage);
     const open = new this.#Open(event, this.#options, isEmitted, policy);
     open.start(startMs);
     this.#open = open;
@@ -146,7 +153,7 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
       open.holdOpen();
       return undefined;
     }
-    if (open.hasDecayed) this.#flaps.decayed(startMs);
+    if (open.hasDecayed) this.#flaps.decayed(startMs, open.event.stage);
     const resolution = this.#resolution(open, startMs, evaluation);
     if (resolution !== undefined) return this.#end(open, resolution, evaluation, context);
     if (!context.live || isAnomalous !== true) return undefined;
@@ -166,7 +173,7 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
 
   #end(open: Open, resolution: Resolution, evaluation: Evaluation<Open>, { nowMs }: StepContext) {
     this.#open = undefined;
-    evaluation.ended(resolution);
+    evaluation.ended(resolution, open);
     if (!open.isEmitted) return undefined;
     return open.resolve(resolution, evaluation.resolvedSummary(open, resolution), nowMs);
   }

@@ -16,43 +16,61 @@ export interface ResolvePolicy {
   readonly decayedMs: number;
 }
 
-/** Times at which anomalies of a series opened and decayed: flapping ones resolve later. */
+/** When something happened to an anomaly, and the stage that it blamed. */
+const nothing = { ms: 0, stage: '' };
+type Happened = Readonly<typeof nothing>;
+
+/**
+ * Times at which anomalies of a series opened and decayed: flapping ones resolve later. Those that blame another
+ * stage have another cause, so they do not count.
+ */
 export class FlapHistory {
-  #openedMs: number[] = [];
-  #decayedMs: number[] = [];
+  #opened: readonly Happened[] = [];
+  #decayed: readonly Happened[] = [];
 
-  opened(startedAtMs: number): void {
-    this.#openedMs.push(startedAtMs);
+  opened(startedAtMs: number, stage = ''): void {
+    this.#opened = [...this.#opened, { ms: startedAtMs, stage }];
   }
 
-  decayed(windowStartMs: number): void {
-    this.#decayedMs.push(windowStartMs);
+  decayed(windowStartMs: number, stage = ''): void {
+    this.#decayed = [...this.#decayed, { ms: windowStartMs, stage }];
   }
 
-  /** Forgets anomalies that opened at or after `startedAtMs`. */
-  forgetFrom(startedAtMs: number): void {
-    this.#openedMs = this.#openedMs.filter((openedMs) => openedMs < startedAtMs);
+  /** Forgets an anomaly that blames a stage and opened at or after `startedAtMs`. */
+  forgetFrom(startedAtMs: number, stage = ''): void {
+    this.#opened = this.#opened.filter((each) => each.stage !== stage || each.ms < startedAtMs);
   }
 
   /** Policy for an anomaly that started at `startedAtMs`. */
-  resolvePolicy(startedAtMs: number, { resolve_windows }: DetectOptions): ResolvePolicy {
-    this.#openedMs = laterThan(startedAtMs - backoff.openedMs, this.#openedMs);
-    this.#decayedMs = laterThan(startedAtMs - backoff.decayedMs, this.#decayedMs);
-    const times = (before: readonly number[]) => 2 ** Math.min(before.length, backoff.maxDoublings);
+  resolvePolicy(
+    startedAtMs: number,
+    { resolve_windows }: DetectOptions,
+    stage = '',
+  ): ResolvePolicy {
+    this.#opened = laterThan(startedAtMs - backoff.openedMs, this.#opened);
+    this.#decayed = laterThan(startedAtMs - backoff.decayedMs, this.#decayed);
+    const times = (all: readonly Happened[]) => {
+      const before = all.filter((each) => each.stage === stage).length;
+      return 2 ** Math.min(before, backoff.maxDoublings);
+    };
     return {
-      clearWindows: resolve_windows * times(this.#openedMs),
-      decayedMs: hourMs * times(this.#decayedMs),
+      clearWindows: resolve_windows * times(this.#opened),
+      decayedMs: hourMs * times(this.#decayed),
     };
   }
 
   serialize(state: StateArchive): void {
-    state.section('openings', 1, () => {
-      this.#openedMs = [...state.numbers(this.#openedMs)];
-      this.#decayedMs = [...state.numbers(this.#decayedMs)];
+    state.section('openings', 2, () => {
+      this.#opened = state.list(this.#opened, (one) => serializeHappened(state, one));
+      this.#decayed = state.list(this.#decayed, (one) => serializeHappened(state, one));
     });
   }
 }
 
-function laterThan(ms: number, times: readonly number[]): number[] {
-  return times.filter((each) => each > ms);
+function serializeHappened(state: StateArchive, one: Happened = nothing): Happened {
+  return { ms: state.number(one.ms), stage: state.text(one.stage) };
+}
+
+function laterThan(ms: number, all: readonly Happened[]): Happened[] {
+  return all.filter((each) => each.ms > ms);
 }

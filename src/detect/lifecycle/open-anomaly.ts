@@ -25,6 +25,8 @@ export class OpenAnomaly {
   #event: AnomalyEvent;
   readonly #backoff: UpdateBackoff;
   #clearWindows = 0;
+  /** Start of the first of these. */
+  #clearFromMs = Number.NaN;
   #isIntermittent = false;
   #lastEvaluatedMs = Number.NaN;
 
@@ -43,9 +45,10 @@ export class OpenAnomaly {
 
   /** Saves or restores all but what the constructor is given. */
   serialize(state: StateArchive): void {
-    state.section('open anomaly', 10, () => {
+    state.section('open anomaly', 11, () => {
       this.#backoff.serialize(state);
       this.#clearWindows = state.number(this.#clearWindows);
+      this.#clearFromMs = state.number(this.#clearFromMs);
       this.#isIntermittent = state.flag(this.#isIntermittent);
       this.#lastEvaluatedMs = state.number(this.#lastEvaluatedMs);
     });
@@ -78,7 +81,19 @@ export class OpenAnomaly {
   count(windowStartMs: number, isAnomalous: boolean): void {
     this.#lastEvaluatedMs = windowStartMs;
     if (isAnomalous && this.#clearWindows >= pauseWindows) this.#isIntermittent = true;
-    this.#clearWindows = isAnomalous ? 0 : this.#clearWindows + 1;
+    if (isAnomalous) this.#clearWindows = 0;
+    else if (this.#clearWindows++ === 0) this.#clearFromMs = windowStartMs;
+  }
+
+  /** Clear windows in a row. */
+  protected get clearWindows(): number {
+    return this.#clearWindows;
+  }
+
+  /** End of its last anomalous window as far as is known; of use once it is over. */
+  protected get endedAtMs(): number {
+    if (this.#clearWindows > 0) return this.#clearFromMs;
+    return this.#lastEvaluatedMs + this.options.window;
   }
 
   /** Milliseconds since the last window with enough traffic. */
@@ -128,7 +143,9 @@ export class OpenAnomaly {
 
   resolve(resolution: Resolution, summary: string, nowMs: number): AnomalyEvent {
     const resolved_at = new Date(nowMs).toISOString();
-    return this.#next({ state: 'resolved', resolution, resolved_at, summary }, nowMs);
+    // What is the baseline now has not ended.
+    const ended_at = resolution === 'rebaselined' ? null : new Date(this.endedAtMs).toISOString();
+    return this.#next({ state: 'resolved', resolution, ended_at, resolved_at, summary }, nowMs);
   }
 
   #next(changed: Partial<AnomalyEvent>, nowMs: number): AnomalyEvent {

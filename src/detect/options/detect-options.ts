@@ -13,3 +13,8 @@ export const longestSpan = 2 * longestRun;
 
 /** A window is learnt only when so many more have come and none of them opened an anomaly. */
 export const quarantineWindows = 6;
+
+/** Two anomalies that begin within so long may have one cause, whatever their stages: one makes the other slow. */
+export function concurrentMs({ window }: Pick<DetectOptions, 'window'>): number {
+  return Math.max(90_000, 3 * window);
+}

@@ -240,11 +240,11 @@ export class StepEvaluator {
       const series = this.#series.get(key) as SeriesDetector;
       for (const { step, tails, failures, drifts, openKeys } of results) {
         const window = step.present.get(key);
-        const tail = this.#series.step(series, window, step.startMs, step.context);
+        const ofTail = this.#series.step(series, window, step.startMs, step.context);
         const failure = this.#rates.evaluateSeries(key, window, step, baselineOf);
         const isOpen = window !== undefined && series.isOpen;
-        const drift = this.#drifts.evaluateSeries(key, window, step, isOpen, tail);
-        if (tail !== undefined) tails.push(tail);
+        const drift = this.#drifts.evaluateSeries(key, window, step, isOpen, ofTail);
+        tails.push(...ofTail);
         if (failure !== undefined) failures.push(failure);
         if (drift !== undefined) drifts.push(drift);
         if (isOpen) openKeys.add(key);

@@ -1,4 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { concurrentMs, type DetectOptions } from '../options/detect-options.ts';
+import type { OpenTail } from './open-tail.ts';
 import { withTotalFactor } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
@@ -19,4 +21,22 @@ export function leadingVerdict(verdicts: readonly ShiftVerdict[]): ShiftVerdict 
   const [lead] = opening.toSorted((a, b) => a.logP - b.logP);
   if (lead === undefined || lead.opens) return lead;
   return { ...lead, logAlpha: withTotalFactor * lead.logAlpha };
+}
+
+/**
+ * Returns the verdict that opens a second anomaly beside open ones: the most significant stage's of those that none
+ * of them explains. The total shows all causes together, so it does not lead.
+ */
+export function besideVerdict(
+  verdicts: readonly ShiftVerdict[],
+  open: readonly OpenTail[],
+  options: DetectOptions,
+): ShiftVerdict | undefined {
+  const opening = verdicts.filter(({ stage, opensBeside, recurs, startedAtMs }) => {
+    if (stage === totalStage || !opensBeside || recurs) return false;
+    return open.every(
+      (tail) => !tail.owns(stage) && startedAtMs > tail.startedAtMs + concurrentMs(options),
+    );
+  });
+  return opening.toSorted((a, b) => a.logP - b.logP)[0];
 }

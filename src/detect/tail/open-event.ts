@@ -28,6 +28,8 @@ export interface OpenEventInput {
   readonly baselineOf: readonly DimensionValue[];
   readonly context: StepContext;
   readonly options: DetectOptions;
+  /** True for a second cause beside an open anomaly, which names the stage it blames to pagers. */
+  readonly isBeside?: boolean;
 }
 
 const kind = 'tail_shift';
@@ -39,8 +41,9 @@ const explainingShare = 0.5;
 export function openEvent(input: OpenEventInput): AnomalyEvent {
   const { series, verdict, context, options } = input;
   const { startedAtMs } = verdict;
+  const name = input.isBeside === true ? verdict.stage : undefined;
   const event = {
-    ...newAnomaly({ kind, series, startedAtMs, nowMs: context.nowMs, options }),
+    ...newAnomaly({ kind, series, name, startedAtMs, nowMs: context.nowMs, options }),
     ...measure(input),
     sql: evidenceSql({ series, q: verdict.q, startedAtMs, windowMs: options.window }),
   };
@@ -53,9 +56,12 @@ export type Measured = ReturnType<typeof measure>;
 export function measure(input: OpenEventInput) {
   const { series, verdict, windows, baseline, context } = input;
   const { stage, q, baselineMs } = verdict;
-  const digest = TDigest.merge(windows.flatMap((window) => window.stages.get(stage)?.digest ?? []));
+  const digest = digestOf(windows, stage);
   const observedMs = digest.quantile(q);
   const ratio = observedMs / baselineMs;
+  const last = windows.at(-1);
+  const endMs = last === undefined ? context.nowMs : last.windowStartMs + last.windowMs;
+  const measured_at = new Date(endMs).toISOString();
   const [lowMs, highMs] = quantileInterval(digest, q, verdict.dispersion);
   const parts = blameOf(input, observedMs);
   const top = parts[0]?.stage ?? stage;
@@ -70,6 +76,8 @@ export function measure(input: OpenEventInput) {
     observed_ms: round(observedMs),
     interval_ms: [round(lowMs), round(highMs)],
     ratio: round(ratio),
+    measured_at,
+    peak: { observed_ms: round(observedMs), ratio: round(ratio), at: measured_at },
     requests: Math.round(verdict.requests),
     affected_share: round(affectedShare),
     evidence: evidenceOf(input, reference),
@@ -77,8 +85,27 @@ export function measure(input: OpenEventInput) {
     stage: top,
     group_key: groupKeyOf(kind, series.model, top),
     bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
-    severity: severity({ totalMoved: stage === totalStage, ratio, affectedShare }),
+    severity: severity({ ...movedTotal(input, observedMs), affectedShare }),
   } satisfies Partial<AnomalyEvent>;
+}
+
+/**
+ * How much slower the cause makes whole requests. The total shows the causes together: one of several counts as
+ * what its own excess adds to the baseline's quantile, and as no more than the total has moved.
+ */
+function movedTotal({ verdict, windows, baseline, isBeside }: OpenEventInput, observedMs: number) {
+  const { stage, q, baselineMs } = verdict;
+  if (stage === totalStage) return { totalMoved: true, ratio: observedMs / baselineMs };
+  const total = isBeside === true ? baseline.reference(totalStage, 1) : undefined;
+  if (total === undefined) return { totalMoved: false, ratio: 1 };
+  const totalMs = total.digest.quantile(q);
+  const nowMs = digestOf(windows, totalStage).quantile(q);
+  const ratio = Math.min(nowMs, totalMs + observedMs - baselineMs) / totalMs;
+  return { totalMoved: true, ratio };
+}
+
+function digestOf(windows: readonly SeriesWindow[], stage: string): TDigest {
+  return TDigest.merge(windows.flatMap((window) => window.stages.get(stage)?.digest ?? []));
 }
 
 function evidenceOf(

@@ -9,6 +9,8 @@ import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import { longestRun, longestSpan } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
+import { leadOf, noLead, type TailLead } from './tail-lead.ts';
+import { TailRecovery } from './tail-recovery.ts';
 import { effectBounds } from './tail-threshold.ts';
 
 /** Counts of one window of the leading stage, or of several together. */
@@ -19,11 +21,11 @@ type LeadWindow = LeadCounts & { readonly startMs: number };
 /** Sparse where more windows than opening used were needed to reach `min_requests`. */
 type LeadSums = LeadCounts & { readonly isSparse: boolean };
 
-/** Context of the window from outside the leading stage. */
+/** Context of the window from outside the leading stage. Other stages are those of the same cause. */
 interface WindowContext {
   /** The leading stage's evidence grows. */
   readonly isRising?: boolean;
-  /** Another stage of the series exceeds in this window. */
+  /** Another stage exceeds in this window. */
   readonly isOtherExceeding?: boolean;
   /** Another stage has been anomalous up to this window. */
   readonly isOtherAnomalous?: boolean;
@@ -60,6 +62,8 @@ const tuned = {
   maxShare: 0.99,
   /** Growth of the ratio since the last event that needs an update. */
   materialGrowth: 1.5,
+  /** Clear windows after which it is over once it has surely recovered; else all that `policy` asks for. */
+  sureClearWindows: 6,
   /** Share of the excess that a new culprit must explain, in two windows in a row. */
   materialShare: 0.5,
 } as const;
@@ -78,10 +82,18 @@ export class OpenTail extends OpenAnomaly {
   #largestRatio = 0;
   #since = { ...nothingSince };
   #hasDecayed = false;
+  readonly #recovery = new TailRecovery();
+  #followed: TailLead | undefined;
+  #explained: readonly string[] = [];
 
   override serialize(state: StateArchive): void {
     super.serialize(state);
-    state.section('open tail', 1, () => {
+    state.section('open tail', 2, () => {
+      this.#recovery.serialize(state);
+      this.#followed = state.optional(this.#followed, (lead) =>
+        serializeFields(state, lead, noLead),
+      );
+      this.#explained = state.list(this.#explained, (stage = '') => state.text(stage));
       const noWindow = { startMs: 0, ...noCounts };
       this.#counts = state.list(this.#counts, (one) => serializeFields(state, one, noWindow));
       this.#baselineFactor = state.number(this.#baselineFactor);
@@ -92,9 +104,33 @@ export class OpenTail extends OpenAnomaly {
     });
   }
 
-  /** Baseline of the measured quantile, at the time of day of the last window. */
+  /** Baseline of the lead's quantile, at the time of day of the last window. */
   get baselineMs(): number {
-    return (this.event.baseline_ms * this.#baselineFactor) / this.#measuredFactor;
+    return (this.lead.baselineMs * this.#baselineFactor) / this.#measuredFactor;
+  }
+
+  get lead(): TailLead {
+    return this.#followed ?? leadOf(this.event);
+  }
+
+  /** Follows another stage from now on: while a second cause is open, the total shows both. */
+  follow(lead: TailLead, baselineFactor: number): void {
+    this.#followed = lead;
+    this.#baselineFactor = baselineFactor;
+    this.#measuredFactor = baselineFactor;
+    this.#counts = [];
+    this.#since = { ...nothingSince };
+  }
+
+  /** Reports whether a stage is slow because of this anomaly; it pages and ends with it. */
+  owns(stage: string): boolean {
+    const { event, lead } = this;
+    return stage === event.stage || stage === lead.stage || this.#explained.includes(stage);
+  }
+
+  /** Owns a stage from now on, as long as the anomaly is open. */
+  explain(stage: string): void {
+    if (!this.owns(stage)) this.#explained = [...this.#explained, stage];
   }
 
   /** Evaluates whether the leading stage is anomalous over the last windows; undefined with too few requests. */
@@ -119,7 +155,34 @@ export class OpenTail extends OpenAnomaly {
     const isTailHigh = this.#isExceeding(sums) && !isAtBaseline;
     const continues = isConcurrent || (isRising && !(isAtBaseline && this.#isSettled));
     this.#hasDecayed = !isOtherExceeding && this.#isDecayed(windowStartMs);
-    return isTailHigh || (continues && isNoChance);
+    const isAnomalous = isTailHigh || (continues && isNoChance);
+    this.#recovery.observe({
+      endMs: windowStartMs + this.options.window,
+      logRatio: this.#logRatioOf(this.#counts.at(-1) as LeadWindow),
+      dispersion: this.lead.dispersion,
+      isAnomalous,
+      isHeld: isOtherExceeding,
+    });
+    return isAnomalous;
+  }
+
+  /**
+   * True after all the clear windows that `policy` asks for. Once the requests have surely recovered, as much time
+   * since the tail fell is enough: a window that is slow by chance, or is evaluated with slow ones before it, does
+   * not begin that time again.
+   */
+  override get isOver(): boolean {
+    if (super.isOver) return true;
+    const { clearWindows } = this.policy;
+    if (!this.#recovery.isSure || this.clearWindows < tuned.sureClearWindows) return false;
+    const reachedMs = this.#counts.at(-1)?.startMs ?? Number.NaN;
+    const clearMs = reachedMs + this.options.window - this.#recovery.endedAtMs;
+    return clearMs >= clearWindows * this.options.window;
+  }
+
+  protected override get endedAtMs(): number {
+    const { endedAtMs } = this.#recovery;
+    return Number.isNaN(endedAtMs) ? super.endedAtMs : endedAtMs;
   }
 
   /** True once the tail has long not been pageable and is far below the emitted one. */
@@ -130,12 +193,12 @@ export class OpenTail extends OpenAnomaly {
   override holdOpen(): void {
     super.holdOpen();
     this.#hasDecayed = false;
+    this.#recovery.holdOpen();
   }
 
   /** Sums the window with those before it: as many as resolving needs, more where they hold few requests. */
   #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
-    const { baselineMs } = this;
-    const { evidence } = this.event;
+    const { baselineMs, lead } = this;
     const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.options);
     const afterMs = startMs - longestSpan * this.options.window;
     const recent = this.#counts.filter((count) => count.startMs > afterMs);
@@ -147,7 +210,7 @@ export class OpenTail extends OpenAnomaly {
       beyondHalf: requests * (1 - digest.cdf(halfEffectMs)),
       beyondEffect: requests * (1 - digest.cdf(effectMs)),
     });
-    const windows = Math.min(evidence.windows, tuned.maxLeaveWindows);
+    const windows = Math.min(lead.windows, tuned.maxLeaveWindows);
     const sums = { ...noCounts, isSparse: false };
     for (let back = 1; back <= this.#counts.length; back++) {
       if (back > windows && sums.requests >= this.options.min_requests) break;
@@ -168,7 +231,7 @@ export class OpenTail extends OpenAnomaly {
    */
   #addToDeficit(startMs: number, { requests, digest }: StageSummary, isConcurrent: boolean): void {
     const { baselineMs } = this;
-    const { quantile } = this.event;
+    const { quantile } = this.lead;
     const { effectMs } = effectBounds(baselineMs, this.options);
     const pageableMs = baselineMs + tuned.pageableShare * (effectMs - baselineMs);
     const since = this.#since;
@@ -184,20 +247,20 @@ export class OpenTail extends OpenAnomaly {
     const { pageableMs, windows, concurrentWindows, logRatio } = this.#since;
     const isLong = startMs - pageableMs >= this.policy.decayedMs;
     if (!isLong || concurrentWindows >= tuned.concurrentShare * windows) return false;
-    return logRatio <= this.event.evidence.dispersion * tuned.logSure;
+    return logRatio <= this.lead.dispersion * tuned.logSure;
   }
 
   #isExceeding(sums: LeadSums): boolean {
-    const { quantile: q, evidence } = this.event;
+    const { quantile: q, dispersion } = this.lead;
     const { requests, exceedances, beyondHalf, isSparse } = sums;
-    const logTail = (k: number) => logExceedanceTail(k, requests, 1 - q, evidence.dispersion);
+    const logTail = (k: number) => logExceedanceTail(k, requests, 1 - q, dispersion);
     if (logTail(exceedances) <= tuned.logSmall) return true;
     return this.#isAboveHalf(sums) && (!isSparse || logTail(beyondHalf) <= tuned.logSparse);
   }
 
   /** True where the quantile has risen by half of the least effect, significant or not. */
   #isAboveHalf({ requests, beyondHalf }: LeadCounts): boolean {
-    return beyondHalf >= (1 - this.event.quantile) * requests;
+    return beyondHalf >= (1 - this.lead.quantile) * requests;
   }
 
   /**
@@ -205,9 +268,9 @@ export class OpenTail extends OpenAnomaly {
    * and the quantile is below the least effect. The baseline is frozen at the start of the incident.
    */
   #isAtBaseline(sums: LeadCounts): boolean {
-    const { quantile, evidence } = this.event;
+    const { quantile, dispersion } = this.lead;
     if (sums.beyondEffect >= (1 - quantile) * sums.requests) return false;
-    return this.#logRatioOf(sums) <= evidence.dispersion * tuned.logSure;
+    return this.#logRatioOf(sums) <= dispersion * tuned.logSure;
   }
 
   /** True where each of the last windows alone is closer to the baseline, as of no intermittent fault. */
@@ -217,9 +280,9 @@ export class OpenTail extends OpenAnomaly {
 
   /** Log-likelihood ratio of the exceedances: the emitted share over the baseline share. */
   #logRatioOf({ requests, exceedances }: LeadCounts): number {
-    const { quantile, requests: of, evidence } = this.event;
+    const { quantile, requests: of, exceedances: slow } = this.lead;
     const baseline = 1 - quantile;
-    const share = Math.min(tuned.maxShare, Math.max(baseline, evidence.exceedances / of));
+    const share = Math.min(tuned.maxShare, Math.max(baseline, slow / of));
     return (
       exceedances * Math.log(share / baseline) +
       (requests - exceedances) * Math.log((1 - share) / (1 - baseline))
@@ -227,8 +290,8 @@ export class OpenTail extends OpenAnomaly {
   }
 
   /** False where `change` would return nothing for a stage, so that it need not be measured. */
-  mayUpdate(stage: string): boolean {
-    const mayRise = stage === totalStage && this.event.severity !== 'critical';
+  mayUpdate(stage: string, isBeside = false): boolean {
+    const mayRise = (isBeside || stage === totalStage) && this.event.severity !== 'critical';
     return mayRise || this.isUpdateDue;
   }
 
@@ -253,28 +316,39 @@ export class OpenTail extends OpenAnomaly {
     const culprit = isOther && (blame[0]?.share ?? 0) >= tuned.materialShare ? stage : '';
     const culpritHolds = culprit !== '' && culprit === this.#newCulprit;
     this.#newCulprit = culprit;
-    const rises = last.severity !== 'critical' && severity === 'critical';
+    const { measured_stage } = measured.evidence;
+    const isOfOther = measured_stage !== last.evidence.measured_stage;
+    const promoted = isOfOther && measured_stage === totalStage;
+    // A stage that is followed instead of the total rises only where it got worse itself.
+    const mayRise = !isOfOther || promoted || ratio >= tuned.materialGrowth * this.lead.ratio;
+    const rises = mayRise && last.severity !== 'critical' && severity === 'critical';
     const hasEffect =
       measured.observed_ms >= effectBounds(measured.baseline_ms, this.options).effectMs;
-    const promoted = measured.evidence.measured_stage !== last.evidence.measured_stage;
     const grown = ratio >= tuned.materialGrowth * Math.max(this.#largestRatio, last.ratio);
-    const isMaterial = grown || culpritHolds || promoted;
+    // The ratio of a stage is no growth over that of the total.
+    const isMaterial = (grown && !isOfOther) || culpritHolds || promoted;
     if (!rises && !(hasEffect && this.isUpdateDue && isMaterial && !isDoubtful)) return undefined;
     this.#baselineFactor = baselineFactor;
     this.#measuredFactor = baselineFactor;
-    this.#largestRatio = promoted ? ratio : Math.max(this.#largestRatio, last.ratio, ratio);
-    if (promoted) {
+    this.#largestRatio = isOfOther ? ratio : Math.max(this.#largestRatio, last.ratio, ratio);
+    if (isOfOther) {
       this.#counts = [];
       this.#since.pageableMs = Number.NaN;
     }
-    return { ...measured, summary };
+    this.#followed = undefined;
+    // The former culprit has no cause of its own now.
+    if (isOther && !this.#explained.includes(last.stage))
+      this.#explained = [...this.#explained, last.stage];
+    const { peak = measured.peak } = isOfOther ? measured : last;
+    return { ...measured, peak: peak.ratio > ratio ? peak : measured.peak, summary };
   }
 
   /** @param nowQuantileMs the leading quantile in the window that resolved it. */
   resolvedSummary(resolution: Resolution, nowMs: number, nowQuantileMs?: number): string {
     const event = this.event;
     const subject = anomalySubject(event);
-    const baseline = formatMs(this.baselineMs);
+    const isOfEvent = this.lead.stage === event.evidence.measured_stage;
+    const baseline = formatMs(isOfEvent ? this.baselineMs : event.baseline_ms);
     const now = nowQuantileMs === undefined ? undefined : formatMs(nowQuantileMs);
     if (resolution === 'no_traffic') return `${subject}: too few requests to evaluate`;
     if (resolution === 'recovered')

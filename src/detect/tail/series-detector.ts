@@ -7,26 +7,34 @@ import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
+import { dedupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
-import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
+import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
+import type { AnomalyLifecycle, Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { leadingVerdict } from './leading-stage.ts';
+import { shownWindows } from './effect-counts.ts';
+import { besideVerdict, leadingVerdict } from './leading-stage.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
-import { OpenTail } from './open-tail.ts';
+import type { OpenTail } from './open-tail.ts';
+import { OpenTails } from './open-tails.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
+import type { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
+import { stageLead } from './tail-lead.ts';
+
+/** Factor of `min_requests` for the windows over which an update measures the present. */
+const presentRequests = 3;
 
 /**
- * Detector of one series: its baseline, its tests and its open anomaly. Windows come in order of their start,
- * one step each. A step returns at most one event.
+ * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order of
+ * their start, one step each.
  */
-export class SeriesDetector extends AnomalyDetector<OpenTail> {
+export class SeriesDetector implements AnomalyOwner {
   readonly series: Series;
   readonly #options: DetectOptions;
   /** Series of the previous version, until this one has learnt enough windows; never a chain of versions. */
@@ -38,9 +46,10 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   readonly #loan: BaselineLoan;
   #windowsAtBaseline = 0;
   readonly #quarantine = new Quarantine();
-  /** Last windows of the open anomaly. */
+  readonly #tails: OpenTails;
+  /** Last windows since an anomaly is open. */
   #recent: SeriesWindow[] = [];
-  /** Its windows in a row in which the total was anomalous. */
+  /** Windows of these in a row in which the total was anomalous. */
   #totalAnomalous = 0;
 
   /**
@@ -53,7 +62,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     pool: PeakPool,
     before: SeriesDetector | undefined,
   ) {
-    super(options, OpenTail);
+    this.#tails = new OpenTails(options);
     this.series = series;
     this.#options = options;
     this.#tests = new StageTests(options, pool);
@@ -61,6 +70,24 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     this.#loan = new BaselineLoan(options);
     const { baseline, window } = options;
     this.#baselines = new RenewableBaseline(() => new SeriesBaseline(baseline, window));
+  }
+
+  get isOpen(): boolean {
+    return this.#tails.isOpen;
+  }
+
+  restore(event: AnomalyEvent): void {
+    this.#tails.restore(event);
+  }
+
+  adopt(published: AnomalyEvent): void {
+    this.#tails.adopt(published);
+  }
+
+  reconcile(open: readonly AnomalyEvent[], isPublished: (id: string) => boolean): void {
+    for (const tail of this.#tails.reconcile(open, isPublished)) {
+      for (const test of this.#close(tail, [])) test.forgetRun();
+    }
   }
 
   get #baseline(): SeriesBaseline {
@@ -84,13 +111,13 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
 
   /** Leaves out the shared pool and the previous version's series, which are saved elsewhere. */
   serialize(state: StateArchive): void {
-    state.section('series detector', 7, () => {
+    state.section('series detector', 8, () => {
       this.#tests.serialize(state);
       this.#baselines.serialize(state);
       this.#loan.serialize(state);
       this.#windowsAtBaseline = state.number(this.#windowsAtBaseline);
       this.#quarantine.serialize(state);
-      this.lifecycle.serialize(state);
+      this.#tails.serialize(state);
       this.#recent = state.list(this.#recent, (one) => serializeSeriesWindow(state, one));
       this.#totalAnomalous = state.number(this.#totalAnomalous);
       this.lastSeenMs = state.number(this.lastSeenMs);
@@ -128,16 +155,12 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     return this.#reference.reference(stage, 1);
   }
 
-  protected override discarded(): void {
-    this.#close();
-  }
-
-  step(window: SeriesWindow, context: StepContext): AnomalyEvent | undefined {
+  step(window: SeriesWindow, context: StepContext): AnomalyEvent[] {
     const startMs = window.windowStartMs;
     this.lastSeenMs = startMs;
     if (this.#baseline.windows > this.#options.min_baseline_windows) this.before = undefined;
-    this.lifecycle.install(startMs, context.live);
-    const isOpen = this.lifecycle.open !== undefined;
+    this.#tails.install(startMs, context.live);
+    const isOpen = this.#tails.open.length > 0;
     if (isOpen) this.#baseline.advance(startMs);
     const before = this.before === undefined ? undefined : this.before.#tests;
     const verdicts = this.#tests.evaluate(window, context.levels, this.#reference, before);
@@ -147,14 +170,17 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     if (isOpen) {
       this.#recent = [...this.#recent, window].slice(-longestRun);
       this.#withhold(startMs);
+      this.#attribute(verdicts);
     }
-    const event =
+    const events =
       isOpen || verdicts.length > 0
-        ? this.lifecycle.step(startMs, this.#evaluation(window, verdicts, context), context)
-        : undefined;
+        ? this.#tails.step(startMs, context, (lifecycle) =>
+            this.#evaluation(lifecycle, window, verdicts, context),
+          )
+        : [];
     this.#learn(suspectFromMs);
     if (this.#loan.endsWith(window, this.#baseline, this.isOpen)) this.#endLoan();
-    return event;
+    return events;
   }
 
   get #reference(): SeriesReference {
@@ -162,27 +188,53 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   }
 
   /** Steps over a window in which the series had no request. */
-  missing(windowStartMs: number, context: StepContext): AnomalyEvent | undefined {
+  missing(windowStartMs: number, context: StepContext): AnomalyEvent[] {
     if (Number.isNaN(this.lastSeenMs)) this.lastSeenMs = windowStartMs;
-    if (!this.isOpen) return undefined;
-    return this.lifecycle.step(windowStartMs, this.#evaluation(undefined, [], context), context);
+    if (!this.isOpen) return [];
+    return this.#tails.step(windowStartMs, context, (lifecycle) =>
+      this.#evaluation(lifecycle, undefined, [], context),
+    );
+  }
+
+  /** Counts the window's unusual stages to the anomalies that explain them, and tells two causes apart. */
+  #attribute(verdicts: readonly ShiftVerdict[]): void {
+    const total = verdicts.find(({ stage }) => stage === totalStage);
+    this.#totalAnomalous = total?.anomalous === true ? this.#totalAnomalous + 1 : 0;
+    this.#tails.explain(verdicts);
+    const { open } = this.#tails;
+    const [latest] = open.toSorted((a, b) => b.startedAtMs - a.startedAtMs);
+    if (latest === undefined || open.length === 1) return;
+    const before = this.#recent.filter((window) => window.windowStartMs < latest.startedAtMs);
+    for (const tail of open) {
+      const { stage } = tail.event;
+      const reference = this.#reference.reference(stage, 1);
+      if (tail.lead.stage !== totalStage || reference === undefined) continue;
+      const lead = stageLead(tail.lead, stage, reference.digest, before);
+      tail.follow(lead, this.#baselineFactor(stage, lead.quantile));
+    }
   }
 
   /** @param window undefined where the series had no request. */
   #evaluation(
+    lifecycle: AnomalyLifecycle<OpenTail>,
     window: SeriesWindow | undefined,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
   ): Evaluation<OpenTail> {
     let isEvaluated = false;
+    const others = this.#tails.open.filter((tail) => tail !== lifecycle.open);
+    const lead = () =>
+      others.length === 0
+        ? leadingVerdict(verdicts)
+        : besideVerdict(verdicts, others, this.#options);
     return {
       isAnomalous: (open) => {
         const isAnomalous = window && this.#observe(open, window, verdicts);
         isEvaluated = isAnomalous !== undefined;
         return isAnomalous;
       },
-      opening: () => this.#opening(verdicts, context),
-      opened: (open) => this.#opened(open, verdicts),
+      opening: () => this.#opening(lead(), others.length > 0, context),
+      opened: (open) => this.#opened(open, lead() as ShiftVerdict, others.length > 0),
       update: (open) => this.#update(open, verdicts, context),
       // Without enough requests to evaluate it does not become the baseline.
       isRebaselinable: () => isEvaluated && this.#isCandidateLearned,
@@ -193,22 +245,24 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
         const nowQuantileMs = isMeasured ? digest?.quantile(quantile) : undefined;
         return open.resolvedSummary(resolution, context.nowMs, nowQuantileMs);
       },
-      ended: (resolution) => this.#ended(resolution, context),
+      ended: (resolution, open) => this.#ended(open, resolution, verdicts, context),
     };
   }
 
-  #opening(verdicts: readonly ShiftVerdict[], context: StepContext): AnomalyEvent | undefined {
-    const lead = leadingVerdict(verdicts);
+  #opening(
+    lead: ShiftVerdict | undefined,
+    isBeside: boolean,
+    context: StepContext,
+  ): AnomalyEvent | undefined {
     if (lead === undefined) return undefined;
     const latest = this.#windowsSince(lead.startedAtMs);
     const count = Math.max(1, Math.min(lead.windows, quarantineWindows));
-    return openEvent(this.#eventInput(lead, latest.slice(-count), context));
+    return openEvent(this.#eventInput(lead, latest.slice(-count), isBeside, context));
   }
 
   /** Excludes the windows of the anomaly that has opened, and observes the last one. */
-  #opened(open: OpenTail, verdicts: readonly ShiftVerdict[]): void {
-    const lead = leadingVerdict(verdicts) as ShiftVerdict;
-    this.#recent = this.#windowsSince(lead.startedAtMs);
+  #opened(open: OpenTail, lead: ShiftVerdict, isBeside: boolean): void {
+    if (!isBeside) this.#recent = this.#windowsSince(lead.startedAtMs);
     this.#withhold(lead.startedAtMs);
     const summary = this.#recent.at(-1)?.stages.get(lead.stage);
     const isAnomalous = open.observe(lead.windowStartMs, summary, { isOtherExceeding: true });
@@ -224,49 +278,65 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     window: SeriesWindow,
     verdicts: readonly ShiftVerdict[],
   ): boolean | undefined {
-    const { evidence, quantile } = open.event;
-    const summary = window.stages.get(evidence.measured_stage);
-    const total = verdicts.find(({ stage }) => stage === totalStage);
-    this.#totalAnomalous = total?.anomalous === true ? this.#totalAnomalous + 1 : 0;
-    const isLead = (verdict: ShiftVerdict) => verdict.stage === evidence.measured_stage;
+    const { lead } = open;
+    const summary = window.stages.get(lead.stage);
+    const others = verdicts.filter((each) => this.#tails.isOther(open, each, verdicts));
     return open.observe(window.windowStartMs, summary, {
-      isRising: verdicts.some((verdict) => isLead(verdict) && verdict.rising),
-      isOtherExceeding: verdicts.some((verdict) => !isLead(verdict) && verdict.exceeding),
-      isOtherAnomalous: verdicts.some((verdict) => !isLead(verdict) && verdict.anomalous),
-      baselineFactor: this.#baselineFactor(evidence.measured_stage, quantile),
+      isRising: verdicts.some(({ stage, rising }) => stage === lead.stage && rising),
+      isOtherExceeding: others.some(({ exceeding }) => exceeding),
+      isOtherAnomalous: others.some(({ anomalous }) => anomalous),
+      baselineFactor: this.#baselineFactor(lead.stage, lead.quantile),
     });
   }
 
   /**
-   * Measures the leading stage over the last minutes: a tail over a window or two is mostly chance. The total
-   * takes the lead over a stage once it opens, too; over hours it does so by chance.
+   * Measures the leading stage as it is now, over enough requests: a tail over a window or two is mostly chance.
+   * The total takes the lead over a stage once it opens, too; over hours it does so by chance, and with a second
+   * cause it says nothing of this one, nor of one that began as the second.
    */
   #update(
     open: OpenTail,
     verdicts: readonly ShiftVerdict[],
     context: StepContext,
   ): EventUpdate | undefined {
-    const { event } = open;
-    const { measured_stage } = event.evidence;
+    const { event, lead } = open;
+    const opened = dedupKeyOf(event.kind, this.series);
+    const isAlone = this.#tails.open.length === 1 && event.dedup_key === opened;
     const isYoung = this.lastSeenMs - open.startedAtMs < this.#options.baseline;
-    const mayTotalLead = isYoung || this.#totalAnomalous >= longestRun;
+    const mayTotalLead = isAlone && (isYoung || this.#totalAnomalous >= longestRun);
     const total = verdicts.find(({ stage, opens }) => stage === totalStage && opens);
-    const newLead = measured_stage !== totalStage && mayTotalLead ? total : undefined;
-    const lead = newLead ?? verdicts.find(({ stage }) => stage === measured_stage);
-    if (lead === undefined || !open.mayUpdate(lead.stage)) return undefined;
-    const q = newLead?.q ?? event.quantile;
-    const recent = this.#recent;
-    const counted = recent.filter(({ stages }) => stages.has(lead.stage)).length;
-    const verdict = this.#tests.byStage.get(lead.stage)?.over(lead, q, counted);
+    const newLead = lead.stage !== totalStage && mayTotalLead ? total : undefined;
+    const current = newLead ?? verdicts.find(({ stage }) => stage === lead.stage);
+    // The total shows a later cause, too, as soon as that one is unusual.
+    const isMixed = verdicts.some((verdict) => this.#tails.isLater(open, verdict));
+    if (isMixed && current?.stage === totalStage) return undefined;
+    if (current === undefined || !open.mayUpdate(current.stage, !isAlone)) return undefined;
+    const q = newLead?.q ?? lead.quantile;
+    const recent = this.#presentWindows(open, current.stage);
+    const verdict = this.#tests.byStage.get(current.stage)?.over(current, q, recent.length);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
-    const isSame = verdict.stage === measured_stage && q === event.quantile;
+    const isSame = verdict.stage === lead.stage && q === lead.quantile;
     const compared = isSame ? { ...verdict, baselineMs: open.baselineMs } : verdict;
-    const measured = measure(this.#eventInput(compared, recent, context));
+    const measured = measure(this.#eventInput(compared, recent, !isAlone, context));
     const summary = anomalySummary({ ...event, ...measured });
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
     const baselineFactor = this.#baselineFactor(verdict.stage, q);
     return open.change(measured, summary, stages, baselineFactor);
+  }
+
+  /** The last windows of an anomaly that have a stage: six, or more where these hold few requests. */
+  #presentWindows(open: OpenTail, stage: string): SeriesWindow[] {
+    const all = this.#recent.filter(
+      ({ windowStartMs, stages }) => windowStartMs >= open.startedAtMs && stages.has(stage),
+    );
+    const least = presentRequests * this.#options.min_requests;
+    let requests = 0;
+    const from = all.findLastIndex(({ stages }, i) => {
+      requests += stages.get(stage)?.requests ?? 0;
+      return all.length - i >= shownWindows && requests >= least;
+    });
+    return all.slice(Math.max(0, from));
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
@@ -274,22 +344,35 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     return this.baseline(stage)?.diurnal?.ratioAt(q) ?? 1;
   }
 
-  #ended(resolution: Resolution, { levels }: StepContext): void {
-    if (resolution === 'recovered') for (const test of this.#tests.all) test.endEmitted(levels);
-    this.#close();
-    if (resolution === 'rebaselined') {
-      this.#rebaseline();
-      return;
-    }
+  #ended(
+    tail: OpenTail,
+    resolution: Resolution,
+    verdicts: readonly ShiftVerdict[],
+    { levels }: StepContext,
+  ): void {
+    const own = this.#close(tail, verdicts);
+    if (resolution === 'recovered') for (const test of own) test.endEmitted(levels);
+    for (const test of own) test.forgetRun();
+    if (resolution === 'rebaselined') this.#rebaseline();
+    if (resolution === 'rebaselined' || this.#tails.open.length > 0) return;
     this.#baselines.dropCandidate();
     // The baseline from before the anomaly applies again, however old it is.
     this.#baseline.hold(this.lastSeenMs);
   }
 
-  #close(): void {
-    this.#recent = [];
-    this.#totalAnomalous = 0;
-    for (const test of this.#tests.all) test.forgetRun();
+  /** Drops the windows of an anomaly that is over; returns the tests of its stages, whose evidence was acted on. */
+  #close(tail: OpenTail, verdicts: readonly ShiftVerdict[]): ShiftTest[] {
+    const isLast = this.#tails.open.length === 0;
+    if (isLast) {
+      this.#recent = [];
+      this.#totalAnomalous = 0;
+    }
+    const later = verdicts.filter((verdict) => this.#tails.isLater(tail, verdict));
+    const kept = new Set(later.map(({ stage }) => stage));
+    const own = [...this.#tests.byStage].filter(([stage]) =>
+      isLast ? !kept.has(stage) : stage !== totalStage && tail.owns(stage),
+    );
+    return own.map(([, test]) => test);
   }
 
   get #isCandidateLearned(): boolean {
@@ -326,7 +409,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     const entry = this.#quarantine.release();
     if (entry !== undefined) {
       // The tests also learn suspicious windows: without them the next one would score higher.
-      const outcome = this.lifecycle.open === undefined ? 'resolved' : 'open';
+      const outcome = this.#tails.open.length === 0 ? 'resolved' : 'open';
       const as = entry.learnable ? 'learnt' : outcome;
       for (const test of this.#tests.all) test.learn(entry.window.windowStartMs, as);
     }
@@ -337,7 +420,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   }
 
   #learnOne({ window, suspicious }: Quarantined): void {
-    const isOpen = this.lifecycle.open !== undefined;
+    const isOpen = this.#tails.open.length > 0;
     if (!suspicious) {
       this.#baseline.learn(window);
       this.#windowsAtBaseline += 1;
@@ -355,6 +438,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   #eventInput(
     verdict: ShiftVerdict,
     windows: readonly SeriesWindow[],
+    isBeside: boolean,
     context: StepContext,
   ): OpenEventInput {
     return {
@@ -365,6 +449,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
       baselineOf: this.#loan.differencesTo(this.series),
       context,
       options: this.#options,
+      isBeside,
     };
   }
 }

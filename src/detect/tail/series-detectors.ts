@@ -85,7 +85,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
     window: SeriesWindow | undefined,
     startMs: number,
     context: StepContext,
-  ): AnomalyEvent | undefined {
+  ): AnomalyEvent[] {
     if (window === undefined) return series.missing(startMs, context);
     return series.step(this.#withinShare(series, window), context);
   }

@@ -335,8 +335,10 @@ export class ShiftTest {
     const shows = effect !== undefined && effect.windows >= tuned.leastShownPart * run;
     const windows = effect?.windows ?? Math.min(run, shownWindows);
     const sums = counts.sums(quantile, windows);
-    const mayOpen = (least: number) =>
-      shows && score >= least && this.#mayOpen({ ...found, level: least }, windows, sums, counts);
+    const mayOpen = (least: number, isWhole = this.#stage === totalStage) =>
+      shows &&
+      score >= least &&
+      this.#mayOpen({ ...found, level: least }, windows, sums, counts, isWhole);
     const isSuspicious = score >= Math.max(tuned.significantScore, level / 2);
     return {
       stage: this.#stage,
@@ -353,6 +355,7 @@ export class ShiftTest {
       windowRequests: counts.sums(quantile, 1).requests,
       opens: mayOpen(level),
       opensWithTotal: mayOpen(withTotalFactor * level),
+      opensBeside: mayOpen(level, true),
       isClear: score >= level,
       anomalous: shows && score >= tuned.significantScore,
       suspicious:
@@ -363,8 +366,18 @@ export class ShiftTest {
     };
   }
 
-  /** Conditions for opening, apart from significance and effect. */
-  #mayOpen(found: Found, windows: number, shown: TailSums, counts: TailCounts): boolean {
+  /**
+   * Conditions for opening, apart from significance and effect.
+   *
+   * @param isWhole false where the total must show the shift, too, or more speak for it.
+   */
+  #mayOpen(
+    found: Found,
+    windows: number,
+    shown: TailSums,
+    counts: TailCounts,
+    isWhole: boolean,
+  ): boolean {
     const { evidence, fault, run, score, level } = found;
     const { min_baseline_windows, min_requests, window } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
@@ -374,22 +387,21 @@ export class ShiftTest {
     const learnt = this.#learnt + (this.#isBorrowing ? this.#inherited : 0);
     if (learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = shown;
-    const isTotal = this.#stage === totalStage;
     const mayBeChance = run >= burstWindows && score < tuned.certainFactor * level;
     if (mayBeChance && !isImprobable(shown, evidence.dispersion(fault))) return false;
-    if (run < burstWindows && !isTotal && score < tuned.burstFactor * level) return false;
+    if (run < burstWindows && !isWhole && score < tuned.burstFactor * level) return false;
     const doubt = Math.max(0, 1 - (score / level - 1) / (tuned.certainFactor - 1));
-    const times = isTotal ? 1 : 1 + (tuned.manyFactor - 1) * doubt;
+    const times = isWhole ? 1 : 1 + (tuned.manyFactor - 1) * doubt;
     if (requests < times * min_requests) return false;
     const isMany = requests >= tuned.manyFactor * min_requests;
     const isEnough = requests >= tuned.manyFactor * min_requests * windows;
     const isLongLearnt = (this.#learnt + this.#inherited) * window >= tuned.longLearntMs;
-    if (!isLongLearnt && !(isMany && this.#isEarlyConfirmed(isEnough, score, level, counts)))
+    if (!isLongLearnt && !(isMany && this.#isEarlyConfirmed(isEnough, isWhole, found, counts)))
       return false;
     if (windows > 1 && evidence.rest(fault) >= tuned.confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
     const { singleWindow } = tuned;
-    return isTotal && score - level >= singleWindow.score && share >= singleWindow.share;
+    return isWhole && score - level >= singleWindow.score && share >= singleWindow.share;
   }
 
   /** True for a new series, which is compared with a borrowed baseline. */
@@ -401,9 +413,14 @@ export class ShiftTest {
    * Condition on the first day, when rare bursts that hit all requests are not yet learnt. The total must
    * show the shift for a while or with certainty, a stage for a while and in many requests.
    */
-  #isEarlyConfirmed(isEnough: boolean, score: number, level: number, counts: TailCounts): boolean {
+  #isEarlyConfirmed(
+    isEnough: boolean,
+    isWhole: boolean,
+    { score, level }: Found,
+    counts: TailCounts,
+  ): boolean {
     const isLasting = counts.lasting(shownWindows) >= tuned.lastingWindows;
-    if (this.#stage !== totalStage) return isEnough && isLasting;
+    if (!isWhole) return isEnough && isLasting;
     return isLasting || (isEnough && score >= tuned.certainFactor * level);
   }
 }

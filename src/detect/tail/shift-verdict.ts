@@ -24,6 +24,8 @@ export interface ShiftVerdict {
   readonly opens: boolean;
   /** The same at a lower threshold, for a stage whose total is significant, too. */
   readonly opensWithTotal: boolean;
+  /** The same for a second cause beside an open anomaly, which the total cannot show alone. */
+  readonly opensBeside: boolean;
   /** Significant, of whatever size. */
   readonly isClear: boolean;
   /** Large enough, and improbable in theory; the series' own past may ask for more evidence. */

@@ -57,6 +57,7 @@ export class AnomalyStore {
       summary: event.summary,
       started_at: event.started_at,
       detected_at: event.detected_at,
+      ended_at: event.ended_at,
       resolved_at: event.resolved_at,
       window_start: new Date(windowStartMs).toISOString(),
       body: JSON.stringify(event),

@@ -93,7 +93,10 @@ export function readMembers(client: ClickHouseClient, id: string): Promise<Anoma
 /** From when on a chart of an anomaly shows it, and until when: `nowMs` while it is open. */
 export function shownRange(event: AnomalyEvent, nowMs: number) {
   const fromMs = Date.parse(event.started_at);
-  const toMs = Math.max(fromMs + minuteMs, Date.parse(event.resolved_at ?? '') || nowMs);
+  const toMs = Math.max(
+    fromMs + minuteMs,
+    Date.parse(event.ended_at ?? event.resolved_at ?? '') || nowMs,
+  );
   // A slow drift shows against the week before.
   const baselineMs = Date.parse(event.evidence.baseline_from);
   const shownFromMs = event.kind === 'drift' ? baselineMs : fromMs - contextMs;

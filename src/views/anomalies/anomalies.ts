@@ -85,6 +85,7 @@ function rowOf(row: Row): AnomalyRow {
     models: modelsOf(event),
     ...{ kind: event.kind, severity: event.severity, state: event.state },
     started_at: new Date(Number(row.started_ms)).toISOString(),
+    ended_at: event.ended_at,
     resolved_at: row.resolved_ms === null ? null : new Date(Number(row.resolved_ms)).toISOString(),
     series: Number(row.series),
     tail: tailOf(open),

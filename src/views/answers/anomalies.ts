@@ -21,7 +21,10 @@ const anomalyRow = z.strictObject({
   state: anomalyEventSchema.shape.state,
   stage: z.string(),
   started_at: time,
-  resolved_at: time.nullable(),
+  ended_at: time
+    .nullable()
+    .describe('When it ended; null while it is open, or if that is unknown.'),
+  resolved_at: time.nullable().describe('When its end was noticed.'),
   series: count.describe('Affected series.'),
   tail: z
     .strictObject({

@@ -107,8 +107,8 @@ function step(
   drifts.register(present);
   drifts.publishShared();
   for (const key of known) {
-    const tail = tails.find((event) => seriesKey(event) === key);
-    const event = drifts.evaluateSeries(key, present.get(key), at, openKeys.has(key), tail);
+    const own = tails.filter((event) => seriesKey(event) === key);
+    const event = drifts.evaluateSeries(key, present.get(key), at, openKeys.has(key), own);
     if (event !== undefined) drifting.push(event);
   }
   return drifts.evaluate(at, { tails, failures: [], drifts: drifting, openKeys });

@@ -260,7 +260,8 @@ describe('an anomaly joins', () => {
     run({ 12: [first], 2000: [other] }).filter(isOpening).length === 1;
 
   it.each([
-    ['another stage of the model, five minutes on', opened('ranker/us', 300, { stage: 'queue' })],
+    ['another stage of the model, soon after', opened('ranker/us', 90, { stage: 'queue' })],
+    ['no stage of the model, five minutes on', opened('ranker/us', 300, { stage: 'unaccounted' })],
     ['an earlier start, seen later', opened('ranker/us', -300, { stage: 'queue' })],
     ['the same stage of another model, five minutes on', opened('ads/us', 300)],
     ['the same stage of the model half an hour on', opened('ranker/us', 1_800)],
@@ -269,7 +270,8 @@ describe('an anomaly joins', () => {
   });
 
   it.each([
-    ['another stage of the model, later', opened('ranker/us', 310, { stage: 'queue' })],
+    ['another stage of the model, later', opened('ranker/us', 100, { stage: 'queue' })],
+    ['a second cause of its own series', opened('ranker/eu', 80, { stage: 'unaccounted' })],
     ['the same stage of another model, later', opened('ads/us', 310)],
     ['the same stage of the model, more than half an hour on', opened('ranker/us', 1_810)],
     ['a stage of another model', opened('ads/us', 0, { stage: 'queue' })],

@@ -37,8 +37,11 @@ function update(
   anomalous: readonly string[],
   baselineFactor = 1,
 ) {
-  const affected_share = measured.affected_share ?? 0;
-  const changed = open.change({ ...measured, affected_share }, 'worse', anomalous, baselineFactor);
+  const { affected_share = 0, observed_ms, ratio } = measured;
+  const measured_at = new Date(nowMs).toISOString();
+  const peak = { observed_ms, ratio, at: measured_at };
+  const now = { ...measured, affected_share, measured_at, peak };
+  const changed = open.change(now, 'worse', anomalous, baselineFactor);
   const { severity } = open.event;
   const rises = severity !== 'critical' && changed?.severity === 'critical';
   if (changed === undefined || (!rises && !open.isUpdateDue)) return undefined;

@@ -6,7 +6,7 @@ import { CompletedWindows } from '../completed-windows.ts';
 import type { Durations } from '../draw-window.ts';
 import type { Fault } from '../faults.ts';
 import { type NullFamily, nullFamilies, windowMs } from '../null-families.ts';
-import { drawMs, type Moment } from '../traffic-model.ts';
+import { drawMs, type Moment, type StageModel } from '../traffic-model.ts';
 import { WindowMaker } from '../window-maker.ts';
 
 export interface IncidentOrder {
@@ -18,6 +18,10 @@ export interface IncidentOrder {
   readonly isRaw?: boolean;
   /** Rate of requests, instead of the family's. */
   readonly ratePerSecond?: number;
+  /** Stages, instead of the family's. */
+  readonly stages?: readonly StageModel[];
+  /** First window; requests that began before are left out. */
+  readonly firstWindow?: number;
 }
 
 export interface TrafficWindow {
@@ -43,7 +47,9 @@ export function* incidentTraffic(order: IncidentOrder): Generator<TrafficWindow>
   const maker = new WindowMaker(windowMs);
   for (let window = 0; window < order.windows; window++) {
     const own = momentAt(window);
-    const moment = { ...own, ratePerSecond: order.ratePerSecond ?? own.ratePerSecond };
+    if (window < (order.firstWindow ?? 0)) continue;
+    const { ratePerSecond = own.ratePerSecond, stages = own.stages } = order;
+    const moment = { ...own, ratePerSecond, stages };
     const windowStartMs = firstMs + window * windowMs;
     const faults = order.faults.filter(({ from, to }) => from <= window && window < to);
     const durations = new Map<string, number[]>(moment.stages.map(({ name }) => [name, []]));

@@ -5,7 +5,7 @@ import { anomaliesOfModels, byUrgency } from '../../../ui/src/views/now/open-ano
 const row = (id: string, of: Partial<AnomalyRow>): AnomalyRow => ({
   ...{ id, title: '', headline: '', summary: '', model: 'a', models: ['a'], kind: 'tail_shift' },
   ...{ severity: 'warning', state: 'opened', stage: 'queue', started_at: '2026-11-01T00:00:00Z' },
-  ...{ resolved_at: null, series: 1, tail: null, accepted_by: [] },
+  ...{ resolved_at: null, ended_at: null, series: 1, tail: null, accepted_by: [] },
   ...of,
 });
 const tail = (ratio: number) => ({
