@@ -11,7 +11,12 @@ import { anomalySummary } from '../event/anomaly-summary.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
 import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
-import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
+import {
+  type DetectOptions,
+  longestRun,
+  pauseFactor,
+  quarantineWindows,
+} from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -21,6 +26,8 @@ import { OpenTail } from './open-tail.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
+
+const dayMs = 86_400_000;
 
 /**
  * Detector of one series: its baseline, its tests and its open anomaly. Windows come in order of their start,
@@ -176,6 +183,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
   ): Evaluation<OpenTail> {
     let isEvaluated = false;
     return {
+      usualPauseMs: this.#usualPauseMs,
       isAnomalous: (open) => {
         const isAnomalous = window && this.#observe(open, window, verdicts);
         isEvaluated = isAnomalous !== undefined;
@@ -234,6 +242,7 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
       isOtherExceeding: verdicts.some((verdict) => !isLead(verdict) && verdict.exceeding),
       isOtherAnomalous: verdicts.some((verdict) => !isLead(verdict) && verdict.anomalous),
       baselineFactor: this.#baselineFactor(evidence.measured_stage, quantile),
+      usualPauseMs: this.#usualPauseMs,
     });
   }
 
@@ -267,6 +276,16 @@ export class SeriesDetector extends AnomalyDetector<OpenTail> {
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
     const baselineFactor = this.#baselineFactor(verdict.stage, q);
     return open.change(measured, summary, stages, baselineFactor);
+  }
+
+  /** Pause after which it has no traffic, a day at most; 0 where that is not known. */
+  get #usualPauseMs(): number {
+    const stage = this.lifecycle.open?.event.evidence.measured_stage;
+    const reference = stage === undefined ? undefined : this.baseline(stage);
+    if (reference === undefined) return 0;
+    const spanMs = reference.toMs - reference.fromMs;
+    const requests = pauseFactor * this.#options.min_requests;
+    return Math.min(dayMs, (requests * spanMs) / reference.digest.count);
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
