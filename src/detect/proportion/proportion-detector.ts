@@ -74,7 +74,7 @@ export class ProportionDetector extends AnomalyDetector {
 
   /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
-    state.section('proportion detector', 2, () => {
+    state.section('proportion detector', 3, () => {
       this.#test.serialize(state);
       this.lifecycle.serialize(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
