@@ -11,12 +11,17 @@ export interface RateReference {
   readonly rate: number;
   readonly requests: number;
   readonly windows: number;
+  /** Time in which these requests came. */
+  readonly spanMs: number;
   readonly fromMs: number;
   readonly toMs: number;
 }
 
 /** Prior of half a hit in five hundred requests. */
 const prior = { hits: 0.5, requests: 500 } as const;
+/** Memory of what is usual over days: the weight of a window falls to e^-1 in this time. */
+const memoryMs = 2 * 86_400_000;
+const nothing = { requests: 0, hits: 0, windows: 0, spanMs: 0, fromMs: 0 };
 
 /** Fields of a block. */
 const START = 0;
@@ -26,11 +31,18 @@ const WINDOWS = 3;
 const END = 4;
 const fields = 5;
 
-/** Baseline of a rate: counts of windows go in, in order. Memory: nine blocks of five numbers. */
+/**
+ * Baseline of a rate: counts of windows go in, in order. It is that of a baseline's length, or of the last
+ * days where that holds fewer requests than the prior: few requests need more time to be known.
+ *
+ * Memory: nine blocks of five numbers, and the counts of the days.
+ */
 export class RateBaseline {
   readonly #periods: BaselinePeriods;
   /** Blocks within a baseline's length, and the one that is not over. */
   readonly #blocks = new NumberRing(fields, blocksPerBaseline + 1);
+  /** Counts of the last days, which fade. */
+  #days = { ...nothing };
   #reference: RateReference | undefined;
 
   constructor(baselineMs: number, windowMs: number) {
@@ -40,11 +52,13 @@ export class RateBaseline {
   /** Adds a window, later than all before. */
   learn(startMs: number, requests: number, hits: number): void {
     if (this.#periods.renewalOf(startMs) !== this.#referencePeriod) this.#reference = undefined;
+    const lastEndMs = this.#endMs;
     const offset = this.#blockAt(startMs);
     const doubles = memory.doubles;
     doubles[offset + REQUESTS] = (doubles[offset + REQUESTS] as number) + requests;
     doubles[offset + HITS] = (doubles[offset + HITS] as number) + hits;
     doubles[offset + WINDOWS] = (doubles[offset + WINDOWS] as number) + 1;
+    this.#learnDays(startMs, requests, hits, lastEndMs);
     doubles[offset + END] = startMs + this.#periods.windowMs;
   }
 
@@ -55,7 +69,8 @@ export class RateBaseline {
   }
 
   serialize(state: StateArchive): void {
-    state.section('rate baseline', 1, () => {
+    state.section('rate baseline', 2, () => {
+      this.#days = serializeFields(state, this.#days, nothing);
       this.#blocks.serializeEach(state, (offset) => {
         const doubles = memory.doubles;
         for (let i = offset; i < offset + fields; i++)
@@ -77,17 +92,42 @@ export class RateBaseline {
       hits += doubles[offset + HITS] as number;
       windows += doubles[offset + WINDOWS] as number;
     }
-    const rate = Math.min(0.999, (hits + prior.hits) / (requests + prior.requests));
+    const toMs = this.#endMs;
+    if (requests < prior.requests && this.#days.requests > requests) {
+      return daysReference(this.#days, toMs);
+    }
     const fromMs = doubles[this.#blocks.offsetBack(this.#blocks.length) + START] as number;
-    const toMs = doubles[this.#blocks.offsetBack(1) + END] as number;
-    return { rate, requests, windows, fromMs, toMs };
+    return {
+      rate: rateOf({ requests, hits }),
+      requests,
+      windows,
+      spanMs: toMs - fromMs,
+      fromMs,
+      toMs,
+    };
+  }
+
+  /** End of the last window; NaN before the first. */
+  get #endMs(): number {
+    if (this.#blocks.length === 0) return Number.NaN;
+    return memory.doubles[this.#blocks.offsetBack(1) + END] as number;
   }
 
   /** Renewal period of the last window; NaN before the first. */
   get #referencePeriod(): number {
-    if (this.#blocks.length === 0) return Number.NaN;
-    const endMs = memory.doubles[this.#blocks.offsetBack(1) + END] as number;
-    return this.#periods.renewalOf(endMs - this.#periods.windowMs);
+    return this.#periods.renewalOf(this.#endMs - this.#periods.windowMs);
+  }
+
+  #learnDays(startMs: number, requests: number, hits: number, lastEndMs: number): void {
+    const days = this.#days;
+    const endMs = startMs + this.#periods.windowMs;
+    if (days.windows === 0) days.fromMs = startMs;
+    const passedMs = endMs - (Number.isNaN(lastEndMs) ? startMs : lastEndMs);
+    const keep = Math.exp(-passedMs / memoryMs);
+    days.requests = days.requests * keep + requests;
+    days.hits = days.hits * keep + hits;
+    days.windows = days.windows * keep + 1;
+    days.spanMs = days.spanMs * keep + passedMs;
   }
 
   #blockAt(startMs: number): number {
@@ -111,7 +151,24 @@ export class RateBaseline {
   }
 }
 
-const emptyReference: RateReference = { rate: 0, requests: 0, windows: 0, fromMs: 0, toMs: 0 };
+function daysReference(days: Readonly<typeof nothing>, toMs: number): RateReference {
+  const { requests, spanMs } = days;
+  const fromMs = Math.max(days.fromMs, toMs - memoryMs);
+  return { rate: rateOf(days), requests, windows: Math.round(days.windows), spanMs, fromMs, toMs };
+}
+
+function rateOf({ requests, hits }: { readonly requests: number; readonly hits: number }): number {
+  return Math.min(0.999, (hits + prior.hits) / (requests + prior.requests));
+}
+
+const emptyReference: RateReference = {
+  rate: 0,
+  requests: 0,
+  windows: 0,
+  spanMs: 0,
+  fromMs: 0,
+  toMs: 0,
+};
 
 export function serializeRateReference(
   state: StateArchive,

@@ -10,6 +10,8 @@ const keptBlocks = (8 * dayMs) / blockMs + blocksAround;
 /** Blocks of the recent median, the newest left out, and how many of them must be known. */
 const recentBlocks = 6;
 const minRecentBlocks = 3;
+/** Days whose traffic at this time bounds the forecast, and on how many of them a level must have come. */
+const usual = { days: 7, times: 2 } as const;
 
 /** Forecast of the traffic, and its data. */
 export interface TrafficForecast {
@@ -30,7 +32,8 @@ const emptyForecast = { perSecond: 0, fromMs: 0, toMs: 0, isKnown: false, isWeek
 /**
  * Traffic by blocks of ten minutes for eight days, and its forecast. That is the median of the last hour,
  * times the fall after such a median a day and a week before. So a night is no drop from the second day on,
- * and neither is an office that closes at six.
+ * and neither is an office that closes at six. The last hour counts at most as much as this time of the day
+ * had on two days of the week: after a crowd the usual traffic is no drop.
  *
  * Memory: 9 KB. Cost: some ten microseconds each ten minutes.
  */
@@ -132,12 +135,31 @@ export class TrafficProfile {
     }
     const toMs = (block - 1) * blockMs;
     return {
-      perSecond: recent * least,
+      perSecond: Math.min(recent, this.#usual(block)) * least,
       fromMs: toMs - recentBlocks * blockMs,
       toMs,
       isKnown: known.size > 0,
       isWeekKnown: known.has(7),
     };
+  }
+
+  /**
+   * Traffic that this time of the day had on `usual.times` of the last days, or on the only known one. The
+   * highest half hour around it counts for a day. Infinite while no day is known.
+   */
+  #usual(block: number): number {
+    const highest: number[] = [];
+    for (let days = 1; days <= usual.days; days++) {
+      const then = block - (days * dayMs) / blockMs;
+      let ofDay = Number.NEGATIVE_INFINITY;
+      for (let each = then - blocksAround; each <= then + blocksAround; each++) {
+        const rate = this.#around(each);
+        if (rate > ofDay) ofDay = rate;
+      }
+      if (ofDay >= 0) highest.push(ofDay);
+    }
+    highest.sort((a, b) => b - a);
+    return highest[usual.times - 1] ?? highest[0] ?? Number.POSITIVE_INFINITY;
   }
 
   /** Median of the blocks before one, the newest left out; NaN if too few are known. */

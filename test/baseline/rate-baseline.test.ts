@@ -7,11 +7,11 @@ import { StateWriter } from '../../src/snapshot/archive-writer.ts';
 const windowMs = 10_000;
 const baselineMs = 600_000;
 
-function restored(baseline: RateBaseline): RateBaseline {
+function restored(baseline: RateBaseline, lengthMs = baselineMs): RateBaseline {
   const writer = new StateWriter();
   baseline.serialize(writer);
   const reader = new StateReader(writer.drain());
-  const other = new RateBaseline(baselineMs, windowMs);
+  const other = new RateBaseline(lengthMs, windowMs);
   other.serialize(reader);
   reader.end();
   return other;
@@ -26,6 +26,7 @@ describe('RateBaseline', () => {
       rate: 0.5 / 2000,
       requests: 1500,
       windows: 1,
+      spanMs: windowMs,
       fromMs: 0,
       toMs: windowMs,
     });
@@ -46,7 +47,7 @@ describe('RateBaseline', () => {
     const steps = fc.array(
       fc.record({
         pause: fc.constantFrom(0, 0, 0, 3, 50, 90),
-        requests: fc.nat(99),
+        requests: fc.integer({ min: 500, max: 599 }),
         hits: fc.nat(9),
       }),
       { minLength: 1, maxLength: 150 },
@@ -75,6 +76,7 @@ describe('RateBaseline', () => {
             rate: Math.min(0.999, (sum('hits') + 0.5) / (sum('requests') + 500)),
             requests: sum('requests'),
             windows: kept.length,
+            spanMs: startMs + windowMs - blockOf(kept[0]?.startMs ?? Number.NaN),
             fromMs: blockOf(kept[0]?.startMs ?? Number.NaN),
             toMs: startMs + windowMs,
           });
@@ -83,6 +85,25 @@ describe('RateBaseline', () => {
       }),
       { seed: 15, numRuns: 100 },
     );
+  });
+
+  it('is that of the last days, which fade, where a baseline holds fewer than 500 requests', () => {
+    const baseline = new RateBaseline(3_600_000, windowMs);
+    const dayMs = 86_400_000;
+    // One request in 300 s for a day, of which every tenth fails.
+    for (let at = 0; at < 288; at++) baseline.learn(at * 300_000, 1, at % 10 === 0 ? 1 : 0);
+    const known = baseline.reference();
+    if (known === undefined) throw new Error('no reference');
+    // The weight of a window falls to e^-1 in two days.
+    const weight = 2 * 288 * (1 - Math.exp(-0.5));
+    expect(known.requests).toBeCloseTo(weight, 0);
+    expect(known.windows).toBe(Math.round(weight));
+    expect(known.spanMs / known.requests / 300_000).toBeCloseTo(1, 2);
+    expect(known.rate).toBeCloseTo((0.1 * weight + 0.5) / (weight + 500), 3);
+    expect(known.fromMs).toBe(0);
+    expect(known.toMs).toBe(dayMs - 300_000 + windowMs);
+    const again = restored(baseline, 3_600_000);
+    expect(again.reference()).toEqual(baseline.reference());
   });
 
   it('is the same after a restart over as much history', () => {

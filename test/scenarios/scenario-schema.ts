@@ -13,7 +13,7 @@ const series = z.strictObject({
   region: z.string().default(''),
   request_type: z.string().default(''),
   cold_start: z.boolean().default(false),
-  requests: z.int().min(0).describe('In each window.'),
+  requests: z.number().min(0).describe('In each window; below 1, one in so many of the windows.'),
   partial: z.boolean().default(false).describe('Events without a total.'),
   stages: z.record(z.string(), stage),
   restless: z

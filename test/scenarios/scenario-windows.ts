@@ -77,7 +77,8 @@ function sampleWindow(
       (every === 1 || block % 2 === 0)
     );
   });
-  const requests = faults.find((fault) => fault.requests !== undefined)?.requests ?? baseline;
+  const given = faults.find((fault) => fault.requests !== undefined)?.requests ?? baseline;
+  const requests = given > 0 && given < 1 ? Number(random.next() < given) : given;
   const columns: number[][] = [];
   const isTimeout = new Array<boolean>(requests).fill(false);
   const totals = new Array<number>(requests).fill(0);

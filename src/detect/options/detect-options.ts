@@ -11,6 +11,15 @@ export const longestRun = 30;
 /** And within so many, where there are some without a request between them: what was before says nothing of now. */
 export const longestSpan = 2 * longestRun;
 
+/** Windows in a row that are counted where a run holds few requests: each has at least one. */
+export const longestSparseRun = 3 * longestRun;
+
+/**
+ * Multiple of the time in which `min_requests` usually come. A series with so long a pause has no traffic, and
+ * what was before says nothing of now.
+ */
+export const pauseFactor = 2;
+
 /** A window is learnt only when so many more have come and none of them opened an anomaly. */
 export const quarantineWindows = 6;
 

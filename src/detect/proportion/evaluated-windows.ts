@@ -1,6 +1,6 @@
 import { Arena } from '../../memory/arena.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
-import { longestRun } from '../options/detect-options.ts';
+import { longestRun, longestSparseRun } from '../options/detect-options.ts';
 import { WindowRing, windowFields } from './window-ring.ts';
 
 const memory = Arena.shared();
@@ -22,7 +22,7 @@ export class EvaluatedWindows extends WindowRing {
   #pending = 0;
 
   constructor() {
-    super(fields, longestRun);
+    super(fields, longestSparseRun);
   }
 
   /** Adds a pending window with a score of 0. */
@@ -53,11 +53,19 @@ export class EvaluatedWindows extends WindowRing {
     return memory.doubles[offset + SCORE] as number;
   }
 
-  /** Windows since `ms`, at least the newest one; oldest first. */
-  since(ms: number): readonly ProportionCount[] {
+  /**
+   * Windows since `ms`, at least the newest one; oldest first. They are `longestRun` at most, or as many more
+   * as it takes to hold `least` requests.
+   */
+  since(ms: number, least: number): readonly ProportionCount[] {
     let windows = 1;
-    while (windows < this.length && this.startMsOf(this.offsetBack(windows + 1)) >= ms)
+    let requests = this.requestsOf(this.offsetBack(1));
+    while (windows < this.length && (windows < longestRun || requests < least)) {
+      const offset = this.offsetBack(windows + 1);
+      if (this.startMsOf(offset) < ms) break;
+      requests += this.requestsOf(offset);
       windows += 1;
+    }
     return this.lastOffsets(windows).map((offset) => ({
       startMs: this.startMsOf(offset),
       requests: this.requestsOf(offset),

@@ -12,7 +12,12 @@ import { type RateMeasured, rateEvent, type TailDigests, tailFields } from '../e
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
 import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
-import { type DetectOptions, longestSpan, quarantineWindows } from '../options/detect-options.ts';
+import {
+  type DetectOptions,
+  longestSpan,
+  pauseFactor,
+  quarantineWindows,
+} from '../options/detect-options.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { CountedWindows } from './counted-windows.ts';
@@ -24,6 +29,7 @@ import { effectRate, type LeastRise } from './proportion-weights.ts';
 /** Digest of a series' whole requests in its baseline. */
 export type BaselineOf = (series: Series) => TDigest | undefined;
 
+const dayMs = 86_400_000;
 /** Growth since the last event that justifies an update. */
 const materialGrowth = 1.5;
 
@@ -68,7 +74,7 @@ export class ProportionDetector extends AnomalyDetector {
 
   /** Serializes all but the pool, which is shared. */
   serialize(state: StateArchive): void {
-    state.section('proportion detector', 2, () => {
+    state.section('proportion detector', 3, () => {
       this.#test.serialize(state);
       this.lifecycle.serialize(state);
       this.#inherited = state.optional(this.#inherited, (reference) =>
@@ -129,6 +135,7 @@ export class ProportionDetector extends AnomalyDetector {
     baselineOf: BaselineOf,
   ): Evaluation {
     return {
+      usualPauseMs: this.#usualPauseMs,
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baselineOf) : undefined),
       update: ({ event }) => this.#update(event, verdict, context, baselineOf),
@@ -153,11 +160,15 @@ export class ProportionDetector extends AnomalyDetector {
     return now >= (baseline + effectRate(baseline, this.#least)) / 2;
   }
 
-  /** Rate of the last windows: six at most, or as many recent ones as hold enough requests. */
+  /**
+   * Rate of the last windows: six at most, or as many recent ones as hold enough requests. Recent are
+   * those of the last `longestSpan` windows, or of a longer pause that is usual.
+   */
   #currentRate({ evidence }: AnomalyEvent): number | undefined {
     const { min_requests, window: windowMs } = this.#options;
     const windows = Math.min(evidence.windows, quarantineWindows);
-    const afterMs = this.#lastSeenMs - longestSpan * windowMs;
+    const spanMs = Math.max(longestSpan * windowMs, this.#usualPauseMs);
+    const afterMs = this.#lastSeenMs - spanMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
       if (back > windows && requests >= min_requests) break;
@@ -167,6 +178,14 @@ export class ProportionDetector extends AnomalyDetector {
       hits += this.#windows.hitsOf(offset);
     }
     return requests < min_requests ? undefined : hits / requests;
+  }
+
+  /** Pause after which it has no traffic, a day at most; 0 where that is not known. */
+  get #usualPauseMs(): number {
+    const reference = this.reference();
+    if (reference === undefined || reference.requests === 0) return 0;
+    const requests = pauseFactor * this.#options.min_requests;
+    return Math.min(dayMs, (requests * reference.spanMs) / reference.requests);
   }
 
   #opening(verdict: ProportionVerdict, context: StepContext, baselineOf: BaselineOf) {

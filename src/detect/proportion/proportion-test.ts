@@ -1,7 +1,7 @@
 import type { RateReference } from '../../baseline/rate-baseline.ts';
 import { DailyRecurrence } from '../../baseline/recurrence/daily-recurrence.ts';
 import { Arena } from '../../memory/arena.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import { type DetectOptions, quarantineWindows } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 import { BurstHistory } from '../score/burst-history.ts';
@@ -44,13 +44,22 @@ const tuned = {
   /** Fewest hits of an anomaly. */
   minHits: 5,
   freshMs: 3_600_000,
-  /** Learnt time, its predecessor's included, that makes a series mature. Before, it needs more requests. */
+  /**
+   * Known time and learnt requests, its predecessor's included, that make a series mature. Before, it needs
+   * more requests.
+   */
   matureMs: 86_400_000,
+  matureRequests: 300,
   minRequestsFactor: 3,
+  /**
+   * Hits, as a part of `min_requests`, and time since the first of them, that suffice in a mature series: few
+   * requests are no chance where so many fail, and a pod has restarted by then.
+   */
+  manyHits: { part: 2 / 5, afterMs: 120_000 },
 } as const;
 /** Windows that must add evidence before an anomaly opens. */
 export interface MinWindows {
-  /** In a series with a day of learnt windows, its predecessor's included; and before that. */
+  /** In a series that is known for a day, its predecessor's time included; and before that. */
   readonly mature: number;
   readonly young: number;
   /** In the first hour of a series, whatever its predecessor. */
@@ -98,6 +107,7 @@ export class ProportionTest {
   readonly #windows = new EvaluatedWindows();
   #learnt = 0;
   #inherited = 0;
+  readonly #known = { requests: 0, fromMs: Number.NaN, toMs: Number.NaN, inheritedMs: 0 };
 
   /** @param pool shared by all tests of this proportion. */
   constructor(options: DetectOptions, least: LeastRise, minWindows: MinWindows, pool: PeakPool) {
@@ -157,6 +167,10 @@ export class ProportionTest {
     this.#learnt += 1;
     this.#peaks.learn(this.#windows.scoreOf(released));
     const requests = this.#windows.requestsOf(released);
+    const known = this.#known;
+    known.requests += requests;
+    if (Number.isNaN(known.fromMs)) known.fromMs = startMs;
+    known.toMs = startMs + this.#options.window;
     if (this.#reference === undefined || requests === 0) return;
     const hits = this.#windows.hitsOf(released);
     const weights = this.#weights;
@@ -183,6 +197,14 @@ export class ProportionTest {
     this.#localLevel.inherit(other.#localLevel);
     this.#dispersions.set(other.#dispersions);
     this.#inherited = other.#learnt + other.#inherited;
+    this.#known.requests = other.#known.requests;
+    this.#known.inheritedMs = other.#known.inheritedMs + other.#knownMs;
+  }
+
+  /** Time from the first to the last learnt window. */
+  get #knownMs(): number {
+    const { fromMs, toMs } = this.#known;
+    return Number.isNaN(fromMs) ? 0 : toMs - fromMs;
   }
 
   /** Resets the evidence after an anomaly; learnt state stays. */
@@ -199,7 +221,7 @@ export class ProportionTest {
 
   /** Serializes all but the weights, which follow from the baseline, and the shared pool. */
   serialize(state: StateArchive): void {
-    state.section('proportion test', 1, () => {
+    state.section('proportion test', 2, () => {
       this.#peaks.serialize(state);
       this.#daily.serialize(state);
       this.#bursts.serialize(state);
@@ -209,6 +231,7 @@ export class ProportionTest {
       this.#windows.serialize(state);
       this.#learnt = state.number(this.#learnt);
       this.#inherited = state.number(this.#inherited);
+      Object.assign(this.#known, serializeFields(state, this.#known, { ...this.#known }));
     });
     this.#isRecurring = this.#daily.isOpen || this.#bursts.isActive;
   }
@@ -243,7 +266,7 @@ export class ProportionTest {
 
   /** Windows since the evidence for a fault began, at least one. */
   #windowsOf(fault: number): readonly ProportionCount[] {
-    return this.#windows.since(this.#evidence.startMs(fault));
+    return this.#windows.since(this.#evidence.startMs(fault), this.#leastRequests);
   }
 
   #verdict(
@@ -256,14 +279,15 @@ export class ProportionTest {
     // The effect must be large over all windows of the evidence, and over the last ones.
     const run = this.#windowsOf(fault);
     const all = sumOf(run);
-    const least = tuned.minRequestsFactor * this.#options.min_requests;
-    const last = sumOf(run.slice(-lastWindows(run, least)));
+    const last = sumOf(run.slice(-lastWindows(run, this.#leastRequests)));
     const isLarge = all.rate >= effect && last.rate >= effect;
     const isHalf = last.rate >= (effect + reference.rate) / 2;
     const { windows, requests, hits } = isLarge ? all : last;
     const first = run.find((each) => each.hits > 0) ?? run.at(-1);
+    const startedAtMs = (first as ProportionCount).startMs;
+    const ageMs = (run.at(-1) as ProportionCount).startMs + this.#options.window - startedAtMs;
     return {
-      startedAtMs: (first as ProportionCount).startMs,
+      startedAtMs,
       windows,
       requests,
       hits,
@@ -271,25 +295,47 @@ export class ProportionTest {
       logAlpha: -level,
       dispersion: this.#dispersions[fault] as number,
       reference,
-      opens: isLarge && score >= level && this.#mayOpen(fault, all),
+      opens: isLarge && score >= level && this.#mayOpen(fault, all, ageMs),
       suspicious: isHalf && score >= Math.max(tuned.suspiciousScore, level / 2),
     };
   }
 
-  /** Checks everything but significance and effect. */
-  #mayOpen(fault: number, run: Omit<ProportionCount, 'startMs'>): boolean {
-    const { min_baseline_windows, min_requests, window } = this.#options;
+  /**
+   * Checks everything but significance and effect.
+   *
+   * @param ageMs time since the first hit.
+   */
+  #mayOpen(fault: number, run: Omit<ProportionCount, 'startMs'>, ageMs: number): boolean {
+    const { min_baseline_windows } = this.#options;
     const learnt = this.#learnt + this.#inherited;
-    const isMature = learnt * window >= tuned.matureMs;
+    const isMature = this.#isMature;
     if (learnt < Math.ceil(min_baseline_windows / 2) || run.hits < tuned.minHits) return false;
-    if (run.requests < (isMature ? 1 : tuned.minRequestsFactor) * min_requests) return false;
+    if (!this.#isSample(run, ageMs)) return false;
     // Evidence that has stopped growing opens nothing.
     if (this.#evidence.last(fault) <= 0) return false;
     const { mature, young, fresh } = this.#minWindows;
-    const isFresh = this.#learnt * window < tuned.freshMs;
+    const isFresh = this.#knownMs < tuned.freshMs;
     const minWindows = !isMature ? young : isFresh ? fresh : mature;
     if (this.#evidence.gaining(fault) < minWindows) return false;
     return this.#evidence.rest(fault) >= tuned.confirmedScore;
+  }
+
+  /** Checks that there are enough requests to know their rate, or enough hits to know that it is another one. */
+  #isSample({ requests, hits }: Omit<ProportionCount, 'startMs'>, ageMs: number): boolean {
+    if (!this.#isMature) return requests >= this.#leastRequests;
+    const { min_requests } = this.#options;
+    const { part, afterMs } = tuned.manyHits;
+    return requests >= min_requests || (hits >= part * min_requests && ageMs >= afterMs);
+  }
+
+  get #isMature(): boolean {
+    const { requests, inheritedMs } = this.#known;
+    return inheritedMs + this.#knownMs >= tuned.matureMs && requests >= tuned.matureRequests;
+  }
+
+  /** Requests of a young series' anomaly, and of the last windows, which must still show it. */
+  get #leastRequests(): number {
+    return tuned.minRequestsFactor * this.#options.min_requests;
   }
 }
 

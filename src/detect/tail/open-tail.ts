@@ -31,6 +31,8 @@ interface WindowContext {
   readonly isOtherAnomalous?: boolean;
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
   readonly baselineFactor?: number;
+  /** Pause after which the series has no traffic, where that is known. */
+  readonly usualPauseMs?: number;
 }
 
 /**
@@ -142,11 +144,12 @@ export class OpenTail extends OpenAnomaly {
       isOtherExceeding = false,
       isOtherAnomalous = false,
       baselineFactor = 1,
+      usualPauseMs = 0,
     }: WindowContext = {},
   ): boolean | undefined {
     this.#baselineFactor = baselineFactor;
     if (summary === undefined) return undefined;
-    const sums = this.#sumWith(windowStartMs, summary);
+    const sums = this.#sumWith(windowStartMs, summary, usualPauseMs);
     const isConcurrent = isOtherExceeding || isOtherAnomalous;
     this.#addToDeficit(windowStartMs, summary, isConcurrent);
     if (sums.requests < this.options.min_requests) return undefined;
@@ -197,10 +200,10 @@ export class OpenTail extends OpenAnomaly {
   }
 
   /** Sums the window with those before it: as many as resolving needs, more where they hold few requests. */
-  #sumWith(startMs: number, { requests, digest }: StageSummary): LeadSums {
+  #sumWith(startMs: number, { requests, digest }: StageSummary, usualPauseMs: number): LeadSums {
     const { baselineMs, lead } = this;
     const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.options);
-    const afterMs = startMs - longestSpan * this.options.window;
+    const afterMs = startMs - Math.max(longestSpan * this.options.window, usualPauseMs);
     const recent = this.#counts.filter((count) => count.startMs > afterMs);
     this.#counts = recent.slice(-(longestRun - 1));
     this.#counts.push({

@@ -12,7 +12,12 @@ import { anomalySummary } from '../event/anomaly-summary.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import type { AnomalyLifecycle, Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
-import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
+import {
+  type DetectOptions,
+  longestRun,
+  pauseFactor,
+  quarantineWindows,
+} from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
@@ -29,6 +34,8 @@ import { stageLead } from './tail-lead.ts';
 
 /** Factor of `min_requests` for the windows over which an update measures the present. */
 const presentRequests = 3;
+
+const dayMs = 86_400_000;
 
 /**
  * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order of
@@ -222,12 +229,14 @@ export class SeriesDetector implements AnomalyOwner {
     context: StepContext,
   ): Evaluation<OpenTail> {
     let isEvaluated = false;
-    const others = this.#tails.open.filter((tail) => tail !== lifecycle.open);
+    const { open } = lifecycle;
+    const others = this.#tails.open.filter((tail) => tail !== open);
     const lead = () =>
       others.length === 0
         ? leadingVerdict(verdicts)
         : besideVerdict(verdicts, others, this.#options);
     return {
+      usualPauseMs: open === undefined ? 0 : this.#usualPauseMs(open.lead.stage),
       isAnomalous: (open) => {
         const isAnomalous = window && this.#observe(open, window, verdicts);
         isEvaluated = isAnomalous !== undefined;
@@ -286,6 +295,7 @@ export class SeriesDetector implements AnomalyOwner {
       isOtherExceeding: others.some(({ exceeding }) => exceeding),
       isOtherAnomalous: others.some(({ anomalous }) => anomalous),
       baselineFactor: this.#baselineFactor(lead.stage, lead.quantile),
+      usualPauseMs: this.#usualPauseMs(lead.stage),
     });
   }
 
@@ -337,6 +347,15 @@ export class SeriesDetector implements AnomalyOwner {
       return all.length - i >= shownWindows && requests >= least;
     });
     return all.slice(Math.max(0, from));
+  }
+
+  /** Pause after which a stage has no traffic, a day at most; 0 where that is not known. */
+  #usualPauseMs(stage: string): number {
+    const reference = this.baseline(stage);
+    if (reference === undefined) return 0;
+    const spanMs = reference.toMs - reference.fromMs;
+    const requests = pauseFactor * this.#options.min_requests;
+    return Math.min(dayMs, (requests * spanMs) / reference.digest.count);
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */

@@ -5,7 +5,7 @@ import type { StageReference } from '../../baseline/series-reference.ts';
 import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
@@ -34,8 +34,9 @@ const tuned = {
   manyFactor: 3,
   /** Score that must remain without the window of most evidence. */
   confirmedScore: Math.log(100),
-  /** Learnt time, the predecessor's included, until which `#isEarlyConfirmed` must hold. */
-  longLearntMs: 86_400_000,
+  /** Known time and learnt windows, the predecessor's included, until which `#isEarlyConfirmed` must hold. */
+  longKnownMs: 86_400_000,
+  longLearnt: 300,
   /** Until then a stage must show in so many of the last six windows. */
   lastingWindows: 4,
   /** Factor over the threshold from which evidence is certain. */
@@ -46,6 +47,10 @@ const tuned = {
   risingWindows: 6,
   /** Part of the windows since evidence began in which the effect must show, more than by chance. */
   leastShownPart: 1 / 2,
+  /** Part of the baseline's time that windows with requests fill: below, windows are usually apart. */
+  sparseFill: 1 / 2,
+  /** Usual distances of such windows that are no gap between two of them. */
+  sparseDistances: 2,
   /** Dispersion from which windows count as overdispersed. */
   overdispersedFrom: 4,
 } as const;
@@ -116,13 +121,18 @@ export class ShiftTest {
   readonly #effects: EffectCounts;
   #reference: StageReference | undefined;
   #weights: EvidenceWeights | undefined;
+  /** The options by which windows are counted: where requests are sparse, `window` is the time between two. */
+  #counted: Pick<DetectOptions, 'quantiles' | 'window'>;
   /** Windows learnt by the series that this one replaces. */
   #inherited = 0;
+  /** First and last learnt time, and that of the series that this one replaces. */
+  readonly #known = { fromMs: Number.NaN, toMs: Number.NaN, inheritedMs: 0 };
 
   /** @param pool shared by all tests. */
   constructor(stage: string, options: DetectOptions, pool: PeakPool) {
     this.#stage = stage;
     this.#options = options;
+    this.#counted = options;
     this.#pool = pool;
     this.#at = this.#scope.allocate(COUNTS + TailCounts.doubles(options)).offset;
     this.#whole = new CusumBank(options.window, pool, this.#at + EVIDENCE);
@@ -135,6 +145,7 @@ export class ShiftTest {
     if (reference === undefined || reference === this.#reference) return;
     const { digest, allowance } = reference;
     this.#reference = reference;
+    this.#counted = countedOptions(reference, this.#options);
     const expected = allowance === 1 ? digest : digest.scaled(allowance);
     if (this.#weights !== undefined) this.#weights.renew(expected);
     else this.#weights = new EvidenceWeights(expected, this.#scope, this.#at + WEIGHTS);
@@ -157,14 +168,14 @@ export class ShiftTest {
     if (this.#hasPath) this.#effects.addToPath(startMs, summary);
     EvidenceWeights.weigh(weights, digest, wholeScores);
     const add = CusumBank.add;
-    const fault = add(whole, weights, counts, options, startMs, requests, wholeScores);
+    const fault = add(whole, weights, counts, this.#counted, startMs, requests, wholeScores);
     const isOverdispersed = CusumBank.mostDispersion(whole) > tuned.overdispersedFrom;
     let shapeFault = -1;
     if (isOverdispersed) {
       this.#shape ??= this.#newEvidence();
       EvidenceWeights.within(weights, wholeScores, shapeScores);
       const shape = this.#shape.at;
-      shapeFault = add(shape, weights, counts, options, startMs, requests, shapeScores);
+      shapeFault = add(shape, weights, counts, this.#counted, startMs, requests, shapeScores);
     } else this.#shape?.forget();
     // A view taken earlier could be stale: the memory may have grown.
     const all = memory.doubles;
@@ -247,6 +258,8 @@ export class ShiftTest {
     if (as === 'resolved') for (const evidence of this.#evidence) evidence.peaks.forgetPeak();
     if (as !== 'learnt') return;
     this.#learnt += 1;
+    if (Number.isNaN(this.#known.fromMs)) this.#known.fromMs = startMs;
+    this.#known.toMs = startMs + this.#options.window;
     const at = this.#at;
     CusumBank.learn(at + EVIDENCE, this.#whole, slot, at + VARIANCES);
     const shape = this.#shape;
@@ -262,6 +275,13 @@ export class ShiftTest {
     }
     this.#recurrences.inherit(other.#recurrences);
     this.#inherited = other.#learnt + other.#inherited;
+    this.#known.inheritedMs = other.#knownMs;
+  }
+
+  /** Time from the first to the last learnt window, and that of the series that this one replaces. */
+  get #knownMs(): number {
+    const { fromMs, toMs, inheritedMs } = this.#known;
+    return inheritedMs + (Number.isNaN(fromMs) ? 0 : toMs - fromMs);
   }
 
   /** Ends an emitted anomaly that recovered by itself: if it was a burst, it is learnt as one. */
@@ -291,7 +311,7 @@ export class ShiftTest {
 
   /** Leaves out fields derived from the baseline, and the shared pool. */
   serialize(state: StateArchive): void {
-    state.section('shift test', 6, () => {
+    state.section('shift test', 7, () => {
       this.#whole.serialize(state);
       this.#shape = state.optional(this.#shape, (shape = this.#newEvidence()) => {
         shape.serialize(state);
@@ -312,6 +332,7 @@ export class ShiftTest {
       this.#released = state.number(this.#released);
       this.#learnt = state.number(this.#learnt);
       this.#inherited = state.number(this.#inherited);
+      Object.assign(this.#known, serializeFields(state, this.#known, { ...this.#known }));
     });
   }
 
@@ -379,7 +400,7 @@ export class ShiftTest {
     isWhole: boolean,
   ): boolean {
     const { evidence, fault, run, score, level } = found;
-    const { min_baseline_windows, min_requests, window } = this.#options;
+    const { min_baseline_windows, min_requests } = this.#options;
     const leastLearnt = Math.ceil(min_baseline_windows / 2);
     // A shift that is over opens no anomaly.
     if (evidence.last(fault) <= 0) return false;
@@ -395,8 +416,9 @@ export class ShiftTest {
     if (requests < times * min_requests) return false;
     const isMany = requests >= tuned.manyFactor * min_requests;
     const isEnough = requests >= tuned.manyFactor * min_requests * windows;
-    const isLongLearnt = (this.#learnt + this.#inherited) * window >= tuned.longLearntMs;
-    if (!isLongLearnt && !(isMany && this.#isEarlyConfirmed(isEnough, isWhole, found, counts)))
+    const isLongKnown =
+      this.#knownMs >= tuned.longKnownMs && this.#learnt + this.#inherited >= tuned.longLearnt;
+    if (!isLongKnown && !(isMany && this.#isEarlyConfirmed(isEnough, isWhole, found, counts)))
       return false;
     if (windows > 1 && evidence.rest(fault) >= tuned.confirmedScore) return true;
     const { share } = faultTemplates[fault] as FaultTemplate;
@@ -423,6 +445,16 @@ export class ShiftTest {
     if (!isWhole) return isEnough && isLasting;
     return isLasting || (isEnough && score >= tuned.certainFactor * level);
   }
+}
+
+/** Counts windows of a run over the usual pauses between requests: a gap is longer than these. */
+function countedOptions(
+  { windows, fromMs, toMs }: StageReference,
+  { quantiles, window }: DetectOptions,
+): Pick<DetectOptions, 'quantiles' | 'window'> {
+  const distanceMs = (toMs - fromMs) / windows;
+  const isSparse = distanceMs * tuned.sparseFill > window;
+  return { quantiles, window: isSparse ? tuned.sparseDistances * distanceMs : window };
 }
 
 /**

@@ -41,10 +41,10 @@ describe('EvaluatedWindows', () => {
           if (score > 10) windows.score(score);
           model = [...model, { startMs, requests, hits }].slice(-longestRun);
           waiting.push({ startMs, score: score > 10 ? score : 0 });
-          expect(windows.since(0)).toEqual(model);
+          expect(windows.since(0, 0)).toEqual(model);
           const lateMs = startMs - 7 * windowMs;
-          expect(windows.since(lateMs)).toEqual(model.filter((one) => one.startMs >= lateMs));
-          expect(windows.since(startMs + 1)).toEqual(model.slice(-1));
+          expect(windows.since(lateMs, 0)).toEqual(model.filter((one) => one.startMs >= lateMs));
+          expect(windows.since(startMs + 1, 0)).toEqual(model.slice(-1));
           if (n % 17 === 16) windows = restored(windows);
           if (waiting.length <= 6) continue;
           const oldest = waiting.shift();
@@ -61,6 +61,14 @@ describe('EvaluatedWindows', () => {
       }),
       { seed: 13, numRuns: 200 },
     );
+  });
+
+  it('reach back further where it takes more of them to hold enough requests', () => {
+    const windows = new EvaluatedWindows();
+    for (let at = 0; at < 200; at++) windows.add(at * windowMs, 2, 0);
+    const since = (ms: number, least: number) => windows.since(ms, least).length;
+    expect([0, 60, 90, 120, 1_000].map((least) => since(0, least))).toEqual([30, 30, 45, 60, 90]);
+    expect(since(190 * windowMs, 90)).toBe(10);
   });
 
   it('release none before the first one', () => {

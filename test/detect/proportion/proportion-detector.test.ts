@@ -282,3 +282,65 @@ describe('the error rates of a detector', () => {
     expect(observe(new Detector(short), windows)).toEqual([]);
   });
 });
+
+describe('a model that few use', () => {
+  const hour = windowsPerDay / 24;
+  const outage = (seconds: number, fromHour: number, share = 1): Model => {
+    return (at) => {
+      const isOut = at >= fromHour * hour && at < (fromHour + 12) * hour;
+      return { perSecond: 1 / seconds, share: isOut ? share : 0 };
+    };
+  };
+
+  it.each([
+    [5, 30, 30],
+    [20, 30, 20],
+    [60, 30, 20],
+    [300, 30, 20],
+    [60, 200, 16],
+    [300, 200, 16],
+  ])(
+    'at one request in %i s, known for %i h, pages once until all of it is over',
+    (seconds, fromHour, most) => {
+      const hours = fromHour + 12 + (80 * seconds) / 3600;
+      const counts = countsOf(outage(seconds, fromHour), hours * hour, `outage ${seconds}`);
+      const events = emitted(counts).filter(({ event }) => event.state !== 'updated');
+      expect(events.map(({ event }) => [event.state, event.resolution])).toEqual([
+        ['opened', null],
+        ['resolved', 'recovered'],
+      ]);
+      const [openedAt, resolvedAt] = events.map(({ at }) => at) as [number, number];
+      const failed = counts.slice(0, openedAt + 1).reduce((sum, { errors = 0 }) => sum + errors, 0);
+      expect(failed).toBeLessThanOrEqual(most);
+      expect(resolvedAt).toBeGreaterThan((fromHour + 12) * hour);
+    },
+  );
+
+  it.each([
+    ['one in a hundred fails', () => ({ perSecond: 1 / 60, share: 0.01 })],
+    ['one in ten fails', () => ({ perSecond: 1 / 60, share: 0.1 })],
+    [
+      'a pod restarts for a minute every five hours',
+      (at: number) => {
+        return { perSecond: 1 / 10, share: at % (5 * hour) < 6 ? 1 : 0 };
+      },
+    ],
+  ] as [string, Model][])('pages nothing: %s', (name, model) => {
+    expect(emitted(countsOf(model, 6 * windowsPerDay, name))).toEqual([]);
+  });
+
+  it('ends without traffic once none comes for longer than usual', () => {
+    const model: Model = (at) => ({
+      perSecond: at < 36 * hour ? 1 / 60 : 0,
+      share: at < 34 * hour ? 0 : 1,
+    });
+    const events = emitted(countsOf(model, 40 * hour, 'stops'));
+    expect(events.map(({ event }) => [event.state, event.resolution])).toEqual([
+      ['opened', null],
+      ['resolved', 'no_traffic'],
+    ]);
+    // Twice the time in which `min_requests` come.
+    expect((events[1]?.at ?? 0) / hour - 36).toBeGreaterThan(0.75);
+    expect((events[1]?.at ?? 0) / hour - 36).toBeLessThan(1.25);
+  });
+});

@@ -199,6 +199,46 @@ describe('traffic that falls', () => {
   });
 });
 
+describe('traffic after a crowd', () => {
+  const day = windowsPerDay;
+  /** So many times the traffic of every day, from an hour on, for some hours. */
+  const crowd =
+    (times: number, fromHour: number, hours: number): Model =>
+    (at) =>
+      at >= fromHour * hour && at < (fromHour + hours) * hour ? times : 1;
+
+  it.each([
+    ['six times for an hour', crowd(6, 40, 1), 4],
+    ['eight times for two hours', crowd(8, 58, 2), 4],
+    ['ten times for a day', crowd(10, 100, 24), 7],
+    ['six times by night', crowd(6, 50, 3), 4],
+  ])('is no drop once it is the usual one again: %s', (name, times, days) => {
+    const model: Model = (at) => 20 * times(at) * 3 ** dayCurve(at);
+    expect(emitted(model, days * day, `crowd ${name}`)).toEqual([]);
+  });
+
+  it.each([
+    ['two hours later', 3],
+    ['with its end', 1],
+  ])('that falls below the usual one pages: %s', (name, after) => {
+    const fallen = (at: number) => at >= (40 + after) * hour && at < (41 + after) * hour;
+    const model: Model = (at) => 20 * crowd(6, 40, 1)(at) * (fallen(at) ? 0.1 : 1);
+    const events = emitted(model, 3 * day, `fall ${name}`);
+    const [opened, ended] = ['opened', 'resolved'].map((state) =>
+      events.filter(({ event }) => event.state === state),
+    ) as [Emitted[], Emitted[]];
+    expect([opened.length, ended.length]).toEqual([1, 1]);
+    expect((opened[0]?.at ?? 0) - (40 + after) * hour).toBeLessThan(60);
+    expect((ended[0]?.at ?? 0) - (41 + after) * hour).toBeLessThan(60);
+  });
+
+  it('falls below a level that has come on two days', () => {
+    const grown: Model = (at) => (at < 40 * hour ? 20 : at < 96 * hour ? 100 : 20);
+    const events = emitted(grown, 97 * hour, 'grown');
+    expect(events.map(({ event }) => event.kind)).toEqual(['throughput_drop']);
+  });
+});
+
 describe('the traffic of a detector', () => {
   const short = detectOptions({ baseline: '10m' });
   const days = 8;
