@@ -132,7 +132,8 @@ function declaredAt(
   if (byText === undefined || byDescriptor === undefined || byText === byDescriptor) {
     return byText ?? byDescriptor;
   }
-  const found = `${shownName(byDescriptor.name)} where the entries of maps count, else ${shownName(byText.name)}`;
+  const [counted, plain] = [shownName(byDescriptor.name), shownName(byText.name)];
+  const found = `${counted} where the entries of maps count, else ${plain}`;
   throw new SchemaFault(
     `the message index ${index} must mean one message, and is ${found}: declare messages before maps, or send one that is not nested`,
   );
