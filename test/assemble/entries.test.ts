@@ -109,7 +109,7 @@ describe('a trace of which no span is without a parent', () => {
     ]);
   });
 
-  test('leaves out spans whose parent was lost, as any trace does', () => {
+  test('leaves out spans whose parent was lost, like every trace', () => {
     const lost: Given = { ...child, id: 'd1', parent: 'd0', name: 'lost' };
     expect(found(top, child, lost)).toEqual(request);
   });

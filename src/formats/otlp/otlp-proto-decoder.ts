@@ -20,7 +20,8 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 
 /**
  * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other is
- * none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts` decides of any other.
+ * none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts` decides
+ * of any other.
  *
  * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected, and
  * none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A request

@@ -29,7 +29,26 @@ export class SpanIds implements SpanIdsAt {
       this.parentAt = parentTag + 2;
       return true;
     }
-    return this.#findAny(bytes, start, end);
+    return this.#findLast(bytes, start, end) || this.#findAny(bytes, start, end);
+  }
+
+  /** The collector writes the fields of a span in falling order. */
+  #findLast(bytes: Buffer, start: number, end: number): boolean {
+    const traceTag = end - 2 - TRACE_ID_BYTES;
+    const spanTag = traceTag - 2 - SPAN_ID_BYTES;
+    const parentTag = spanTag - 2 - SPAN_ID_BYTES;
+    const isThere =
+      parentTag >= start &&
+      bytes[traceTag] === 0x0a &&
+      bytes[traceTag + 1] === TRACE_ID_BYTES &&
+      bytes[spanTag] === 0x12 &&
+      bytes[spanTag + 1] === SPAN_ID_BYTES &&
+      bytes[parentTag] === 0x22 &&
+      bytes[parentTag + 1] === SPAN_ID_BYTES;
+    this.traceAt = traceTag + 2;
+    this.spanAt = spanTag + 2;
+    this.parentAt = parentTag + 2;
+    return isThere;
   }
 
   #findAny(bytes: Buffer, start: number, end: number): boolean {

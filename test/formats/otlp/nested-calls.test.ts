@@ -201,7 +201,8 @@ test('of random trees, what counts is what has no call of its kind below', () =>
   const kinds = [chat, framework, inference, embedding, chain, agent, other];
   const kindOf = ({ attributes }: Given) => {
     if (attributes === embedding) return 'embedding';
-    return [chat, framework, inference].includes(attributes as never) ? 'generation' : 'none';
+    const generations: Given['attributes'][] = [chat, framework, inference];
+    return generations.includes(attributes) ? 'generation' : 'none';
   };
   for (let round = 0; round < 150; round++) {
     const spans: Given[] = Array.from({ length: 1 + below(40) }, (_, n) => ({

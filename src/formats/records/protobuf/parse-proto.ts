@@ -85,18 +85,58 @@ function packageOf(root: protobuf.Root, name: string | undefined): protobuf.Name
 interface Declared {
   readonly name: string;
   readonly nested: readonly Declared[];
+  /** The same with a place for each map between them: a compiler makes a message of a map's entries. */
+  readonly withEntries: readonly (Declared | undefined)[];
 }
 
 /** Messages of one file. Parsed apart, as imports may be of the same package. */
 function messagesOf(root: protobuf.Root, text: string): readonly Declared[] {
-  const parsed = parseText(text, root);
-  return declaredIn(packageOf(root, parsed.package));
+  const members = new Map<unknown, protobuf.ReflectionObject[]>();
+  const { add } = protobuf.Type.prototype;
+  // A type keeps its fields and its messages apart, so the order of both is seen only while they are added.
+  protobuf.Type.prototype.add = function (this: protobuf.Type, member) {
+    members.set(this, [...(members.get(this) ?? []), member]);
+    return add.call(this, member) as protobuf.Type;
+  };
+  try {
+    const parsed = parseText(text, root);
+    return packageOf(root, parsed.package)
+      .nestedArray.filter((each) => each instanceof protobuf.Type)
+      .map((type) => declaredBy(type, members));
+  } finally {
+    protobuf.Type.prototype.add = add;
+  }
 }
 
-function declaredIn(scope: protobuf.NamespaceBase): readonly Declared[] {
-  return scope.nestedArray
-    .filter((each) => each instanceof protobuf.Type)
-    .map((type) => ({ name: type.name, nested: declaredIn(type) }));
+function declaredBy(
+  type: protobuf.Type,
+  members: ReadonlyMap<unknown, readonly protobuf.ReflectionObject[]>,
+): Declared {
+  const withEntries = (members.get(type) ?? []).flatMap((member) => {
+    if (member instanceof protobuf.MapField) return [undefined];
+    return member instanceof protobuf.Type ? [declaredBy(member, members)] : [];
+  });
+  const nested = withEntries.filter((each) => each !== undefined);
+  return { name: type.name, nested, withEntries };
+}
+
+/**
+ * Returns the message at a place among others. Serializers that have the file's descriptor count the entries of
+ * maps too, and those that read its text do not. Where both find a message and not the same, nothing tells which.
+ */
+function declaredAt(
+  { nested, withEntries }: Omit<Declared, 'name'>,
+  index: number,
+): Declared | undefined {
+  const [byText, byDescriptor] = [nested[index], withEntries[index]];
+  if (byText === undefined || byDescriptor === undefined || byText === byDescriptor) {
+    return byText ?? byDescriptor;
+  }
+  const [counted, plain] = [shownName(byDescriptor.name), shownName(byText.name)];
+  const found = `${counted} where the entries of maps count, else ${plain}`;
+  throw new SchemaFault(
+    `the message index ${index} must mean one message, and is ${found}: declare messages before maps, or send one that is not nested`,
+  );
 }
 
 function messageAt(
@@ -104,18 +144,18 @@ function messageAt(
   messages: readonly Declared[],
   indexes: readonly number[],
 ): protobuf.Type {
-  let declared = messages;
+  let declared: Omit<Declared, 'name'> = { nested: messages, withEntries: messages };
   let at: protobuf.NamespaceBase = scope;
   for (const index of indexes) {
-    const found = declared[index];
+    const found = declaredAt(declared, index);
     if (found === undefined) {
       const path = indexes.join('.');
       throw new SchemaFault(
-        `the message at index ${path} must be in the schema: it has ${declared.length} there`,
+        `the message at index ${path} must be in the schema: it has ${declared.nested.length} there`,
       );
     }
     at = typeIn(at, found.name);
-    declared = found.nested;
+    declared = found;
   }
   return at as protobuf.Type;
 }

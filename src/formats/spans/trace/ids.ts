@@ -3,8 +3,8 @@ const HALF_DIGITS = 16;
 const noHalf = '0'.repeat(HALF_DIGITS);
 
 /**
- * Returns the last 16 digits of a trace id. While services move from ids of 16 digits to ids of 32, an older one
- * keeps these of the id that it is given. So spans of one trace have ids of both lengths.
+ * Returns the last 16 digits of a trace id. While services move from ids of 16 digits to ids of 32, an older
+ * one keeps these of the id that it is given. So spans of one trace have ids of both lengths.
  *
  * @param id lower-case hexadecimal digits, with or without leading zeros.
  */

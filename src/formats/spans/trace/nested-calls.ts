@@ -5,8 +5,8 @@ import { callOf } from '../span-events.ts';
 import { SpanLinks } from './span-links.ts';
 
 /**
- * Which of some spans are calls that other instrumentation of theirs has traced too, as spans inside of them. The
- * innermost call counts: its time is the model's.
+ * Which of some spans are calls that other instrumentation of theirs has traced too, as spans inside of them.
+ * The innermost call counts: its time is the model's.
  */
 export class NestedCalls {
   readonly #spans: readonly Span[];
