@@ -90,7 +90,7 @@ export class OpenTail extends OpenAnomaly {
 
   override serialize(state: StateArchive): void {
     super.serialize(state);
-    state.section('open tail', 2, () => {
+    state.section('open tail', 3, () => {
       this.#recovery.serialize(state);
       this.#followed = state.optional(this.#followed, (lead) =>
         serializeFields(state, lead, noLead),
