@@ -29,9 +29,9 @@ export interface TritonRequest {
 
 /**
  * Returns the stages of a trace of Triton's: the root has the request's times, a span below it the model's
- * queue, one below that its computation. The stages of the models that an ensemble runs or a model calls, at any
- * depth, are prefixed by their names; what runs several times adds up. A caller's own stages are without the time
- * of what it called.
+ * queue, one below that its computation. The stages of the models that an ensemble runs or a model calls,
+ * at any depth, are prefixed by their names; what runs several times adds up. A caller's own stages are without
+ * the time of what it called.
  */
 export function tritonRequestOf(root: Span, spans: readonly Span[]): TritonRequest {
   const children = new Map<string, Span[]>();

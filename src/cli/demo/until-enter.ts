@@ -1,6 +1,6 @@
 /**
- * Resolves when a line comes from standard input, or when it is interrupted. Where standard input is closed, only
- * an interruption ends the wait.
+ * Resolves when a line comes from standard input, or when it is interrupted. Where standard input is closed,
+ * only an interruption ends the wait.
  */
 export async function untilEnter(stdin: NodeJS.ReadableStream, signal: AbortSignal): Promise<void> {
   if (signal.aborted) return;

@@ -50,9 +50,9 @@ interface Traced {
 
 /**
  * Triton's trace file (`--trace-config mode=triton`). Its times are monotonic, so `--start` says when the first
- * request began. An ensemble is one event of its own model, and so is a model that calls others. The stages of
- * what they run, at any depth, are prefixed by its model. They add up over several runs, and a caller's `forward`
- * is without the time of what it called.
+ * request began. An ensemble is one event of its own model, and so is a model that calls others. The stages
+ * of what they run, at any depth, are prefixed by its model. They add up over several runs, and a caller's
+ * `forward` is without the time of what it called.
  *
  * A trace has no status: a failed request looks like any other, so no error rate can be had. A rejected one has no
  * end, and is rejected here as `no_end`. Memory: the last 10,000 ids.
