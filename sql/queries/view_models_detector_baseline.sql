@@ -1,5 +1,5 @@
 -- p99 of models over the hour that the detector takes for its baseline, without the minutes in which an anomaly of their
--- durations was open: from digests ({digests:Bool}), or from bands as in view_models.sql.
+-- durations was open: from digests ({digests:Bool}), or from bands as in view_models.sql. None where fewer than ten requests lie beyond it.
 WITH
     spans AS
     (
@@ -44,6 +44,7 @@ WITH
             mapKeys(amounts)[found] AS band
         FROM learnt
         GROUP BY model
+        HAVING sums[-1] >= 1000
     )
 SELECT
     model,

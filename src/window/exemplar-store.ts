@@ -42,9 +42,10 @@ const errorStatus = statuses.indexOf('error');
 const timeoutStatus = statuses.indexOf('timeout');
 
 /**
- * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and the slowest one that failed.
- * A time-out is as long as its limit, so a few of them else took the places of requests that say what is slow. Of each
- * window the 1,000 that are slowest for their model. So they stay few where thousands of series have a few requests each.
+ * Slowest requests of a chunk: of each cell (a series in a window) the slowest three, and the
+ * slowest one that failed. A time-out is as long as its limit: a few of them would take the places
+ * of requests that say what is slow. Of each window the 1,000 that are slowest for their model. So
+ * they stay few where thousands of series have a few requests each.
  *
  * Most offers cost one comparison or two. An accepted one allocates, some k·ln(n/k) times in n requests.
  */

@@ -70,9 +70,9 @@ describe('now', () => {
       );
       await soon(() => panel.locator('.count').textContent()).toBe('2 of 3 models');
       expect(await names()).not.toContain('few');
-      await soon(() => panel.locator('.strip-scale').textContent()).toBe(
-        'p99 / baseline over time× ½× 1× 2× 4+',
-      );
+      // A line of p99 and a line of requests for each model.
+      expect(await panel.locator('tbody tr .spark-line').count()).toBe(4);
+      await soon(() => panel.locator('.legend').textContent()).toContain('dashed is the baseline');
 
       await press(page, '/');
       await page.keyboard.type('FEW');

@@ -115,7 +115,7 @@ type RangeValues = {
 };
 
 /** Length of a range that names no start. */
-export const defaultRangeMs = 6 * 3_600_000;
+const defaultRangeMs = 6 * 3_600_000;
 
 /**
  * Whole steps of a given range.
