@@ -1,10 +1,9 @@
 import { health } from './data/use-answer.ts';
 import { Help } from './parts/help.tsx';
 import { Login } from './parts/login.tsx';
+import { StaleNotice, WrongTimes } from './parts/page-notices.tsx';
 import { PageTitle } from './parts/page-title.tsx';
-import { StaleNotice } from './parts/stale-notice.tsx';
 import { TopBar } from './parts/top-bar.tsx';
-import { WrongTimes } from './parts/wrong-times.tsx';
 import { hrefTo, onlyPanel, place } from './state/place.ts';
 import { CompareView } from './views/compare/compare-view.tsx';
 import { IncidentView } from './views/incident/incident-view.tsx';

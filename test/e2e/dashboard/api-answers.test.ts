@@ -456,45 +456,6 @@ describe('a question about nothing', () => {
     expect([unknown, known[0]]).toEqual(['model', 'ranker']);
   });
 
-  it.each([
-    ['/v1/tails', { version: 'v9' }, 'has the version "v9". Known versions: v1, v2.'],
-    ['/v1/density', { region: 'eu-west' }, 'has the region "eu-west". Known regions: eu-west-1'],
-    ['/v1/tails', { stage: 'queu' }, 'has the stage "queu". Known stages: queue, '],
-    [
-      '/v1/composition',
-      { request_type: 'serch' },
-      'has the request type "serch". Known request types: search',
-    ],
-    ['/v1/requests', { version: 'v12' }, 'has the version "v12". Known versions: v1, v2.'],
-  ])(
-    'of a name that the model has never had says which it has: %s %j',
-    async (path, names, sentence) => {
-      const { unknown } = (await answerOf(url, path, { ...ranker, ...names })) as {
-        unknown?: string;
-      };
-      expect(unknown).toContain(`No request of model "ranker" ${sentence}`);
-    },
-  );
-
-  it('of a version that the model has never had compares nothing, and says which it has', async () => {
-    const asked = { ...ranker, 'a.version': 'v1', 'b.version': 'v9' };
-    const { status, text } = await askApi(url, '/v1/compare', asked);
-    expect(status).toBe(200);
-    expect(JSON.parse(text)).toMatchObject({
-      verdict: 'inconclusive',
-      reason: 'No request of model "ranker" has the version "v9". Known versions: v1, v2.',
-    });
-  });
-
-  it('of names that are known but not together is no mistake', async () => {
-    const answer = await answerOf<TailRow>(url, '/v1/tails', {
-      ...{ model: 'ranker', version: 'v1', by: 'stage' },
-      ...{ from: '1970-01-01T00:00:00Z', to: '1970-02-01T00:00:00Z' },
-    });
-    expect(answer).toMatchObject({ rows: [] });
-    expect(answer).not.toHaveProperty('unknown');
-  });
-
   it('of the model that others are counted under is 404 where there are none', async () => {
     expect((await askApi(url, '/v1/tails', { model: '__other__' })).status).toBe(404);
   });

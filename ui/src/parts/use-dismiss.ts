@@ -3,8 +3,8 @@ import type { RefObject } from 'preact';
 import { useEffect } from 'preact/hooks';
 
 /**
- * Closes what is open in a box: on Escape, which gives the focus back to the button that opened it, and on a press
- * elsewhere.
+ * Closes what is open in a box: on Escape, which gives the focus back to the button that opened it, and on a
+ * press elsewhere.
  *
  * @param opener selects that button in the box.
  */

@@ -12,7 +12,7 @@ import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { compareQuestion, versionsQuestion } from './compare-question.ts';
 import { byModel, defaultSides, liveVersions } from './default-sides.ts';
 
-/** Comparisons of one page: each reads two versions of a model, one after another. The others are a click away. */
+/** Comparisons of one page, one after another: each reads two versions of a model. Others are a click away. */
 const mostCompared = 6;
 
 /** Which models have two versions with requests now, and how the newest compares with the one before it. */

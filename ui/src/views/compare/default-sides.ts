@@ -6,8 +6,8 @@ interface Sides {
 }
 
 /**
- * The versions that a comparison opens with: B is the newest one, A the one before it. Where two have requests now, the
- * others are left out. A side that is chosen stays.
+ * The versions that a comparison opens with: B is the newest one, A the one before it. Where two have
+ * requests now, the others are left out. A side that is chosen stays.
  *
  * @param rows of one model, the newest first
  * @returns undefined where nothing is to be chosen, or there is nothing to choose.

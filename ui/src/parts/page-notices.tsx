@@ -1,0 +1,35 @@
+import { freshness, staleness } from '../data/freshness.ts';
+import { formatTime, relativeName } from '../format/time.ts';
+import { nowMs } from '../state/now.ts';
+import { hrefTo, place } from '../state/place.ts';
+import { hasRange, paramOf, timeForms } from '../state/url.ts';
+import { utc } from '../state/zone.ts';
+
+/** Says on every page that what it shows is behind, and since when. */
+export function StaleNotice() {
+  const known = freshness.value;
+  if (known === undefined) return null;
+  const text = staleness(known, (ms) => formatTime(ms, { utc: utc.value, nowMs: nowMs() }));
+  if (text === undefined) return null;
+  return (
+    <p class="stale-notice" role="status">
+      {text} <a href={hrefTo({ view: 'pipeline' })}>Pipeline</a>
+    </p>
+  );
+}
+
+/** Says which times of the address cannot be read, what is shown instead, and what can be read. */
+export function WrongTimes() {
+  const { wrong, params } = place.value;
+  const named = Object.entries(wrong).map(([key, text]) => `${key}=${text}`);
+  if (named.length === 0) return null;
+  const from = paramOf(params, 'from') ?? '';
+  const isRange = hasRange(place.value) && (wrong.from ?? wrong.to) !== undefined;
+  const shown = from.startsWith('-') ? `the ${relativeName(from)}` : 'another range';
+  return (
+    <p class="stale-notice" role="alert">
+      The address has {named.join(' and ')}, which is no time
+      {isRange && `: what is shown is ${shown}`}. A time is {timeForms}.
+    </p>
+  );
+}
