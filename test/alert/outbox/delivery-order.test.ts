@@ -144,6 +144,18 @@ describe('a lane', () => {
     );
   });
 
+  it('lets a warning pass in a stream of critical ones that takes every attempt', () => {
+    const attemptMs = 10_000;
+    const criticals = Array.from({ length: 70 }, (_, i): Given => {
+      return { atMs: i * attemptMs, severity: 'critical' };
+    });
+    const { sorted, begun } = deliver([{ atMs: 1, severity: 'warning' }, ...criticals], attemptMs);
+    const id = sorted.find(({ severity }) => severity === 'warning')?.id;
+    const begunMs = begun.find((each) => each.id === id)?.nowMs;
+    // Five minutes, and the attempt of a critical one between.
+    expect(begunMs).toBe(agedMs + 2 * attemptMs);
+  });
+
   it('keeps the order of an anomaly, and of those with one key, whatever their severities', async () => {
     const hook = new FakeReceiver('hook', 'revisions');
     hook.answer = () => ({ outcome: 'failed', answer: 'away' });
