@@ -1,11 +1,11 @@
 /**
- * How long partitions wait for a schema that the registry does not know yet: a node learns of a new one from its
- * leader after the producer has used it.
+ * How long partitions wait for a schema that the registry does not know yet: a node learns of a new one from
+ * its leader after the producer has used it.
  *
  * | value | unit | why |
  * |---|---|---|
  * | 60 s | of one id | followers lag by seconds, a node that restarts reads its log of schemas again first |
- * | 120 s, and 1/10 of the time since | of all ids | bytes that are no ids, each of them another one, cost a tenth of the time |
+ * | 120 s, and 1/10 of the time since | of all ids | bytes that are no ids cost a tenth of the time |
  * | 5 s | longest pause between requests | a new schema is read soon after it is known |
  */
 export const missingWait = {

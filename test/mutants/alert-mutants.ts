@@ -16,7 +16,7 @@ export const alertMutants: readonly PlantedMutant[] = [
     name: 'resolved-before-opened',
     bug: 'anomalies of one key overtake each other: the page is resolved, then opened, and stays',
     file: lane,
-    find: 'return this.#byKey.get(item.dedupKey)?.[0] === id;',
+    find: 'return this.#byKey.get(item.dedupKey)?.find((each) => !this.#owesRest(each)) === id;',
     replace: 'return this.#byKey.has(item.dedupKey) || id === item.dedupKey;',
     tests: outboxTests,
   },

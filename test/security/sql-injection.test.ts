@@ -49,7 +49,11 @@ describe('SQL in the code', () => {
   });
 
   it('is given to the client as a text, a file of sql/queries, or a name from this list', () => {
-    const names = ['statement', 'idempotent(statement)', 'readQuery(query)', 'readQuery(name)'];
+    const names = [
+      ...['statement', 'idempotent(statement)', 'readQuery(query)', 'readQuery(name)'],
+      // A constant of src/sink/query-settings.ts.
+      'settingsInForce',
+    ];
     const given = below('src/', '.ts').flatMap((path) =>
       [...read(path).matchAll(/^\s+query: (.+?),?$/gm)].map(
         ([, value = '']) => `${path}: ${value}`,

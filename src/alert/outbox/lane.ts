@@ -1,6 +1,8 @@
 import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { severities } from '../../detect/event/severity.ts';
 import type { Answer, Notice, Receiver } from '../receivers/receiver.ts';
 import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
+import { DeliveryOrder, type Waiting } from './delivery-order.ts';
 import { createFeed, type NextStep } from './feed.ts';
 import { createItem, type LaneItem, resetItem } from './lane-item.ts';
 import { ownDelayMs, retryDelayMs, unansweredDelayMs } from './retry-policy.ts';
@@ -35,13 +37,13 @@ const unattempted = { form: 'full', attempt: 0, isRenewal: false } as const;
  * monotonic milliseconds, so a clock that jumps changes nothing.
  *
  * - Attempts of one dedup key follow each other: an anomaly waits until the one before it is settled.
- * - While the receiver accepts, up to two attempts are under way, the longest due first.
+ * - While the receiver accepts, up to two attempts are under way, the most severe first (`DeliveryOrder`).
  * - After failures of two anomalies in a row one attempt at a time is made, of the one whose last attempt is
  *   the oldest. The first success opens the lane again, and all is due at once.
- * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing delay.
- *   So does what people may see though it was not answered, where they would see it again.
- * - What was accepted for some people and is to be tried again for the rest stays due for them, until a newer state
- *   takes its place. Failures of it say nothing of the receiver.
+ * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing
+ *   delay. So does what people may see though it was not answered, where they would see it again.
+ * - What was accepted for some people and is to be tried again for the rest stays due for them, until a newer
+ *   state takes its place. Failures of it say nothing of the receiver.
  */
 export class Lane {
   readonly receiver: Receiver;
@@ -51,6 +53,7 @@ export class Lane {
   /** Anomalies of each dedup key, in order; only the first is delivered. */
   readonly #byKey = new Map<string, string[]>();
   readonly #due = new Set<string>();
+  readonly #order = new DeliveryOrder();
   readonly #busy = new Set<string>();
   /** Anomalies that changed while an attempt was under way. */
   readonly #changedWhileBusy = new Set<string>();
@@ -220,21 +223,37 @@ export class Lane {
   #choose(nowMs: number): string | undefined {
     if (this.#busy.size >= (this.#isClosed ? 1 : maxConcurrent)) return undefined;
     if (nowMs < this.#nextProbeMs) return undefined;
-    let best: string | undefined;
-    let bestOrder = Number.POSITIVE_INFINITY;
+    const waiting = this.#waiting(nowMs);
+    return this.#isClosed ? this.#order.chooseProbe(waiting) : this.#order.choose(waiting, nowMs);
+  }
+
+  /** What may be attempted now. */
+  *#waiting(nowMs: number): Generator<Waiting, void> {
     for (const id of this.#due) {
       const item = this.#items.get(id);
       if (item === undefined || this.#busy.has(id)) continue;
-      if ((item.isRest ? item.restAtMs : item.nextAtMs) > nowMs) continue;
+      const pausedUntilMs = item.isRest ? item.restAtMs : item.nextAtMs;
+      if (pausedUntilMs > nowMs) continue;
       const isRenewal = item.dueSinceMs === undefined;
-      if (isRenewal && (item.renewAtMs ?? Number.POSITIVE_INFINITY) > nowMs) continue;
+      const dueSinceMs = item.dueSinceMs ?? item.renewAtMs ?? Number.POSITIVE_INFINITY;
+      if (isRenewal && dueSinceMs > nowMs) continue;
       if (!this.#isFirst(id, item)) continue;
-      const order = this.#isClosed ? item.lastAttemptMs : (item.dueSinceMs ?? nowMs);
-      if (order >= bestOrder) continue;
-      best = id;
-      bestOrder = order;
+      const readySinceMs = Math.max(dueSinceMs, pausedUntilMs);
+      const { lastAttemptMs } = item;
+      const rank = this.#rankOf(id, item);
+      yield { id, rank, isRenewal, dueSinceMs, readySinceMs, lastAttemptMs };
     }
-    return best;
+  }
+
+  /** Its severity, or the highest of those that wait for it as they have the same dedup key. */
+  #rankOf(id: string, item: LaneItem): number {
+    const ids = item.isRest ? [id] : (this.#byKey.get(item.dedupKey) ?? [id]);
+    return Math.max(
+      ...ids.map((each) => {
+        const { feed } = this.#items.get(each) ?? item;
+        return severities.indexOf(feed.severities.at(-1) ?? feed.newest.severity);
+      }),
+    );
   }
 
   /** One that only some recipients lack keeps no other waiting. */

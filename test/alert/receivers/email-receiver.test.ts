@@ -3,59 +3,13 @@ import { createServer } from 'node:net';
 import fc from 'fast-check';
 import { createTransport } from 'nodemailer';
 import type { SMTPServerOptions } from 'smtp-server';
-import { afterEach, describe, expect, it } from 'vitest';
-import {
-  type EmailOptions,
-  EmailReceiver,
-  smtpOptions,
-} from '../../../src/alert/receivers/email-receiver.ts';
-import { alert as alertSettings } from '../../../src/config/alert.ts';
+import { describe, expect, it } from 'vitest';
+import { smtpOptions } from '../../../src/alert/receivers/email-receiver.ts';
 import { leaksIn } from '../../e2e/kit/leaks-in.ts';
 import { anyNotice, changes, kinds } from './kit/any-notice.ts';
-import { ca, headersOf, localSmtp, otherCa, partOf, reply } from './kit/local-smtp.ts';
-import { clockAt, hostileNames, links, noticeOf, richEvent } from './kit/notices.ts';
-
-const closing: (() => Promise<void>)[] = [];
-afterEach(async () => {
-  for (const close of closing.splice(0)) await close();
-});
-
-type Changed = Partial<Omit<EmailOptions, 'config' | 'links'>>;
-
-function configOf(port: number, settings: object = {}) {
-  const { receivers } = alertSettings.parse({
-    receivers: [
-      {
-        type: 'email',
-        name: 'mail',
-        server: `mail.example:${port}`,
-        from: 'tailmark@example.com',
-        to: ['oncall@example.com'],
-        ...settings,
-      },
-    ],
-  });
-  const [config] = receivers;
-  if (config?.type !== 'email') throw new Error('no email');
-  return config;
-}
-
-function receiverOf(port: number, settings: object = {}, changed: Changed = {}) {
-  return new EmailReceiver({
-    config: configOf(port, settings),
-    links,
-    ca,
-    clock: clockAt('2026-11-21T10:31:00Z'),
-    resolve: async () => '127.0.0.1',
-    ...changed,
-  });
-}
-
-async function serve(options: SMTPServerOptions = {}) {
-  const server = await localSmtp(options);
-  closing.push(server.close);
-  return server;
-}
+import { ca, headersOf, otherCa, partOf, reply } from './kit/local-smtp.ts';
+import { closing, configOf, receiverOf, serve } from './kit/mail-receiver.ts';
+import { clockAt, hostileNames, noticeOf, richEvent } from './kit/notices.ts';
 
 /** A server that says one line and nothing more; `''` says nothing. */
 async function serveLine(line: string) {
@@ -271,104 +225,6 @@ describe('a mail', () => {
     expect(got.answer).toBe(`250 2.0.0 queued as Q1; ${refused}`);
     expect([got.refused, got.memory]).toEqual([refused, '']);
     expect(server.mails[0]?.to).toEqual(['oncall@example.com']);
-  });
-
-  it.each([421, 450, 451, 452, 499])(
-    'that the server takes later for one recipient is sent to that one alone: %i',
-    async (code) => {
-      let isLater = true;
-      const server = await serve({
-        onRcptTo: ({ address }, _session, done) =>
-          isLater && address.startsWith('b') ? done(reply(code, 'later')) : done(),
-      });
-      const to = ['a@example.com', 'b@bücher.example', 'c@example.com'];
-      const receiver = receiverOf(server.port, { to });
-      const first = await receiver.send(noticeOf('opened'), 'full');
-      expect(first).toMatchObject({ outcome: 'accepted', retryAfterMs: 30_000 });
-      const domain = code === 421 ? 'b@bücher.example' : 'b@xn--bcher-kva.example';
-      expect(first.answer).toBe(
-        `250 2.0.0 queued as Q1; to be tried again for ${domain} (${code} later); ` +
-          'accepted for a@example.com, c@example.com',
-      );
-      const memory = first.memory ?? '';
-      expect(receiver.rest(memory)).toBe('opened');
-      const rest = noticeOf('opened', { memory, isRest: true });
-      expect(await receiver.send(rest, 'full')).toMatchObject({
-        outcome: 'failed',
-        answer: `for b@bücher.example: ${code} later`,
-      });
-      isLater = false;
-      const last = await receiver.send(rest, 'full');
-      expect(last).toMatchObject({ outcome: 'accepted', memory: '' });
-      expect(receiver.rest(last.memory ?? '')).toBeUndefined();
-      // After 421 the connection is over, so each recipient gets a mail of their own.
-      const mails = code === 421 ? [[to[0]], [to[2]]] : [[to[0], to[2]]];
-      expect(server.mails.map((mail) => mail.to)).toEqual([...mails, [to[1]]]);
-      // The mail itself names all.
-      const header = headersOf(server.mails.at(-1)?.raw ?? '').fields.get('to');
-      expect(header).toContain('a@example.com');
-    },
-  );
-
-  it('is for all again in the next state, and 50 recipients fit into what is remembered', async () => {
-    const to = Array.from({ length: 50 }, (_, i) => `${'long'.repeat(15)}.${i}@example.com`);
-    const server = await serve({
-      onRcptTo: ({ address }, _session, done) =>
-        address === to[0] ? done() : done(reply(451, 'later')),
-    });
-    const receiver = receiverOf(server.port, { to });
-    const { memory = '' } = await receiver.send(noticeOf('opened'), 'full');
-    expect(receiver.rest(memory)).toBe('opened');
-    expect(memory.length).toBeLessThan(2_000);
-    await receiver.send(noticeOf('resolved', { memory }), 'full');
-    expect(server.mails.map((mail) => mail.to)).toEqual([[to[0]], [to[0]]]);
-  });
-
-  it('whose content the server takes later is sent to all again', async () => {
-    let isLater = true;
-    const mails: string[] = [];
-    const server = await serve({
-      onData: (stream, session, done) => {
-        stream.resume();
-        stream.on('end', () => {
-          if (isLater) return done(reply(451, 'later'));
-          mails.push(...session.envelope.rcptTo.map(({ address }) => address));
-          return done(null, '2.0.0 queued');
-        });
-      },
-    });
-    const to = ['a@example.com', 'b@example.com'];
-    const receiver = receiverOf(server.port, { to });
-    const first = await receiver.send(noticeOf('opened'), 'full');
-    expect(first).toMatchObject({ outcome: 'failed', retryAfterMs: 30_000 });
-    isLater = false;
-    await receiver.send(noticeOf('opened'), 'full');
-    expect(mails).toEqual(to);
-  });
-
-  it('is not asked for each recipient where the server closes for all', async () => {
-    let asked = 0;
-    const server = await serve({
-      onMailFrom: (_address, _session, done) => {
-        asked++;
-        done(reply(421, 'too busy'));
-      },
-    });
-    const to = Array.from({ length: 50 }, (_, i) => `${i}@example.com`);
-    const answer = await receiverOf(server.port, { to }).send(noticeOf('opened'), 'full');
-    expect(answer).toMatchObject({ outcome: 'failed', answer: '421 too busy' });
-    expect(asked).toBe(4);
-  });
-
-  it('has nobody left where the rest are no recipients any more', async () => {
-    const server = await serve({ onRcptTo: (_address, _session, done) => done() });
-    const memory = '{"change":"opened","later":["0123456789ab"]}';
-    const answer = await receiverOf(server.port).send(
-      noticeOf('opened', { memory, isRest: true }),
-      'full',
-    );
-    expect(answer).toMatchObject({ outcome: 'accepted', memory: '' });
-    expect(server.mails).toEqual([]);
   });
 });
 
