@@ -1,6 +1,6 @@
 /**
- * The addresses of the dashboard's pages. Messages, commands and the server take them from here; the interface
- * reads and writes the same (`ui/src/state/url.ts`), which a test compares.
+ * The addresses of the dashboard's pages. Messages, commands and the server take them from here. The
+ * interface reads and writes the same (`ui/src/state/url.ts`), which a test compares.
  */
 
 /** Paths of all pages; `*` is one name or id, percent-encoded. */

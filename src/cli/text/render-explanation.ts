@@ -55,7 +55,7 @@ export function renderExplanation(
     ...section('Evidence', evidenceLines(last, io)),
     ...section('Slowest requests', slowestLines(slowest, io)),
     ...history,
-    ...section('SQL query', last.sql.split('\n').map(visible)),
+    ...section('SQL query', shown.sql.split('\n').map(visible)),
     '',
   ].join('\n');
 }

@@ -8,9 +8,9 @@ type Described = Series &
   Pick<AnomalyEvent, 'quantile' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'blame' | 'evidence'>;
 
 /**
- * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; in the slowest 1 % features rose by
- * 250 ms, the mean by 287 ms".
- * A series too young for a baseline of its own: "... 3.4x the baseline of version 1 (121 ms)".
+ * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; in the slowest 1 % features
+ * rose by 253 ms, the mean by 291 ms". A series too young for a baseline of its own: "... 3.4x the
+ * baseline of version 1 (121 ms)".
  */
 export function anomalySummary(event: Described): string {
   const subject = anomalySubject(event);

@@ -43,7 +43,7 @@ export function blameText(event: Split): string {
 }
 
 /** "features +294 ms (116 %)". */
-export function blamedText({ stage, excess_ms, share }: Blamed): string {
+function blamedText({ stage, excess_ms, share }: Blamed): string {
   return `${stageText(stage)} ${formatSignedMs(excess_ms)} (${wholePercent(share)})`;
 }
 

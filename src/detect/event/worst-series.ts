@@ -17,8 +17,8 @@ export function ofWorstSeries(event: AnomalyEvent): AnomalyEvent {
 }
 
 /**
- * The event that its end is worded by: what is now the baseline is so in the series that was resolved last, as the
- * summary says.
+ * The event that its end is worded by: what is now the baseline is so in the series that was resolved
+ * last, as the summary says.
  */
 export function ofEndedSeries(event: AnomalyEvent): AnomalyEvent {
   if (event.resolution !== 'rebaselined') return event;

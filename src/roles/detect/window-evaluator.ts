@@ -423,10 +423,9 @@ export class WindowEvaluator {
    */
   async #explained(event: AnomalyEvent): Promise<AnomalyEvent> {
     const { client, config, log } = this.#options;
-    const windowMs = config.detect.window;
-    const fromMs = Date.parse(event.started_at);
+    const [windowMs, fromMs] = [config.detect.window, Date.parse(event.started_at)];
     const slowest = await this.#store.slowest(ofWorstSeries(event), fromMs, fromMs + 6 * windowMs);
-    const exemplars = slowest.map(({ trace_id }) => trace_id).filter((id) => id !== '');
+    const exemplars = slowest.flatMap(({ trace_id: id }) => (id === '' ? [] : id));
     try {
       return await explainedEvent(client, { ...event, exemplars }, windowMs);
     } catch (error) {

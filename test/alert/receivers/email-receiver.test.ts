@@ -152,7 +152,7 @@ describe('a mail', () => {
     expect(fields.has('x-mailer')).toBe(false);
     const text = partOf(mail?.raw ?? '', 'text/plain');
     expect(text).toMatch(/^CRITICAL ranker p99 512 ms/);
-    expect(text).toContain('Blame: first series, slowest 1 % of requests: queue +190 ms (71 %)');
+    expect(text).toContain('Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %)');
     const html = partOf(mail?.raw ?? '', 'text/html');
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain(`<a href="https://tailmark.example.com/incidents/${richEvent.id}">`);
@@ -232,7 +232,7 @@ describe('the mails of an incident', () => {
   const titles = [
     'CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
     'CRITICAL (was warning) ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
-    'RESOLVED ranker p99 back at its baseline; 10:17 to 10:29 UTC (12 min); 12 of 24 series',
+    'RESOLVED ranker p99 back at its baseline; 10:17 to 10:27 UTC (10 min); 12 of 24 series',
   ];
 
   it('are one thread by one reference, whatever ids the server gives, each with a title of its own', async () => {

@@ -41,7 +41,7 @@ describe('an event with its drivers', () => {
       ...event,
       bottleneck: 'traffic_mix',
       mix_share: 0.72,
-      summary: `${event.summary}; more large requests (by batch_size) explain 72 % of it`,
+      summary: `${event.summary}; more large requests (by batch_size) explain 72 % of the rise in slow requests`,
     });
     const resolved = anomalyFixture({ state: 'resolved' });
     expect(withDrivers(resolved, { drivers: [], mix: mixOf(0.72) })).toEqual({

@@ -1,0 +1,200 @@
+import type { Page } from 'playwright-core';
+import { describe, expect, it } from 'vitest';
+import { anomalyMessage } from '../../../src/alert/message/anomaly-message.ts';
+import { emailMessage } from '../../../src/alert/receivers/payloads/email-message.ts';
+import type { Notice } from '../../../src/alert/receivers/receiver.ts';
+import { openRoutes } from '../../../src/alert/routing/open-routes.ts';
+import { resolvedSample, sampleEvent } from '../../../src/alert/routing/sample-event.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import { firstMemberIdOf } from '../../../src/detect/event/anomaly-identity.ts';
+import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
+import { useStack } from '../../containers/stack.ts';
+import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import type { Rig } from '../kit/rig.ts';
+import { withRig } from '../kit/with-rig.ts';
+import { minuteMs } from '../views/view-traffic.ts';
+import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
+import { soon, untilDrawn, useBrowser, type WatchedPage } from './kit/use-browser.ts';
+
+const stack = useStack();
+const browser = useBrowser();
+
+const incidentId = 'c'.repeat(32);
+const otherId = 'd'.repeat(32);
+
+const receivers = [
+  { type: 'alertmanager', name: 'alertmanager', urls: ['http://alertmanager.example:9093'] },
+  { type: 'pagerduty', name: 'pagerduty', routing_key: '0'.repeat(32) },
+  { type: 'slack', name: 'slack', token: 'xoxb-0000', channel: '#ml-latency' },
+  {
+    ...{ type: 'email', name: 'mail', server: 'smtp.example.com:587' },
+    ...{ from: 'tailmark@example.com', to: ['ml-oncall@example.com'] },
+  },
+  { type: 'webhook', name: 'webhook', format: 'alertmanager', url: 'https://hooks.example.com/in' },
+];
+
+/** An incident of two series, of which the second is the worst, and its rows. */
+function incidentEvents(): readonly [AnomalyEvent, ...AnomalyEvent[]] {
+  const at = new Date(Date.now() - 8 * minuteMs).toISOString();
+  const times = { started_at: at, detected_at: at, emitted_at: at };
+  const lead = anomalyFixture({ id: incidentId, ...times, version: 'v1' });
+  const worst = anomalyFixture({
+    ...{ id: otherId, ...times, version: 'v2', ratio: 4.4, observed_ms: 532 },
+    blame: [{ stage: 'queue', excess_ms: 400, share: 1 }],
+    ...{ stage: 'queue', bottleneck: 'queue' },
+  });
+  const listed = (event: AnomalyEvent, id: string) => {
+    const { service, model, version, request_type, region, host, tenant, cold_start } = event;
+    const { stage, severity, observed_ms, baseline_ms, ratio, started_at, resolved_at } = event;
+    const series = { service, model, version, request_type, region, host, tenant, cold_start };
+    const own = { stage, severity, observed_ms, baseline_ms, ratio, started_at, resolved_at };
+    return { id, ...series, ...own };
+  };
+  const { interval_ms, requests, evidence, blame, bottleneck, sql } = worst;
+  const incident: AnomalyEvent = {
+    ...lead,
+    summary: '2 of 4 ranker series affected. Worst: p99 of ranker is 532 ms, 4.4x its baseline',
+    scope: { affected: 2, unresolved: 2, total: 4, common: [], values: [] },
+    members: [listed(worst, otherId), listed(lead, firstMemberIdOf(incidentId))],
+    worst: { interval_ms, requests, evidence, blame, bottleneck, sql },
+  };
+  return [
+    incident,
+    { ...lead, id: firstMemberIdOf(incidentId), incident_id: incidentId },
+    { ...worst, incident_id: incidentId },
+  ];
+}
+
+const noticeOf = (event: AnomalyEvent, changed: Partial<Notice> = {}): Notice => {
+  const { state: change, severity } = event;
+  return { event, change, severities: [severity], memory: '', isTest: false, ...changed };
+};
+
+/** Addresses of a dashboard in what each receiver would be sent, and in both parts of a mail. */
+function linksByReceiver(base: string, notice: Notice): ReadonlyMap<string, readonly string[]> {
+  const { alert } = configSchema.parse({ alert: { dashboard_url: base, receivers } });
+  const rendered = openRoutes(alert, undefined, {}).map(({ receiver }) => {
+    const bodies = (['full', 'minimal'] as const).flatMap((form) => receiver.preview(notice, form));
+    return [receiver.name, bodies.map(({ body }) => body).join('\n')] as const;
+  });
+  const message = anomalyMessage(notice, 'full', alert);
+  const { html } = emailMessage({ notice, message, from: 'tailmark@example.com' });
+  // A mail program reads attributes before it follows them.
+  const shown = html.replaceAll('&amp;', '&');
+  return new Map(
+    [...rendered, ['mail as HTML', shown] as const].map(([name, body]) => {
+      const pattern = new RegExp(`${base}[^\\s"'<>|\\\\]*`, 'g');
+      return [
+        name,
+        [...new Set(body.match(pattern)?.map((link) => new URL(link).href))].toSorted(),
+      ];
+    }),
+  );
+}
+
+/** The heading of an opened address, when the page has its answer. */
+async function headingAt(page: Page, url: string): Promise<string> {
+  await page.goto(url);
+  await untilDrawn(page);
+  return (await page.locator('h1').textContent()) ?? '';
+}
+
+async function served(rig: Rig): Promise<{ readonly url: string; readonly opened: WatchedPage }> {
+  await seedDashboard(rig);
+  const anomalies = new AnomalyStore(rig.client);
+  for (const event of incidentEvents()) await anomalies.add(event);
+  const { url = '' } = await rig.start(['ingest', 'serve']);
+  return { url, opened: await browser.open(url) };
+}
+
+describe('the link of a message', () => {
+  it('opens the incident, from what each receiver is sent', () =>
+    withRig({ stack, name: 'message-links' }, async (rig) => {
+      const { url, opened } = await served(rig);
+      const { page, complaints } = opened;
+      const [event] = incidentEvents();
+      const over = { ...event, revision: 2, state: 'resolved', resolution: 'recovered' } as const;
+      const at = new Date().toISOString();
+      const end: AnomalyEvent = { ...over, emitted_at: at, resolved_at: at };
+      const links = linksByReceiver(url, noticeOf(event));
+      expect([...links.keys()]).toEqual([...receivers.map(({ name }) => name), 'mail as HTML']);
+      const incidentUrl = `${url}/incidents/${incidentId}`;
+      for (const [name, found] of links) {
+        // Alertmanager's body for webhooks also has the address of the whole dashboard.
+        expect([name, found]).toEqual([
+          name,
+          name === 'webhook' ? [`${url}/`, incidentUrl] : [incidentUrl],
+        ]);
+        for (const each of found.filter((link) => link === incidentUrl)) {
+          expect(await headingAt(page, each)).toMatch(
+            /^ranker p99 532 ms, 4\.4x its baseline, blame queue; 2 of 4 series; since /,
+          );
+          expect(await page.locator('[data-state="error"]').count()).toBe(0);
+        }
+      }
+      // PagerDuty closes by its key alone; all others link at the end too.
+      for (const [name, found] of linksByReceiver(url, noticeOf(end))) {
+        const expected = name === 'pagerduty' ? [] : [incidentUrl];
+        expect([name, found.filter((link) => link !== `${url}/`)]).toEqual([name, expected]);
+      }
+      expect(complaints).toEqual([]);
+    }));
+
+  it('of a test, which is stored nowhere, opens the dashboard', () =>
+    withRig({ stack, name: 'message-link-test' }, async (rig) => {
+      const { url, opened } = await served(rig);
+      const sample = sampleEvent('key', Date.now(), null);
+      for (const event of [sample, resolvedSample(sample, Date.now())]) {
+        const links = linksByReceiver(url, noticeOf(event, { isTest: true }));
+        const all = new Set([...links.values()].flat());
+        expect([...all]).toEqual([`${url}/`]);
+      }
+      expect(await headingAt(opened.page, `${url}/`)).not.toMatch(/There is no/);
+      expect(opened.complaints).toEqual([]);
+    }));
+});
+
+describe('the page of an anomaly', () => {
+  it('opens for each id that an event, the API or a command names', () =>
+    withRig({ stack, name: 'incident-ids' }, async (rig) => {
+      const { url, opened } = await served(rig);
+      const { page } = opened;
+      const listed = await rig.cli(['anomalies', '--json']);
+      const { anomalies } = JSON.parse(listed.out) as { anomalies: readonly AnomalyEvent[] };
+      const answer = await fetch(`${url}/v1/anomalies?from=-1h`);
+      const { rows } = (await answer.json()) as { rows: readonly { id: string }[] };
+      const ids = new Set([
+        ...anomalies.flatMap(({ id, members = [] }) => [id, ...members.map((each) => each.id)]),
+        ...rows.map(({ id }) => id),
+        ...incidentEvents().map(({ id }) => id),
+      ]);
+      expect(ids).toContain(openId);
+      expect(ids).toContain(otherId);
+      expect(ids).toContain(firstMemberIdOf(incidentId));
+      for (const id of ids) {
+        expect(await headingAt(page, `${url}/incidents/${id}`)).toMatch(/ since /);
+        const explained = await rig.cli(['explain', id]);
+        expect(explained.out).toContain(id);
+      }
+    }));
+
+  it('opens at the address that messages of earlier versions have', () =>
+    withRig({ stack, name: 'moved-links' }, async (rig) => {
+      const { url, opened } = await served(rig);
+      const { page } = opened;
+      expect(await headingAt(page, `${url}/anomalies/${incidentId}?from=-1h`)).toMatch(
+        /^ranker p99/,
+      );
+      await soon(() => new URL(page.url()).pathname).toBe(`/incidents/${incidentId}`);
+      expect(new URL(page.url()).searchParams.get('from')).toBe('-1h');
+    }));
+
+  it('says so where no anomaly has the id', () =>
+    withRig({ stack, name: 'no-incident' }, async (rig) => {
+      const { url, opened } = await served(rig);
+      const none = 'e'.repeat(32);
+      await opened.page.goto(`${url}/incidents/${none}`);
+      await opened.page.getByText(`There is no incident ${none}`).waitFor();
+    }));
+});
