@@ -4,7 +4,6 @@ import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomal
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import type { AnomaliesAnswer, AnomalyRow } from '../answers/anomalies.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
-import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
 import { stateOf, type WindowBounds } from '../window-states.ts';
 
@@ -37,7 +36,6 @@ interface Row {
  * Anomalies of a range, the newest first, page by page. What opens meanwhile moves no later page.
  *
  * @throws ImpossibleQuestion
- * @throws UnknownName
  */
 export async function anomaliesView(
   client: ClickHouseClient,
@@ -50,7 +48,6 @@ export async function anomaliesView(
     ...{ fromMs, toMs, model, state, limit },
     ...before(question.cursor),
   });
-  if (rows.length === 0) await unknownNames(client, { model, ...anything });
   const last = rows.at(-1);
   return {
     range: {
@@ -64,8 +61,6 @@ export async function anomaliesView(
     next: last === undefined || rows.length < limit ? null : cursorOf(last),
   };
 }
-
-const anything = { version: '', region: '', requestType: '' } as const;
 
 function rowOf(row: Row): AnomalyRow {
   const event = eventIn(row.body);
