@@ -5,7 +5,6 @@ import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { ClickHouseClient } from '../../sink/clickhouse.ts';
 import type { AnomaliesAnswer, AnomalyRow } from '../answers/anomalies.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
-import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
 import { stateOf, type WindowBounds } from '../window-states.ts';
 
@@ -38,7 +37,6 @@ interface Row {
  * Anomalies of a range, the newest first, page by page. What opens meanwhile moves no later page.
  *
  * @throws ImpossibleQuestion
- * @throws UnknownName
  */
 export async function anomaliesView(
   client: ClickHouseClient,
@@ -51,7 +49,6 @@ export async function anomaliesView(
     ...{ fromMs, toMs, model, state, limit },
     ...before(question.cursor),
   });
-  if (rows.length === 0) await unknownNames(client, { model, ...anything });
   const last = rows.at(-1);
   return {
     range: {
@@ -65,8 +62,6 @@ export async function anomaliesView(
     next: last === undefined || rows.length < limit ? null : cursorOf(last),
   };
 }
-
-const anything = { version: '', region: '', requestType: '' } as const;
 
 function rowOf(row: Row): AnomalyRow {
   const event = eventIn(row.body);

@@ -447,7 +447,7 @@ describe('every endpoint', () => {
 describe('a question about nothing', () => {
   it.each([
     ...['/v1/tails', '/v1/density', '/v1/facets', '/v1/models', '/v1/releases', '/v1/versions'],
-    ...['/v1/anomalies', '/v1/composition', '/v1/requests'],
+    ...['/v1/composition', '/v1/requests'],
   ])('of a model that is unknown is 404, and names the known ones: %s', async (path) => {
     const { status, type, text } = await askApi(url, path, { model: 'rankr' });
     expect([status, type]).toEqual([404, 'application/problem+json']);
