@@ -19,12 +19,13 @@ describe('the message', () => {
 
       What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
-      Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: first series, slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
-      Mix: 12 % of the rise comes from more large requests
+      Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
@@ -44,12 +45,13 @@ describe('the message', () => {
       Severity: rose from warning to critical
       What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
-      Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: first series, slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
-      Mix: 12 % of the rise comes from more large requests
+      Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
@@ -64,18 +66,20 @@ describe('the message', () => {
 
   it('of an end says how long it lasted, how it ended, and the present value', () => {
     expect(textOf(noticeOf('resolved'))).toMatchInlineSnapshot(`
-      "RESOLVED ranker p99 back at its baseline; 10:17 to 10:29 UTC (12 min); 12 of 24 series
+      "RESOLVED ranker p99 back at its baseline; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
-      Lasted: 2026-11-21 10:17:30 to 10:29:39 UTC, 12 min
+      Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
+      Resolved: 2026-11-21 10:29:39 UTC
       End: p99 back at its baseline
       Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
-      Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: first series, slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
-      Mix: 12 % of the rise comes from more large requests
+      Mix: 12 % of the rise in slow requests comes from more large ones
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
       trace: https://traces.example.com/?id=4bf92f3577b34da6a3ce929d0e0e4736
@@ -89,19 +93,21 @@ describe('the message', () => {
 
   it('of what was over before it could be delivered says so', () => {
     expect(textOf(noticeOf('past'))).toMatchInlineSnapshot(`
-      "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:29 UTC (12 min); 12 of 24 series
+      "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
       Late: it was over before this could be delivered
-      Lasted: 2026-11-21 10:17:30 to 10:29:39 UTC, 12 min
+      Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
+      Resolved: 2026-11-21 10:29:39 UTC
       End: p99 back at its baseline
       Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1; p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
-      Worst series: ranker (2026-11-01, search, eu-west-1) 512 ms, 2.1x; ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: first series, slowest 1 % of requests: queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
-      Mix: 12 % of the rise comes from more large requests
+      Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef
@@ -123,10 +129,11 @@ describe('the message', () => {
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
     expect(textOf(noticeOf('past'), 'minimal')).toMatchInlineSnapshot(`
-      "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:29 UTC (12 min); 12 of 24 series
+      "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
       Late: it was over before this could be delivered
-      Lasted: 2026-11-21 10:17:30 to 10:29:39 UTC, 12 min
+      Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
+      Resolved: 2026-11-21 10:29:39 UTC
       End: p99 back at its baseline
       Summary: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
