@@ -9,6 +9,7 @@ import {
   seriesLabel,
 } from '../../detect/event/format.ts';
 import { ofEndedSeries, ofWorstSeries } from '../../detect/event/worst-series.ts';
+import { seriesKey } from '../../series/series-key.ts';
 import type { Notice } from '../receivers/receiver.ts';
 import { causeFacts } from './cause-facts.ts';
 import type { Fact } from './fact.ts';
@@ -130,8 +131,11 @@ function extentFacts(event: AnomalyEvent): Fact[] {
   const more = (scope?.affected ?? 0) - 1 - others.length;
   const rest = more > 0 ? `; ${more} more` : '';
   const label = scope === undefined ? 'Series' : 'First series';
+  // The worst one is named with its measurement.
+  const [worst] = members;
+  const isNamed = worst !== undefined && seriesKey(worst) === seriesKey(event);
   return [
-    ...(series === '' ? [] : [{ label, text: series }]),
+    ...(series === '' || isNamed ? [] : [{ label, text: series }]),
     ...(parts.length === 0 ? [] : [{ label: 'How far', text: parts.join('; ') }]),
     ...(others.length === 0
       ? []

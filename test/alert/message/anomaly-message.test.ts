@@ -20,7 +20,6 @@ describe('the message', () => {
       What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -46,7 +45,6 @@ describe('the message', () => {
       What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -74,7 +72,6 @@ describe('the message', () => {
       Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
@@ -102,7 +99,6 @@ describe('the message', () => {
       Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
-      First series: ranker; version 2026-11-01, request type search, region eu-west-1
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)

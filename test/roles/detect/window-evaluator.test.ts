@@ -247,7 +247,7 @@ describe('WindowEvaluator', () => {
       ]);
     }
     expect(emitted[0]?.summary).toContain(
-      'more large requests (by batch_size) explain 100 % of it',
+      'more large requests (by batch_size) explain 100 % of the rise',
     );
     expect(tables.events).toEqual(emitted);
   });
