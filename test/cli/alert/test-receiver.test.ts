@@ -135,7 +135,7 @@ describe('tailmark alert test, of a receiver that works', () => {
       mailOf(server, { to: ['root@localhost', 'gone@mailhost'] }),
     );
     expect(out).toContain(
-      'warn  on-call opening: accepted: 250 2.0.0 queued as Q1; refused for gone@mailhost (550 unknown)\n      Correct to: ',
+      'warn  on-call opening: accepted: 250 2.0.0 queued as Q1; refused for gone@mailhost (550 unknown); accepted for root@localhost\n      Correct to: ',
     );
     expect(exitCode).toBe(0);
   });
