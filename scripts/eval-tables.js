@@ -6,7 +6,14 @@ import { betweenMarks, wrapped } from './between-marks.js';
 export const evalPages = {
   'docs/explained/evaluation.md': ['eval-false-pages', 'eval-faults', 'eval-releases'],
   'docs/explained/evaluation-fleet.md': [
-    ...['eval-kinds', 'eval-drift', 'eval-incidents', 'eval-real', 'eval-nab'],
+    ...[
+      'eval-kinds',
+      'eval-drift',
+      'eval-incidents',
+      'eval-second-faults',
+      'eval-real',
+      'eval-nab',
+    ],
   ],
   'docs/explained/verdict.md': ['eval-verdict'],
   'docs/explained/comparison.md': ['eval-compare'],

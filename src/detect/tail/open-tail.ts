@@ -65,7 +65,7 @@ const tuned = {
   /** Growth of the ratio since the last event that needs an update. */
   materialGrowth: 1.5,
   /** Clear windows after which it is over once it has surely recovered; else all that `policy` asks for. */
-  sureClearWindows: 6,
+  sureClearWindows: 3,
   /** Share of the excess that a new culprit must explain, in two windows in a row. */
   materialShare: 0.5,
 } as const;

@@ -68,6 +68,21 @@ describe('AnomalyLifecycle', () => {
     expect([life.ended, life.lifecycle.isOpen]).toEqual([['recovered'], false]);
   });
 
+  it('has ended where its clear windows began, and not where it is the baseline now', () => {
+    const open = new OpenAnomaly(anomalyFixture(), options, true, {
+      clearWindows: 3,
+      decayedMs: 1,
+    });
+    open.start(startMs);
+    open.count(startMs, true);
+    for (const n of [1, 2, 3]) open.count(startMs + n * windowMs, false);
+    const ended = (resolution: Resolution) => open.resolve(resolution, '', startMs).ended_at;
+    expect(ended('recovered')).toBe(iso(startMs + windowMs));
+    expect(ended('rebaselined')).toBeNull();
+    open.count(startMs + 4 * windowMs, true);
+    expect(ended('no_traffic')).toBe(iso(startMs + 5 * windowMs));
+  });
+
   it('needs twice as many clear windows the second time within an hour', () => {
     const life = new Life();
     const needed = options.resolve_windows;

@@ -30,6 +30,15 @@ it('doubles the time to decay for each anomaly that decayed on the last day', ()
   expect(policyAfter([], [now - 24 * hourMs], now).decayedMs).toBe(hourMs);
 });
 
+it('counts only anomalies that blame the same stage', () => {
+  const history = new FlapHistory();
+  history.opened(hourMs, 'features');
+  history.decayed(hourMs, 'features');
+  const policyOf = (stage: string) => history.resolvePolicy(hourMs + 60_000, detect, stage);
+  expect(policyOf('features')).toEqual({ clearWindows: 6, decayedMs: 2 * hourMs });
+  expect(policyOf('queue')).toEqual({ clearWindows: 3, decayedMs: hourMs });
+});
+
 it('forgets anomalies of windows that are evaluated again', () => {
   const history = new FlapHistory();
   history.opened(hourMs);
