@@ -13,6 +13,11 @@ const minHours = 20;
 /** Share of the variance between hours that two waves, of a day and of half a day, must explain. */
 const minWaveShare = 3 / 4;
 const waves = [1, 2] as const;
+/**
+ * Logarithm of the factor by which a baseline may be faster than is usual at its time of day: chance of an hour
+ * is less, and evidence for the least effect (1.3) does not grow by it.
+ */
+const logUsualSlack = Math.log(1.08);
 
 /** Ratios between the durations of two times of day, by quantile. */
 export class DiurnalRatios {
@@ -81,6 +86,24 @@ export class DiurnalProfile {
       return day === undefined ? 0 : valueAt(day, toMs) - valueAt(day, fromMs);
     });
     return logRatios.some((each) => each !== 0) ? new DiurnalRatios(logRatios) : undefined;
+  }
+
+  /**
+   * Ratios that raise a baseline to what was usual at its time on the days before, less some slack; undefined
+   * where it is not faster than that. The hour that a baseline ends in is not yet learnt today.
+   */
+  raisedToUsual(toMs: number, digest: TDigest): DiurnalRatios | undefined {
+    const from = wrapped(hourOf(toMs) + 1) * points.length;
+    let isRaised = false;
+    const logRatios = points.map((q, i) => {
+      const usual = this.#logMs[from + i] as number;
+      const logMs = Math.log(Math.max(digest.quantile(q), Number.MIN_VALUE));
+      const logRatio = usual - logUsualSlack - logMs;
+      if (!(logRatio > 0)) return 0;
+      isRaised = true;
+      return logRatio;
+    });
+    return isRaised ? new DiurnalRatios(logRatios) : undefined;
   }
 
   serialize(state: StateArchive): void {
