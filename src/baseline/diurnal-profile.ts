@@ -14,10 +14,12 @@ const minHours = 20;
 const minWaveShare = 3 / 4;
 const waves = [1, 2] as const;
 /**
- * Logarithm of the factor by which a baseline may be faster than is usual at its time of day: chance of an hour
- * is less, and evidence for the least effect (1.3) does not grow by it.
+ * Logarithm of the factor by which a baseline may be faster than usual: chance of an hour is less, and
+ * evidence for the least effect (1.3) does not grow by it.
  */
 const logUsualSlack = Math.log(1.08);
+/** Part of the hours that are faster than the usual level: nights, and a better spell of today. */
+const usualPart = 1 / 4;
 
 /** Ratios between the durations of two times of day, by quantile. */
 export class DiurnalRatios {
@@ -89,21 +91,29 @@ export class DiurnalProfile {
   }
 
   /**
-   * Ratios that raise a baseline to what was usual at its time on the days before, less some slack; undefined
-   * where it is not faster than that. The hour that a baseline ends in is not yet learnt today.
+   * Ratios that raise a baseline to what is usual, at its hour and over the day, less some slack; undefined
+   * where it is not faster than that. The hour that a baseline ends in is not yet learnt today. A point alone
+   * is not raised: it lies between the requests of two paths.
    */
   raisedToUsual(toMs: number, digest: TDigest): DiurnalRatios | undefined {
     const from = wrapped(hourOf(toMs) + 1) * points.length;
-    let isRaised = false;
-    const logRatios = points.map((q, i) => {
-      const usual = this.#logMs[from + i] as number;
+    const faster = points.map((q, i) => {
+      const usual = Math.min(this.#logMs[from + i] as number, this.#usualAt(i));
       const logMs = Math.log(Math.max(digest.quantile(q), Number.MIN_VALUE));
-      const logRatio = usual - logUsualSlack - logMs;
-      if (!(logRatio > 0)) return 0;
-      isRaised = true;
-      return logRatio;
+      return Number.isNaN(usual) ? 0 : Math.max(0, usual - logUsualSlack - logMs);
     });
-    return isRaised ? new DiurnalRatios(logRatios) : undefined;
+    const logRatios = faster.map((each, i) =>
+      Math.min(each, Math.max(faster[i - 1] ?? 0, faster[i + 1] ?? 0)),
+    );
+    return logRatios.some((each) => each > 0) ? new DiurnalRatios(logRatios) : undefined;
+  }
+
+  /** Value of a point that a quarter of the hours are below; NaN while too few are known. */
+  #usualAt(point: number): number {
+    const known = this.#logMs.filter((logMs, i) => i % points.length === point && logMs > -1e9);
+    return known.length < minHours
+      ? Number.NaN
+      : (known.sort()[Math.floor(usualPart * known.length)] as number);
   }
 
   serialize(state: StateArchive): void {
