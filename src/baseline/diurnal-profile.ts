@@ -13,6 +13,13 @@ const minHours = 20;
 /** Share of the variance between hours that two waves, of a day and of half a day, must explain. */
 const minWaveShare = 3 / 4;
 const waves = [1, 2] as const;
+/**
+ * Logarithm of the factor by which a baseline may be faster than usual: chance of an hour is less, and
+ * evidence for the least effect (1.3) does not grow by it.
+ */
+const logUsualSlack = Math.log(1.08);
+/** Part of the hours that are faster than the usual level: nights, and a better spell of today. */
+const usualPart = 1 / 4;
 
 /** Ratios between the durations of two times of day, by quantile. */
 export class DiurnalRatios {
@@ -81,6 +88,32 @@ export class DiurnalProfile {
       return day === undefined ? 0 : valueAt(day, toMs) - valueAt(day, fromMs);
     });
     return logRatios.some((each) => each !== 0) ? new DiurnalRatios(logRatios) : undefined;
+  }
+
+  /**
+   * Ratios that raise a baseline to what is usual, at its hour and over the day, less some slack; undefined
+   * where it is not faster than that. The hour that a baseline ends in is not yet learnt today. A point alone
+   * is not raised: it lies between the requests of two paths.
+   */
+  raisedToUsual(toMs: number, digest: TDigest): DiurnalRatios | undefined {
+    const from = wrapped(hourOf(toMs) + 1) * points.length;
+    const faster = points.map((q, i) => {
+      const usual = Math.min(this.#logMs[from + i] as number, this.#usualAt(i));
+      const logMs = Math.log(Math.max(digest.quantile(q), Number.MIN_VALUE));
+      return Number.isNaN(usual) ? 0 : Math.max(0, usual - logUsualSlack - logMs);
+    });
+    const logRatios = faster.map((each, i) =>
+      Math.min(each, Math.max(faster[i - 1] ?? 0, faster[i + 1] ?? 0)),
+    );
+    return logRatios.some((each) => each > 0) ? new DiurnalRatios(logRatios) : undefined;
+  }
+
+  /** Value of a point that a quarter of the hours are below; NaN while too few are known. */
+  #usualAt(point: number): number {
+    const known = this.#logMs.filter((logMs, i) => i % points.length === point && logMs > -1e9);
+    return known.length < minHours
+      ? Number.NaN
+      : (known.sort()[Math.floor(usualPart * known.length)] as number);
   }
 
   serialize(state: StateArchive): void {

@@ -23,6 +23,9 @@ interface Block {
  * Baseline of one stage of one series. Windows go in, in order; a merged reference comes out, as of its last
  * renewal.
  *
+ * A better hour does not make an anomaly of what is usual: the reference is at most a little faster than this
+ * time of the day was on the days before. A level becomes usual within days.
+ *
  * While no window is learnt, during an incident, it can follow the day: by how much durations changed by then
  * on the days before.
  *
@@ -91,8 +94,10 @@ export class StageBaseline {
     const first = this.#blocks[0];
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
+    const own = this.#digest();
+    const raised = this.#day.raisedToUsual(last.lastEndMs, own);
     this.#reference = {
-      digest: this.#digest(),
+      digest: raised?.applyTo(own) ?? own,
       windows: this.#windows,
       fromMs: first.startMs,
       toMs: last.lastEndMs,

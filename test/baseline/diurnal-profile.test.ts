@@ -47,6 +47,22 @@ describe('DiurnalProfile', () => {
     expect(profile.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
   });
 
+  it('raises a faster baseline to what was usual at its hour, less some slack, and no other', () => {
+    // Three days at one level; the hour from three to four o'clock was never known.
+    const hours = Array.from({ length: 72 }, (_, hour) => hour).filter((hour) => hour % 24 !== 4);
+    const profile = learnt(() => 2, hours);
+    const raisedAt = (hour: number, times: number) =>
+      profile.raisedToUsual(hour * hourMs, digestOf(2, times));
+    const raised = raisedAt(80.5, 0.5);
+    for (const q of quantiles) expect(raised?.ratioAt(q)).toBeCloseTo(2 / 1.08, 2);
+    expect(raised?.applyTo(digestOf(2, 0.5)).quantile(0.95)).toBeCloseTo(1900 / 1.08, -1);
+    for (const times of [0.95, 1, 2]) expect(raisedAt(80.5, times)).toBeUndefined();
+    expect(raisedAt(75.5, 0.5)).toBeUndefined();
+    // A level that has come on four days is usual.
+    for (let hour = 72; hour < 168; hour++) profile.learn(hour * hourMs, digestOf(2, 0.5));
+    expect(raisedAt(174.5, 0.5)).toBeUndefined();
+  });
+
   it('interpolates between two hours', () => {
     const wave = waveOf(4);
     const half = learnt(wave, day)

@@ -17,7 +17,7 @@ import { EvidenceWeights } from './evidence/evidence-weights.ts';
 import { type FaultTemplate, faultTemplates, slowPathFault } from './evidence/fault-templates.ts';
 import { WindowScores } from './evidence/window-scores.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
-import { TailCounts, type TailSums } from './tail-counts.ts';
+import { countedOptions, TailCounts, type TailSums } from './tail-counts.ts';
 
 const memory = Arena.shared();
 
@@ -47,10 +47,6 @@ const tuned = {
   risingWindows: 6,
   /** Part of the windows since evidence began in which the effect must show, more than by chance. */
   leastShownPart: 1 / 2,
-  /** Part of the baseline's time that windows with requests fill: below, windows are usually apart. */
-  sparseFill: 1 / 2,
-  /** Usual distances of such windows that are no gap between two of them. */
-  sparseDistances: 2,
   /** Dispersion from which windows count as overdispersed. */
   overdispersedFrom: 4,
 } as const;
@@ -445,16 +441,6 @@ export class ShiftTest {
     if (!isWhole) return isEnough && isLasting;
     return isLasting || (isEnough && score >= tuned.certainFactor * level);
   }
-}
-
-/** Counts windows of a run over the usual pauses between requests: a gap is longer than these. */
-function countedOptions(
-  { windows, fromMs, toMs }: StageReference,
-  { quantiles, window }: DetectOptions,
-): Pick<DetectOptions, 'quantiles' | 'window'> {
-  const distanceMs = (toMs - fromMs) / windows;
-  const isSparse = distanceMs * tuned.sparseFill > window;
-  return { quantiles, window: isSparse ? tuned.sparseDistances * distanceMs : window };
 }
 
 /**

@@ -1,4 +1,5 @@
 import { durationKernel } from '../../baseline/durations/duration-kernel.ts';
+import type { StageReference } from '../../baseline/series-reference.ts';
 import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
@@ -11,6 +12,11 @@ const memory = Arena.shared();
 const minInTail = 1;
 const minExceedances = 5;
 
+/**
+ * Part of the baseline's time that windows with requests fill, below which they are usually apart; and usual
+ * distances of two such windows that are no gap between them.
+ */
+const sparse = { fill: 1 / 2, distances: 2 } as const;
 /** Windows kept: a run, and the one before. */
 const kept = longestRun + 1;
 /** Fields of a window, in doubles. They are cumulative: counts of a run are a difference of two windows. */
@@ -200,4 +206,14 @@ function widthOf({ quantiles }: CountedQuantiles): number {
 /** First field of a quantile in a window. */
 function fromOf(quantile: number): number {
   return FIRST_QUANTILE + perQuantile * quantile;
+}
+
+/** Counts windows of a run over the usual pauses between requests: a gap is longer than these. */
+export function countedOptions(
+  { windows, fromMs, toMs }: StageReference,
+  { quantiles, window }: DetectOptions,
+): Pick<DetectOptions, 'quantiles' | 'window'> {
+  const distanceMs = (toMs - fromMs) / windows;
+  const isSparse = distanceMs * sparse.fill > window;
+  return { quantiles, window: isSparse ? sparse.distances * distanceMs : window };
 }
