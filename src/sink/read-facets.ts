@@ -23,7 +23,7 @@ export interface BandQuantile {
 }
 
 /** Selects the requests: facets are stored by the minute, for a whole model or a version of it ('': any). */
-export interface FacetsQuery {
+export interface AskedFacets {
   readonly model: string;
   readonly version: string;
   /** Whole minutes. */
@@ -45,7 +45,7 @@ export interface StoredFacet extends Pick<FacetValue, 'facet' | 'value'> {
   readonly high_ms: readonly number[];
 }
 
-export function facetParameters({ facets, levels, ...query }: FacetsQuery) {
+export function facetParameters({ facets, levels, ...query }: AskedFacets) {
   return { ...query, facets: [...facets], levels: [...levels], limit: mostFacetValues };
 }
 
@@ -66,7 +66,7 @@ export function facetValueOf(row: StoredFacet, levels: readonly number[]): Facet
 /** Reads the requests of a model by the values of facets. */
 export async function readFacets(
   client: ClickHouseClient,
-  query: FacetsQuery,
+  query: AskedFacets,
 ): Promise<FacetValue[]> {
   const rows = await readRows<StoredFacet>(client, 'view_facets', facetParameters(query));
   return rows.map((row) => facetValueOf(row, query.levels));

@@ -18,7 +18,7 @@ import { compareView } from '../../../views/comparison/compare.ts';
 import { compositionView } from '../../../views/composition.ts';
 import { densityView } from '../../../views/density.ts';
 import { facetsView } from '../../../views/facets.ts';
-import { modelsView } from '../../../views/models.ts';
+import { modelsView } from '../../../views/models/models.ts';
 import { pipelineView } from '../../../views/pipeline/pipeline.ts';
 import { releasesView } from '../../../views/releases.ts';
 import { requestsView } from '../../../views/requests.ts';

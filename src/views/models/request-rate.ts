@@ -1,4 +1,4 @@
-import { stepsOf, type TimeRange } from './time-range.ts';
+import { stepsOf, type TimeRange } from '../time-range.ts';
 
 /** Requests of a model in the windows of a range. */
 export interface CountedRequests {

@@ -1,5 +1,5 @@
-import type { Config } from '../config/schema.ts';
-import type { ModelRow } from './answers/models.ts';
+import type { Config } from '../../config/schema.ts';
+import type { ModelRow } from '../answers/models.ts';
 
 export type Objectives = Config['detect']['slos'];
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { completeEnd, requestRate } from '../../src/views/request-rate.ts';
-import type { TimeRange } from '../../src/views/time-range.ts';
+import { completeEnd, requestRate } from '../../../src/views/models/request-rate.ts';
+import type { TimeRange } from '../../../src/views/time-range.ts';
 
 /** Six hours of steps of 10 minutes, from minutes. */
 const sixHours: TimeRange = {

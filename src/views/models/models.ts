@@ -1,19 +1,19 @@
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { readRows } from '../sink/read-query.ts';
-import { coarsePart, windowSeconds } from '../sink/read-tails.ts';
-import type { ModelsAnswer } from './answers/models.ts';
-import { baselineSlots } from './baseline-slots.ts';
+import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { readRows } from '../../sink/read-query.ts';
+import { coarsePart, windowSeconds } from '../../sink/read-tails.ts';
+import type { ModelsAnswer } from '../answers/models.ts';
+import { baselineSlots } from '../baseline-slots.ts';
+import { answeredRange, parametersOf, type Question } from '../question.ts';
+import { unknownNames } from '../unknown-name.ts';
+import { viewRows } from '../view-rows.ts';
+import { windowsOf } from '../window-states.ts';
 import {
   type Objectives,
   objectiveOf,
   objectiveParameters,
   orderedObjectives,
 } from './objectives.ts';
-import { answeredRange, parametersOf, type Question } from './question.ts';
 import { completeEnd, type RequestRate, requestRate } from './request-rate.ts';
-import { unknownNames } from './unknown-name.ts';
-import { viewRows } from './view-rows.ts';
-import { windowsOf } from './window-states.ts';
 
 export interface ModelsQuestion extends Question {
   readonly objectives: Objectives;
