@@ -16,19 +16,16 @@ import { type DetectOptions, longestRun, quarantineWindows } from '../options/de
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { shownWindows } from './effect-counts.ts';
 import { besideVerdict, leadingVerdict } from './leading-stage.ts';
 import { measure, type OpenEventInput, openEvent } from './open-event.ts';
 import type { OpenTail } from './open-tail.ts';
 import { OpenTails } from './open-tails.ts';
+import { presentWindows } from './present-windows.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
 import { stageLead } from './tail-lead.ts';
-
-/** Factor of `min_requests` for the windows over which an update measures the present. */
-const presentRequests = 3;
 
 /**
  * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order of
@@ -312,7 +309,7 @@ export class SeriesDetector implements AnomalyOwner {
     if (isMixed && current?.stage === totalStage) return undefined;
     if (current === undefined || !open.mayUpdate(current.stage, !isAlone)) return undefined;
     const q = newLead?.q ?? lead.quantile;
-    const recent = this.#presentWindows(open, current.stage);
+    const recent = presentWindows(this.#recent, open, current.stage, this.#options);
     const verdict = this.#tests.byStage.get(current.stage)?.over(current, q, recent.length);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
@@ -323,20 +320,6 @@ export class SeriesDetector implements AnomalyOwner {
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
     const baselineFactor = this.#baselineFactor(verdict.stage, q);
     return open.change(measured, summary, stages, baselineFactor);
-  }
-
-  /** The last windows of an anomaly that have a stage: six, or more where these hold few requests. */
-  #presentWindows(open: OpenTail, stage: string): SeriesWindow[] {
-    const all = this.#recent.filter(
-      ({ windowStartMs, stages }) => windowStartMs >= open.startedAtMs && stages.has(stage),
-    );
-    const least = presentRequests * this.#options.min_requests;
-    let requests = 0;
-    const from = all.findLastIndex(({ stages }, i) => {
-      requests += stages.get(stage)?.requests ?? 0;
-      return all.length - i >= shownWindows && requests >= least;
-    });
-    return all.slice(Math.max(0, from));
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
