@@ -17,10 +17,9 @@ import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
 import { besideVerdict, leadingVerdict } from './leading-stage.ts';
-import { measure, type OpenEventInput, openEvent } from './open-event.ts';
+import { measure, type OpenEventInput, openEvent, presentWindows } from './open-event.ts';
 import type { OpenTail } from './open-tail.ts';
 import { OpenTails } from './open-tails.ts';
-import { presentWindows } from './present-windows.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
@@ -28,8 +27,8 @@ import { StageTests } from './stage-tests.ts';
 import { stageLead } from './tail-lead.ts';
 
 /**
- * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order of
- * their start, one step each.
+ * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order
+ * of their start, one step each.
  */
 export class SeriesDetector implements AnomalyOwner {
   readonly series: Series;
@@ -309,7 +308,7 @@ export class SeriesDetector implements AnomalyOwner {
     if (isMixed && current?.stage === totalStage) return undefined;
     if (current === undefined || !open.mayUpdate(current.stage, !isAlone)) return undefined;
     const q = newLead?.q ?? lead.quantile;
-    const recent = presentWindows(this.#recent, open, current.stage, this.#options);
+    const recent = presentWindows(this.#recent, open.startedAtMs, current.stage, this.#options);
     const verdict = this.#tests.byStage.get(current.stage)?.over(current, q, recent.length);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
