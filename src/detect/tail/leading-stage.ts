@@ -24,8 +24,8 @@ export function leadingVerdict(verdicts: readonly ShiftVerdict[]): ShiftVerdict 
 }
 
 /**
- * Returns the verdict that opens a second anomaly beside open ones: the most significant stage's of those that none
- * of them explains. The total shows all causes together, so it does not lead.
+ * Returns the verdict that opens a second anomaly beside open ones: the most significant stage's of those
+ * that none of them explains. The total shows all causes together, so it does not lead.
  */
 export function besideVerdict(
   verdicts: readonly ShiftVerdict[],

@@ -11,8 +11,9 @@ import type { ShiftVerdict } from './shift-verdict.ts';
 type TailLifecycle = AnomalyLifecycle<OpenTail>;
 
 /**
- * Open anomalies of a series, one a cause, each with a lifecycle of its own. A stage is explained by an anomaly that
- * began with it: queues build up behind a slow stage. One that gets slow later has a cause of its own.
+ * Open anomalies of a series, one a cause, each with a lifecycle of its own. A stage is explained by an
+ * anomaly that began with it: queues build up behind a slow stage. One that gets slow later has a cause of
+ * its own.
  */
 export class OpenTails {
   readonly #options: DetectOptions;

@@ -12,34 +12,24 @@ import { anomalySummary } from '../event/anomaly-summary.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import type { AnomalyLifecycle, Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
-import {
-  type DetectOptions,
-  longestRun,
-  pauseFactor,
-  quarantineWindows,
-} from '../options/detect-options.ts';
+import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import type { StepContext } from '../step/detector-step.ts';
-import { shownWindows } from './effect-counts.ts';
 import { besideVerdict, leadingVerdict } from './leading-stage.ts';
-import { measure, type OpenEventInput, openEvent } from './open-event.ts';
+import { measure, type OpenEventInput, openEvent, presentWindows } from './open-event.ts';
 import type { OpenTail } from './open-tail.ts';
 import { OpenTails } from './open-tails.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
+import { usualPauseMs } from './tail-counts.ts';
 import { stageLead } from './tail-lead.ts';
 
-/** Factor of `min_requests` for the windows over which an update measures the present. */
-const presentRequests = 3;
-
-const dayMs = 86_400_000;
-
 /**
- * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order of
- * their start, one step each.
+ * Detector of one series: its baseline, its tests and its open anomalies, one a cause. Windows come in order
+ * of their start, one step each.
  */
 export class SeriesDetector implements AnomalyOwner {
   readonly series: Series;
@@ -322,7 +312,7 @@ export class SeriesDetector implements AnomalyOwner {
     if (isMixed && current?.stage === totalStage) return undefined;
     if (current === undefined || !open.mayUpdate(current.stage, !isAlone)) return undefined;
     const q = newLead?.q ?? lead.quantile;
-    const recent = this.#presentWindows(open, current.stage);
+    const recent = presentWindows(this.#recent, open.startedAtMs, current.stage, this.#options);
     const verdict = this.#tests.byStage.get(current.stage)?.over(current, q, recent.length);
     if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
@@ -335,27 +325,8 @@ export class SeriesDetector implements AnomalyOwner {
     return open.change(measured, summary, stages, baselineFactor);
   }
 
-  /** The last windows of an anomaly that have a stage: six, or more where these hold few requests. */
-  #presentWindows(open: OpenTail, stage: string): SeriesWindow[] {
-    const all = this.#recent.filter(
-      ({ windowStartMs, stages }) => windowStartMs >= open.startedAtMs && stages.has(stage),
-    );
-    const least = presentRequests * this.#options.min_requests;
-    let requests = 0;
-    const from = all.findLastIndex(({ stages }, i) => {
-      requests += stages.get(stage)?.requests ?? 0;
-      return all.length - i >= shownWindows && requests >= least;
-    });
-    return all.slice(Math.max(0, from));
-  }
-
-  /** Pause after which a stage has no traffic, a day at most; 0 where that is not known. */
   #usualPauseMs(stage: string): number {
-    const reference = this.baseline(stage);
-    if (reference === undefined) return 0;
-    const spanMs = reference.toMs - reference.fromMs;
-    const requests = pauseFactor * this.#options.min_requests;
-    return Math.min(dayMs, (requests * spanMs) / reference.digest.count);
+    return usualPauseMs(this.baseline(stage), this.#options);
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */

@@ -3,7 +3,7 @@ import type { StageReference } from '../../baseline/series-reference.ts';
 import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import { type DetectOptions, longestRun } from '../options/detect-options.ts';
+import { type DetectOptions, longestRun, pauseFactor } from '../options/detect-options.ts';
 import type { TailThreshold } from './tail-threshold.ts';
 
 const memory = Arena.shared();
@@ -17,6 +17,7 @@ const minExceedances = 5;
  * distances of two such windows that are no gap between them.
  */
 const sparse = { fill: 1 / 2, distances: 2 } as const;
+const dayMs = 86_400_000;
 /** Windows kept: a run, and the one before. */
 const kept = longestRun + 1;
 /** Fields of a window, in doubles. They are cumulative: counts of a run are a difference of two windows. */
@@ -216,4 +217,14 @@ export function countedOptions(
   const distanceMs = (toMs - fromMs) / windows;
   const isSparse = distanceMs * sparse.fill > window;
   return { quantiles, window: isSparse ? sparse.distances * distanceMs : window };
+}
+
+/** Pause after which a stage has no traffic, a day at most; 0 where that is not known. */
+export function usualPauseMs(
+  reference: StageReference | undefined,
+  { min_requests }: Pick<DetectOptions, 'min_requests'>,
+): number {
+  if (reference === undefined) return 0;
+  const spanMs = reference.toMs - reference.fromMs;
+  return Math.min(dayMs, (pauseFactor * min_requests * spanMs) / reference.digest.count);
 }

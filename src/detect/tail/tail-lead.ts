@@ -14,8 +14,8 @@ export const noLead = {
 };
 
 /**
- * Stage and quantile by which an anomaly is followed, its baseline, and how many requests were slow when that was
- * measured, and how much slower than the baseline.
+ * Stage and quantile by which an anomaly is followed, its baseline, how many requests were slow when that
+ * was measured, and how much slower than the baseline.
  */
 export type TailLead = Readonly<typeof noLead>;
 

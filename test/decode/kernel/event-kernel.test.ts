@@ -16,7 +16,7 @@ function taught(event: string, options: Parameters<typeof testDecoder>[0] = {}) 
 }
 
 function batchSizesOf(outcomes: readonly Outcome[]): unknown[] {
-  return outcomes.map((outcome) => 'event' in outcome && outcome.event.batchSize);
+  return outcomes.map((outcome) => 'event' in outcome && outcome.event.batch_size);
 }
 
 describe('the kernel', () => {

@@ -418,37 +418,6 @@ describe('OpenTail', () => {
     expect(resolve(open, 'recovered', 240_000, 60).ended_at).toBe('1970-01-01T00:01:00.000Z');
   });
 
-  it('keeps the worst beside what it measures now', () => {
-    const open = anomaly({ ratio: 2, severity: 'warning' });
-    const peaks = [4, 6, 3].map((ratio, i) => {
-      const severity = i === 2 ? 'critical' : 'warning';
-      const grown = anomalyFixture({ ratio, severity });
-      const event = updateAt(open, (5 + 15 * i) * minuteMs, grown);
-      return [event?.ratio, event?.peak?.ratio];
-    });
-    expect(peaks).toEqual([
-      [4, 4],
-      [6, 6],
-      [3, 6],
-    ]);
-  });
-
-  it('follows the stage to blame while the total has a second cause', () => {
-    const open = anomaly();
-    const { evidence } = anomalyFixture();
-    const counts = { requests: 1_000, exceedances: 500, dispersion: 1, windows: 1 };
-    const lead = { stage: 'features', quantile: 0.99, baselineMs: 30, ratio: 4, ...counts };
-    open.follow(lead, 1);
-    expect([evidence.measured_stage, open.lead.stage, open.baselineMs]).toEqual([
-      'total',
-      'features',
-      30,
-    ]);
-    expect(observe(open, 0, stage(100))).toBe('anomalous');
-    const calm = { ...stage(20), digest: TDigest.fromValues(Array(1_000).fill(20)) };
-    expect(observe(open, 10_000, calm)).toBe('clear');
-  });
-
   it('gives the reason for its end in its last event', () => {
     const at = openedMs + minuteMs;
     const subject = 'p99 of ranker (search, eu-west-1)';

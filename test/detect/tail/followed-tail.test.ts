@@ -1,0 +1,46 @@
+import { expect, it } from 'vitest';
+import { OpenTail } from '../../../src/detect/tail/open-tail.ts';
+import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+import { anomalyFixture } from '../anomaly-fixture.ts';
+
+const options = detectOptions();
+
+/** A window of 1000 requests with a stage of the same duration each. */
+function window(ms: number) {
+  const counts = { requests: 1_000, errors: 0, timeouts: 0, cancelled: 0 };
+  const bands = { bands: [], amounts: [] };
+  const digest = TDigest.fromValues(Array(1_000).fill(ms));
+  return { stage: '', ...counts, sumMs: 0, minMs: 0, maxMs: 0, digest, bands, bandsMs: bands };
+}
+
+it('follows the stage to blame while the total has a second cause', () => {
+  const policy = { clearWindows: 3, decayedMs: 3_600_000 };
+  const open = new OpenTail(anomalyFixture(), options, true, policy);
+  open.start(0);
+  expect([open.lead.stage, open.baselineMs]).toEqual(['total', 121]);
+  const counts = { requests: 1_000, exceedances: 500, dispersion: 1, windows: 1 };
+  open.follow({ stage: 'features', quantile: 0.99, baselineMs: 30, ratio: 4, ...counts }, 1);
+  expect([open.lead.stage, open.baselineMs]).toEqual(['features', 30]);
+  expect([open.observe(0, window(100)), open.observe(10_000, window(20))]).toEqual([true, false]);
+});
+
+it('keeps the worst beside what it measures now', () => {
+  const policy = { clearWindows: 3, decayedMs: 3_600_000 };
+  const opened = anomalyFixture({ ratio: 2, severity: 'warning' });
+  const open = new OpenTail(opened, options, true, policy);
+  open.start(0);
+  const peaks = [4, 3].map((ratio) => {
+    const now = anomalyFixture({ ratio, severity: 'critical', affected_share: 0.1 });
+    const at = '2026-11-01T12:00:00.000Z';
+    const peak = { observed_ms: now.observed_ms, ratio, at };
+    const measured = { ...now, affected_share: 0.1, measured_at: at, peak };
+    const changed = open.change(measured, '', ['total', now.stage]);
+    if (changed !== undefined) open.update({ ...changed, severity: 'warning' }, 0);
+    return [changed?.ratio, changed?.peak?.ratio];
+  });
+  expect(peaks).toEqual([
+    [4, 4],
+    [3, 4],
+  ]);
+});
