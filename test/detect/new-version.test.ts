@@ -69,7 +69,7 @@ describe('a version that is new', () => {
     expect(ratio).toBeGreaterThan(2.3);
     expect(baseline_ms).toBeLessThan(100);
     expect(summary).toMatch(
-      /^p9[59] of ranker \(v2, eu\) is \d+ ms, .*x the baseline of version v1 \(\d+ ms\); forward/,
+      /^p9[59] of ranker \(v2, eu\) is \d+ ms, .*x the baseline of version v1 \([\d.]+ ms\); in the slowest 1 % forward rose/,
     );
   });
 

@@ -74,7 +74,8 @@ describe('commit metadata', () => {
     ).toBe(
       '{"v":"tailmark/3","logId":"c/t","leaderEpoch":4,"watermarkMs":5,"intent":{"endOffset":20,"nowMs":7,"settings":{' +
         '"dimensions":["model","region","cold_start"],"facets":["host","cache_hit","batch_size",' +
-        '"request_bytes","input_tokens","concurrency"],"allowedLatenessMs":3600000,' +
+        '"request_bytes","input_tokens","concurrency","response_bytes","output_tokens","queue_depth"],' +
+        '"allowedLatenessMs":3600000,' +
         '"maxFutureMs":300000,"graceMs":2000,"maxCells":50000,"maxMessageBytes":16777216,' +
         '"maxDurationMs":3600000,"maxDimensionBytes":256},"counts":{"firstTimestampMs":1,' +
         '"lastTimestampMs":2,"watermarkMs":77,"leaderEpoch":3,"records":10,"consumed":10,"aggregated":10,' +
