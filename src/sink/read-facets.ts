@@ -66,8 +66,8 @@ export function facetValueOf(row: StoredFacet, levels: readonly number[]): Facet
 /** Reads the requests of a model by the values of facets. */
 export async function readFacets(
   client: ClickHouseClient,
-  query: AskedFacets,
+  asked: AskedFacets,
 ): Promise<FacetValue[]> {
-  const rows = await readRows<StoredFacet>(client, 'view_facets', facetParameters(query));
-  return rows.map((row) => facetValueOf(row, query.levels));
+  const rows = await readRows<StoredFacet>(client, 'view_facets', facetParameters(asked));
+  return rows.map((row) => facetValueOf(row, asked.levels));
 }

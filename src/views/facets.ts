@@ -16,8 +16,8 @@ export interface FacetsQuestion extends Question {
 const minuteSeconds = 60;
 
 /**
- * Percentiles of a model's requests by host, by size and by whatever else is stored of them. Facets are stored by the
- * minute, by model and version: other filters do not apply.
+ * Percentiles of a model's requests by host, by size and by whatever else is stored of them. Facets are
+ * stored by the minute, by model and version: other filters do not apply.
  *
  * @throws UnknownName
  */

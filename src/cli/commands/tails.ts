@@ -49,9 +49,8 @@ Examples:
 Reads windows of 10 s, 1 min, 1 h or 1 day, depending on the length of the range. Extends the range
 to whole windows. The same in SQL: sql/queries/tails.sql.
 
---by takes a dimension of windows.dimensions, or a facet of windows.facets: a host, a size, a cache hit.
-Without --stage it is of whole requests. Percentiles by a facet are within 25 %
-(sql/queries/view_facets.sql); by a dimension they are as exact as any.
+--by takes a dimension, or a facet: a host, a size, a cache hit. It is of whole requests without
+--stage. By a facet percentiles are within 25 % (sql/queries/view_facets.sql).
 
 The last line counts windows that are final (cannot change), provisional (late events may still be
 merged) and open, from the ledger of kafka.group_id: docs/explained/windows.md. In SQL:

@@ -10,14 +10,13 @@ import type { DetectOptions } from '../options/detect-options.ts';
 import type { TestLevels } from '../options/page-budget.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import { burstWindows, peakScore } from '../score/peaks-over-threshold.ts';
-import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import { EffectCounts, shownWindows } from './effect-counts.ts';
 import { CusumBank, waitingWindows } from './evidence/cusum-bank.ts';
 import { EvidenceWeights } from './evidence/evidence-weights.ts';
 import { type FaultTemplate, faultTemplates, slowPathFault } from './evidence/fault-templates.ts';
 import { WindowScores } from './evidence/window-scores.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
-import { countedOptions, TailCounts, type TailSums } from './tail-counts.ts';
+import { countedOptions, logTailOf, TailCounts, type TailSums } from './tail-counts.ts';
 
 const memory = Arena.shared();
 
@@ -405,7 +404,8 @@ export class ShiftTest {
     if (learnt < Math.max(leastLearnt, 4 * Math.min(windows, shownWindows))) return false;
     const { requests } = shown;
     const mayBeChance = run >= burstWindows && score < tuned.certainFactor * level;
-    if (mayBeChance && !isImprobable(shown, evidence.dispersion(fault))) return false;
+    const isImprobable = logTailOf(shown, evidence.dispersion(fault)) <= -tuned.significantScore;
+    if (mayBeChance && !isImprobable) return false;
     if (run < burstWindows && !isWhole && score < tuned.burstFactor * level) return false;
     const doubt = Math.max(0, 1 - (score / level - 1) / (tuned.certainFactor - 1));
     const times = isWhole ? 1 : 1 + (tuned.manyFactor - 1) * doubt;
@@ -441,15 +441,6 @@ export class ShiftTest {
     if (!isWhole) return isEnough && isLasting;
     return isLasting || (isEnough && score >= tuned.certainFactor * level);
   }
-}
-
-/**
- * True where the exceedances of a page are improbable by themselves. Otherwise strong evidence of a small
- * shift could page through a few requests that are slow by chance.
- */
-function isImprobable({ requests, exceedances, expected }: TailSums, dispersion: number): boolean {
-  const logP = logExceedanceTail(exceedances, requests, expected / requests, dispersion);
-  return logP <= -tuned.significantScore;
 }
 
 /** Score to learn: 0 up to the recurring score of this time of day. */

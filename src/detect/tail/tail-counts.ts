@@ -4,6 +4,7 @@ import { Arena } from '../../memory/arena.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { type DetectOptions, longestRun, pauseFactor } from '../options/detect-options.ts';
+import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { TailThreshold } from './tail-threshold.ts';
 
 const memory = Arena.shared();
@@ -227,4 +228,15 @@ export function usualPauseMs(
   if (reference === undefined) return 0;
   const spanMs = reference.toMs - reference.fromMs;
   return Math.min(dayMs, (pauseFactor * min_requests * spanMs) / reference.digest.count);
+}
+
+/**
+ * Logarithm of the probability of so many exceedances by chance. A page's must be improbable by themselves:
+ * otherwise strong evidence of a small shift could page through a few requests that are slow by chance.
+ */
+export function logTailOf(
+  { requests, exceedances, expected }: TailSums,
+  dispersion: number,
+): number {
+  return logExceedanceTail(exceedances, requests, expected / requests, dispersion);
 }
