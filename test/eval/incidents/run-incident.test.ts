@@ -8,6 +8,9 @@ describe('runIncident', () => {
     const { emitted } = runIncident('independent', 201, 'tail ×5');
     expect(emitted.map(({ state, stage }) => [state, stage])).toEqual([
       ['opened', 'features'],
+      // Each is half as large again as all before: a minute's p99 varies more than that of five.
+      ['updated', 'features'],
+      ['updated', 'features'],
       ['updated', 'features'],
       ['resolved', 'features'],
     ]);
