@@ -153,6 +153,9 @@ describe('queries', () => {
           return (Math.floor(Date.now() / 10_000) - i) * 10;
         }),
         stepSeconds: 60,
+        beforeSeconds: Math.floor(Date.now() / 1000) - 7_200,
+        completeSeconds: Math.ceil(Date.now() / 1000) + 1,
+        stages: ['total'],
         facets: ['host'],
         blockSeconds: 600,
         whole: false,
