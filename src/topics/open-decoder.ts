@@ -60,5 +60,5 @@ function readerOf(
     return recordReaderOf({ format, framing: given.framing ?? 'none', lines });
   }
   invariant(schemas !== undefined, 'records with a schema id have a registry');
-  return recordReaderOf({ format, framing: 'confluent', schemas });
+  return recordReaderOf({ format, framing: 'confluent', schemas, message: given.message });
 }
