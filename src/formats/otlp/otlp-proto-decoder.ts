@@ -10,6 +10,7 @@ import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
 import { MessageView } from './message-view.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
+import { ParentFilter } from './parent-filter.ts';
 import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 import { SpanIds } from './span-ids.ts';
@@ -39,6 +40,7 @@ export class OtlpProtoDecoder implements EventDecoder {
   readonly #drafts: SpanDrafts;
   readonly #links = new SpanLinks();
   readonly #ids = new SpanIds();
+  readonly #filter = new ParentFilter();
   /** Kinds of calls that are events, by the places of their spans; undefined: not asked yet. */
   readonly #kinds: (CallKind | 'none' | undefined)[] = [];
   #resource: Resource;
@@ -109,7 +111,8 @@ export class OtlpProtoDecoder implements EventDecoder {
     const envelope = this.#envelope;
     const drafts = this.#drafts;
     this.#resourceNumber = -1;
-    const isLinked = this.#link(message);
+    // It is asked for with the first span that may be an event.
+    let isLinked: boolean | undefined;
     for (let place = 0; envelope.next(); place++) {
       const { start, end } = envelope;
       const { excess } = drafts;
@@ -125,7 +128,8 @@ export class OtlpProtoDecoder implements EventDecoder {
         continue;
       }
       let outcome = this.#make(message);
-      if (isLinked && outcome !== outcomes.skip && this.#links.hasChildren(place)) {
+      if (outcome !== outcomes.skip) isLinked ??= this.#link(message, place);
+      if (isLinked === true && outcome !== outcomes.skip && this.#links.hasChildren(place)) {
         if (this.#isOuter(message, place, outcome)) outcome = outcomes.skip;
         else outcome = this.#make(message);
       }
@@ -161,13 +165,33 @@ export class OtlpProtoDecoder implements EventDecoder {
     return isPlain ? this.#maker.make(message, this.#resource) : outcomes.doubt;
   }
 
-  /** Links the spans of a message. Returns false where none is below another one. */
-  #link(message: Buffer): boolean {
+  /** Links the spans of a message. Returns false where none is below another one. Leaves the envelope at `place`. */
+  #link(message: Buffer, place: number): boolean {
+    if (this.#hasRules || this.#envelope.spanCount < 2) return false;
+    const isLinked = this.#mayNest(message) && this.#linkAll(message);
+    this.#goTo(message, place);
+    return isLinked;
+  }
+
+  #mayNest(message: Buffer): boolean {
+    const envelope = this.#envelope;
+    const filter = this.#filter;
+    const { view, base } = this.#view;
+    filter.begin();
+    envelope.seek(0);
+    while (envelope.next()) {
+      if (!this.#ids.find(message, envelope.start, envelope.end)) return true;
+      filter.add(view, base, this.#ids);
+    }
+    return filter.mayNest();
+  }
+
+  #linkAll(message: Buffer): boolean {
     const envelope = this.#envelope;
     const links = this.#links;
     const { view, base } = this.#view;
-    if (this.#hasRules || envelope.spanCount < 2) return false;
     links.begin();
+    envelope.seek(0);
     while (envelope.next()) {
       const { start, end } = envelope;
       if (this.#ids.find(message, start, end)) links.addAt(view, base, this.#ids);
@@ -176,7 +200,6 @@ export class OtlpProtoDecoder implements EventDecoder {
         links.add('detail' in span ? noIds : span);
       }
     }
-    envelope.seek(0);
     this.#kinds.length = 0;
     return links.link();
   }
