@@ -20,13 +20,13 @@ import { SpanScanner } from './span-scanner.ts';
 const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 
 /**
- * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other is
- * none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts` decides
- * of any other.
+ * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other
+ * is none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts`
+ * decides of any other.
  *
- * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected, and
- * none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A request
- * without spans is valid and holds nothing.
+ * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected,
+ * and none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A
+ * request without spans is valid and holds nothing.
  */
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
@@ -165,7 +165,10 @@ export class OtlpProtoDecoder implements EventDecoder {
     return isPlain ? this.#maker.make(message, this.#resource) : outcomes.doubt;
   }
 
-  /** Links the spans of a message. Returns false where none is below another one. Leaves the envelope at `place`. */
+  /**
+   * Links the spans of a message. Returns false where none is below another one. Leaves the envelope at
+   * `place`.
+   */
   #link(message: Buffer, place: number): boolean {
     if (this.#hasRules || this.#envelope.spanCount < 2) return false;
     const isLinked = this.#mayNest(message) && this.#linkAll(message);
@@ -204,7 +207,10 @@ export class OtlpProtoDecoder implements EventDecoder {
     return links.link();
   }
 
-  /** Whether the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope there. */
+  /**
+   * Whether the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope
+   * there.
+   */
   #isOuter(message: Buffer, place: number, outcome: number): boolean {
     const kind = this.#kindOf(message, outcome, false);
     const isAbove = this.#links.isAbove(place, (below) => {

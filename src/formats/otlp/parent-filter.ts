@@ -10,9 +10,9 @@ const MAX_HITS = 64;
 const SPREAD = 0x9e37_79b1;
 
 /**
- * Says cheaply that no span of a message is below another one, as in most messages of servers and clients: their
- * parents are in the messages of other processes. It looks at half of each id, so it may say that one is where none
- * is, and never the other way round.
+ * Says cheaply that no span of a message is below another one, as in most messages of servers and clients:
+ * their parents are in the messages of other processes. It looks at half of each id, so it may say that one
+ * is where none is, and never the other way round.
  */
 export class ParentFilter {
   #spans = new Int32Array(MIN_SPANS);

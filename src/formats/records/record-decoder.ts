@@ -13,12 +13,13 @@ import type { RecordReader, RecordSink } from './record-reader.ts';
 export interface RecordDecoderOptions extends DecoderOptions {
   readonly reader: RecordReader;
   /**
-   * Makes events of records: a compiled mapping. @default {a record's own fields are those of a timing event}
+   * Makes events of records: a compiled mapping. @default {a record's own fields are those of a timing
+   * event}
    */
   readonly map?: ((record: object, headers: ReadTexts) => Mapped) | undefined;
   /**
-   * Requests that `map` remembers, which are forgotten with each message: what counts may not depend on where a
-   * process began to read.
+   * Requests that `map` remembers, which are forgotten with each message: what counts may not depend on
+   * where a process began to read.
    *
    * @default {it remembers none}
    */

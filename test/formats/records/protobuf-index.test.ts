@@ -51,7 +51,8 @@ test('a name of another message does not, and where the index is one message it 
 });
 
 test('serializers count each level in the same way', () => {
-  // By its text 0.0.0 is the innermost message; by its descriptor 0.0 is an entry. Mixed, 0.1.0 would be one more.
+  // By its text 0.0.0 is the innermost message; by its descriptor 0.0 is an entry. Mixed, 0.1.0 would be
+  // one more.
   const inner = `${MAP} message Mid { ${MAP} message Deep {} }`;
   expect(file(inner).at([0, 0, 0]).name).toBe('Deep');
   expect(file(inner).at([0, 1, 1]).name).toBe('Deep');

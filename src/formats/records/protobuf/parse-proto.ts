@@ -113,8 +113,9 @@ function declaredBy(type: protobuf.Type, members: OrderOfMembers): Declared {
 }
 
 /**
- * Returns the message at a path. Serializers that have the file's descriptor count the entries of maps too, and
- * those that read its text do not. Where both find a message and not the same, nothing but `name` tells which.
+ * Returns the message at a path. Serializers that have the file's descriptor count the entries of maps too,
+ * and those that read its text do not. Where both find a message and not the same, nothing but `name` tells
+ * which.
  */
 function messageAt(
   scope: protobuf.NamespaceBase,

@@ -6,9 +6,9 @@ export type OrderOfMembers = ReadonlyMap<protobuf.Type, readonly protobuf.Reflec
 
 /**
  * Runs a parse, and returns its result with the order of the members of each message. protobufjs 8 (type.js,
- * `add`) keeps the fields of a message apart from the messages in it, so their order between each other is lost,
- * which the index of a message depends on. While the parse runs, this patch notes each member that is added.
- * test/formats/records/protobuf-index.test.ts holds it.
+ * `add`) keeps the fields of a message apart from the messages in it, so their order between each other is
+ * lost, which the index of a message depends on. While the parse runs, this patch notes each member that is
+ * added. test/formats/records/protobuf-index.test.ts holds it.
  */
 export function withOrderOfMembers<Result>(parse: () => Result): {
   readonly result: Result;
