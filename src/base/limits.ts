@@ -56,6 +56,8 @@ export const limits = {
   /** Of requests that failed, beside them. */
   failedExemplarsPerSeries: 1,
   exemplarsOfWindow: 1_000,
+  /** Requests that a conversion remembers where a mapping says `once`; the oldest are forgotten. */
+  rememberedRequests: 100_000,
   /** Events that `generate` or `replay` hold until their requests have ended; beyond, some are late. */
   heldEvents: 200_000,
 } as const;

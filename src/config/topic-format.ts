@@ -56,7 +56,9 @@ const keys = {
     .string()
     .min(1)
     .optional()
-    .describe('protobuf: name of the message in schema_file. By default its first.'),
+    .describe(
+      'protobuf: name of the message in schema_file, by default its first. With a registry the index in a record says which; the name decides where serializers count that index differently.',
+    ),
 };
 
 /** What the messages of a topic are, and what says so. Without a format they are timing events. */
@@ -102,9 +104,6 @@ export function checkFormat(given: TopicFormat, context: z.RefinementCtx): void 
   }
   if (given.schema_file !== undefined && given.framing === 'confluent') {
     problem('schema_file', 'must not be set with framing confluent: the registry has the schema');
-  }
-  if (given.message !== undefined && given.schema_file === undefined) {
-    problem('message', 'must be set with schema_file only');
   }
 }
 

@@ -3,6 +3,7 @@ import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
 import { MessageDecoder } from '../decode/message-decoder.ts';
 import { compileMapping } from '../formats/mapping/compile-mapping.ts';
 import type { FoundFields } from '../formats/mapping/found-fields.ts';
+import { countedOnce, seenRequestsOf } from '../formats/mapping/seen-requests.ts';
 import { textLines } from '../formats/mapping/text-lines.ts';
 import { OtlpJsonDecoder } from '../formats/otlp/otlp-json-decoder.ts';
 import { OtlpProtoDecoder } from '../formats/otlp/otlp-proto-decoder.ts';
@@ -39,8 +40,11 @@ export function openDecoder(
       const compiled = mapping && compileMapping(mapping, model);
       // A preset has fields that many lack.
       const watching = plan.given.mapping === undefined ? undefined : found;
-      const map = mapping && compiled && watching ? watching.watch(mapping, compiled) : compiled;
-      return new RecordDecoder({ ...options, reader: readerOf(plan, format, schemas), map });
+      const watched =
+        mapping && compiled && watching ? watching.watch(mapping, compiled) : compiled;
+      const seen = seenRequestsOf(mapping);
+      const map = watched && countedOnce(watched, seen);
+      return new RecordDecoder({ ...options, reader: readerOf(plan, format, schemas), map, seen });
     }
   }
 }
@@ -56,5 +60,5 @@ function readerOf(
     return recordReaderOf({ format, framing: given.framing ?? 'none', lines });
   }
   invariant(schemas !== undefined, 'records with a schema id have a registry');
-  return recordReaderOf({ format, framing: 'confluent', schemas });
+  return recordReaderOf({ format, framing: 'confluent', schemas, message: given.message });
 }

@@ -46,8 +46,9 @@ describe('a topic with a format', () => {
   it('of records has its schemas in a registry, if there is one', () => {
     expect(problemsOf({ format: 'avro' }, registry)).toEqual([]);
     expect(problemsOf({ format: 'protobuf', framing: 'confluent' }, registry)).toEqual([]);
-    expect(problemsOf({ format: 'protobuf', message: 'M' }, registry)).toEqual([
-      'message must be set with schema_file only',
+    expect(problemsOf({ format: 'protobuf', message: 'M' }, registry)).toEqual([]);
+    expect(problemsOf({ format: 'avro', message: 'M' }, registry)).toEqual([
+      'message must stand with format protobuf only',
     ]);
   });
 });

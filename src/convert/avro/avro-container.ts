@@ -4,11 +4,12 @@ import { jsonBytes, objectOf } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';
 import { compileMapping, type Mapped } from '../../formats/mapping/compile-mapping.ts';
 import type { FoundFields } from '../../formats/mapping/found-fields.ts';
+import { countedOnce, seenRequestsOf } from '../../formats/mapping/seen-requests.ts';
 import { compileAvro, type ReadAvro } from '../../formats/records/avro/compile-avro.ts';
 import { ByteCursor } from '../../formats/records/byte-cursor.ts';
 import { RecordFault } from '../../formats/records/record-reader.ts';
 import { SchemaFault } from '../../formats/records/schema-fault.ts';
-import { eachFile, type FileFormat, type InputFile } from '../file-format.ts';
+import type { FileFormat, InputFile } from '../file-format.ts';
 import { ByteStream } from './byte-stream.ts';
 import { type ContainerBlock, ContainerFault, openContainer } from './container.ts';
 
@@ -37,13 +38,16 @@ export function mappedContainer(text: string, file: string, found?: FoundFields)
   const mapping = checkedMapping(readMapping(text, file), file);
   const convert = convertBy((model) => {
     const compiled = compileMapping(mapping, model);
-    return found?.watch(mapping, compiled) ?? compiled;
+    return countedOnce(found?.watch(mapping, compiled) ?? compiled, seenRequestsOf(mapping));
   });
   return { ...avroContainer, convert };
 }
 
 function convertBy(mapOf: (model: string | undefined) => MapRecord): FileFormat['convert'] {
-  return eachFile((file, { model }, sink) => convertFile(file, mapOf(model), sink));
+  return async (files, { model }, sink) => {
+    const map = mapOf(model);
+    for (const file of files) await convertFile(file, map, sink);
+  };
 }
 
 async function convertFile(file: InputFile, map: MapRecord, sink: DraftSink): Promise<void> {

@@ -7,6 +7,7 @@ import { compileMapping } from '../../formats/mapping/compile-mapping.ts';
 import { finder } from '../../formats/mapping/compile-sources.ts';
 import type { FoundFields } from '../../formats/mapping/found-fields.ts';
 import type { Mapping } from '../../formats/mapping/mapping-schema.ts';
+import { countedOnce, seenRequestsOf } from '../../formats/mapping/seen-requests.ts';
 import { shownLine, textLines } from '../../formats/mapping/text-lines.ts';
 import type { FileFormat } from '../file-format.ts';
 import { byteLines } from '../lines.ts';
@@ -70,7 +71,8 @@ function formatOf(
     async convert(files, options, sink) {
       const mapping = mappingOf();
       const compiled = compileMapping(mapping, options.model);
-      const map = found?.watch(mapping, compiled) ?? compiled;
+      const watched = found?.watch(mapping, compiled) ?? compiled;
+      const map = countedOnce(watched, seenRequestsOf(mapping));
       const reader = { map, text: textOf(mapping) };
       for (const file of files) {
         for await (const { bytes, isTooLong } of byteLines(file.open(), maxLineBytes)) {

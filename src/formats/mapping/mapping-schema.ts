@@ -162,6 +162,10 @@ export const mappingSchema = z
           'Text that is read too, as an object with the fields of the same JSON: lines of this software.',
       }),
     where: conditions('Conditions on the object, else it gives no event.'),
+    once: z.boolean('must be true or false').optional().meta({
+      description:
+        'Whether objects with the same `id` that start in the same millisecond are one request: the first of a message or a conversion counts, the others give no event. An object without an id always counts.',
+    }),
     start: times('Start of the request.'),
     end: times('End of the request: for the total, or for the start, which is end − total.'),
     total: oneOrMore(duration).optional().meta({
@@ -193,11 +197,14 @@ export const mappingSchema = z
     weight: field('Requests that the event stands for.'),
   })
   .check((context) => {
-    const { start, end, total, stages: given } = context.value;
+    const { start, end, total, stages: given, once, id } = context.value;
     const problem = (key: string, message: string) =>
       context.issues.push({ code: 'custom', message, path: [key], input: context.value });
     if (start === undefined && (end === undefined || total === undefined)) {
       problem('start', 'must be given, or else both end and total');
+    }
+    if (once === true && id === undefined) {
+      problem('id', 'must be given with once');
     }
     if (total === undefined && end === undefined && given === undefined) {
       problem('total', 'must be given, or else end or stages');

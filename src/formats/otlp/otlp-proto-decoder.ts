@@ -10,6 +10,7 @@ import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
 import { MessageView } from './message-view.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
+import { ParentFilter } from './parent-filter.ts';
 import { Resource, Resources } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 import { SpanIds } from './span-ids.ts';
@@ -19,13 +20,13 @@ import { SpanScanner } from './span-scanner.ts';
 const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
 
 /**
- * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other is
- * none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts` decides
- * of any other.
+ * Decodes ExportTraceServiceRequests in protobuf: each span that a preset knows is an event, and any other
+ * is none by intent. Nor is a call around one that counts. A plain span costs no allocation; `SpanDrafts`
+ * decides of any other.
  *
- * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected, and
- * none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A request
- * without spans is valid and holds nothing.
+ * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected,
+ * and none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A
+ * request without spans is valid and holds nothing.
  */
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
@@ -39,6 +40,7 @@ export class OtlpProtoDecoder implements EventDecoder {
   readonly #drafts: SpanDrafts;
   readonly #links = new SpanLinks();
   readonly #ids = new SpanIds();
+  readonly #filter = new ParentFilter();
   /** Kinds of calls that are events, by the places of their spans; undefined: not asked yet. */
   readonly #kinds: (CallKind | 'none' | undefined)[] = [];
   #resource: Resource;
@@ -109,7 +111,8 @@ export class OtlpProtoDecoder implements EventDecoder {
     const envelope = this.#envelope;
     const drafts = this.#drafts;
     this.#resourceNumber = -1;
-    const isLinked = this.#link(message);
+    // It is asked for with the first span that may be an event.
+    let isLinked: boolean | undefined;
     for (let place = 0; envelope.next(); place++) {
       const { start, end } = envelope;
       const { excess } = drafts;
@@ -125,7 +128,8 @@ export class OtlpProtoDecoder implements EventDecoder {
         continue;
       }
       let outcome = this.#make(message);
-      if (isLinked && outcome !== outcomes.skip && this.#links.hasChildren(place)) {
+      if (outcome !== outcomes.skip) isLinked ??= this.#link(message, place);
+      if (isLinked === true && outcome !== outcomes.skip && this.#links.hasChildren(place)) {
         if (this.#isOuter(message, place, outcome)) outcome = outcomes.skip;
         else outcome = this.#make(message);
       }
@@ -161,13 +165,36 @@ export class OtlpProtoDecoder implements EventDecoder {
     return isPlain ? this.#maker.make(message, this.#resource) : outcomes.doubt;
   }
 
-  /** Links the spans of a message. Returns false where none is below another one. */
-  #link(message: Buffer): boolean {
+  /**
+   * Links the spans of a message. Returns false where none is below another one. Leaves the envelope at
+   * `place`.
+   */
+  #link(message: Buffer, place: number): boolean {
+    if (this.#hasRules || this.#envelope.spanCount < 2) return false;
+    const isLinked = this.#mayNest(message) && this.#linkAll(message);
+    this.#goTo(message, place);
+    return isLinked;
+  }
+
+  #mayNest(message: Buffer): boolean {
+    const envelope = this.#envelope;
+    const filter = this.#filter;
+    const { view, base } = this.#view;
+    filter.begin();
+    envelope.seek(0);
+    while (envelope.next()) {
+      if (!this.#ids.find(message, envelope.start, envelope.end)) return true;
+      filter.add(view, base, this.#ids);
+    }
+    return filter.mayNest();
+  }
+
+  #linkAll(message: Buffer): boolean {
     const envelope = this.#envelope;
     const links = this.#links;
     const { view, base } = this.#view;
-    if (this.#hasRules || envelope.spanCount < 2) return false;
     links.begin();
+    envelope.seek(0);
     while (envelope.next()) {
       const { start, end } = envelope;
       if (this.#ids.find(message, start, end)) links.addAt(view, base, this.#ids);
@@ -176,12 +203,14 @@ export class OtlpProtoDecoder implements EventDecoder {
         links.add('detail' in span ? noIds : span);
       }
     }
-    envelope.seek(0);
     this.#kinds.length = 0;
     return links.link();
   }
 
-  /** Whether the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope there. */
+  /**
+   * Whether the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope
+   * there.
+   */
   #isOuter(message: Buffer, place: number, outcome: number): boolean {
     const kind = this.#kindOf(message, outcome, false);
     const isAbove = this.#links.isAbove(place, (below) => {

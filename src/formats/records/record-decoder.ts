@@ -7,14 +7,23 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 import type { Mapped, ReadTexts } from '../mapping/compile-mapping.ts';
+import type { SeenRequests } from '../mapping/seen-requests.ts';
 import type { RecordReader, RecordSink } from './record-reader.ts';
 
 export interface RecordDecoderOptions extends DecoderOptions {
   readonly reader: RecordReader;
   /**
-   * Makes events of records: a compiled mapping. @default {a record's own fields are those of a timing event}
+   * Makes events of records: a compiled mapping. @default {a record's own fields are those of a timing
+   * event}
    */
   readonly map?: ((record: object, headers: ReadTexts) => Mapped) | undefined;
+  /**
+   * Requests that `map` remembers, which are forgotten with each message: what counts may not depend on
+   * where a process began to read.
+   *
+   * @default {it remembers none}
+   */
+  readonly seen?: SeenRequests | undefined;
 }
 
 /**
@@ -25,6 +34,7 @@ export interface RecordDecoderOptions extends DecoderOptions {
 export class RecordDecoder implements EventDecoder, RecordSink {
   readonly #reader: RecordReader;
   readonly #map: RecordDecoderOptions['map'];
+  readonly #seen: SeenRequests | undefined;
   readonly #maxMessageBytes: number;
   readonly #context: DecodeContext;
   readonly #event = new DecodedEvent();
@@ -40,9 +50,10 @@ export class RecordDecoder implements EventDecoder, RecordSink {
   #rejected = 0;
 
   constructor(options: RecordDecoderOptions) {
-    const { reader, map, stages, values, maxMessageBytes } = options;
+    const { reader, map, seen, stages, values, maxMessageBytes } = options;
     this.#reader = reader;
     this.#map = map;
+    this.#seen = seen;
     this.#maxMessageBytes = maxMessageBytes;
     this.#context = { contract: contractOf(options), stages, values };
   }
@@ -60,6 +71,7 @@ export class RecordDecoder implements EventDecoder, RecordSink {
     this.#sink = sink;
     this.#headers = headers;
     this.#texts = undefined;
+    this.#seen?.clear();
     if (size > 0) this.#reader.read(message, this, headers);
     if (this.#index === 0) {
       const found = size === 0 ? 'empty' : 'blank';

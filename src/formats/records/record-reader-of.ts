@@ -28,6 +28,8 @@ export type RecordFormat =
       readonly format: 'avro' | 'protobuf';
       readonly framing: 'confluent';
       readonly schemas: SchemaSource;
+      /** Protobuf: name of the message that is meant where serializers count its index differently. */
+      readonly message?: string | undefined;
     }
   | { readonly format: 'avro'; readonly framing: 'none'; readonly schema: SchemaFile }
   | {
@@ -49,7 +51,7 @@ export function recordReaderOf(options: RecordFormat): RecordReader {
   if (framing === 'confluent') {
     return format === 'avro'
       ? new RegistryReader(avroRecords, options.schemas)
-      : new RegistryReader(framedProtobuf, options.schemas);
+      : new RegistryReader(framedProtobuf(options.message), options.schemas);
   }
   invariant('schema' in options, 'records without a header have a schema');
   return format === 'avro'

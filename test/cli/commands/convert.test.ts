@@ -57,7 +57,7 @@ it('fails where nothing is an event', async () => {
   expect([exitCode, out, err.split('\n').at(-2)]).toEqual([
     2,
     '',
-    '0 events to standard output, 1 skipped: no rule maps them to an event',
+    '0 events to standard output, 1 skipped: no rule maps them to an event, or they come again',
   ]);
 });
 

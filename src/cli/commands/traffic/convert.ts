@@ -224,7 +224,9 @@ function report(converter: Converter, found: FoundFields, name: string, io: Io):
   const parts = [
     `${eventsOf(events)} to ${name}`,
     ...(rejected === 0 ? [] : [`${number(rejected)} rejected (${why})`]),
-    ...(skipped === 0 ? [] : [`${number(skipped)} skipped: no rule maps them to an event`]),
+    ...(skipped === 0
+      ? []
+      : [`${number(skipped)} skipped: no rule maps them to an event, or they come again`]),
   ];
   const notes = [converter.longTexts.summary(), found.missing()].flatMap((note) => note ?? []);
   io.err(`${[parts.join(', '), ...notes].join('; ')}\n`);

@@ -2,12 +2,18 @@ import protobuf from 'protobufjs';
 import { recordLimits } from '../record-limits.ts';
 import { SchemaFault, shownName } from '../schema-fault.ts';
 import type { ReferencedSchema } from '../schema-source.ts';
+import { type OrderOfMembers, withOrderOfMembers } from './patches/order-of-members.ts';
 import { stubOf } from './stub-files.ts';
 
 /** A `.proto` file with everything it imports. */
 export interface ProtoFile {
-  /** Returns the message at a path of positions, from the outermost one inwards. @throws {SchemaFault} */
-  at(indexes: readonly number[]): protobuf.Type;
+  /**
+   * Returns the message at a path of positions, from the outermost one inwards.
+   *
+   * @param name of the message that is meant where serializers count positions differently.
+   * @throws {SchemaFault}
+   */
+  at(indexes: readonly number[], name?: string): protobuf.Type;
   /** Returns the message of a name, with its package or without. @throws {SchemaFault} */
   named(name: string): protobuf.Type;
 }
@@ -29,7 +35,7 @@ export function parseProto(text: string, references: readonly ReferencedSchema[]
     const messages = messagesOf(new protobuf.Root(), text);
     root.resolveAll();
     return {
-      at: (indexes) => messageAt(scope, messages, indexes),
+      at: (indexes, name) => messageAt(scope, messages, indexes, name),
       named: (name) => messageNamed(scope, messages, name),
     };
   } catch (error) {
@@ -91,27 +97,13 @@ interface Declared {
 
 /** Messages of one file. Parsed apart, as imports may be of the same package. */
 function messagesOf(root: protobuf.Root, text: string): readonly Declared[] {
-  const members = new Map<unknown, protobuf.ReflectionObject[]>();
-  const { add } = protobuf.Type.prototype;
-  // A type keeps its fields and its messages apart, so the order of both is seen only while they are added.
-  protobuf.Type.prototype.add = function (this: protobuf.Type, member) {
-    members.set(this, [...(members.get(this) ?? []), member]);
-    return add.call(this, member) as protobuf.Type;
-  };
-  try {
-    const parsed = parseText(text, root);
-    return packageOf(root, parsed.package)
-      .nestedArray.filter((each) => each instanceof protobuf.Type)
-      .map((type) => declaredBy(type, members));
-  } finally {
-    protobuf.Type.prototype.add = add;
-  }
+  const { result, members } = withOrderOfMembers(() => parseText(text, root));
+  return packageOf(root, result.package)
+    .nestedArray.filter((each) => each instanceof protobuf.Type)
+    .map((type) => declaredBy(type, members));
 }
 
-function declaredBy(
-  type: protobuf.Type,
-  members: ReadonlyMap<unknown, readonly protobuf.ReflectionObject[]>,
-): Declared {
+function declaredBy(type: protobuf.Type, members: OrderOfMembers): Declared {
   const withEntries = (members.get(type) ?? []).flatMap((member) => {
     if (member instanceof protobuf.MapField) return [undefined];
     return member instanceof protobuf.Type ? [declaredBy(member, members)] : [];
@@ -121,42 +113,72 @@ function declaredBy(
 }
 
 /**
- * Returns the message at a place among others. Serializers that have the file's descriptor count the entries of
- * maps too, and those that read its text do not. Where both find a message and not the same, nothing tells which.
+ * Returns the message at a path. Serializers that have the file's descriptor count the entries of maps too,
+ * and those that read its text do not. Where both find a message and not the same, nothing but `name` tells
+ * which.
  */
-function declaredAt(
-  { nested, withEntries }: Omit<Declared, 'name'>,
-  index: number,
-): Declared | undefined {
-  const [byText, byDescriptor] = [nested[index], withEntries[index]];
-  if (byText === undefined || byDescriptor === undefined || byText === byDescriptor) {
-    return byText ?? byDescriptor;
-  }
-  const [counted, plain] = [shownName(byDescriptor.name), shownName(byText.name)];
-  const found = `${counted} where the entries of maps count, else ${plain}`;
-  throw new SchemaFault(
-    `the message index ${index} must mean one message, and is ${found}: declare messages before maps, or send one that is not nested`,
-  );
-}
-
 function messageAt(
   scope: protobuf.NamespaceBase,
   messages: readonly Declared[],
   indexes: readonly number[],
+  name: string | undefined,
 ): protobuf.Type {
-  let declared: Omit<Declared, 'name'> = { nested: messages, withEntries: messages };
-  let at: protobuf.NamespaceBase = scope;
-  for (const index of indexes) {
-    const found = declaredAt(declared, index);
-    if (found === undefined) {
-      const path = indexes.join('.');
-      throw new SchemaFault(
-        `the message at index ${path} must be in the schema: it has ${declared.nested.length} there`,
-      );
-    }
-    at = typeIn(at, found.name);
-    declared = found;
+  const path = indexes.join('.');
+  const plain = namesAt(messages, indexes, 'nested');
+  const counted = namesAt(messages, indexes, 'withEntries');
+  const names = plain ?? counted;
+  if (names === undefined) {
+    const there = placesAt(messages, indexes);
+    throw new SchemaFault(
+      `the message at index ${path} must be in the schema: it has ${there} there`,
+    );
   }
+  const type = typeAt(scope, names);
+  if (counted === undefined || counted.join('.') === names.join('.')) return type;
+  const other = typeAt(scope, counted);
+  const named = name === undefined ? undefined : messageNamed(scope, messages, name);
+  if (named === type || named === other) return named;
+  const found = `${shownName(counted.join('.'))} where the entries of maps count, else ${shownName(names.join('.'))}`;
+  const hint =
+    name === undefined
+      ? 'name it by the setting message of the topic'
+      : `the setting message names neither: it is ${shownName(name)}`;
+  throw new SchemaFault(
+    `the message index ${path} must mean one message, and is ${found}: ${hint}`,
+  );
+}
+
+/** Names of the messages on a path, by one way to count them; undefined where there is none. */
+function namesAt(
+  messages: readonly Declared[],
+  indexes: readonly number[],
+  way: 'nested' | 'withEntries',
+): readonly string[] | undefined {
+  const names: string[] = [];
+  let declared: readonly (Declared | undefined)[] = messages;
+  for (const index of indexes) {
+    const found = declared[index];
+    if (found === undefined) return undefined;
+    names.push(found.name);
+    declared = found[way];
+  }
+  return names;
+}
+
+/** Number of messages where a path ends too early. */
+function placesAt(messages: readonly Declared[], indexes: readonly number[]): number {
+  let declared = messages;
+  for (const index of indexes) {
+    const found = declared[index];
+    if (found === undefined) break;
+    declared = found.nested;
+  }
+  return declared.length;
+}
+
+function typeAt(scope: protobuf.NamespaceBase, names: readonly string[]): protobuf.Type {
+  let at = scope;
+  for (const name of names) at = typeIn(at, name);
   return at as protobuf.Type;
 }
 

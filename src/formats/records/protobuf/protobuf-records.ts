@@ -11,25 +11,38 @@ interface ProtoReaders {
   readonly readers: Map<string, MessageReader>;
 }
 
-/** Protobuf with the id of a schema, which is followed by the message's place in its file. */
-export const framedProtobuf: Serialization<ProtoReaders> = {
-  type: 'PROTOBUF',
-  reason: 'invalid_protobuf',
-  compile: ({ text, references }) => ({ file: parseProto(text, references), readers: new Map() }),
-  read({ file, readers }, message, start, rest) {
-    const { indexes, start: end } = messageIndexesAt(
-      rest ?? message,
-      rest === undefined ? start : 0,
-    );
-    const path = indexes.join('.');
-    let reader = readers.get(path);
-    if (reader === undefined) {
-      reader = new MessageReader(file.at(indexes));
-      readers.set(path, reader);
-    }
-    return readRecord(reader, message, rest === undefined ? end : start);
-  },
-};
+/** Of each `message` that a topic names, one: readers of the same share what they compile. */
+const framed = new Map<string | undefined, Serialization<ProtoReaders>>();
+
+/**
+ * Protobuf with the id of a schema, which is followed by the message's place in its file.
+ *
+ * @param name of the message that is meant where serializers count places differently.
+ */
+export function framedProtobuf(name?: string): Serialization<ProtoReaders> {
+  const known = framed.get(name);
+  if (known !== undefined) return known;
+  const made: Serialization<ProtoReaders> = {
+    type: 'PROTOBUF',
+    reason: 'invalid_protobuf',
+    compile: ({ text, references }) => ({ file: parseProto(text, references), readers: new Map() }),
+    read({ file, readers }, message, start, rest) {
+      const { indexes, start: end } = messageIndexesAt(
+        rest ?? message,
+        rest === undefined ? start : 0,
+      );
+      const path = indexes.join('.');
+      let reader = readers.get(path);
+      if (reader === undefined) {
+        reader = new MessageReader(file.at(indexes, name));
+        readers.set(path, reader);
+      }
+      return readRecord(reader, message, rest === undefined ? end : start);
+    },
+  };
+  framed.set(name, made);
+  return made;
+}
 
 /**
  * Protobuf without a header: all messages are of one type.
