@@ -14,6 +14,7 @@ const dayMs = 24 * hourMs;
  * | shapeAfterMs | ms    | a few slow requests resemble any fault: before that shapes are not compared |
  * | keptMs       | ms    | a week and the slack: a weekly job is expected, too                        |
  * | lastingMs    | ms    | the longest duration that a past episode predicts for today's              |
+ * | partOfPeriod |       | a job is short against its period; what fills more of it is a leak          |
  */
 export const recurrence = {
   slackMs: 5 * minuteMs,
@@ -23,6 +24,7 @@ export const recurrence = {
   shapeAfterMs: 2 * minuteMs,
   keptMs: 7 * dayMs + 10 * minuteMs,
   lastingMs: hourMs,
+  partOfPeriod: 1 / 3,
 } as const;
 
 /** Days ago, as bits, of which one suffices: the last two (a daily job), or a week (a weekly one). */
@@ -64,6 +66,13 @@ interface Match {
   lastedMs: number;
 }
 
+/** A past episode of the last hours that is like today's. */
+interface Recent {
+  readonly agoMs: number;
+  readonly peak: number;
+  readonly lastedMs: number;
+}
+
 /** Scratch: the same time, and an hour before or after it, for changes of the clocks. */
 const matches: readonly Match[] = [0, hourMs, -hourMs].map((laterMs) => ({
   ...{ laterMs, days: 0, peak: 0, lastedMs: 0 },
@@ -72,9 +81,10 @@ const matches: readonly Match[] = [0, hourMs, -hourMs].map((laterMs) => ({
 /**
  * Finds the past episode of which today's is a recurrence: of the same time of day, and similar in shape and
  * in strength at this age. An episode of two other days is also expected an hour later or earlier, unless it
- * has come today. Jobs run in local time, and clocks change.
+ * has come today. Jobs run in local time, and clocks change. A period below half a day is known once two past
+ * episodes are as far apart as the last one and today's: the third of an hourly job is expected.
  *
- * O(episodes of the past); allocates only its result.
+ * O(episodes of the past); allocates its result and the episodes of the last day.
  *
  * @param current the open episode.
  */
@@ -84,10 +94,15 @@ export function expectedEpisode(
   windowStartMs: number,
 ): Expected | undefined {
   for (const match of matches) match.days = match.peak = match.lastedMs = 0;
+  const recent: Recent[] = [];
   const { slackMs, lastingMs, keptMs } = recurrence;
   const ageMs = windowStartMs - current.startMs;
   for (const episode of past) {
     const agoMs = current.startMs - episode.startMs;
+    if (agoMs <= dayMs) {
+      const seen = recentOf(current, episode, ageMs);
+      if (seen !== undefined) recent.push(seen);
+    }
     const match = agoMs > keptMs ? undefined : matchOf(current, episode);
     if (match === undefined) continue;
     // Today's episode may have begun earlier or later: the age is that of the past one.
@@ -100,8 +115,34 @@ export function expectedEpisode(
     );
     match.lastedMs = Math.max(match.lastedMs, Math.min(episode.endMs - episode.startMs, lastingMs));
   }
-  const found = matches.find(isExpected);
+  const found = matches.find(isExpected) ?? periodic(recent);
   return found && { peak: found.peak, endMs: current.startMs + found.lastedMs + slackMs };
+}
+
+/** The last episode, where another one was as long before it as today's is after it. */
+function periodic(recent: readonly Recent[]): Recent | undefined {
+  const { slackMs, partOfPeriod } = recurrence;
+  return recent.find(
+    (last) =>
+      last.agoMs <= dayMs / 2 &&
+      last.lastedMs <= partOfPeriod * last.agoMs &&
+      recent.some(({ agoMs, lastedMs }) => {
+        const isShort = lastedMs <= partOfPeriod * last.agoMs;
+        return isShort && Math.abs(agoMs - 2 * last.agoMs) <= Math.min(slackMs, last.agoMs / 6);
+      }),
+  );
+}
+
+/** An episode that is like today's so far; undefined where it is not, or where only its strength is known. */
+function recentOf(current: Episode, past: Episode, ageMs: number): Recent | undefined {
+  if (past.isPiece || !isAlike(current, past, ageMs) || isFarWeaker(current, past, ageMs)) {
+    return undefined;
+  }
+  return {
+    agoMs: current.startMs - past.startMs,
+    peak: past.peaksByMinute[minuteOf(ageMs + recurrence.slackMs, past)] as number,
+    lastedMs: past.endMs - past.startMs,
+  };
 }
 
 /** Index of an age in the peaks by minute. */

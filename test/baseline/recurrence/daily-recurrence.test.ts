@@ -52,6 +52,22 @@ describe('DailyEpisodes', () => {
     expect(later(3, 0, 90)).toBe(0);
   });
 
+  it('expects the third of a job of any period, where a job is short against it', () => {
+    /** Levels at the ends of bursts of ten minutes of evidence, a period apart. */
+    const levelsOf = (periodMs: number, peaks: readonly number[] = [90, 90, 90, 90]) => {
+      const episodes = new DailyRecurrence();
+      return peaks.map((peak, n) => burst(episodes, 6 * hourMs + n * periodMs, peak).at(-1));
+    };
+    for (const hours of [1, 2, 5, 11]) expect(levelsOf(hours * hourMs)).toEqual([0, 0, 180, 180]);
+    // Ten minutes are more than a third of it: that may as well be a leak that grows until a restart.
+    expect(levelsOf(25 * 60_000)).toEqual([0, 0, 0, 0]);
+    // One of twice the strength is still new, and two far apart by chance are no period.
+    expect(levelsOf(hourMs, [90, 90, 300])).toEqual([0, 0, 180]);
+    const episodes = new DailyRecurrence();
+    const at = (hours: number) => burst(episodes, hours * hourMs, 90).at(-1);
+    expect([6, 7, 9.5, 11].map(at)).toEqual([0, 0, 0, 0]);
+  });
+
   it('goes by the scores of requests: the same is clearer for a series known to be calm', () => {
     const episodes = new DailyRecurrence();
     burst(episodes, 6 * hourMs, 30, 4);
