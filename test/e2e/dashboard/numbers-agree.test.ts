@@ -84,8 +84,6 @@ async function comparedStatements(page: Page, rig: Rig, startMs: number): Promis
       expect({ name, side, part, isSame: part < 0.005 }).toMatchObject({ isSame: true });
     }
     for (const { name, where, text } of await modelStatements(page, range)) add(name, where, text);
-    const tails = await tailsOf(rig, range);
-    for (const name of ['p50', 'p95', 'p99'] as const) add(name, 'tails', tails[name]);
   }
   return statements;
 }

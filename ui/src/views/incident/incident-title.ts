@@ -6,8 +6,9 @@ type Titled = Pick<AnomalyAnswer, 'headline'> & {
 };
 
 /**
- * "ranker p99 512 ms, 2.1x its baseline, blame features; since 10:17:20", and once it is over "…; 10:17:20 to 10:27:20
- * (10 min)", in event time, as in messages. Where no end is known it says when that was noticed, which is by the clock.
+ * "ranker p99 512 ms, 2.1x its baseline, blame features; since 10:17:20", and once it is over
+ * "…; 10:17:20 to 10:27:20 (10 min)", in event time, as in messages. Where no end is known it says when that
+ * was noticed, which is by the clock.
  */
 export function incidentTitle(
   { headline, event }: Titled,
