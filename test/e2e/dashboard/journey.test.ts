@@ -46,7 +46,10 @@ function blameOf(where: string, text: string): Statement[] {
 async function incidentStatements(page: Page): Promise<Statement[]> {
   const table = page.getByRole('table', { name: 'Affected series' });
   // At 400 px the heads are not drawn.
-  const series = table.getByRole('row').filter({ has: page.getByRole('link') }).first();
+  const series = table
+    .getByRole('row')
+    .filter({ has: page.getByRole('link') })
+    .first();
   const cell = (label: string) => series.locator(`[data-label="${label}"]`).textContent();
   return [
     ...tailOf('title of the incident', await textOf(page, 'h1')),
