@@ -1,11 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import { anomalyMessage } from '../../../src/alert/message/anomaly-message.ts';
-import { emailMessage } from '../../../src/alert/receivers/payloads/email-message.ts';
-import type { Notice } from '../../../src/alert/receivers/receiver.ts';
-import { openRoutes } from '../../../src/alert/routing/open-routes.ts';
 import { resolvedSample, sampleEvent } from '../../../src/alert/routing/sample-event.ts';
-import { configSchema } from '../../../src/config/schema.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { firstMemberIdOf } from '../../../src/detect/event/anomaly-identity.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
@@ -14,6 +9,7 @@ import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { minuteMs } from '../views/view-traffic.ts';
+import { linksByReceiver, noticeOf, receivers } from './kit/message-links.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
 import { soon, untilDrawn, useBrowser, type WatchedPage } from './kit/use-browser.ts';
 
@@ -22,17 +18,6 @@ const browser = useBrowser();
 
 const incidentId = 'c'.repeat(32);
 const otherId = 'd'.repeat(32);
-
-const receivers = [
-  { type: 'alertmanager', name: 'alertmanager', urls: ['http://alertmanager.example:9093'] },
-  { type: 'pagerduty', name: 'pagerduty', routing_key: '0'.repeat(32) },
-  { type: 'slack', name: 'slack', token: 'xoxb-0000', channel: '#ml-latency' },
-  {
-    ...{ type: 'email', name: 'mail', server: 'smtp.example.com:587' },
-    ...{ from: 'tailmark@example.com', to: ['ml-oncall@example.com'] },
-  },
-  { type: 'webhook', name: 'webhook', format: 'alertmanager', url: 'https://hooks.example.com/in' },
-];
 
 /** An incident of two series, of which the second is the worst, and its rows. */
 function incidentEvents(): readonly [AnomalyEvent, ...AnomalyEvent[]] {
@@ -64,33 +49,6 @@ function incidentEvents(): readonly [AnomalyEvent, ...AnomalyEvent[]] {
     { ...lead, id: firstMemberIdOf(incidentId), incident_id: incidentId },
     { ...worst, incident_id: incidentId },
   ];
-}
-
-const noticeOf = (event: AnomalyEvent, changed: Partial<Notice> = {}): Notice => {
-  const { state: change, severity } = event;
-  return { event, change, severities: [severity], memory: '', isTest: false, ...changed };
-};
-
-/** Addresses of a dashboard in what each receiver would be sent, and in both parts of a mail. */
-function linksByReceiver(base: string, notice: Notice): ReadonlyMap<string, readonly string[]> {
-  const { alert } = configSchema.parse({ alert: { dashboard_url: base, receivers } });
-  const rendered = openRoutes(alert, undefined, {}).map(({ receiver }) => {
-    const bodies = (['full', 'minimal'] as const).flatMap((form) => receiver.preview(notice, form));
-    return [receiver.name, bodies.map(({ body }) => body).join('\n')] as const;
-  });
-  const message = anomalyMessage(notice, 'full', alert);
-  const { html } = emailMessage({ notice, message, from: 'tailmark@example.com' });
-  // A mail program reads attributes before it follows them.
-  const shown = html.replaceAll('&amp;', '&');
-  return new Map(
-    [...rendered, ['mail as HTML', shown] as const].map(([name, body]) => {
-      const pattern = new RegExp(`${base}[^\\s"'<>|\\\\]*`, 'g');
-      return [
-        name,
-        [...new Set(body.match(pattern)?.map((link) => new URL(link).href))].toSorted(),
-      ];
-    }),
-  );
 }
 
 /** The heading of an opened address, when the page has its answer. */

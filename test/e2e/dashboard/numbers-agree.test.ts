@@ -1,63 +1,18 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import type { Comparison } from '../../../src/compare/comparison.ts';
 import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { defaultFleet } from '../../../src/generate/default-fleet.ts';
-import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
-import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
+import { ofWorstSeries } from '../../../src/detect/event/worst-series.ts';
 import { useStack } from '../../containers/stack.ts';
 import { poll } from '../kit/poll.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
+import { fault, openIncident, publishFault } from './kit/detected-incident.ts';
 import { disagreements, type Statement } from './kit/statements.ts';
 import { untilDrawn, useBrowser } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
-const minuteMs = 60_000;
-/** From the start of the traffic: a past to learn from, and a stage that is slow to the end. */
-const plot = { faultFromMs: 18 * minuteMs, endMs: 24 * minuteMs };
-const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };
-
-function messages(startMs: number) {
-  const events = [
-    ...publishedTraffic({
-      ...{ seed: 'numbers', startMs, durationMs: plot.endMs, ratePerSecond: 100, dailySwing: 0 },
-      models: defaultFleet.filter(({ name }) => name === fault.model),
-      faults: [
-        {
-          ...{ kind: 'slow_stage', ...fault, factor: 12, share: 0.25 },
-          ...{ fromMs: plot.faultFromMs, forMs: plot.endMs - plot.faultFromMs },
-        },
-      ],
-    }),
-  ];
-  return events.map(({ event }) => JSON.stringify(event));
-}
-
-/** Messages of 20 events. */
-function* batches(events: readonly string[]) {
-  for (let from = 0; from < events.length; from += 20) {
-    yield { value: events.slice(from, from + 20).join('\n') };
-  }
-}
-
-/** The newest event of the open incident, once the detector has evaluated the traffic up to its last minute. */
-async function openIncident(rig: Rig, endMs: number): Promise<AnomalyEvent> {
-  const anomalies = new AnomalyStore(rig.client);
-  let evaluatedMs: number | undefined;
-  let found: AnomalyEvent[] = [];
-  return poll(
-    'an open incident',
-    async () => {
-      evaluatedMs = await anomalies.evaluatedUntilMs(rig.config.kafka.group_id);
-      if (evaluatedMs === undefined || evaluatedMs < endMs - minuteMs) return undefined;
-      found = await anomalies.since(0, { model: fault.model, state: '', limit: 10 });
-      return found.find(({ kind, state }) => kind === 'tail_shift' && state !== 'resolved');
-    },
-    { deadlineMs: 120_000, seen: () => [evaluatedMs, found.map(({ summary }) => summary)] },
-  );
-}
-
 /** Numbers of the tail of a model over a range, as each place states them. */
 async function tailStatements(page: Page, rig: Rig, range: URLSearchParams): Promise<Statement[]> {
   const statements: Statement[] = [];
@@ -73,28 +28,71 @@ async function tailStatements(page: Page, rig: Rig, range: URLSearchParams): Pro
     add(name, 'Now', await row.locator('td').nth(column).textContent());
   }
 
-  await page.goto(`/models/${fault.model}?${range}`);
-  await untilDrawn(page);
-  const [, p99 = ''] =
-    /p99 (\S+\s\S+?) in/.exec((await page.locator('h1').textContent()) ?? '') ?? [];
-  add('p99', 'title of the model', p99);
-  const keys = await page.locator('[data-panel="tail"] .chart-key').allTextContents();
-  for (const name of ['p50', 'p95', 'p99']) {
-    const key = keys.find((text) => new RegExp(`^${name}\\s`).test(text.trim())) ?? '';
-    add(name, 'legend of the model', `${key.trim().slice(name.length)} ms`);
-  }
-
-  const to = range.get('to') ?? '';
-  const from = range.get('from') ?? '';
-  const tails = await tailsOf(rig, from, to);
+  for (const { name, where, text } of await modelStatements(page, range)) add(name, where, text);
+  const tails = await tailsOf(rig, range);
   for (const name of ['p50', 'p95', 'p99'] as const) add(name, 'tails', tails[name]);
   return statements;
 }
 
+/** Percentiles of a model over a range, as its page states them. */
+async function modelStatements(page: Page, range: URLSearchParams) {
+  await page.goto(`/models/${fault.model}?${range}`);
+  await untilDrawn(page);
+  const title = (await page.locator('h1').textContent()) ?? '';
+  const [, p99 = ''] = /p99 (\S+\s\S+?) in/.exec(title) ?? [];
+  const keys = await page.locator('[data-panel="tail"] .chart-key').allTextContents();
+  const ofLegend = ['p50', 'p95', 'p99'].map((name) => {
+    const key = keys.find((text) => new RegExp(`^${name}\\s`).test(text.trim())) ?? '';
+    return { name, where: 'legend of the model', text: `${key.trim().slice(name.length)} ms` };
+  });
+  return [{ name: 'p99', where: 'title of the model', text: p99 }, ...ofLegend];
+}
+
+/** Percentiles of two times that are compared, as the comparison and the page of the model state them. */
+async function comparedStatements(page: Page, rig: Rig, startMs: number): Promise<Statement[]> {
+  const timeAt = (minutes: number) => new Date(startMs + minutes * 60_000).toISOString();
+  // Both have all their minutes, and B the first ones of the fault.
+  const sides = { a: [timeAt(0), timeAt(10)], b: [timeAt(10), timeAt(20)] } as const;
+  const [[aFrom, aTo], [bFrom, bTo]] = [sides.a, sides.b];
+  const asked = { model: fault.model, 'a.from': aFrom, 'a.to': aTo, 'b.from': bFrom, 'b.to': bTo };
+  await page.goto(`/compare?${new URLSearchParams({ ...asked, table: 'shift' })}`);
+  await untilDrawn(page);
+  const rows = page.locator('[data-panel="shift"] tbody tr');
+  const cells = await rows.evaluateAll((all) =>
+    all.map((row) => [...row.children].map((cell) => cell.textContent ?? '')),
+  );
+  const argv = ['compare', '--model', fault.model, '--json', '--a-from', aFrom, '--a-to', aTo];
+  const { out } = await rig.cli([...argv, '--b-from', bFrom, '--b-to', bTo]);
+  const { quantiles } = JSON.parse(out) as Comparison;
+  const statements: Statement[] = [];
+  for (const [i, side] of (['a', 'b'] as const).entries()) {
+    const [from, to] = sides[side];
+    const range = new URLSearchParams({ from, to });
+    const add = (name: string, where: string, text: string) =>
+      statements.push({ thing: `${name} of side ${side}`, where, text });
+    for (const [name, q] of [
+      ['p50', 0.5],
+      ['p95', 0.95],
+      ['p99', 0.99],
+    ] as const) {
+      const shown = cells.find(([level]) => level === String(q))?.[i + 1] ?? '';
+      add(name, 'comparison', `${shown} ms`);
+      // The command joins digests by itself: other centroids, the same percentiles within their accuracy.
+      const known = quantiles.find((each) => each.q === q);
+      const ofCommand = [known?.baseline_ms, known?.candidate_ms][i] ?? 0;
+      const part = Math.abs(ofCommand / Number(shown) - 1);
+      expect({ name, side, part, isSame: part < 0.005 }).toMatchObject({ isSame: true });
+    }
+    for (const { name, where, text } of await modelStatements(page, range)) add(name, where, text);
+  }
+  return statements;
+}
+
 /** What `tailmark tails --warm` prints of the whole request. */
-async function tailsOf(rig: Rig, from: string, to: string) {
+async function tailsOf(rig: Rig, range: URLSearchParams) {
   const argv = ['tails', '--warm', '--model', fault.model, '--stage', 'total'];
-  const { out } = await rig.cli([...argv, '--since', from, '--until', to]);
+  const [since = '', until = ''] = [range.get('from'), range.get('to')].map(String);
+  const { out } = await rig.cli([...argv, '--since', since, '--until', until]);
   const line = out.split('\n').find((text) => text.includes('total')) ?? '';
   const [p50 = '', , p95 = '', p99 = ''] = line.match(/[\d.]+ (?:µs|ms|s|min)\b/g) ?? [];
   return { p50, p95, p99 };
@@ -162,12 +160,10 @@ async function evidenceStatements(page: Page, rig: Rig, event: AnomalyEvent) {
     /probab|dispers|budget/i,
   );
   const [, normal = ''] = /of normal, (\S+\s\S+);/.exec(onPage) ?? [];
+  const { baseline_ms } = ofWorstSeries(event);
   return [
-    { thing: 'baseline of the first series', where: 'evidence', text: normal },
-    ...['event', 'event again'].map((where) => ({
-      ...{ thing: 'baseline of the first series', where },
-      text: `${event.baseline_ms} ms`,
-    })),
+    { thing: 'baseline of the incident', where: 'evidence', text: normal },
+    { thing: 'baseline of the incident', where: 'event', text: `${baseline_ms} ms` },
   ];
 }
 
@@ -178,26 +174,26 @@ describe('the same number', () => {
         ...rig.config,
         detect: { ...rig.config.detect, interval: 250 },
       });
-      const startMs = Math.floor((Date.now() - plot.endMs) / minuteMs) * minuteMs;
-      const sent = messages(startMs);
-      await rig.publish(batches(sent));
-      await rig.untilConsumed(sent.length);
-      const endMs = startMs + plot.endMs;
+      const traffic = await publishFault(rig);
 
       const { page, complaints } = await browser.open(url);
       const range = new URLSearchParams({
-        from: new Date(startMs).toISOString(),
-        to: new Date(endMs).toISOString(),
+        from: new Date(traffic.startMs).toISOString(),
+        to: new Date(traffic.endMs).toISOString(),
       });
       const ofIncident = await poll('statements of one revision', async () => {
-        const event = await openIncident(rig, endMs);
+        const event = await openIncident(rig, traffic);
         const stated = await incidentStatements(page, rig, event);
-        const { revision } = await openIncident(rig, endMs);
+        const { revision } = await openIncident(rig, traffic);
         return revision === event.revision ? stated : undefined;
       });
-      const statements = [...ofIncident, ...(await tailStatements(page, rig, range))];
+      const statements = [
+        ...ofIncident,
+        ...(await tailStatements(page, rig, range)),
+        ...(await comparedStatements(page, rig, traffic.startMs)),
+      ];
       expect(disagreements(statements)).toEqual([]);
-      expect(new Set(statements.map(({ thing }) => thing)).size).toBe(7);
+      expect(new Set(statements.map(({ thing }) => thing)).size).toBe(12);
       expect(complaints).toEqual([]);
     }));
 });

@@ -93,7 +93,7 @@ export function SplitDots({
         <tfoot>
           <tr>
             <td colSpan={4}>
-              {hidden} more with fewer requests: see Table
+              {hidden} more with fewer requests, in the table
               {slowest !== null && (
                 <>
                   ; slowest of them{' '}

@@ -96,6 +96,7 @@ function Entries({ id, label, entries, run, leave }: EntriesProps) {
           {...roleOf(entry)}
           onClick={() => run(entry)}
         >
+          {entry.isOn !== undefined && <span aria-hidden="true">{entry.isOn ? '☑ ' : '☐ '}</span>}
           {entry.label}
         </button>
       ))}

@@ -33,7 +33,11 @@ export function TimePicker() {
           isOpen.value = !isOpen.value;
         }}
       >
-        {rangeName()} <span aria-hidden="true">▾</span>
+        <span class="range-name">
+          {rangeName()}
+          {firstDataMs.value !== undefined && <span class="wide-only">, the first data</span>}
+        </span>{' '}
+        <span aria-hidden="true">▾</span>
       </button>
       <button
         type="button"
@@ -64,7 +68,7 @@ function rangeName(): string {
   if (isLive.value && to === 'now') {
     const fromMs = firstDataMs.value;
     if (fromMs === undefined) return relativeName(from);
-    return `since ${formatAs(fromMs, 'time', { utc: utc.value })}, the first data`;
+    return `since ${formatAs(fromMs, 'time', { utc: utc.value })}`;
   }
   if (isLive.value) return `${from} to ${to}`;
   return formatRange(rangeOf(place.value, nowMs()), { utc: utc.value, nowMs: nowMs() });

@@ -2,6 +2,7 @@ import type { AnomaliesAnswer, AnomalyRow } from '../../../src/views/answers/ano
 import type { ReleasesAnswer } from '../../../src/views/answers/releases.ts';
 import type { LaneIncident, LaneRelease } from '../charts/parts/event-lane.tsx';
 import { hrefTo } from '../state/place.ts';
+import { endMsOf } from './incident-end.ts';
 
 /** Incidents of an answer for the lane under a chart. */
 export function laneIncidents(answer: AnomaliesAnswer | undefined): LaneIncident[] {
@@ -11,7 +12,7 @@ export function laneIncidents(answer: AnomaliesAnswer | undefined): LaneIncident
     href: hrefTo({ view: 'incident', id: row.id }),
     severity: row.severity,
     fromMs: Date.parse(row.started_at),
-    toMs: row.resolved_at === null ? null : Date.parse(row.resolved_at),
+    toMs: endMsOf(row),
   }));
 }
 

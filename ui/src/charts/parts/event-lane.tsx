@@ -96,7 +96,7 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
           />
         ))}
       </ul>
-      {hidden > 0 && <p class="chart-note">{hidden} more incidents: see the table.</p>}
+      {hidden > 0 && <p class="chart-note">{hidden} more incidents, in the table.</p>}
     </div>
   );
 }

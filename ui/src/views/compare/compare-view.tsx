@@ -202,7 +202,7 @@ function SidesPanel({ answered }: Props) {
             ).map(([name, side]) => (
               <tr key={name}>
                 <td class="name">
-                  <b>{name}</b> {side.label}
+                  <b>{name}</b> {side.version === null ? 'all versions' : shownName(side.version)}
                 </td>
                 <td data-label="Time">{timeOf(side)}</td>
                 <td class="number" data-label="Requests">

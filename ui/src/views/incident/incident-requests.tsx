@@ -4,6 +4,7 @@ import { RequestList } from '../../charts/request-list.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { endOf } from '../incident-end.ts';
 import { requestsTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
 
@@ -21,7 +22,7 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
     isShown
       ? incidentQuestion('requests', answer, {
           from: event.started_at,
-          to: event.resolved_at ?? dashboard.to,
+          to: endOf(event) ?? dashboard.to,
           stage: stage ?? undefined,
         })
       : undefined,

@@ -1,14 +1,23 @@
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatAge, formatTime, type Zone } from '../../format/time.ts';
 
-/** "ranker p99 512 ms, 2.1x its baseline, blame features; since 10:17:20", or when it was declared over. */
+type Titled = Pick<AnomalyAnswer, 'headline'> & {
+  readonly event: Pick<AnomalyAnswer['event'], 'started_at' | 'ended_at' | 'resolved_at'>;
+};
+
+/**
+ * "ranker p99 512 ms, 2.1x its baseline, blame features; since 10:17:20", and once it is over
+ * "…; 10:17:20 to 10:27:20 (10 min)", in event time, as in messages. Where no end is known it says when that
+ * was noticed, which is by the clock.
+ */
 export function incidentTitle(
-  { headline, event }: AnomalyAnswer,
+  { headline, event }: Titled,
   zone: Zone & { readonly nowMs: number },
 ): string {
-  const startMs = Date.parse(event.started_at);
-  const since = formatTime(startMs, zone);
-  if (event.resolved_at === null) return `${headline}; since ${since}`;
-  const endMs = Date.parse(event.resolved_at);
-  return `${headline}; since ${since}, resolved ${formatTime(endMs, zone)}, after ${formatAge(endMs - startMs)}`;
+  const timeOf = (at: string) => formatTime(Date.parse(at), zone);
+  const { started_at: from, ended_at: to, resolved_at: noticed } = event;
+  if (noticed === null) return `${headline}; since ${timeOf(from)}`;
+  if (to === null) return `${headline}; since ${timeOf(from)}, resolved ${timeOf(noticed)}`;
+  const lasted = formatAge(Date.parse(to) - Date.parse(from));
+  return `${headline}; ${timeOf(from)} to ${timeOf(to)} (${lasted})`;
 }

@@ -19,6 +19,7 @@ import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { absolute } from '../../state/url.ts';
 import { utc } from '../../state/zone.ts';
+import { endOf } from '../incident-end.ts';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
 import { History } from './history.tsx';
@@ -120,7 +121,7 @@ function commonFilters({ scope, region, request_type }: AnomalyEvent) {
 /** The time of the incident, and as much before it. */
 function beforeAndDuring({ event, dashboard }: AnomalyAnswer) {
   const fromMs = Date.parse(event.started_at);
-  const toMs = Date.parse(event.resolved_at ?? dashboard.to);
+  const toMs = Date.parse(endOf(event) ?? dashboard.to);
   const during = absolute({ fromMs, toMs });
   const before = absolute({ fromMs: Math.max(0, 2 * fromMs - toMs), toMs: fromMs });
   return { 'a.from': before.from, 'a.to': before.to, 'b.from': during.from, 'b.to': during.to };

@@ -3,6 +3,7 @@ import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatRate } from '../../charts/rate-text.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';
+import { endOf } from '../incident-end.ts';
 import { shownRate } from './incident-rate.ts';
 
 type Series = Pick<
@@ -12,7 +13,14 @@ type Series = Pick<
 type Affected = Series &
   Pick<
     ScopeMember,
-    'stage' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'rate' | 'started_at' | 'resolved_at'
+    | 'stage'
+    | 'observed_ms'
+    | 'baseline_ms'
+    | 'ratio'
+    | 'rate'
+    | 'started_at'
+    | 'ended_at'
+    | 'resolved_at'
   >;
 
 /** A series of an incident: the rate that is anomalous in it, or else its quantile. */
@@ -46,7 +54,7 @@ function rowOf(series: Affected, rateOfIncident: Rate | undefined): SeriesRow {
     model,
     filters: { version, region, request_type, start: cold_start ? 'cold' : 'warm' },
     startedAt: series.started_at,
-    resolvedAt: series.resolved_at,
+    resolvedAt: endOf(series),
   };
   const known = rate ?? rateOfIncident;
   if (known === undefined) {

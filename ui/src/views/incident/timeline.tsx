@@ -10,6 +10,7 @@ import { shownName } from '../../format/name.ts';
 import { quantileName } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
+import { endMsOf } from '../incident-end.ts';
 import { laneReleases } from '../lane.ts';
 import { fanTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
@@ -113,19 +114,13 @@ function Chart({ what, mainQ, tails, incidents, releases }: ChartProps) {
   );
 }
 
-function laneIncident({
-  id,
-  started_at,
-  resolved_at,
-  summary,
-  severity,
-}: AnomalyAnswer['event']): LaneIncident {
+function laneIncident(event: AnomalyAnswer['event']): LaneIncident {
   return {
-    id,
-    title: summary,
+    id: event.id,
+    title: event.summary,
     href: '#evidence',
-    severity,
-    fromMs: Date.parse(started_at),
-    toMs: resolved_at === null ? null : Date.parse(resolved_at),
+    severity: event.severity,
+    fromMs: Date.parse(event.started_at),
+    toMs: endMsOf(event),
   };
 }

@@ -36,7 +36,7 @@ export function FacetsPanel({ model }: Props) {
     >
       {() => (
         <>
-          <div class="columns columns-splits">
+          <div class="columns columns-splits facet-tables">
             {groups.map(({ facet, rows }) => (
               <SplitDots
                 key={facet}

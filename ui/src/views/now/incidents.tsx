@@ -49,9 +49,18 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
       answered={answered}
       empty={({ rows }) => (rows.every(isOpen) ? 'No incident ended in this range.' : undefined)}
       table={({ rows }) => ({
-        heads: ['started_at', 'resolved_at', 'model', 'stage', 'kind', 'severity', 'headline'],
+        heads: [
+          'started_at',
+          'ended_at',
+          'resolved_at',
+          'model',
+          'stage',
+          'kind',
+          'severity',
+          'headline',
+        ],
         rows: rows.map((row) => [
-          ...[row.started_at, row.resolved_at, row.model, row.stage],
+          ...[row.started_at, row.ended_at, row.resolved_at, row.model, row.stage],
           ...[row.kind, row.severity, row.headline],
         ]),
       })}
@@ -61,7 +70,10 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
           {answer.rows.filter(isResolved).map((row) => (
             <li key={row.id}>
               <span class="when">
-                <Time at={row.started_at} /> <span class="for">{durationOf(row)}</span>
+                <Time at={row.started_at} />{' '}
+                <span class="for">
+                  <Lasted of={row} />
+                </span>
               </span>
               <a data-row href={incidentHref(row)}>
                 {row.headline}
@@ -95,8 +107,13 @@ function deliveredTo({ accepted_by }: AnomalyRow): string {
   return `delivered to ${accepted_by.join(', ')}`;
 }
 
-function durationOf({ started_at, resolved_at }: AnomalyRow): string {
-  const endMs = resolved_at === null ? tickingNow() : Date.parse(resolved_at);
-  const age = formatAge(endMs - Date.parse(started_at));
-  return resolved_at === null ? `open, ${age}` : age;
+/** How long it lasted, in event time; where its end is unknown, when that was noticed. */
+function Lasted({ of: { started_at, ended_at, resolved_at } }: { readonly of: AnomalyRow }) {
+  if (ended_at !== null) return <>{formatAge(Date.parse(ended_at) - Date.parse(started_at))}</>;
+  if (resolved_at === null) return null;
+  return (
+    <>
+      resolved <Time at={resolved_at} />
+    </>
+  );
 }

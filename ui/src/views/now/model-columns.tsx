@@ -21,6 +21,7 @@ import type { Column } from '../../parts/data-table.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
 import { hrefTo } from '../../state/place.ts';
+import { endMsOf } from '../incident-end.ts';
 import type { AnomaliesOfModels } from './open-anomalies.ts';
 
 const totalStage = 'total';
@@ -224,10 +225,10 @@ interface TailLineProps {
 function TailLine({ row, range, anomalies }: TailLineProps) {
   const [fromMs, toMs] = [Date.parse(range.from), Date.parse(range.to)];
   const part = (ms: number) => Math.min(1, Math.max(0, (ms - fromMs) / (toMs - fromMs)));
-  const spans = anomalies.map(({ started_at, resolved_at, severity }) => ({
-    from: part(Date.parse(started_at)),
-    to: part(resolved_at === null ? nowMs() : Date.parse(resolved_at)),
-    severity,
+  const spans = anomalies.map((anomaly) => ({
+    from: part(Date.parse(anomaly.started_at)),
+    to: part(endMsOf(anomaly) ?? nowMs()),
+    severity: anomaly.severity,
   }));
   return (
     <Sparkline

@@ -7,6 +7,7 @@ import { formatAge } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { nowMs } from '../../state/now.ts';
 import { onlyPanel } from '../../state/place.ts';
+import { endMsOf } from '../incident-end.ts';
 import { IncidentsPanel, OpenIncidents } from './incidents.tsx';
 import { ModelsPanel } from './models-panel.tsx';
 import { byUrgency, isOpen } from './open-anomalies.ts';
@@ -39,7 +40,7 @@ function titleOf(rows: readonly AnomalyRow[]): string {
     const more = models.length > namedModels ? ` and ${models.length - namedModels} more` : '';
     return `${open.length} open: ${models.slice(0, namedModels).join(', ')}${more}`;
   }
-  const ends = rows.map(({ resolved_at }) => Date.parse(resolved_at ?? ''));
+  const ends = rows.flatMap((row) => endMsOf(row) ?? []);
   if (ends.length === 0) return 'No incident in this range';
   const last = formatAge(nowMs() - Math.max(...ends));
   return `Nothing open. ${plural(rows.length, 'incident')} in this range, the last until ${last} ago.`;
