@@ -40,7 +40,7 @@ export const limits = {
    * within a message, which may hold 100,000 events of 64 stages.
    */
   rowsPerChunk: 300_000,
-  driversPerChunk: 50_000,
+  driversPerChunk: 75_000,
   windowsPerChunk: 10_000,
   /**
    * Memory of all open chunks of a process together (`OpenMemory`). Some two million rows of one value each,

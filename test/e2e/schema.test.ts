@@ -216,7 +216,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, and no receiver is configured.
         const isSilent =
-          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries|view_distribution|view_receivers)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries|view_distribution|view_receivers|view_models_detector_baseline)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

@@ -166,7 +166,9 @@ describe('anomalies', () => {
         'chat rejected an update: no channel',
       ]);
       expect(answer.history.every(({ text }) => !text.includes('\n'))).toBe(true);
-      expect(answer.evidence[0]).toMatch(/^140 of 1,200 requests in 2 windows exceeded 121 ms/);
+      expect(answer.evidence[0]).toMatch(
+        /^140 of 1,200 requests were slower than the slowest 1 % of normal, 121 ms; 12 were expected/,
+      );
       expect(answer.dashboard).toMatchObject({
         ...{ measured_stage: 'total', quantile: 0.99, baseline_ms: 121 },
         from: iso(startMs - 10 * minuteMs),
