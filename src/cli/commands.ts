@@ -64,7 +64,7 @@ export const commands: readonly ListedCommand[] = [
   },
   {
     name: 'anomalies',
-    summary: 'list anomalies, the newest first, with the stage to blame',
+    summary: 'list anomalies, open ones first, with the stage to blame',
     load: async () => (await import('./commands/anomalies.ts')).anomalies,
   },
   {

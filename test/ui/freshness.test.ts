@@ -22,7 +22,7 @@ it.each([
   ],
   [
     { storedToMs: at(240), evaluatedToMs: at(240) },
-    'Nothing is stored since 10:01:00: what is shown may be over, or worse.',
+    'Numbers end at 10:01:00: storing is behind, or has stopped. What is shown may be over, or worse.',
   ],
   [{ evaluatedToMs: null }, 'No detector has evaluated anything: no incident can open.'],
   [{ evaluatedToMs: at(300) }, 'Nothing is evaluated since 10:00:00: no incident opens or ends.'],

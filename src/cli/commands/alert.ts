@@ -10,7 +10,7 @@ export const alert: Command = {
   help: `
 Examples:
   tailmark alert test pager            open and end a test anomaly at one receiver, and say what it answered
-  tailmark alert preview               what each receiver would get of the newest anomaly now, and why
+  tailmark alert preview               what each receiver would get of the most severe one now, and why
   tailmark alert preview 7422f22f
 
 A test is marked as one in each message. It goes to the receiver whatever its match says. A preview sends

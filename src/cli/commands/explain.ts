@@ -13,7 +13,7 @@ export const explain: Command = {
   flags: clickHouseFlags,
   help: `
 Examples:
-  tailmark explain                      the newest anomaly
+  tailmark explain                      the most severe open anomaly, else the newest
   tailmark explain 7422f22f
   tailmark explain 7422f22f --json | jq .drivers
 
@@ -22,7 +22,10 @@ each number.
 
 Exit codes: 0 the anomaly is resolved, 2 it is open.`,
   configure(command) {
-    command.argument('[ID]', 'id of the anomaly, or its first characters; default: the newest');
+    command.argument(
+      '[ID]',
+      'id of the anomaly, or its first characters; default: the most severe open one, else the newest',
+    );
   },
   async run([id = ''], options, io) {
     const { config } = await loadSettings(options, io);

@@ -107,7 +107,8 @@ export class AnomalyStore {
   }
 
   /**
-   * Latest state of anomalies that began at `fromMs` or later, the newest first. An incident counts as one.
+   * Latest state of anomalies that began at `fromMs` or later: open ones first, the most severe before others,
+   * then the newest. An incident counts as one.
    */
   async since(fromMs: number, filter: AnomalyFilter): Promise<AnomalyEvent[]> {
     return this.#events('anomalies', { ...filter, fromMs });

@@ -50,7 +50,10 @@ export type Found =
   /** Ids that begin with it. */
   | { readonly ids: readonly string[] };
 
-/** Finds the events of the anomaly whose id equals or begins with `id`; '' finds the newest. */
+/**
+ * Finds the events of the anomaly whose id equals or begins with `id`; '' finds the most severe open one, else the
+ * newest.
+ */
 export async function findAnomaly(client: ClickHouseClient, id: string): Promise<Found> {
   const rows = await readRows<{ id: string; body: string }>(client, 'anomaly_events', {
     id,
