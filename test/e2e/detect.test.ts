@@ -273,7 +273,7 @@ describe('a slow stage', () => {
     writeFileSync(input, `${events.map((event) => JSON.stringify(event)).join('\n')}\n`);
     const iso = (ms: number) => new Date(ms).toISOString();
     const ids = [...new Set(emitted.map(({ id }) => id))].sort();
-    const drivers: unknown[] = [];
+    const drivers: (readonly [string, number, AnomalyEvent['drivers']])[][] = [];
     for (const range of [
       ['--from', iso(startMs), '--to', iso(startMs + plot.endMs)],
       ['--input', input],
@@ -287,11 +287,18 @@ describe('a slow stage', () => {
       for (const event of found) {
         expect(event).toMatchObject({ ...fault, state: 'resolved', resolution: 'recovered' });
       }
-      drivers.push(found.map(({ id, mix_share, drivers: named }) => [id, mix_share, named]));
+      drivers.push(found.map(({ id, mix_share: mix = -1, drivers: named }) => [id, mix, named]));
     }
-    // Drivers are the same, from tables or from memory.
-    expect(drivers[0]).toEqual(drivers[1]);
-    expect(drivers[0]).not.toEqual(ids.map((id) => [id, undefined, undefined]));
+    // Drivers are the same, from tables or from memory. The share of the mix is that of the worst series, and
+    // digests merged from other chunks may name the other of two that are alike.
+    const [fromTables = [], fromMemory = []] = drivers;
+    expect(fromTables.map(([id, , named]) => [id, named])).toEqual(
+      fromMemory.map(([id, , named]) => [id, named]),
+    );
+    for (const [i, [, mix]] of fromTables.entries()) {
+      expect(mix).toBeGreaterThanOrEqual(0);
+      expect(Math.abs(mix - (fromMemory[i]?.[1] ?? Number.NaN))).toBeLessThan(0.02);
+    }
     const { out } = await rig.cli(['backtest', '--from', iso(startMs)]);
     expect(out).toContain(`${ids.length} also detected at the time, 0 new, 0 no longer detected\n`);
     rmSync(dir, { recursive: true });
