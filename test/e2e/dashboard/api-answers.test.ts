@@ -10,6 +10,7 @@ import { useStack } from '../../containers/stack.ts';
 import { poll } from '../kit/poll.ts';
 import { Rig } from '../kit/rig.ts';
 import { answerOf, askApi, numbersIn, type Parameters, pastedRows } from './asked-api.ts';
+import { type Event, minuteOf } from './kit/minute-of.ts';
 
 const stack = useStack();
 const minuteMs = 60_000;
@@ -30,42 +31,6 @@ const hostile = [
   "x' OR 1 = 1 --",
   'модель 模型',
 ];
-
-interface Event {
-  readonly ts: number;
-  readonly model: string;
-  readonly total_ms?: number;
-  readonly [field: string]: unknown;
-}
-
-/** One request in ten is long. */
-const tokensOf = (n: number) => (n % 10 === 0 ? 900 : 100);
-
-/** A minute of a model: so many requests of about a duration. */
-function minuteOf(
-  model: string,
-  startMs: number,
-  requests: number,
-  ms: number,
-  more = {},
-): Event[] {
-  return Array.from({ length: requests }, (_, n) => {
-    const total = ms * (1 + ((n * 37) % 100) / 200);
-    return {
-      // A request ends in its minute.
-      ts: startMs + 100 + Math.floor((n * 50_000) / requests),
-      model,
-      version: 'v1',
-      region: 'eu-west-1',
-      request_type: 'search',
-      host: `pod-${n % 3}`,
-      input_tokens: tokensOf(n),
-      ...more,
-      total_ms: total,
-      stages_ms: { queue: total / 4, forward: total / 2 },
-    };
-  });
-}
 
 const events: Event[] = [
   // The same minutes on earlier days: the baseline.
