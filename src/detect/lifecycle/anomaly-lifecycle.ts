@@ -8,7 +8,7 @@ import type { EventUpdate, OpenAnomaly } from './open-anomaly.ts';
 /** A detector's evaluation of one window, computed on demand. */
 export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   /** Pause after which the series has no traffic, where that is known; ten minutes at least. */
-  readonly usualPauseMs?: number;
+  readonly noTrafficAfterMs?: number;
   /** Reports whether the anomaly persists; undefined with too little traffic. Called once a window. */
   isAnomalous(open: Open): boolean | undefined;
   /** The event, if the window opens an anomaly. */
@@ -168,7 +168,7 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   #resolution(open: Open, startMs: number, evaluation: Evaluation<Open>): Resolution | undefined {
     const { rebaseline_after, baseline, window } = this.#options;
     if (open.isOver) return 'recovered';
-    const pauseMs = Math.max(10 * minuteMs, 30 * window, evaluation.usualPauseMs ?? 0);
+    const pauseMs = Math.max(10 * minuteMs, 30 * window, evaluation.noTrafficAfterMs ?? 0);
     if (open.silentMs(startMs) >= pauseMs) return 'no_traffic';
     const isLong = startMs - open.startedAtMs >= Math.max(rebaseline_after, baseline);
     return isLong && evaluation.isRebaselinable() ? 'rebaselined' : undefined;

@@ -135,7 +135,7 @@ export class ProportionDetector extends AnomalyDetector {
     baselineOf: BaselineOf,
   ): Evaluation {
     return {
-      usualPauseMs: this.#usualPauseMs,
+      noTrafficAfterMs: this.#noTrafficAfterMs,
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baselineOf) : undefined),
       update: ({ event }) => this.#update(event, verdict, context, baselineOf),
@@ -167,7 +167,7 @@ export class ProportionDetector extends AnomalyDetector {
   #currentRate({ evidence }: AnomalyEvent): number | undefined {
     const { min_requests, window: windowMs } = this.#options;
     const windows = Math.min(evidence.windows, quarantineWindows);
-    const spanMs = Math.max(longestSpan * windowMs, this.#usualPauseMs);
+    const spanMs = Math.max(longestSpan * windowMs, this.#noTrafficAfterMs);
     const afterMs = this.#lastSeenMs - spanMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
@@ -181,7 +181,7 @@ export class ProportionDetector extends AnomalyDetector {
   }
 
   /** Pause after which it has no traffic, a day at most; 0 where that is not known. */
-  get #usualPauseMs(): number {
+  get #noTrafficAfterMs(): number {
     const reference = this.reference();
     if (reference === undefined || reference.requests === 0) return 0;
     const requests = pauseFactor * this.#options.min_requests;

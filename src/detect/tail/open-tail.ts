@@ -32,7 +32,7 @@ interface WindowContext {
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
   readonly baselineFactor?: number;
   /** Pause after which the series has no traffic, where that is known. */
-  readonly usualPauseMs?: number;
+  readonly noTrafficAfterMs?: number;
 }
 
 /**
@@ -144,12 +144,12 @@ export class OpenTail extends OpenAnomaly {
       isOtherExceeding = false,
       isOtherAnomalous = false,
       baselineFactor = 1,
-      usualPauseMs = 0,
+      noTrafficAfterMs = 0,
     }: WindowContext = {},
   ): boolean | undefined {
     this.#baselineFactor = baselineFactor;
     if (summary === undefined) return undefined;
-    const sums = this.#sumWith(windowStartMs, summary, usualPauseMs);
+    const sums = this.#sumWith(windowStartMs, summary, noTrafficAfterMs);
     const isConcurrent = isOtherExceeding || isOtherAnomalous;
     this.#addToDeficit(windowStartMs, summary, isConcurrent);
     if (sums.requests < this.options.min_requests) return undefined;
@@ -200,10 +200,14 @@ export class OpenTail extends OpenAnomaly {
   }
 
   /** Sums the window with those before it: as many as resolving needs, more where they hold few requests. */
-  #sumWith(startMs: number, { requests, digest }: StageSummary, usualPauseMs: number): LeadSums {
+  #sumWith(
+    startMs: number,
+    { requests, digest }: StageSummary,
+    noTrafficAfterMs: number,
+  ): LeadSums {
     const { baselineMs, lead } = this;
     const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.options);
-    const afterMs = startMs - Math.max(longestSpan * this.options.window, usualPauseMs);
+    const afterMs = startMs - Math.max(longestSpan * this.options.window, noTrafficAfterMs);
     const recent = this.#counts.filter((count) => count.startMs > afterMs);
     this.#counts = recent.slice(-(longestRun - 1));
     this.#counts.push({

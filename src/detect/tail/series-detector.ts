@@ -24,7 +24,7 @@ import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 import { StageTests } from './stage-tests.ts';
-import { usualPauseMs } from './tail-counts.ts';
+import { noTrafficAfterMs } from './tail-counts.ts';
 import { stageLead } from './tail-lead.ts';
 
 /**
@@ -226,7 +226,7 @@ export class SeriesDetector implements AnomalyOwner {
         ? leadingVerdict(verdicts)
         : besideVerdict(verdicts, others, this.#options);
     return {
-      usualPauseMs: open === undefined ? 0 : this.#usualPauseMs(open.lead.stage),
+      noTrafficAfterMs: open === undefined ? 0 : this.#noTrafficAfterMs(open.lead.stage),
       isAnomalous: (open) => {
         const isAnomalous = window && this.#observe(open, window, verdicts);
         isEvaluated = isAnomalous !== undefined;
@@ -285,7 +285,7 @@ export class SeriesDetector implements AnomalyOwner {
       isOtherExceeding: others.some(({ exceeding }) => exceeding),
       isOtherAnomalous: others.some(({ anomalous }) => anomalous),
       baselineFactor: this.#baselineFactor(lead.stage, lead.quantile),
-      usualPauseMs: this.#usualPauseMs(lead.stage),
+      noTrafficAfterMs: this.#noTrafficAfterMs(lead.stage),
     });
   }
 
@@ -325,8 +325,8 @@ export class SeriesDetector implements AnomalyOwner {
     return open.change(measured, summary, stages, baselineFactor);
   }
 
-  #usualPauseMs(stage: string): number {
-    return usualPauseMs(this.baseline(stage), this.#options);
+  #noTrafficAfterMs(stage: string): number {
+    return noTrafficAfterMs(this.baseline(stage), this.#options);
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */

@@ -221,7 +221,7 @@ export function countedOptions(
 }
 
 /** Pause after which a stage has no traffic, a day at most; 0 where that is not known. */
-export function usualPauseMs(
+export function noTrafficAfterMs(
   reference: StageReference | undefined,
   { min_requests }: Pick<DetectOptions, 'min_requests'>,
 ): number {
