@@ -1,9 +1,9 @@
 import { TDigest as NpmDigest } from 'tdigest';
 import { TDigest } from '../src/sketch/t-digest.ts';
+import { weyl32 } from '../test/base/seeded-random.ts';
 import { clickhouseMerge } from '../test/sketch/clickhouse-merge.ts';
 import { distributionNames, drawDistribution } from '../test/sketch/distributions.ts';
 import { poolDigest } from '../test/sketch/pool-digest.ts';
-import { seededRandom } from '../test/sketch/seeded-random.ts';
 import { type WorstError, worstError } from '../test/sketch/worst-error.ts';
 
 // Writes the tables of docs/explained/accuracy.md, which says how to run it, to standard output: the same
@@ -140,7 +140,7 @@ function fewStatesRow(name: string): string {
   return `| ${name} | ${columns.join(' | ')} |`;
 }
 
-Math.random = seededRandom(99);
+Math.random = weyl32(99);
 const lines: string[] = [];
 for (const count of [5_000, 100_000]) {
   lines.push(`### One state of ${count.toLocaleString('en')} values`, '');

@@ -1,7 +1,7 @@
+import { traceReader } from '../src/assemble/event/span-formats.ts';
 import { childrenRules } from '../src/assemble/event/trace-rules.ts';
-import { traceReader } from '../src/assemble/span-formats.ts';
 import { freshStart } from '../src/assemble/trace-assembler.ts';
-import { loadConfig } from '../src/config/load-config.ts';
+import { loadConfig } from '../src/config/load/load-config.ts';
 import { EventCheck } from '../src/roles/assemble/event-check.ts';
 import { PartitionAssembly } from '../src/roles/assemble/partition-assembly.ts';
 import { settingsOf } from '../src/roles/assemble/topic-rules.ts';

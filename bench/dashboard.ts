@@ -4,14 +4,15 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
+import { hourMs } from '../src/base/time.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import type { OutgoingMessage } from '../src/kafka/client/publisher.ts';
-import { startLocalStack } from '../src/local/local-stack.ts';
+import { startLocalStack } from '../src/local/stack/local-stack.ts';
 import { AnomalyStore } from '../src/sink/anomalies/anomaly-store.ts';
-import { migrate } from '../src/sink/migrate.ts';
-import { anomalyFixture } from '../test/detect/anomaly-fixture.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
+import { anomalyFixture } from '../test/contract/anomaly-fixture.ts';
 import { fillWeeks, fleet, modelName } from './dashboard/fill-weeks.ts';
 import { openPage, startBrowser } from './dashboard/open-page.ts';
 import { startTailmark } from './dashboard/tailmark-process.ts';
@@ -40,7 +41,6 @@ const { values } = parseArgs({
   },
 });
 const rounds = Number(values.rounds);
-const hourMs = 3_600_000;
 const partitions = 8;
 const viewerCount = 50;
 const refreshes = 1_000;

@@ -1,6 +1,6 @@
 import type { DecodedEvent } from '../src/decode/decoded-event.ts';
 import { Interner } from '../src/decode/interner.ts';
-import { MessageDecoder } from '../src/decode/message-decoder.ts';
+import { MessageDecoder } from '../src/decode/message/message-decoder.ts';
 import { measureInTurn, printMeasured } from './measure/in-turn.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 

@@ -8,9 +8,9 @@ import { parseArgs } from 'node:util';
 import { standardStages, totalStage } from '../src/base/dimensions.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
-import { startLocalStack } from '../src/local/local-stack.ts';
-import { type ClickHouseClient, openClickHouse } from '../src/sink/clickhouse.ts';
-import { migrate } from '../src/sink/migrate.ts';
+import { startLocalStack } from '../src/local/stack/local-stack.ts';
+import { type ClickHouseClient, openClickHouse } from '../src/sink/client/clickhouse.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
 
 /**
  * The detector at its limits, as a process of its own beside a real Kafka and ClickHouse:

@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
+import { daySeconds, hourMs, hourSeconds } from '../src/base/time.ts';
 import { configSchema } from '../src/config/schema.ts';
+import { chunkSettingsOf } from '../src/ingest/chunk/chunk-settings.ts';
 import { emptyBegin, OpenChunk } from '../src/ingest/chunk/open-chunk.ts';
-import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { startClickHouse } from '../src/local/clickhouse/clickhouse-server.ts';
 import { ChunkBlock } from '../src/sink/chunks/chunk-block.ts';
 import { ClickHouseChunkStore } from '../src/sink/chunks/chunk-store.ts';
-import { migrate } from '../src/sink/migrate.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
 /**
@@ -27,11 +28,13 @@ const { values } = parseArgs({
 });
 const SERIES = 20;
 const ROWS_A_WINDOW = 9;
-const HOUR_S = 3_600;
-const DAY_S = 24 * HOUR_S;
-const HOUR_MS = HOUR_S * 1_000;
-const startMs = Math.floor(Date.now() / HOUR_MS - 2) * HOUR_MS;
-const windowSeconds = { latency_10s: 10, latency_1m: 60, latency_1h: HOUR_S, latency_1d: DAY_S };
+const startMs = Math.floor(Date.now() / hourMs - 2) * hourMs;
+const windowSeconds = {
+  latency_10s: 10,
+  latency_1m: 60,
+  latency_1h: hourSeconds,
+  latency_1d: daySeconds,
+};
 const say = (text: string) => process.stdout.write(`${text}\n`);
 
 const dir = mkdtempSync(join(tmpdir(), 'tailmark-bench-'));
@@ -73,9 +76,9 @@ async function measure(rate: number, partitions: number): Promise<void> {
     for (const [table, seconds] of Object.entries(windowSeconds)) {
       const size = sizes.find((entry) => entry.table === table);
       const perRow = Number(size?.bytes) / Number(size?.rows);
-      const aDay = (perRow * ROWS_A_WINDOW * DAY_S) / seconds;
+      const aDay = (perRow * ROWS_A_WINDOW * daySeconds) / seconds;
       const keptMs = config.clickhouse.retention[table as keyof typeof windowSeconds];
-      const ofSeries = (aDay * keptMs) / (DAY_S * 1_000);
+      const ofSeries = (aDay * keptMs) / (daySeconds * 1_000);
       kept += ofSeries;
       say(
         `  ${table}: ${size?.rows} rows of ${perRow.toFixed(0)} bytes; ` +
@@ -103,8 +106,8 @@ async function storeHour(
   }));
   const eventsPerSecond = rate * SERIES;
   const perChunk = (eventsPerSecond * config.ingest.flush_interval) / 1_000;
-  const count = eventsPerSecond * HOUR_S;
-  const nowMs = startMs + HOUR_MS;
+  const count = eventsPerSecond * hourSeconds;
+  const nowMs = startMs + hourMs;
   const seal = async () => {
     for (const each of open) {
       const { chunk: sealed } = each.chunk.seal(nowMs);

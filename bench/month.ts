@@ -3,10 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { standardStages, totalStage } from '../src/base/dimensions.ts';
+import { dayMs } from '../src/base/time.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { startClickHouse } from '../src/local/clickhouse/clickhouse-server.ts';
-import { migrate } from '../src/sink/migrate.ts';
-import { readTails } from '../src/sink/read-tails.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
+import { readTails } from '../src/sink/windows/read-tails.ts';
 
 /**
  * The p99 of one model over 30 days out of 1,000 series with ten requests a second each, as `tailmark
@@ -24,7 +25,6 @@ const ROUNDS = 15;
 /** States to choose from: as large as those of so many requests, each drawn by itself. */
 const TEMPLATES = 32;
 const model = 'model-07';
-const dayMs = 86_400_000;
 /** Begins and ends amid a day, as ranges of a user do. */
 const toMs = Math.floor(Date.now() / dayMs) * dayMs - dayMs / 2;
 const fromMs = toMs - DAYS * dayMs;

@@ -6,7 +6,7 @@ import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
-import { startLocalStack } from '../src/local/local-stack.ts';
+import { startLocalStack } from '../src/local/stack/local-stack.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
 import { tailmark } from './peers/tailmark.ts';
 import { eachOtlpRequest } from './traffic/otlp-requests.ts';

@@ -7,14 +7,14 @@ import { fileURLToPath } from 'node:url';
 import { parseArgs } from 'node:util';
 import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
-import type { AnomalyEvent } from '../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../src/contract/anomaly-event.ts';
 import { Random } from '../src/generate/random.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import type { OutgoingMessage } from '../src/kafka/client/publisher.ts';
 import { followTopic } from '../src/kafka/follow-topic.ts';
-import { startLocalStack } from '../src/local/local-stack.ts';
-import { migrate } from '../src/sink/migrate.ts';
+import { startLocalStack } from '../src/local/stack/local-stack.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
 import {
   type DelayFault,
   DelayTraffic,

@@ -6,7 +6,7 @@ import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
-import { type LocalStack, startLocalStack } from '../src/local/local-stack.ts';
+import { type LocalStack, startLocalStack } from '../src/local/stack/local-stack.ts';
 import { clickHouseKafkaEngine } from './peers/clickhouse-kafka-engine.ts';
 import { idiomatic } from './peers/idiomatic.ts';
 import { java, kafkaStreams } from './peers/java.ts';

@@ -10,8 +10,8 @@ import { type Config, configSchema } from '../src/config/schema.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
 import type { OutgoingMessage } from '../src/kafka/client/publisher.ts';
-import { type LocalStack, startLocalStack } from '../src/local/local-stack.ts';
-import { migrate } from '../src/sink/migrate.ts';
+import { type LocalStack, startLocalStack } from '../src/local/stack/local-stack.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
 import { cpuSecondsOf, peakBytesOf } from './peers/process-usage.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 

@@ -6,8 +6,8 @@ import { BandPool } from '../src/sketch/band-pool.ts';
 import { type CountHost, CountKernel, kernelBytes } from '../src/sketch/count-kernel.ts';
 import { SketchPool, stateCentroids } from '../src/sketch/sketch-pool.ts';
 import { TDigest } from '../src/sketch/t-digest.ts';
+import { weyl32 } from '../test/base/seeded-random.ts';
 import { drawDistribution } from '../test/sketch/distributions.ts';
-import { seededRandom } from '../test/sketch/seeded-random.ts';
 
 // What adding a duration costs, beside npm tdigest; reading and merging ours. Prints one JSON
 // document: nanoseconds of CPU an operation, median and spread over rounds run alternately.
@@ -97,7 +97,7 @@ interface Question {
   readonly run: () => unknown;
 }
 
-const random = seededRandom(4);
+const random = weyl32(4);
 const ps = Float64Array.from({ length: 100_000 }, random);
 let manySmall: TDigest[] = [];
 let single: TDigest | undefined;

@@ -1,7 +1,7 @@
 import { isMainThread, parentPort, Worker } from 'node:worker_threads';
 import { configSchema } from '../src/config/schema.ts';
+import { chunkSettingsOf } from '../src/ingest/chunk/chunk-settings.ts';
 import { emptyBegin, OpenChunk } from '../src/ingest/chunk/open-chunk.ts';
-import { chunkSettingsOf } from '../src/ingest/chunk-settings.ts';
 import { ChunkBlock } from '../src/sink/chunks/chunk-block.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 

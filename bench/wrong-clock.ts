@@ -8,8 +8,8 @@ import { createClient } from '@clickhouse/client';
 import { configSchema } from '../src/config/schema.ts';
 import { openKafkaPublisher } from '../src/kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../src/kafka/client/kafka-topics.ts';
-import { startLocalStack } from '../src/local/local-stack.ts';
-import { migrate } from '../src/sink/migrate.ts';
+import { startLocalStack } from '../src/local/stack/local-stack.ts';
+import { migrate } from '../src/sink/migrate/migrate.ts';
 import { startTailmark, tailmarkBin } from './dashboard/tailmark-process.ts';
 
 /**

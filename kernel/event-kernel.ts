@@ -31,7 +31,7 @@ const statusCount = 4;
 /** Size of a pattern: 16 bytes of text, 16 of mask, and its length. */
 const statusBytes = 48;
 
-/** Kinds of values, as in src/decode/event-program.ts; 0 is the end. */
+/** Kinds of values, as in src/decode/kernel/event-program.ts; 0 is the end. */
 const STAGE = 1;
 const NUMBER = 2;
 const TOTAL = 3;

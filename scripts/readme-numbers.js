@@ -189,7 +189,8 @@ function delayRow(results) {
   if (delays.length === 0) throw new Error('The results of the delay have lost their faults');
   const texts = delays.map(([, fault, paged, of, least, , most]) => {
     const delay = least === undefined ? '' : `, ${least} to ${most} s`;
-    return `${fault.split(/[:,]/)[0]}: ${paged} of ${of}${delay}`;
+    const name = fault.replace('outage: all requests, ', '').split(/[:,]/)[0];
+    return `${name}: ${paged} of ${of}${delay}`;
   });
   const done = `${what}, ${rate} requests a second`;
   return row('page-delay', results, done, texts.join('; '));

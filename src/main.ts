@@ -3,9 +3,9 @@ import { type ExitCode, exitCodes } from './base/exit-codes.ts';
 import { OperatorError } from './base/operator-error.ts';
 import { knownSecrets } from './base/telemetry/known-secrets.ts';
 import { createIo } from './cli/create-io.ts';
-import { createProgram } from './cli/create-program.ts';
 import type { Io } from './cli/io.ts';
-import { printError } from './cli/print-error.ts';
+import { createProgram } from './cli/program/create-program.ts';
+import { printError } from './cli/text/print-error.ts';
 
 /**
  * Runs one command line, `argv` without node and script, and gives its exit code; throws nothing.

@@ -7,6 +7,7 @@ import type { Config } from './config/schema.ts';
 import { openKafkaPublisher } from './kafka/client/kafka-publisher.ts';
 import { ensureTopics, requireTopics } from './kafka/client/kafka-topics.ts';
 import type { Publisher } from './kafka/client/publisher.ts';
+import { loginsOf } from './kafka/login/logins.ts';
 import { startAssemble } from './roles/assemble/assemble-role.ts';
 import { createdTopics, requiredTopics } from './roles/assemble/assemble-topics.ts';
 import { assemblyWarnings } from './roles/assemble/assembly-warnings.ts';
@@ -19,8 +20,8 @@ import {
 import { startIngest } from './roles/ingest/ingest-role.ts';
 import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
-import { openClickHouse } from './sink/clickhouse.ts';
-import { requireSchema } from './sink/migrate.ts';
+import { openClickHouse } from './sink/client/clickhouse.ts';
+import { requireSchema } from './sink/migrate/migrate.ts';
 import { groupIdOf } from './source/group-id.ts';
 
 export { type Role, roles };
@@ -71,26 +72,36 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     if (options.roles.some((role) => role !== 'assemble')) {
       await requireSchema(client, config.clickhouse);
     }
-    const writes =
-      has('assemble') || (config.source.type === 'kafka' && (has('ingest') || has('detect')));
-    const publisher = writes ? await openTopics(config, options.roles) : undefined;
-    if (publisher !== undefined) undo.push(() => publisher.close());
     const startedMs = systemClock.nowMs();
     const groupId = groupIdOf(config, startedMs);
-    const shared = { config, client, groupId, startedMs, publisher, stdin, log, metrics };
-    const context: RoleContext = { ...shared, profile, signal };
+    let publisher: Publisher | undefined;
+    const shared = { config, client, groupId, startedMs, stdin, log, metrics, profile, signal };
+    const context: RoleContext = {
+      ...shared,
+      get publisher() {
+        return publisher;
+      },
+    };
+    const logins = loginsOf(config.kafka);
+    logins.waitForFirst({ log, signal });
 
     const running: RunningRole[] = [];
     let isStarting = true;
     const problems = () => [
-      ...(isStarting ? [whileStarting] : []),
+      ...(isStarting ? [...logins.problems(), whileStarting(has('detect'))] : []),
       ...running.flatMap((role) => role.problems()),
     ];
     const serving = has('serve') ? startServe(context, running, problems) : undefined;
     undo.push(async () => serving?.stop());
-    const health = { config, metrics, roles: running, problems, others: serving?.listener };
+    const health = { config, metrics, roles: running, problems, addRoutes: serving?.addRoutes };
     const http = await startHealth(health, has('serve'), log);
     undo.push(async () => http?.close());
+    const writes =
+      has('assemble') || (config.source.type === 'kafka' && (has('ingest') || has('detect')));
+    if (writes) {
+      publisher = await openTopics(config, options.roles);
+      undo.push(async () => publisher?.close());
+    }
     const keep = (role: RunningRole) => {
       running.push(role);
       undo.push(() => role.stop());
@@ -110,8 +121,8 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
   }
 }
 
-const whileStarting =
-  'the process still starts; a detector first loads its state or learns the past';
+const whileStarting = (detects: boolean) =>
+  `the process still starts${detects ? '; a detector first loads its state or learns the past' : ''}`;
 
 /** Several processes on a host may share a configuration: who has the role `serve` needs the port. */
 async function startHealth(

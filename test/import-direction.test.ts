@@ -11,6 +11,7 @@ const layers: readonly string[] = [
   'memory',
   'sketch',
   'series',
+  'contract',
   'source',
   'kafka',
   'decode',
@@ -43,6 +44,7 @@ const pureLayers = new Set([
   'snapshot',
   'sketch',
   'series',
+  'contract',
   'decode',
   'formats',
   'assemble',
@@ -75,22 +77,28 @@ const keepers: Readonly<Record<string, readonly string[]>> = {
 };
 
 const root = fileURLToPath(new URL('../src/', import.meta.url));
+const pageRoot = fileURLToPath(new URL('../ui/src/', import.meta.url));
 
 interface Source {
-  /** Relative to src/. */
+  /** Relative to src/, or to ui/src/. */
   readonly path: string;
   readonly layer: string;
   readonly code: string;
   readonly imports: readonly string[];
 }
 
-const sources: readonly Source[] = readdirSync(root, { recursive: true, encoding: 'utf8' })
-  .filter((path) => path.endsWith('.ts'))
-  .sort()
-  .map((path) => {
-    const code = withoutComments(readFileSync(join(root, path), 'utf8'));
-    return { path, layer: layerOf(path), code, imports: importsOf(code) };
-  });
+const sources = sourcesIn(root);
+const pageSources = sourcesIn(pageRoot);
+
+function sourcesIn(folder: string): readonly Source[] {
+  return readdirSync(folder, { recursive: true, encoding: 'utf8' })
+    .filter((path) => /\.tsx?$/.test(path))
+    .sort()
+    .map((path) => {
+      const code = withoutComments(readFileSync(join(folder, path), 'utf8'));
+      return { path, layer: layerOf(path), code, imports: importsOf(code) };
+    });
+}
 
 function layerOf(path: string): string {
   return path.split('/')[0] ?? path;
@@ -112,6 +120,29 @@ function importsOf(code: string): string[] {
 /** What breaks a rule, one line each. */
 function offences(rule: (source: Source) => readonly string[]): string[] {
   return sources.flatMap((source) => rule(source).map((what) => `${source.path}: ${what}`));
+}
+
+/** Files of the same tree that a file imports. */
+function targetsOf({ path, imports }: Source): string[] {
+  return imports
+    .filter((name) => name.startsWith('.'))
+    .map((name) => relative(root, join(root, dirname(path), name)));
+}
+
+function graphOf(tree: readonly Source[]): Map<string, readonly string[]> {
+  return new Map(tree.map((source) => [source.path, targetsOf(source)]));
+}
+
+/** The imports of folders: those of their files from other folders. Files beside all folders stand for themselves. */
+function foldersOf(importsOfFile: ReadonlyMap<string, readonly string[]>): Map<string, string[]> {
+  const folderOf = (path: string) => (path.includes('/') ? dirname(path) : path);
+  const folders = new Map<string, string[]>();
+  for (const [path, targets] of importsOfFile) {
+    const folder = folderOf(path);
+    const others = targets.map(folderOf).filter((other) => other !== folder);
+    folders.set(folder, [...(folders.get(folder) ?? []), ...others]);
+  }
+  return folders;
 }
 
 /** Each circle that a walk along the imports comes back on, as "a -> b -> a". */
@@ -139,6 +170,17 @@ describe('the test itself', () => {
     expect(circlesIn(files)).toEqual(['a -> b -> c -> a']);
   });
 
+  it('finds a circle of folders, where files form none', () => {
+    const files = new Map([
+      ['config/load-config.ts', ['config/read/read-yaml.ts']],
+      ['config/read/read-yaml.ts', ['config/config-error.ts']],
+      ['config/config-error.ts', ['base/failure.ts']],
+      ['main.ts', ['config/load-config.ts', 'pipeline.ts']],
+    ]);
+    expect(circlesIn(files)).toEqual([]);
+    expect(circlesIn(foldersOf(files))).toEqual(['config -> config/read -> config']);
+  });
+
   it('sees imports in every form', () => {
     const code = `
       import a from 'a';
@@ -163,25 +205,21 @@ describe('the test itself', () => {
 describe('imports', () => {
   it('point only leftwards along the flow', () => {
     const rank = (layer: string) => layers.indexOf(layer);
-    const wrong = offences(({ path, layer, imports }) =>
-      imports
-        .filter((name) => name.startsWith('.'))
-        .map((name) => relative(root, join(root, dirname(path), name)))
-        .filter((target) => !(rank(layerOf(target)) >= 0 && rank(layerOf(target)) <= rank(layer))),
+    const wrong = offences((source) =>
+      targetsOf(source).filter(
+        (target) => !(rank(layerOf(target)) >= 0 && rank(layerOf(target)) <= rank(source.layer)),
+      ),
     );
     expect(wrong).toEqual([]);
   });
 
-  it('of files form no circle', () => {
-    const importsOfFile = new Map(
-      sources.map(({ path, imports }) => [
-        path,
-        imports
-          .filter((name) => name.startsWith('.'))
-          .map((name) => relative(root, join(root, dirname(path), name))),
-      ]),
-    );
-    expect(circlesIn(importsOfFile)).toEqual([]);
+  it.each([
+    ['src', sources],
+    ['ui/src', pageSources],
+  ])('of %s form no circle, neither of files nor of folders', (_, tree) => {
+    const files = graphOf(tree);
+    expect(circlesIn(files)).toEqual([]);
+    expect(circlesIn(foldersOf(files))).toEqual([]);
   });
 
   it('name their file, with its ending', () => {
@@ -205,6 +243,28 @@ describe('imports', () => {
       ),
     );
     expect(wrong).toEqual([]);
+  });
+});
+
+describe('the interface', () => {
+  it('imports types, and values of pure modules', () => {
+    const ui = fileURLToPath(new URL('../ui/src/', import.meta.url));
+    const files = readdirSync(ui, { recursive: true, encoding: 'utf8' });
+    const shared = files
+      .filter((path) => /\.tsx?$/.test(path))
+      .flatMap((path) => {
+        const code = withoutComments(readFileSync(join(ui, path), 'utf8'));
+        const withoutTypes = code.replace(/^(import|export) type\b[^;]*;/gm, '');
+        return importsOf(withoutTypes).map((name) => join(ui, dirname(path), name));
+      })
+      .filter((path) => path.startsWith(root))
+      .map((path) => relative(root, path));
+    expect([...new Set(shared)].sort()).toEqual([
+      'base/dimensions.ts',
+      'base/time.ts',
+      'config/duration.ts',
+      'contract/format.ts',
+    ]);
   });
 });
 

@@ -57,6 +57,8 @@ const oldWords: readonly OldWord[] = [
         'src/views/answers/composition.ts',
         'src/views/composition.ts',
         'test/e2e/views/composition.test.ts',
+        'test/golden/recorded/answers/composition.txt',
+        'test/golden/recorded/answers/openapi.txt',
         'test/ui/charts/composition.test.ts',
         'test/ui/charts/titles.test.ts',
       ].map((file) => ({ file, reason: 'a slice of requests is of those above a duration' })),
@@ -92,6 +94,20 @@ const oldWords: readonly OldWord[] = [
   { old: 'BatchLane', write: 'BatchQueue' },
   { old: 'usualMs', write: 'baselineMs' },
   { old: 'usualOf', write: 'baselineOf' },
+  {
+    old: 'usual',
+    write: 'baseline',
+    exceptions: [
+      {
+        file: 'test/detect/tail/evidence/evidence-weights.test.ts',
+        reason: 'the name of a sequence of random numbers, which its values follow from',
+      },
+      {
+        file: 'docs/notes/2026-11-25-evaluation.md',
+        reason: 'a record, which stays as it was written',
+      },
+    ],
+  },
   { old: 'petered out', write: 'decayed' },
 ];
 

@@ -1,17 +1,31 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { standardStages, totalStage } from '../../src/base/dimensions.ts';
 
-/** 1,000 series with ten requests a second each. */
-export const fleet = { models: 50, versions: 4, regions: 5, requestsPerSecond: 10 } as const;
-/** Days before now that are filled: a week, and the week before it as its baseline. */
-const days = 15;
-/** Hours of the newest 1-minute windows. */
-const minuteHours = 8;
+/** Which windows are filled. */
+export interface Fleet {
+  readonly models: number;
+  readonly versions: number;
+  readonly regions: number;
+  readonly requestsPerSecond: number;
+  /** Days before now that are filled. */
+  readonly days: number;
+  /** Hours of the newest 1-minute windows. */
+  readonly minuteHours: number;
+}
+
+/** 1,000 series with ten requests a second each: a week, and the week before it as its baseline. */
+export const fleet: Fleet = {
+  ...{ models: 50, versions: 4, regions: 5, requestsPerSecond: 10 },
+  ...{ days: 15, minuteHours: 8 },
+};
 /** Windows to choose from, each drawn by itself. */
 const templates = 24;
 const stages = [totalStage, ...standardStages];
 
-export const modelName = (n: number) => `model-${String(n).padStart(2, '0')}`;
+export const modelName = (n: number, { models }: Pick<Fleet, 'models'> = fleet) =>
+  `model-${String(n).padStart(digitsOf(models), '0')}`;
+
+const digitsOf = (models: number) => String(models - 1).length;
 
 /** Lognormal milliseconds of a request, as ClickHouse draws them. */
 function drawn(seed: string): string {
@@ -25,7 +39,13 @@ function drawn(seed: string): string {
  *
  * @param toMs a whole hour
  */
-export async function fillWeeks(client: ClickHouseClient, toMs: number): Promise<void> {
+export async function fillWeeks(
+  client: ClickHouseClient,
+  toMs: number,
+  of: Fleet = fleet,
+): Promise<void> {
+  const { models, versions, regions, requestsPerSecond, days, minuteHours } = of;
+  const shown = modelName(7, of);
   const command = (query: string) => client.command({ query });
   for (const [length, seconds] of [
     ['1m', 60],
@@ -34,7 +54,7 @@ export async function fillWeeks(client: ClickHouseClient, toMs: number): Promise
   ] as const) {
     // A tenth of the requests of an hour or a day gives the same states; its counts are scaled.
     const scale = length === '1m' ? 1 : length === '1h' ? 10 : 240;
-    const requests = (seconds * fleet.requestsPerSecond) / scale;
+    const requests = (seconds * requestsPerSecond) / scale;
     await command(`CREATE TABLE template_${length} ENGINE = Memory AS
       SELECT intDiv(number, ${requests}) AS n, toUInt64(count() * ${scale}) AS requests,
         sum(ms) * ${scale} AS sum_ms, min(ms) AS min_ms, max(ms) AS max_ms,
@@ -45,6 +65,9 @@ export async function fillWeeks(client: ClickHouseClient, toMs: number): Promise
       GROUP BY n`);
   }
   const toSeconds = toMs / 1000;
+  // Of more than 1,000 series fewer windows are filled at once, so that the server has the memory.
+  const series = models * versions * regions;
+  const atOnce = (windows: number) => Math.max(1, Math.floor((windows * 1_000) / series));
   /** @param wanted rows that are filled: all, or some. */
   const fill = (
     length: '1m' | '1h' | '1d',
@@ -59,30 +82,32 @@ export async function fillWeeks(client: ClickHouseClient, toMs: number): Promise
         t.latency, if(w.stage = 'total', t.bands, t.bands_ms), if(w.stage = 'total', t.bands_ms, map())
       FROM (
         SELECT toDateTime(${from} + ${seconds} * number, 'UTC') AS at,
-          concat('model-', leftPad(toString(m), 2, '0')) AS model, concat('v', toString(v)) AS version,
+          concat('model-', leftPad(toString(m), ${digitsOf(models)}, '0')) AS model, concat('v', toString(v)) AS version,
           concat('region-', toString(r)) AS region, stage,
           toUInt64(cityHash64(at, m, v, r, stage) % ${templates}) AS n
         FROM numbers(${count})
-        ARRAY JOIN range(${fleet.models}) AS m
-        ARRAY JOIN range(${fleet.versions}) AS v
-        ARRAY JOIN range(${fleet.regions}) AS r
+        ARRAY JOIN range(${models}) AS m
+        ARRAY JOIN range(${versions}) AS v
+        ARRAY JOIN range(${regions}) AS r
         ARRAY JOIN [${stages.map((stage) => `'${stage}'`).join()}] AS stage
         WHERE ${wanted}
       ) AS w
       INNER JOIN template_${length} AS t ON t.n = w.n`);
   const firstSeconds = Math.floor(toSeconds / 86_400 - days) * 86_400;
-  for (let at = firstSeconds; at < toSeconds; at += 28_800) {
-    await fill('1h', at, 3_600, Math.min(8, (toSeconds - at) / 3_600));
+  const hours = atOnce(8);
+  for (let at = firstSeconds; at < toSeconds; at += hours * 3_600) {
+    await fill('1h', at, 3_600, Math.min(hours, (toSeconds - at) / 3_600));
   }
   const wholeDays = Math.floor((toSeconds - firstSeconds) / 86_400);
   for (let day = 0; day < wholeDays; day++) await fill('1d', firstSeconds + day * 86_400, 0, 1);
   const minutesFrom = toSeconds - minuteHours * 3_600;
-  for (let at = minutesFrom; at < toSeconds; at += 1_200) {
-    await fill('1m', at, 60, 20, `stage = 'total' OR model = '${modelName(7)}'`);
+  const minutes = atOnce(20);
+  for (let at = minutesFrom; at < toSeconds; at += minutes * 60) {
+    await fill('1m', at, 60, minutes, `stage = 'total' OR model = '${shown}'`);
   }
   await command(`INSERT INTO exemplars (window_start, event_time, model, version, region, request_type, cold_start,
       status, total_ms, trace_id, stages_ms)
-    SELECT toDateTime(at, 'UTC'), toDateTime64(at + 5, 3, 'UTC'), '${modelName(7)}', concat('v', toString(number % 4)),
+    SELECT toDateTime(at, 'UTC'), toDateTime64(at + 5, 3, 'UTC'), '${shown}', concat('v', toString(number % 4)),
       concat('region-', toString(number % 5)), 'rank', false, 'ok', ${drawn('number')} + 300, toString(number),
       map('forward', 200.0, 'features', 100.0)
     FROM (SELECT number, ${firstSeconds} + 60 * intDiv(number, 100) AS at

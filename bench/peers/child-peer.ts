@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 import { createInterface } from 'node:readline';
-import type { LocalStack } from '../../src/local/local-stack.ts';
+import type { LocalStack } from '../../src/local/stack/local-stack.ts';
 import type { PeerTask, RunningPeer } from './peer.ts';
 
 /**

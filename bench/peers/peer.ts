@@ -1,5 +1,5 @@
 import { standardStages, totalStage } from '../../src/base/dimensions.ts';
-import type { LocalStack } from '../../src/local/local-stack.ts';
+import type { LocalStack } from '../../src/local/stack/local-stack.ts';
 
 /** What a peer is to do: everything in a topic, from its first record to the stored rows. */
 export interface PeerTask {

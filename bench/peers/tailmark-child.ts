@@ -8,7 +8,7 @@ import { Ingester } from '../../src/ingest/ingester.ts';
 import { ingestClient } from '../../src/ingest/open-source.ts';
 import { KafkaSource } from '../../src/kafka/kafka-source.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
-import { openClickHouse } from '../../src/sink/clickhouse.ts';
+import { openClickHouse } from '../../src/sink/client/clickhouse.ts';
 import { serveTasks } from './child-tasks.ts';
 
 // tailmark as it ships, but for an insert a second as the others do; all of its tables are filled,

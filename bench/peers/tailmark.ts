@@ -18,13 +18,19 @@ export function tailmarkBefore(checkout: string): Peer {
   return tailmarkOf(pathToFileURL(built + sep), 'before', `tailmark of ${checkout}`);
 }
 
+/** Where a build has its migrations: older ones have them elsewhere. */
+function migrationsOf(built: URL): URL {
+  const now = new URL('src/sink/migrate/migrate.js', built);
+  return existsSync(now) ? now : new URL('src/sink/migrate.js', built);
+}
+
 function tailmarkOf(built: URL, name: string, about: string): Peer {
   return {
     name,
     about,
     async start(stack) {
       const child = fileURLToPath(new URL('bench/peers/tailmark-child.js', built));
-      const { migrate } = await import(new URL('src/sink/migrate.js', built).href);
+      const { migrate } = await import(migrationsOf(built).href);
       const { configSchema } = await import(new URL('src/config/schema.js', built).href);
       return {
         ...startChildPeer([process.execPath, child], stack),

@@ -1,5 +1,5 @@
 import { createClient } from '@clickhouse/client';
-import type { LocalStack } from '../../src/local/local-stack.ts';
+import type { LocalStack } from '../../src/local/stack/local-stack.ts';
 import type { RunningPeer } from './peer.ts';
 
 /** A peer that finds its table made. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { renderExample } from './render-example.ts';
 import { renderJsonSchema } from './render-json-schema.ts';
 import { renderMapping } from './render-mapping.ts';

@@ -1,9 +1,9 @@
-import type { Preview, Receiver } from '../../src/alert/receivers/receiver.ts';
+import type { Preview, Receiver } from '../../src/alert/receiver.ts';
 import { incidentNotices } from '../../src/alert/routing/incident-notices.ts';
 import { openRoutes } from '../../src/alert/routing/open-routes.ts';
 import { systemClock } from '../../src/base/clock.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 
 /** Receivers of the page, as they would be configured; secrets are replaced. */
 const receivers = [

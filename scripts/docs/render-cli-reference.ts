@@ -1,13 +1,13 @@
 import { Readable } from 'node:stream';
 import { type ExitCode, exitCodes } from '../../src/base/exit-codes.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { createProgram } from '../../src/cli/create-program.ts';
 import type { Io } from '../../src/cli/io.ts';
+import { commands } from '../../src/cli/program/commands.ts';
+import { createProgram } from '../../src/cli/program/create-program.ts';
 
 const meanings: Readonly<Record<keyof typeof exitCodes, string>> = {
   ok: 'Fine. Also when the reader of standard output has gone (`tailmark tails | head`).',
   failed:
-    'The command did not complete, `check` or `doctor` found something wrong, or `verify` nothing stored.',
+    'The command did not complete, `check` or `doctor` found something wrong, `verify` nothing stored, or no request has a given name (`tails`, `anomalies`).',
   found:
     '`anomalies`, `explain`, `backtest` or `verify` found something, or `compare` failed: for scripts that ask.',
   usage: 'The command line is wrong: an unknown command or option, a missing argument.',

@@ -1,6 +1,6 @@
 -- One side of a comparison: the requests of a version of a model, or ('') of all its versions, over a range. A row a block
 -- of so many seconds, counted from the start of the range, and stage: requests, failures and a mergeable t-digest. In
--- RowBinary: see src/sink/read-sides.ts.
+-- RowBinary: see src/views/comparison/read-sides.ts.
 SELECT
     toUInt32(intDiv(toUnixTimestamp(window_start) - {fromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
     stage,

@@ -1,5 +1,5 @@
 -- The requests of one side of a comparison by type and region, with a mergeable t-digest of their totals; those with most
--- requests first. In RowBinary: see src/sink/read-sides.ts.
+-- requests first. In RowBinary: see src/views/comparison/read-sides.ts.
 SELECT
     toString(request_type) AS type,
     toString(region) AS place,

@@ -10,7 +10,7 @@
 --
 -- Ranges tile within a log; only offsets count, not the order of storing, as the server's clock may have been set back.
 --
--- Over all time, logs whose summary shows a perfect tiling are passed over (sql/0017_unmapped_and_weight.sql).
+-- Over all time, logs whose summary shows a perfect tiling are passed over (sql/0021_removed_records.sql).
 WITH
     suspects AS
     (

@@ -1,4 +1,4 @@
--- Windows of all series, for the detector. Answered in RowBinary: see src/sink/windows/window-reader.ts.
+-- Windows of all series, for the detector. Answered in RowBinary: see src/sink/windows/window-decoder.ts.
 -- Run with optimize_aggregation_in_order = 1 (in the order of the table, so that ClickHouse merges one series after
 -- the other instead of all at once) and max_threads = 1 (two take twice the CPU time here, and the detector, which is
 -- slower than either, has the other core). Neither changes the rows; a user of readonly = 1 may not set them.

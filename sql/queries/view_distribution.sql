@@ -1,6 +1,6 @@
 -- Requests of the series of an anomaly by the band of their total (a quarter octave each, band 0 begins at 1 ms), in its
--- baseline and since its start; a row a band. A series is its values with '\x1f' between: see src/views/anomaly.ts. Of
--- an anomaly of a whole model ({whole}) they are all series of the models.
+-- baseline and since its start; a row a band. A series is its values with '\x1f' between: see
+-- src/views/anomalies/anomaly.ts. Of an anomaly of a whole model ({whole}) they are all series of the models.
 SELECT
     band,
     exp2(floor(band / 4)) * (1 + positiveModulo(band, 4) / 4) AS from_ms,

@@ -1,5 +1,5 @@
--- The slowest requests that are kept, of a model over a range, with their stages: by the time in one stage
--- ({stage:String}, or what no stage measured), or by their total. Failed ones come last and have places of their own: a
+-- The slowest requests that are kept, of a model over a range, with their stages: those with one stage by the time in
+-- it ({stage:String}, or what no stage measured), or all by their total. Failed ones come last and have places of their own: a
 -- time-out takes as long as its limit, in whatever stage it was. `kept`: how many of that status are kept.
 SELECT
     toUnixTimestamp64Milli(event_time) AS at_ms,
@@ -27,5 +27,6 @@ WHERE model = {model:String}
   AND ({region:String} = '' OR region = {region:String})
   AND ({requestType:String} = '' OR request_type = {requestType:String})
   AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+  AND ({stage:String} IN ('', 'total', 'unaccounted') OR mapContains(stages_ms, {stage:String}))
 ORDER BY is_failed, stage_ms DESC, total_ms DESC, event_time, trace_id, request_id
 LIMIT {limit:UInt32} BY is_failed

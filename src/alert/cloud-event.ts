@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../contract/anomaly-event.ts';
 
 /** Media type of every body. */
 export const cloudEventContentType = 'application/json';

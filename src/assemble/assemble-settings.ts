@@ -20,7 +20,7 @@ export function maxKnown({ maxOpenTraces }: AssembleSettings): number {
 }
 
 /**
- * How far a log must be read back for the state at its end to be the same whatever came before: see
+ * Length of log that must be read back to rebuild the state at its end, whatever came before: see
  * `TraceAssembler`.
  */
 export function horizonMs({ maxTraceMs, lateMemoryMs }: AssembleSettings): number {

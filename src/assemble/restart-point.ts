@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { parsed } from '../formats/loose-json.ts';
 import type { AssembleSettings } from './assemble-settings.ts';
 import type { LogClockState } from './log-clock.ts';
 
@@ -12,8 +13,8 @@ export interface Mark {
 }
 
 /**
- * Where to begin to read, so that the state at `position` is rebuilt exactly. All that is closed before
- * `position` has been published.
+ * Offset at which reading begins again, so that the state at `position` is rebuilt exactly. All traces that
+ * closed before `position` have been published.
  */
 export interface RestartPoint {
   readonly offset: number;
@@ -24,13 +25,13 @@ export interface RestartPoint {
   readonly marks: readonly Mark[];
   /** Limits other than the wait hold from this offset on: see `TraceAssembler`. */
   readonly limitsFrom: number;
-  /** When the clock last saw a limit reached. */
+  /** Time at which the clock last saw a limit reached. */
   readonly limitReachedMs: number;
   /** Offset after the last record of which all is published. */
   readonly position: number;
 }
 
-/** What the metadata of a commit holds beside the committed offset, which is the restart point's. */
+/** Metadata of a commit. The committed offset itself is the restart point's. */
 export interface Committed {
   readonly restart: RestartPoint;
   readonly logId: string;
@@ -39,9 +40,6 @@ export interface Committed {
   /** Epoch of the leader that wrote the record before `position`; -1 while unknown. */
   readonly leaderEpoch: number;
 }
-
-/** Bytes of metadata that Kafka takes (`offset.metadata.max.bytes`). */
-export const MAX_METADATA_BYTES = 4096;
 
 const NAME = 'tailmark-assemble/1';
 const whole = z.number().int();
@@ -59,8 +57,8 @@ const schema = z.object({
 });
 
 /**
- * Encodes what is committed beside the offset: `tailmark-assemble/1` and JSON. Numbers that are large, as
- * offsets are, are written as differences.
+ * Encodes the metadata of a commit: `tailmark-assemble/1` and JSON. Numbers that are large, as offsets are,
+ * are written as differences.
  */
 export function encodeCommitted({ restart, logId, output, leaderEpoch }: Committed): string {
   const { offset, clock, settings, limitsFrom, limitReachedMs, position } = restart;
@@ -106,14 +104,6 @@ export function decodeCommitted(offset: number, metadata: string): Committed | u
     position: offset + data.position,
   };
   return { restart, logId: data.log, output: data.output, leaderEpoch: data.epoch };
-}
-
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    return undefined;
-  }
 }
 
 type Packed = z.output<typeof settingsSchema>;

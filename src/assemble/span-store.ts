@@ -12,7 +12,7 @@ const HAS_EXTRAS = 8;
 /** Stands for no span. */
 export const NO_SPAN = NONE;
 
-/** What few spans have. */
+/** Fields that few spans have. */
 type Extras = Pick<TraceSpan, 'fields' | 'full'>;
 
 /**
@@ -61,7 +61,7 @@ export class SpanStore {
     return slot;
   }
 
-  /** Whether a list has a span of this id, and half. O(length). */
+  /** True if a list has a span of this id, and half. O(length). */
   has(first: number, { idHigh, idLow, isShared }: TraceSpan): boolean {
     const shared = isShared ? IS_SHARED : 0;
     for (let slot = first; slot !== NONE; slot = this.#next[slot] as number) {

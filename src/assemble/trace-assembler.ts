@@ -38,22 +38,22 @@ export function freshStart(offset: number, settings: AssembleSettings): RestartP
 }
 
 /**
- * Gathers the spans of one partition by trace. When a trace closes is a function of the log: of the records'
- * timestamps (`LogClock`), and of marks, which are the few things that are not in the log. So the traces that
- * are open at an offset can be rebuilt from an earlier one: records before `position` of the restart point are
- * taken in without a word, as all that they close has been published.
+ * Gathers the spans of one partition by trace. The time at which a trace closes is a function of the log: of
+ * the records' timestamps (`LogClock`), and of marks, which stand for the few things that are not in the log.
+ * So the traces that are open at an offset can be rebuilt from an earlier one: records before `position` of
+ * the restart point are read without any output, as all that they close has been published.
  *
- * Where to restart from, so that the state at `position` is the same:
+ * Places to restart from, so that the state at `position` is the same:
  *
- * - Where no limit was reached since, from the first span of the oldest trace that is open or remembered. A
- *   trace that began before and is forgotten by `position` had its last span more than the late memory ago, so
- *   it is closed and forgotten again. Limits must not act on the way, since some traces appear later or
- *   shorter than they were: they hold from `position` on only (`limitsFrom`).
- * - Else from where that place was when a limit was reached, with limits from that record on.
- * - After a horizon from there (`max_trace` and the late memory), with limits all the way. Whether a trace is
- *   known depends on the time of its last span only. One that is known when reading begins is closed by
- *   `max_trace` in time. The oldest trace is evicted first, so whether one is evicted depends on younger ones
- *   only: on nothing before it but those that seem to begin within the late memory.
+ * - If no limit was reached since: the first span of the oldest trace that is open or remembered. A trace
+ *   that began before and is forgotten by `position` had its last span more than the late memory ago, so it
+ *   is closed and forgotten again. Limits hold from `position` on only (`limitsFrom`), since some traces
+ *   appear later or shorter on the way than they were.
+ * - Else that place as it was when a limit was reached, with limits from that record on.
+ * - After a horizon from there (`max_trace` and the late memory), with limits all the way. Only the time of
+ *   its last span decides whether a trace is known. One that is known when reading begins is closed by
+ *   `max_trace` in time. The oldest trace is evicted first, so only younger ones decide whether one is
+ *   evicted. Of the traces before, only those that seem to begin within the late memory count.
  */
 export class TraceAssembler {
   readonly #sink: TraceSink;
@@ -102,7 +102,7 @@ export class TraceAssembler {
     return this.#position;
   }
 
-  /** Whether records are taken in again of which all has been published. */
+  /** True while records are read again that have all been published. */
   get isRebuilding(): boolean {
     return this.#isRebuilding;
   }
@@ -113,10 +113,6 @@ export class TraceAssembler {
 
   get openBytes(): number {
     return this.#bytes;
-  }
-
-  get rememberedTraces(): number {
-    return this.#traces.size - this.openTraces;
   }
 
   /** Time of the clock; it stands still where timestamps do. */
@@ -242,7 +238,7 @@ export class TraceAssembler {
     this.#apply({ offset: this.#publishedTo, settings: next });
   }
 
-  /** Whether limits other than the wait act. */
+  /** True if limits other than the wait act. */
   get #hasLimits(): boolean {
     return !this.#isRebuilding || this.#offset >= this.#limitsFrom;
   }

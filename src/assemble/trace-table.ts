@@ -43,7 +43,7 @@ export class TraceTable {
   #newer = new Int32Array(0);
   #older = new Int32Array(0);
   readonly checkpoints: (Checkpoint | undefined)[] = [];
-  /** Where the first span was. */
+  /** Place of the first span. */
   offsets = new Float64Array(0);
   indexes = new Int32Array(0);
   /** Times of the first span and the last one. */

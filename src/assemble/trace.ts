@@ -1,5 +1,5 @@
 import type { EventDraft } from '../formats/format-reader.ts';
-import type { Span } from '../formats/spans/span.ts';
+import type { Span } from '../formats/span.ts';
 
 /** A span as an open trace keeps it. */
 export interface TraceSpan {
@@ -11,7 +11,7 @@ export interface TraceSpan {
   readonly parentLow: number;
   readonly name: string;
   readonly service: string;
-  /** Whether it is the server's half of a span whose id its client shares (Zipkin). */
+  /** True for the server's half of a span whose id its client shares (Zipkin). */
   readonly isShared: boolean;
   readonly endIsSet: boolean;
   readonly durationMs: number | undefined;
@@ -39,14 +39,14 @@ export class ReusedSpan implements TraceSpan {
   bytes = 0;
 }
 
-/** Why a trace was closed: `wait` is the normal end, all others are limits. */
+/** Reasons for closing a trace: `wait` is the normal end, all others are limits. */
 export const closingCauses = ['wait', 'max_trace', 'max_open_traces', 'max_bytes'] as const;
 export type ClosingCause = (typeof closingCauses)[number];
 
 /** A closed trace, with what an event or a dead letter is made of. The next one overwrites its spans. */
 export interface ClosedTrace {
   readonly traceId: string;
-  /** Where its first span was. */
+  /** Place of its first span. */
   readonly offset: number;
   readonly index: number;
   readonly spans: readonly TraceSpan[];
@@ -57,7 +57,7 @@ export interface ClosedTrace {
   readonly cause: ClosingCause;
 }
 
-/** What identifies a span in its trace; '' for one without an id. The halves of a shared span are two. */
+/** Key of a span in its trace; '' for one without an id. The halves of a shared span are two. */
 export function spanKey(span: TraceSpan): string {
   const id = idOf(span);
   return span.isShared && id !== '' ? `${id}/server` : id;
@@ -71,7 +71,7 @@ export function isChild(span: TraceSpan, of: TraceSpan): boolean {
   return span.parentLow === of.idLow && span.parentHigh === of.idHigh && hasParent(span);
 }
 
-/** Whether two spans have one id: the halves of a shared span have. */
+/** True if two spans have one id: the halves of a shared span have. */
 export function haveSameId(a: TraceSpan, b: TraceSpan): boolean {
   return a.idLow === b.idLow && a.idHigh === b.idHigh;
 }

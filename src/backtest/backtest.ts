@@ -1,7 +1,7 @@
+import type { AnomalyEvent } from '../contract/anomaly-event.ts';
 import { Detector } from '../detect/detector.ts';
-import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import type { DetectOptions } from '../detect/options/detect-options.ts';
-import type { StepInput } from '../detect/step/step-evaluator.ts';
+import type { StepInput } from '../detect/step-evaluator.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 
 /** Time from a window's end to its evaluation, in event time; only `detected_at` depends on it. */

@@ -1,12 +1,12 @@
 import { totalStage } from '../base/dimensions.ts';
+import { minuteMs } from '../base/time.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
-import type { ComparedMinute, VersionMinute } from '../compare/compared-minute.ts';
+import { addStage, type ReadMinute, type VersionMinute } from '../compare/compared-minute.ts';
 import type { MixPart, SideMix } from '../compare/like-with-like.ts';
 import { MergedDigests, mergedOf } from '../compare/merged-digests.ts';
 import type { Config } from '../config/schema.ts';
 import { mergeBands } from '../series/bands.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
-import { addStage, type ReadMinute } from '../sink/read-comparison.ts';
 import { baseWindowMs } from '../window/chunk-accumulator.ts';
 import { type EventFile, readFileWindows } from './file-windows.ts';
 
@@ -21,8 +21,6 @@ export interface FileSide {
   /** Models of all events, also of those that are left out. */
   readonly models: readonly string[];
 }
-
-const minuteMs = 60_000;
 
 /** Reads the requests of a file that are compared, minute by minute. */
 export async function readFileSide(
@@ -83,19 +81,6 @@ function addToMix(
 
 function mergedPart({ total, ...part }: MixedPart): MixPart {
   return { ...part, total: total.merged };
-}
-
-/** Pairs the minutes of two files by their distance from the first one of each. */
-export function pairedFiles(baseline: FileSide, candidate: FileSide): ComparedMinute[] {
-  const minutes = new Set([...baseline.minutes.keys(), ...candidate.minutes.keys()]);
-  return [...minutes].map((minute) => {
-    const [now, before] = [candidate.minutes.get(minute), baseline.minutes.get(minute)];
-    return {
-      startMs: candidate.startMs + minute * minuteMs,
-      ...(now === undefined ? {} : { candidate: now }),
-      ...(before === undefined ? {} : { baseline: before }),
-    };
-  });
 }
 
 function minuteOf(stages: ReadonlyMap<string, readonly StageSummary[]>): VersionMinute {

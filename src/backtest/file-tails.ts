@@ -1,7 +1,7 @@
 import { type Dimension, totalStage } from '../base/dimensions.ts';
 import type { Config } from '../config/schema.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
-import type { StageTails } from '../sink/read-tails.ts';
+import type { StageTails } from '../sink/windows/read-tails.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { type EventFile, readFileWindows } from './file-windows.ts';
 
@@ -18,7 +18,7 @@ export interface FileTails {
 
 /**
  * Tails of each model and stage of a file of timing events, by the counting and sketches of a pipeline, without one.
- * Memory: a digest a model and stage, beside that of `MemoryWindows`.
+ * Memory: a digest a model and stage, in addition to `MemoryWindows`.
  *
  * @param isWanted chooses series and stages.
  * @param by dimension whose values have tails of their own.

@@ -1,4 +1,6 @@
 import { overflowValue, totalStage } from '../base/dimensions.ts';
+import { minuteMs } from '../base/time.ts';
+import type { AnomalyEvent } from '../contract/anomaly-event.ts';
 import {
   type BaselineValues,
   baselineValues,
@@ -11,7 +13,6 @@ import {
   noDrivers,
 } from '../detect/drivers/found-drivers.ts';
 import type { FacetBands } from '../detect/drivers/slow-band.ts';
-import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
 import { seriesKey } from '../series/series-key.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
 import { bandRange } from '../sketch/band.ts';
@@ -31,7 +32,6 @@ interface FacetMinute extends MinuteBands {
 
 type Amounts = Map<number, number>;
 
-const minuteMs = 60_000;
 const bandNumbers = new Int16Array(bandRange.count);
 const bandAmounts = new Float64Array(bandRange.count);
 

@@ -1,15 +1,15 @@
 import { coldStartIndex, dimensions } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
+import type { AnomalyEvent } from '../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../contract/worst-series.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { DecodeSink } from '../decode/event-decoder.ts';
-import { MessageDecoder } from '../decode/message-decoder.ts';
+import { MessageDecoder } from '../decode/message/message-decoder.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import { withDrivers } from '../detect/drivers/found-drivers.ts';
-import type { AnomalyEvent } from '../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../detect/event/worst-series.ts';
-import { chunkSettingsOf } from '../ingest/chunk-settings.ts';
+import { chunkSettingsOf } from '../ingest/chunk/chunk-settings.ts';
 import { mergeBands } from '../series/bands.ts';
 import { packStages } from '../series/pack-stages.ts';
 import { seriesKey } from '../series/series-key.ts';
@@ -74,7 +74,7 @@ export class MemoryWindows implements DecodeSink {
   #nextMs = Number.NaN;
   /** `rejected` are the events that a pipeline writes to the dead-letter topic. */
   readonly counts = { events: 0, rejected: 0, late: 0 };
-  /** Why the first of them was rejected. */
+  /** The reason why the first of them was rejected. */
   firstRejection: string | undefined;
 
   constructor(config: Config) {

@@ -1,5 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-
 /** Time in milliseconds since the Unix epoch, which may jump. */
 export interface WallClock {
   nowMs(): number;
@@ -29,8 +27,18 @@ export const systemClock: Clock = {
   nowMs: () => Date.now(),
   elapsedMs: () => performance.now(),
   sleep: (ms, signal) =>
-    sleep(ms, undefined, signal === undefined ? {} : { signal }).catch((error: unknown) => {
-      if (signal?.aborted !== true) throw error;
+    new Promise((resolve) => {
+      if (signal?.aborted === true) {
+        resolve();
+        return;
+      }
+      const end = () => {
+        clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
+        resolve();
+      };
+      const timer = setTimeout(end, ms);
+      signal?.addEventListener('abort', end);
     }),
   yieldToEventLoop: () =>
     new Promise((resolve) => {
@@ -41,3 +49,17 @@ export const systemClock: Clock = {
     return () => clearInterval(timer);
   },
 };
+
+/** Waits for work, at most `ms`. Rejects where the work fails before. */
+export async function within(
+  ms: number,
+  work: Promise<unknown> | undefined,
+  clock: Pick<Clock, 'sleep'>,
+): Promise<void> {
+  const isOver = new AbortController();
+  try {
+    await Promise.race([work, clock.sleep(ms, isOver.signal)]);
+  } finally {
+    isOver.abort();
+  }
+}

@@ -23,7 +23,7 @@ export function isPagePath(path: string): boolean {
   return pagePattern.test(path);
 }
 
-/** Where a path of an earlier version is now; undefined for any other path. */
+/** The present path for one of an earlier version; undefined for any other path. */
 export function movedPath(path: string): string | undefined {
   const rule = moved.find(({ from }) => from.test(path));
   return rule && path.replace(rule.from, rule.to);
@@ -41,7 +41,7 @@ export function pageUrl(base: string, path: string): string | undefined {
   return url.href;
 }
 
-/** Text as one segment of a path, or a value of a query, whatever is in it. */
+/** Text as one segment of a path, or a value of a query: any but `.` and `..`, which a URL resolves. */
 export function encodedSegment(text: string): string {
   return encodeURIComponent(text.replace(/\p{Cs}/gu, '\ufffd')).replace(
     /['()*!]/g,

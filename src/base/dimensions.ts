@@ -24,7 +24,7 @@ export const overflowValue = '__other__';
 /** Stage of a request's total. */
 export const totalStage = 'total';
 
-/** What a name of a stage has to match; it is not `total`. */
+/** Pattern of a stage's name; it is not `total`. */
 export const stageName = /^[A-Za-z][A-Za-z0-9_.:/-]{0,63}$/;
 
 export const stageNameRule = `must have a name that matches ${stageName.source} and is not "${totalStage}"`;

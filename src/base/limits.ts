@@ -53,7 +53,7 @@ export const limits = {
   facetValues: 128,
   /** Exemplars of a chunk per series and window, and of a window. */
   exemplarsPerSeries: 3,
-  /** Of requests that failed, beside them. */
+  /** The same for requests that failed, in addition. */
   failedExemplarsPerSeries: 1,
   exemplarsOfWindow: 1_000,
   /** Requests that a conversion remembers where a mapping says `once`; the oldest are forgotten. */

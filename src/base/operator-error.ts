@@ -7,6 +7,7 @@ export const errorCodes = {
   TAILMARK_CONFIG_UNREADABLE: exitCodes.config,
   TAILMARK_KAFKA_UNREACHABLE: exitCodes.unavailable,
   TAILMARK_KAFKA_AUTH: exitCodes.config,
+  TAILMARK_KAFKA_LOGIN_LOST: exitCodes.unavailable,
   TAILMARK_KAFKA_DENIED: exitCodes.config,
   TAILMARK_KAFKA_TLS: exitCodes.config,
   TAILMARK_KAFKA_TOPIC_MISSING: exitCodes.unavailable,

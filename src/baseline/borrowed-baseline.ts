@@ -35,8 +35,8 @@ const allowance = 1.1;
 const noBands: Bands = { bands: [], amounts: [] };
 
 /**
- * The baselines of other series, merged by traffic, for a series without a baseline of its own. It is a copy
- * as of its making, and does not change.
+ * The baselines of other series, merged by traffic, for a series without its own baseline. It is a copy as of
+ * its making, and does not change.
  *
  * Memory: a digest and the bands of each stage, some 5 KB. Cost: a merge of digests a stage.
  */

@@ -1,7 +1,7 @@
+import { hourMs } from '../base/time.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
 
-const hourMs = 3_600_000;
 const hours = 24;
 /** Quantiles whose diurnal pattern is known. */
 const points = [0.5, 0.75, 0.9, 0.95, 0.99] as const;
@@ -14,12 +14,12 @@ const minHours = 20;
 const minWaveShare = 3 / 4;
 const waves = [1, 2] as const;
 /**
- * Logarithm of the factor by which a baseline may be faster than usual: chance of an hour is less, and
- * evidence for the least effect (1.3) does not grow by it.
+ * Logarithm of the factor by which a baseline may be faster than the daily one: chance of an hour is less,
+ * and evidence for the least effect (1.3) does not grow by it.
  */
-const logUsualSlack = Math.log(1.08);
-/** Part of the hours that are faster than the usual level: nights, and a better spell of today. */
-const usualPart = 1 / 4;
+const logDailySlack = Math.log(1.08);
+/** Part of the hours that are faster than the daily baseline: nights, and a better spell of today. */
+const fasterPart = 1 / 4;
 
 /** Ratios between the durations of two times of day, by quantile. */
 export class DiurnalRatios {
@@ -91,16 +91,16 @@ export class DiurnalProfile {
   }
 
   /**
-   * Ratios that raise a baseline to what is usual, at its hour and over the day, less some slack; undefined
+   * Ratios that raise a baseline to the daily one, at its hour and over the day, less some slack; undefined
    * where it is not faster than that. The hour that a baseline ends in is not yet learnt today. A point alone
    * is not raised: it lies between the requests of two paths.
    */
-  raisedToUsual(toMs: number, digest: TDigest): DiurnalRatios | undefined {
+  raisedToDaily(toMs: number, digest: TDigest): DiurnalRatios | undefined {
     const from = wrapped(hourOf(toMs) + 1) * points.length;
     const faster = points.map((q, i) => {
-      const usual = Math.min(this.#logMs[from + i] as number, this.#usualAt(i));
+      const daily = Math.min(this.#logMs[from + i] as number, this.#dailyAt(i));
       const logMs = Math.log(Math.max(digest.quantile(q), Number.MIN_VALUE));
-      return Number.isNaN(usual) ? 0 : Math.max(0, usual - logUsualSlack - logMs);
+      return Number.isNaN(daily) ? 0 : Math.max(0, daily - logDailySlack - logMs);
     });
     const logRatios = faster.map((each, i) =>
       Math.min(each, Math.max(faster[i - 1] ?? 0, faster[i + 1] ?? 0)),
@@ -109,11 +109,11 @@ export class DiurnalProfile {
   }
 
   /** Value of a point that a quarter of the hours are below; NaN while too few are known. */
-  #usualAt(point: number): number {
+  #dailyAt(point: number): number {
     const known = this.#logMs.filter((logMs, i) => i % points.length === point && logMs > -1e9);
     return known.length < minHours
       ? Number.NaN
-      : (known.sort()[Math.floor(usualPart * known.length)] as number);
+      : (known.sort()[Math.floor(fasterPart * known.length)] as number);
   }
 
   serialize(state: StateArchive): void {

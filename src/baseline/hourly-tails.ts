@@ -1,3 +1,4 @@
+import { dayMs, hourMs } from '../base/time.ts';
 import { Arena, type ArenaScope } from '../memory/arena.ts';
 import type { SeriesWindow } from '../series/series-window.ts';
 import { wholeRequest } from '../series/whole-request.ts';
@@ -29,8 +30,6 @@ export interface HourFactors {
   readonly means: ReadonlyMap<string, number>;
 }
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const weekDays = 7;
 /** Hours of the last day, which are compared with the same hours of a week before. */
 const comparedHours = 24;

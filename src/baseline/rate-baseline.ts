@@ -19,7 +19,7 @@ export interface RateReference {
 
 /** Prior of half a hit in five hundred requests. */
 const prior = { hits: 0.5, requests: 500 } as const;
-/** Memory of what is usual over days: the weight of a window falls to e^-1 in this time. */
+/** Memory of the baseline over days: the weight of a window falls to e^-1 in this time. */
 const memoryMs = 2 * 86_400_000;
 const nothing = { requests: 0, hits: 0, windows: 0, spanMs: 0, fromMs: 0 };
 

@@ -1,3 +1,4 @@
+import { hourMs } from '../base/time.ts';
 import { Arena, type ArenaScope } from '../memory/arena.ts';
 import { RangeSums } from '../memory/range-sums.ts';
 import type { Bands, StageSummary } from '../series/series-window.ts';
@@ -7,8 +8,6 @@ import type { BaselinePeriods } from './baseline-periods.ts';
 import { DiurnalProfile, DiurnalRatios } from './diurnal-profile.ts';
 import { DurationHistogram } from './durations/duration-histogram.ts';
 import { type StageBands, type StageReference, serializeReference } from './series-reference.ts';
-
-const hourMs = 3_600_000;
 
 interface Block {
   readonly startMs: number;
@@ -23,8 +22,8 @@ interface Block {
  * Baseline of one stage of one series. Windows go in, in order; a merged reference comes out, as of its last
  * renewal.
  *
- * A better hour does not make an anomaly of what is usual: the reference is at most a little faster than this
- * time of the day was on the days before. A level becomes usual within days.
+ * A better hour does not make an anomaly of the daily baseline: the reference is at most a little faster
+ * than this time of the day was on the days before. A level becomes the daily baseline within days.
  *
  * While no window is learnt, during an incident, it can follow the day: by how much durations changed by then
  * on the days before.
@@ -95,7 +94,7 @@ export class StageBaseline {
     const last = this.#blocks.at(-1);
     if (first === undefined || last === undefined) return undefined;
     const own = this.#digest();
-    const raised = this.#day.raisedToUsual(last.lastEndMs, own);
+    const raised = this.#day.raisedToDaily(last.lastEndMs, own);
     this.#reference = {
       digest: raised?.applyTo(own) ?? own,
       windows: this.#windows,

@@ -1,7 +1,7 @@
+import { dayMs } from '../base/time.ts';
 import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import { median } from './median.ts';
 
-const dayMs = 86_400_000;
 const blockMs = 600_000;
 /** Days before that are compared, an hour and some to either side: clocks change, and people come late. */
 const daysBefore = [1, 7] as const;
@@ -11,7 +11,7 @@ const keptBlocks = (8 * dayMs) / blockMs + blocksAround;
 const recentBlocks = 6;
 const minRecentBlocks = 3;
 /** Days whose traffic at this time bounds the forecast, and on how many of them a level must have come. */
-const usual = { days: 7, times: 2 } as const;
+const daily = { days: 7, times: 2 } as const;
 
 /** Forecast of the traffic, and its data. */
 export interface TrafficForecast {
@@ -33,7 +33,7 @@ const emptyForecast = { perSecond: 0, fromMs: 0, toMs: 0, isKnown: false, isWeek
  * Traffic by blocks of ten minutes for eight days, and its forecast. That is the median of the last hour,
  * times the fall after such a median a day and a week before. So a night is no drop from the second day on,
  * and neither is an office that closes at six. The last hour counts at most as much as this time of the day
- * had on two days of the week: after a crowd the usual traffic is no drop.
+ * had on two days of the week: after a crowd the traffic of before is no drop.
  *
  * Memory: 9 KB. Cost: some ten microseconds each ten minutes.
  */
@@ -135,7 +135,7 @@ export class TrafficProfile {
     }
     const toMs = (block - 1) * blockMs;
     return {
-      perSecond: Math.min(recent, this.#usual(block)) * least,
+      perSecond: Math.min(recent, this.#dailyPerSecond(block)) * least,
       fromMs: toMs - recentBlocks * blockMs,
       toMs,
       isKnown: known.size > 0,
@@ -144,12 +144,12 @@ export class TrafficProfile {
   }
 
   /**
-   * Traffic that this time of the day had on `usual.times` of the last days, or on the only known one. The
+   * Traffic that this time of the day had on `daily.times` of the last days, or on the only known one. The
    * highest half hour around it counts for a day. Infinite while no day is known.
    */
-  #usual(block: number): number {
+  #dailyPerSecond(block: number): number {
     const highest: number[] = [];
-    for (let days = 1; days <= usual.days; days++) {
+    for (let days = 1; days <= daily.days; days++) {
       const then = block - (days * dayMs) / blockMs;
       let ofDay = Number.NEGATIVE_INFINITY;
       for (let each = then - blocksAround; each <= then + blocksAround; each++) {
@@ -159,7 +159,7 @@ export class TrafficProfile {
       if (ofDay >= 0) highest.push(ofDay);
     }
     highest.sort((a, b) => b - a);
-    return highest[usual.times - 1] ?? highest[0] ?? Number.POSITIVE_INFINITY;
+    return highest[daily.times - 1] ?? highest[0] ?? Number.POSITIVE_INFINITY;
   }
 
   /** Median of the blocks before one, the newest left out; NaN if too few are known. */

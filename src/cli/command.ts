@@ -3,19 +3,19 @@ import type { ExitCode } from '../base/exit-codes.ts';
 import type { Io, Options } from './io.ts';
 import type { ConfigFlag } from './load.ts';
 
-/** One `tailmark <name>`. Each has its own file; cli/commands.ts lists them with their names. */
+/** One `tailmark <name>`. Each has its own file; cli/program/commands.ts lists them with their names. */
 export interface Command {
   /** Flags that set keys of the configuration. @default {[]} */
   readonly flags?: readonly ConfigFlag[];
   /** Text after the options, which ends with examples and exit codes. */
   readonly help: string;
   /**
-   * Whether it ends by itself once `io.signal` is aborted, after its current work. Any other command ends
-   * at once, with `exitCodes.interrupted`.
+   * True if it ends after its current work once `io.signal` is aborted. Any other command ends at once, with
+   * `exitCodes.interrupted`.
    * @default {false}
    */
   readonly endsInOrder?: boolean;
-  /** Whether `--version` is an option of its own, not the one that prints tailmark's. @default {false} */
+  /** True if `--version` is the command's option, not the one that prints tailmark's. @default {false} */
   readonly ownsVersion?: boolean;
   /** Declares arguments and further options. */
   configure?(command: Commander): void;

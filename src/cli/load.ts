@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { type Command as Commander, Option } from 'commander';
-import type { LoadConfigOptions, LoadedConfig } from '../config/load-config.ts';
+import type { LoadConfigOptions, LoadedConfig } from '../config/load/load-config.ts';
 import type { Io, Options } from './io.ts';
 
 /** Flags that set a key of the configuration, for every command that uses them. */
@@ -50,7 +50,7 @@ export async function loadSettings(
   problemsOfFiles?: LoadConfigOptions['problemsOfFiles'],
 ): Promise<LoadedConfig> {
   // zod and yaml need some 100 ms to load; --help and --version do without them.
-  const { loadConfig } = await import('../config/load-config.ts');
+  const { loadConfig } = await import('../config/load/load-config.ts');
   const { config: path } = options;
   const given = flags.map(({ option, key }) => [key, options[camelCase(option)]] as const);
   return loadConfig({

@@ -5,7 +5,7 @@ import {
   type LocalStackOptions,
   startLocalClickHouse,
   startLocalStack,
-} from '../local/local-stack.ts';
+} from '../local/stack/local-stack.ts';
 import type { Io } from './io.ts';
 
 const names = { clickhouse: 'ClickHouse', kafka: 'Kafka' } as const;

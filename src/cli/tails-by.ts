@@ -3,7 +3,7 @@ import { type Facet, facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 
-/** What tails are by: a dimension of the series, whose digests are exact, or a facet, whose bands are not. */
+/** Grouping of tails: a dimension of the series, whose digests are exact, or a facet, whose bands are not. */
 export type TailsBy =
   | { readonly kind: 'dimension'; readonly name: Dimension }
   | { readonly kind: 'facet'; readonly name: Facet };
@@ -30,7 +30,7 @@ interface GivenFlags extends Readonly<Partial<Record<keyof typeof otherFlags, un
 }
 
 /**
- * What `--by` means under a configuration; undefined where it is not given.
+ * Meaning of `--by` under a configuration; undefined where it is not given.
  *
  * @throws OperatorError for a dimension that no series has, and for flags that a facet cannot be asked with.
  */

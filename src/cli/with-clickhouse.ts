@@ -1,5 +1,9 @@
 import type { Config } from '../config/schema.ts';
-import { type ClickHouseClient, clickHouseError, openClickHouse } from '../sink/clickhouse.ts';
+import {
+  type ClickHouseClient,
+  clickHouseError,
+  openClickHouse,
+} from '../sink/client/clickhouse.ts';
 
 /**
  * Lends a client to `use`, and closes it afterwards.

@@ -1,7 +1,7 @@
 import { storedQuantiles } from '../base/stored-quantiles.ts';
 import type { Config } from '../config/schema.ts';
 
-/** What counts as worse, and how sure a verdict is. */
+/** The size of what counts as worse, and the certainty of a verdict. */
 export interface CompareOptions {
   /** Ratio of durations, or of shares of failures, from which on a difference matters. */
   readonly minEffectRatio: number;

@@ -1,3 +1,4 @@
+import { totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 
@@ -29,6 +30,47 @@ export function paired({ startMs, candidate, baseline }: ComparedMinute): Paired
   if (candidate === undefined || baseline === undefined) return undefined;
   if (candidate.requests === 0 || baseline.requests === 0) return undefined;
   return { startMs, candidate, baseline };
+}
+
+/** A minute of one version while its stages are read. */
+export interface ReadMinute {
+  requests: number;
+  failed: number;
+  readonly stages: Map<string, TDigest>;
+}
+
+interface StageRow {
+  readonly stage: string;
+  readonly requests: number;
+  readonly failed: number;
+  readonly digest: TDigest;
+}
+
+/** Adds a stage. Every request has a total; without one, the stage with most requests stands for it. */
+export function addStage(read: ReadMinute, { stage, requests, failed, digest }: StageRow): void {
+  read.stages.set(stage, digest);
+  if (stage !== totalStage && (requests <= read.requests || read.stages.has(totalStage))) return;
+  read.requests = requests;
+  read.failed = failed;
+}
+
+/** Minutes of two sides in pairs, by their distance from the start of each. */
+export function pairSides(
+  baselines: ReadonlyMap<number, VersionMinute>,
+  candidates: ReadonlyMap<number, VersionMinute>,
+  startMsOf: (minute: number) => number,
+): ComparedMinute[] {
+  const minutes = new Set([...baselines.keys(), ...candidates.keys()]);
+  return [...minutes]
+    .toSorted((x, y) => x - y)
+    .map((minute) => {
+      const [candidate, baseline] = [candidates.get(minute), baselines.get(minute)];
+      return {
+        startMs: startMsOf(minute),
+        ...(candidate === undefined ? {} : { candidate }),
+        ...(baseline === undefined ? {} : { baseline }),
+      };
+    });
 }
 
 /** Minutes in the order of time. @throws on what no stored minute is: NaN, more failed than all, one twice */

@@ -1,7 +1,8 @@
-import { formatShare } from '../detect/event/format.ts';
+import { formatShare } from '../contract/format.ts';
 import { bandOf } from '../sketch/band.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { mergedCentroids } from './compare-options.ts';
+import type { Comparison, NamedComparison } from './comparison.ts';
 
 /** Requests of one type in one region. */
 export interface MixPart {
@@ -19,7 +20,7 @@ export interface SizePart {
   readonly bands: ReadonlyMap<number, number>;
 }
 
-/** What requests one side consists of. */
+/** The requests that one side consists of. */
 export interface SideMix {
   readonly parts: readonly MixPart[];
   readonly sizes: readonly SizePart[];
@@ -69,6 +70,23 @@ export function likeWithLike(a: SideMix, b: SideMix): LikeWithLike {
   }
   if (sizes.length === 0) return { sentences, weighted: undefined };
   return { sentences, weighted: weightedBySize(b.parts, sizesA ?? [], sizesB ?? []) };
+}
+
+/** The requests in which two sides differ, and the quantiles as if they did not. */
+export function compareMixes(
+  { quantiles }: Pick<Comparison, 'quantiles'>,
+  mixes: readonly [a: SideMix, b: SideMix] | undefined,
+): Pick<NamedComparison, 'mix' | 'like_with_like'> {
+  if (mixes === undefined) return { mix: [], like_with_like: null };
+  const { sentences, weighted } = likeWithLike(...mixes);
+  if (weighted === undefined) return { mix: sentences, like_with_like: null };
+  const like_with_like = quantiles.map(({ q, baseline_ms }) => {
+    const ms = weighted.quantile(q);
+    const candidate_ms = Number.isFinite(ms) ? ms : null;
+    const isKnown = candidate_ms !== null && baseline_ms !== null && baseline_ms > 0;
+    return { q, candidate_ms, baseline_ms, ratio: isKnown ? candidate_ms / baseline_ms : null };
+  });
+  return { mix: sentences, like_with_like };
 }
 
 const sizeOf = ({ ofA, ofB }: Difference) => Math.abs(ofB - ofA);

@@ -1,3 +1,4 @@
+import { minuteMs } from '../base/time.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
 import {
   type ComparedMinute,
@@ -7,12 +8,10 @@ import {
 } from './compared-minute.ts';
 import { mergedOf } from './merged-digests.ts';
 
-const minuteMs = 60_000;
-
 /**
- * Joins minutes to blocks of so many by the clock, each as if it were one minute. For traffic whose minutes
- * remember the ones before. A block counts once it is complete: the last one is left out before its last
- * minute.
+ * Joins minutes to blocks of equal length by the clock, each as if it were one minute. For traffic whose
+ * minutes remember the ones before. A block counts once it is complete: the last one is left out before its
+ * last minute.
  *
  * @param minutes in the order of time, each once
  */

@@ -49,7 +49,7 @@ function distanceTo(isExcluded: (distance: number) => boolean): number {
   return far;
 }
 
-/** Logarithm of the evidence that the candidate is slower, or faster, than so many times the baseline. */
+/** Logarithm of the evidence that the candidate is slower, or faster, than a multiple of the baseline. */
 function evidenceAt(
   minutes: readonly TailMinute[],
   q: number,

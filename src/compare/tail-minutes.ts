@@ -1,8 +1,9 @@
-import type { TDigest } from '../sketch/t-digest.ts';
+import { TDigest } from '../sketch/t-digest.ts';
 import { thresholdRequests } from './compare-options.ts';
-import { lessMargin, type Margin, withMargin } from './margin.ts';
 import { MergedDigests, mergedOf } from './merged-digests.ts';
 import type { SlowCount } from './pair-evidence.ts';
+
+const none = Number.NEGATIVE_INFINITY;
 
 /** Durations of one stage in one minute, and the baseline's before it. */
 export interface TailMinute {
@@ -48,7 +49,7 @@ export class TailMinutes {
 }
 
 /**
- * What differs by less is a tie: the rounding of durations and of margins, of the value; and a microsecond, to
+ * A smaller difference is a tie: the rounding of durations and of margins, of the value; and a microsecond, to
  * which durations are kept, so that 0 ms ties with 0 ms.
  */
 const tie = { share: 1e-6, ms: 0.001 } as const;
@@ -85,4 +86,24 @@ export function slowCounts(
 
 function slowOnes(digest: TDigest, thresholdMs: number): SlowCount {
   return { slow: digest.count * (1 - digest.cdf(thresholdMs)), requests: digest.count };
+}
+
+/** The time that the candidate's requests may take longer than the baseline's. */
+interface Margin {
+  readonly ratio: number;
+  /** Difference that is allowed where the ratio allows less, in milliseconds. @default none */
+  readonly addedMs?: number;
+}
+
+/** The longest duration of the candidate that is no worse than one of the baseline. */
+function withMargin(ms: number, { ratio, addedMs = none }: Margin): number {
+  return Math.max(ms * ratio, ms + addedMs);
+}
+
+/** The candidate's durations as if the margin were used up: what is compared with the baseline's. */
+function lessMargin(digest: TDigest, { ratio, addedMs = none }: Margin): TDigest {
+  return TDigest.fromCentroids(
+    digest.means.map((ms) => Math.min(ms / ratio, ms - addedMs)),
+    digest.weights,
+  );
 }

@@ -5,7 +5,7 @@ import { logMean, PairEvidence } from './pair-evidence.ts';
 import { slowCounts, TailMinutes } from './tail-minutes.ts';
 import { binomialCounts } from './thinned-counts.ts';
 
-/** Where the candidate may be worse: at a quantile of the whole request, or in failures. */
+/** A place where the candidate may be worse: at a quantile of the whole request, or in failures. */
 export type Endpoint = (typeof decidingQuantiles)[number] | 'failures';
 
 const endpoints: readonly Endpoint[] = [...decidingQuantiles, 'failures'];

@@ -1,18 +1,18 @@
 import { z } from 'zod';
 import { type Dimension, dimensions } from '../base/dimensions.ts';
+import { dayMs, minuteMs } from '../base/time.ts';
 import {
-  day,
   duration,
   httpUrl,
   mailAddress,
   mailServer,
-  minute,
   receiverUrl,
   topicName,
 } from './setting-types.ts';
 
 const severities = ['info', 'warning', 'critical'] as const;
-const kinds = [
+/** Kinds of anomalies, which receivers choose from. */
+export const anomalyKinds = [
   'tail_shift',
   'slo_burn',
   'error_rate',
@@ -37,7 +37,11 @@ const dimensionPatterns = Object.fromEntries(
 const match = z
   .strictObject({
     severity: z.enum(severities).default('info').describe('Least severity.'),
-    kinds: z.array(z.enum(kinds)).min(1).optional().describe('Kinds; all where it is not set.'),
+    kinds: z
+      .array(z.enum(anomalyKinds))
+      .min(1)
+      .optional()
+      .describe('Kinds; all where it is not set.'),
     models: z
       .array(pattern)
       .min(1)
@@ -55,7 +59,7 @@ const common = {
     .meta({ form: 'a name of lower-case letters, digits, "-" and "_"' })
     .describe('Name in logs, metrics and the table `deliveries`. A new name is a new receiver.'),
   match,
-  timeout: duration('5s', 100, minute).describe('Maximum wait for a response.'),
+  timeout: duration('5s', 100, minuteMs).describe('Maximum wait for a response.'),
 };
 const caFile = z.string().optional().describe('PEM file of the authority that signed the server.');
 const secretText = z.string().optional().meta({ secret: true });
@@ -226,7 +230,7 @@ const webhooks = z
         .string()
         .optional()
         .describe('File whose first line is the url: for one that contains a token.'),
-      timeout: duration('5s', 100, minute).describe('Maximum wait for a response.'),
+      timeout: duration('5s', 100, minuteMs).describe('Maximum wait for a response.'),
       secret: z
         .string()
         .optional()
@@ -238,7 +242,7 @@ const webhooks = z
   .prefault([])
   .describe('Addresses that each anomaly event is posted to. `receivers` can do more.');
 
-/** Where anomalies go. */
+/** Destinations of anomalies. */
 export const alert = z
   .strictObject({
     topic: topicName
@@ -258,7 +262,7 @@ export const alert = z
       })
       .prefault([])
       .describe('Who is notified: pagers, chats, mail, webhooks.'),
-    give_up_after: duration('24h', minute, 30 * day).describe(
+    give_up_after: duration('24h', minuteMs, 30 * dayMs).describe(
       'A delivery that is not accepted for this long is given up.',
     ),
     runbook_url: httpUrl.optional().describe('Put into every event.'),

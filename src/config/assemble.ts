@@ -1,15 +1,8 @@
 import { z } from 'zod';
 import { isStageName, stageName, stageNameRule, totalStage } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
-import {
-  checkNamedOnce,
-  duration,
-  hour,
-  minute,
-  second,
-  topicName,
-  whole,
-} from './setting-types.ts';
+import { hourMs, minuteMs, secondMs } from '../base/time.ts';
+import { checkNamedOnce, duration, topicName, whole } from './setting-types.ts';
 
 const sources = z
   .array(z.string().min(1).max(200))
@@ -108,11 +101,11 @@ export const assemble = z
       .describe(
         'Assemble topics that another group assembles into the same output; every trace then counts twice.',
       ),
-    wait: duration('30s', second, 10 * minute).describe(
+    wait: duration('30s', secondMs, 10 * minuteMs).describe(
       'A trace without a span for this long is complete.',
     ),
-    max_trace: duration('5m', second, hour).describe('How long a trace is open at most.'),
-    late_memory: duration('1m', second, hour).describe(
+    max_trace: duration('5m', secondMs, hourMs).describe('How long a trace is open at most.'),
+    late_memory: duration('1m', secondMs, hourMs).describe(
       'How long after its last span a trace is remembered, so that spans of it that come late are no second event.',
     ),
     max_open_traces: whole(100_000, 1, 10_000_000).describe(
@@ -124,7 +117,7 @@ export const assemble = z
     max_bytes: whole(256 * 1024 * 1024, 1024 * 1024, 16 * 1024 * 1024 * 1024).describe(
       'Memory of the open traces of a partition, estimated. Beyond, the oldest is a dead letter.',
     ),
-    commit_interval: duration('1s', 10, minute).describe(
+    commit_interval: duration('1s', 10, minuteMs).describe(
       'How often events are written, in a transaction with the offsets.',
     ),
   })

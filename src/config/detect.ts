@@ -1,15 +1,6 @@
 import { z } from 'zod';
-import {
-  day,
-  duration,
-  hour,
-  minute,
-  ratio,
-  requiredDuration,
-  second,
-  share,
-  whole,
-} from './setting-types.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../base/time.ts';
+import { duration, ratio, requiredDuration, share, whole } from './setting-types.ts';
 
 /** Requires distinct names, and distinct objectives where they have no names. */
 function isDistinct(given: readonly { readonly name?: string | undefined }[]): boolean {
@@ -28,7 +19,9 @@ const slos = z
         .describe('Name in events. Default: made from the objective.'),
       model: z.string().min(1).describe('A model, or several: * matches any characters.'),
       request_type: z.string().min(1).optional().describe('Only requests of this type.'),
-      threshold: requiredDuration(1, hour).describe('A request that takes longer or fails is bad.'),
+      threshold: requiredDuration(1, hourMs).describe(
+        'A request that takes longer or fails is bad.',
+      ),
       objective: z
         .number()
         .gt(0)
@@ -46,19 +39,19 @@ const quantile = z.number().gt(0).lt(1);
 
 export const detect = z
   .strictObject({
-    interval: duration('2s', 100, 10 * minute).describe(
+    interval: duration('2s', 100, 10 * minuteMs).describe(
       'How often the detector polls for complete windows.',
     ),
-    window: duration('10s', 10 * second, hour).describe(
+    window: duration('10s', 10 * secondMs, hourMs).describe(
       'Length of an evaluated window: a multiple of 10 s.',
     ),
-    session_timeout: duration('6s', second, 5 * minute).describe(
+    session_timeout: duration('6s', secondMs, 5 * minuteMs).describe(
       'A leader without a heartbeat for this long is replaced by a standby. At least group.min.session.timeout.ms of the broker.',
     ),
-    save_interval: duration('5m', second, day).describe(
+    save_interval: duration('5m', secondMs, dayMs).describe(
       'Interval of snapshots, in event time. The next leader starts from the last one.',
     ),
-    baseline: duration('1h', minute, 35 * day).describe(
+    baseline: duration('1h', minuteMs, 35 * dayMs).describe(
       'The recent past that a window is compared with.',
     ),
     min_baseline_windows: whole(20, 5, 10_000).describe(
@@ -112,17 +105,17 @@ export const detect = z
       .max(0.95)
       .default(0.5)
       .describe('A model must lose at least this part of its forecast requests.'),
-    no_data_after: duration('2m', minute, day).describe(
+    no_data_after: duration('2m', minuteMs, dayMs).describe(
       'How long a model must receive no requests before `no_data` opens; three times its longest normal gap if that is longer.',
     ),
-    pipeline_after: duration('60s', second, day).describe(
+    pipeline_after: duration('60s', secondMs, dayMs).describe(
       'How long windows may be behind before a `pipeline` event opens.',
     ),
     slos,
     resolve_windows: whole(18, 1, 1_000).describe(
       'Consecutive clear windows that resolve an anomaly.',
     ),
-    rebaseline_after: duration('2d', minute, 35 * day).describe(
+    rebaseline_after: duration('2d', minuteMs, 35 * dayMs).describe(
       'An anomaly that lasts this long becomes the baseline, and is resolved. At least `baseline`.',
     ),
     group_by: z
@@ -132,7 +125,7 @@ export const detect = z
         'Series that share a page: all that one cause affects, those of one model, or each series alone.',
       ),
   })
-  .refine((value) => value.window % (10 * second) === 0, {
+  .refine((value) => value.window % (10 * secondMs) === 0, {
     path: ['window'],
     error: 'must be a multiple of 10s',
   })

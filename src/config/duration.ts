@@ -1,11 +1,6 @@
-const unitsMs = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-  w: 604_800_000,
-} as const;
+import { dayMs, hourMs, minuteMs, secondMs, weekMs } from '../base/time.ts';
+
+const unitsMs = { ms: 1, s: secondMs, m: minuteMs, h: hourMs, d: dayMs, w: weekMs } as const;
 export const durationPattern = /^(\d+(?:\.\d+)?)(ms|s|m|h|d|w)$/;
 
 /**

@@ -1,8 +1,9 @@
 import { isIP } from 'node:net';
 import { z } from 'zod';
-import { duration, hostAndPort, hour, second } from './setting-types.ts';
+import { hourMs, secondMs } from '../base/time.ts';
+import { duration, hostAndPort } from './setting-types.ts';
 
-/** What machines ask; each can be left open to all. */
+/** Requests that machines make; each can be left open to all. */
 const machineRequests = ['verdict', 'gate', 'autoscale', 'mutes'] as const;
 
 const network = z
@@ -25,7 +26,7 @@ const auth = z
       .string()
       .optional()
       .describe(
-        'File with a line NAME SHA256 for each token that may read. It is read again when it changes.',
+        'File with a line NAME SHA256 for each token that may read. After these may stand `operate`, so that it may change mutes too, or `models=PATTERN,PATTERN`, so that it reads these models alone. The file is read again when it changes.',
       ),
     proxy: z
       .strictObject({
@@ -61,7 +62,7 @@ const auth = z
     'Who may read the dashboard and the API. Without tokens_file or proxy they answer on loopback addresses only, but for what open names. Health and metrics answer everywhere.',
   );
 
-/** Left to a process with the role `serve`: others may run beside it with the same configuration. */
+/** Left to a process with the role `serve`: others may run next to it with the same configuration. */
 export const defaultListen = '127.0.0.1:9464';
 
 export const http = z
@@ -79,10 +80,10 @@ export const http = z
       .describe(
         'Origins whose pages may embed panels of the dashboard (`?only=PANEL`). None where it is not set.',
       ),
-    keep_alive_timeout: duration('75s', second, hour).describe(
+    keep_alive_timeout: duration('75s', secondMs, hourMs).describe(
       'How long an idle connection is kept. Must be longer than the idle time-out of a balancer in front of it, which else gets a closed connection and answers 502: 60 s of an ALB or nginx, 600 s of a Google balancer.',
     ),
-    request_timeout: duration('2m', second, hour).describe(
+    request_timeout: duration('2m', secondMs, hourMs).describe(
       'How long a client may take to send a request; at least 5 s longer than keep_alive_timeout in effect.',
     ),
     operator_token: z

@@ -7,7 +7,7 @@ export interface SchemaNode {
   readonly description?: string;
   readonly default?: unknown;
   readonly properties?: Readonly<Record<string, SchemaNode>>;
-  /** What the values are of a map whose keys the operator names. */
+  /** Values of a map whose keys the operator names. */
   readonly additionalProperties?: SchemaNode | boolean;
   readonly required?: readonly string[];
   readonly items?: SchemaNode;

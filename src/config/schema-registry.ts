@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { duration, holdsLogin, httpUrl, minute } from './setting-types.ts';
+import { minuteMs } from '../base/time.ts';
+import { duration, holdsLogin, httpUrl } from './setting-types.ts';
 
 /** A schema registry with Confluent's API. */
 export const schemaRegistry = z
@@ -25,7 +26,9 @@ export const schemaRegistry = z
     ca_file: z.string().optional().describe('PEM file of the authority, for https.'),
     cert_file: z.string().optional().describe('PEM file of the client certificate (mTLS).'),
     key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
-    request_timeout: duration('10s', 100, 5 * minute).describe('Maximum duration of one request.'),
+    request_timeout: duration('10s', 100, 5 * minuteMs).describe(
+      'Maximum duration of one request.',
+    ),
   })
   .superRefine((value, context) => {
     const problem = (key: string, message: string) =>

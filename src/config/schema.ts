@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../base/time.ts';
 import { alert } from './alert.ts';
 import { assemble } from './assemble.ts';
 import { detect } from './detect.ts';
@@ -8,14 +9,10 @@ import { http } from './http.ts';
 import { schemaRegistry as schema_registry } from './schema-registry.ts';
 import {
   checkNamedOnce,
-  day,
   duration,
   holdsLogin,
   hostAndPort,
-  hour,
   httpUrl,
-  minute,
-  second,
   share,
   whole,
 } from './setting-types.ts';
@@ -32,7 +29,8 @@ import {
 const distinct = (values: readonly unknown[]) => new Set(values).size === values.length;
 const isAscending = (values: readonly number[]) =>
   values.every((value, i) => i === 0 || value >= (values[i - 1] as number));
-const retention = (text: string, what: string) => duration(text, hour, 3650 * day).describe(what);
+const retention = (text: string, what: string) =>
+  duration(text, hourMs, 3650 * dayMs).describe(what);
 
 const tls = z
   .strictObject({
@@ -113,16 +111,24 @@ const kafka = z
       .meta({ form: 'letters, digits, ".", "_" and "-"' })
       .default('.dlq')
       .describe('Appended to a topic to name its dead-letter topic.'),
-    dead_letter_retention: duration('7d', hour, 365 * day).describe(
+    dead_letter_retention: duration('7d', hourMs, 365 * dayMs).describe(
       'How long Kafka keeps dead letters, up to a day more; set on a dead-letter topic that tailmark creates.',
     ),
     dead_letter_payloads: z
       .boolean()
       .default(true)
       .describe('Whether dead letters hold the rejected event, or only where it was and why.'),
-    session_timeout: duration('10s', 6 * second, 5 * minute).describe(
+    session_timeout: duration('10s', 6 * secondMs, 5 * minuteMs).describe(
       'A member silent for longer loses its partitions.',
     ),
+    replication_factor: z
+      .int()
+      .min(1)
+      .max(32)
+      .optional()
+      .describe(
+        'Replicas of a topic that tailmark creates; without it 3, or as many as there are brokers.',
+      ),
     max_bytes_per_partition: whole(4 * 1024 * 1024, 64 * 1024, 64 * 1024 * 1024).describe(
       'Maximum bytes of one partition in one fetch.',
     ),
@@ -178,7 +184,9 @@ const clickhouse = z
     ca_file: z.string().optional().describe('PEM file of the authority, for https.'),
     cert_file: z.string().optional().describe('PEM file of the client certificate (mTLS).'),
     key_file: z.string().optional().describe('PEM file of the client key (mTLS).'),
-    request_timeout: duration('60s', second, hour).describe('Maximum duration of one statement.'),
+    request_timeout: duration('60s', secondMs, hourMs).describe(
+      'Maximum duration of one statement.',
+    ),
     retention: z
       .strictObject({
         chunk_landings: retention('2d', 'A row a chunk that has landed, to verify it.'),
@@ -222,19 +230,19 @@ const windows = z
       .array(z.enum(facets))
       .default([...facets])
       .describe('Fields stored beside each series, to find what slow requests have in common.'),
-    allowed_lateness: duration('24h', 0, 30 * day).describe(
+    allowed_lateness: duration('24h', 0, 30 * dayMs).describe(
       'Events this far behind their partition still count; older ones are dead letters.',
     ),
-    max_future: duration('5m', second, day).describe(
+    max_future: duration('5m', secondMs, dayMs).describe(
       'Events this far ahead of the clock still count; later ones are dead letters.',
     ),
-    idle_partition: duration('30s', second, hour).describe(
+    idle_partition: duration('30s', secondMs, hourMs).describe(
       'While Kafka does not respond, windows stop waiting for a partition without events for this long.',
     ),
-    max_wait: duration('30s', second, hour).describe(
+    max_wait: duration('30s', secondMs, hourMs).describe(
       'How long windows wait for a partition that makes no progress, or whose events arrive late.',
     ),
-    grace: duration('2s', 0, hour).describe(
+    grace: duration('2s', 0, hourMs).describe(
       'How long after its end a window is evaluated. Later events are merged too, and may have it evaluated again.',
     ),
   })
@@ -254,7 +262,7 @@ const ingest = z
     workers: whole(1, 1, 64).describe(
       'Threads that consume from Kafka, each a member of the group. At most one per core.',
     ),
-    flush_interval: duration('10s', 100, 5 * minute).describe(
+    flush_interval: duration('10s', 100, 5 * minuteMs).describe(
       'How often a partition’s open chunk is stored. With a multiple of 10s that is soon after a window has ended. While the partition is behind, six times as long, but at most 20s.',
     ),
     flush_max_rows: whole(200_000, 100, 250_000).describe('Rows that seal a chunk early.'),
@@ -262,7 +270,7 @@ const ingest = z
     pause_above_rejected: share(0.5).describe(
       'A partition pauses where a larger share of a chunk would be rejected as future, late or undecodable_batch; 1 never pauses.',
     ),
-    verify_interval: duration('30s', second, hour).describe(
+    verify_interval: duration('30s', secondMs, hourMs).describe(
       'How often the ledger of the last hour is verified, for the metrics.',
     ),
     allow_other_groups: z
@@ -291,7 +299,7 @@ const limits = z
       .describe(
         'Dead letters that a process writes, in bursts of up to ten seconds’ worth; the rest is only counted.',
       ),
-    max_duration: duration('1h', second, 30 * day).describe(
+    max_duration: duration('1h', secondMs, 30 * dayMs).describe(
       'Maximum duration of a stage or total.',
     ),
     max_series: whole(50_000, 1, 1_000_000).describe(

@@ -3,11 +3,6 @@ import { hostPort, hostPortPattern } from '../base/host-port.ts';
 import { hostRefusal } from '../base/network/address-guard.ts';
 import { durationPattern, formatDuration, parseDuration } from './duration.ts';
 
-export const second = 1_000;
-export const minute = 60 * second;
-export const hour = 60 * minute;
-export const day = 24 * hour;
-
 /** A duration without a default: text in the file, milliseconds in the program. */
 export function requiredDuration(minMs: number, maxMs: number) {
   return z
@@ -98,7 +93,7 @@ export const mailServer = hostAndPort(587)
   .superRefine((text, context) => refuseHost(hostPort(text)?.host, context))
   .meta({ form: 'host:port', examplePort: 587 });
 
-/** What a mail address must be, in words. */
+/** The required form of a mail address, in words. */
 export const mailForm = 'an e-mail address';
 /** Words of a name: what neither RFC 5322 nor the list of recipients gives a meaning of its own. */
 const atoms = String.raw`[^\s@<>()[\]\\,;:".]+(?:\.[^\s@<>()[\]\\,;:".]+)*`;

@@ -61,7 +61,7 @@ const keys = {
     ),
 };
 
-/** What the messages of a topic are, and what says so. Without a format they are timing events. */
+/** Format of a topic's messages, and its settings. Without a format they are timing events. */
 export type TopicFormat = z.output<z.ZodObject<typeof keys>> & {
   readonly format?: (typeof topicFormats)[number] | undefined;
 };

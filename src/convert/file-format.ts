@@ -8,14 +8,14 @@ export interface InputFile {
   open(): AsyncIterable<Buffer>;
 }
 
-/** What the command line says and a file may not. */
+/** Values that the command line gives and a file may lack. */
 export interface ConvertOptions {
   readonly model?: string | undefined;
-  /** When the first request started, for formats without times. */
+  /** Time at which the first request started, for formats without times. */
   readonly startMs?: number | undefined;
 }
 
-/** How files of a format become timing events. */
+/** A format of files that become timing events. */
 export interface FileFormat {
   /** As `--format` takes it. */
   readonly name: string;

@@ -18,7 +18,7 @@ const betweenObjects = /^[\s,[\]\ufeff]*$/;
 
 /**
  * Splits a stream into its objects by brackets and strings alone: the elements of a list, or one after
- * another. A list on one line may be of any length. Other text between them is yielded as a part of its own.
+ * another. A list on one line may be of any length. Other text between them is yielded as a separate part.
  *
  * Memory: one object, at most `maxBytes`.
  */

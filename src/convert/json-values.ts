@@ -1,6 +1,6 @@
 import { byteLines } from './lines.ts';
 
-/** What should be one JSON value; `undefined`: longer than allowed, and dropped. */
+/** A text that should be one JSON value; `undefined`: longer than allowed, and dropped. */
 type JsonText = string | undefined;
 
 /** Longest value. Whole files of one value are held in memory as one. */

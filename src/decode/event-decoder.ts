@@ -33,7 +33,7 @@ export interface EventDecoder {
    */
   decode(message: Buffer | null, sink: DecodeSink, headers?: ReadHeaders): number;
   /**
-   * Returns what stands at `[start, end)` as a message of its own, which is read again as it was. To be called
+   * Returns what stands at `[start, end)` as a separate message, which is read again as it was. To be called
    * within `event` or `reject`, for dead letters. It may be a part of `message`: copy it to keep it.
    */
   letter(message: Buffer, start: number, end: number): Buffer;

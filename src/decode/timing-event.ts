@@ -19,7 +19,7 @@ export interface TimingEventLimits {
   readonly maxDimensionBytes: number;
 }
 
-/** Issue with a reason of its own; other issues have the reason of their field. */
+/** Issue with its own reason; other issues have the reason of their field. */
 function problem(reason: RejectReason, message: string, path: string[] = []) {
   return { code: 'custom', params: { reason }, message, path } as const;
 }

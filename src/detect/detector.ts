@@ -1,12 +1,12 @@
 import { invariant } from '../base/invariant.ts';
 import type { StageReference } from '../baseline/series-reference.ts';
+import type { AnomalyEvent } from '../contract/anomaly-event.ts';
 import { seriesKey, seriesOf, unversionedKey } from '../series/series-key.ts';
 import { emptySeries, type Series, type SeriesWindow } from '../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../snapshot/archive.ts';
 import { StateReader } from '../snapshot/archive-reader.ts';
 import { StateWriter } from '../snapshot/archive-writer.ts';
 import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
-import type { AnomalyEvent } from './event/anomaly-event.ts';
 import { IncidentGrouper } from './incident/incident-grouper.ts';
 import type { KeyedDetectors } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
@@ -20,7 +20,7 @@ import {
   type StatePart,
   sharedPart,
 } from './state-parts.ts';
-import { StepEvaluator, type StepInput } from './step/step-evaluator.ts';
+import { StepEvaluator, type StepInput } from './step-evaluator.ts';
 import type { SeriesDetector } from './tail/series-detector.ts';
 import { SeriesDetectors } from './tail/series-detectors.ts';
 
@@ -47,6 +47,8 @@ export interface DetectorStats {
   /** False pages per week that one test may cause. */
   readonly perWeek: number;
   readonly windowsBeyondLimit: number;
+  /** Start of the known history, and the end of the time in which it is short; undefined where it is not. */
+  readonly shortHistory: { readonly fromMs: number; readonly untilMs: number } | undefined;
 }
 
 /**
@@ -189,7 +191,7 @@ export class Detector {
   }
 
   #serializeShared(state: StateArchive): void {
-    state.section('what all share', 4, () => {
+    state.section('what all share', 5, () => {
       this.#evaluator.serialize(state);
       this.#series.serializeShared(state);
       this.#rates.serializeShared(state);
@@ -267,6 +269,14 @@ export class Detector {
     const levels = pageBudget(this.#options.page_budget_per_week, this.#evaluator.testCount);
     const context = { nowMs, levels, totalRequests: 0, live: true };
     return this.#group(this.#rates.traffic.silentUntil(untilMs, context), untilMs, nowMs);
+  }
+
+  /**
+   * Says, before `warmUp`, that windows before that time are stored and are not read. While less than a baseline is
+   * known, an anomaly must be larger to be critical, and says so.
+   */
+  truncateHistory(fromMs: number): void {
+    this.#evaluator.truncateHistory(fromMs);
   }
 
   /**

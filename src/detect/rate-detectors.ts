@@ -1,17 +1,17 @@
+import type { AnomalyEvent } from '../contract/anomaly-event.ts';
 import { seriesKey } from '../series/series-key.ts';
 import type { Series, SeriesWindow } from '../series/series-window.ts';
 import { wholeRequest } from '../series/whole-request.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import type { StateArchive } from '../snapshot/archive.ts';
-import type { AnomalyEvent } from './event/anomaly-event.ts';
 import type { TailDigests } from './event/rate-event.ts';
 import type { KeyedDetectors } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
+import type { DetectorStep } from './options/detector-step.ts';
 import { coldRequests, coldStarts, failedRequests, failures } from './proportion/proportion.ts';
 import type { BaselineOf } from './proportion/proportion-detector.ts';
 import { ProportionDetectors } from './proportion/proportion-detectors.ts';
 import { SloBurnDetectors } from './slo/slo-burn-detectors.ts';
-import type { DetectorStep } from './step/detector-step.ts';
 import { ofAllModels, TrafficDetectors } from './traffic/traffic-detectors.ts';
 
 /**

@@ -15,7 +15,7 @@ export interface EventDraft {
 /** Reason beyond those of topics: a line of a file that cannot be read. */
 export type FormatReason = 'invalid_line';
 
-/** Where something of a message came from: a message of its own that would be read as it was. */
+/** Source of a part of a message: a smaller message that would be read in the same way. */
 export interface Origin {
   /** Called for a dead letter only, so it may copy. */
   bytes(): Buffer;

@@ -1,6 +1,6 @@
 import { limits } from '../base/limits.ts';
+import { bracketsOf } from '../decode/brackets.ts';
 import type { Rejection } from '../decode/decode-event.ts';
-import { bracketsOf } from '../decode/json/brackets.ts';
 
 /** Returns why a message of JSON is not parsed as a whole: it nests too deep, or holds too much. */
 export function bracketsExcess(message: Uint8Array): Rejection | undefined {

@@ -1,5 +1,5 @@
 import { limits } from '../base/limits.ts';
-import { toNanosecond } from './spans/span.ts';
+import { toNanosecond } from './span.ts';
 
 /** Stage of the models beyond those that an event may name. */
 const OTHER = 'other_models';

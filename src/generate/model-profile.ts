@@ -81,6 +81,6 @@ export interface ModelProfile {
   readonly cacheHitShare?: number;
   readonly bytesPerItem: number;
   readonly bytesPerToken: number;
-  /** Time after which a request is given up, with status timeout. */
+  /** Time after which a request ends with status timeout. */
   readonly deadlineMs: number;
 }

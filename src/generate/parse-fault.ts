@@ -1,7 +1,7 @@
 import { OperatorError } from '../base/operator-error.ts';
 import { parseDuration } from '../config/duration.ts';
 import { type Fault, type FaultKind, faultDefaults, faultKinds } from './fault.ts';
-import { hostNames } from './hosts/host-pool.ts';
+import { hostNames } from './host-pool.ts';
 import type { ModelProfile } from './model-profile.ts';
 
 type Key = keyof Omit<Fault, 'kind'>;

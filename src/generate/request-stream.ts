@@ -1,9 +1,9 @@
 import type { Status } from '../base/statuses.ts';
+import { ArrivalProcess } from './arrival-process.ts';
 import type { Fault } from './fault.ts';
 import { FaultEffects } from './fault-effects.ts';
-import { ArrivalProcess } from './hosts/arrival-process.ts';
-import type { Host, HostPool } from './hosts/host-pool.ts';
-import type { Admission } from './hosts/host-queue.ts';
+import type { Host, HostPool } from './host-pool.ts';
+import type { Admission } from './host-queue.ts';
 import type { ModelProfile, RegionProfile, RequestTypeProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 import { RequestDraw } from './request-draw.ts';

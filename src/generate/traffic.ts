@@ -2,7 +2,7 @@ import { invariant } from '../base/invariant.ts';
 import { defaultFleet } from './default-fleet.ts';
 import type { Fault } from './fault.ts';
 import { FaultEffects } from './fault-effects.ts';
-import { HostPool } from './hosts/host-pool.ts';
+import { HostPool } from './host-pool.ts';
 import type { ModelProfile } from './model-profile.ts';
 import { Random } from './random.ts';
 import { RequestDraw } from './request-draw.ts';

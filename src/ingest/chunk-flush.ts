@@ -6,7 +6,9 @@ import type { ChunkBegin } from './chunk/open-chunk.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
 import { type LetterContext, publishLetters, rationedMessages } from './letters/letter-writer.ts';
+import { reportRemoved } from './made-again.ts';
 import { type PersistContext, persist } from './persist.ts';
+import type { StartPosition } from './start-position.ts';
 
 export interface FlushContext extends LetterContext, PersistContext {
   readonly store: ChunkStore;
@@ -14,17 +16,17 @@ export interface FlushContext extends LetterContext, PersistContext {
   readonly storeId?: string | undefined;
   /** Resolves when a partition's chunk may be written to the store. Absent where nothing guards it. */
   readonly permit?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<void>) | undefined;
-  /** So long after the broker last confirmed the claim, another reader may have it. */
+  /** Time from the broker's last confirmation of the claim until another reader may have it. */
   readonly guardMs: number;
 }
 
 export interface ChunkStart {
-  /** What was reached before the chunk, for whoever reads it again. */
+  /** Watermark and leader epoch before the chunk, for whoever reads it again. */
   readonly before: Pick<ChunkBegin, 'watermarkMs' | 'leaderEpoch'>;
   readonly intent: Intent;
-  /** Whether the intent is a predecessor's, who may have got to any step. */
+  /** True if the intent is a predecessor's, who may have got to any step. */
   readonly inherited: boolean;
-  /** Whether it is the first chunk of its claim: an earlier reader may have started the same range. */
+  /** True for the first chunk of its claim: an earlier reader may have started the same range. */
   readonly isFirst: boolean;
 }
 
@@ -50,17 +52,17 @@ export class ChunkFlush {
   readonly #context: FlushContext;
   readonly #letters: readonly OutgoingMessage[];
   #metadata: string;
-  /** When the broker was asked that last confirmed the claim. */
+  /** Time of the request to the broker that last confirmed the claim. */
   #confirmedMs = 0;
-  /** Whether the rows may have been sent already, by this process or by a predecessor. */
+  /** True if the rows may have been sent already, by this process or by a predecessor. */
   #isInsertInDoubt: boolean;
-  /** Whether this process has sent rows while in doubt: rows that land later may be its own. */
+  /** True if this process has sent rows while in doubt: rows that land later may be its own. */
   #hasSent = false;
-  /** Whether rows had landed before this process sent any. */
+  /** True if rows had landed before this process sent any. */
   #wereThere = false;
-  /** Whether the ledger has the chunk, from a predecessor. */
+  /** True if the ledger has the chunk, from a predecessor. */
   #isRecorded = false;
-  /** Whether the ledger's row may have been written already. */
+  /** True if the ledger's row may have been written already. */
   #isRecordInDoubt: boolean;
 
   constructor(
@@ -142,7 +144,9 @@ export class ChunkFlush {
     for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
       await this.#confirm();
       await this.#context.store.record(entry, attempt);
-      if (!isRepeated || (await this.#inspect()).isRecorded) return;
+      if (isRepeated && !(await this.#inspect()).isRecorded) continue;
+      reportRemoved(entry, this.#context);
+      return;
     }
     throw new Error('the ledger does not keep the row that is written');
   }
@@ -177,7 +181,7 @@ export class ChunkFlush {
     return this.#context.store.inspect(this.#chunk, this.#start.intent.nowMs);
   }
 
-  /** Whether some of the chunk's records are gone since its intent was committed. */
+  /** True if some of the chunk's records are gone since its intent was committed. */
   get #hasFewerRecords(): boolean {
     const { consumed, rows } = this.#start.intent.counts;
     return consumed !== this.#chunk.consumed || rows.samples !== this.#chunk.rows.samples;
@@ -230,6 +234,19 @@ export class ChunkFlush {
       'a table does not keep a chunk that is sent to it: is it older than its retention?',
     );
   }
+}
+
+/** Commits a start position, so that a successor begins there as well. */
+export function commitStart(
+  claim: Claim,
+  start: StartPosition,
+  context: FlushContext,
+): Promise<void> {
+  const { startOffset } = start;
+  const metadata = encodeMetadata({ ...start, storeId: context.storeId, intent: undefined });
+  const range = { startOffset, endOffset: startOffset };
+  const commit = () => claim.commit(startOffset, metadata);
+  return persist('commit the start', claim, range, commit, context);
 }
 
 /** The intent of a successor that has fewer of the records. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Chunk, LedgerEntry } from '../sink/chunks/chunk.ts';
-import { type ChunkSettings, chunkSettings } from './chunk-settings.ts';
+import { type ChunkSettings, chunkSettings } from './chunk/chunk-settings.ts';
 
 /** The ledger's counts of a chunk, without its range. */
 export type ChunkCounts = Omit<
@@ -62,6 +62,8 @@ const countsSchema = z
     unmapped: count.default(0),
     weight: count.optional(),
     lateMerged: count,
+    removedEvents: count.default(0),
+    removedOffsets: count.default(0),
     rows: z.object({
       rowCount: count,
       samples: count,

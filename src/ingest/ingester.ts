@@ -10,12 +10,14 @@ import type { Publisher } from '../kafka/client/publisher.ts';
 import type { SchemaRegistry } from '../registry/schema-registry.ts';
 import { ChunkBlock } from '../sink/chunks/chunk-block.ts';
 import type { ChunkStore } from '../sink/chunks/chunk-store.ts';
-import { LastingError } from '../sink/lasting-error.ts';
+import { LastingError } from '../sink/client/lasting-error.ts';
 import { hasTopicId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import {
   type Claim,
   ClaimLostError,
+  claimLabels,
+  claimName,
   type FoundPartition,
   type ReadPosition,
   type Source,
@@ -29,7 +31,12 @@ import { DeadLetterBudget } from './letters/dead-letter-budget.ts';
 import { RejectWarnings } from './letters/reject-warnings.ts';
 import { type PartitionContext, PartitionIngest } from './partition-ingest.ts';
 import { PausedPartitions } from './paused-partitions.ts';
-import { readBefore, resolveStartPosition, type StartPosition } from './start-position.ts';
+import {
+  readBefore,
+  resolveStartPosition,
+  type StartPosition,
+  type UnstoredLog,
+} from './start-position.ts';
 
 export interface IngesterOptions {
   readonly config: Config;
@@ -65,6 +72,8 @@ export class Ingester implements SourceHandler {
     readonly paused: PausedPartitions;
   };
   readonly #partitions = new Map<Claim, PartitionIngest>();
+  /** Logs of lost partitions as far as they were known and not stored, by `topic/partition`. */
+  readonly #unstored = new Map<string, UnstoredLog>();
   readonly #failure = new Failure();
   readonly #schemas: SchemaRegistry | undefined;
   /** The broker has no topic ids: logged once. */
@@ -110,6 +119,8 @@ export class Ingester implements SourceHandler {
     const { topic } = claim;
     this.#context.metrics.eventsConsumed.inc({ topic }, 0);
     this.#context.metrics.deadLetters.inc({ topic }, 0);
+    this.#context.metrics.eventsRemoved.inc({ topic, count: 'exact' }, 0);
+    this.#context.metrics.eventsRemoved.inc({ topic, count: 'at_most' }, 0);
     // An alert watches it.
     this.#context.metrics.eventsDropped.inc({ topic, reason: 'unknown_schema' }, 0);
     const position = await this.#startPositionOf(claim, found);
@@ -129,15 +140,21 @@ export class Ingester implements SourceHandler {
     await partition.onBatch(batch, keepAlive);
   }
 
+  async onRevoking(claims: readonly Claim[]): Promise<void> {
+    await Promise.allSettled(claims.map((claim) => this.#partitions.get(claim)?.drain()));
+  }
+
   onLost(claim: Claim): void {
-    this.#partitions.get(claim)?.close();
+    const partition = this.#partitions.get(claim);
+    if (partition !== undefined) this.#unstored.set(claimName(claim), partition.unstored);
+    partition?.close();
     this.#partitions.delete(claim);
     this.#context.paused.lost(claim);
     // The partition's next reader exports its own watermark.
-    this.#context.metrics.watermarkSeconds.remove(labelsOf(claim));
+    this.#context.metrics.watermarkSeconds.remove(claimLabels(claim));
   }
 
-  /** How long a partition has waited for what its next record needs, such as a schema. */
+  /** Time that a partition has waited until its next record can be read, such as for a schema. */
   waitingMs(topic: string, partition: number): number {
     for (const [claim, ingest] of this.#partitions) {
       if (claim.topic === topic && claim.partition === partition) return ingest.waitingMs();
@@ -194,7 +211,14 @@ export class Ingester implements SourceHandler {
   async #startPositionOf(claim: Claim, found: FoundPartition): Promise<StartPosition> {
     const { clock, config, groupId, store, storeId, log } = this.#context;
     const startFrom = config.kafka.start_from;
-    const options = { groupId, storeId, startFrom, store };
+    const options = {
+      groupId,
+      storeId,
+      startFrom,
+      store,
+      known: this.#unstored.get(claimName(claim)),
+      nowMs: clock.nowMs(),
+    };
     let position: StartPosition;
     try {
       position = await resolveStartPosition(claim, found, options);
@@ -206,11 +230,11 @@ export class Ingester implements SourceHandler {
     }
     this.#lasting.succeeded();
     const { topic, partition } = claim;
-    const { reason, logId, knownLogId, startOffset, intent, lostOffsets } = position;
+    const { reason, logId, knownLogId, startOffset, intent, lostOffsets, lost } = position;
     const loss = lossOf(position);
     const isNewLog = knownLogId !== undefined;
-    const level = isNewLog ? 'warn' : 'info';
-    log[loss === undefined ? level : 'error'](
+    const level = loss !== undefined || isNewLog ? 'warn' : 'info';
+    log[reason === 'truncated' ? 'error' : level](
       {
         topic,
         partition,
@@ -220,6 +244,7 @@ export class Ingester implements SourceHandler {
         offset: startOffset,
         ...(intent === undefined ? {} : { pending_until: intent.endOffset }),
         ...(lostOffsets > 0 ? { lost_offsets: lostOffsets } : {}),
+        ...(lost === undefined ? {} : { lost_from: lost.startOffset, lost_to: lost.endOffset }),
       },
       `partition assigned${loss === undefined ? '' : `; ${loss}`}${isNewLog ? anotherLog : ''}`,
     );
@@ -238,7 +263,7 @@ export class Ingester implements SourceHandler {
     let cells = 0;
     for (const partition of this.#partitions.values()) {
       partition.sealIfDue(intervalMs);
-      const labels = labelsOf(partition.claim);
+      const labels = claimLabels(partition.claim);
       if (Number.isFinite(partition.watermarkMs)) {
         metrics.watermarkSeconds.set(labels, partition.watermarkMs / 1000);
       }
@@ -254,13 +279,10 @@ const anotherLog =
   'counted by itself';
 
 /** Records that are gone from the log, in words; undefined where there are none. */
-function lossOf({ reason, lostOffsets }: StartPosition): string | undefined {
+function lossOf({ reason, lostOffsets, lost }: StartPosition): string | undefined {
   if (reason === 'truncated') {
     return 'the log ends before what was read, or has other records there: it was truncated';
   }
+  if (lost !== undefined) return 'the topic was deleted before all of its records were stored';
   return lostOffsets > 0 ? 'retention has removed records that were not read' : undefined;
-}
-
-function labelsOf({ topic, partition }: Claim) {
-  return { topic, partition: String(partition) };
 }

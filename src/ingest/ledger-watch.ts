@@ -2,7 +2,8 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
-import { type ClickHouseClient, errorCodeOf } from '../sink/clickhouse.ts';
+import { hourMs } from '../base/time.ts';
+import { type ClickHouseClient, errorCodeOf } from '../sink/client/clickhouse.ts';
 import {
   type FoundProblems,
   type LedgerProblemKind,
@@ -13,7 +14,7 @@ export interface LedgerWatchOptions {
   readonly client: ClickHouseClient;
   readonly groupId: string;
   readonly intervalMs: number;
-  /** How long landings are kept (`clickhouse.retention.chunk_landings`). */
+  /** Time for which landings are kept (`clickhouse.retention.chunk_landings`). */
   readonly landingsMs: number;
   readonly clock: Clock;
   readonly log: Logger;
@@ -32,9 +33,8 @@ interface Known {
   sightings: number;
 }
 
-const HOUR_MS = 3_600_000;
 /** The ledger is checked this far back. */
-const LEDGER_MS = HOUR_MS;
+const LEDGER_MS = hourMs;
 /** Chunks are compared with their rows this far back. */
 const CHUNKS_MS = 600_000;
 /** Rows are read from this much earlier, because they land before the ledger row. */
@@ -56,6 +56,9 @@ const metricOf = {
   unrecorded: 'ledgerSampleDifference',
   abandoned: 'ledgerSampleDifference',
   counted_twice: undefined,
+  // Counted as it happens, and for good: there is nothing to watch.
+  removed: undefined,
+  removed_unread: undefined,
 } as const satisfies Record<LedgerProblemKind, keyof Metrics | undefined>;
 
 const gauges = Object.values(metricOf).filter((name) => name !== undefined);
@@ -71,7 +74,7 @@ export class LedgerWatch {
   readonly #known = new Map<string, Known>();
   #cancel: (() => void) | undefined;
   #checking: Promise<void> | undefined;
-  /** When chunks that nobody finishes were looked for. */
+  /** Time of the last search for chunks that nobody finishes. */
   #abandonedMs = Number.NEGATIVE_INFINITY;
   /** The last failure; a repeated one is not logged again. */
   #failure = '';
@@ -139,7 +142,7 @@ export class LedgerWatch {
     const found = await readProblems(client, 'abandoned_chunks', { groupId });
     this.#abandonedMs = nowMs;
     // Merges drop landings somewhat later than they expire.
-    this.#compare(found, ['abandoned'], nowMs - landingsMs + Math.min(HOUR_MS, landingsMs / 4));
+    this.#compare(found, ['abandoned'], nowMs - landingsMs + Math.min(hourMs, landingsMs / 4));
     return [found];
   }
 

@@ -1,12 +1,12 @@
 import type { OperatorError } from '../base/operator-error.ts';
-import type { FoundCommit } from '../kafka/group/find-group.ts';
+import type { FoundCommit } from '../kafka/client/kafka-admin.ts';
 import { sharedGroup } from '../kafka/group/group-stores.ts';
 import { clusterOf, generationOf } from '../source/log-id.ts';
 import type { CommitMetadata } from './commit-metadata.ts';
 
 /**
- * Whether a commit says how far another database has come. One of a topic that was deleted and recreated says
- * nothing of the topic that is there now.
+ * True if a commit is of another database. A commit of a topic that was deleted and recreated says nothing of
+ * the present topic.
  */
 export function isOfOtherStore(
   metadata: CommitMetadata | undefined,

@@ -1,8 +1,9 @@
 import { invariant } from '../base/invariant.ts';
-import { type Chunk, chunkToken } from '../sink/chunks/chunk.ts';
+import type { Chunk } from '../sink/chunks/chunk.ts';
 import { truncatedId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type ChunkSettings, chunkSettingsOf } from './chunk/chunk-settings.ts';
 import { fillChunk } from './chunk/fill-chunk.ts';
 import {
   type ChunkBegin,
@@ -10,39 +11,25 @@ import {
   OpenChunk,
   type SealedChunk,
 } from './chunk/open-chunk.ts';
-import { ChunkFlush, type ChunkStart, type FlushContext } from './chunk-flush.ts';
-import { type ChunkSettings, chunkSettingsOf } from './chunk-settings.ts';
-import { untilTurn } from './chunk-turn.ts';
-import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
-import type { LateShare } from './late-share.ts';
+import { ChunkFlush, type ChunkStart, commitStart, type FlushContext } from './chunk-flush.ts';
+import { dueMs } from './chunk-turn.ts';
+import { countsOf, type Intent } from './commit-metadata.ts';
+import { type CountContext, countStored } from './count-stored.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
-import type { RejectWarnings } from './letters/reject-warnings.ts';
+import { madeAgain } from './made-again.ts';
 import { type Doubt, doubtOf, type PausedPartitions } from './paused-partitions.ts';
 import { persist } from './persist.ts';
-import type { StartPosition } from './start-position.ts';
+import type { StartPosition, UnstoredLog } from './start-position.ts';
 
-export interface PartitionContext extends ChunkContext, FlushContext {
+export interface PartitionContext extends ChunkContext, FlushContext, CountContext {
   /** Called when a chunk cannot be stored and a retry does not help. */
   readonly onFailure: (error: unknown) => void;
-  readonly lateShare: Pick<LateShare, 'count'>;
-  /** Absent where nobody reads the log. */
-  readonly rejectWarnings?: Pick<RejectWarnings, 'count'>;
   readonly paused: Pick<PausedPartitions, 'pause' | 'tryAgain' | 'goesOn'>;
   /** Asks how far the local clock is ahead of ClickHouse's. Absent where clocks do not matter. */
   readonly clockAheadMs?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<number>) | undefined;
 }
 
 const KEEP_ALIVE_MS = 500;
-/** A chunk is filled for so many intervals while its partition is behind: larger chunks cost less. */
-const INTERVALS_BEHIND = 6;
-/** At most so long: a consumer that commits nothing for 20 s more than an interval is not ready. */
-const MOST_BEHIND_MS = 20_000;
-/** Behind is where more records wait than are read in this time. */
-const BEHIND_MS = 1_000;
-/** Fewer are read at once, or are markers that nobody is given. */
-const LEAST_BEHIND = 1_000;
-/** Age of the first chunk of a claim, once nothing waits: the partition was idle during the rebalance. */
-const FIRST_CHUNK_MS = 1_000;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
 const PAUSE_MS = 60_000;
 
@@ -55,10 +42,17 @@ export class PartitionIngest {
   readonly #context: PartitionContext;
   readonly #start: StartPosition;
   #mustCommitStart: boolean;
+  #committing: Promise<void> | undefined;
   #open: OpenChunk;
   /** A predecessor's pending chunk: it must be sealed exactly at its end. */
   #inherited: Intent | undefined;
   #before: ChunkBegin;
+  /** Lost records of the log before, until the ledger has them. */
+  #lost: UnstoredLog | undefined;
+  /** Offset at which reading begins in the log of the open chunk: records before it are removed. */
+  #readOffset: number;
+  /** The chunk that is being stored, which may be a predecessor's. */
+  #storing: Pick<UnstoredLog, 'startOffset' | 'intent'> | undefined;
   /** Monotonic time at which the open chunk was begun, and the wall clock's. */
   #openedMs = 0;
   #openedAtMs = 0;
@@ -70,13 +64,14 @@ export class PartitionIngest {
   #flushingSinceMs = 0;
   #waitingSinceMs: number | undefined;
   #failure: unknown;
-  /** When it was paused; undefined while it is not. */
+  /** Time at which it was paused; undefined while it is not. */
   #pausedMs: number | undefined;
   /** Wall clock less the monotonic one, when the clock of the open chunk was set. */
   #clockMs = 0;
 
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
-    const { intent, logId, startOffset, leaderEpoch } = start;
+    const { lost, leaderEpoch } = start;
+    const { intent, logId, startOffset } = lost ?? start;
     const { watermarkMs = Number.NEGATIVE_INFINITY } = start;
     this.claim = claim;
     this.#context = context;
@@ -85,7 +80,10 @@ export class PartitionIngest {
     this.#start = start;
     this.#mustCommitStart = start.mustCommit;
     this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
+    this.#open.countRemovedFrom(start.removedFrom);
     this.#inherited = intent;
+    this.#lost = lost;
+    this.#readOffset = lost?.endOffset ?? start.readOffset;
     this.#before = { logId, startOffset, watermarkMs, leaderEpoch };
     this.#begin(this.#before, intent?.nowMs ?? context.clock.nowMs());
   }
@@ -94,17 +92,24 @@ export class PartitionIngest {
     return this.#open.watermarkMs;
   }
 
+  /** Records that are known and not stored, for the next owner of the partition. */
+  get unstored(): UnstoredLog {
+    const end = this.#lost === undefined ? this.#highWatermark : 0;
+    const endOffset = Math.max(end, this.#readOffset, this.#open.nextOffset);
+    return { ...this.#before, endOffset, intent: this.#inherited, ...this.#storing };
+  }
+
   get cellCount(): number {
     return this.#open.cellCount;
   }
 
-  /** How long the current chunk has been stored for; 0 while none is. */
+  /** Time for which the current chunk has been stored; 0 while none is. */
   storingMs(): number {
     if (this.#flushing === undefined) return 0;
     return this.#context.clock.elapsedMs() - this.#flushingSinceMs;
   }
 
-  /** How long the next record has waited for what it needs, such as its schema; 0 while none waits. */
+  /** Time that the next record has waited to be readable, such as for its schema; 0 while none waits. */
   waitingMs(): number {
     if (this.#waitingSinceMs === undefined) return 0;
     return this.#context.clock.elapsedMs() - this.#waitingSinceMs;
@@ -117,8 +122,10 @@ export class PartitionIngest {
     while (batch.records.current !== undefined) {
       this.#check();
       if (this.#draining || this.#pausedMs !== undefined) return;
-      if (this.#isClockOutdated()) await this.#sealWhenStored(keepAlive);
-      if (this.#draining || this.#pausedMs !== undefined) return;
+      if (this.#isRemoved || this.#isClockOutdated()) {
+        await this.#sealWhenStored(keepAlive);
+        continue;
+      }
       const prepared = this.#fill(batch);
       if (prepared !== undefined) await this.#awaitPrepared(prepared, keepAlive);
       if (this.#mustSeal()) await this.#sealWhenStored(keepAlive);
@@ -130,31 +137,33 @@ export class PartitionIngest {
   /** Seals the open chunk if its turn has come and the previous one is stored; reads again after a pause. */
   sealIfDue(intervalMs: number): void {
     if (this.#pausedMs !== undefined) this.#readAgainIfDue(this.#pausedMs);
+    // A record that is read again first shows whether the log still is the one.
+    const { readOffset, startOffset } = this.#start;
+    if (this.#mustCommitStart && readOffset >= startOffset) this.#commitStart().catch(this.#fail);
+    if (this.#mustCommitStart || this.#flushing !== undefined) return;
+    if (this.#isRemoved) this.seal();
     if (this.#inherited !== undefined || this.#flushing !== undefined) return;
     if (this.#context.clock.elapsedMs() - this.#openedMs >= this.#dueMs(intervalMs)) this.seal();
   }
 
   #dueMs(intervalMs: number): number {
-    const waiting = this.#highWatermark - this.#open.nextOffset;
-    const areWaiting = waiting > LEAST_BEHIND;
-    const openMs = this.#context.clock.elapsedMs() - this.#openedMs;
-    if (areWaiting && waiting * openMs > this.#open.records * BEHIND_MS) {
-      return Math.min(intervalMs * INTERVALS_BEHIND, Math.max(intervalMs, MOST_BEHIND_MS));
-    }
-    if (this.#sealed === 0 && !areWaiting) return Math.min(intervalMs, FIRST_CHUNK_MS);
-    const { partition } = this.claim;
-    // Events that come late complete their window late.
-    const delayMs = Math.max(0, this.#openedAtMs - this.#before.watermarkMs);
-    const isKnown = Number.isFinite(delayMs);
-    const arrivalMs = this.#context.config.windows.grace + (isKnown ? delayMs : 0);
-    return untilTurn(this.#openedAtMs, { partition, intervalMs, arrivalMs });
+    return dueMs(intervalMs, {
+      partition: this.claim.partition,
+      records: this.#open.records,
+      waiting: this.#highWatermark - this.#open.nextOffset,
+      openMs: this.#context.clock.elapsedMs() - this.#openedMs,
+      openedAtMs: this.#openedAtMs,
+      watermarkMs: this.#before.watermarkMs,
+      graceMs: this.#context.config.windows.grace,
+      isFirst: this.#sealed === 0,
+    });
   }
 
   /** Seals the open chunk and starts to store it. The previous chunk must be stored. */
   seal(): void {
     // After a failed chunk, a later commit would skip it for good.
     if (this.#failure !== undefined || this.#pausedMs !== undefined) return;
-    if (this.#open.records === 0 && this.#inherited === undefined) {
+    if (this.#open.records === 0 && this.#inherited === undefined && !this.#isRemoved) {
       this.#setOpened();
       return;
     }
@@ -166,19 +175,16 @@ export class PartitionIngest {
       this.#pause(doubt);
       return;
     }
-    const clockMs = this.#clockMs;
-    const isFirst = this.#sealed === 0;
+    const [clockMs, isFirst] = [this.#clockMs, this.#sealed === 0];
     this.#sealed += 1;
-    const chunk = this.#withInheritedIdentity(sealed.chunk);
+    const chunk = madeAgain(sealed.chunk, this.#inherited, this.#context.log);
     const start = this.#startOf(chunk, isFirst);
     if (start.inherited) this.#useOwnSettings();
     this.#begin(start.inherited ? this.#afterInherited(chunk) : after(chunk), clock.nowMs());
     this.#flushingSinceMs = clock.elapsedMs();
+    this.#storing = { startOffset: chunk.startOffset, intent: start.intent };
     this.#flushing = this.#store({ ...sealed, chunk }, start, clockMs)
-      .catch((error: unknown) => {
-        this.#failure = error;
-        if (!(error instanceof ClaimLostError)) this.#context.onFailure(error);
-      })
+      .catch(this.#fail)
       .finally(() => {
         this.#flushing = undefined;
       });
@@ -195,7 +201,7 @@ export class PartitionIngest {
     await this.#flushing;
     this.#check();
     // A predecessor's unfinished range is left to a successor that reads all of it.
-    if (this.#inherited === undefined) this.seal();
+    if (this.#inherited === undefined || this.#isRemoved) this.seal();
     await this.#flushing;
     this.#check();
   }
@@ -213,6 +219,7 @@ export class PartitionIngest {
     }
     paused.goesOn(this.claim);
     await new ChunkFlush(this.claim, chunk, letters, start, this.#context).run();
+    this.#storing = undefined;
     this.#count(sealed);
     this.#observeDelay(chunk, start);
     metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
@@ -224,7 +231,7 @@ export class PartitionIngest {
     return doubtOf(chunk, letters, this.#context.config.ingest.pause_above_rejected);
   }
 
-  /** Where events were rejected as future: compares the clock by which they were with ClickHouse's. */
+  /** Compares the clock with ClickHouse's where events were rejected as future by it. */
   async #doubtOfClock(
     chunk: Chunk,
     letters: readonly DeadLetter[],
@@ -265,27 +272,10 @@ export class PartitionIngest {
     this.claim.readAgain?.();
   }
 
-  /** Gives a recreated chunk its predecessor's identity, even if some records have expired. */
-  #withInheritedIdentity(chunk: Chunk): Chunk {
-    if (this.#inherited === undefined) return chunk;
-    const { counts, endOffset } = this.#inherited;
-    const { firstTimestampMs, lastTimestampMs, watermarkMs, leaderEpoch } = counts;
-    const differs = counts.records !== chunk.records || counts.consumed !== chunk.consumed;
-    this.#context.log[differs ? 'warn' : 'info'](
-      { token: chunkToken(chunk), records: chunk.records, records_before: counts.records },
-      differs
-        ? 'a chunk that a predecessor began had records that are gone by now'
-        : 'a chunk that a predecessor began is made again',
-    );
-    return { ...chunk, endOffset, firstTimestampMs, lastTimestampMs, watermarkMs, leaderEpoch };
-  }
-
-  /** Where the next chunk begins. Where the log begins after the chunk's end, the ledger must show the gap. */
+  /** Start of the next chunk. */
   #afterInherited(chunk: Chunk): ChunkBegin {
-    const { truncatedAt, readOffset } = this.#start;
-    if (truncatedAt === undefined) {
-      return { ...after(chunk), startOffset: Math.max(chunk.endOffset, readOffset) };
-    }
+    const { truncatedAt } = this.#start;
+    if (truncatedAt === undefined) return after(chunk);
     const { endOffset: startOffset, leaderEpoch } = truncatedAt;
     return { ...after(chunk), logId: truncatedId(chunk.logId), startOffset, leaderEpoch };
   }
@@ -307,6 +297,7 @@ export class PartitionIngest {
     this.#inherited = undefined;
     this.#open.close();
     this.#open = new OpenChunk(this.#context, this.#ownSettings(), topic, partition);
+    this.#open.countRemovedFrom(this.#start.removedFrom);
   }
 
   #ownSettings(): ChunkSettings {
@@ -325,15 +316,17 @@ export class PartitionIngest {
   }
 
   /** Commits the start position, so that a successor begins there as well. */
-  async #commitStart(): Promise<void> {
-    const { startOffset } = this.#start;
-    const { storeId } = this.#context;
-    const metadata = encodeMetadata({ ...this.#start, storeId, intent: undefined });
-    const range = { startOffset, endOffset: startOffset };
-    const commit = () => this.claim.commit(startOffset, metadata);
-    await persist('commit the start', this.claim, range, commit, this.#context);
-    this.#mustCommitStart = false;
+  #commitStart(): Promise<void> {
+    this.#committing ??= commitStart(this.claim, this.#start, this.#context).then(() => {
+      this.#mustCommitStart = false;
+    });
+    return this.#committing;
   }
+
+  readonly #fail = (error: unknown) => {
+    this.#failure = error;
+    if (!(error instanceof ClaimLostError)) this.#context.onFailure(error);
+  };
 
   #setClock(): void {
     const { clock } = this.#context;
@@ -341,10 +334,30 @@ export class PartitionIngest {
     this.#clockMs = clock.nowMs() - clock.elapsedMs();
   }
 
-  #begin(begin: ChunkBegin, nowMs: number): void {
-    this.#before = begin;
+  #begin(reached: ChunkBegin, nowMs: number): void {
+    const begin = this.#inherited === undefined ? this.#nextLog(reached) : reached;
+    const end = Math.min(this.#readOffset, this.#boundary ?? Number.POSITIVE_INFINITY);
+    const isRemoved = begin.startOffset < end;
+    // The leader of records that are gone says nothing of the log from here on.
+    this.#before = isRemoved ? { ...begin, leaderEpoch: -1 } : begin;
     this.#setOpened();
-    this.#open.begin(begin, nowMs);
+    this.#open.begin(this.#before, nowMs);
+    if (isRemoved) this.#open.passRemoved(end);
+  }
+
+  /** The log that is there, once the ledger has all that is lost of the one before. */
+  #nextLog(reached: ChunkBegin): ChunkBegin {
+    if (this.#lost === undefined || reached.startOffset < this.#readOffset) return reached;
+    const { logId, startOffset, readOffset, leaderEpoch } = this.#start;
+    this.#lost = undefined;
+    this.#readOffset = readOffset;
+    return { logId, startOffset, watermarkMs: Number.NEGATIVE_INFINITY, leaderEpoch };
+  }
+
+  /** True if the open chunk has no records left to read: it is sealed without one. */
+  get #isRemoved(): boolean {
+    if (this.#inherited !== undefined) return this.#readOffset >= (this.#boundary ?? 0);
+    return this.#before.startOffset < this.#readOffset;
   }
 
   #setOpened(): void {
@@ -424,24 +437,12 @@ export class PartitionIngest {
     this.#context.metrics.eventStoredSeconds.observe(delayMs / 1000);
   }
 
-  #count({ chunk, letters, longTexts }: SealedChunk): void {
-    const { metrics } = this.#context;
-    const { topic } = chunk;
-    metrics.eventsConsumed.inc({ topic }, chunk.consumed);
-    metrics.eventsAggregated.inc({ topic }, chunk.aggregated);
-    metrics.eventsOverflowed.inc({ topic }, chunk.overflow);
-    metrics.eventsUnmapped.inc({ topic }, chunk.unmapped);
-    metrics.eventsLateMerged.inc({ topic }, chunk.lateMerged);
-    this.#context.lateShare.count(chunk, this.#context.clock.nowMs());
-    this.#context.rejectWarnings?.count(chunk, letters, this.#context.clock.elapsedMs());
-    for (const { reason } of letters) metrics.eventsDropped.inc({ topic, reason });
-    for (const { field, count } of longTexts.list()) metrics.longTexts.inc({ topic, field }, count);
-    metrics.chunksFlushed.inc();
-    metrics.chunkRows.inc(chunk.rows.rowCount);
+  #count(sealed: SealedChunk): void {
+    countStored(sealed, this.#context);
   }
 }
 
-/** Where the chunk after another one begins. */
+/** Start of the chunk after another one. */
 function after({ logId, endOffset, watermarkMs, leaderEpoch }: Chunk): ChunkBegin {
   return { logId, startOffset: endOffset, watermarkMs, leaderEpoch };
 }

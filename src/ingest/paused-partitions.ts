@@ -3,6 +3,7 @@ import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
 import type { Claim } from '../source/source.ts';
+import { claimName } from '../source/source.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
 
 /** Reasons that may lie with this process, and what to look at. */
@@ -24,7 +25,7 @@ export interface Doubt {
   readonly consumed: number;
   readonly startOffset: number;
   readonly endOffset: number;
-  /** How far the clock was behind ClickHouse's, where that is the cause. */
+  /** Time by which the clock was behind ClickHouse's, where that is the cause. */
   readonly clockBehindMs?: number;
 }
 
@@ -64,7 +65,7 @@ export class PausedPartitions {
   }
 
   pause(claim: Claim, doubt: Doubt): void {
-    this.#paused.set(nameOf(claim), { doubt, givenUp: undefined });
+    this.#paused.set(claimName(claim), { doubt, givenUp: undefined });
     this.#show();
     this.#log.error(
       {
@@ -82,7 +83,7 @@ export class PausedPartitions {
 
   /** A chunk of the partition is being stored. */
   goesOn(claim: Claim): void {
-    if (!this.#paused.delete(nameOf(claim))) return;
+    if (!this.#paused.delete(claimName(claim))) return;
     this.#show();
     const { topic, partition } = claim;
     this.#log.info({ topic, partition }, 'a paused partition goes on');
@@ -90,13 +91,13 @@ export class PausedPartitions {
 
   /** Its claim is given up now, so that its records are read again. */
   tryAgain(claim: Claim): void {
-    const paused = this.#paused.get(nameOf(claim));
+    const paused = this.#paused.get(claimName(claim));
     if (paused !== undefined) paused.givenUp = claim;
   }
 
   /** A claim has ended: the pause as well, unless the claim was given up for another attempt. */
   lost(claim: Claim): void {
-    const name = nameOf(claim);
+    const name = claimName(claim);
     if (this.#paused.get(name)?.givenUp === claim) return;
     if (this.#paused.delete(name)) this.#show();
   }
@@ -124,8 +125,4 @@ function causeOf({ reason, rejected, consumed, clockBehindMs }: Doubt): string {
   }
   const seconds = (clockBehindMs / 1000).toFixed(1);
   return `${events}, as the clock of this machine was ${seconds} s behind that of ClickHouse`;
-}
-
-function nameOf({ topic, partition }: Claim): string {
-  return `${topic}/${partition}`;
 }

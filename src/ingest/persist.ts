@@ -3,8 +3,8 @@ import { messageOf } from '../base/failure.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
-import { errorCodeOf } from '../sink/clickhouse.ts';
-import { LastingError } from '../sink/lasting-error.ts';
+import { errorCodeOf } from '../sink/client/clickhouse.ts';
+import { LastingError } from '../sink/client/lasting-error.ts';
 import { type Claim, ClaimLostError } from '../source/source.ts';
 
 const FIRST_RETRY_MS = 100;

@@ -3,7 +3,11 @@ import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
 import { type FoundGroup, findGroup } from '../kafka/group/find-group.ts';
 import { ownersByTopic, sharedGroup, takenTopic } from '../kafka/group/group-stores.ts';
-import { type ClickHouseClient, clickHouseError, openClickHouse } from '../sink/clickhouse.ts';
+import {
+  type ClickHouseClient,
+  clickHouseError,
+  openClickHouse,
+} from '../sink/client/clickhouse.ts';
 import { findServer, storeIdOf } from '../sink/guard/one-server.ts';
 import { CONNECTIONS_AT_START } from '../sink/guard/store-guard.ts';
 import { requireNoOtherGroup } from '../sink/guard/topic-groups.ts';
@@ -32,8 +36,7 @@ export async function requireOwnGroup(config: Config, client: ClickHouseClient):
   }
   if (ingest.allow_other_groups) return;
   const isFromBeginning = (topic: string) =>
-    kafka.start_from !== 'latest' &&
-    !group.commits.some((commit) => commit.topic === topic && commit.offset >= 0);
+    kafka.start_from !== 'latest' && !group.commits.some((commit) => commit.topic === topic);
   await asked(requireNoOtherGroup(client, kafka.group_id, group.logIds, isFromBeginning));
 }
 

@@ -4,7 +4,7 @@ import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
 import { ClickHouseChunkStore } from '../sink/chunks/chunk-store.ts';
 import { ObservedStore } from '../sink/chunks/observed-store.ts';
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { ClockWatch } from '../sink/guard/clock-watch.ts';
 import { openStoreGuard } from '../sink/guard/open-store-guard.ts';
 import type { StoreGuard } from '../sink/guard/store-guard.ts';
@@ -28,6 +28,8 @@ export interface RunningIngest {
   readonly done: Promise<void>;
   /** Reasons why it is unhealthy; empty when it is healthy. */
   problems(): readonly string[];
+  /** Facts that an operator should know although it is healthy. */
+  notes(): readonly string[];
   /** Stops reading, stores what was read, and releases the partitions. */
   stop(): Promise<void>;
 }
@@ -89,7 +91,7 @@ async function startGuarded(
   await ingester.start();
   let drained: Promise<void> | undefined;
   const drain = () => {
-    // What may not be stored any more is left to the next owner of the partitions.
+    // Records that must not be stored any more are left to the next owner of the partitions.
     drained ??= guard.hasFailed ? ingester.abandon() : ingester.drain();
     return drained;
   };
@@ -108,6 +110,7 @@ async function startGuarded(
       ...source.problems(),
       ...ingester.problems(),
     ],
+    notes: () => source.notes(),
     stop: async () => {
       await drain();
       await guard.close();

@@ -10,7 +10,7 @@ import { type Claim, type EpochEnd, type FoundPartition, remainingEnd } from '..
 import { type CommitMetadata, decodeMetadata, type Intent } from './commit-metadata.ts';
 import { isOfOtherStore, otherStore } from './own-store.ts';
 
-/** Why a partition is read from its start position. */
+/** The reason for a partition's start position. */
 export type StartReason =
   /** The group's commit. */
   | 'committed'
@@ -18,7 +18,7 @@ export type StartReason =
   | 'ledger'
   /** Neither exists for this log: `kafka.start_from` decides. */
   | 'start_from'
-  /** The partition was added after the group's first chunk. */
+  /** The partition was added after the group's first chunk. All its records count, removed ones included. */
   | 'added'
   /** Retention has removed records that were not read. */
   | 'expired'
@@ -27,14 +27,27 @@ export type StartReason =
   /** Records that were read are no longer in the log: an unclean leader election, or a reset of offsets. */
   | 'truncated';
 
+/** The part of a partition's log that a reader knows and has not stored. */
+export interface UnstoredLog {
+  readonly logId: string;
+  /** Offset after the last record that is stored. */
+  readonly startOffset: number;
+  /** Offset after the last record that it knows of. */
+  readonly endOffset: number;
+  /** The chunk that was begun at `startOffset`. */
+  readonly intent: Intent | undefined;
+}
+
 export interface StartPosition {
   readonly reason: StartReason;
   /** The log that chunks are of from here on (source/log-id.ts). */
   readonly logId: string;
   /** Offset at which the next chunk begins. */
   readonly startOffset: number;
-  /** Offset to read from: after `startOffset` where the log begins later. */
+  /** Offset to read from: after `startOffset` where the log begins later. Records between are removed. */
   readonly readOffset: number;
+  /** Lost records of the log before, which was deleted with its topic: the ledger gets them first. */
+  readonly lost: UnstoredLog | undefined;
   /** Leader epoch of the record before `startOffset`; -1 while unknown. */
   readonly leaderEpoch: number;
   /** Event time reached so far; undefined while unknown. */
@@ -42,13 +55,15 @@ export interface StartPosition {
   /** A predecessor's pending chunk at `startOffset`, which must be made again. */
   readonly intent: Intent | undefined;
   /**
-   * Where the log was truncated within the pending chunk. The chunk's other records are gone, and records
-   * from here on are of the log's next generation.
+   * Offset and epoch at which the log was truncated within the pending chunk. The chunk's other records are
+   * gone, and records from here on are of the log's next generation.
    */
   readonly truncatedAt: EpochEnd | undefined;
+  /** From here on, removed records are a loss; those before were removed before the group began. */
+  readonly removedFrom: number;
   /** Offsets known to be lost before they were stored. */
   readonly lostOffsets: number;
-  /** The group does not have this position: it must be committed first. */
+  /** The group does not have this position: it is committed first, or after the record before was read again. */
   readonly mustCommit: boolean;
   /** The log that the ledger knew last, where it knows others and not this one. */
   readonly knownLogId?: string | undefined;
@@ -60,7 +75,17 @@ export interface StartOptions {
   readonly storeId?: string | undefined;
   readonly startFrom: 'earliest' | 'latest';
   readonly store: Pick<ChunkStore, 'ledgerEnds' | 'groupBeginMs'>;
+  /** The partition as this process last knew it. */
+  readonly known?: UnstoredLog | undefined;
+  /** Now, in Unix milliseconds. */
+  readonly nowMs: number;
 }
+
+/**
+ * A group that stored its first chunk so long ago has committed a position in each partition that was there. So a
+ * partition without one was added since.
+ */
+const ALL_COMMITTED_MS = 3_600_000;
 
 /**
  * Resolves the start position: the group's commit or the end of the ledger, whichever is further, if they are
@@ -84,7 +109,12 @@ export async function resolveStartPosition(
   const ends = await options.store.ledgerEnds(options.groupId, topic, partition);
   const generation = latestGeneration(found.logId, metadata, ends);
   if (generation === 0) {
-    const position = await unknownLog(topic, found, { metadata, ends }, options);
+    const began = await unknownLog(topic, found, { metadata, ends }, options);
+    const lost =
+      began.reason === 'recreated' ? lostOf(found, { metadata, ends }, options) : undefined;
+    const rest = lost === undefined ? {} : { lost, mustCommit: false };
+    const removedFrom = began.reason === 'added' ? began.removedFrom : found.endOffset;
+    const position = { ...began, removedFrom, ...rest };
     const known = ends.filter((end) => end.logId !== '');
     const latest = known.sort((a, b) => b.watermarkMs - a.watermarkMs)[0];
     return latest === undefined ? position : { ...position, knownLogId: latest.logId };
@@ -112,7 +142,7 @@ export async function resolveStartPosition(
   return startAt('ledger', offset, { ...reached, ...committedAtOnce(offset, found) });
 }
 
-/** Where the records end that were read before, a predecessor's pending chunk included, and are still there. */
+/** End of the records that were read before, a predecessor's pending chunk included, and are still there. */
 export function readBefore(position: StartPosition): EpochEnd {
   const { truncatedAt, intent, leaderEpoch, startOffset } = position;
   if (truncatedAt !== undefined) return truncatedAt;
@@ -155,15 +185,66 @@ async function unknownLog(
     if (offset < startOffset) return expired(offset, { logId, watermarkMs }, found);
     return startAt('committed', offset, { logId, watermarkMs });
   }
-  if (isOfOldTopic || ends.some((end) => clusterOf(end.logId) === clusterId)) {
-    return startAt('recreated', startOffset, { logId });
+  const isKnown = isOfOldTopic || isOfLogBefore(options.known, found);
+  if (isKnown || ends.some((end) => clusterOf(end.logId) === clusterId)) {
+    return startAt('recreated', startOffset, { logId, mustCommit: true });
   }
-  if (options.startFrom === 'earliest') return startAt('start_from', startOffset, { logId });
+  const isEarliest = options.startFrom === 'earliest';
+  if (isEarliest && startOffset === 0) return startAt('start_from', 0, { logId, mustCommit: true });
   const beganMs = await options.store.groupBeginMs(options.groupId, topic, clusterId);
-  if (beganMs === undefined) {
-    return startAt('start_from', endOffset, { logId, ...committedAtOnce(endOffset, found) });
+  if (isEarliest) {
+    const isAdded = beganMs !== undefined && options.nowMs - beganMs > ALL_COMMITTED_MS;
+    if (!isAdded) return startAt('start_from', startOffset, { logId, mustCommit: true });
+    const lost = { readOffset: startOffset, lostOffsets: startOffset };
+    return startAt('added', 0, { logId, ...lost, mustCommit: true });
   }
-  return startAt('added', await found.firstOffsetAt(beganMs), { logId });
+  if (beganMs === undefined) {
+    return startAt('start_from', endOffset, { logId, mustCommit: true });
+  }
+  const rest = { logId, removedFrom: endOffset, mustCommit: true };
+  return startAt('added', await found.firstOffsetAt(beganMs), rest);
+}
+
+/**
+ * Lost records of a topic that was deleted and recreated: of a chunk that was begun, and those that this
+ * process knew of and had not stored. Nobody can read them any more.
+ */
+function lostOf(
+  found: FoundPartition,
+  { metadata, ends }: Known,
+  { known, storeId }: StartOptions,
+): UnstoredLog | undefined {
+  const isOwn = metadata?.storeId === undefined || metadata.storeId === storeId;
+  const committed = isOwn ? lastCommit(found, metadata) : undefined;
+  const last = isOfLogBefore(known, found) ? known : committed;
+  if (last === undefined) return undefined;
+  const { logId } = last;
+  const end = ends.find((each) => each.logId === logId);
+  const all = [committed, last].filter((each) => each?.logId === logId);
+  const startOffset = Math.max(end?.endOffset ?? 0, ...all.map((each) => each?.startOffset ?? 0));
+  const intent = all.find((each) => each?.startOffset === startOffset && each.intent)?.intent;
+  const endOffset = Math.max(last.endOffset, intent?.endOffset ?? 0);
+  if (endOffset <= startOffset) return undefined;
+  return { logId, startOffset, endOffset, intent };
+}
+
+/** True if this process knew another log of the partition, in the same cluster. */
+function isOfLogBefore(
+  known: UnstoredLog | undefined,
+  { logId }: FoundPartition,
+): known is UnstoredLog {
+  if (known === undefined || clusterOf(known.logId) !== clusterOf(logId)) return false;
+  return generationOf(known.logId, logId) === undefined;
+}
+
+/** The group's commit in the log before. Brokers forget it with the topic, at their own time. */
+function lastCommit(
+  { committed: { offset } }: FoundPartition,
+  metadata: CommitMetadata | undefined,
+): UnstoredLog | undefined {
+  if (metadata === undefined || offset === undefined) return undefined;
+  const intent = pending(offset, metadata);
+  return { logId: metadata.logId, startOffset: offset, endOffset: offset, intent };
 }
 
 type Rest = Partial<StartPosition> & Pick<StartPosition, 'logId'>;
@@ -173,17 +254,19 @@ function startAt(reason: StartReason, startOffset: number, rest: Rest): StartPos
     reason,
     startOffset,
     readOffset: startOffset,
+    lost: undefined,
     leaderEpoch: -1,
     watermarkMs: undefined,
     intent: undefined,
     truncatedAt: undefined,
     lostOffsets: 0,
+    removedFrom: startOffset,
     mustCommit: false,
     ...rest,
   };
 }
 
-/** Must be committed at once. Reading begins one record earlier, because a claim commits after a read. */
+/** Must be committed. Reading begins one record earlier: it shows whether the log is the one that was stored. */
 function committedAtOnce(offset: number, found: FoundPartition): Partial<StartPosition> {
   return { mustCommit: true, readOffset: Math.max(found.startOffset, offset - 1) };
 }
@@ -207,28 +290,35 @@ function truncated(
   const logId = truncatedId(reached.logId);
   // Without an id, a recreated topic looks the same.
   if (!hasTopicId(found.logId)) return startAt('recreated', found.startOffset, { logId });
+  const { leaderEpoch, endOffset } = remains;
   // Retention may have removed records from there on as well.
-  const lostOffsets = Math.max(0, found.startOffset - remains.endOffset);
-  const truncatedAt =
-    lostOffsets === 0 ? remains : { leaderEpoch: -1, endOffset: found.startOffset };
-  const { leaderEpoch, endOffset } = truncatedAt;
+  const lostOffsets = Math.max(0, found.startOffset - endOffset);
   if (reached.intent === undefined) {
-    return startAt('truncated', endOffset, { ...reached, logId, leaderEpoch, lostOffsets });
+    const readOffset = Math.max(found.startOffset, endOffset);
+    return startAt('truncated', endOffset, {
+      ...reached,
+      logId,
+      leaderEpoch,
+      readOffset,
+      lostOffsets,
+    });
   }
   return startAt('truncated', offset, {
     ...reached,
-    truncatedAt,
+    truncatedAt: remains,
     readOffset: Math.max(found.startOffset, Math.min(offset, endOffset)),
+    lostOffsets,
   });
 }
 
 /**
  * The log begins after the position. A predecessor's pending chunk is made again from its remaining records,
- * perhaps none. The tables show whether it is stored.
+ * perhaps none. The tables show whether it is stored. The ledger gets records that nobody has read as a
+ * separate range.
  */
 function expired(offset: number, reached: Rest, found: FoundPartition): StartPosition {
   const { intent } = reached;
-  return startAt('expired', intent === undefined ? found.startOffset : offset, {
+  return startAt('expired', offset, {
     ...reached,
     // That of the records that are gone says nothing about the log from here on.
     leaderEpoch: -1,

@@ -6,6 +6,7 @@ export class BatchQueue {
   #next: RecordBatch | undefined;
   #isHandling = false;
   #onFreed: () => void = () => undefined;
+  #handling: Promise<void> = Promise.resolve();
   /** Resolves when the queue may accept a batch. */
   freed: Promise<void> = Promise.resolve();
   failure: unknown;
@@ -18,11 +19,16 @@ export class BatchQueue {
     return this.#next !== undefined && this.failure === undefined;
   }
 
+  /** Resolves when all of it is handled, or a batch has failed. */
+  get idle(): Promise<void> {
+    return this.#handling;
+  }
+
   /** Adds a batch; the queue must not be full. After a failure the batch is dropped uncommitted. */
   push(batch: RecordBatch): void {
     this.#next = batch;
     if (!this.#isHandling) {
-      void this.#handleAll();
+      this.#handling = this.#handleAll();
       return;
     }
     this.freed = new Promise((resolve) => {

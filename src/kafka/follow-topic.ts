@@ -19,7 +19,7 @@ export interface FollowedTopic {
 }
 
 /**
- * Reads a topic from its beginning, in a consumer group of its own that commits nothing. Each message is
+ * Reads a topic from its beginning, in a separate consumer group that commits nothing. Each message is
  * delivered once: after a rejoin the consumer reads again from the beginning and skips delivered messages.
  *
  * @throws OperatorError when the cluster or the topic is not available.

@@ -1,8 +1,7 @@
 import { invariant } from '../base/invariant.ts';
 import { type Claim, ClaimLostError, type CommittedOffset } from '../source/source.ts';
 import type { BatchQueue } from './batch-queue.ts';
-import { brokerErrorType } from './broker-error-type.ts';
-import { RejoinError } from './patches/rejoin-error.ts';
+import { brokerErrorType, RejoinError } from './errors/broker-error.ts';
 
 /** Errors that mean that another member owns the partition, or soon will. */
 const fencedTypes = new Set([
@@ -14,11 +13,10 @@ const fencedTypes = new Set([
 /** The topic was deleted. Retrying the commit would apply it to a new topic of the same name. */
 const GONE_TYPE = 'UNKNOWN_TOPIC_OR_PARTITION';
 
-/** Sends a commit once, in the generation in which a batch was read. */
-export type SendCommit = (offset: string, metadata: string) => Promise<void>;
-
 /** The source of a claim. */
 export interface ClaimOwner {
+  /** Sends a commit once, in the present generation: a claim ends with its own. */
+  send(claim: KafkaClaim, offset: string, metadata: string): Promise<void>;
   lost(claim: KafkaClaim): void;
   pause(claim: KafkaClaim): void;
   readAgain(claim: KafkaClaim): void;
@@ -29,7 +27,6 @@ export class KafkaClaim implements Claim {
   readonly topic: string;
   readonly partition: number;
   readonly #owner: ClaimOwner;
-  #send: SendCommit | undefined;
   #lost = false;
   /** The error that ended the claim; kafkajs rejoins on it. */
   refusal: unknown;
@@ -37,7 +34,7 @@ export class KafkaClaim implements Claim {
   position: number | undefined;
   /** The log that the position is of. */
   logId = '';
-  /** When that log was asked for. */
+  /** Monotonic time at which that log was looked up. */
   foundMs = 0;
   /** Offset after the last record that was read, now or before: at or after the position. */
   knownTo = 0;
@@ -48,7 +45,7 @@ export class KafkaClaim implements Claim {
   /** Batches that its handler has not processed; undefined before the first. */
   queue: BatchQueue | undefined;
   /** The log may have changed unnoticed: no fetch was in flight, or another broker leads it. */
-  isInDoubt = false;
+  isUnverified = false;
   /** Its handler has paused it. */
   isPaused = false;
   /** The latest commit that this member knows, in case kafkajs has overwritten it (see KafkaSource). */
@@ -86,16 +83,10 @@ export class KafkaClaim implements Claim {
     this.#owner.readAgain(this);
   }
 
-  /** Sets the committer of the latest batch, which sends all commits. */
-  sendBy(send: SendCommit): void {
-    this.#send = send;
-  }
-
   async commit(offset: number, metadata: string): Promise<void> {
     if (this.#lost) throw new ClaimLostError(this.name);
-    invariant(this.#send !== undefined, 'a partition must read before it commits');
     try {
-      await this.#send(String(offset), metadata);
+      await this.#owner.send(this, String(offset), metadata);
     } catch (error) {
       const type = brokerErrorType(error);
       if (type !== undefined && !(fencedTypes.has(type) || type === GONE_TYPE)) throw error;

@@ -1,33 +1,35 @@
 import type { Consumer, EachBatchPayload, Kafka } from 'kafkajs';
-import { type Clock, systemClock } from '../base/clock.ts';
+import { type Clock, systemClock, within } from '../base/clock.ts';
 import { Failure, messageOf } from '../base/failure.ts';
+import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import {
   ClaimLostError,
-  type FoundPartition,
   type ReadPosition,
-  remainingEnd,
   type Source,
   type SourceHandler,
 } from '../source/source.ts';
 import { BatchQueue } from './batch-queue.ts';
-import { type ClusterAdmin, clusterAdminOf } from './client/cluster-admin.ts';
+import { KafkaAdmin } from './client/kafka-admin.ts';
 import { kafkaError } from './client/kafka-client.ts';
-import { otherTopics } from './client/other-topics.ts';
+import { findPartitions } from './client/partition-lookup.ts';
+import { retry } from './errors/retry.ts';
+import { withOnJoin } from './group/on-join.ts';
 import { StoreMembership } from './group/store-membership.ts';
+import { otherTopics, subscribedRoundRobin } from './group/subscribed-round-robin.ts';
 import { KafkaClaim } from './kafka-claim.ts';
-import { withOnJoin } from './on-join.ts';
-import { findPartitions } from './partition-lookup.ts';
+import { isOfOtherLeader, isOtherLog } from './log-of-claim.ts';
+import { loginsOf } from './login/logins.ts';
+import { commitOnce } from './patches/commit-without-batch.ts';
 import { fetchedRecordsOf } from './protocol/fetch-response.ts';
 import type { FetchedRecords } from './protocol/fetched-records.ts';
-import { subscribedRoundRobin } from './subscribed-round-robin.ts';
 
 /** Partitions whose batches are handled concurrently, at most. */
 const MAX_CONCURRENT_PARTITIONS = 64;
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 5_000;
+/** Waits before look-ups of logs are tried again. */
+const RETRY_MS = { firstMs: 100, longestMs: 5_000 };
 /**
  * A fetch in flight reports a deleted topic. After a longer gap, between fetches or from the look-up to the
  * first records, the log is checked.
@@ -35,6 +37,10 @@ const LAST_RETRY_MS = 5_000;
 const FETCH_GAP_MS = 5_000;
 /** The same failure of the consumer is logged so often at most: it may come ten times a second. */
 const SAME_FAILURE_MS = 10_000;
+/** Time to store what was read before claims end. At a join the others of the group wait meanwhile. */
+const STORE_MS = 3_000;
+/** Time to handle what was fetched, before that. */
+const HANDLE_MS = 1_000;
 /** Interval of heartbeats while a batch waits for the previous one. */
 const KEEP_ALIVE_MS = 500;
 
@@ -55,8 +61,8 @@ export interface KafkaSourceOptions {
  *   offset is out of range. So every assigned partition is paused until the handler has resolved its start
  *   position. If a fetch starts at another offset than expected, the position is resolved again.
  * - **Fencing.** kafkajs commits in its current generation and retries a failed commit in the next one. A
- *   late commit could succeed after the partition was reassigned. So commits use the batch's own committer,
- *   which sends once and reports the result. Claims end as soon as a join begins, when kafkajs asks the
+ *   late commit could succeed after the partition was reassigned. So commits go the way of a batch's own
+ *   committer, which sends once and reports the result. Claims end as soon as a join begins, when kafkajs asks the
  *   assigner for its protocol.
  * - **Log identity.** A fetch names a topic, not a log. A fetch in flight reports a deleted topic. After a
  *   gap without fetches (a slow store, a suspended process), and where another leader wrote the records, the
@@ -70,12 +76,14 @@ export class KafkaSource implements Source {
   readonly #log: Logger | undefined;
   readonly #clock: Clock;
   readonly #consumer: Consumer;
-  readonly #cluster: ClusterAdmin;
+  readonly #admin: KafkaAdmin;
   readonly #membership: StoreMembership | undefined;
   readonly #claims = new Map<string, KafkaClaim>();
   /** Time of each broker's last fetch response. */
   readonly #fetchedMs = new Map<number, number>();
   #handler: SourceHandler | undefined;
+  /** The consumer's own cluster: known from its first join on. */
+  #consumerCluster: object | undefined;
   #isQuiesced = false;
   /** The consumer's failure that was logged last. */
   #logged: { readonly message: string; readonly ms: number } | undefined;
@@ -88,11 +96,18 @@ export class KafkaSource implements Source {
     this.#log = log;
     this.#clock = clock;
     this.groupId = config.group_id;
-    this.#cluster = clusterAdminOf(kafka);
-    const { admin } = this.#cluster;
+    const admin = new KafkaAdmin(kafka);
+    this.#admin = admin;
     const { group_id: groupId, topics } = config;
     if (storeId !== undefined) {
-      this.#membership = new StoreMembership({ groupId, topics, storeId, admin, clock, log });
+      this.#membership = new StoreMembership({
+        groupId,
+        topics,
+        storeId,
+        admin: admin.client,
+        clock,
+        log,
+      });
     }
     const assigner = subscribedRoundRobin((other) => otherTopics(admin, groupId, other, log), {
       userData: this.#membership?.userData,
@@ -109,15 +124,22 @@ export class KafkaSource implements Source {
       maxWaitTimeInMs: 250,
       metadataMaxAge: 30_000,
       allowAutoTopicCreation: false,
-      partitionAssigners: [withOnJoin(assigner, () => this.#loseAll())],
+      partitionAssigners: [
+        withOnJoin(
+          assigner,
+          (consumers) => this.#onJoin(consumers),
+          () => this.#storeBeforeJoin(),
+        ),
+      ],
     });
   }
 
   async start(handler: SourceHandler): Promise<void> {
     this.#handler = handler;
     try {
-      await this.#cluster.admin.connect();
-      await this.#consumer.connect();
+      for (const client of [this.#admin.client, this.#consumer]) {
+        await loginsOf(this.#config).connect(client);
+      }
       // Only matters for an offset out of range, until the start position is resolved again.
       await this.#consumer.subscribe({ topics: this.#config.topics, fromBeginning: true });
       this.#consumer.on('consumer.crash', ({ payload }) =>
@@ -151,7 +173,13 @@ export class KafkaSource implements Source {
     this.#membership?.stop();
     this.#loseAll();
     await this.#consumer.disconnect().catch(() => undefined);
-    await this.#cluster.admin.disconnect().catch(() => undefined);
+    await this.#admin.close();
+  }
+
+  /** The claims of the generation before end here: what is committed from here on is of the next one. */
+  #onJoin(cluster: object): void {
+    this.#consumerCluster = cluster;
+    this.#loseAll();
   }
 
   /** Handles an assignment by the group, before anything of it is fetched. */
@@ -170,36 +198,34 @@ export class KafkaSource implements Source {
 
   /** Looks claims up, asks the handler for start positions, and starts reading. */
   async #startReading(claims: readonly KafkaClaim[]): Promise<void> {
-    let waiting = claims;
-    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
-      waiting = waiting.filter((claim) => !claim.isLost && claim.position === undefined);
-      if (waiting.length === 0 || this.#isQuiesced) return;
-      try {
-        const askedMs = this.#clock.elapsedMs();
-        const found = await findPartitions(this.#cluster, this.groupId, waiting);
-        // All claims have an outcome before any of them is looked up again.
-        const outcomes = await Promise.allSettled(
-          waiting.map(async (claim) => {
-            const here = found.get(claim);
-            if (here === undefined || this.#handler === undefined) return;
-            const committed = claim.known(here.committed);
-            const position = await this.#handler.onClaimed(claim, { ...here, committed });
-            claim.logId = here.logId;
-            claim.foundMs = askedMs;
-            this.#readFrom(claim, position);
-          }),
-        );
-        for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
-      } catch (error) {
+    const waiting = () => claims.filter((claim) => !claim.isLost && claim.position === undefined);
+    await retry(() => this.#resolvePositions(waiting()), {
+      ...{ clock: this.#clock, ...RETRY_MS },
+      isOver: () => this.#isQuiesced || waiting().length === 0,
+      onError: (error, waitMs) =>
         this.#log?.warn(
-          { err: messageOf(error), retry_ms: retryMs },
+          { err: messageOf(error), retry_ms: waitMs },
           'start positions could not be resolved; retrying',
-        );
-      }
-      if (waiting.some((claim) => !claim.isLost && claim.position === undefined)) {
-        await this.#clock.sleep(retryMs);
-      }
-    }
+        ),
+    });
+  }
+
+  async #resolvePositions(claims: readonly KafkaClaim[]): Promise<void> {
+    const askedMs = this.#clock.elapsedMs();
+    const found = await findPartitions(this.#admin, this.groupId, claims);
+    // All claims have an outcome before any of them is looked up again.
+    const outcomes = await Promise.allSettled(
+      claims.map(async (claim) => {
+        const here = found.get(claim);
+        if (here === undefined || this.#handler === undefined) return;
+        const committed = claim.known(here.committed);
+        const position = await this.#handler.onClaimed(claim, { ...here, committed });
+        claim.logId = here.logId;
+        claim.foundMs = askedMs;
+        this.#readFrom(claim, position);
+      }),
+    );
+    for (const outcome of outcomes) if (outcome.status === 'rejected') throw outcome.reason;
   }
 
   #readFrom(claim: KafkaClaim, { offset, knownTo, leaderEpoch }: ReadPosition): void {
@@ -216,7 +242,7 @@ export class KafkaSource implements Source {
     const fetchedMs = this.#fetchedMs.get(nodeId) ?? nowMs;
     this.#fetchedMs.set(nodeId, nowMs);
     if (nowMs - fetchedMs <= FETCH_GAP_MS) return;
-    for (const claim of this.#claims.values()) claim.isInDoubt = true;
+    for (const claim of this.#claims.values()) claim.isUnverified = true;
   }
 
   async #onBatch(payload: EachBatchPayload): Promise<void> {
@@ -228,21 +254,19 @@ export class KafkaSource implements Source {
     // A batch that was in flight when the partition was paused.
     if (claim?.refusal !== undefined) throw claim.refusal;
     if (claim === undefined || claim.isLost || claim.position === undefined) return;
-    claim.sendBy(async (offset, metadata) => {
-      const partitions = [{ partition: batch.partition, offset, metadata }];
-      await payload.commitOffsetsIfNecessary({ topics: [{ topic: batch.topic, partitions }] });
-    });
     const requested: unknown = Reflect.get(batch, 'fetchedOffset');
     const fetchOffset = Number(requested ?? batch.firstOffset());
     if (fetchOffset !== claim.position && (await this.#isOutOfRange(claim, fetchOffset))) return;
-    const records = recordsFrom(batch, fetchOffset);
+    const records = fetchedRecordsOf(batch);
+    records.passBefore(fetchOffset);
     // The store may have been slow to say where to begin, and no fetch was in flight meanwhile.
     const isFirst = claim.queue === undefined;
-    if (isFirst && this.#clock.elapsedMs() - claim.foundMs > FETCH_GAP_MS) claim.isInDoubt = true;
+    if (isFirst && this.#clock.elapsedMs() - claim.foundMs > FETCH_GAP_MS)
+      claim.isUnverified = true;
     // Another leader may have lacked some of the records that were read.
-    if (isOfOtherLeader(records, claim)) claim.isInDoubt = true;
-    if (fetchOffset > claim.position && this.#isGapInDoubt(claim, records)) return;
-    if (claim.isInDoubt && (await this.#isAnotherLog(claim, heartbeat))) return;
+    if (isOfOtherLeader(records, claim)) claim.isUnverified = true;
+    if (fetchOffset > claim.position && this.#readGapAgain(claim, records)) return;
+    if (claim.isUnverified && (await this.#isAnotherLog(claim, heartbeat))) return;
     claim.queue ??= queueOf(claim, handler);
     const { queue } = claim;
     while (queue.isFull) {
@@ -280,8 +304,8 @@ export class KafkaSource implements Source {
   async #isOutOfRange(claim: KafkaClaim, fetchOffset: number): Promise<boolean> {
     const position = claim.position ?? 0;
     if (fetchOffset > position) {
-      const found = await findPartitions(this.#cluster, this.groupId, [claim]);
-      if ((found.get(claim)?.startOffset ?? 0) <= position) return false;
+      const here = (await findPartitions(this.#admin, this.groupId, [claim])).get(claim);
+      if (here !== undefined && here.startOffset <= position) return false;
     }
     if (claim.isLost) return true;
     const { topic, partition } = claim;
@@ -289,15 +313,17 @@ export class KafkaSource implements Source {
       { topic, partition, offset: position, fetched_offset: fetchOffset },
       'offset out of range; resolving a new start position',
     );
+    await this.#storePending(claim);
+    if (claim.isLost) return true;
     this.#replaceClaim(claim).succeed(claim);
     return true;
   }
 
   /**
-   * Reads again from the claim's start where offsets were skipped that another leader may have filled. kafkajs skips
-   * aborted transactions without a word, so they may have been skipped in a log that was truncated since.
+   * Reads again from the claim's start, and returns true, where offsets were skipped that another leader may have
+   * filled. kafkajs does not report the aborted transactions that it skips: the log may have been truncated since.
    */
-  #isGapInDoubt(claim: KafkaClaim, { current }: FetchedRecords): boolean {
+  #readGapAgain(claim: KafkaClaim, { current }: FetchedRecords): boolean {
     const epoch = current?.leaderEpoch ?? -1;
     // No leader came before the first one.
     if (epoch <= 0 || epoch === claim.leaderEpoch || epoch === claim.gapEpoch) return false;
@@ -310,32 +336,31 @@ export class KafkaSource implements Source {
   /** Checks that the log is the one that was read; resolves a new start position if it is not. */
   async #isAnotherLog(claim: KafkaClaim, heartbeat: () => Promise<void>): Promise<boolean> {
     const { topic, partition } = claim;
-    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
-      if (claim.isLost || this.#isQuiesced) return true;
-      try {
-        const here = (await findPartitions(this.#cluster, this.groupId, [claim])).get(claim);
-        const isOther = here !== undefined && !(await isSameLog(claim, here));
-        if (claim.isLost) return true;
-        if (!isOther) {
-          claim.isInDoubt = false;
-          return false;
-        }
-        this.#log?.warn(
-          { topic, partition },
-          'topic was recreated or truncated; resolving a new start position',
-        );
-        this.#replaceClaim(claim);
-        return true;
-      } catch (error) {
-        const err = messageOf(error);
-        this.#log?.warn(
-          { topic, partition, err, retry_ms: retryMs },
-          'log offsets could not be read; retrying',
-        );
-      }
-      await this.#clock.sleep(retryMs);
+    const sleep = async (ms: number) => {
+      await this.#clock.sleep(ms);
       await heartbeat();
+    };
+    const isOther = await retry(() => isOtherLog(this.#admin, this.groupId, claim), {
+      ...{ clock: { sleep }, ...RETRY_MS },
+      isOver: () => claim.isLost || this.#isQuiesced,
+      onError: (error, waitMs) =>
+        this.#log?.warn(
+          { topic, partition, err: messageOf(error), retry_ms: waitMs },
+          'log offsets could not be read; retrying',
+        ),
+    });
+    if (isOther === undefined || claim.isLost) return true;
+    if (!isOther) {
+      claim.isUnverified = false;
+      return false;
     }
+    this.#log?.warn(
+      { topic, partition },
+      'topic was recreated or truncated; resolving a new start position',
+    );
+    await this.#storePending(claim);
+    if (!claim.isLost) this.#replaceClaim(claim);
+    return true;
   }
 
   /** Replaces a claim by a new one on the same partition, in the same generation. */
@@ -349,6 +374,7 @@ export class KafkaSource implements Source {
 
   #claim(topic: string, partition: number): KafkaClaim {
     const claim = new KafkaClaim(topic, partition, {
+      send: (sender, offset, metadata) => this.#commit(sender, offset, metadata),
       lost: (lost) => this.#handler?.onLost(lost),
       pause: (paused) => this.#consumer.pause([partitionOf(paused)]),
       readAgain: (paused) => this.#readAgain(paused),
@@ -357,8 +383,27 @@ export class KafkaSource implements Source {
     return claim;
   }
 
+  #commit({ topic, partition }: KafkaClaim, offset: string, metadata: string): Promise<void> {
+    const cluster = this.#consumerCluster;
+    invariant(cluster !== undefined, 'a partition must be assigned before it is committed');
+    return commitOnce(cluster, { topic, partition, offset, metadata });
+  }
+
   #readAgain(claim: KafkaClaim): void {
     if (!this.#isQuiesced) this.#replaceClaim(claim).succeed(claim);
+  }
+
+  /** Lets the handler store what it has read, while this member may still commit it. */
+  async #storeBeforeJoin(): Promise<void> {
+    if (this.#isQuiesced || this.#claims.size === 0) return;
+    await within(STORE_MS, this.#handler?.onRevoking?.([...this.#claims.values()]), this.#clock);
+  }
+
+  /** Lets the handler store what it has read of a claim. Its log does not have it any more, or may not. */
+  async #storePending(claim: KafkaClaim): Promise<void> {
+    if (this.#isQuiesced) return;
+    await within(HANDLE_MS, claim.queue?.idle, this.#clock);
+    await within(STORE_MS, this.#handler?.onRevoking?.([claim]), this.#clock);
   }
 
   #loseAll(): void {
@@ -391,24 +436,6 @@ export class KafkaSource implements Source {
   }
 }
 
-/** Whether the log is the one that was read, and has all of what was read. */
-async function isSameLog(claim: KafkaClaim, here: FoundPartition): Promise<boolean> {
-  if (here.logId !== claim.logId) return false;
-  const { endOffset } = await remainingEnd(claim.leaderEpoch, here);
-  return endOffset >= claim.knownTo;
-}
-
-/**
- * Whether records may be of another log than those that were read: of the first record after them, and of all
- * that are read once more, the leader must be the same.
- */
-function isOfOtherLeader(records: FetchedRecords, claim: KafkaClaim): boolean {
-  const { leaderEpoch, knownTo, position = knownTo } = claim;
-  if (leaderEpoch < 0) return false;
-  if (records.current?.leaderEpoch !== leaderEpoch) return true;
-  return position < knownTo && records.lastEpoch !== leaderEpoch;
-}
-
 function partitionOf(claim: KafkaClaim) {
   return { topic: claim.topic, partitions: [claim.partition] };
 }
@@ -418,14 +445,4 @@ function queueOf(claim: KafkaClaim, handler: SourceHandler): BatchQueue {
     if (claim.isLost) throw new ClaimLostError(claim.name);
   };
   return new BatchQueue((batch) => handler.onBatch(claim, batch, keepAlive));
-}
-
-/**
- * A broker returns the batch that contains the offset from its beginning, without saying which earlier records
- * were aborted. Those are skipped.
- */
-function recordsFrom(batch: EachBatchPayload['batch'], fetchOffset: number): FetchedRecords {
-  const records = fetchedRecordsOf(batch);
-  while (records.current !== undefined && records.current.offset < fetchOffset) records.advance();
-  return records;
 }

@@ -2,14 +2,10 @@ import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
 import type { Config } from '../config/schema.ts';
 import type { ReadHeaders } from '../source/record.ts';
+import type { PartitionName } from './client/kafka-admin.ts';
 import { createKafkaClient, kafkaError } from './client/kafka-client.ts';
 import { fetchedRecordsOf } from './protocol/fetch-response.ts';
 import { RecordBatchReader } from './protocol/record-batch-reader.ts';
-
-export interface PartitionName {
-  readonly topic: string;
-  readonly partition: number;
-}
 
 /** Records of one partition to be read. */
 export interface WantedRecords extends PartitionName {
@@ -36,7 +32,7 @@ interface Job {
 }
 
 /**
- * Reads single records of topics by their offsets, as ingest reads them. It is a member of a group of its own,
+ * Reads single records of topics by their offsets, as ingest reads them. It is a member of a separate group,
  * which commits nothing.
  */
 export class OffsetReader {
@@ -114,7 +110,7 @@ export class OffsetReader {
     });
     // A batch of transaction markers alone is given to nobody.
     consumer.on('consumer.end_batch_process', ({ payload }) => {
-      if (payload.batchSize === 0) this.#passed(payload, Number(payload.lastOffset));
+      if (payload.batchSize === 0) this.#advance(payload, Number(payload.lastOffset));
     });
     const joined = new Promise<void>((resolve) => {
       consumer.on('consumer.group_join', ({ payload }) => {
@@ -142,7 +138,7 @@ export class OffsetReader {
     const lastOffset = Number(batch.lastOffset());
     for (; records.current !== undefined; records.advance()) {
       const { offset, value, headers, refused } = records.current;
-      // What lies before this record is gone.
+      // Records before this one are gone.
       while ((offsets[job.next] ?? Number.POSITIVE_INFINITY) < offset) job.next++;
       if (offsets[job.next] !== offset) continue;
       job.next++;
@@ -151,11 +147,11 @@ export class OffsetReader {
       this.#onRecord({ ...read, refused: refused?.detail });
     }
     resolveOffset(String(lastOffset));
-    this.#passed(batch, lastOffset);
+    this.#advance(batch, lastOffset);
   }
 
   /** Goes on after an offset up to which all records have come. */
-  #passed({ topic, partition }: PartitionName, lastOffset: number): void {
+  #advance({ topic, partition }: PartitionName, lastOffset: number): void {
     const name = `${topic}/${partition}`;
     const job = this.#jobs.get(name);
     if (job === undefined) return;

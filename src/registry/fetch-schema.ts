@@ -8,14 +8,14 @@ import type {
 } from '../formats/records/schema-source.ts';
 import type { RegistryHttp } from './registry-http.ts';
 
-/** Why a schema cannot be had now: it is to be tried again. */
+/** The reason why a schema cannot be had now: it is to be tried again. */
 export interface FetchFailure {
-  /** What the registry did, as the end of a sentence. */
+  /** The registry's failure, as the end of a sentence. */
   readonly failure: string;
   readonly retryAfterMs?: number | undefined;
 }
 
-/** Why there is no schema. */
+/** The reason why there is no schema. */
 export interface NotFound extends MissingSchema {
   /** The registry does not know it, and may come to know it. */
   readonly mayCome: boolean;

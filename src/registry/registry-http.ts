@@ -152,7 +152,7 @@ function targetOf(location: string | undefined, from: URL): URL | undefined {
     : undefined;
 }
 
-/** Why there is no response, without the address. */
+/** The reason for no response, without the address. */
 function failureOf(error: unknown): string {
   const tls = tlsFailure(error);
   if (tls !== undefined) return `TLS handshake failed: ${tls}`;

@@ -10,7 +10,7 @@ const limits = {
   /** Characters of all texts, which are at most twice as many bytes. */
   characters: 32 * 1024 * 1024,
   missing: 1_000,
-  /** How long an id that the registry does not have is not asked again. */
+  /** Time for which an id that the registry does not have is not asked again. */
   missingMs: 60_000,
 } as const;
 

@@ -8,7 +8,6 @@ import type {
   SchemaSource,
 } from '../formats/records/schema-source.ts';
 import { fetchSchema, type NotFound } from './fetch-schema.ts';
-import { MissingWaitBudget, missingWait } from './missing-wait.ts';
 import { RegistryHttp } from './registry-http.ts';
 import type { RegistryConfig } from './registry-login.ts';
 import { SchemaCache } from './schema-cache.ts';
@@ -27,7 +26,7 @@ export interface SchemaRegistryOptions {
   readonly clock: Clock;
   readonly log: Logger;
   readonly requests: RegistryCounter;
-  /** Whether an id that the registry does not know is waited for: messages of now may have a new schema. */
+  /** True if an id that the registry does not know is waited for: messages of now may have a new schema. */
   readonly waitsForNew: boolean;
 }
 
@@ -64,7 +63,7 @@ export class SchemaRegistry implements SchemaSource {
     return this.#cache.get(id);
   }
 
-  /** What the registry did when it was last asked in vain, without secrets; undefined while it gives all. */
+  /** The registry's last failure, without secrets; undefined while it answers all requests. */
   get failure(): string | undefined {
     return this.#failure;
   }
@@ -165,5 +164,46 @@ export class SchemaRegistry implements SchemaSource {
     this.#failure = undefined;
     this.#logged = undefined;
     this.#options.log.info({ url: this.#options.config.url }, 'the schema registry responds again');
+  }
+}
+
+/**
+ * Time that partitions wait for a schema that the registry does not know yet: a node learns of a new one from
+ * its leader after the producer has used it.
+ *
+ * | value | unit | why |
+ * |---|---|---|
+ * | 60 s | of one id | followers lag by seconds, a node that restarts reads its log of schemas again first |
+ * | 120 s, and 1/10 of the time since | of all ids | bytes that are no ids cost a tenth of the time |
+ * | 5 s | longest pause between requests | a new schema is read soon after it is known |
+ */
+const missingWait = {
+  ofIdMs: 60_000,
+  ofAllMs: 120_000,
+  shareOfTime: 1 / 10,
+  pauseMs: 5_000,
+} as const;
+
+/** Time that may be spent waiting for ids that the registry does not know. */
+class MissingWaitBudget {
+  readonly #elapsedMs: () => number;
+  #leftMs: number = missingWait.ofAllMs;
+  #asOfMs: number;
+
+  /** @param elapsedMs monotonic time. */
+  constructor(elapsedMs: () => number) {
+    this.#elapsedMs = elapsedMs;
+    this.#asOfMs = elapsedMs();
+  }
+
+  /** Takes time from the budget; returns how much of it there is. */
+  take(ms: number): number {
+    const nowMs = this.#elapsedMs();
+    const earnedMs = (nowMs - this.#asOfMs) * missingWait.shareOfTime;
+    this.#leftMs = Math.min(missingWait.ofAllMs, this.#leftMs + earnedMs);
+    this.#asOfMs = nowMs;
+    const takenMs = Math.min(ms, Math.max(0, this.#leftMs));
+    this.#leftMs -= takenMs;
+    return takenMs;
   }
 }

@@ -1,5 +1,8 @@
-import { createServer, type RequestListener, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { getRequestListener } from '@hono/node-server';
+import { type Context, Hono } from 'hono';
+import type { ContentfulStatusCode } from 'hono/utils/http-status';
 import { hostPort } from '../base/host-port.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
@@ -21,8 +24,8 @@ export interface HealthServerOptions extends Pick<RoleContext, 'config' | 'metri
   readonly roles: readonly RunningRole[];
   /** Reasons why the process is not ready; empty when it is. */
   problems(): readonly string[];
-  /** Responds to all other requests. @default 404 */
-  readonly others?: RequestListener | undefined;
+  /** Adds what else the process answers. @default nothing */
+  readonly addRoutes?: ((app: Hono) => void) | undefined;
 }
 
 /**
@@ -35,7 +38,13 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
   const { listen } = options.config.http;
   const address = hostPort(listen);
   invariant(address !== undefined, `http.listen must be host:port; it is ${listen}`);
-  const server = createServer(connectionOptions(options.config.http), listenerOf(options));
+  // HTTP/1.0 needs no `Host`.
+  const answer = getRequestListener(appOf(options).fetch, { hostname: 'localhost' });
+  const server = createServer(connectionOptions(options.config.http), (request, response) => {
+    // Of every answer, whoever makes it: a browser takes none for what it is not said to be.
+    response.setHeader('x-content-type-options', 'nosniff');
+    void answer(request, response);
+  });
   server.maxConnections = httpLimits.connections;
   // Idle connections of others make room for whoever comes next, such as a probe of /healthz.
   server.on('drop', () => server.closeIdleConnections());
@@ -75,8 +84,8 @@ export async function startHealthServer(options: HealthServerOptions): Promise<H
 const httpLimits = { connections: 1_000, checkMs: 5_000, headersLongerMs: 5_000 } as const;
 
 /**
- * How long connections are kept. Balancers use an idle one again until their own time-out, and lose the request
- * where the server has closed it meanwhile.
+ * Times that connections are kept. Balancers use an idle one again until their own time-out, and lose the
+ * request where the server has closed it meanwhile.
  */
 export function connectionOptions({
   keep_alive_timeout: keepAliveTimeout,
@@ -91,41 +100,43 @@ export function connectionOptions({
   };
 }
 
-function listenerOf({ metrics, roles, problems, others }: HealthServerOptions): RequestListener {
-  return (request, response) => {
-    const path = pathOf(request.url);
-    const isRead = request.method === 'GET' || request.method === 'HEAD';
-    const respond = (status: number, body: string, type?: string) =>
-      respondText(response, status, request.method === 'HEAD' ? undefined : body, type);
-    if (isRead && path === '/healthz') respond(200, 'ok\n');
-    else if (isRead && path === '/readyz') {
-      const { isReady, text } = healthOf(roles, problems());
-      respond(isReady ? 200 : 503, text);
-    } else if (isRead && path === '/metrics') {
-      metricsText(metrics, roles).then(
-        (text) => respond(200, text, METRICS_TYPE),
-        (error: unknown) => respond(500, `${String(error)}\n`),
-      );
-    } else if (others !== undefined) others(request, response);
-    else if (!isRead) respond(405, 'GET only\n');
-    else respond(404, 'see /healthz, /readyz and /metrics; the role serve has the rest\n');
-  };
+/** The only app of a process: its health, its metrics, and what roles add. */
+function appOf({ metrics, roles, problems, addRoutes }: HealthServerOptions): Hono {
+  const app = new Hono();
+  app.get('/healthz', (context) => respondText(context, 200, 'ok\n'));
+  app.get('/readyz', (context) => {
+    const { isReady, text } = healthOf(roles, problems());
+    return respondText(context, isReady ? 200 : 503, text);
+  });
+  app.get('/metrics', async (context) => {
+    const failed = (error: unknown) => respondText(context, 500, `${String(error)}\n`);
+    const respond = (text: string) => respondText(context, 200, text, METRICS_TYPE);
+    return metricsText(metrics, roles).then(respond, failed);
+  });
+  app.onError((error, context) => respondText(context, 500, `${String(error)}\n`));
+  app.notFound((context) =>
+    respondUnknown(context, 'see /healthz, /readyz and /metrics; the role serve has the rest\n'),
+  );
+  addRoutes?.(app);
+  return app;
 }
 
-/** The path of a request, without its parameters. */
-export function pathOf(url = '/'): string {
-  return url.split('?', 1)[0] ?? '/';
-}
-
-/** @param body undefined for the headers alone. */
 export function respondText(
-  response: ServerResponse,
-  status: number,
-  body: string | undefined,
+  context: Context,
+  status: ContentfulStatusCode,
+  text: string,
   type = 'text/plain',
-): void {
-  response.writeHead(status, { 'content-type': type, 'cache-control': 'no-store' });
-  response.end(body === undefined ? undefined : knownSecrets.hide(body));
+): Response {
+  const headers = { 'content-type': type, 'cache-control': 'no-store' };
+  return context.body(knownSecrets.hide(text), status, headers);
+}
+
+/** Responds to a request that no route takes: all but the API is only read. */
+export function respondUnknown(context: Context, hint: string): Response {
+  const { method } = context.req;
+  if (method === 'GET' || method === 'HEAD') return respondText(context, 404, hint);
+  context.header('allow', 'GET, HEAD');
+  return respondText(context, 405, 'GET only\n');
 }
 
 function healthOf(roles: readonly RunningRole[], problems: readonly string[]) {

@@ -2,12 +2,12 @@ import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics, MetricsSnapshot } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import type { Publisher } from '../kafka/client/publisher.ts';
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 
 /** Roles of a process: any of them, each scalable alone. */
 export const roles = ['assemble', 'ingest', 'detect', 'serve'] as const;
 export type Role = (typeof roles)[number];
-/** Roles of a process that names none. Traces are assembled by a process of its own. */
+/** Roles of a process that names none. A separate process assembles traces. */
 export const defaultRoles: readonly Role[] = ['ingest', 'detect', 'serve'];
 
 /** Shared by the roles of a process. */

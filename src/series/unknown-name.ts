@@ -1,7 +1,7 @@
 import { totalStage } from '../base/dimensions.ts';
 import { closestNames } from './closest-names.ts';
 
-/** What a question can name, in the order in which names are looked at. */
+/** Things that a question can name, in the order in which names are looked up. */
 export const namedThings = ['model', 'version', 'region', 'request_type', 'stage'] as const;
 export type NamedThing = (typeof namedThings)[number];
 

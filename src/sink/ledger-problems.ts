@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readRows } from './read-query.ts';
+import { readRows } from './client/read-query.ts';
 
 /** A problem of the ledger, or of a stored chunk, and its location. */
 export interface LedgerProblem {
@@ -14,7 +14,7 @@ export interface LedgerProblem {
   /** The affected offsets [from_offset, to_offset). */
   readonly from_offset: number;
   readonly to_offset: number;
-  /** Offsets (gap, overlap, counted_twice), events (conservation) or samples (the others). */
+  /** Offsets (gap, overlap, counted_twice, removed_unread), events (conservation, removed) or samples (others). */
   readonly amount: number;
   readonly detail: string;
 }
@@ -50,6 +50,10 @@ const details = {
     `the ${f.amount} samples of the chunk at offset ${f.from_offset} are stored, its ledger row is not`,
   abandoned: (f) =>
     `the ${f.amount} samples of the chunk at offset ${f.from_offset} are stored, its ledger row is not, and nobody finishes it: is its log still consumed?`,
+  removed: (f) =>
+    `offsets ${range(f)}: ${f.amount} of ${f.due} events were removed from Kafka before they were stored`,
+  removed_unread: (f) =>
+    `offsets ${range(f)}: up to ${f.amount} records were removed from Kafka before they were read`,
   counted_twice: (f) => `offsets ${range(f)} are counted by group ${f.other_group_id} as well`,
 } as const satisfies Record<string, (facts: Facts) => string>;
 
@@ -61,6 +65,21 @@ export function ledgerProblem(facts: ProblemFacts): LedgerProblem {
   const { start_offset, from_offset, to_offset } = facts;
   const where = { group_id, topic, partition, log_id, start_offset, from_offset, to_offset };
   return { kind, ...where, amount, detail: details[kind](facts) };
+}
+
+/** Events that a chunk had counted, and offsets that nobody had read: one record each, at most. */
+export interface Removed {
+  readonly events: number;
+  readonly offsets: number;
+}
+
+/** `12 events and up to 30 records were removed from Kafka before they were read`. */
+export function removedText({ events, offsets }: Removed): string {
+  const known = `${events} ${events === 1 ? 'event' : 'events'}`;
+  const most = `up to ${offsets} ${offsets === 1 ? 'record' : 'records'}`;
+  const amounts = offsets === 0 ? known : events === 0 ? most : `${known} and ${most}`;
+  const verb = events + offsets === 1 ? 'was' : 'were';
+  return `${amounts} ${verb} removed from Kafka before ${verb === 'was' ? 'it was' : 'they were'} read`;
 }
 
 /** Limit of problems that are read per kind; the others are counted. */
@@ -77,13 +96,20 @@ export interface FoundProblems {
   >;
 }
 
+export type ProblemQuery =
+  | 'ledger_problems'
+  | 'removed_records'
+  | 'chunk_problems'
+  | 'abandoned_chunks'
+  | 'counted_twice';
+
 /** Runs a query for problems. Their number is bounded, so memory does not grow with the ledger. */
 export async function readProblems(
   client: ClickHouseClient,
-  query: 'ledger_problems' | 'chunk_problems' | 'abandoned_chunks' | 'counted_twice',
+  name: ProblemQuery,
   params: Readonly<Record<string, string | number | boolean>>,
 ): Promise<FoundProblems> {
-  const rows = await readRows<Record<string, string | number>>(client, query, {
+  const rows = await readRows<Record<string, string | number>>(client, name, {
     limit: PROBLEMS_OF_A_KIND,
     ...params,
   });

@@ -1,13 +1,13 @@
 import { failedProbe, type ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
-import { clickHouseError, errorCodeOf, openClickHouse } from './clickhouse.ts';
+import { clickHouseError, errorCodeOf, openClickHouse } from './client/clickhouse.ts';
+import { pinDeduplication } from './client/insert-settings.ts';
+import { readRows, rowsOf } from './client/read-query.ts';
 import { findServer } from './guard/one-server.ts';
 import { CONNECTIONS_AT_START } from './guard/store-guard.ts';
 import { requireEngines } from './guard/table-engines.ts';
-import { pinDeduplication } from './insert-settings.ts';
-import { objectsOfSchema, readSchema } from './migrate.ts';
-import { readRows, rowsOf } from './read-query.ts';
-import { missingObjects, schemaIncomplete } from './schema-objects.ts';
+import { objectsOfSchema, readSchema } from './migrate/migrate.ts';
+import { missingObjects, schemaIncomplete } from './migrate/schema-objects.ts';
 
 /** Tables that each role writes to. */
 const writtenTables = {

@@ -1,6 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Facet } from '../base/facets.ts';
-import { readRows } from './read-query.ts';
+import { readRows } from './client/read-query.ts';
 
 /** Requests of one value of a facet, by the band of their total. */
 export interface FacetValue {

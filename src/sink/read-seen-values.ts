@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Dimension } from '../base/dimensions.ts';
+import { hourSeconds } from '../base/time.ts';
 import { type AskedNames, findUnknown, type UnknownOne } from '../series/unknown-name.ts';
-import { readRows } from './read-query.ts';
+import { readRows } from './client/read-query.ts';
 
 interface SeenQuery {
   readonly dimension: Dimension | 'stage';
@@ -13,8 +14,6 @@ interface SeenQuery {
 
 /** Values read at once. */
 const mostSeenValues = 10_000;
-
-const hourSeconds = 3_600;
 
 /** Values of a dimension that stored requests have had since a time, the latest first. */
 export async function readSeenValues(

@@ -1,15 +1,19 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Clock } from '../base/clock.ts';
+import { dayMs, hourMs } from '../base/time.ts';
 import type { Config } from '../config/schema.ts';
+import { clusterOf, firstIdOf } from '../source/log-id.ts';
+import { readRows } from './client/read-query.ts';
 import {
   type FoundProblems,
   type LedgerProblem,
   type LedgerProblemKind,
+  type Removed,
   readProblems,
+  removedText,
 } from './ledger-problems.ts';
-import { objectsOfSchema } from './migrate.ts';
-import { readRows } from './read-query.ts';
-import { missingNow, namesOf, type SchemaObject } from './schema-objects.ts';
+import { objectsOfSchema } from './migrate/migrate.ts';
+import { missingNow, namesOf, type SchemaObject } from './migrate/schema-objects.ts';
 
 export interface PartitionLedger {
   readonly group_id: string;
@@ -58,6 +62,10 @@ export interface Verification {
   readonly totals: Readonly<Record<(typeof totalled)[number], number>>;
   /** Aggregated and overflowed events that arrived after their window could be evaluated. */
   readonly late_merged: number;
+  /** Records that Kafka removed unstored: events that a chunk had counted, and offsets nobody had read. */
+  readonly removed: Removed;
+  /** Logs that were deleted with their topic: what nobody had read of them is not known. */
+  readonly deleted_logs: number;
   readonly checks: readonly Check[];
   /** The first ones of each kind, at most 100 in all. */
   readonly problems: readonly LedgerProblem[];
@@ -71,11 +79,11 @@ export interface VerifyOptions extends Pick<Clock, 'nowMs' | 'sleep'> {
   readonly retention: Config['clickhouse']['retention'];
 }
 
+/** The only check that fails where everything that could be read is stored once. */
+export const REMOVED_CHECK = 'no record was removed before it was stored';
 const ATTEMPTS = 8;
 const BETWEEN_ATTEMPTS_MS = 500;
 const PROBLEMS_LISTED = 100;
-const HOUR_MS = 3_600_000;
-const DAY_MS = 86_400_000;
 
 /**
  * Compares the ledger with itself and with the tables. Ranges must tile, and every event must be accounted
@@ -93,9 +101,14 @@ export async function verify(
   for (let attempt = 1; ; attempt++) {
     const isLast = attempt === ATTEMPTS;
     const verification = await verifyOnce(client, options, missing, isLast);
-    if (verification.ok || verification.empty || isLast) return verification;
+    if (isSettled(verification) || verification.empty || isLast) return verification;
     await options.sleep(BETWEEN_ATTEMPTS_MS);
   }
+}
+
+/** True where no further attempt could find anything else: what was removed does not come back. */
+function isSettled({ checks }: Verification): boolean {
+  return checks.every(({ ok, name }) => ok || name === REMOVED_CHECK);
 }
 
 async function verifyOnce(
@@ -106,6 +119,7 @@ async function verifyOnce(
 ): Promise<Verification> {
   const ledger = await readLedger(client);
   const tiling = await readProblems(client, 'ledger_problems', { groupId: '', sinceMs: 0 });
+  const gone = await readProblems(client, 'removed_records', {});
   const twice = await readProblems(client, 'counted_twice', {});
   const chunks = await readProblems(client, 'chunk_problems', chunkScope(options));
   const abandoned = await readProblems(client, 'abandoned_chunks', { groupId: '' });
@@ -129,6 +143,7 @@ async function verifyOnce(
       ok: unaccounted === 0,
       detail: `${totals.consumed} consumed = ${totals.aggregated} aggregated + ${totals.rejected} rejected + ${totals.late} late + ${totals.overflow} overflow + ${totals.unmapped} unmapped`,
     },
+    removedCheck(gone),
     chunkCheck(chunks, abandoned),
     {
       name: 'no offset counted by two groups',
@@ -137,7 +152,7 @@ async function verifyOnce(
     },
     ...tables.checks,
   ];
-  const found = [tiling, twice, chunks, abandoned];
+  const found = [tiling, gone, twice, chunks, abandoned];
   const passes = checks.every(({ ok }) => ok);
   const empty = passes && ledger.chunkCount === 0 && tables.stored === 0;
   return {
@@ -145,6 +160,8 @@ async function verifyOnce(
     empty,
     totals,
     late_merged: ledger.lateMerged,
+    removed: removedIn(gone),
+    deleted_logs: deletedLogs(ledger.partitions),
     checks,
     problems: fairShare(
       found.flatMap(({ problems }) => problems.map(({ oldestMs: _, ...problem }) => problem)),
@@ -153,6 +170,31 @@ async function verifyOnce(
     unequal_days: tables.unequalDays,
     partitions: ledger.partitions,
   };
+}
+
+function removedIn({ kinds }: FoundProblems): Removed {
+  return {
+    events: kinds.get('removed')?.total ?? 0,
+    offsets: kinds.get('removed_unread')?.total ?? 0,
+  };
+}
+
+function removedCheck(gone: FoundProblems): Check {
+  const ok = countOf(gone) === 0;
+  const detail = ok
+    ? 'each was stored first, or lies before the group began'
+    : removedText(removedIn(gone));
+  return { name: REMOVED_CHECK, ok, detail };
+}
+
+/** Logs of partitions that have another one by now, in the same cluster. */
+function deletedLogs(partitions: readonly PartitionLedger[]): number {
+  const logs = new Map<string, Set<string>>();
+  for (const { group_id, topic, partition, log_id } of partitions) {
+    const key = JSON.stringify([group_id, topic, partition, clusterOf(log_id)]);
+    logs.set(key, (logs.get(key) ?? new Set()).add(firstIdOf(log_id)));
+  }
+  return [...logs.values()].reduce((sum, { size }) => sum + size - 1, 0);
 }
 
 function chunkCheck(...results: readonly FoundProblems[]): Check {
@@ -172,7 +214,7 @@ function chunkCheck(...results: readonly FoundProblems[]): Check {
  * ledger row follows the rows.
  */
 function chunkScope({ retention, nowMs }: VerifyOptions) {
-  const slackMs = Math.min(HOUR_MS, retention.chunk_landings / 4);
+  const slackMs = Math.min(hourMs, retention.chunk_landings / 4);
   const landedSinceMs = Math.max(0, Math.ceil(nowMs() - retention.chunk_landings + slackMs / 2));
   const sinceMs = Math.ceil(landedSinceMs + slackMs);
   return { groupId: '', sinceMs, landedSinceMs, ledgerSinceMs: 0, firstsToo: true };
@@ -246,7 +288,7 @@ async function tableChecks(
   const given = abandoned.kinds.get('abandoned')?.total ?? 0;
   const { latency_10s, latency_1m, latency_1h, latency_1d } = retention;
   const finest = Math.min(latency_10s, latency_1m, latency_1h, latency_1d);
-  const kept = days.filter(({ day }) => Date.parse(day) > nowMs - finest + DAY_MS);
+  const kept = days.filter(({ day }) => Date.parse(day) > nowMs - finest + dayMs);
   const unequalDays = kept.flatMap(unequalTables);
   const stored = days.reduce((total, day) => total + Number(day.in_1d), 0);
   const { samples } = ledger.totals;
@@ -255,8 +297,8 @@ async function tableChecks(
   const after = isLast ? (await readLedger(client)).totals.samples : samples;
   const isBetween = stored >= samples && stored <= after + inFlight;
   const expired =
-    ledger.firstWindowMs < nowMs - latency_1d + DAY_MS ||
-    ledger.firstFlushedMs < nowMs - retention.flushes + DAY_MS;
+    ledger.firstWindowMs < nowMs - latency_1d + dayMs ||
+    ledger.firstFlushedMs < nowMs - retention.flushes + dayMs;
   const waiting =
     given === 0 ? `${inFlight} in flight` : `${inFlight - given} in flight, ${given} abandoned`;
   const moved = after === samples ? '' : ` (${after} at the end)`;

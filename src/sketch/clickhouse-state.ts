@@ -55,7 +55,7 @@ export function encodeState(
   return to;
 }
 
-/** Reads one state as a digest of its own; `next` is the position after it. */
+/** Reads one state as a separate digest; `next` is the position after it. */
 export function decodeState(bytes: Uint8Array, at = 0): { digest: TDigest; next: number } {
   const next = readState(bytes, at, single);
   const [digest] = single.drain() as [TDigest];

@@ -30,7 +30,7 @@ export class PackedDigests {
     this.#sizes.push(n);
   }
 
-  /** Returns the digests added since the last call, in order, in an array of their own. */
+  /** Returns the digests added since the last call, in order, in a new array. */
   drain(): TDigest[] {
     const centroids = this.#centroids.slice(0, this.#end);
     const sizes = this.#sizes;

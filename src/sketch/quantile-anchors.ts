@@ -50,7 +50,7 @@ export function findAnchors(means: Float64Array, weights: Float64Array, n: numbe
 }
 
 /**
- * Splits the values that `findAnchors` found out of the same buckets' centroids, each into one of its own.
+ * Splits the values that `findAnchors` found out of the same buckets' centroids, each into a separate one.
  * Returns the number of centroids, at most `anchorCentroids` more. A digest, ClickHouse's too, then returns
  * exactly these values. The sum of the weights is unchanged, the weighted mean to rounding. Both arrays need
  * room.

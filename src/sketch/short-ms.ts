@@ -9,7 +9,7 @@ export const bandBits = 11;
 
 /**
  * Rounds milliseconds >= 0 to some significant bits: within 2^-bits of the value, and whole numbers up to
- * 2^bits are exact. What is stored has few digits, as nothing compresses the others: with eleven bits, not
+ * 2^bits are exact. Stored values have few digits, as nothing compresses the others: with eleven bits, not
  * eight, a digest takes a third more.
  */
 export function shortMs(ms: number, significantBits: number): number {

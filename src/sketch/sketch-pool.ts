@@ -126,7 +126,7 @@ export class SketchPool {
   /**
    * Writes the slot's centroids, at most 61, ascending, and returns their number. Their weights add up to
    * `requests`. The first and the last are the minimum and the maximum, and values at the stored quantiles
-   * are centroids of their own (`findAnchors`). Both arrays need room for 61. `phase` is that of
+   * are separate centroids (`findAnchors`). Both arrays need room for 61. `phase` is that of
    * `compressCentroids`: another one for each window of a series, so that merged digests are even. Cost:
    * microseconds; allocates nothing.
    */
@@ -158,7 +158,7 @@ export class SketchPool {
     this.#arena.reset();
   }
 
-  /** What the buckets of a wide slot add up to; `empty` for a slot without buckets. */
+  /** Sum of the buckets of a wide slot; `empty` for a slot without buckets. */
   #counted(address: number, offset: number, empty: number): number {
     const { ints, doubles } = this.#kernel;
     const room = (ints[(address + offsets.waiting) >>> 2] as number) >>> ROOM_SHIFT;

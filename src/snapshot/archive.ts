@@ -20,7 +20,7 @@ export interface StateArchive {
   number(value: number): number;
   flag(value: boolean): boolean;
   text(value: string): string;
-  /** Saves doubles, or restores them into an array of their own. */
+  /** Saves doubles, or restores them into a new array. */
   numbers(values: ArrayLike<number>): Float64Array;
   /** Saves the elements of an array, or restores them in place; their number must be the same. */
   fill(values: Float64Array | Float32Array): void;

@@ -92,7 +92,7 @@ async function* startingWith(
 }
 
 function gunzipped(pieces: AsyncIterable<Buffer>): AsyncIterable<Buffer> {
-  // What goes wrong on either side comes out where the pieces are read.
+  // Errors on either side come out where the pieces are read.
   return pipeline(
     Readable.from(pieces, { objectMode: false }),
     createGunzip({ chunkSize: GUNZIPPED_BYTES }),

@@ -32,8 +32,8 @@ const BATCH_MS = 100;
 /**
  * Reads NDJSON from a file or standard input: one partition, one record per line, line numbers as offsets.
  * Lines of a slow writer are delivered without waiting for a full batch.
- * There is no group to commit to, so each run is an import of its own. Rows of an aborted run stay, and the
- * next run counts the file again.
+ * There is no group to commit to, so each run is a separate import. Rows of an aborted run stay, and the next
+ * run counts the file again.
  */
 export class FileSource implements Source {
   /** Unique per run: the ledger, tokens and the detector see a new import. */

@@ -1,8 +1,7 @@
 import type { Config } from '../config/schema.ts';
 
 /**
- * The consumer group, as the ledger and tokens name it. Each run on a file is an import with a name of its
- * own.
+ * The consumer group, as the ledger and tokens name it. Each run on a file is an import with a separate name.
  *
  * @param startedMs start of this run.
  */

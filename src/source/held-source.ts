@@ -1,7 +1,7 @@
 import type { Clock } from '../base/clock.ts';
 import { type Claim, ClaimLostError, type Source, type SourceHandler } from './source.ts';
 
-/** How often a batch that is held asks whether it may go on. */
+/** Interval at which a held batch asks whether it may go on. */
 const ASK_MS = 500;
 
 /** A source whose batches wait while a condition holds them. Their claims are kept alive meanwhile. */
@@ -33,6 +33,7 @@ export class HeldSource implements Source {
         await handler.onBatch(claim, batch, keepAlive);
       },
       onLost: (claim) => handler.onLost(claim),
+      onRevoking: async (claims) => handler.onRevoking?.(claims),
     });
   }
 
@@ -42,6 +43,10 @@ export class HeldSource implements Source {
 
   problems(): readonly string[] {
     return this.#source.problems?.() ?? [];
+  }
+
+  notes(): readonly string[] {
+    return this.#source.notes?.() ?? [];
   }
 
   quiesce(): void {

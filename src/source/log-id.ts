@@ -27,6 +27,11 @@ export function generationOf(logId: string, of: string): number | undefined {
   return Number(logId.slice(of.length + GENERATION.length));
 }
 
+/** The id that a log had before it was truncated. */
+export function firstIdOf(logId: string): string {
+  return logId.split(GENERATION, 1)[0] ?? '';
+}
+
 /** The id that a log has after it was truncated. */
 export function truncatedId(logId: string): string {
   const [name = '', generation = '1'] = logId.split(GENERATION);

@@ -1,4 +1,4 @@
-/** Why a source delivers a record without its value, or with its beginning only. */
+/** The reason why a source delivers a record without its value, or with its beginning only. */
 export interface RefusedRecord {
   readonly reason: 'undecodable_batch' | 'message_too_large';
   /** One sentence for the dead letter. */
@@ -23,7 +23,9 @@ export interface SourceRecord {
   readonly headers?: ReadHeaders | undefined;
   /** Epoch of the leader that wrote it (KIP-101). */
   readonly leaderEpoch?: number | undefined;
-  /** Why the source rejects the record; `value` then has its beginning or nothing. */
+  /** Offsets before it, after the record before, whose records are gone from the log. @default 0 */
+  readonly removedBefore?: number;
+  /** The reason why the source rejects the record; `value` then has its beginning or nothing. */
   readonly refused?: RefusedRecord | undefined;
 }
 
@@ -32,6 +34,8 @@ export interface Records {
   /** The current record; undefined after the last. */
   readonly current: SourceRecord | undefined;
   advance(): void;
+  /** Offsets after the last record whose records are gone from the log. Absent where it cannot be known. */
+  readonly removedAtEnd?: number;
   /** Key of the current record; null without one. Absent where the source has no keys. */
   key?(): Buffer | null;
 }

@@ -27,6 +27,16 @@ export interface Claim {
   readAgain?(): void;
 }
 
+/** Names a claim's partition: `timings/3`. */
+export function claimName({ topic, partition }: Claim): string {
+  return `${topic}/${partition}`;
+}
+
+/** Its labels in metrics. */
+export function claimLabels({ topic, partition }: Claim) {
+  return { topic, partition: String(partition) };
+}
+
 export interface EpochEnd {
   /** Leader epoch of the record before `endOffset`; -1 while unknown. */
   readonly leaderEpoch: number;
@@ -44,8 +54,8 @@ export interface FoundPartition {
   /** Offset of the first record with this timestamp or a later one; `endOffset` without one. */
   firstOffsetAt(timestampMs: number): Promise<number>;
   /**
-   * Where a leader epoch ends in the log, or the latest earlier one that it has (KIP-101). undefined where
-   * the source cannot tell.
+   * End of a leader epoch in the log, or of the latest earlier one that it has (KIP-101). undefined where the
+   * source cannot tell.
    */
   endOfEpoch(leaderEpoch: number): Promise<EpochEnd | undefined>;
 }
@@ -60,14 +70,14 @@ export const emptyPartition: FoundPartition = {
   endOfEpoch: async () => undefined,
 };
 
-/** Where the records that were read end in the log that is there, given the leader epoch of the last one. */
+/** End in the present log of the records that were read, given the leader epoch of the last one. */
 export async function remainingEnd(leaderEpoch: number, found: FoundPartition): Promise<EpochEnd> {
   const end = leaderEpoch < 0 ? undefined : await found.endOfEpoch(leaderEpoch);
   if (end === undefined) return { leaderEpoch: -1, endOffset: found.endOffset };
   return { ...end, endOffset: Math.min(end.endOffset, found.endOffset) };
 }
 
-/** Where reading starts. */
+/** Start of reading. */
 export interface ReadPosition {
   readonly offset: number;
   /** Offset after the last record that was read before: `offset`, or later where reading goes back. */
@@ -92,6 +102,8 @@ export interface SourceHandler {
    * other claims may come meanwhile. `keepAlive` throws ClaimLostError once the claim is lost.
    */
   onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void>;
+  /** Stores what was read of claims that end soon. It has a few seconds. */
+  onRevoking?(claims: readonly Claim[]): Promise<void>;
   /** Drops a lost claim: whatever is not stored does not count. */
   onLost(claim: Claim): void;
 }
@@ -104,10 +116,12 @@ export interface Source {
   start(handler: SourceHandler): Promise<void>;
   /** Resolves at the end of a finite source; rejects when reading cannot continue. */
   readonly done: Promise<void>;
-  /** Whether the claim of a partition is paused. */
+  /** True if the claim of a partition is paused. */
   isPaused?(topic: string, partition: number): boolean;
   /** Reasons why reading is unhealthy; empty or absent when it is healthy. */
   problems?(): readonly string[];
+  /** Facts that an operator should know of a healthy source. */
+  notes?(): readonly string[];
   /** Delivers no further batch; claims can still commit. */
   quiesce(): void;
   /** Releases everything; claims are lost. */

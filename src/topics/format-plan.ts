@@ -2,13 +2,13 @@ import { createHash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { OperatorError } from '../base/operator-error.ts';
 import { ConfigError, type ConfigProblem } from '../config/config-error.ts';
-import { type MappingFile, readMapping, readPreset } from '../config/presets.ts';
+import { type MappingFile, readMapping, readPreset } from '../config/read/presets.ts';
 import type { TopicFormat } from '../config/topic-format.ts';
 import { checkedMapping, checkedSpanRules } from '../formats/mapping/checked-mapping.ts';
 import type { Mapping } from '../formats/mapping/mapping-schema.ts';
 import type { RecordReader } from '../formats/records/record-reader.ts';
-import { recordReaderOf } from '../formats/records/record-reader-of.ts';
 import type { SpanRules } from '../formats/spans/span-rules.ts';
+import { recordReaderOf } from './record-reader-of.ts';
 
 /** A format with what its files hold. */
 export interface FormatPlan {
@@ -44,7 +44,7 @@ export function planOf(given: TopicFormat): FormatPlan {
 }
 
 /**
- * Returns what is wrong with the files that a format names, each by itself.
+ * Returns the mistakes in the files that a format names, each file's separately.
  *
  * @param place of the format in the configuration.
  */

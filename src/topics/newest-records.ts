@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import type { ProbeFinding } from '../base/probe-finding.ts';
 import type { Config } from '../config/schema.ts';
-import { LogBounds } from '../kafka/log-bounds.ts';
+import { KafkaAdmin } from '../kafka/client/kafka-admin.ts';
 import { OffsetReader, type WantedRecords } from '../kafka/offset-reader.ts';
 import type { ReadHeaders } from '../source/record.ts';
 
@@ -35,13 +35,13 @@ export async function readNewest(
 ): Promise<ReadonlyMap<string, NewestRecords>> {
   const found = new Map<string, NewestRecords>();
   const done = new AbortController();
-  let bounds: LogBounds | undefined;
+  let admin: KafkaAdmin | undefined;
   let reader: OffsetReader | undefined;
   try {
-    bounds = await LogBounds.open(kafka);
+    admin = await KafkaAdmin.open(kafka, 'read records');
     const wanted: WantedRecords[] = [];
     for (const topic of topics) {
-      const partitions = await bounds.of(topic);
+      const partitions = await admin.rangesOfAll(topic);
       found.set(topic, { partitions: partitions.length, records: [] });
       const filled = partitions.filter(({ low, high }) => high > low);
       const each = Math.max(1, Math.floor(most / Math.max(1, filled.length)));
@@ -65,7 +65,7 @@ export async function readNewest(
     return found;
   } finally {
     done.abort();
-    await Promise.allSettled([bounds?.close(), reader?.close()]);
+    await Promise.allSettled([admin?.close(), reader?.close()]);
   }
 }
 

@@ -1,6 +1,6 @@
 import { invariant } from '../base/invariant.ts';
 import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
-import { MessageDecoder } from '../decode/message-decoder.ts';
+import { MessageDecoder } from '../decode/message/message-decoder.ts';
 import { compileMapping } from '../formats/mapping/compile-mapping.ts';
 import type { FoundFields } from '../formats/mapping/found-fields.ts';
 import { countedOnce, seenRequestsOf } from '../formats/mapping/seen-requests.ts';
@@ -9,10 +9,10 @@ import { OtlpJsonDecoder } from '../formats/otlp/otlp-json-decoder.ts';
 import { OtlpProtoDecoder } from '../formats/otlp/otlp-proto-decoder.ts';
 import { RecordDecoder } from '../formats/records/record-decoder.ts';
 import type { RecordReader } from '../formats/records/record-reader.ts';
-import { recordReaderOf } from '../formats/records/record-reader-of.ts';
 import type { SchemaSource } from '../formats/records/schema-source.ts';
 import { spanPresets } from '../formats/spans/presets/span-presets.ts';
 import type { FormatPlan } from './format-plan.ts';
+import { recordReaderOf } from './record-reader-of.ts';
 
 /**
  * Opens the decoder of a format.

@@ -22,7 +22,7 @@ export class Rejects {
   }
 }
 
-export function totalOf(rejects: readonly RejectsOfReason[]): number {
+function totalOf(rejects: readonly RejectsOfReason[]): number {
   return rejects.reduce((sum, { count }) => sum + count, 0);
 }
 

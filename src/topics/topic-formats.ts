@@ -1,12 +1,12 @@
 import type { Config } from '../config/schema.ts';
 import type { DecoderOptions, EventDecoder } from '../decode/event-decoder.ts';
-import { MessageDecoder } from '../decode/message-decoder.ts';
+import { MessageDecoder } from '../decode/message/message-decoder.ts';
 import type { FoundFields } from '../formats/mapping/found-fields.ts';
 import type { SchemaSource } from '../formats/records/schema-source.ts';
 import { type FormatPlan, planOf } from './format-plan.ts';
 import { openDecoder } from './open-decoder.ts';
 
-/** How the messages of each topic are decoded, by `kafka.topics` or by `source`. */
+/** Formats of the messages of each topic, by `kafka.topics` or by `source`. */
 export class TopicFormats {
   readonly #plans: ReadonlyMap<string, FormatPlan>;
   /** Of a source that has one format for all it reads. */

@@ -12,7 +12,7 @@ const modelIndex = dimensions.indexOf('model');
 /** Names that are listed. */
 const mostNames = 8;
 
-/** What a few messages of a topic are. */
+/** Summary of a few messages of a topic. */
 export interface SampleSummary {
   readonly events: number;
   readonly unmapped: number;

@@ -1,7 +1,6 @@
+import { daySeconds, hourSeconds } from '../base/time.ts';
 import type { TimeRange } from './time-range.ts';
 
-const daySeconds = 86_400;
-const hourSeconds = 3_600;
 const baselineDays = 7;
 
 /** Parts of a day that a baseline is read of, and over which days. */

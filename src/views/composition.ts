@@ -1,5 +1,6 @@
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { coarsePart } from '../sink/read-tails.ts';
+import { daySeconds, hourSeconds } from '../base/time.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { coarsePart } from '../sink/windows/read-tails.ts';
 import type { CompositionAnswer, SliceRow } from './answers/composition.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
@@ -14,8 +15,6 @@ export interface CompositionQuestion extends Question {
 /** Quantiles next to which slices are cut; over time the one that cuts off the slowest. */
 const cuts = { range: [0.5, 0.9, 0.95, 0.99, 0.999], step: [0.99] } as const;
 
-const hourSeconds = 3_600;
-const daySeconds = 86_400;
 const baselineDays = 7;
 
 interface Part {
@@ -38,7 +37,7 @@ interface Row {
 }
 
 /**
- * What requests of each slowness spent in each stage, and what they did in the same hours of the last seven days.
+ * Time that requests of each slowness spent in each stage, and in the same hours of the last seven days.
  *
  * @throws UnknownName
  */

@@ -1,4 +1,4 @@
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { bandFromMs } from '../sketch/band.ts';
 import type { DensityAnswer } from './answers/density.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';

@@ -1,5 +1,6 @@
 import { facets as allFacets, type Facet } from '../base/facets.ts';
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import { minuteSeconds } from '../base/time.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { facetParameters, facetValueOf, type StoredFacet } from '../sink/read-facets.ts';
 import type { FacetsAnswer } from './answers/facets.ts';
 import { answeredRange, type Question } from './question.ts';
@@ -12,8 +13,6 @@ export interface FacetsQuestion extends Question {
   readonly facet: Facet | undefined;
   readonly quantiles: readonly number[];
 }
-
-const minuteSeconds = 60;
 
 /**
  * Percentiles of a model's requests by host, by size and by whatever else is stored of them. Facets are

@@ -15,7 +15,7 @@ export interface Filters {
   readonly start: Start;
 }
 
-/** What every view of latencies is asked: which requests, when, and how complete the windows are. */
+/** The question of every view of latencies: which requests, when, and how complete the windows are. */
 export interface Question {
   readonly filters: Filters;
   readonly range: TimeRange;

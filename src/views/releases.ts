@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { windowSeconds } from '../sink/read-tails.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { windowSeconds } from '../sink/windows/read-tails.ts';
 import type { ReleasesAnswer } from './answers/releases.ts';
 import { answeredRange, isoTime, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';

@@ -1,6 +1,6 @@
 import { traceLink } from '../alert/message/links.ts';
 import { standardStages } from '../base/dimensions.ts';
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import type { RequestRow, RequestsAnswer } from './answers/requests.ts';
 import { answeredRange, parametersOf, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
@@ -15,7 +15,7 @@ export interface RequestsQuestion extends Question {
   readonly traceUrl: string | undefined;
 }
 
-/** Quantiles whose typical requests stand beside the slowest ones. */
+/** Quantiles whose typical requests are shown with the slowest ones. */
 const typicalLevels = [0.5, 0.99] as const;
 
 type Text = 'status' | 'version' | 'request_type' | 'region' | 'host' | 'trace_id' | 'request_id';
@@ -37,7 +37,8 @@ interface TypicalRow {
 }
 
 /**
- * The slowest requests of a range with their stages, by one stage or by their total, beside what median and p99 requests spend in them.
+ * The slowest requests of a range with their stages, by one stage or by their total, and the times of median
+ * and p99 requests in them.
  *
  * @throws UnknownName
  */
@@ -46,12 +47,15 @@ export async function requestsView(
   question: RequestsQuestion,
 ): Promise<RequestsAnswer> {
   const { limit, stage, traceUrl, range, bounds, filters } = question;
-  const { table, ...of } = parametersOf(question);
   const [slowest, typical] = await Promise.all([
-    viewRows<Row>(client, 'view_requests', { ...of, stage, limit }),
-    viewRows<TypicalRow>(client, 'view_typical_requests', { ...of, table, levels: typicalLevels }),
+    readSlowest(client, { filters, range, stage, limit }),
+    viewRows<TypicalRow>(client, 'view_typical_requests', {
+      ...parametersOf(question),
+      levels: typicalLevels,
+    }),
   ]);
-  const unknown = typical.rows.length === 0 ? await unknownNames(client, filters) : {};
+  const isEmpty = typical.rows.length === 0 || slowest.rows.length === 0;
+  const unknown = isEmpty ? await unknownNames(client, filters, stage) : {};
   const whole = { ...range, stepSeconds: range.toSeconds - range.fromSeconds };
   return {
     range: answeredRange(range, false),
@@ -66,6 +70,15 @@ export async function requestsView(
     sql: slowest.sql,
     ...unknown,
   };
+}
+
+/** The slowest requests that are kept, and then as many of those that failed. */
+export function readSlowest(
+  client: ClickHouseClient,
+  { stage, limit, ...of }: Pick<RequestsQuestion, 'filters' | 'range' | 'stage' | 'limit'>,
+) {
+  const { table: _, ...parameters } = parametersOf(of);
+  return viewRows<Row>(client, 'view_requests', { ...parameters, stage, limit });
 }
 
 function failedOf(rows: readonly Row[]): RequestsAnswer['failed'] {

@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { coarsePart } from '../sink/read-tails.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { coarsePart } from '../sink/windows/read-tails.ts';
 import type { TailRow, TailsAnswer } from './answers/tails.ts';
 import { baselineSlots, slotOf } from './baseline-slots.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
@@ -7,7 +7,7 @@ import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { rangeState, stateOf, windowsOf } from './window-states.ts';
 
-/** What a row of tails is of. */
+/** Groupings of the rows of tails. */
 export const tailsBy = ['time', 'stage', 'version', 'region', 'request_type', 'start'] as const;
 
 export interface TailsQuestion extends Question {

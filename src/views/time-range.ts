@@ -1,4 +1,5 @@
-import { type Resolution, resolutions, windowSeconds } from '../sink/read-tails.ts';
+import { daySeconds } from '../base/time.ts';
+import { type Resolution, resolutions, windowSeconds } from '../sink/windows/read-tails.ts';
 
 /** A range of event time in whole steps, and the table that it is read from. Seconds since the epoch. */
 export interface TimeRange {
@@ -9,8 +10,14 @@ export interface TimeRange {
   readonly resolution: Resolution;
 }
 
-/** How long windows of each length are kept, in milliseconds. */
+/** Time for which windows of each length are kept, in milliseconds. */
 export type Retention = Readonly<Record<Resolution, number>>;
+
+/** The same of the tables of a configuration. */
+export function retentionOf(kept: Readonly<Record<`latency_${Resolution}`, number>>): Retention {
+  const { latency_10s, latency_1m, latency_1h, latency_1d } = kept;
+  return { '10s': latency_10s, '1m': latency_1m, '1h': latency_1h, '1d': latency_1d };
+}
 
 export interface RangeWish {
   readonly fromMs: number;
@@ -21,7 +28,7 @@ export interface RangeWish {
   readonly wishedSteps: number;
   /** A multiple of 10; chosen where undefined. */
   readonly stepSeconds?: number | undefined;
-  /** Whether both ends move with the clock. @default false */
+  /** True if both ends move with the clock. @default false */
   readonly isRelative?: boolean | undefined;
 }
 
@@ -29,7 +36,6 @@ export interface RangeWish {
 export const mostSteps = 2_000;
 export const defaultSteps = 300;
 
-const daySeconds = 86_400;
 /** Steps that a reader can name; beyond a day whole days. */
 const plainSteps = [
   ...[10, 20, 30, 60, 120, 300, 600, 900, 1_800],

@@ -1,7 +1,7 @@
 import { cleanText } from '../alert/message/clean-text.ts';
 import { closestFirst } from '../series/closest-names.ts';
 import { type NamedThing, type UnknownOne, unknownText } from '../series/unknown-name.ts';
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { unknownIn } from '../sink/read-seen-values.ts';
 import type { Filters } from './question.ts';
 

@@ -1,7 +1,7 @@
-import { quoteSql } from '../detect/event/sql.ts';
-import type { ClickHouseClient } from '../sink/clickhouse.ts';
-import { repeatableSettings } from '../sink/query-settings.ts';
-import { readQuery, rowsOf } from '../sink/read-query.ts';
+import { quoteSql } from '../contract/sql.ts';
+import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { repeatableSettings } from '../sink/client/query-settings.ts';
+import { readQuery, rowsOf } from '../sink/client/read-query.ts';
 
 type Value = string | number | boolean | readonly string[] | readonly number[];
 export type ViewParameters = Readonly<Record<string, Value>>;
@@ -13,7 +13,7 @@ export type ViewParameters = Readonly<Record<string, Value>>;
  */
 export async function viewRows<Row>(
   client: ClickHouseClient,
-  name: `view_${string}`,
+  name: `view_${string}` | 'mutes',
   parameters: ViewParameters,
   { isRepeatable = false } = {},
 ): Promise<{ rows: Row[]; sql: string }> {

@@ -19,7 +19,7 @@ export function rangeState({ toSeconds }: TimeRange, bounds: WindowBounds): Wind
   return stateOf(toSeconds * 1000, bounds);
 }
 
-/** How many steps of a range are in each state. Steps are final first, then provisional, then open. */
+/** Number of steps of a range in each state. Steps are final first, then provisional, then open. */
 export function windowsOf(range: TimeRange, { completeMs, finalMs }: WindowBounds): Windows {
   const steps = stepsOf(range);
   const until = (ms: number) => {

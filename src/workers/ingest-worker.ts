@@ -8,7 +8,8 @@ import { collectThreadMetrics } from '../base/telemetry/process-metrics.ts';
 import { rememberSecrets } from '../config/secrets/remember-secrets.ts';
 import { startIngestThread } from '../ingest/start-ingest-thread.ts';
 import { openKafkaPublisher } from '../kafka/client/kafka-publisher.ts';
-import { openClickHouse } from '../sink/clickhouse.ts';
+import { loginsOf } from '../kafka/login/logins.ts';
+import { openClickHouse } from '../sink/client/clickhouse.ts';
 import {
   packFailure,
   type WorkerData,
@@ -33,6 +34,7 @@ try {
   collectThreadMetrics(metrics);
   const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
   const client = openClickHouse(config.clickhouse);
+  loginsOf(config.kafka).waitForFirst({ log });
   const publisher = await openKafkaPublisher(config.kafka);
   const running = await startIngestThread(config, {
     client,
@@ -44,7 +46,7 @@ try {
   });
   running.done.catch(fail);
   const reporting = setInterval(
-    () => post({ type: 'problems', problems: running.problems() }),
+    () => post({ type: 'problems', problems: running.problems(), notes: running.notes() }),
     REPORT_INTERVAL_MS,
   );
   const stop = async () => {

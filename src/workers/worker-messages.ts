@@ -14,7 +14,11 @@ export type WorkerRequest = { readonly ask: 'metrics'; readonly id: number } | {
 export type WorkerMessage =
   | { readonly type: 'reading' }
   /** Sent once a second: a worker without messages is stuck. */
-  | { readonly type: 'problems'; readonly problems: readonly string[] }
+  | {
+      readonly type: 'problems';
+      readonly problems: readonly string[];
+      readonly notes: readonly string[];
+    }
   | { readonly type: 'metrics'; readonly id: number; readonly metrics: MetricsSnapshot }
   | { readonly type: 'failed'; readonly failure: WorkerFailure }
   /** Everything it has read is stored. */

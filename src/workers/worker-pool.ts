@@ -54,6 +54,7 @@ export async function startWorkers(
   return {
     done: failed,
     problems: () => threads.flatMap((thread) => thread.problems()),
+    notes: () => threads.flatMap((thread) => thread.notes()),
     threadMetrics: () => Promise.all(threads.map((thread) => thread.metrics())),
     stop: async () => {
       await Promise.all(threads.map((thread) => thread.stop()));
@@ -71,6 +72,7 @@ class WorkerThread {
   readonly #pending = new Map<number, () => void>();
   #requests = 0;
   #problems: readonly string[] = [];
+  #notes: readonly string[] = [];
   #metrics: MetricsSnapshot = [];
   #lastMessageMs = systemClock.elapsedMs();
   #hasStopped = false;
@@ -110,6 +112,10 @@ class WorkerThread {
     return [`worker ${this.#number}: no message for ${Math.round(silentMs / 1000)} s`, ...problems];
   }
 
+  notes(): string[] {
+    return this.#notes.map((note) => `worker ${this.#number}: ${note}`);
+  }
+
   async metrics(): Promise<MetricsSnapshot> {
     const id = this.#requests++;
     const response = new Promise<void>((resolve) => this.#pending.set(id, resolve));
@@ -132,8 +138,10 @@ class WorkerThread {
 
   #receive(message: WorkerMessage): void {
     this.#lastMessageMs = systemClock.elapsedMs();
-    if (message.type === 'problems') this.#problems = message.problems;
-    else if (message.type === 'metrics') {
+    if (message.type === 'problems') {
+      this.#problems = message.problems;
+      this.#notes = message.notes;
+    } else if (message.type === 'metrics') {
       this.#metrics = message.metrics;
       this.#pending.get(message.id)?.();
     } else if (message.type === 'failed') this.#failure.reject(unpackFailure(message.failure));

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { cloudEvent } from '../../src/alert/cloud-event.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 
 describe('cloudEvent', () => {
   it.each(['opened', 'updated', 'resolved'] as const)(

@@ -1,12 +1,12 @@
 import type { AssembleSettings } from '../../src/assemble/assemble-settings.ts';
-import { outcomeOf, type TraceOutcome } from '../../src/assemble/event/trace-outcome.ts';
-import type { TraceRules } from '../../src/assemble/event/trace-rules.ts';
 import {
   keepingReader,
   type MessageReader,
   type SpanFormat,
   traceReader,
-} from '../../src/assemble/span-formats.ts';
+} from '../../src/assemble/event/span-formats.ts';
+import { outcomeOf, type TraceOutcome } from '../../src/assemble/event/trace-outcome.ts';
+import type { TraceRules } from '../../src/assemble/event/trace-rules.ts';
 import { freshStart, TraceAssembler } from '../../src/assemble/trace-assembler.ts';
 import type { EventDraft } from '../../src/formats/format-reader.ts';
 import { defaultFields } from '../../src/formats/spans/span-fields.ts';

@@ -1,7 +1,7 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
+import { traceReader } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
-import { traceReader } from '../../src/assemble/span-formats.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { assembleTopics } from '../../src/roles/assemble/assemble-topics.ts';

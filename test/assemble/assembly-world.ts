@@ -1,8 +1,8 @@
+import type { TraceReader } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
-import type { TraceReader } from '../../src/assemble/span-formats.ts';
 import type { Clock } from '../../src/base/clock.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import type { Random } from '../../src/generate/random.ts';
 import { Assembler, type AssemblyOutput } from '../../src/roles/assemble/assembler.ts';
 import { EventCheck } from '../../src/roles/assemble/event-check.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { EventCheck } from '../../src/roles/assemble/event-check.ts';
 import { EventMessages } from '../../src/roles/assemble/event-messages.ts';
 

@@ -1,6 +1,10 @@
 import { expect, test } from 'vitest';
+import {
+  keepingReader,
+  type SpanFormat,
+  traceReader,
+} from '../../src/assemble/event/span-formats.ts';
 import { childrenRules, tritonRules } from '../../src/assemble/event/trace-rules.ts';
-import { keepingReader, type SpanFormat, traceReader } from '../../src/assemble/span-formats.ts';
 import { hasParent } from '../../src/assemble/trace.ts';
 import { readOtlpProto } from '../../src/formats/spans/otlp-proto.ts';
 import { bytesField, fixed64Field, varintField } from '../formats/otlp/proto-writer.ts';

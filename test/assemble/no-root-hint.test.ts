@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
+import { type SpanFormat, traceReader } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
-import { type SpanFormat, traceReader } from '../../src/assemble/span-formats.ts';
 import { freshStart } from '../../src/assemble/trace-assembler.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { EventCheck } from '../../src/roles/assemble/event-check.ts';

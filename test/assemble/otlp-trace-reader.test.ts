@@ -1,10 +1,14 @@
 import { describe, expect, test } from 'vitest';
+import {
+  keepingReader,
+  type TraceReader,
+  traceReader,
+} from '../../src/assemble/event/span-formats.ts';
 import { childrenRules, type TraceRules } from '../../src/assemble/event/trace-rules.ts';
-import { keepingReader, type TraceReader, traceReader } from '../../src/assemble/span-formats.ts';
 import { hasParent, type TraceSpan } from '../../src/assemble/trace.ts';
 import { readOtlpProto } from '../../src/formats/spans/otlp-proto.ts';
 import { defaultFields } from '../../src/formats/spans/span-fields.ts';
-import { mulberry32 } from '../decode/mulberry32.ts';
+import { mulberry32 } from '../base/seeded-random.ts';
 import { RandomRequests } from '../formats/otlp/random-request.ts';
 import { FuzzMessages } from '../fuzz/fuzz-messages.ts';
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { MessageReader, SpanFormat } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules, tritonRules } from '../../src/assemble/event/trace-rules.ts';
-import type { MessageReader, SpanFormat } from '../../src/assemble/span-formats.ts';
 import type { EventDraft } from '../../src/formats/format-reader.ts';
 import { readJaegerUiJson } from '../../src/formats/spans/jaeger-ui-json.ts';
 import { fixtureBytes, fixtureText } from '../convert/conversion.ts';

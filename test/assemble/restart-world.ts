@@ -3,12 +3,14 @@ import {
   type Committed,
   decodeCommitted,
   encodeCommitted,
-  MAX_METADATA_BYTES,
   type Mark,
 } from '../../src/assemble/restart-point.ts';
 import type { TraceSpan } from '../../src/assemble/trace.ts';
 import { freshStart, TraceAssembler, type TraceSink } from '../../src/assemble/trace-assembler.ts';
 import type { Random } from '../../src/generate/random.ts';
+
+/** Bytes of metadata that Kafka takes (`offset.metadata.max.bytes`). */
+const MAX_METADATA_BYTES = 4096;
 
 export interface LogRecord {
   readonly offset: number;

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
+import type { SpanFormat } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
-import type { SpanFormat } from '../../src/assemble/span-formats.ts';
 import { assembleMessages } from './assemble-messages.ts';
 
 const LOW = 'abc0000000000001';

@@ -3,7 +3,7 @@ import { outcomeOf } from '../../src/assemble/event/trace-outcome.ts';
 import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
 import { stageNameOf } from '../../src/assemble/event/trace-stages.ts';
 import type { TraceSpan } from '../../src/assemble/trace.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { EventCheck } from '../../src/roles/assemble/event-check.ts';
 import { spanOf } from './restart-world.ts';
 

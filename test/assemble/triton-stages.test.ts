@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { tritonRequestOf } from '../../src/assemble/event/triton-stages.ts';
-import type { Span } from '../../src/formats/spans/span.ts';
+import type { Span } from '../../src/formats/span.ts';
 
 /** A span of Triton's, with times in milliseconds since the request began. */
 function span(

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { Backtest, differenceOf } from '../../src/backtest/backtest.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { runScenario } from '../scenarios/run-scenario.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Backtest } from '../../src/backtest/backtest.ts';
 import { MemoryWindows } from '../../src/backtest/memory-windows.ts';
+import { minuteMs } from '../../src/base/time.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import type { Fault } from '../../src/generate/fault.ts';
 import { generateTraffic } from '../../src/generate/traffic.ts';
 
-const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 2, 9);
 const config = configSchema.parse({ detect: { baseline: '40m' } });
 

@@ -1,7 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
 import { BurnCounts } from '../../src/baseline/burn-counts.ts';
-
-const minuteMs = 60_000;
 
 describe('BurnCounts', () => {
   it('sums the last steps of each span, gaps included, like a fresh count', () => {

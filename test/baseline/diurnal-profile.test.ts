@@ -1,11 +1,10 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs } from '../../src/base/time.ts';
 import { DiurnalProfile } from '../../src/baseline/diurnal-profile.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 const quantiles = [0.5, 0.9, 0.99, 0.999] as const;
 
 /** A daily wave: 1 at midnight, `most` at noon. */
@@ -47,18 +46,18 @@ describe('DiurnalProfile', () => {
     expect(profile.between(5 * hourMs, 5 * hourMs)).toBeUndefined();
   });
 
-  it('raises a faster baseline to what was usual at its hour, less some slack, and no other', () => {
+  it('raises a faster baseline to the daily one at its hour, less some slack, and no other', () => {
     // Three days at one level; the hour from three to four o'clock was never known.
     const hours = Array.from({ length: 72 }, (_, hour) => hour).filter((hour) => hour % 24 !== 4);
     const profile = learnt(() => 2, hours);
     const raisedAt = (hour: number, times: number) =>
-      profile.raisedToUsual(hour * hourMs, digestOf(2, times));
+      profile.raisedToDaily(hour * hourMs, digestOf(2, times));
     const raised = raisedAt(80.5, 0.5);
     for (const q of quantiles) expect(raised?.ratioAt(q)).toBeCloseTo(2 / 1.08, 2);
     expect(raised?.applyTo(digestOf(2, 0.5)).quantile(0.95)).toBeCloseTo(1900 / 1.08, -1);
     for (const times of [0.95, 1, 2]) expect(raisedAt(80.5, times)).toBeUndefined();
     expect(raisedAt(75.5, 0.5)).toBeUndefined();
-    // A level that has come on four days is usual.
+    // A level that has come on four days is the daily baseline.
     for (let hour = 72; hour < 168; hour++) profile.learn(hour * hourMs, digestOf(2, 0.5));
     expect(raisedAt(174.5, 0.5)).toBeUndefined();
   });

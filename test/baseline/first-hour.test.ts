@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
 import { FirstHour } from '../../src/baseline/first-hour.ts';
 import { Arena } from '../../src/memory/arena.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
-const minuteMs = 60_000;
 const startMs = 7 * 3_600_000 + 20_000;
 const windowMs = 10_000;
 

@@ -1,5 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../src/base/time.ts';
 import { RateBaseline } from '../../src/baseline/rate-baseline.ts';
 import { StateReader } from '../../src/snapshot/archive-reader.ts';
 import { StateWriter } from '../../src/snapshot/archive-writer.ts';
@@ -89,7 +90,6 @@ describe('RateBaseline', () => {
 
   it('is that of the last days, which fade, where a baseline holds fewer than 500 requests', () => {
     const baseline = new RateBaseline(3_600_000, windowMs);
-    const dayMs = 86_400_000;
     // One request in 300 s for a day, of which every tenth fails.
     for (let at = 0; at < 288; at++) baseline.learn(at * 300_000, 1, at % 10 === 0 ? 1 : 0);
     const known = baseline.reference();

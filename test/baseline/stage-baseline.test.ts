@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs, minuteMs } from '../../src/base/time.ts';
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import type { StageSummary } from '../../src/series/series-window.ts';
@@ -67,8 +68,6 @@ describe('StageBaseline', () => {
   });
 
   describe('while nothing is learnt', () => {
-    const hourMs = 3_600_000;
-    const minuteMs = 60_000;
     const hourlyPeriods = new BaselinePeriods(hourMs, minuteMs);
     /** 80 ms at midnight, 160 at noon. */
     const baselineAt = (ms: number) =>

@@ -2,6 +2,7 @@ import { parseArgs } from 'node:util';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { countOption } from '../../src/cli/flag-values.ts';
 import { parseDuration } from '../../src/config/duration.ts';
+import { type ClusterFault, clusterFaults } from './cluster/cluster-faults.ts';
 import { type FaultKind, faultKinds } from './fault-kinds.ts';
 import { type SilenceFault, silenceFaults } from './silence-faults.ts';
 
@@ -29,6 +30,12 @@ export type ChaosOptions =
       readonly atOnce: number;
     }
   | {
+      readonly kind: 'cluster';
+      readonly seed: string;
+      readonly faults: readonly ClusterFault[];
+      readonly eventsPerSecond: number;
+    }
+  | {
       readonly kind: 'pages';
       readonly seed: string;
       readonly anomalies: number;
@@ -43,7 +50,19 @@ export type ChaosOptions =
  * @throws {OperatorError} for unknown options and values
  */
 export function chaosOptions(argv: readonly string[]): ChaosOptions {
-  const { pages, kills, takeovers, for: given, ...others } = parsed(argv);
+  const { pages, kills, takeovers, for: given, cluster, ...others } = parsed(argv);
+  if (cluster === true) {
+    const { seed, faults, rate, ...rest } = others;
+    if (Object.values(rest).some((value) => value !== undefined)) {
+      throw usage('--cluster must stand with --faults, --rate and --seed alone');
+    }
+    return {
+      kind: 'cluster',
+      seed,
+      faults: faults === undefined ? clusterFaults : namesIn('--faults', faults, clusterFaults),
+      eventsPerSecond: countOption('--rate', rate ?? '700', 1, 100_000),
+    };
+  }
   const { seed, cycles, kinds, events, outage, rate, silence, ...ofSilence } = others;
   if (pages !== undefined) {
     const forMs = parseDuration(given ?? '8m');
@@ -115,6 +134,7 @@ function parsed(argv: readonly string[]) {
         faults: { type: 'string' },
         shorter: { type: 'string' },
         'at-once': { type: 'string' },
+        cluster: { type: 'boolean' },
         pages: { type: 'string' },
         for: { type: 'string' },
         kills: { type: 'string' },

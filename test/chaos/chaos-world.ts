@@ -1,9 +1,9 @@
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
-import { migrate } from '../../src/sink/migrate.ts';
+import { migrate } from '../../src/sink/migrate/migrate.ts';
 import { poll } from '../e2e/kit/poll.ts';
 import { ChaosServers } from './chaos-servers.ts';
 import { FaultyProxy } from './faulty-proxy.ts';

@@ -1,5 +1,5 @@
-import { resolutions } from '../../src/sink/read-tails.ts';
 import type { Verification } from '../../src/sink/verify.ts';
+import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { stageSums } from '../e2e/kit/stage-sums.ts';
 import { startChild } from '../e2e/kit/start-child.ts';
 import type { StageSums } from '../e2e/kit/truth.ts';
@@ -45,12 +45,14 @@ export async function compareWithTruth(
     compare(`end of partition ${partition}`, extent?.end, end);
     compare(`records of partition ${partition}`, extent?.records, end);
   }
-  return { differences, compared, verify: await verify(world) };
+  return { differences, compared, verify: await runVerify(world.env) };
 }
 
 /** The command, as operators run it. */
-async function verify(world: ChaosWorld): Promise<ChaosSummary['verify']> {
-  const child = startChild(['verify', '--json'], world.env);
+export async function runVerify(
+  env: Readonly<Record<string, string>>,
+): Promise<ChaosSummary['verify']> {
+  const child = startChild(['verify', '--json'], env);
   const exitCode = await child.exited;
   if (child.out() === '') {
     return { ok: false, problems: [`verify ended with ${exitCode}: ${child.err()}`] };

@@ -1,5 +1,5 @@
 import type { Config } from '../../src/config/schema.ts';
-import { type ClickHouseClient, openClickHouse } from '../../src/sink/clickhouse.ts';
+import { type ClickHouseClient, openClickHouse } from '../../src/sink/client/clickhouse.ts';
 
 /** A partition in the ledger. */
 export interface LedgerExtent {

@@ -5,6 +5,8 @@ import { OperatorError } from '../../src/base/operator-error.ts';
 import { models } from './calm-feed.ts';
 import { type ChaosOptions, chaosOptions } from './chaos-options.ts';
 import type { ChaosSummary } from './chaos-summary.ts';
+import { isRightOnCluster, renderCluster } from './cluster/render-cluster.ts';
+import { runCluster } from './cluster/run-cluster.ts';
 import { isRight as isDelivered, renderPages } from './pages/render-pages.ts';
 import { runPages } from './pages/run-pages.ts';
 import { renderOutage } from './render-outage.ts';
@@ -53,6 +55,11 @@ async function run(options: ChaosOptions) {
       eventsPerSecond: 5 * models,
     });
     return { isRight: isRight(summary), text: renderSilence(summary) };
+  }
+  if (options.kind === 'cluster') {
+    const { faults, eventsPerSecond } = options;
+    const summary = await runCluster({ ...common, faults, eventsPerSecond });
+    return { isRight: isRightOnCluster(summary), text: renderCluster(summary) };
   }
   if (options.kind === 'pages') {
     const { anomalies, forMs, kills, takeovers } = options;

@@ -1,6 +1,7 @@
 import { mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { hourMs, minuteMs } from '../../src/base/time.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { followTopic } from '../../src/kafka/follow-topic.ts';
 import { type Child, startChild } from '../e2e/kit/start-child.ts';
@@ -33,8 +34,6 @@ interface Fault {
 
 const partitions = 7;
 const ingesters = 3;
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 /** Hours of past: a day and more distinguish a stop from an evening. */
 const pastHours = { withStops: 26, withoutStops: 3 } as const;
 const slowForMs = 75_000;

@@ -6,7 +6,9 @@ import { cpSync, mkdirSync, symlinkSync } from 'node:fs';
 import { compile, given, headOf, ownDirectory, pathOf, run } from '../../scripts/recorded-run.js';
 
 const { isRecorded, options } = given();
-const kind = ['silence', 'outage', 'pages'].find((each) => options.includes(`--${each}`));
+const kind = ['silence', 'outage', 'pages', 'cluster'].find((each) =>
+  options.includes(`--${each}`),
+);
 const name = kind === undefined ? 'chaos' : `chaos-${kind}`;
 const parts = ['src', 'sql', 'test/chaos', 'test/e2e/kit'];
 const head = headOf(`${name} ${options.join(' ')}`, parts);

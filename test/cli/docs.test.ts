@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { renderCliReference } from '../../scripts/docs/render-cli-reference.ts';
 import { exitCodes } from '../../src/base/exit-codes.ts';
 import { type ErrorCode, errorCodes } from '../../src/base/operator-error.ts';
-import { commands } from '../../src/cli/commands.ts';
+import { commands } from '../../src/cli/program/commands.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { version } from '../../src/base/telemetry/version.ts';
-import { commands } from '../../src/cli/commands.ts';
-import { printError } from '../../src/cli/print-error.ts';
+import { commands } from '../../src/cli/program/commands.ts';
+import { printError } from '../../src/cli/text/print-error.ts';
 import { capturedIo, run } from './captured-io.ts';
 
 describe('main help', () => {

@@ -1,8 +1,8 @@
+import { minuteMs } from '../../src/base/time.ts';
 import type { ComparedMinute, VersionMinute } from '../../src/compare/compared-minute.ts';
 import { Random } from '../../src/generate/random.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
-const minuteMs = 60_000;
 export const startMs = Date.UTC(2026, 10, 1, 12);
 
 /** One version: its requests a minute, how slow they are, and which part of them fails. */

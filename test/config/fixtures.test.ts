@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { ConfigError } from '../../src/config/config-error.ts';
-import { type LoadedConfig, loadConfig } from '../../src/config/load-config.ts';
+import { type LoadedConfig, loadConfig } from '../../src/config/load/load-config.ts';
 
 const directory = new URL('../fixtures/config/', import.meta.url);
 const read = (name: string) => readFileSync(new URL(name, directory), 'utf8');

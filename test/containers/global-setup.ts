@@ -5,7 +5,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import type { TestProject } from 'vitest/node';
 import { OperatorError } from '../../src/base/operator-error.ts';
-import { startLocalStack } from '../../src/local/local-stack.ts';
+import { startLocalStack } from '../../src/local/stack/local-stack.ts';
 import { makeClassArchive, removeClassArchive } from './class-archive.ts';
 
 /** Endpoints of the Kafka and ClickHouse that every integration test of a run shares. */
@@ -112,6 +112,9 @@ async function startContainers(): Promise<StartedStack> {
       KAFKA_MESSAGE_MAX_BYTES: String(64 * 1024 * 1024),
       KAFKA_GROUP_MIN_SESSION_TIMEOUT_MS: '1000',
       KAFKA_GROUP_INITIAL_REBALANCE_DELAY_MS: '0',
+      KAFKA_LOG_RETENTION_CHECK_INTERVAL_MS: '1000',
+      KAFKA_LOG_INITIAL_TASK_DELAY_MS: '1000',
+      KAFKA_LOG_CLEANER_BACKOFF_MS: '1000',
     })
     .start();
   const clickhouseStarting = new GenericContainer('clickhouse/clickhouse-server:26.7')

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { epochMsOf } from '../../src/decode/epoch-ms-of.ts';
 import { scanEpochMs } from '../../src/decode/json/scan-epoch-ms.ts';
-import { mulberry32 } from './mulberry32.ts';
+import { mulberry32 } from '../base/seeded-random.ts';
 
 const scan = (text: string) => {
   const bytes = Buffer.from(text);

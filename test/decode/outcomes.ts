@@ -4,7 +4,7 @@ import { statuses } from '../../src/base/statuses.ts';
 import { type DecodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { Interner } from '../../src/decode/interner.ts';
-import { MessageDecoder } from '../../src/decode/message-decoder.ts';
+import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
 
 export const bounds = { maxDurationMs: 3_600_000, maxDimensionBytes: 256 };

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { coldRequests } from '../../src/detect/proportion/proportion.ts';
 import { Random } from '../../src/generate/random.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { Detector } from '../../src/detect/detector.ts';
 import type { SeriesWindow } from '../../src/series/series-window.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { detectOptions, runScenario } from '../scenarios/run-scenario.ts';
 import { scenarioSchema } from '../scenarios/scenario-schema.ts';
 import { scenarioStartMs, scenarioWindows } from '../scenarios/scenario-windows.ts';
-import { anomalyFixture } from './anomaly-fixture.ts';
 
-/** Each series by itself: incident.test.ts covers their grouping into pages. */
+/** Each series by itself: test/detect/incident/ covers their grouping into pages. */
 const options = detectOptions({ baseline: '10m', group_by: 'series' });
 const scenario = scenarioSchema.parse({
   title: '',

@@ -1,8 +1,9 @@
+import { hourMs } from '../../src/base/time.ts';
 import { TrafficProfile } from '../../src/baseline/traffic-profile.ts';
 import type { TrafficBlock } from '../../src/detect/detector.ts';
 import type { SeriesHour } from '../../src/detect/drift/drift-detectors.ts';
 import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
-import { SeededRandom } from '../scenarios/seeded-random.ts';
+import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 
 /** First and last window of a range. */
@@ -128,7 +129,7 @@ export function eventfulWindows(windowMs: number) {
   const startMs = Date.UTC(2026, 10, 1, 6);
   const windows: SeriesWindow[][] = Array.from({ length: always[1] + 1 }, () => []);
   stories.forEach((story, index) => {
-    const random = new SeededRandom(4_000 + index);
+    const random = new SeededRandom(4_000 + index, mulberry32);
     windows.forEach((present, window) => {
       if (!has(story.present, window)) return;
       const windowStartMs = startMs + window * windowMs;
@@ -144,7 +145,6 @@ export function eventfulWindows(windowMs: number) {
 
 /** Two models that were slower on the last day than a week before: one stays slower, the other recovers. */
 function hoursBefore(startMs: number): SeriesHour[] {
-  const hourMs = 3_600_000;
   return Array.from({ length: 8 * 24 }, (_, n) => n).flatMap((n) =>
     ['steady', 'failing'].map((model) => {
       // Makes all ratios distinct.
@@ -182,8 +182,8 @@ function failedOf({ failing = [], ...story }: Story, window: number, random: See
   const share = failing.findLast(({ windows }) => has([windows], window))?.share ?? 0.01;
   const failed = { errors: 0, timeouts: 0 };
   for (let request = 0; request < requestsOf(story, window); request++) {
-    if (random.next() >= share) continue;
-    failed[random.next() < 0.2 ? 'timeouts' : 'errors'] += 1;
+    if (random.unit() >= share) continue;
+    failed[random.unit() < 0.2 ? 'timeouts' : 'errors'] += 1;
   }
   return failed;
 }
@@ -204,7 +204,7 @@ function samplesOf(story: Story, window: number, random: SeededRandom): Map<stri
     const faults = story.slow.filter((slow) => slow.stage === stage && has([slow.windows], window));
     const values = totals.map((_, request) => {
       let ms = medianMs * Math.exp(0.3 * random.normal());
-      for (const { factor, share } of faults) if (random.next() < share) ms *= factor;
+      for (const { factor, share } of faults) if (random.unit() < share) ms *= factor;
       totals[request] = (totals[request] as number) + ms;
       return ms;
     });

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
 import { seriesKey } from '../../src/series/series-key.ts';
 import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
+import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
-import { SeededRandom } from '../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../scenarios/summarize-window.ts';
 import { loadState } from './load-state.ts';
 
@@ -24,7 +24,7 @@ interface Part {
 
 /** A detector fed with windows of series, `queue` and `forward` a request. */
 function story(seed: number) {
-  const random = new SeededRandom(seed);
+  const random = new SeededRandom(seed, mulberry32);
   const detector = new Detector(options);
   let at = 0;
   const windowOf = ({ of = {}, requests = 100, factor = 1 }: Part): SeriesWindow => {

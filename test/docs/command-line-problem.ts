@@ -1,4 +1,4 @@
-import { createProgram } from '../../src/cli/create-program.ts';
+import { createProgram } from '../../src/cli/program/create-program.ts';
 import { capturedIo } from '../cli/captured-io.ts';
 
 const answered = new Set(['commander.helpDisplayed', 'commander.help', 'commander.version']);

@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { parseDuration } from '../../src/config/duration.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { commandLineProblem } from './command-line-problem.ts';
 import { type ComposeService, composeFile } from './compose-file.ts';

@@ -1,4 +1,4 @@
-import { statementsOf } from '../../src/sink/migrate.ts';
+import { statementsOf } from '../../src/sink/migrate/migrate.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { documents } from './documents.ts';
 

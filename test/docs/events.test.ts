@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../src/config/schema.ts';
+import { anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { eventFields } from '../../src/decode/event-fields.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
-import { anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import { codeBlocks } from './code-blocks.ts';
 import { documents } from './documents.ts';
 

@@ -4,7 +4,7 @@ import { parse } from 'yaml';
 import { generatedFiles } from '../../scripts/docs/generated-files.ts';
 import { renderAlertMessages } from '../../scripts/docs/render-alert-messages.ts';
 import { isMapNode, propertiesOf } from '../../src/config/input-schema.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { listSettings } from '../../src/config/read/list-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { mappingSchema } from '../../src/formats/mapping/mapping-schema.ts';

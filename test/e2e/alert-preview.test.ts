@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { type DeliveryRow, DeliveryStore } from '../../src/sink/anomalies/delivery-store.ts';
 import { MuteStore } from '../../src/sink/anomalies/mute-store.ts';
 import { useStack } from '../containers/stack.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { useStack } from '../containers/stack.ts';
 import { uniqueName } from '../containers/unique-name.ts';

@@ -1,7 +1,7 @@
 import { expect, it } from 'vitest';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { useStack } from '../containers/stack.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { poll } from './kit/poll.ts';
 import { withRig } from './kit/with-rig.ts';
 

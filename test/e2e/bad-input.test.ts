@@ -2,6 +2,7 @@ import kafkajs from 'kafkajs';
 import snappy from 'snappy';
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
+import { dayMs, secondMs } from '../../src/base/time.ts';
 import { type RejectReason, rejectReasons } from '../../src/decode/reject-reasons.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import type { TopicMessage } from '../../src/kafka/follow-topic.ts';
@@ -16,8 +17,6 @@ const { CompressionTypes } = kafkajs;
 const codecRegistry: Record<number, () => object> = kafkajs.CompressionCodecs;
 
 const nowMs = Date.now();
-const secondMs = 1_000;
-const dayMs = 86_400_000;
 const hugeBytes = 50 * 1024 * 1024;
 
 /** A message, and the result of each of its events: the counted event, or the reason of its rejection. */

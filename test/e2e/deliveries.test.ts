@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
-import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { type DeliveryRow, DeliveryStore } from '../../src/sink/anomalies/delivery-store.ts';
 import { type Mute, MuteStore } from '../../src/sink/anomalies/mute-store.ts';
 import { useStack } from '../containers/stack.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
@@ -101,6 +101,53 @@ it('keeps mutes, and the last word on each', () =>
     expect((await store.endingAfter(nowMs))[1]).toEqual(mute);
     await store.put({ ...mute, untilMs: nowMs + 1 });
     expect((await store.endingAfter(nowMs + 1)).map(({ id }) => id)).toEqual(['m0']);
+  }));
+
+it('keeps who added a mute and who ended it, for the page and the command too', () =>
+  withRig({ stack, name: 'mute-history' }, async (rig) => {
+    const { client } = rig;
+    const store = new MuteStore(client);
+    const nowMs = Date.now();
+    const mute: Mute = {
+      ...{ id: 'm1', fromMs: nowMs - 60_000, untilMs: nowMs + 3_600_000, models: ['ranker'] },
+      ...{ kinds: [], dimensions: {}, why: 'load test', who: 'ann', onBehalfOf: 'the drill' },
+      ...{ addedMs: nowMs - 60_000, plannedUntilMs: nowMs + 3_600_000 },
+    };
+    await store.put(mute);
+    const end = { untilMs: nowMs, endedMs: nowMs, endedBy: 'bob' };
+    expect(await store.end('m1', 'bob', nowMs)).toEqual({ ...mute, ...end });
+    expect(await store.end('m1', 'eve', nowMs)).toBe(undefined);
+    // As earlier versions have written them.
+    await client.command({
+      query: `INSERT INTO mutes (id, from_time, until_time, models, why, who)
+              VALUES ('old', now() - 120, now() - 60, ['*'], 'before', 'cas')`,
+    });
+    expect(await store.endingAfter(nowMs - 3_600_000)).toMatchObject([
+      { id: 'old', who: 'cas' },
+      { ...mute, ...end },
+    ]);
+    expect(await store.endingAfter(nowMs)).toEqual([]);
+
+    const { url } = await rig.start(['serve']);
+    const response = await fetch(`${url}/v1/mute-history?from=-1h`);
+    const { rows } = (await response.json()) as { rows: object[] };
+    const iso = (ms: number) => new Date(ms).toISOString();
+    const unknown = { added_at: null, planned_until: null, ended_at: null, ended_by: null };
+    expect(rows).toMatchObject([
+      {
+        ...{ id: 'm1', state: 'over', models: ['ranker'], who: 'ann', on_behalf_of: 'the drill' },
+        ...{ from: iso(nowMs - 60_000), until: iso(nowMs), added_at: iso(nowMs - 60_000) },
+        ...{ planned_until: iso(nowMs + 3_600_000), ended_at: iso(nowMs), ended_by: 'bob' },
+      },
+      { id: 'old', state: 'over', who: 'cas', on_behalf_of: null, ...unknown },
+    ]);
+    const listed = await rig.cli(['mute', '--history']);
+    const lines = listed.out.trim().split('\n');
+    expect([listed.exitCode, lines.length, lines.at(-2)]).toEqual([
+      ...[0, lines.length],
+      expect.stringMatching(/^m1 +model ranker .* ann for the drill +bob/),
+    ]);
+    expect(lines.at(-1)).toMatch(/^old .* cas +ran out/);
   }));
 
 it('mutes what was never seen too, and says so; the words are the same in every answer', () =>

@@ -29,7 +29,7 @@ it.runIf(stack.kind === 'local')(
       await demo.logged('dashboard http://127.0.0.1:');
       await untilPrinted('Log of the pipeline');
       // The fault stays, and the incident is open.
-      expect(demo.out()).toMatch(/^open, \w+ {2}p\d+ of ranker /m);
+      expect(demo.out()).toMatch(/^open, \w+ {2}.*\bp\d+ of ranker /m);
       expect(demo.out()).not.toMatch(/^resolved .*ranker/m);
       await doctorPasses(demo.out());
       expect(demo.out()).not.toMatch(/^resolved .*ranker/m);
@@ -69,7 +69,7 @@ async function newcomersPath(home: string, incident: string): Promise<void> {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const title =
-    /^ranker p\d+ .* (?:[2-9]|\d{2,})(?:\.\d+)?x its baseline, blame features.*; (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? to (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? \(\d.*\)/;
+    /^ranker(?:, worst series:)? p\d+ .* (?:[2-9]|\d{2,})(?:\.\d+)?x its baseline, blame features.*; (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? to (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? \(\d.*\)/;
 
   // The link of the incident: what was slow, and when.
   await page.goto(incident);

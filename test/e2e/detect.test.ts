@@ -5,8 +5,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { webhookSignature } from '../../src/alert/webhook-signature.ts';
+import { minuteMs } from '../../src/base/time.ts';
+import type { Explanation } from '../../src/cli/text/render-explanation.ts';
 import type { Config } from '../../src/config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import {
   type PublishedEvent,
@@ -15,15 +17,12 @@ import {
 import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
 import type { TopicMessage } from '../../src/kafka/follow-topic.ts';
 import type { Pipeline } from '../../src/pipeline.ts';
-import type { Explanation } from '../../src/sink/anomalies/explanation.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
 const partitions = 2;
 
 /** In event time, from the start: a past to learn from, a slow stage, and the time after. */

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { minuteMs, secondMs } from '../../src/base/time.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { Random } from '../../src/generate/random.ts';
 import type { TopicMessage } from '../../src/kafka/follow-topic.ts';
 import { useStack } from '../containers/stack.ts';
@@ -9,8 +10,6 @@ import type { Child } from './kit/start-child.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
 /** In event time, from the start: the slow times; the snapshot, and the end of the leader. */
 const plot = {
   slow: [

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { resolutions } from '../../src/sink/read-tails.ts';
+import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { useStack } from '../containers/stack.ts';
 import { documentedQueries } from '../docs/documented-queries.ts';
 import { Rig } from './kit/rig.ts';

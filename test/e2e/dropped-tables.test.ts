@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { clickHouseError } from '../../src/sink/clickhouse.ts';
-import { objectsOfSchema } from '../../src/sink/migrate.ts';
+import { clickHouseError } from '../../src/sink/client/clickhouse.ts';
+import { objectsOfSchema } from '../../src/sink/migrate/migrate.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';

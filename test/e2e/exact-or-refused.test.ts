@@ -7,13 +7,14 @@ import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { startClickHouse } from '../../src/local/clickhouse/clickhouse-server.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
-import { openClickHouse } from '../../src/sink/clickhouse.ts';
+import { openClickHouse } from '../../src/sink/client/clickhouse.ts';
 import { findServer } from '../../src/sink/guard/one-server.ts';
-import { migrate, readMigrations } from '../../src/sink/migrate.ts';
+import { migrate, readMigrations } from '../../src/sink/migrate/migrate.ts';
 import { useStack } from '../containers/stack.ts';
 import { startBalancer } from './kit/balancer.ts';
 import { benchMessages } from './kit/bench-messages.ts';
 import { poll } from './kit/poll.ts';
+import { untilGone } from './kit/present-topics.ts';
 import { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
@@ -347,9 +348,7 @@ it('a topic that was deleted and recreated is another one: a group that stored t
     rig.atEnd(() => admin.disconnect());
     await admin.connect();
     await admin.deleteTopics({ topics: [rig.topic] });
-    await poll('the topic is gone', async () =>
-      (await admin.listTopics()).includes(rig.topic) ? undefined : true,
-    );
+    await untilGone(rig.config.kafka, rig.topic);
     await ensureTopics(rig.config.kafka, [{ topic: rig.topic }]);
     await rig.publish(messages.slice(50).map((value) => ({ value })));
     const kafka = { ...rig.config.kafka, group_id: `${rig.config.kafka.group_id}_next` };

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
+import type { Explanation } from '../../src/cli/text/render-explanation.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
-import type { Explanation } from '../../src/sink/anomalies/explanation.ts';
 import { useStack } from '../containers/stack.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const minuteMs = 60_000;
 const hosts = ['pod-1', 'pod-2', 'pod-3'];
 const faultMinutes = { from: 5, to: 7 };
 

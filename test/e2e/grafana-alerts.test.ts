@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { minuteMs } from '../../src/base/time.ts';
 import { useStack } from '../containers/stack.ts';
 import { grafanaQuery } from './kit/grafana-query.ts';
 import { Rig } from './kit/rig.ts';
@@ -33,8 +34,6 @@ const { apiVersion, groups } = parse(readFileSync(path, 'utf8')) as {
   groups: { name: string; folder: string; interval: string; rules: Rule[] }[];
 };
 const rules = groups.flatMap((group) => group.rules);
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
 
 let rig: Rig;
 beforeAll(async () => {

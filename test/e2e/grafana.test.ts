@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { type ClickHouseClient, createClient } from '@clickhouse/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
 import type { AnomalyRow } from '../../src/views/answers/anomalies.ts';
 import type { TailRow } from '../../src/views/answers/tails.ts';
 import { useStack } from '../containers/stack.ts';
@@ -10,7 +11,7 @@ import { databaseUsersOf } from './kit/database-users.ts';
 import { type GrafanaState, grafanaQuery } from './kit/grafana-query.ts';
 import { usePrivateClickHouse } from './kit/private-clickhouse.ts';
 import { Rig } from './kit/rig.ts';
-import { hostileModel, minuteMs } from './views/view-traffic.ts';
+import { hostileModel } from './views/view-traffic.ts';
 
 interface Target {
   readonly rawSql: string;

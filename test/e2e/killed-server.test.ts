@@ -5,6 +5,7 @@ import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { dayMs } from '../../src/base/time.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { ChunkFlush } from '../../src/ingest/chunk-flush.ts';
 import { DeadLetterBudget } from '../../src/ingest/letters/dead-letter-budget.ts';
@@ -16,8 +17,8 @@ import type { Chunk } from '../../src/sink/chunks/chunk.ts';
 import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { encodeChunk } from '../../src/sink/chunks/encode-chunk.ts';
-import { type ClickHouseClient, openClickHouse } from '../../src/sink/clickhouse.ts';
-import { migrate } from '../../src/sink/migrate.ts';
+import { type ClickHouseClient, openClickHouse } from '../../src/sink/client/clickhouse.ts';
+import { migrate } from '../../src/sink/migrate/migrate.ts';
 import { useStack } from '../containers/stack.ts';
 import { testIntent } from '../ingest/test-intent.ts';
 import { TestChunk } from '../window/test-chunk.ts';
@@ -35,7 +36,6 @@ const tables = [
   'exemplars',
   'flushes',
 ] as const;
-const dayMs = 86_400_000;
 /** Soon after midnight, and so recent that no table drops it. */
 const nowMs = Math.floor(Date.now() / dayMs) * dayMs + 30_000;
 
@@ -88,6 +88,8 @@ function chunkOf(startOffset: number, ...times: number[]): Chunk {
     unmapped: 0,
     weight: 0,
     lateMerged: 0,
+    removedEvents: 0,
+    removedOffsets: 0,
     rows,
   };
 }

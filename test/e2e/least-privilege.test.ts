@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import type { Config } from '../../src/config/schema.ts';
 import { endpoints } from '../../src/roles/serve/dashboard/endpoints.ts';
-import { errorCodeOf, openClickHouse } from '../../src/sink/clickhouse.ts';
-import { statementsOf } from '../../src/sink/migrate.ts';
+import { errorCodeOf, openClickHouse } from '../../src/sink/client/clickhouse.ts';
+import { statementsOf } from '../../src/sink/migrate/migrate.ts';
 import { useStack } from '../containers/stack.ts';
 import { askApi, type Parameters } from './dashboard/asked-api.ts';
 import { openId, seedDashboard } from './dashboard/kit/seeded-dashboard.ts';
@@ -269,6 +269,7 @@ describe('users of sql/users.sql', () => {
           '/v1/anomalies': { from: '-1h' },
           [`/v1/anomalies/${openId}`]: {},
           '/v1/pipeline': {},
+          '/v1/mute-history': {},
           '/v1/compare': { ...ranker, ...versions },
           '/v1/verdict': { model: 'ranker', version: 'v2', baseline: 'v1' },
           '/v1/autoscale': load,

@@ -1,5 +1,6 @@
 import { expect, it } from 'vitest';
-import { readQuery } from '../../src/sink/read-query.ts';
+import { dayMs } from '../../src/base/time.ts';
+import { readQuery } from '../../src/sink/client/read-query.ts';
 import { verify } from '../../src/sink/verify.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
@@ -11,13 +12,13 @@ const stack = useStack();
 
 const partitions = 64;
 const chunksPerPartition = 3_000;
-const dayMs = 86_400_000;
 
 /** What reads all of the ledger, and what it may read: a row a partition in each of the table's parts. */
 const summaries = [
   'progress',
   'ledger_totals',
   'ledger_problems',
+  'removed_records',
   'counted_twice',
   'group_begin',
 ] as const;

@@ -7,15 +7,17 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { Kafka, logLevel } from 'kafkajs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
+import { type Config, configSchema } from '../../src/config/schema.ts';
 import { queryClickHouse, startClickHouse } from '../../src/local/clickhouse/clickhouse-server.ts';
+import { processIdentity } from '../../src/local/process/process-identity.ts';
 import {
   type LocalStack,
   startLocalClickHouse,
   startLocalStack,
-} from '../../src/local/local-stack.ts';
-import { processIdentity } from '../../src/local/process/process-identity.ts';
+} from '../../src/local/stack/local-stack.ts';
 import { useStack } from '../containers/stack.ts';
 import { pollUntil } from '../local/poll-until.ts';
+import { presentTopics } from './kit/present-topics.ts';
 
 useStack(); // Skips these tests, with the reason, where the machine lacks Java, Maven or chdb.
 
@@ -75,6 +77,10 @@ async function stop(): Promise<void> {
   stack = undefined;
 }
 
+function configOf(brokers: string[]): Config['kafka'] {
+  return configSchema.parse({ kafka: { brokers } }).kafka;
+}
+
 function kafkaOf(brokers: string[]): Kafka {
   return new Kafka({ brokers, logLevel: logLevel.NOTHING });
 }
@@ -88,14 +94,6 @@ async function produce(brokers: string[], topic: string, value: Buffer | string)
   await producer.connect();
   await producer.send({ topic, messages: [{ value }] });
   await producer.disconnect();
-}
-
-async function topics(brokers: string[]): Promise<string[]> {
-  const admin = kafkaOf(brokers).admin();
-  await admin.connect();
-  const names = await admin.listTopics();
-  await admin.disconnect();
-  return names.filter((name) => !name.startsWith('__'));
 }
 
 async function endOffset(brokers: string[], topic: string): Promise<string | undefined> {
@@ -133,7 +131,9 @@ describe('tailmark up', () => {
     });
     const sql = "SELECT count() FROM system.databases WHERE name = 'tailmark'";
     expect(await queryClickHouse(portOf(clickhouse.url), sql)).toBe('1\n');
-    expect(await topics(kafka.brokers)).toEqual(['inference.timings.v1']);
+    expect(await presentTopics(configOf(kafka.brokers), ['inference.timings.v1'])).toEqual([
+      'inference.timings.v1',
+    ]);
     expect(isRunning(kafka.pid) && isRunning(clickhouse.pid)).toBe(true);
     await expect(startLocalStack({ dir })).rejects.toMatchObject({
       code: 'TAILMARK_LOCAL_IN_USE',
@@ -219,7 +219,7 @@ describe('the local stack', () => {
 
     writeFileSync(join(dir, 'mine.txt'), 'not of the local stack');
     const third = await start({ fresh: true });
-    expect(await topics(third.kafka.brokers)).toEqual([]);
+    expect(await presentTopics(configOf(third.kafka.brokers), ['large', 'kept'])).toEqual([]);
     const tables = "SELECT count() FROM system.tables WHERE database = 'tailmark'";
     expect(await queryClickHouse(portOf(third.clickhouse.url), tables)).toBe('0\n');
     expect(readdirSync(dir)).toContain('mine.txt');

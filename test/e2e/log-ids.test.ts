@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { clusterAdminOf } from '../../src/kafka/client/cluster-admin.ts';
+import { KafkaAdmin } from '../../src/kafka/client/kafka-admin.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
+import { findPartitions } from '../../src/kafka/client/partition-lookup.ts';
 import { KafkaClaim } from '../../src/kafka/kafka-claim.ts';
-import { findPartitions } from '../../src/kafka/partition-lookup.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
+import { untilGone } from './kit/present-topics.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
@@ -14,20 +15,25 @@ describe('a log', () => {
   it('has the ids of its cluster and its topic, and the ends of its leader epochs', () =>
     withRig({ stack, name: 'log-ids', partitions: 2 }, async (rig) => {
       await rig.publish([0, 1, 2].map((n) => ({ value: `${n}`, partition: 0 })));
-      const both = clusterAdminOf(createKafkaClient(rig.config.kafka));
-      await both.admin.connect();
+      const admin = new KafkaAdmin(createKafkaClient(rig.config.kafka));
+      await admin.client.connect();
       try {
-        const owner = { lost: () => {}, pause: () => {}, readAgain: () => {} };
+        const owner = {
+          send: async () => {},
+          lost: () => {},
+          pause: () => {},
+          readAgain: () => {},
+        };
         const claims = [0, 1].map((n) => new KafkaClaim(rig.topic, n, owner));
         // Asked again like the source does: a coordinator or leader may still be starting.
         const look = async () => {
           const found = await poll('the partitions are found', () =>
-            findPartitions(both, 'g', claims).catch(() => undefined),
+            findPartitions(admin, 'g', claims).catch(() => undefined),
           );
           return [...found.values()];
         };
         const [first, second] = await look();
-        const { clusterId } = await both.admin.describeCluster();
+        const { clusterId } = await admin.client.describeCluster();
         // As Kafka prints both: 16 bytes in base64url.
         expect(first?.logId).toMatch(/^[\w-]{22}\/[\w-]{22}$/);
         expect(first?.logId.split('/')[0]).toBe(clusterId);
@@ -39,16 +45,14 @@ describe('a log', () => {
         expect(await first?.endOfEpoch(99)).toBeUndefined();
         expect(await first?.endOfEpoch(-1)).toBeUndefined();
 
-        await both.admin.deleteTopics({ topics: [rig.topic] });
-        await poll('the topic is gone', async () =>
-          (await both.admin.listTopics()).includes(rig.topic) ? undefined : true,
-        );
+        await admin.client.deleteTopics({ topics: [rig.topic] });
+        await untilGone(rig.config.kafka, rig.topic);
         await ensureTopics(rig.config.kafka, [{ topic: rig.topic, partitions: 2 }]);
         const [again] = await look();
         expect(again?.logId.split('/')[0]).toBe(clusterId);
         expect(again?.logId).not.toBe(first?.logId);
       } finally {
-        await both.admin.disconnect();
+        await admin.close();
       }
     }));
 });

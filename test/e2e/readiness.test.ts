@@ -1,15 +1,15 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, it } from 'vitest';
+import { hourMs } from '../../src/base/time.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { type DeliveryRow, DeliveryStore } from '../../src/sink/anomalies/delivery-store.ts';
 import { useStack } from '../containers/stack.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { poll } from './kit/poll.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const hourMs = 3_600_000;
 
 it('stays ready with a dead receiver, and says since when and what it did not get', async () => {
   let status = 503;

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { createGunzip } from 'node:zlib';
 import { describe, expect, test } from 'vitest';
 import { readLines } from '../../src/generate/replay/read-lines.ts';
-import type { Resolution } from '../../src/sink/read-tails.ts';
+import type { Resolution } from '../../src/sink/windows/read-tails.ts';
 import { useStack } from '../containers/stack.ts';
 import type { Rig } from './kit/rig.ts';
 import { stageSums } from './kit/stage-sums.ts';

@@ -1,10 +1,10 @@
 import { expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
+import { firstMemberIdOf } from '../../src/contract/anomaly-identity.ts';
 import { Detector } from '../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../src/detect/event/anomaly-event.ts';
-import { firstMemberIdOf } from '../../src/detect/event/anomaly-identity.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { useStack } from '../containers/stack.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { detectOptions } from '../scenarios/run-scenario.ts';
 import { withRig } from './kit/with-rig.ts';
 

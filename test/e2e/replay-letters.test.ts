@@ -4,7 +4,7 @@ import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { TransactionalPublisher } from '../../src/kafka/client/transactional-publisher.ts';
 import { useStack } from '../containers/stack.ts';
-import { poll } from './kit/poll.ts';
+import { untilGone } from './kit/present-topics.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
@@ -206,9 +206,7 @@ describe('tailmark replay --dead-letters', () => {
       expect(await replay(rig, '--dry-run')).toEqual({ ...one, ...none, gone: 2 });
 
       await admin.deleteTopics({ topics: [topic] });
-      await poll('the topic is gone', async () =>
-        (await admin.listTopics()).includes(topic) ? undefined : true,
-      );
+      await untilGone(rig.config.kafka, topic);
       await ensureTopics(rig.config.kafka, [{ topic }]);
       await rig.publish([0, 1, 2].map(() => ({ value: event(Date.now()) })));
       expect(await replay(rig)).toEqual({ replayed: 0, by_reason: {}, ...none, other_log: 3 });

@@ -1,18 +1,18 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { HourlyTails, type HourTail } from '../../src/baseline/hourly-tails.ts';
+import { countsSql, driftSql, evidenceSql } from '../../src/contract/sql.ts';
 import type { SeriesHour } from '../../src/detect/drift/drift-detectors.ts';
-import { countsSql, driftSql, evidenceSql } from '../../src/detect/event/sql.ts';
 import { unversionedKey } from '../../src/series/series-key.ts';
 import type { Series } from '../../src/series/series-window.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
 import { explainAnomaly } from '../../src/sink/anomalies/explanation.ts';
-import { readMigrations } from '../../src/sink/migrate.ts';
-import { resolutions } from '../../src/sink/read-tails.ts';
+import { readMigrations } from '../../src/sink/migrate/migrate.ts';
 import { readHours } from '../../src/sink/windows/read-hours.ts';
+import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { useStack } from '../containers/stack.ts';
 import { uniqueName } from '../containers/unique-name.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { readWindows } from '../sink/windows/read-windows.ts';
 import type { Rig } from './kit/rig.ts';
 import { truthOf } from './kit/truth.ts';
@@ -216,7 +216,7 @@ describe('queries', () => {
         for await (const part of stream) answerBytes += (part as Buffer).length;
         // Queries for problems return nothing here, and no receiver is configured.
         const isSilent =
-          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|accepted_ids|deliveries|mutes|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries|view_distribution|view_receivers|view_models_detector_baseline)\.sql$/.test(
+          /_problems\.sql$|^(stored|detector|new)_|^(abandoned_chunks|counted_twice|live_leases|short_token_windows|accepted_ids|deliveries|mutes|removed_records|outbox_settled|outbox_receivers|receiver_outages|given_up_deliveries|view_distribution|view_receivers|view_models_detector_baseline)\.sql$/.test(
             file,
           );
         expect([file, answerBytes > 0]).toEqual([file, !isSilent]);

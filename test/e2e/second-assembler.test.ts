@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { ensureTopics } from '../../src/kafka/client/kafka-topics.ts';
 import { OtherAssemblers } from '../../src/roles/assemble/other-assemblers.ts';
 import { recordedMessages } from '../assemble/assemble-messages.ts';

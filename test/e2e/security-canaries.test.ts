@@ -2,7 +2,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { openKafkaPublisher } from '../../src/kafka/client/kafka-publisher.ts';
@@ -12,8 +12,8 @@ import {
   type ClickHouseServer,
   startClickHouse,
 } from '../../src/local/clickhouse/clickhouse-server.ts';
-import { openClickHouse } from '../../src/sink/clickhouse.ts';
-import { migrate } from '../../src/sink/migrate.ts';
+import { openClickHouse } from '../../src/sink/client/clickhouse.ts';
+import { migrate } from '../../src/sink/migrate/migrate.ts';
 import { run } from '../cli/captured-io.ts';
 import { useStack } from '../containers/stack.ts';
 import { startEchoingHttp } from './kit/echoing-http.ts';
@@ -98,8 +98,8 @@ async function printed(argv: readonly string[], env: Readonly<Record<string, str
   const isRun = argv[0] === 'run';
   if (isRun) {
     await poll(
-      'it runs or has ended',
-      () => (child.err().includes('running') || child.isOver() ? true : undefined),
+      'it runs, waits for its login or has ended',
+      () => (/running|not accept the login/.test(child.err()) || child.isOver() ? true : undefined),
       { deadlineMs: 90_000 },
     );
     child.signal('SIGTERM');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
-import { evidenceSql, quoteSql } from '../../src/detect/event/sql.ts';
+import { evidenceSql, quoteSql } from '../../src/contract/sql.ts';
 import type { Series } from '../../src/series/series-window.ts';
 import { useStack } from '../containers/stack.ts';
 import { withRig } from './kit/with-rig.ts';

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { hourMs } from '../../src/base/time.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import type { Pipeline } from '../../src/pipeline.ts';
 import { FaultyProxy } from '../chaos/faulty-proxy.ts';
@@ -10,7 +11,6 @@ import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
 const partitions = 3;
-const hourMs = 3_600_000;
 const deadlineMs = 60_000;
 const settings = {
   DETECT_PIPELINE_AFTER: '1s',

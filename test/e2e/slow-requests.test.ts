@@ -1,12 +1,11 @@
 import { expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
+import { minuteMs, secondMs } from '../../src/base/time.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { useStack } from '../containers/stack.ts';
 import { poll } from './kit/poll.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const secondMs = 1_000;
-const minuteMs = 60 * secondMs;
 /** The time to learn from. */
 const pastMs = 60 * minuteMs;
 const timesOutAfterMs = 30 * secondMs;

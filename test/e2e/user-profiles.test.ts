@@ -14,13 +14,13 @@ import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { chunkParts } from '../../src/sink/chunks/chunk-parts.ts';
 import { ClickHouseChunkStore } from '../../src/sink/chunks/chunk-store.ts';
 import { encodeChunk } from '../../src/sink/chunks/encode-chunk.ts';
-import { openClickHouse } from '../../src/sink/clickhouse.ts';
-import { addedSettings } from '../../src/sink/insert-settings.ts';
-import { migrate } from '../../src/sink/migrate.ts';
+import { openClickHouse } from '../../src/sink/client/clickhouse.ts';
+import { addedSettings } from '../../src/sink/client/insert-settings.ts';
+import { rowsOf } from '../../src/sink/client/read-query.ts';
+import { migrate } from '../../src/sink/migrate/migrate.ts';
 import { probeClickHouse } from '../../src/sink/probe-clickhouse.ts';
-import { rowsOf } from '../../src/sink/read-query.ts';
-import { readTails } from '../../src/sink/read-tails.ts';
 import { rowBinaryOf } from '../../src/sink/row-binary/row-binary-of.ts';
+import { readTails } from '../../src/sink/windows/read-tails.ts';
 import { TestChunk } from '../window/test-chunk.ts';
 
 /** Profiles as administrators set them, by user. */
@@ -267,6 +267,14 @@ function chunkOf(model: string): Chunk {
   const rows = encodeChunk(open.accumulator, { ...origin, nowMs }, new ChunkBlock());
   const times = { firstTimestampMs: nowMs, lastTimestampMs: nowMs, watermarkMs: nowMs };
   const counts = { records: 3, consumed: 3, aggregated: 3, rejected: 0, late: 0, overflow: 0 };
-  const more = { unmapped: 0, weight: 0, lateMerged: 0, leaderEpoch: 0, endOffset: 3 };
+  const more = {
+    unmapped: 0,
+    weight: 0,
+    lateMerged: 0,
+    removedEvents: 0,
+    removedOffsets: 0,
+    leaderEpoch: 0,
+    endOffset: 3,
+  };
   return { ...origin, ...times, ...counts, ...more, rows };
 }

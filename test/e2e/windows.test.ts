@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { hourMs } from '../../src/base/time.ts';
 import { readWindowStates, type WindowStates } from '../../src/sink/windows/read-window-states.ts';
 import { completeUntil, readProgress } from '../../src/sink/windows/window-progress.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
@@ -9,7 +10,6 @@ import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
 const stack = useStack();
-const hourMs = 3_600_000;
 const windowMs = 10_000;
 /** A whole window, some minutes ago. */
 const baseMs = Math.floor(Date.now() / windowMs) * windowMs - 600_000;
@@ -150,7 +150,11 @@ it('windows are open, provisional, then final; late merges are counted; an idle 
     expect(last.windows).toMatchObject({ final: 1, late_merged: 2 });
     expect(last.tails.reduce((most, row) => Math.max(most, row.requests), 0)).toBe(8);
     const { out } = await rig.cli(['tails', '--since', new Date(baseMs).toISOString()]);
-    expect(out).toMatch(/^windows of 10s: 1 final, \d provisional, \d open; 2 events came late$/m);
+    expect(out).toMatch(/^windows of 10s: 1 final, \d provisional, \d open; 2 late merges$/m);
+    // The same word and number where all is counted; what is late there is a dead letter.
+    const verified = (await rig.cli(['verify'])).out;
+    expect(verified).toMatch(/^ +2 late merges: they count/m);
+    expect(verified).toContain(' + 0 late + ');
   });
 });
 

@@ -13,7 +13,7 @@ export const windowMs = 10_000;
 const windowsPerMinute = 60_000 / windowMs;
 export const windowsPerDay = 86_400_000 / windowMs;
 
-/** Varying parameters of a family; the rest is as `usual`. */
+/** Varying parameters of a family; the rest is as `baseline`. */
 interface Latent {
   readonly ratePerSecond: number;
   /** Part of requests whose features are four times as slow. */

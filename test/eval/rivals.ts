@@ -1,13 +1,11 @@
 import { totalStage } from '../../src/base/dimensions.ts';
+import { dayMs, hourMs, minuteMs } from '../../src/base/time.ts';
 import { BaselinePeriods } from '../../src/baseline/baseline-periods.ts';
 import { StageBaseline } from '../../src/baseline/stage-baseline.ts';
 import { logExceedanceTail } from '../../src/detect/stats/exceedance-tail.ts';
 import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 /** Pages within this time are one page. */
 const joinedMs = 10 * minuteMs;
 const leastRequests = 20;

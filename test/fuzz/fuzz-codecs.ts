@@ -4,7 +4,7 @@ import { compressFrameSync } from 'lz4-napi';
 import snappy from 'snappy';
 import { OperatorError } from '../../src/base/operator-error.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
+import { chunkSettingsOf } from '../../src/ingest/chunk/chunk-settings.ts';
 import { decodeMetadata, encodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { inflateRecords } from '../../src/kafka/compression/compression.ts';
 import { InflateError } from '../../src/kafka/compression/inflate-error.ts';
@@ -30,6 +30,7 @@ const numbers = {
 const counts = {
   ...numbers,
   ...{ aggregated: 5, rejected: 0, late: 0, overflow: 0, unmapped: 0, weight: 5, lateMerged: 0 },
+  ...{ removedEvents: 0, removedOffsets: 0 },
   rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
 };
 

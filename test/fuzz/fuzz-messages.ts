@@ -1,4 +1,4 @@
-import { mulberry32 } from '../decode/mulberry32.ts';
+import { mulberry32 } from '../base/seeded-random.ts';
 import { randomEvent } from '../decode/random-event.ts';
 
 /** Texts that parsers have stumbled over. */

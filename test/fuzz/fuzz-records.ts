@@ -1,4 +1,4 @@
-import { recordReaderOf } from '../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../src/topics/record-reader-of.ts';
 import {
   documentedMapping,
   fixture,

@@ -1,12 +1,12 @@
 import { deepStrictEqual } from 'node:assert';
 import { gunzipSync } from 'node:zlib';
-import { childrenRules, tritonRules } from '../../src/assemble/event/trace-rules.ts';
 import {
   keepingReader,
   type SpanFormat,
   type TraceReader,
   traceReader,
-} from '../../src/assemble/span-formats.ts';
+} from '../../src/assemble/event/span-formats.ts';
+import { childrenRules, tritonRules } from '../../src/assemble/event/trace-rules.ts';
 import { hasParent, type TraceSpan } from '../../src/assemble/trace.ts';
 import { readOtlpProto } from '../../src/formats/spans/otlp-proto.ts';
 import { fixture } from '../formats/records/decode-records.ts';

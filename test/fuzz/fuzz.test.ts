@@ -14,6 +14,7 @@ describe('fuzzed bytes', () => {
     ['otlp', 3],
     ['spans', 2],
     ['records', 2],
+    ['secrets', 1],
   ])(`of %s crash nothing either, in %s rounds of ${roundMessages}`, async (subject, count) => {
     for (let round = 0; round < count; round++) {
       expect(await fuzzRound(1, round, subject), `round ${round}`).toBeGreaterThanOrEqual(0);

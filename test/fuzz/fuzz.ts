@@ -32,6 +32,7 @@ const allGiants: Readonly<Record<string, Readonly<Record<string, Giant>>>> = {
   otlp: otlpGiants,
   spans: spanGiants,
   records: recordGiants,
+  secrets: {},
 };
 const subject = argument('of') ?? 'timing';
 const giant = argument('giant');

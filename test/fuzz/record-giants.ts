@@ -1,4 +1,4 @@
-import { recordReaderOf } from '../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../src/topics/record-reader-of.ts';
 import { fixture, mappingOf, recordDecoder, schemasOf } from '../formats/records/decode-records.ts';
 import type { Giant } from './giants.ts';
 import { decoding, repeatedText } from './otlp-giants.ts';

@@ -1,6 +1,7 @@
-// npm run fuzz -- [--of timing|otlp|spans|records] [--messages N] [--minutes M] [--seed S] [--round R]
-// [--record]: builds and runs test/fuzz/fuzz.ts, up to so many messages or minutes.
-// `otlp` is spans as events, `spans` those of the assembler, `records` Avro, Protobuf and JSON.
+// npm run fuzz -- [--of timing|otlp|spans|records|secrets] [--messages N] [--minutes M] [--seed S]
+// [--round R] [--record]: builds and runs test/fuzz/fuzz.ts, up to so many messages or minutes.
+// `otlp` is spans as events, `spans` those of the assembler, `records` Avro, Protobuf and JSON,
+// `secrets` answers of servers that quote one.
 // The same seed gives the same messages; --round replays one round of 2,000, as a failure prints it.
 // --record keeps what it prints, with machine and commit, in bench/results/fuzz.txt or fuzz-otlp.txt.
 

@@ -1,5 +1,5 @@
+import { type SpanFormat, traceReader } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
-import { type SpanFormat, traceReader } from '../../src/assemble/span-formats.ts';
 import { bytesField, varintField } from '../formats/otlp/proto-writer.ts';
 import type { Giant } from './giants.ts';
 import { filled, repeatedText } from './otlp-giants.ts';

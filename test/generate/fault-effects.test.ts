@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import { releasedVersion } from '../../src/generate/fault.ts';
 import { parseFault } from '../../src/generate/parse-fault.ts';
@@ -6,14 +7,13 @@ import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
 import { generateTraffic, type TrafficOptions } from '../../src/generate/traffic.ts';
 
 const START_MS = Date.UTC(2026, 10, 2, 9);
-const MINUTE_MS = 60_000;
 
 function traffic(options: Partial<TrafficOptions>, ...faults: string[]): TimingEventJson[] {
   return [
     ...generateTraffic({
       seed: 11,
       startMs: START_MS,
-      durationMs: 5 * MINUTE_MS,
+      durationMs: 5 * minuteMs,
       ratePerSecond: 200,
       faults: faults.map((fault) => parseFault(fault, defaultFleet)),
       ...options,
@@ -23,8 +23,8 @@ function traffic(options: Partial<TrafficOptions>, ...faults: string[]): TimingE
 
 const healthy = traffic({});
 
-const FROM_MS = MINUTE_MS;
-const TO_MS = 3 * MINUTE_MS;
+const FROM_MS = minuteMs;
+const TO_MS = 3 * minuteMs;
 const WINDOW = 'from=1m,for=2m';
 const inWindow = ({ ts }: TimingEventJson) => ts >= START_MS + FROM_MS && ts < START_MS + TO_MS;
 const isWarm = (event: TimingEventJson) => !event.cold_start && event.status !== 'timeout';
@@ -134,7 +134,7 @@ describe('faults in traffic', () => {
   it('a ramp grows the factor evenly', () => {
     const faulty = traffic({}, 'slow_stage,stage=egress,factor=3,ramp=4m');
     const factorAt = (minute: number) => {
-      const n = faulty.findIndex(({ ts }) => ts >= START_MS + minute * MINUTE_MS);
+      const n = faulty.findIndex(({ ts }) => ts >= START_MS + minute * minuteMs);
       const before = healthy[n] as TimingEventJson;
       return (faulty[n]?.stages_ms.egress as number) / (before.stages_ms.egress as number);
     };
@@ -153,7 +153,7 @@ describe('faults in traffic', () => {
       Math.max(...healthy.filter(ranker).map(({ queue_depth }) => queue_depth)),
     );
     const last = (events: readonly TimingEventJson[]) =>
-      events.filter((event) => ranker(event) && event.ts >= START_MS + 4 * MINUTE_MS);
+      events.filter((event) => ranker(event) && event.ts >= START_MS + 4 * minuteMs);
     expect(last(faulty).map(({ stages_ms }) => stages_ms.queue)).toEqual(
       last(healthy).map(({ stages_ms }) => stages_ms.queue),
     );
@@ -246,7 +246,7 @@ describe('faults in traffic', () => {
     const silence = traffic({}, `traffic,model=embedder,factor=0,${WINDOW}`);
     expect(count(silence, 'embedder')).toBe(0);
     const later = (events: readonly TimingEventJson[]) =>
-      events.filter(({ ts }) => ts >= START_MS + 4 * MINUTE_MS).map(({ trace_id }) => trace_id);
+      events.filter(({ ts }) => ts >= START_MS + 4 * minuteMs).map(({ trace_id }) => trace_id);
     expect(later(silence)).toEqual(later(healthy));
   });
 

@@ -1,19 +1,19 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import type { TimingEventJson } from '../../src/generate/timing-event-json.ts';
 import { generateTraffic, type TrafficOptions } from '../../src/generate/traffic.ts';
 
 const START_MS = Date.UTC(2026, 10, 2, 9);
-const MINUTE_MS = 60_000;
 
 function traffic(options: Partial<TrafficOptions> = {}): TimingEventJson[] {
   return [
     ...generateTraffic({
       seed: 1,
       startMs: START_MS,
-      durationMs: MINUTE_MS,
+      durationMs: minuteMs,
       ratePerSecond: 200,
       ...options,
     }),
@@ -40,7 +40,7 @@ function correlation(xs: readonly number[], ys: readonly number[]): number {
 }
 
 // One long run that the statistics share: some 120,000 events.
-const long = traffic({ durationMs: 10 * MINUTE_MS });
+const long = traffic({ durationMs: 10 * minuteMs });
 
 describe('generateTraffic', () => {
   it('gives the same bytes for the same seed, other bytes for another', () => {
@@ -78,7 +78,7 @@ describe('generateTraffic', () => {
     }
     expect(long.length).toBeGreaterThan(90_000);
     expect(wrong).toEqual([]);
-    expect(beforeMs).toBeLessThan(START_MS + 10 * MINUTE_MS);
+    expect(beforeMs).toBeLessThan(START_MS + 10 * minuteMs);
   });
 
   it('names every request differently', () => {
@@ -88,7 +88,7 @@ describe('generateTraffic', () => {
   });
 
   it('comes at the rate that it is asked for, in bursts', () => {
-    const flat = traffic({ durationMs: 10 * MINUTE_MS, dailySwing: 0 });
+    const flat = traffic({ durationMs: 10 * minuteMs, dailySwing: 0 });
     expect(Math.abs(flat.length / (600 * 200) - 1)).toBeLessThan(0.2);
     const perSecond = new Float64Array(600);
     for (const { ts } of flat) {
@@ -212,9 +212,9 @@ describe('generateTraffic', () => {
   it('does not make requests wait for minutes where nothing is wrong, however they burst', () => {
     const models = defaultFleet.filter(({ name }) => name === 'llm');
     const minutes = new Map<string, number[]>();
-    const day = { seed: 2, durationMs: 26 * 60 * MINUTE_MS, ratePerSecond: 1.2, models };
+    const day = { seed: 2, durationMs: 26 * 60 * minuteMs, ratePerSecond: 1.2, models };
     for (const { region, ts, stages_ms } of traffic(day)) {
-      const minute = `${region} ${Math.floor(ts / MINUTE_MS)}`;
+      const minute = `${region} ${Math.floor(ts / minuteMs)}`;
       const waits = minutes.get(minute);
       if (waits === undefined) minutes.set(minute, [stages_ms.queue as number]);
       else waits.push(stages_ms.queue as number);

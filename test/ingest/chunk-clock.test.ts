@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../src/base/time.ts';
 import { FakeBench, recordAt } from './fake-bench.ts';
 import { FakeBroker } from './fake-broker.ts';
 import { logNowMs } from './fake-log.ts';
 
 describe('the clock of a chunk', () => {
-  const hourMs = 3_600_000;
   const handle = async (bench: FakeBench, offset: number, hold: readonly string[] = []) => {
     const batch = bench.broker.batch(offset, 1);
     if (batch === undefined) throw new Error('no batch');

@@ -22,6 +22,8 @@ const counts = fc.record({
   unmapped: count,
   weight: count,
   lateMerged: count,
+  removedEvents: count,
+  removedOffsets: count,
   rows: fc.record({
     rowCount: count,
     samples: count,
@@ -62,7 +64,7 @@ describe('commit metadata', () => {
       fc.property(note, (given) => {
         const text = encodeMetadata(given);
         expect(decodeMetadata(text)).toEqual(given);
-        expect(text.length).toBeLessThan(2_600);
+        expect(text.length).toBeLessThan(2_900);
       }),
       { seed: 6, numRuns: 300 },
     );
@@ -79,7 +81,7 @@ describe('commit metadata', () => {
         '"maxFutureMs":300000,"graceMs":2000,"maxCells":50000,"maxMessageBytes":16777216,' +
         '"maxDurationMs":3600000,"maxDimensionBytes":256},"counts":{"firstTimestampMs":1,' +
         '"lastTimestampMs":2,"watermarkMs":77,"leaderEpoch":3,"records":10,"consumed":10,"aggregated":10,' +
-        '"rejected":0,"late":0,"overflow":0,"unmapped":0,"weight":0,"lateMerged":0,"rows":{"rowCount":1,"samples":1,' +
+        '"rejected":0,"late":0,"overflow":0,"unmapped":0,"weight":0,"lateMerged":0,"removedEvents":0,"removedOffsets":0,"rows":{"rowCount":1,"samples":1,' +
         '"windowMinMs":0,"windowMaxMs":0}}}}',
     );
     expect(encodeMetadata({ logId: '', leaderEpoch: -1, watermarkMs: undefined })).toBe(

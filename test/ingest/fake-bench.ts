@@ -32,6 +32,7 @@ export class FakeBench {
     config: Config = testConfig(),
     world?: { readonly sleep: () => Promise<void> },
     more: Partial<PartitionContext> = {},
+    position: Partial<StartPosition> = {},
   ) {
     this.broker = broker;
     this.claim = new FakeClaim(broker, this.world, 0, broker.join());
@@ -39,7 +40,8 @@ export class FakeBench {
     const note = (_: object, message: string) => this.lines.push(message);
     const context = contextOf(this, config, 0, (error) => this.failures.push(error));
     const { clock } = context;
-    this.ingest = new PartitionIngest(this.claim, startAtCommit(broker), {
+    const start = { ...startAtCommit(broker), ...position };
+    this.ingest = new PartitionIngest(this.claim, start, {
       ...context,
       ...more,
       metrics: this.metrics,
@@ -70,6 +72,13 @@ export class FakeBench {
     return this.ingest.onBatch(batch, this.claim.keepAlive);
   }
 
+  /** The metric of what was removed, by how well it is known. */
+  async removed(): Promise<Record<string, number>> {
+    const { values } = await this.metrics.eventsRemoved.get();
+    const of = (count: string) => values.find(({ labels }) => labels.count === count)?.value ?? 0;
+    return { exact: of('exact'), at_most: of('at_most') };
+  }
+
   /** Ranges of the ledger. */
   get ranges(): [number, number][] {
     return this.store.ledger.map((row) => [row.start_offset, row.end_offset]);
@@ -85,11 +94,13 @@ function startAtCommit({ committed, found }: FakeBroker): StartPosition {
     logId: 'c/t',
     leaderEpoch: -1,
     truncatedAt: undefined,
+    lost: undefined,
     startOffset,
     readOffset: startOffset,
     watermarkMs: note?.watermarkMs,
     intent: note?.intent,
     lostOffsets: 0,
+    removedFrom: startOffset,
     mustCommit: false,
   };
 }

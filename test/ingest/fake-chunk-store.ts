@@ -146,6 +146,8 @@ export class FakeChunkStore {
       overflow: chunk.overflow,
       unmapped: chunk.unmapped,
       samples: chunk.rows.samples,
+      removed_events: chunk.removedEvents,
+      removed_offsets: chunk.removedOffsets,
     });
   }
 }

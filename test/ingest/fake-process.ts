@@ -130,6 +130,7 @@ export class FakeProcess {
           groupId: 'g',
           startFrom: 'earliest',
           store,
+          nowMs: this.#context.clock.nowMs(),
         });
       } catch (error) {
         if (!(error instanceof MadeFailure)) throw error;

@@ -1,8 +1,8 @@
 import { beforeEach, describe, expect, it } from 'vitest';
 import { createMetrics, type Metrics } from '../../src/base/telemetry/metrics.ts';
+import { minuteMs } from '../../src/base/time.ts';
 import { LateShare } from '../../src/ingest/late-share.ts';
 
-const minuteMs = 60_000;
 const startMs = 1_790_000_000_000;
 
 let lines: [string, object][];

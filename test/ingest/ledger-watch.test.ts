@@ -3,11 +3,11 @@ import { describe, expect, it } from 'vitest';
 import type { Clock } from '../../src/base/clock.ts';
 import type { Logger } from '../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { hourMs } from '../../src/base/time.ts';
 import { LedgerWatch } from '../../src/ingest/ledger-watch.ts';
 
 const startMs = 1_790_000_000_000;
 const intervalMs = 30_000;
-const hourMs = 3_600_000;
 
 type Row = Readonly<Record<string, string | number>>;
 

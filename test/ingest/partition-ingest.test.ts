@@ -161,9 +161,15 @@ describe('an inherited intent', () => {
     void bench.batch(0);
     await bench.respondToAll();
     expect(bench.store.tables[0]?.blocks.has('g/t/0/c/t/0-6@3')).toBe(true);
-    expect(bench.lines).toContain(
-      'a chunk that a predecessor began had records that are gone by now',
-    );
+    // The intent had counted ten events; three are left.
+    expect(bench.store.ledger).toMatchObject([
+      { start_offset: 0, end_offset: 6, consumed: 3, removed_events: 7, removed_offsets: 0 },
+    ]);
+    expect(bench.lines.filter((line) => line.includes('removed from Kafka'))).toEqual([
+      '7 events were removed from Kafka before they were read; keep records for longer than the longest outage: ' +
+        'retention.ms, retention.bytes and cleanup.policy=delete of the topic',
+    ]);
+    expect(await bench.removed()).toEqual({ exact: 7, at_most: 0 });
   });
 
   it('that is on the ledger is not inserted again, even when its token is forgotten', async () => {
@@ -205,10 +211,17 @@ describe('an inherited intent', () => {
       [2, 6],
       [6, (offsets.at(-1) ?? 0) + 1],
     ]);
-    expect(bench.store.ledger[0]).toMatchObject({ records: 0, consumed: 0 });
-    expect(bench.lines).toContain(
-      'a chunk that a predecessor began had records that are gone by now',
-    );
+    expect(bench.store.ledger[0]).toMatchObject({ records: 0, consumed: 0, removed_events: 10 });
+    expect(bench.store.ledger[1]).toMatchObject({ removed_events: 0, removed_offsets: 0 });
+  });
+
+  it('of an own predecessor that lacked records already sums up what is gone since the first intent', async () => {
+    const first = testIntent(6, logNowMs, { records: 4, consumed: 4, removedEvents: 6 });
+    const note = encodeMetadata({ ...here, watermarkMs: undefined, intent: first });
+    const bench = new FakeBench(committed(logOf([3, 5]), 0, note));
+    void bench.batch(0);
+    await bench.respondToAll();
+    expect(bench.store.ledger).toMatchObject([{ consumed: 2, removed_events: 8 }]);
   });
 
   it('that is not read to its end is left, with its intent, to the next process', async () => {

@@ -46,6 +46,7 @@ function positionOf(given: Found): Promise<StartPosition> {
         ledgerEnds: async () => [...(given.ledger ?? [])],
         groupBeginMs: async () => given.groupBeginMs,
       },
+      nowMs: 3_600_000,
     },
   );
 }
@@ -84,6 +85,7 @@ describe('a partition with a commit', () => {
       intent: testIntent(9, 7),
       truncatedAt: undefined,
       lostOffsets: 0,
+      removedFrom: 4,
       mustCommit: false,
     });
   });
@@ -143,10 +145,10 @@ describe('a partition with a commit', () => {
     });
   });
 
-  it('that retention has overtaken starts at the beginning of the log', async () => {
+  it('that retention has overtaken reads from the beginning of the log: what is before was removed', async () => {
     expect(await positionOf({ committed: 4, low: 10, high: 20 })).toMatchObject({
       reason: 'expired',
-      startOffset: 10,
+      startOffset: 4,
       readOffset: 10,
       lostOffsets: 6,
     });
@@ -248,7 +250,8 @@ describe('another log of the same name', () => {
     }
     expect(await positionOf({ ...log, low: 8, committed: 4, metadata, ledger })).toMatchObject({
       reason: 'expired',
-      startOffset: 8,
+      startOffset: 4,
+      readOffset: 8,
       lostOffsets: 4,
     });
     expect(await positionOf({ ...log, committed: 40, metadata, ledger })).toMatchObject({
@@ -308,14 +311,13 @@ describe('a truncated log', () => {
     });
   });
 
-  it('whose records from there on retention has removed as well begins where the log begins', async () => {
+  it('whose records from there on retention has removed as well is read where the log begins', async () => {
     const found = { committed: 50, metadata: noteOf(), low: 30, high: 90, epochEnds: { 3: 20 } };
     expect(await positionOf(found)).toMatchObject({
       reason: 'truncated',
       logId: 'c/t#2',
-      startOffset: 30,
+      startOffset: 20,
       readOffset: 30,
-      leaderEpoch: -1,
       lostOffsets: 10,
     });
   });
@@ -376,10 +378,11 @@ describe('a partition without a commit', () => {
     });
   });
 
-  it('that retention has overtaken starts at the beginning of the log', async () => {
+  it('that retention has overtaken reads from the beginning of the log', async () => {
     expect(await positionOf({ low: 12, high: 20, ledger: [ledgerAt(9)] })).toMatchObject({
       reason: 'expired',
-      startOffset: 12,
+      startOffset: 9,
+      readOffset: 12,
       lostOffsets: 3,
     });
   });
@@ -388,17 +391,25 @@ describe('a partition without a commit', () => {
     expect(await positionOf({ low: 3, high: 20 })).toMatchObject({
       reason: 'start_from',
       startOffset: 3,
-      mustCommit: false,
+      readOffset: 3,
+      mustCommit: true,
     });
     expect(await positionOf({ low: 3, high: 20, startFrom: 'latest' })).toMatchObject({
       reason: 'start_from',
       startOffset: 20,
-      readOffset: 19,
+      readOffset: 20,
       mustCommit: true,
     });
     expect(await positionOf({ low: 20, high: 20, startFrom: 'latest' })).toMatchObject({
       startOffset: 20,
       readOffset: 20,
+    });
+  });
+
+  it('counts nothing as removed that was gone when the group began', async () => {
+    expect(await positionOf({ low: 3, high: 20 })).toMatchObject({ removedFrom: 20 });
+    expect(await positionOf({ low: 3, high: 20, ledger: [ledgerAt(9)] })).toMatchObject({
+      removedFrom: 9,
     });
   });
 
@@ -424,7 +435,7 @@ describe('readBefore', () => {
     [
       'one of a log that lost both ends',
       { metadata: noteOf(intent), epochEnds: { 4: 44 }, low: 60 },
-      { leaderEpoch: -1, endOffset: 60 },
+      { leaderEpoch: 1, endOffset: 44 },
     ],
   ])('is the end of what was read, by %s', async (_, found, end) => {
     expect(readBefore(await positionOf({ ...log, ...found }))).toEqual(end);

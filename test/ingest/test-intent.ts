@@ -1,4 +1,4 @@
-import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
+import { chunkSettingsOf } from '../../src/ingest/chunk/chunk-settings.ts';
 import type { ChunkCounts, Intent } from '../../src/ingest/commit-metadata.ts';
 import { testConfig } from './test-config.ts';
 
@@ -26,6 +26,8 @@ export function testIntent(
       unmapped: 0,
       weight: 0,
       lateMerged: 0,
+      removedEvents: 0,
+      removedOffsets: 0,
       rows: { rowCount: 1, samples: 1, windowMinMs: 0, windowMaxMs: 0 },
       ...counts,
     },

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module';
 import type { Admin, Consumer, ConsumerConfig, Kafka } from 'kafkajs';
+import { patchKafkajs } from '../../src/kafka/client/patch-kafkajs.ts';
 import { decodeFetchResponse } from '../../src/kafka/protocol/fetch-response.ts';
 import { RecordBatchReader } from '../../src/kafka/protocol/record-batch-reader.ts';
 import { encodeLog, encodeResponse } from './record-batch.ts';
@@ -19,6 +20,8 @@ const { KafkaJSConnectionError } = load('kafkajs/src/errors') as {
 const { MemberAssignment } = load('kafkajs/src/consumer/assignerProtocol') as {
   MemberAssignment: { encode(options: object): Buffer };
 };
+
+patchKafkajs();
 
 export const topic = 't';
 const reader = new RecordBatchReader(1 << 20);
@@ -52,6 +55,12 @@ export interface FakeRecord {
 
 /** Action of a test on a request before its response: wait, refuse, or nothing. */
 type Meddle = () => Promise<void> | void;
+
+interface ListOffsetsRequest {
+  readonly topics: readonly {
+    readonly partitions: readonly { readonly partition: number; readonly timestamp: number }[];
+  }[];
+}
 
 interface FetchRequest {
   readonly maxWaitTime: number;
@@ -112,14 +121,8 @@ export class FakeKafka {
 
   /** Client of a source. */
   client(): Pick<Kafka, 'admin' | 'consumer'> {
-    const admin = () => this.#admin(() => this.onAdmin());
-    const createCluster = () => this.#logCluster();
     return {
-      [Symbol('private:Kafka:createCluster')]: createCluster,
-      admin(this: Record<symbol, () => object>) {
-        for (const key of Object.getOwnPropertySymbols(this)) this[key]?.();
-        return admin();
-      },
+      ...this.#adminClient(() => this.onAdmin()),
       consumer: (config) =>
         createConsumer({
           ...(config as ConsumerConfig),
@@ -139,41 +142,55 @@ export class FakeKafka {
 
   /** Client of the watchdog. */
   probeClient(): Pick<Kafka, 'admin'> {
-    return { admin: () => this.#admin(() => this.onProbe()) };
+    return this.#adminClient(() => this.onProbe());
   }
 
-  #admin(meddle: Meddle): Admin {
+  #adminClient(meddle: Meddle): Pick<Kafka, 'admin'> {
+    const admin = () => this.#admin();
+    return {
+      [Symbol('private:Kafka:createCluster')]: () => this.#logCluster(meddle),
+      admin(this: Record<symbol, () => object>) {
+        for (const key of Object.getOwnPropertySymbols(this)) this[key]?.();
+        return admin();
+      },
+    };
+  }
+
+  #admin(): Admin {
     const admin = {
       connect: async () => undefined,
       disconnect: async () => undefined,
       describeCluster: async () => ({ clusterId: 'c' }),
-      fetchOffsets: async () => {
-        await meddle();
-        return [this.#commits()];
-      },
-      fetchTopicOffsets: async () => {
-        await meddle();
-        return this.logs.map((log, partition) => {
-          const high = String(log.length);
-          return { partition, low: '0', high, offset: high };
-        });
-      },
     };
     return admin as unknown as Admin;
   }
 
   /** The cluster of the admin client, which says which log a topic is. */
-  #logCluster(): object {
+  #logCluster(meddle: Meddle): object {
     return {
+      brokerPool: {
+        findConnectedBroker: async () => ({ describeTopics: () => this.#describe(meddle) }),
+      },
       metadata: async () => {
-        await this.onAdmin();
-        const partitionMetadata = this.logs.map((_, partitionId) => ({ partitionId, leader: 1 }));
+        await meddle();
+        const partitionMetadata = this.leaders.map((leader, partitionId) => ({
+          partitionId,
+          leader,
+        }));
         return {
           clusterId: 'c',
           topicMetadata: [{ topic, topicId: this.topicId, partitionMetadata }],
         };
       },
       findBroker: async () => ({
+        listOffsets: async ({ topics: [asked] }: ListOffsetsRequest) => {
+          await meddle();
+          const partitions = asked?.partitions.map(({ partition, timestamp }) => {
+            const end = this.logs[partition]?.length ?? 0;
+            return { partition, offset: String(timestamp === -2 ? 0 : end) };
+          });
+          return { responses: [{ partitions }] };
+        },
         endOfEpoch: async ({ partition }: { partition: number }) => ({
           errorCode: 0,
           leaderEpoch: 0,
@@ -182,11 +199,20 @@ export class FakeKafka {
       }),
       findGroupCoordinator: async () => ({
         offsetFetch: async () => {
-          await this.onAdmin();
+          await meddle();
           return { responses: [this.#commits()] };
         },
       }),
     };
+  }
+
+  async #describe(meddle: Meddle): Promise<object> {
+    await meddle();
+    const partitionMetadata = this.logs.map((_, partitionId) => {
+      return { partitionErrorCode: 0, partitionId, leader: 1, replicas: [1] };
+    });
+    const topicMetadata = [{ topicErrorCode: 0, topic, partitionMetadata }];
+    return { brokers: this.nodes.map((nodeId) => ({ nodeId })), topicMetadata };
   }
 
   #commits() {
@@ -216,7 +242,13 @@ export class FakeKafka {
       getNodeIds: () => this.nodes.map(String),
       findTopicPartitionMetadata: metadata,
       findGroupCoordinator: async () => this.#coordinator(),
+      brokerPool: {
+        findConnectedBroker: async () => ({
+          findGroupCoordinator: async () => ({ coordinator: { nodeId: 1 } }),
+        }),
+      },
       findBroker: async ({ nodeId }: { nodeId: string }) => ({
+        ...this.#coordinator(),
         fetch: (request: FetchRequest) => this.#fetch(Number(nodeId), request),
       }),
       committedOffsets: () => committed,

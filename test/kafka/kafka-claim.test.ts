@@ -11,9 +11,9 @@ async function refused(type: string | undefined) {
   const lost = () => {
     losses++;
   };
-  const claim = new KafkaClaim('t', 0, { lost, pause: () => {}, readAgain: () => {} });
   const error = errorOf(type);
-  claim.sendBy(() => Promise.reject(error));
+  const send = () => Promise.reject(error);
+  const claim = new KafkaClaim('t', 0, { send, lost, pause: () => {}, readAgain: () => {} });
   const thrown: unknown = await claim.commit(7, '').catch((failure: unknown) => failure);
   return { claim, error, thrown, losses };
 }

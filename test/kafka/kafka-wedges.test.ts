@@ -30,6 +30,12 @@ async function running(kafka: FakeKafka): Promise<WatchedRun> {
   return run;
 }
 
+/** A partition of the second broker that the group does not know yet. */
+function addPartition(kafka: FakeKafka): void {
+  kafka.logs.push([]);
+  kafka.leaders.push(2);
+}
+
 /** Expects the problem within 30 s and the end within 60 s, less the 6 s that ending needs. */
 function expectEnd(run: WatchedRun, problem: RegExp): void {
   expect(run.unready?.problem).toMatch(problem);
@@ -221,18 +227,18 @@ describe('ends at once', () => {
     kafka.leaders[1] = 2;
     const run = await running(kafka);
     kafka.append(0, 3, true);
-    // One fetcher waits for a response; the other finds a new leader and joins the group again.
+    // One fetcher waits for a response; the other finds a new partition and joins the group again.
     let isJoined = false;
     kafka.onFetch = async (nodeId) => {
       if (nodeId === 1) while (!isJoined) await new Promise((next) => setTimeout(next, 100));
-      if (nodeId !== 2 || isJoined) return;
+      if (nodeId !== 2 || isJoined || kafka.logs.length > 2) return;
       kafka.assigned = [];
       kafka.onJoin = () => {
         setTimeout(() => {
           isJoined = true;
         }, 1_000);
       };
-      refuse(brokerErrors.notLeader);
+      addPartition(kafka);
     };
     await run.pass(30);
     expect(run.end).toMatchObject({ error: { code: 'TAILMARK_STALLED', exitCode: 69 } });
@@ -284,14 +290,9 @@ describe('recovers by itself', () => {
     };
     kafka.append(0, 5);
     await run.pass(2);
-    // The other fetcher finds a new leader: kafkajs joins while the handler runs.
+    // The other fetcher finds a new partition: kafkajs joins while the handler runs.
     kafka.assigned = [1];
-    let isRefused = false;
-    kafka.onFetch = (nodeId) => {
-      if (nodeId !== 2 || isRefused) return;
-      isRefused = true;
-      refuse(brokerErrors.notLeader);
-    };
+    addPartition(kafka);
     await run.pass(2);
     expect(kafka.joins).toBe(2);
     const before = [...kafka.commitsAsked];

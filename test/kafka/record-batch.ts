@@ -219,8 +219,8 @@ export function encodeResponse(
   ]);
 }
 
-/** A copy of a record, with its headers. */
-export interface CopiedRecord extends Omit<SourceRecord, 'headers'> {
+/** A copy of a record, with its headers, and without what is said of its neighbours. */
+export interface CopiedRecord extends Omit<SourceRecord, 'headers' | 'removedBefore'> {
   readonly headers: Readonly<Record<string, Buffer>>;
 }
 
@@ -228,7 +228,7 @@ export interface CopiedRecord extends Omit<SourceRecord, 'headers'> {
 export function allOf(records: Records): CopiedRecord[] {
   const seen: CopiedRecord[] = [];
   for (; records.current !== undefined; records.advance()) {
-    const { headers, ...rest } = records.current;
+    const { headers, removedBefore: _, ...rest } = records.current;
     seen.push({ ...rest, headers: Object.fromEntries(headers?.() ?? []) });
   }
   return seen;

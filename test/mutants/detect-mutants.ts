@@ -17,7 +17,7 @@ export const detectMutants: readonly PlantedMutant[] = [
   {
     name: 'judged-twice',
     bug: 'a window that a reader sends twice counts twice',
-    file: 'src/detect/step/step-evaluator.ts',
+    file: 'src/detect/step-evaluator.ts',
     find: 'if (startMs <= this.#lastStartMs) break;',
     replace: 'if (startMs < this.#lastStartMs) break;',
     tests: ['test/detect/detector.test.ts'],
@@ -60,7 +60,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: shift,
     find: 'const isPathSignificant = evidence.sum(slowPathFault) >= tuned.significantScore;',
     replace: 'const isPathSignificant = true;',
-    tests: ['test/detect/tail/slow-path.test.ts'],
+    tests: ['test/detect/tail/evidence/slow-path.test.ts'],
   },
   {
     name: 'slow-path-uncounted',
@@ -68,7 +68,7 @@ export const detectMutants: readonly PlantedMutant[] = [
     file: shift,
     find: 'if (this.#hasPath) this.#effects.addToPath(startMs, summary);',
     replace: '',
-    tests: ['test/detect/tail/slow-path.test.ts'],
+    tests: ['test/detect/tail/evidence/slow-path.test.ts'],
   },
   {
     name: 'interval-of-a-coin',

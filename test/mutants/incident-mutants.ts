@@ -2,7 +2,7 @@ import type { PlantedMutant } from './planted-mutant.ts';
 
 const grouper = 'src/detect/incident/incident-grouper.ts';
 const incident = 'src/detect/incident/incident.ts';
-const identity = 'src/detect/event/anomaly-identity.ts';
+const identity = 'src/contract/anomaly-identity.ts';
 const grouperTests = [
   'test/detect/incident/incident-grouper.test.ts',
   'test/detect/detector.test.ts',
@@ -45,7 +45,7 @@ export const incidentMutants: readonly PlantedMutant[] = [
   {
     name: 'severity-by-the-alphabet',
     bug: 'severities are compared in the order of their names: a warning outranks critical',
-    file: 'src/detect/event/severity.ts',
+    file: 'src/contract/anomaly-event.ts',
     find: "export const severities: readonly Severity[] = ['info', 'warning', 'critical'];",
     replace: "export const severities: readonly Severity[] = ['critical', 'info', 'warning'];",
     tests: grouperTests,
@@ -58,7 +58,7 @@ export const incidentMutants: readonly PlantedMutant[] = [
     replace:
       'return digestOf(`${dedupKey}@${Math.max(startedAtMs, performance.now() * 1e9)}`).slice(0, 32);',
     tests: [
-      'test/detect/event/anomaly-identity.test.ts',
+      'test/contract/anomaly-identity.test.ts',
       'test/roles/detect/window-evaluator-restart.test.ts',
     ],
   },
@@ -68,6 +68,6 @@ export const incidentMutants: readonly PlantedMutant[] = [
     file: identity,
     find: 'digestOf(seriesKey(series) + name)',
     replace: 'digestOf(seriesKey(series))',
-    tests: ['test/detect/event/anomaly-identity.test.ts'],
+    tests: ['test/contract/anomaly-identity.test.ts'],
   },
 ];

@@ -2,8 +2,8 @@ import { afterEach, expect, it } from 'vitest';
 import { systemClock } from '../../src/base/clock.ts';
 import type { Logger } from '../../src/base/telemetry/log.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { recordReaderOf } from '../../src/formats/records/record-reader-of.ts';
 import { SchemaRegistry } from '../../src/registry/schema-registry.ts';
+import { recordReaderOf } from '../../src/topics/record-reader-of.ts';
 import {
   documentedMapping,
   fixture,

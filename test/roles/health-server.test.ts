@@ -81,3 +81,33 @@ describe('connections', () => {
     expect(received()).toMatch(/^HTTP\/1\.1 408 /);
   }, 60_000);
 });
+
+describe('a process without the role serve', () => {
+  it('answers probes of HTTP/1.0, which name no host', async () => {
+    const { closed, received } = await connectionOf(
+      await start({}),
+      'GET /healthz HTTP/1.0\r\n\r\n',
+    );
+    await closed;
+    expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
+    expect(received()).toMatch(/\r\nx-content-type-options: nosniff\r\n/i);
+    expect(received()).toMatch(/\r\n\r\nok\n$/);
+  });
+
+  it.each([
+    ['GET', '/readyz', 200, null, 'ready\n'],
+    ['HEAD', '/healthz', 200, null, ''],
+    ['POST', '/healthz', 405, 'GET, HEAD', 'GET only\n'],
+    ['DELETE', '/v1/mutes/a', 405, 'GET, HEAD', 'GET only\n'],
+    ...([
+      ['GET', '/', 404, null, 'see /healthz, /readyz and /metrics; the role serve has the rest\n'],
+    ] as const),
+  ] as const)('%s %s is %i', async (method, path, status, allow, text) => {
+    const response = await fetch(`${(await start({})).url}${path}`, { method });
+    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([
+      ...[status, allow, text],
+    ]);
+    expect(response.headers.get('content-type')).toBe('text/plain');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+});

@@ -1,6 +1,6 @@
 import { configSchema } from '../../src/config/schema.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../src/contract/anomaly-event.ts';
 import { Detector } from '../../src/detect/detector.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../src/detect/event/anomaly-event.ts';
 import type { DetectOptions } from '../../src/detect/options/detect-options.ts';
 import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { scenarioStartMs } from './scenario-windows.ts';

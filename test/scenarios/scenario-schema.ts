@@ -39,7 +39,7 @@ const fault = z.strictObject({
     .number()
     .optional()
     .describe('These requests get no answer from the stage: so long in all, and status timeout.'),
-  requests: z.int().min(0).optional().describe('Traffic instead of the usual; 0: no window.'),
+  requests: z.int().min(0).optional().describe('Traffic instead of the baseline; 0: no window.'),
 });
 
 const expectation = z.strictObject({

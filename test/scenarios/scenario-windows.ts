@@ -1,6 +1,6 @@
 import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
+import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import type { Scenario } from './scenario-schema.ts';
-import { SeededRandom } from './seeded-random.ts';
 import { summarizeWindow } from './summarize-window.ts';
 
 /** A round multiple of an hour, so that windows and blocks begin where they would in production. */
@@ -16,7 +16,7 @@ interface Request {
 export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWindow[][] {
   const windows: SeriesWindow[][] = Array.from({ length: scenario.windows }, () => []);
   scenario.series.forEach(({ stages: models, partial, restless }, index) => {
-    const random = new SeededRandom(scenario.seed * 1000 + index);
+    const random = new SeededRandom(scenario.seed * 1000 + index, mulberry32);
     const names = [...Object.keys(models), 'total'];
     const ended: Request[][] = windows.map(() => []);
     let varianceInflation = 0;
@@ -78,7 +78,7 @@ function sampleWindow(
     );
   });
   const given = faults.find((fault) => fault.requests !== undefined)?.requests ?? baseline;
-  const requests = given > 0 && given < 1 ? Number(random.next() < given) : given;
+  const requests = given > 0 && given < 1 ? Number(random.unit() < given) : given;
   const columns: number[][] = [];
   const isTimeout = new Array<boolean>(requests).fill(false);
   const totals = new Array<number>(requests).fill(0);
@@ -93,7 +93,7 @@ function sampleWindow(
     const values = totals.map((_, request) => {
       let ms = median_ms * Math.exp(sigma * random.normal());
       for (const { factor, share, timeout_ms } of slowed) {
-        if (random.next() >= share) continue;
+        if (random.unit() >= share) continue;
         ms *= factor;
         if (timeout_ms === undefined) continue;
         ms = timeout_ms - (totals[request] as number);

@@ -1,6 +1,8 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { eventLine, streamLine } from '../golden/event-lines.ts';
+import { expectGolden } from '../golden/expect-golden.ts';
 import { detectOptions, type EmittedEvent, runScenario } from './run-scenario.ts';
 import { type Scenario, scenarioSchema } from './scenario-schema.ts';
 import { scenarioSeries, scenarioWindows } from './scenario-windows.ts';
@@ -25,6 +27,12 @@ describe.each(files)('%s', (file) => {
     scenario.expect.forEach((expected, i) => {
       expectEvent(scenario, pages[i] as EmittedEvent, expected);
     });
+  });
+
+  it('emits the recorded events, bit by bit', () => {
+    const lines = emitted.map(({ window, event }) => `${window} ${eventLine(event)}`);
+    const text = [streamLine(emitted.map(({ event }) => event)), ...lines].join('\n');
+    expectGolden(`events/${file.replace('.yaml', '.txt')}`, text);
   });
 
   it('resolves every anomaly at most once, in revisions without a gap', () => {

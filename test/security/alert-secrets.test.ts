@@ -4,10 +4,10 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { Outbox } from '../../src/alert/outbox/outbox.ts';
 import { openRoutes } from '../../src/alert/routing/open-routes.ts';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import type { DeliveryRow } from '../../src/sink/anomalies/delivery-store.ts';
 import { VirtualClock } from '../alert/outbox/virtual-clock.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { leaksIn } from '../e2e/kit/leaks-in.ts';
 
 /** Answers every request with all that it was sent: servers quote what they refuse. */

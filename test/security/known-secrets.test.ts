@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownSecrets } from '../../src/base/telemetry/known-secrets.ts';
-import { loadConfig } from '../../src/config/load-config.ts';
+import { loadConfig } from '../../src/config/load/load-config.ts';
 import { maskLogin } from '../../src/config/secrets/mask-secrets.ts';
 import { leaksIn } from '../e2e/kit/leaks-in.ts';
 
@@ -17,6 +17,23 @@ describe('knownSecrets', () => {
       expect(leaksIn(base64)).not.toEqual([]);
       expect(leaksIn(knownSecrets.hide(base64))).toEqual([]);
     }
+  });
+
+  it.each([
+    ['JSON with \\/', '{"t":"CANARY\\/of+this"}', '{"t":"***"}'],
+    ['a form', 't=CANARY%2fof%2bthis&u=1', 't=***&u=1'],
+    ['HTML in JSON', '{"t":"<b>CANARY&#x2F;of&#43;this</b>"}', '{"t":"<b>***</b>"}'],
+    ['a line break before it', '{"t":"a\\nCANARY/of+this"}', '{"t":"a\\n***"}'],
+    ['hex', `x ${Buffer.from('CANARY/of+this').toString('hex').toUpperCase()}.`, 'x ***.'],
+    ['base64url', `${Buffer.from('?>?CANARY/of+this').toString('base64url')}`, 'Pz4_***M'],
+  ])('hides it in %s', (_where, text, shown) => {
+    knownSecrets.remember('CANARY/of+this');
+    expect(knownSecrets.hide(text)).toBe(shown);
+  });
+
+  it('leaves half an escape nowhere: JSON stays JSON', () => {
+    knownSecrets.remember('nCANARY');
+    expect(knownSecrets.hide('{"t":"a\\nCANARY"}')).toBe('{"t":"a***"}');
   });
 
   it('leaves a text without secrets as it is, and what is too short to be one', () => {

@@ -17,14 +17,14 @@ const below = (folder: string, end: string) =>
 const allowed: Readonly<Record<string, string>> = {
   "src/sink/chunks/chunk-store.ts: chunkColumns.join(', ')": 'names in the code',
   'src/local/clickhouse/clickhouse-server.ts: name': 'an escaped name, for the local server only',
-  'src/detect/event/sql.ts: table': 'one of two names in the code; shown, not run',
-  "src/detect/event/sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
+  'src/contract/sql.ts: table': 'one of two names in the code; shown, not run',
+  "src/contract/sql.ts: conditions.join(' AND ')": 'quoted by quoteSql; shown, not run',
   'src/detect/pipeline/pipeline-event.ts: quoteSql(groupId)': 'quoted by quoteSql; shown, not run',
   'src/cli/demo/explore-text.ts: clickhouse.url': 'shown, not run',
   'src/cli/demo/explore-text.ts: clickhouse.database': 'shown, not run',
   'src/cli/demo/explore-text.ts: plot.model': 'shown, not run: a name in the code',
-  'src/sink/migrate.ts: database': 'shown, not run: letters, digits and _ by its setting',
-  'src/sink/migrate.ts: values': 'shown, not run: names and checksums of our files',
+  'src/sink/migrate/migrate.ts: database': 'shown, not run: letters, digits and _ by its setting',
+  'src/sink/migrate/migrate.ts: values': 'shown, not run: names and checksums of our files',
   'src/sink/chunks/chunk-store.ts: structureOf(chunkColumnTypes)':
     'names and types of the columns of a table of ours, as the table function wants them',
 };
@@ -51,7 +51,7 @@ describe('SQL in the code', () => {
   it('is given to the client as a text, a file of sql/queries, or a name from this list', () => {
     const names = [
       ...['statement', 'idempotent(statement)', 'readQuery(query)', 'readQuery(name)'],
-      // A constant of src/sink/query-settings.ts.
+      // A constant of src/sink/client/query-settings.ts.
       'settingsInForce',
     ];
     const given = below('src/', '.ts').flatMap((path) =>

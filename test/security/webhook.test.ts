@@ -2,10 +2,10 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterEach, describe, expect, it } from 'vitest';
 import { UndiciSender } from '../../src/alert/http/undici-sender.ts';
-import type { Answer } from '../../src/alert/receivers/receiver.ts';
+import type { Answer } from '../../src/alert/receiver.ts';
 import { WebhookReceiver } from '../../src/alert/receivers/webhook-receiver.ts';
 import { systemClock } from '../../src/base/clock.ts';
-import { anomalyFixture } from '../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { leaksIn } from '../e2e/kit/leaks-in.ts';
 
 const closing: (() => void)[] = [];

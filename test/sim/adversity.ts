@@ -1,5 +1,6 @@
 import type { FaultKind } from './fault-kinds.ts';
 import type { PartitionLog } from './partition-log.ts';
+import { recreateWhilePending } from './recreated-topic.ts';
 import type { SimClickHouse } from './sim-clickhouse.ts';
 import type { SimFleet } from './sim-fleet.ts';
 import type { SimKafka } from './sim-kafka.ts';
@@ -19,18 +20,16 @@ export interface AdversitySetting {
 }
 
 const SESSION_MS = 6_000;
-/** Shortest time between deletion and recreation of a topic (docs/explained/exactly-once.md). */
-const RECREATED_MS = 10_000;
 /** Largest error of a wall clock: docs/explained/exactly-once.md describes larger ones. */
 export const MOST_SKEW_MS = 400_000;
 
 /** Schedules the faults of a run that hit more than single requests. */
 export function adversity(world: SimWorld, setting: AdversitySetting): void {
   const { scheduler, random, faults } = world;
-  const plan = (kind: FaultKind, most: number, happen: () => boolean) => {
+  const plan = (kind: FaultKind, most: number, happen: () => boolean, times = random) => {
     const count = faults.times(kind, most);
     for (let i = 0; i < count; i++) {
-      scheduler.at(random.unit() * setting.activeMs, undefined, () => {
+      scheduler.at(times.unit() * setting.activeMs, undefined, () => {
         if (faults.isActive && happen()) faults.note(kind);
       });
     }
@@ -45,6 +44,9 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
     plan(kind, most, someProcess(happen));
   }
   for (const [kind, most, happen] of serverFaults(world, setting)) plan(kind, most, happen);
+  for (const [kind, most, happen] of removals(world, setting)) {
+    plan(kind, most, happen, faults.later);
+  }
   // The worst moment: a pending chunk is being read again; its next record is removed, or its reader dies.
   const beforeFetch = (kafka: SimKafka) => (log: PartitionLog, offset: number, reader: string) => {
     // Another bad one: reading goes one record back, and another leader lacks that record.
@@ -261,24 +263,8 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       1,
       () => {
         const [kafka, topic] = [random.pick(clusters), random.pick(topics)];
-        const old = kafka.logsOf(topic);
-        if (old.length === 0) return false;
-        for (const log of old) truth.remove(log, () => true, 'topic_recreated');
-        kafka.deleteTopic(topic);
-        trace?.('kafka', `${topic} is deleted`);
-        world.pending += old.length;
-        scheduler.at(RECREATED_MS + random.unit() * 3_000, undefined, () => {
-          trace?.('kafka', `${topic} is made anew`);
-          for (const log of kafka.createTopic(topic, old.length)) {
-            scheduler.at(random.unit() * 10_000, undefined, () => {
-              world.pending--;
-              // It may have been truncated since.
-              const now = kafka.logOf(log.topic, log.partition);
-              if (now !== undefined) workload.write(now, random.between(1, 40), scheduler.nowMs);
-              kafka.wake();
-            });
-          }
-        });
+        if (kafka.logsOf(topic).length === 0) return false;
+        recreateWhilePending(world, setting, kafka, topic);
         return true;
       },
     ],
@@ -318,6 +304,40 @@ function serverFaults(world: SimWorld, setting: AdversitySetting): OfServer[] {
       () => {
         const { log } = someLog();
         return log !== undefined && compact(log, world, truth);
+      },
+    ],
+  ];
+}
+
+/** Records are deleted, read or not, where no record shows it: none follows, or nobody reads. */
+function removals(world: SimWorld, setting: AdversitySetting): OfServer[] {
+  const { later } = world.faults;
+  const { clusters, fleet, truth } = setting;
+  return [
+    [
+      'log_emptied',
+      2,
+      () => {
+        const { logs } = later.pick(clusters);
+        const some = logs.filter(({ high, low }) => high > low);
+        if (some.length === 0) return false;
+        const log = later.pick(some);
+        deleteBelow(log, log.high, world, truth);
+        return true;
+      },
+    ],
+    [
+      'deleted_while_stopped',
+      1,
+      () => {
+        const group = later.pick(fleet.groups);
+        fleet.switchOff(group, 5_000 + later.unit() * 15_000, () => {
+          for (const log of group.kafka.logs) {
+            if (log.high === log.low || later.chance(0.3)) continue;
+            deleteBelow(log, log.low + later.between(1, log.high - log.low), world, truth);
+          }
+        });
+        return true;
       },
     ],
   ];

@@ -36,8 +36,7 @@ export abstract class BrokerApi {
   metadata(topics: readonly string[] = []) {
     return this.call('metadata', (answer) => {
       const { kafka } = this;
-      const names = topics.length === 0 ? kafka.topics : topics;
-      if (names.some((topic) => kafka.logsOf(topic).length === 0)) {
+      if (topics.some((topic) => kafka.logsOf(topic).length === 0)) {
         answer(this.#refuse('UNKNOWN_TOPIC_OR_PARTITION'));
         return;
       }
@@ -46,7 +45,7 @@ export abstract class BrokerApi {
           brokers: kafka.nodes.map(({ nodeId, host, port }) => ({ nodeId, host, port })),
           clusterId: kafka.clusterId,
           controllerId: 1,
-          topicMetadata: names.map((topic) => ({
+          topicMetadata: topics.map((topic) => ({
             topic,
             topicId: kafka.topicIdOf(topic),
             topicErrorCode: 0,
@@ -61,6 +60,23 @@ export abstract class BrokerApi {
           })),
         },
       });
+    });
+  }
+
+  describeTopics(topics: readonly string[]) {
+    return this.call('describe topics', (answer) => {
+      const { kafka } = this;
+      const topicMetadata = topics.map((topic) => ({
+        topic,
+        topicErrorCode: kafka.logsOf(topic).length === 0 ? 3 : 0,
+        partitionMetadata: kafka.logsOf(topic).map(({ partition }) => ({
+          partitionErrorCode: 0,
+          partitionId: partition,
+          leader: kafka.leaderOf(partition).nodeId,
+          replicas: [1],
+        })),
+      }));
+      answer({ value: { brokers: kafka.nodes, topicMetadata } });
     });
   }
 
@@ -166,7 +182,10 @@ export abstract class BrokerApi {
         for (const { partition, offset, metadata } of partitions) {
           const log = this.kafka.logOf(topic, partition);
           if (log === undefined) continue;
-          if (!group.begins.has(log) && Number(offset) >= 0) group.begins.set(log, Number(offset));
+          if (!group.begins.has(log) && Number(offset) >= 0) {
+            group.begins.set(log, Number(offset));
+            group.beganTo.set(log, log.high);
+          }
           group.commit(log, { offset: String(offset), metadata: metadata ?? '', order });
         }
       }

@@ -280,6 +280,8 @@ function ledgerRowOf(
     late: number('late'),
     overflow: number('overflow'),
     unmapped: number('unmapped'),
+    removed_events: number('removed_events'),
+    removed_offsets: number('removed_offsets'),
     samples: number('samples'),
     row_count: number('row_count'),
     sent_ms: sentMs,

@@ -1,5 +1,5 @@
-import { settingsInForce } from '../../src/sink/query-settings.ts';
-import { readQuery } from '../../src/sink/read-query.ts';
+import { settingsInForce } from '../../src/sink/client/query-settings.ts';
+import { readQuery } from '../../src/sink/client/read-query.ts';
 import { goesTo, markOf, stageCountsOf } from './decoded-blocks.ts';
 import {
   type DatabaseView,

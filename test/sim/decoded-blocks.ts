@@ -1,3 +1,4 @@
+import { daySeconds } from '../../src/base/time.ts';
 import { decodeRows } from '../sink/decoded-row.ts';
 
 /** Counts that a stage row adds to its window. */
@@ -20,7 +21,6 @@ export interface BlockMark {
   readonly dayS: number;
 }
 
-const DAY_S = 86_400;
 const kindsOf: Readonly<Record<string, number>> = { drivers_1m: 2, exemplars: 3 };
 
 /** Cached facts about a block, which is slow to decode. */
@@ -73,7 +73,7 @@ function decode(bytes: Buffer): DecodedBlock {
   if (first === undefined) throw new Error('an insert must have rows');
   return {
     mark: rows.find(({ chunk_mark }) => chunk_mark !== 0)?.chunk_mark ?? 0,
-    days: new Set(rows.map(({ window_start }) => window_start - (window_start % DAY_S))),
+    days: new Set(rows.map(({ window_start }) => window_start - (window_start % daySeconds))),
     origin: `${first.group_id}/${first.topic}/${first.partition}/${first.log_mark}/${first.start_offset}`,
     kinds: new Set(rows.map(({ kind }) => kind)),
     stageCounts: rows

@@ -23,6 +23,9 @@ const shareOf: Partial<Record<FaultKind, number>> = {
   zombie: 0.15,
 };
 const COMMON_SHARE = 0.22;
+/** Kinds that came later. They are drawn apart, so that the seeds from before have the faults that they had. */
+const laterShareOf = { log_emptied: 0.05, deleted_while_stopped: 0.05 } as const;
+const isLater = (kind: FaultKind) => kind in laterShareOf;
 
 /**
  * Faults of a run and their strengths, drawn from its seed: a random subset (swarm testing, Groce et al.
@@ -32,21 +35,31 @@ export class FaultPlan {
   readonly #random: SeededRandom;
   readonly #strengths = new Map<FaultKind, number>();
   readonly counts = new Map<FaultKind, number>();
+  /** Times and victims of the later kinds. */
+  readonly later: SeededRandom;
   /** Faults happen while this holds; started ones end by themselves. */
   isActive = true;
 
-  constructor(random: SeededRandom, faultless = false) {
+  constructor(random: SeededRandom, later: SeededRandom, faultless = false) {
     this.#random = random;
+    this.later = later;
     for (const kind of kinds) {
+      if (isLater(kind)) continue;
       const isOn = random.chance(shareOf[kind] ?? COMMON_SHARE);
       const strength = 10 ** (-2.3 + 1.8 * random.unit());
       if (isOn && !faultless) this.#strengths.set(kind, strength);
+    }
+    for (const [kind, share] of Object.entries(laterShareOf)) {
+      const isOn = later.chance(share);
+      const strength = 10 ** (-2.3 + 1.8 * later.unit());
+      if (isOn && !faultless) this.#strengths.set(kind as keyof typeof laterShareOf, strength);
     }
   }
 
   /** Plan of a seed, drawn apart from all else, so that a run can be identified by its faults. */
   static ofSeed(seed: number, faultless = false): FaultPlan {
-    return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), faultless);
+    const later = new SeededRandom(seed ^ 0x2545f491);
+    return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), later, faultless);
   }
 
   has(kind: FaultKind): boolean {

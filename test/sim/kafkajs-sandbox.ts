@@ -3,13 +3,19 @@ import { createRequire } from 'node:module';
 import { dirname, join } from 'node:path';
 import { compileFunction } from 'node:vm';
 import type { Kafka, KafkaConfig } from 'kafkajs';
-import { beatAfterClockChange } from '../../src/kafka/patches/beat-after-clock-change.ts';
+import { beatWhileFetching } from '../../src/kafka/patches/beat-while-fetching.ts';
+import { commitWithoutBatch } from '../../src/kafka/patches/commit-without-batch.ts';
 import { endFetchLoops } from '../../src/kafka/patches/end-fetch-loops.ts';
-import { joinOnce } from '../../src/kafka/patches/join-once.ts';
-import { leaveOnUnknownCommit } from '../../src/kafka/patches/leave-on-unknown-commit.ts';
-import { rejoinOnFailedJoin } from '../../src/kafka/patches/rejoin-on-failed-join.ts';
-import { rejoinOnLogChange } from '../../src/kafka/patches/rejoin-on-log-change.ts';
-import { retryCoordinatorSearch } from '../../src/kafka/patches/retry-coordinator-search.ts';
+import { askLiveBrokers } from '../../src/kafka/patches/group/ask-live-brokers.ts';
+import { beatAfterClockChange } from '../../src/kafka/patches/group/beat-after-clock-change.ts';
+import { joinOnce } from '../../src/kafka/patches/group/join-once.ts';
+import { keepMember } from '../../src/kafka/patches/group/keep-member.ts';
+import { leaveOnUnknownCommit } from '../../src/kafka/patches/group/leave-on-unknown-commit.ts';
+import { prepareJoin } from '../../src/kafka/patches/group/prepare-join.ts';
+import { rejoinOnFailedJoin } from '../../src/kafka/patches/group/rejoin-on-failed-join.ts';
+import { rejoinOnLogChange } from '../../src/kafka/patches/group/rejoin-on-log-change.ts';
+import { retryCoordinatorSearch } from '../../src/kafka/patches/group/retry-coordinator-search.ts';
+import { readLedPartitions } from '../../src/kafka/patches/read-led-partitions.ts';
 
 /** Functions of the machine that kafkajs calls. */
 export interface SandboxTime {
@@ -86,14 +92,31 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
   const { MemberAssignment } = load(join(root, 'consumer/assignerProtocol.js')) as {
     MemberAssignment: { decode: (bytes: Buffer) => unknown };
   };
-  endFetchLoops(load(join(root, 'consumer/runner.js')) as Parameters<typeof endFetchLoops>[0]);
+  const runner = load(join(root, 'consumer/runner.js'));
+  endFetchLoops(runner as Parameters<typeof endFetchLoops>[0]);
+  beatWhileFetching(runner as Parameters<typeof beatWhileFetching>[0], { sleep: sleepIn(time) });
   const group = load(join(root, 'consumer/consumerGroup.js'));
   beatAfterClockChange(group as Parameters<typeof beatAfterClockChange>[0], time.nowMs);
   rejoinOnLogChange(group as Parameters<typeof rejoinOnLogChange>[0]);
   rejoinOnFailedJoin(group as Parameters<typeof rejoinOnFailedJoin>[0]);
   leaveOnUnknownCommit(group as Parameters<typeof leaveOnUnknownCommit>[0]);
+  const clock = { elapsedMs: time.nowMs, sleep: sleepIn(time) };
+  keepMember(
+    group as Parameters<typeof keepMember>[0],
+    runner as Parameters<typeof keepMember>[1],
+    clock,
+  );
+  prepareJoin(group as Parameters<typeof prepareJoin>[0]);
   joinOnce(group as Parameters<typeof joinOnce>[0]);
+  commitWithoutBatch(group as Parameters<typeof commitWithoutBatch>[0]);
+  const pool = load(join(root, 'cluster/brokerPool.js'));
+  askLiveBrokers(pool as Parameters<typeof askLiveBrokers>[0]);
   const cluster = load(join(root, 'cluster/index.js'));
+  readLedPartitions(
+    pool as Parameters<typeof readLedPartitions>[0],
+    cluster as Parameters<typeof readLedPartitions>[1],
+    load(join(root, 'consumer/offsetManager/index.js')) as Parameters<typeof readLedPartitions>[2],
+  );
   retryCoordinatorSearch(cluster as Parameters<typeof retryCoordinatorSearch>[0]);
   return {
     Kafka: load(join(root, 'index.js')) as KafkajsSandbox['Kafka'],
@@ -101,6 +124,17 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
     protocolError: (type) => createErrorFromCode(codes.get(type) ?? -1),
     decodeAssignment: (bytes) => MemberAssignment.decode(bytes),
   };
+}
+
+function sleepIn(time: SandboxTime) {
+  return (ms: number, signal?: AbortSignal) =>
+    new Promise<void>((resolve) => {
+      const timer = time.setTimeout(resolve, ms);
+      signal?.addEventListener('abort', () => {
+        time.clearTimeout(timer);
+        resolve();
+      });
+    });
 }
 
 /** Replaces kafkajs' pool of connections: it only names the broker and the client. */

@@ -1,6 +1,7 @@
-import { mayStandAgain } from './allowances.ts';
+import { mayStandAgain, mustBeMissing } from './allowances.ts';
 import type { OracleInput } from './oracle.ts';
 import type { PartitionLog } from './partition-log.ts';
+import { removalProblems } from './removal-problems.ts';
 import { isOfCluster, isOfLog, type StoredLedgerRow } from './sim-clickhouse.ts';
 import type { FleetGroup } from './sim-fleet.ts';
 import { WRONG_CLOCK_MS } from './sim-world.ts';
@@ -8,7 +9,8 @@ import type { Truth, TruthRecord } from './truth.ts';
 
 /**
  * Compares the ledger with the written records. Per log its ranges tile, every record that must be stored
- * lies in one of them, and each row describes its records truly.
+ * lies in one of them, and each row describes its records truly. What retention removed unstored lies in one
+ * too: `verify` names it by that.
  */
 export function ledgerProblems(
   { kafka, group, database }: FleetGroup,
@@ -34,12 +36,31 @@ export function ledgerProblems(
   for (const log of logs) {
     const rows = rowsWithin(log, rowsOf);
     problems.push(
-      ...tilingProblems(rows, truth.of(log), sure, forgotten),
+      ...tilingProblems(
+        rows,
+        truth.of(log),
+        (record) => {
+          if (sure.has(record)) return true;
+          if (truth.removed.get(record) !== 'retention' || forgotten.has(record)) return false;
+          const begin = group.begins.get(log);
+          const isThere = kafka.logOf(log.topic, log.partition)?.sharedWith(log) !== undefined;
+          return (
+            isThere &&
+            begin !== undefined &&
+            record.offset >= begin &&
+            !mustBeMissing(record, faults)
+          );
+        },
+        forgotten,
+      ),
       ...gapProblems(rows, log, truth, forgotten),
       ...watermarkProblems(rowsOf.get(log) ?? [], truth, log, sure, clockErrorMs),
     );
     for (const row of rowsOf.get(log) ?? []) {
-      problems.push(...rowProblems(row, truth.readable(log), sure));
+      problems.push(
+        ...rowProblems(row, truth.readable(log), sure),
+        ...removalProblems(row, log, { group, truth, faults, forgotten }),
+      );
     }
   }
   return problems;
@@ -50,10 +71,13 @@ export function logOf(
   row: StoredLedgerRow,
   logs: readonly PartitionLog[],
 ): PartitionLog | undefined {
-  const { partition, leader_epoch } = row;
-  return logs
-    .filter((log) => log.partition === partition && isOfLog(row, log.logId))
-    .findLast(({ firstEpoch }) => firstEpoch <= leader_epoch);
+  const { partition, leader_epoch, end_offset } = row;
+  const all = logs.filter((log) => log.partition === partition && isOfLog(row, log.logId));
+  // Of a range whose records are gone unread, with their topic or without, the leader is not known.
+  if (leader_epoch < 0) {
+    return all.find(({ low }) => low >= end_offset) ?? all.findLast(({ isDeleted }) => isDeleted);
+  }
+  return all.findLast(({ firstEpoch }) => firstEpoch <= leader_epoch);
 }
 
 /** Rows of a log, and those of the logs after it as far as they hold its records. */
@@ -75,7 +99,7 @@ function rowsWithin(
 function tilingProblems(
   rows: readonly StoredLedgerRow[],
   records: readonly TruthRecord[],
-  sure: ReadonlySet<TruthRecord>,
+  mustBeIn: (record: TruthRecord) => boolean,
   forgotten: ReadonlySet<TruthRecord>,
 ): string[] {
   const problems: string[] = [];
@@ -95,17 +119,14 @@ function tilingProblems(
     while (at < rows.length && (rows[at] as StoredLedgerRow).end_offset <= record.offset) at++;
     const row = rows[at];
     if (row !== undefined && row.start_offset <= record.offset) continue;
-    if (!sure.has(record)) continue;
+    if (!mustBeIn(record)) continue;
     const { topic, partition } = record.log;
     problems.push(`${topic}/${partition} offset ${record.offset} is in no ledger row`);
   }
   return problems;
 }
 
-/**
- * A range starts where the one before it ends. The exceptions are a log whose start retention has moved, and
- * unknowable offsets between the two (allowance 4).
- */
+/** A range starts where the one before it ends. The exception are unknowable offsets between the two (allowance 4). */
 function gapProblems(
   rows: readonly StoredLedgerRow[],
   log: PartitionLog,
@@ -119,9 +140,7 @@ function gapProblems(
       .of(log)
       .filter(({ offset }) => offset >= before.end_offset && offset < row.start_offset)
       .some((record) => forgotten.has(record));
-    return row.start_offset <= log.low || isForgotten
-      ? []
-      : [`${show(row)}: a gap behind ${show(before)}`];
+    return isForgotten ? [] : [`${show(row)}: a gap behind ${show(before)}`];
   });
 }
 
@@ -215,6 +234,6 @@ function figuresOf(records: readonly TruthRecord[], isMost: boolean) {
   return figures;
 }
 
-function show({ topic, partition, start_offset, end_offset }: StoredLedgerRow): string {
+export function show({ topic, partition, start_offset, end_offset }: StoredLedgerRow): string {
   return `ledger ${topic}/${partition} [${start_offset}, ${end_offset})`;
 }

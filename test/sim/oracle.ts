@@ -216,8 +216,6 @@ function commitProblems({ kafka, group, database }: FleetGroup): string[] {
     const offset = Number(commit.offset);
     // kafkajs commits -2 where an offset is out of range: it counts as none.
     if (offset < 0 || group.isSetBack(log)) continue;
-    // Retention has left nothing to read: a pending chunk waits for the next record.
-    if (log.entries.length === 0) continue;
     if (commit.metadata.includes('"endOffset"')) {
       problems.push(`${topic}/${partition}: an intent is pending at the end`);
     }

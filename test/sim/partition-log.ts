@@ -30,6 +30,8 @@ export class PartitionLog {
   readonly before: Truncation | undefined;
   /** When it was added to an existing topic, epoch milliseconds; undefined: with its topic. */
   readonly addedMs: number | undefined;
+  /** Its topic was deleted. */
+  isDeleted = false;
   /** First offset that is not deleted. */
   low = 0;
   /** Offset after the last one written. */

@@ -1,3 +1,4 @@
+import { hourMs } from '../../src/base/time.ts';
 import { faultKinds } from './fault-kinds.ts';
 import type { SimSummary } from './sim-summary.ts';
 
@@ -12,7 +13,6 @@ export interface SimCost {
 /** Columns of a fault's name and of its counts. */
 const NAME_WIDTH = 22;
 const COUNT_WIDTH = 9;
-const HOUR_MS = 3_600_000;
 
 /** Renders the summary page of many seeds. */
 export function renderSimSummary(summary: SimSummary, cost: SimCost): string {
@@ -21,7 +21,7 @@ export function renderSimSummary(summary: SimSummary, cost: SimCost): string {
     ['seeds', grouped(seedCount)],
     ['events', grouped(summary.eventCount)],
     ['records', grouped(summary.recordCount)],
-    ['virtual time', `${Math.round(summary.virtualMs / HOUR_MS)} h`],
+    ['virtual time', `${Math.round(summary.virtualMs / hourMs)} h`],
     ['wall time', `${(cost.wallMs / 1000).toFixed(1)} s, ${cost.jobs} threads`],
     ['CPU a seed', `${(cost.cpuMs / Math.max(1, seedCount)).toFixed(1)} ms`],
     ['bad seeds', failed.length === 0 ? '0' : `${failed.length}: ${list(failed)}`],

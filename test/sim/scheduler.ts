@@ -94,14 +94,6 @@ export class Scheduler {
     if (!isDone()) this.#nowMs = Math.max(this.#nowMs, untilMs);
   }
 
-  /** Runs code of an owner at once, to its last microtask. */
-  async runAs(owner: Owner, action: () => void): Promise<void> {
-    this.#current = owner;
-    action();
-    await turn();
-    this.#current = undefined;
-  }
-
   #hold(owner: Owner, event: ScheduledEvent): void {
     const held = this.#held.get(owner);
     if (held === undefined) this.#held.set(owner, [event]);

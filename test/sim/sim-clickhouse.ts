@@ -33,6 +33,8 @@ export interface StoredLedgerRow {
   readonly late: number;
   readonly overflow: number;
   readonly unmapped: number;
+  readonly removed_events: number;
+  readonly removed_offsets: number;
   readonly samples: number;
   readonly row_count: number;
   /** When its statement was sent. */

@@ -134,6 +134,25 @@ export class SimFleet {
     });
   }
 
+  /** Ends all processes of a group, and starts them again after a while, in which something happens. */
+  switchOff(group: FleetGroup, ms: number, meanwhile: () => void): void {
+    const { world } = this.#setting;
+    const slots = this.#slots.filter((slot) => slot.group === group);
+    for (const slot of slots) {
+      slot.isWanted = false;
+      slot.process?.die('its group is switched off');
+    }
+    world.pending++;
+    world.scheduler.at(ms / 2, undefined, meanwhile);
+    world.scheduler.at(ms, undefined, () => {
+      world.pending--;
+      for (const slot of slots) {
+        slot.isWanted = true;
+        this.#start(slot);
+      }
+    });
+  }
+
   /** Starts one more process, of the first group. */
   add(): void {
     const first = this.#slots[0];
@@ -182,7 +201,11 @@ export class SimFleet {
       const { kafka, group, database } = each;
       for (const log of kafka.logs) {
         const last = lastRecordOf(log);
-        if (last === undefined) continue;
+        if (last === undefined) {
+          const removed = this.#unsettledRemoval(each, log);
+          if (removed === '') continue;
+          return removed;
+        }
         const { topic, partition } = log;
         const commit = group.commits.get(`${topic}/${partition}`);
         const committed = Number(commit?.offset ?? -1);
@@ -204,6 +227,16 @@ export class SimFleet {
       }
     }
     return '';
+  }
+
+  /** Describes what was removed of an emptied log and is in no row yet. */
+  #unsettledRemoval({ group, database }: FleetGroup, log: PartitionLog): string {
+    const { topic, partition, low } = log;
+    if (!this.#setting.world.faults.has('log_emptied') || !group.begins.has(log)) return '';
+    const committed = Number(group.commits.get(`${topic}/${partition}`)?.offset ?? -1);
+    const reached = Math.max(committed, database.ledgerEndOf(group.groupId, log) ?? -1);
+    if (reached < 0 || reached >= low || group.isSetBack(log)) return '';
+    return `${group.groupId} ${topic}/${partition} is stored up to ${reached}, and emptied up to ${low}`;
   }
 
   /**

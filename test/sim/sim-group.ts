@@ -64,6 +64,10 @@ export class SimGroup {
   readonly #replaced = new Set<string>();
   /** Start of each log: the first offset that was committed for it. */
   readonly begins = new Map<PartitionLog, number>();
+  /** End of each log when the first offset was committed for it: the group began before. */
+  readonly beganTo = new Map<PartitionLog, number>();
+  /** Events that the first intent of a chunk had counted, by `topic/partition/log/start-end`. */
+  readonly promises = new Map<string, number>();
   state: State = 'empty';
   generation = 0;
   #leader = '';
@@ -86,6 +90,7 @@ export class SimGroup {
     const key = `${topic}/${partition}`;
     const before = this.commits.get(key);
     this.commits.set(key, commit);
+    this.#notePromise(key, commit);
     const isBack = before !== undefined && before.order > commit.order;
     if (!isBack) {
       this.#setBack.delete(key);
@@ -93,6 +98,13 @@ export class SimGroup {
     }
     for (const set of [this.#setBack, this.#everSetBack]) set.add(key);
     this.#replaced.add(`${key}/${before.offset}`);
+  }
+
+  #notePromise(key: string, { offset, metadata }: Commit): void {
+    if (!metadata.includes('"endOffset"')) return;
+    const { logId, intent } = JSON.parse(metadata);
+    const chunk = `${key}/${logId}/${offset}-${intent.endOffset}`;
+    if (!this.promises.has(chunk)) this.promises.set(chunk, intent.counts.consumed);
   }
 
   /** True where a delayed commit has ever replaced that of a chunk which begins there. */

@@ -83,7 +83,10 @@ export class SimKafka {
 
   /** Deletes the topic and the groups' commits for it. */
   deleteTopic(topic: string): void {
-    this.retired.push(...this.logsOf(topic));
+    for (const log of this.logsOf(topic)) {
+      log.isDeleted = true;
+      this.retired.push(log);
+    }
     this.#topics.delete(topic);
     for (const group of this.#groups.values()) {
       for (const key of [...group.commits.keys()]) {

@@ -115,7 +115,8 @@ export async function simulate(seed: number, options: SimOptions = {}): Promise<
     for (const kafka of clusters) kafka.wake();
   };
   for (const each of clusters.flatMap(({ logs }) => logs)) {
-    if (each.high > 0 && each.entries.at(-1)?.kind !== 'data') {
+    const staysEmpty = faults.has('log_emptied') && each.entries.length === 0;
+    if (each.high > 0 && each.entries.at(-1)?.kind !== 'data' && !staysEmpty) {
       workload.write(each, 1, scheduler.nowMs);
     }
   }

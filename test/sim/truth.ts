@@ -63,10 +63,16 @@ export class Truth {
     return [...before, ...this.of(log)];
   }
 
-  /** Marks the records at these offsets of a log as removed. */
+  /**
+   * Marks the records at these offsets of a log as removed. What an election loses nobody can know, also where
+   * it was deleted before: the new leader has other records there, or none.
+   */
   remove(log: PartitionLog, isGone: (offset: number) => boolean, by: string): void {
     for (const record of this.readable(log)) {
-      if (isGone(record.offset) && !this.removed.has(record)) this.removed.set(record, by);
+      if (!isGone(record.offset)) continue;
+      const before = this.removed.get(record);
+      const isUnknown = by === 'unclean_election' && before === 'retention';
+      if (before === undefined || isUnknown) this.removed.set(record, by);
     }
   }
 

@@ -1,3 +1,4 @@
+import { dayMs } from '../../src/base/time.ts';
 import type { SeededRandom } from '../base/seeded-random.ts';
 import type { FaultPlan } from './fault-plan.ts';
 import type { PartitionLog } from './partition-log.ts';
@@ -18,7 +19,6 @@ const GARBAGE: readonly (string | null)[] = [
 const BEHIND_MS = 3 * 3_600_000;
 /** Longer than any lag of a partition: no clock makes the event late. */
 const LONG_BEHIND_MS = 30 * 3_600_000;
-const DAY_MS = 86_400_000;
 /** As configured; an event at the edge is nearer to it than clocks are to each other. */
 const MAX_FUTURE_MS = 300_000;
 const EDGE_MS = 20_000;
@@ -46,9 +46,15 @@ export class Workload {
     const isLong = mayBeLong && random.chance(0.3);
     // Further behind than clocks are, which limits the watermark.
     this.#behindMs = isLive ? 500 : isLong ? LONG_BEHIND_MS : BEHIND_MS;
-    this.#hasLate = !(['retention', 'compaction', 'start_from_latest'] as const).some((kind) =>
-      faults.has(kind),
-    );
+    this.#hasLate = !(
+      [
+        'retention',
+        'log_emptied',
+        'deleted_while_stopped',
+        'compaction',
+        'start_from_latest',
+      ] as const
+    ).some((kind) => faults.has(kind));
   }
 
   /** Appends a few records to a log at this moment of the run. */
@@ -131,7 +137,7 @@ export class Workload {
 
   #event(timestampMs: number, fate: TruthEvent['fate'] = 'counted') {
     const random = this.#random;
-    const shift = fate === 'late' ? -2 * DAY_MS : fate === 'future' ? 2 * DAY_MS : 0;
+    const shift = fate === 'late' ? -2 * dayMs : fate === 'future' ? 2 * dayMs : 0;
     const latestMs =
       fate === 'edge'
         ? timestampMs + MAX_FUTURE_MS + random.between(-EDGE_MS, EDGE_MS)

@@ -24,6 +24,8 @@ export interface LedgerRow {
   readonly overflow: number;
   readonly unmapped: number;
   readonly samples: number;
+  readonly removed_events?: number;
+  readonly removed_offsets?: number;
 }
 
 /**

@@ -2,10 +2,10 @@ import { TDigest as NpmDigest } from 'tdigest';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 import { clickhouseMerge } from './clickhouse-merge.ts';
 import { distributionNames, drawDistribution } from './distributions.ts';
 import { poolDigest } from './pool-digest.ts';
-import { seededRandom } from './seeded-random.ts';
 import { worstError } from './worst-error.ts';
 
 /** The same values in digests of equal size and their own phases, in the order in which they come. */
@@ -108,7 +108,7 @@ it('1,000 states that follow one another in value err no more, as p99.9 lies whe
 describe('beside npm tdigest at its defaults, which keeps many times the centroids', () => {
   // Its compression shuffles with Math.random.
   beforeEach(() => {
-    vi.spyOn(Math, 'random').mockImplementation(seededRandom(5));
+    vi.spyOn(Math, 'random').mockImplementation(weyl32(5));
   });
   afterEach(() => {
     vi.restoreAllMocks();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bandRange } from '../../src/sketch/band.ts';
 import { BandPool } from '../../src/sketch/band-pool.ts';
-import { seededRandom } from './seeded-random.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 
 const bands = new Int16Array(bandRange.count);
 const amounts = new Float64Array(bandRange.count);
@@ -43,7 +43,7 @@ describe('BandPool', () => {
 
   it('equals a map of maps over many slots, again after a reset in the same memory', () => {
     const pool = new BandPool();
-    const random = seededRandom(9);
+    const random = weyl32(9);
     let bytes = 0;
     for (let round = 0; round < 2; round++) {
       const reference = Array.from({ length: 5000 }, () => new Map<number, number>());

@@ -1,4 +1,4 @@
-import { seededRandom } from './seeded-random.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 
 type Draw = (random: () => number) => number;
 
@@ -30,7 +30,7 @@ export const distributionNames = Object.keys(draws);
 export function drawDistribution(name: string, count: number, seed: number): Float64Array {
   const draw = draws[name];
   if (draw === undefined) throw new Error(`no distribution ${name}`);
-  const random = seededRandom(seed);
+  const random = weyl32(seed);
   const values = Float64Array.from({ length: count }, () => draw(random));
   if (name.startsWith('sorted')) values.sort();
   if (name.startsWith('reversed')) values.sort().reverse();

@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { bandBits, digestBits, shortMs } from '../../src/sketch/short-ms.ts';
-import { seededRandom } from './seeded-random.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 
 describe('shortMs', () => {
   it.each([
     [digestBits, 0.004],
     [bandBits, 0.0005],
   ])('%i significant bits are within %d of the value, and never descend', (bits, bound) => {
-    const random = seededRandom(1);
+    const random = weyl32(1);
     const values = Array.from({ length: 5_000 }, () => 10 ** (random() * 16 - 6));
     let before = 0;
     for (const value of values.sort((a, b) => a - b)) {

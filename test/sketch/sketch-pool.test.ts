@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SketchPool, stateCentroids } from '../../src/sketch/sketch-pool.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 import { drawDistribution } from './distributions.ts';
-import { seededRandom } from './seeded-random.ts';
 
 const means = new Float64Array(stateCentroids);
 const weights = new Float64Array(stateCentroids);
@@ -42,7 +42,7 @@ describe('SketchPool', () => {
   });
 
   it('counts, sums, minima and maxima are those of a plain reference, interleaved over slots', () => {
-    const random = seededRandom(11);
+    const random = weyl32(11);
     const slots = 3000;
     const pool = new SketchPool();
     const reference = Array.from({ length: slots }, () => [] as number[]);

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { wholeUs } from '../../src/sketch/whole-us.ts';
-import { seededRandom } from './seeded-random.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 
 describe('microseconds of a duration', () => {
   const half = 0.5 / 1000;
@@ -25,7 +25,7 @@ describe('microseconds of a duration', () => {
   });
 
   it('do so for 100,000 durations of any size, halves among them', () => {
-    const random = seededRandom(3);
+    const random = weyl32(3);
     for (let i = 0; i < 100_000; i++) {
       const size = 10 ** Math.floor(random() * 16 - 6);
       const ms = i % 2 === 0 ? random() * size : (Math.floor(random() * size * 2) + 0.5) / 1000;

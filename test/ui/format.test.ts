@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import {
   decimal,
+  durationText,
   formatCount,
   formatExactShare,
   formatMs,
@@ -17,7 +18,6 @@ import {
   threeDigits,
 } from '../../ui/src/format/number.ts';
 import {
-  formatAge,
   formatAs,
   formatRange,
   formatTime,
@@ -96,13 +96,15 @@ describe('numbers', () => {
 
   it.each([
     [0, '0 %'],
-    [0.00001, '< 0.01 %'],
+    [0.0000001, '< 0.0001 %'],
+    [0.00001, '0.001 %'],
     [0.0003, '0.03 %'],
     [0.0123, '1.2 %'],
     [0.123, '12 %'],
-    [0.9994, '> 99.9 %'],
+    [0.9996, '> 99.9 %'],
     [0.9985, '99.9 %'],
-    [0.95, '95.0 %'],
+    [0.95, '95 %'],
+    [0.956, '95.6 %'],
     [1, '100 %'],
     [1.23, '123 %'],
     [-0.22, '−22 %'],
@@ -123,9 +125,9 @@ describe('numbers', () => {
 
   it('are ratios, counts and quantiles', () => {
     expect([2.14, 0.05, 12.3, null].map((ratio) => plain(formatRatio(ratio)))).toEqual([
-      '× 2.1',
-      '× 0.05',
-      '× 12',
+      '2.1x',
+      '0.05x',
+      '12x',
       '–',
     ]);
     expect([0.5, 0.99, 0.999, 0.9999].map(quantileName)).toEqual(['p50', 'p99', 'p99.9', 'p99.99']);
@@ -181,11 +183,11 @@ describe('times', () => {
     [12 * 60_000, '12 min'],
     [200 * 60_000, '3 h 20 min'],
     [3 * 3_600_000, '3 h'],
-    [13.4 * 3_600_000, '13 h'],
-    [50 * 3_600_000, '2 d'],
+    [13.4 * 3_600_000, '13 h 24 min'],
+    [50 * 3_600_000, '2 d 2 h'],
     [-5, '0 s'],
-  ])('%d ms ago is %s', (ms, text) => {
-    expect(formatAge(ms)).toBe(text);
+  ])('%d ms are %s', (ms, text) => {
+    expect(durationText(ms)).toBe(text);
   });
 
   it('are relative in words', () => {

@@ -263,6 +263,8 @@ describe('addresses that the server and messages know', () => {
   it('open the incident with that id', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme', minLength: 1 }), (id) => {
+        // A URL resolves these two as folders, encoded or not. No id is one of them.
+        fc.pre(id !== '.' && id !== '..');
         expect(parse(incidentPath(id)).route).toEqual({ view: 'incident', id });
       }),
     );

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { bandRange } from '../../src/sketch/band.ts';
 import { CellBands } from '../../src/window/cell-bands.ts';
-import { seededRandom } from '../sketch/seeded-random.ts';
+import { weyl32 } from '../base/seeded-random.ts';
 
 const bands = new Int16Array(bandRange.count);
 const amounts = new Float64Array(bandRange.count);
@@ -43,7 +43,7 @@ describe('CellBands', () => {
 
   it('equals a map of maps over many cells and columns, again after a reset', () => {
     const table = new CellBands();
-    const random = seededRandom(9);
+    const random = weyl32(9);
     const below = (end: number) => Math.floor(random() * end);
     let bytes = 0;
     for (let round = 0; round < 2; round++) {

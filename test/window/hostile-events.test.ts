@@ -1,14 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../src/base/limits.ts';
+import { dayMs } from '../../src/base/time.ts';
 import { configSchema } from '../../src/config/schema.ts';
+import { chunkSettingsOf } from '../../src/ingest/chunk/chunk-settings.ts';
 import { emptyBegin, OpenChunk } from '../../src/ingest/chunk/open-chunk.ts';
-import { chunkSettingsOf } from '../../src/ingest/chunk-settings.ts';
 import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { type DecodedRow, decodeRows } from '../sink/decoded-row.ts';
 
 const nowMs = 1_790_000_000_000;
-const dayMs = 86_400_000;
 
 /** A chunk with the given settings, its rows, and the reasons of its rejections. */
 function chunkOf(messages: readonly string[], settings: Record<string, unknown> = {}) {

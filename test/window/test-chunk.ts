@@ -1,6 +1,6 @@
 import { coldStartIndex, type Dimension, dimensions } from '../../src/base/dimensions.ts';
 import type { Facet } from '../../src/base/facets.ts';
-import { MessageDecoder } from '../../src/decode/message-decoder.ts';
+import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
 import { ChunkAccumulator, totalMsColumn } from '../../src/window/chunk-accumulator.ts';
 import type { Outcome } from '../../src/window/outcome.ts';
 import type { ReferenceRow } from './reference-chunk.ts';

@@ -1,6 +1,6 @@
 import { STATUS_CODES } from 'node:http';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
-import type { Answer } from '../receivers/receiver.ts';
+import type { Answer } from '../receiver.ts';
 import type { HttpResult } from './http-sender.ts';
 
 /** Refusals of this moment: time-out, too early, too many requests. */

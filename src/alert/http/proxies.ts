@@ -45,7 +45,7 @@ function refused(name: string, rule: string): OperatorError {
   );
 }
 
-/** What is wrong with the form, as a text without the value, which may hold a password. */
+/** The mistake in the form, as a text without the value, which may hold a password. */
 function problemOf(text: string): string | undefined {
   if (!URL.canParse(text)) return 'it cannot be read as one';
   const { protocol, username, password } = new URL(text);

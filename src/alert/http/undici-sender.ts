@@ -3,9 +3,9 @@ import { lookup } from 'node:dns/promises';
 import { Agent, type buildConnector, type Dispatcher, EnvHttpProxyAgent } from 'undici';
 import { hostRefusal } from '../../base/network/address-guard.ts';
 import { httpDateMs, retryAfterMs } from '../../base/network/retry-after.ts';
+import { tlsFailure } from '../../base/network/tls-failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import { guardedLookup, type Resolve } from './guarded-lookup.ts';
-import { httpFailure } from './http-failure.ts';
+import { guardedLookup, RefusedHostError, type Resolve } from './guarded-lookup.ts';
 import type { HttpPost, HttpResult, HttpSender } from './http-sender.ts';
 import { type Env, type Proxies, proxiesOf } from './proxies.ts';
 
@@ -33,9 +33,9 @@ interface Arriving {
 }
 
 /**
- * Posts over HTTP/1.1, each on a connection of its own. A kept one could be closed by the server just as a
- * post goes out, and the post would be lost. A connection that hangs would hold up the posts behind it. The
- * name is resolved, and its addresses are checked, for every post.
+ * Posts over HTTP/1.1, each on its own connection. A kept one could be closed by the server just as a post
+ * goes out, and the post would be lost. A connection that hangs would hold up the posts behind it. The name
+ * is resolved, and its addresses are checked, for every post.
  *
  * A status is a response even if its body is cut off or does not end in time: the text is the part that
  * arrived.
@@ -223,4 +223,25 @@ export function verifyPem(ca: string, whose: string): void {
       { hint: 'It begins with -----BEGIN CERTIFICATE-----.', cause },
     );
   }
+}
+
+/**
+ * The reason for no response, for people: `connection failed: ECONNREFUSED`. Messages of libraries are not
+ * repeated, as some quote the address with its path. The message of a refused host names the host only.
+ */
+function httpFailure(error: unknown): string {
+  if (error instanceof RefusedHostError) return error.message;
+  if (!(error instanceof Error)) return 'connection failed';
+  const code = 'code' in error && typeof error.code === 'string' ? error.code : '';
+  const refusingProxy = /^Proxy response \((\d{3})\)/.exec(error.message)?.[1];
+  if (refusingProxy !== undefined) return `the proxy refuses to connect: status ${refusingProxy}`;
+  if (error.message.startsWith('Proxy Authentication Required')) {
+    return 'the proxy refuses to connect: status 407';
+  }
+  if (code === 'UND_ERR_INVALID_ARG') return 'cannot be sent: a header or the address is not valid';
+  const tls = tlsFailure(error);
+  if (tls !== undefined) return `TLS: ${tls}`;
+  if (code === 'UND_ERR_SOCKET') return 'connection closed before a response';
+  if (error.name === 'HTTPParserError') return 'the response is not HTTP';
+  return code === '' ? 'connection failed' : `connection failed: ${code}`;
 }

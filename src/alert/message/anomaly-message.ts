@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
-import type { Form, Notice } from '../receivers/receiver.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
+import type { Form, Notice } from '../receiver.ts';
 import { cleanEvent } from './clean-event.ts';
 import { cleanSql } from './clean-text.ts';
 import type { Fact } from './fact.ts';
@@ -11,7 +11,7 @@ import { titleOf } from './title.ts';
 /** A query beyond this is left out: nobody reads it in a message. */
 const maxSqlChars = 4000;
 
-/** What every receiver shows of a notice, in its own format. All texts are clean: one line each, bounded. */
+/** Content of a notice, which every receiver shows in its format. Texts are clean: one line each, bounded. */
 export interface Message {
   /** At most 150 characters; the first 80 suffice. */
   readonly title: string;

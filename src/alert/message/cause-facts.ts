@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { blamedStage, blameText, stageText } from '../../detect/event/blame-text.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { blamedStage, blameText, stageText } from '../../contract/blame-text.ts';
 import type { Fact } from './fact.ts';
 import { lookFirst } from './look-first.ts';
 
@@ -27,7 +27,7 @@ export function causeFacts(shown: AnomalyEvent, { isSolved }: { isSolved: boolea
   ];
 }
 
-/** Where to look; other series of an incident may blame other stages. */
+/** The place to look first; other series of an incident may blame other stages. */
 function lookFact(shown: AnomalyEvent): Fact {
   const stages = (shown.members ?? []).map(({ stage }) => stage);
   const others =
@@ -46,7 +46,7 @@ function blameFact(shown: AnomalyEvent): Fact[] {
   return [{ label: 'Blame', text: shown.scope === undefined ? text : `worst series, ${text}` }];
 }
 
-/** What slow requests have more often than others, and whether requests have become larger. */
+/** Values that slow requests have more often than others, and a change in the size of requests. */
 function driverFacts({ drivers = [], mix_share: mix }: AnomalyEvent): Fact[] {
   const percent = (part: number) => `${Math.round(part * 100)} %`;
   const texts = drivers.slice(0, driversShown).map((driver) => {

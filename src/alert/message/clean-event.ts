@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { cleanText } from './clean-text.ts';

@@ -1,4 +1,4 @@
-import { escapedBytes } from '../../detect/event/sql.ts';
+import { escapedBytes } from '../../contract/sql.ts';
 
 /** Control characters and line breaks: a name with them could forge a line. */
 const breaking = /[\p{Cc}\p{Zl}\p{Zp}]/gu;

@@ -1,16 +1,18 @@
 import { dimensions } from '../../base/dimensions.ts';
-import type { AnomalyEvent, Scope, ScopeMember } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent, Scope, ScopeMember } from '../../contract/anomaly-event.ts';
 import {
   formatMs,
+  formatMsOf,
   formatPerSecond,
   formatRatio,
   formatShare,
   quantileName,
   seriesLabel,
-} from '../../detect/event/format.ts';
-import { ofEndedSeries, ofWorstSeries } from '../../detect/event/worst-series.ts';
+} from '../../contract/format.ts';
+import { historyText } from '../../contract/short-history.ts';
+import { ofEndedSeries, ofWorstSeries } from '../../contract/worst-series.ts';
 import { seriesKey } from '../../series/series-key.ts';
-import type { Notice } from '../receivers/receiver.ts';
+import type { Notice } from '../receiver.ts';
 import { causeFacts } from './cause-facts.ts';
 import type { Fact } from './fact.ts';
 import { kindWords } from './kind-words.ts';
@@ -57,8 +59,8 @@ function testFact({ isTest }: Notice): Fact[] {
 }
 
 /**
- * When it began and how it ended. Times of events and times of the clock, when tailmark noticed, have lines of
- * their own: of traffic that is read late they are far apart.
+ * Its start and its end. Event times and times at which tailmark noticed have separate lines: they are far
+ * apart for traffic that is read late.
  */
 function timeFacts(event: AnomalyEvent, { change }: Notice): Fact[] {
   const { started_at: from, ended_at: to } = event;
@@ -90,7 +92,7 @@ function severityFact(event: AnomalyEvent, notice: Notice): Fact[] {
 }
 
 /**
- * What was measured, and the detector's sentence. At the end that one is first: it alone has the present
+ * The measurements and the detector's sentence. At the end the sentence is first: it alone has the present
  * value.
  */
 function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[]] {
@@ -107,14 +109,21 @@ function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[
     return [{ label: 'Now', text: summary }, ...was, ...latency];
   }
   const adds = text !== summary && summaryAdds;
-  const sentence = adds ? [{ label: 'Summary', text: summary }] : [];
+  const sentence = adds ? [{ label: 'Summary', text: summary }] : historyFact(event);
   return [{ label: 'What', text }, ...sentence, ...latency];
+}
+
+/** Since when the history is known, where it is short: the detector's sentence ends by it, too. */
+function historyFact({ evidence }: AnomalyEvent): Fact[] {
+  const text = historyText(evidence);
+  return text === undefined ? [] : [{ label: 'History', text }];
 }
 
 /** The durations of requests, for an anomaly of their rate. */
 function latencyFact({ rate, quantile, observed_ms, baseline_ms }: AnomalyEvent): Fact[] {
   if (rate === undefined || observed_ms <= 0) return [];
-  const text = `${quantileName(quantile)} ${formatMs(observed_ms)}, baseline ${formatMs(baseline_ms)}`;
+  const format = formatMsOf(observed_ms, baseline_ms);
+  const text = `${quantileName(quantile)} ${format(observed_ms)}, baseline ${format(baseline_ms)}`;
   return [{ label: 'Latency', text }];
 }
 
@@ -126,7 +135,7 @@ function extentFacts(event: AnomalyEvent): Fact[] {
     ...(scope === undefined ? [] : [scopeText(scope)]),
     ...(share === undefined ? [] : [`${formatShare(Math.max(0, share))} of all requests`]),
   ];
-  // The worst has a line of its own.
+  // The worst has its own line.
   const others = members.slice(1, membersShown).map(memberText);
   const more = (scope?.affected ?? 0) - 1 - others.length;
   const rest = more > 0 ? `; ${more} more` : '';

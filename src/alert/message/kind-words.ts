@@ -1,36 +1,37 @@
 import { totalStage } from '../../base/dimensions.ts';
-import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
-import { blamedStage, stageText } from '../../detect/event/blame-text.ts';
+import type { AnomalyEvent, Rate } from '../../contract/anomaly-event.ts';
+import { blamedStage, stageText } from '../../contract/blame-text.ts';
 import {
   formatCount,
   formatExactShare,
   formatMs,
+  formatMsOf,
   formatPerSecond,
   formatRatio,
   formatShare,
   quantileName,
-} from '../../detect/event/format.ts';
+} from '../../contract/format.ts';
 import { cutText } from './clean-text.ts';
 
 type Kind = AnomalyEvent['kind'];
 
 /** Wording of one kind. Each takes an event whose names are clean. */
 export interface KindWords {
-  /** How bad it is, for the title: "p99 512 ms, 2.1x its baseline, blame queue". */
+  /** Its severity in numbers, for the title: "p99 512 ms, 2.1x its baseline, blame queue". */
   readonly headline: (event: AnomalyEvent) => string;
-  /** What ends it: "p99 back at its baseline". */
+  /** The sentence of a recovery: "p99 back at its baseline". */
   readonly recovered: (event: AnomalyEvent) => string;
-  /** What has become the baseline: "p99 512 ms is now the baseline (was 244 ms)". */
+  /** The sentence of a new baseline: "p99 512 ms is now the baseline (was 244 ms)". */
   readonly rebaselined: (event: AnomalyEvent) => string;
   /** Everything that was measured. */
   readonly measured: (event: AnomalyEvent) => string;
   /** True where the detector's sentence adds to what was measured. */
   readonly summaryAdds: boolean;
-  /** Where to look first when no stage is blamed. */
+  /** The place to look first when no stage is blamed. */
   readonly lookFirst: string;
 }
 
-/** How each kind of anomaly is worded. */
+/** The wording of each kind of anomaly. */
 export const kindWords: Readonly<Record<Kind, KindWords>> = {
   tail_shift: {
     headline: (event) =>
@@ -39,8 +40,9 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
     rebaselined: rebaselinedTail,
     measured: (event) => {
       const { observed_ms, interval_ms, baseline_ms, ratio } = event;
-      const range = rangeText(interval_ms, formatMs);
-      return `${longTailOf(event)} ${formatMs(observed_ms)} (${range}), baseline ${formatMs(baseline_ms)}${lender(event)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
+      const format = formatMsOf(observed_ms, baseline_ms);
+      const range = rangeText(interval_ms, format);
+      return `${longTailOf(event)} ${format(observed_ms)} (${range}), baseline ${format(baseline_ms)}${lender(event)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
     },
     summaryAdds: false,
     lookFirst: 'traces of the slowest requests',
@@ -52,8 +54,9 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
     rebaselined: rebaselinedTail,
     measured: (event) => {
       const { observed_ms, interval_ms, baseline_ms, ratio } = event;
-      const range = rangeText(interval_ms, formatMs);
-      return `${longTailOf(event)} over a day ${formatMs(observed_ms)} (${range}), same hours a week before ${formatMs(baseline_ms)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
+      const format = formatMsOf(observed_ms, baseline_ms);
+      const range = rangeText(interval_ms, format);
+      return `${longTailOf(event)} over a day ${format(observed_ms)} (${range}), same hours a week before ${format(baseline_ms)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
     },
     summaryAdds: false,
     lookFirst: 'releases and data growth of the last week',
@@ -143,7 +146,7 @@ function blamed(event: AnomalyEvent): string {
   return stage === event.evidence.measured_stage ? '' : `, blame ${stageText(stage)}`;
 }
 
-/** " of version v1": the lender of the baseline, where the series is too young for one of its own. */
+/** " of version v1": the lender of the baseline, where the series is too young for its own. */
 function lender({ evidence }: AnomalyEvent): string {
   const [first] = evidence.baseline_of ?? [];
   return first === undefined ? '' : ` of ${first.dimension.replace('_', ' ')} ${first.value}`;
@@ -154,7 +157,8 @@ function requestsText({ requests }: AnomalyEvent): string {
 }
 
 function rebaselinedTail(event: AnomalyEvent): string {
-  return `${tailOf(event)} ${formatMs(event.observed_ms)} is now the baseline (was ${formatMs(event.baseline_ms)})`;
+  const format = formatMsOf(event.observed_ms, event.baseline_ms);
+  return `${tailOf(event)} ${format(event.observed_ms)} is now the baseline (was ${format(event.baseline_ms)})`;
 }
 
 function shareHeadline(verb: string) {

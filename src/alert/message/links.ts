@@ -1,8 +1,8 @@
 import { encodedSegment, incidentPath, nowPath, pageUrl } from '../../base/dashboard-paths.ts';
 import type { Config } from '../../config/schema.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 
-/** Where links of messages lead, as configured. */
+/** Targets of links in messages, as configured. */
 export type LinkSettings = Pick<Config['alert'], 'dashboard_url' | 'trace_url'>;
 
 export interface Link {

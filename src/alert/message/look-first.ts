@@ -1,11 +1,10 @@
 import { totalStage } from '../../base/dimensions.ts';
-import type { AnomalyEvent, Bottleneck } from '../../detect/event/anomaly-event.ts';
-import { unaccounted } from '../../detect/event/blame.ts';
-import { blamedStage, stageText } from '../../detect/event/blame-text.ts';
-import { classOfStage } from '../../detect/event/bottleneck.ts';
+import { type AnomalyEvent, type Bottleneck, unaccounted } from '../../contract/anomaly-event.ts';
+import { blamedStage, stageText } from '../../contract/blame-text.ts';
+import { classOfStage } from '../../contract/class-of-stage.ts';
 import { kindWords } from './kind-words.ts';
 
-/** Where to look first, by the class of the cause. */
+/** The place to look first, by the class of the cause. */
 const byClass: Readonly<Record<Exclude<Bottleneck, 'unknown'>, string>> = {
   queue: 'queue depth, concurrency and replicas of the model server',
   compute: 'accelerator and CPU load, batch sizes, and what was released last',
@@ -22,7 +21,7 @@ const byClass: Readonly<Record<Exclude<Bottleneck, 'unknown'>, string>> = {
 const ofWholeRequests: ReadonlySet<Bottleneck> = new Set(['cold_start', 'traffic_mix']);
 
 /**
- * What to look at first, which follows from the blame: the stage that the title, the blame and the page name.
+ * The place to look first. It follows from the blame: the stage that the title, the blame and the page name.
  *
  * @param event of one series: of an incident `ofWorstSeries`.
  */

@@ -1,7 +1,7 @@
-import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
-import { durationText } from '../../detect/event/format.ts';
-import { ofEndedSeries, ofWorstSeries } from '../../detect/event/worst-series.ts';
-import type { Notice } from '../receivers/receiver.ts';
+import type { AnomalyEvent, Severity } from '../../contract/anomaly-event.ts';
+import { durationText } from '../../contract/format.ts';
+import { ofEndedSeries, ofWorstSeries } from '../../contract/worst-series.ts';
+import type { Notice } from '../receiver.ts';
 import { cleanText, cutText } from './clean-text.ts';
 import { kindWords } from './kind-words.ts';
 import { clockText, spanText } from './times.ts';
@@ -17,38 +17,57 @@ const listedValues = 5;
 /**
  * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The
  * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
- * characters. Of an incident it has the numbers of the worst series; at its end
- * of the one that opened it.
+ * characters. Of an incident it has the numbers of its worst series and says so.
  *
  * @param event the notice's event, its names clean.
  */
 export function titleOf(event: AnomalyEvent, notice: Notice): string {
   const isEnd = notice.change === 'resolved';
-  return titleOfSeries(isEnd ? ofEndedSeries(event) : ofWorstSeries(event), notice);
+  if (!isEnd) return titleOfSeries(ofWorstSeries(event), notice, worstText(event));
+  // Only a new baseline is a number of one series.
+  const which = event.resolution === 'rebaselined' ? 'last' : 'none';
+  return titleOfSeries(ofEndedSeries(event), notice, seriesText(event, which));
 }
 
-function titleOfSeries(event: AnomalyEvent, notice: Notice): string {
+function titleOfSeries(event: AnomalyEvent, notice: Notice, series: string): string {
   const test = notice.isTest ? 'TEST ' : '';
   const start = `${test}${statusText(event, notice)} `;
-  const end = `${otherModels(event)} ${changeText(event, notice)}`;
+  const end = `${series} ${changeText(event, notice)}`;
   const room = lockScreenChars - start.length - end.length;
   const name = cutText(subjectOf(event), Math.max(minNameChars, room));
   return cleanText(`${start}${name}${end}${scopeText(event)}`, maxTitleChars);
 }
 
 /**
- * What an anomaly is, without its status and its times, for a page that shows these in its own way: "ranker p99
+ * Title of an anomaly without its status and its times, for a page that shows these separately: "ranker p99
  * 512 ms, 2.1x its baseline, blame queue; 12 of 24 series".
  *
  * @param event before its end; its names clean.
  */
 export function headlineOf(event: AnomalyEvent): string {
   const shown = ofWorstSeries(event);
-  const start = `${subjectOf(shown)}${otherModels(shown)}`;
+  const start = `${subjectOf(shown)}${worstText(event)}`;
   return cleanText(
     `${start} ${kindWords[shown.kind].headline(shown)}${scopeText(shown)}`,
     maxTitleChars,
   );
+}
+
+/** Says that the numbers after it are those of the worst series, where there are others. */
+function worstText(event: AnomalyEvent): string {
+  return seriesText(event, 'worst');
+}
+
+/**
+ * The text between the model's name and the numbers: " +2 models"; ", worst series:" for numbers of one of
+ * several series; " (cold starts)" for numbers of cold starts only.
+ */
+function seriesText(event: AnomalyEvent, which: 'worst' | 'last' | 'none'): string {
+  const of = which === 'last' ? ofEndedSeries(event) : ofWorstSeries(event);
+  const cold = of.cold_start ? ' (cold starts)' : '';
+  if (event.scope === undefined) return cold;
+  const models = otherModels(event);
+  return which === 'none' ? models : `${models}, ${which} series${cold}:`;
 }
 
 /** Severity that an episode had before its last rise, for this receiver; undefined before any. */
@@ -64,7 +83,7 @@ function statusText({ severity }: AnomalyEvent, notice: Notice): string {
   return `${severity.toUpperCase()}${was}`;
 }
 
-/** How bad it is or how it ended, and when. */
+/** Its measurements or its end, and the time. */
 function changeText(event: AnomalyEvent, { change }: Notice): string {
   const words = kindWords[event.kind];
   const { started_at: from, emitted_at: now } = event;
@@ -87,7 +106,7 @@ function whenText(event: AnomalyEvent): string {
   return `since ${clockText(from, resolved).replace(' UTC', '')}, resolved ${clockText(resolved, from)}`;
 }
 
-/** How it ended, by its resolution. */
+/** The words for its end, by its resolution. */
 export function endText(event: AnomalyEvent): string {
   const words = kindWords[event.kind];
   if (event.resolution === 'no_traffic') return 'too few requests left to evaluate';
@@ -95,7 +114,7 @@ export function endText(event: AnomalyEvent): string {
   return words.recovered(event);
 }
 
-/** When the end was noticed, by the clock; of an open one the time of the event. */
+/** Time at which the end was noticed, by the clock; of an open anomaly the time of the event. */
 export function resolvedAt({ resolved_at, emitted_at }: AnomalyEvent): string {
   return resolved_at ?? emitted_at;
 }

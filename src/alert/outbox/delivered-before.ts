@@ -1,10 +1,10 @@
 import type { Settled, StoredEvent } from '../../sink/anomalies/delivery-store.ts';
-import type { Receiver } from '../receivers/receiver.ts';
+import type { Receiver } from '../receiver.ts';
 import type { DeliveredBefore } from './delivery.ts';
 
 /**
- * What a process that starts takes a receiver to have of an anomaly. Undefined where it was over before the
- * receiver was configured: then it gets nothing.
+ * The state of an anomaly at a receiver, as a starting process assumes it. Undefined where the anomaly was
+ * over before the receiver was configured: then it gets nothing.
  *
  * @param events of the anomaly, in order.
  */

@@ -1,8 +1,8 @@
-import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent, Severity } from '../../contract/anomaly-event.ts';
 import type { DeliveryRow } from '../../sink/anomalies/delivery-store.ts';
-import type { Answer, Form, Notice } from '../receivers/receiver.ts';
+import type { Answer, Form, Notice } from '../receiver.ts';
 
-/** What became of an attempt; the last three settle a revision without delivering it. */
+/** Outcome of an attempt; the last three settle a revision without delivering it. */
 export type Outcome = Answer['outcome'] | 'refused' | 'expired' | 'skipped';
 
 /** A row of the table `deliveries` before it has a time. */
@@ -19,7 +19,7 @@ export interface Delivery {
   readonly dueSinceMs: number;
 }
 
-/** What a predecessor has delivered of an anomaly to a receiver. */
+/** State of an anomaly at a receiver, as a predecessor delivered it. */
 export interface DeliveredBefore {
   /** Last revision that was accepted, refused, expired or skipped. */
   readonly settledRevision: number;

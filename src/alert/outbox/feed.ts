@@ -1,9 +1,12 @@
-import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
-import { severities as ranks } from '../../detect/event/severity.ts';
-import type { Notice, Receiver } from '../receivers/receiver.ts';
+import {
+  type AnomalyEvent,
+  severities as ranks,
+  type Severity,
+} from '../../contract/anomaly-event.ts';
+import type { Notice, Receiver } from '../receiver.ts';
 import type { Accepted, DeliveredBefore } from './delivery.ts';
 
-/** What is next for one anomaly at one receiver. */
+/** The next step for one anomaly at one receiver. */
 export type NextStep =
   | { readonly kind: 'deliver'; readonly event: AnomalyEvent; readonly change: Notice['change'] }
   /** Settles the revision without delivering it. */
@@ -13,7 +16,7 @@ export type NextStep =
 export interface Feed {
   /** Adds a later revision; known ones are ignored. */
   add(event: AnomalyEvent, isMatched: boolean): void;
-  /** What is next; undefined for nothing. A mute holds back all but the end of what was delivered. */
+  /** The next step; undefined for none. A mute holds back all but the end of what was delivered. */
   next(isMuted: boolean): NextStep | undefined;
   /** Records that an attempt was not answered: the receiver may have it. */
   doubt(): void;
@@ -25,7 +28,7 @@ export interface Feed {
   readonly settledRevision: number;
 }
 
-/** Why a revision is never delivered. */
+/** Reasons why a revision is never delivered. */
 const overBefore = 'over before it could be delivered';
 const overMuted = 'over while it was muted';
 const heldMuted = 'muted';

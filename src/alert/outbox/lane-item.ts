@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import type { Form } from '../receivers/receiver.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import type { Form } from '../receiver.ts';
 import type { Feed } from './feed.ts';
 
 /** One anomaly at this receiver. */
@@ -21,10 +21,10 @@ export interface LaneItem {
   nextAtMs: number;
   /** True where all that is due is for the recipients whom an accepted delivery did not reach. */
   isRest: boolean;
-  /** When these are tried again, and what was said of them last. */
+  /** Time of the next attempt for these recipients, and the last answer for them. */
   restAtMs: number;
   restAnswer: string;
-  /** When the accepted state is to be repeated; undefined for never. */
+  /** Time at which the accepted state is repeated; undefined for never. */
   renewAtMs: number | undefined;
   /** Last time of a renewal; set once the end was accepted. */
   renewUntilMs: number;

@@ -1,6 +1,5 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { severities } from '../../detect/event/severity.ts';
-import type { Answer, Notice, Receiver } from '../receivers/receiver.ts';
+import { type AnomalyEvent, severities } from '../../contract/anomaly-event.ts';
+import type { Answer, Notice, Receiver } from '../receiver.ts';
 import type { DeliveredBefore, Delivery, Outcome, UntimedRow } from './delivery.ts';
 import { DeliveryOrder, type Waiting } from './delivery-order.ts';
 import { createFeed, type NextStep } from './feed.ts';
@@ -9,7 +8,7 @@ import { ownDelayMs, retryDelayMs, unansweredDelayMs } from './retry-policy.ts';
 
 export interface LaneOptions {
   readonly receiver: Receiver;
-  /** Whether the receiver gets an anomaly in this state. */
+  /** True if the receiver gets an anomaly in this state. */
   readonly matches: (event: AnomalyEvent) => boolean;
   readonly giveUpAfterMs: number;
   /** Called with each attempt's outcome, and with each revision that is settled without one. */
@@ -18,13 +17,13 @@ export interface LaneOptions {
   readonly random: () => number;
 }
 
-/** Attempts at one receiver that may be under way. So many may be accepted twice where the process is killed. */
+/** Maximum attempts under way at one receiver. All may be accepted twice if the process is killed. */
 const maxConcurrent = 2;
 /** Anomalies that fail without a success between, after which one attempt at a time is made. */
 const failuresToClose = 2;
 /** Times that the lane opened again after which a failure is the anomaly's own. */
 const reopeningsToBlame = 3;
-/** Interval of looking for what is given up. */
+/** Interval of looking for deliveries to give up. */
 const expireEveryMs = 1_000;
 /** Anomalies that one lane holds. */
 const maxHeld = 20_000;
@@ -33,17 +32,17 @@ const maxHeld = 20_000;
 const unattempted = { form: 'full', attempt: 0, isRenewal: false } as const;
 
 /**
- * What is due at one receiver, and when the next attempt is to be made. Pure: time is a parameter, in
+ * The deliveries due at one receiver, and the time of the next attempt. Pure: time is a parameter, in
  * monotonic milliseconds, so a clock that jumps changes nothing.
  *
  * - Attempts of one dedup key follow each other: an anomaly waits until the one before it is settled.
  * - While the receiver accepts, up to two attempts are under way, the most severe first (`DeliveryOrder`).
  * - After failures of two anomalies in a row one attempt at a time is made, of the one whose last attempt is
  *   the oldest. The first success opens the lane again, and all is due at once.
- * - What fails while others are accepted, or after the lane opened three times, waits for its own, growing
- *   delay. So does what people may see though it was not answered, where they would see it again.
- * - What was accepted for some people and is to be tried again for the rest stays due for them, until a newer
- *   state takes its place. Failures of it say nothing of the receiver.
+ * - A delivery that fails while others are accepted, or after the lane opened three times, waits for its
+ *   own, growing delay. So does an unanswered one that people may have seen, where they would see it again.
+ * - A delivery that reached only some people stays due for the others, until a newer state takes its place.
+ *   Its failures say nothing of the receiver.
  */
 export class Lane {
   readonly receiver: Receiver;
@@ -79,7 +78,7 @@ export class Lane {
     if (item !== undefined) item.feed.add(event, isMatched);
     else if (this.#items.size >= maxHeld) this.#hasOverflowed = true;
     else this.#insert(event, isMatched, before);
-    // What is under way may be accepted, and then the end is due: its outcome comes first.
+    // An attempt under way may be accepted, and then the end is due: its outcome comes first.
     if (this.#busy.has(event.id)) this.#changedWhileBusy.add(event.id);
     else this.#refresh(event.id, nowMs);
   }
@@ -200,7 +199,7 @@ export class Lane {
     this.#dropSettled(id, nowMs);
   }
 
-  /** What an accepted delivery has still to bring to some. A mute holds back all but the end. */
+  /** The change that some recipients have still to get. A mute holds back all but the end. */
   #restOf({ feed }: LaneItem): Notice['change'] | undefined {
     const { accepted, newest } = feed;
     if (accepted === undefined) return undefined;
@@ -227,7 +226,7 @@ export class Lane {
     return this.#isClosed ? this.#order.chooseProbe(waiting) : this.#order.choose(waiting, nowMs);
   }
 
-  /** What may be attempted now. */
+  /** Deliveries that may be attempted now. */
   *#waiting(nowMs: number): Generator<Waiting, void> {
     for (const id of this.#due) {
       const item = this.#items.get(id);
@@ -292,7 +291,7 @@ export class Lane {
     item.renewAtMs = nowMs + renewal.everyMs;
   }
 
-  /** What failed only because the receiver was away is due at once. */
+  /** Makes deliveries due at once that failed only because the receiver was away. */
   #reopen(nowMs: number): void {
     for (const id of this.#due) {
       const item = this.#items.get(id);
@@ -358,7 +357,7 @@ export class Lane {
     for (const id of [...this.#due]) {
       const item = this.#items.get(id);
       if (item?.dueSinceMs === undefined || this.#busy.has(id)) continue;
-      // What was due while no process ran is tried once at least.
+      // A delivery that was due while no process ran is tried at least once.
       if (item.lastAttemptMs === Number.NEGATIVE_INFINITY) continue;
       if (nowMs - item.dueSinceMs < giveUpAfterMs) continue;
       const step = item.feed.next(this.#isMuted(item.feed.newest));

@@ -2,14 +2,14 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type {
   DeliveryStore,
   OutboxState,
   StoredEvent,
 } from '../../sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
-import type { Answer, Receiver } from '../receivers/receiver.ts';
+import type { Answer, Receiver } from '../receiver.ts';
 import { covers, isMutedBy } from '../routing/muted.ts';
 import type { Route } from '../routing/route.ts';
 import { deliveredBefore } from './delivered-before.ts';
@@ -51,9 +51,9 @@ const renewedMs = 20 * 60_000;
 const slackMs = 3_600_000;
 
 /**
- * Delivers anomalies to all receivers until they are accepted. What is in the table `anomalies` and not settled
- * in `deliveries` is due, so nothing is lost over a restart or a takeover. Receivers are independent of each
- * other. Runs in the process that leads.
+ * Delivers anomalies to all receivers until they are accepted. An event in the table `anomalies` that is not
+ * settled in `deliveries` is due, so none is lost over a restart or a takeover. Receivers are independent of
+ * each other. Runs in the process that leads.
  *
  * A process that is killed between an acceptance and its row delivers the event again, with the same key.
  */
@@ -67,7 +67,7 @@ export class Outbox {
   readonly #away = new Set<string>();
   #mutes: readonly Mute[] = [];
   #muteReadMs = Number.NEGATIVE_INFINITY;
-  /** When each heartbeat is sent next. */
+  /** Time at which each heartbeat is sent next. */
   readonly #heartbeatsAtMs = new Map<Receiver, number>();
   #stopTicks: () => void = () => undefined;
   #isStopped = false;
@@ -122,7 +122,7 @@ export class Outbox {
     }
   }
 
-  /** Receivers that accept nothing, and what was given up, for `/readyz`. */
+  /** Receivers that accept nothing, and deliveries that were given up, for `/readyz`. */
   notes(): string[] {
     return this.#options.watch?.notes() ?? [];
   }

@@ -1,7 +1,8 @@
 import type { WallClock } from '../../base/clock.ts';
-import { durationText } from '../../detect/event/format.ts';
+import { isoSecondsOf } from '../../base/time.ts';
+import { durationText } from '../../contract/format.ts';
 import type { DeliveryStore, GivenUp } from '../../sink/anomalies/delivery-store.ts';
-import type { Answer } from '../receivers/receiver.ts';
+import type { Answer } from '../receiver.ts';
 import type { UntimedRow } from './delivery.ts';
 
 export interface ReceiverWatchOptions extends WallClock {
@@ -10,9 +11,9 @@ export interface ReceiverWatchOptions extends WallClock {
   readonly store: Pick<DeliveryStore, 'outages' | 'givenUp'>;
 }
 
-/** How far back an outage may have begun. */
+/** Maximum age of the start of an outage. */
 const longestOutageMs = 30 * 86_400_000;
-/** How long what was given up is shown. */
+/** Time for which deliveries that were given up are shown. */
 const shownMs = 24 * 3_600_000;
 /** Deliveries that were given up and are held; the oldest is forgotten. */
 const mostHeld = 1_000;
@@ -20,8 +21,8 @@ const mostHeld = 1_000;
 const remedy = 'see `tailmark anomalies --deliveries`';
 
 /**
- * Watches what receivers answer, for `/readyz`: who accepts nothing, since when, and what was given up. The
- * table `deliveries` has what predecessors saw, so a restart does not make an outage younger.
+ * Watches what receivers answer, for `/readyz`: who accepts nothing, since when, and which deliveries were
+ * given up. The table `deliveries` has what predecessors saw, so a restart does not make an outage younger.
  *
  * Renewals and heartbeats count too. They have no rows in the table.
  */
@@ -95,16 +96,12 @@ function outageText(
   { sinceMs, answer }: { readonly sinceMs: number; readonly answer: string },
   nowMs: number,
 ): string {
-  const since = `${durationText(nowMs - sinceMs)}, since ${timeOf(sinceMs)}`;
+  const since = `${durationText(nowMs - sinceMs)}, since ${isoSecondsOf(sinceMs)}`;
   return `alert: ${name} has accepted nothing for ${since}; it is tried again. Its last answer: ${answer}`;
 }
 
 function givenUpText(name: string, count: number, { id, outcome, answer, atMs }: GivenUp): string {
   const what = count === 1 ? 'an event' : `${count} events`;
-  const last = `anomaly ${id}, ${outcome} at ${timeOf(atMs)}: ${answer}`;
+  const last = `anomaly ${id}, ${outcome} at ${isoSecondsOf(atMs)}: ${answer}`;
   return `alert: ${what} to ${name} ${count === 1 ? 'was' : 'were'} given up in the last 24 h (${remedy}); the last: ${last}`;
-}
-
-function timeOf(ms: number): string {
-  return new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 }

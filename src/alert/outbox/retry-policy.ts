@@ -1,7 +1,7 @@
-import type { Answer } from '../receivers/receiver.ts';
+import type { Answer } from '../receiver.ts';
 
 /**
- * How long to wait after an attempt that was not accepted.
+ * The wait after an attempt that was not accepted.
  *
  * | value | unit | why |
  * |---|---|---|

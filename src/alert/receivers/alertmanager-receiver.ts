@@ -1,10 +1,10 @@
 import type { ReceiverConfig } from '../../config/alert.ts';
-import type { Severity } from '../../detect/event/anomaly-event.ts';
-import { severities } from '../../detect/event/severity.ts';
+import { type Severity, severities } from '../../contract/anomaly-event.ts';
 import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, dashboardUrlOf, isOver } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
+import type { Answer, Form, Notice, Preview, Receiver } from '../receiver.ts';
 import { addressOf, basicLogin } from './address.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import {
@@ -16,7 +16,6 @@ import {
   type ServerTime,
   watchdogAlert,
 } from './payloads/alertmanager-alert.ts';
-import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 
 type AlertmanagerConfig = Extract<ReceiverConfig, { type: 'alertmanager' }>;
 
@@ -63,8 +62,8 @@ function hostAndPort(text: string): string {
 
 /**
  * Sends alerts to one Alertmanager, one a request: of a batch with a bad alert the good ones are stored,
- * and the batch is refused. An open alert ends by itself after four minutes, so it is renewed every
- * minute. The end is repeated for a quarter of an hour, as Prometheus does.
+ * and the batch is refused. An open alert ends after four minutes, so it is renewed every minute. The end is
+ * repeated for a quarter of an hour, as Prometheus does.
  *
  * Severity is a label, and a changed label is another alert. So each severity of the episode is an alert,
  * all of them fire until the end, and an inhibit rule silences the lower ones.

@@ -2,14 +2,12 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { cleanText } from '../message/clean-text.ts';
-import type { Answer } from './receiver.ts';
+import type { Answer } from '../receiver.ts';
 
-/** A request that ends in time by itself knows more of its end, such as a status whose body hangs. */
+/** A request that ends in time knows more of its end, such as a status whose body hangs. */
 const graceMs = 500;
 const maxAnswerChars = 500;
 const maxMemoryChars = 2000;
-/** A shorter secret would mask parts of ordinary words. */
-const minSecretChars = 6;
 
 /** Time as receivers need it. */
 export type ReceiverClock = Pick<Clock, 'nowMs' | 'sleep'>;
@@ -51,14 +49,10 @@ async function outcomeOf(run: (signal: AbortSignal) => Promise<Answer>, signal: 
 }
 
 function cleanAnswer({ memory, ...answer }: Answer, secrets: readonly string[]): Answer {
-  let text = answer.answer;
-  const longestFirst = [...secrets].sort((a, b) => b.length - a.length);
-  for (const secret of longestFirst) {
-    if (secret.length >= minSecretChars) text = text.replaceAll(secret, '***');
-  }
+  const text = knownSecrets.hide(answer.answer, secrets);
   const cleaned = {
     ...answer,
-    answer: cleanText(knownSecrets.hide(text), maxAnswerChars),
+    answer: cleanText(text, maxAnswerChars),
   };
   return memory === undefined || memory.length > maxMemoryChars ? cleaned : { ...cleaned, memory };
 }

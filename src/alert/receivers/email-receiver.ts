@@ -7,10 +7,10 @@ import { invariant } from '../../base/invariant.ts';
 import type { ReceiverConfig } from '../../config/alert.ts';
 import { anomalyMessage } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
+import type { Answer, Form, Notice, Preview, Receiver } from '../receiver.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import { recipientsOf, restMemory, restOf } from './mail-rest.ts';
 import { type EmailMessage, emailMessage } from './payloads/email-message.ts';
-import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 import { acceptedMail, isClosing, refusedMail, replyRetryMs } from './smtp-answer.ts';
 
 export interface EmailOptions {
@@ -43,7 +43,7 @@ const smtpsPort = 465;
 
 /**
  * Sends mails over SMTP, those of an incident as one thread. TLS is required and certificates are
- * verified, unless `tls` is false. Each mail has a connection of its own: incidents are rare.
+ * verified, unless `tls` is false. Each mail has its own connection: incidents are rare.
  */
 export class EmailReceiver implements Receiver {
   readonly name: string;
@@ -102,7 +102,7 @@ export class EmailReceiver implements Receiver {
     return Promise.resolve();
   }
 
-  /** What is handed to the mail library, and what a preview shows. */
+  /** The mail as the mail library gets it and as a preview shows it. */
   #mail(notice: Notice, form: Form): Mail {
     const { config, links } = this.#options;
     const { from, to } = config;

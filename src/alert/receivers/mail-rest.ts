@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { domainToASCII } from 'node:url';
 import { z } from 'zod';
-import type { Notice } from './receiver.ts';
+import type { Notice } from '../receiver.ts';
 
 /** Recipients whom a mail has not reached yet, as a delivery remembers them. */
 const rest = z.object({
@@ -9,7 +9,7 @@ const rest = z.object({
   later: z.array(z.string()),
 });
 
-/** What a mail has still to say, and to whom. */
+/** The change that a mail has not brought to some recipients, and their addresses. */
 export type MailRest = z.output<typeof rest>;
 
 /** Hexadecimal digits that name a recipient: 50 of them fit into the memory of a delivery. */

@@ -3,6 +3,7 @@ import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, isOver } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
+import type { Answer, Form, Notice, Preview, Receiver } from '../receiver.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import {
   changeEvent,
@@ -12,7 +13,6 @@ import {
   resolveEvent,
   triggerEvent,
 } from './payloads/pagerduty-event.ts';
-import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 
 export interface PagerDutyOptions {
   readonly config: Extract<ReceiverConfig, { type: 'pagerduty' }>;

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpResult } from '../http/http-sender.ts';
-import type { Answer } from './receiver.ts';
+import type { Answer } from '../receiver.ts';
 
 /** A message in Slack. */
 export const slackPlace = z.object({ channel: z.string().min(1), ts: z.string().min(1) });
@@ -9,7 +9,7 @@ export type SlackPlace = z.output<typeof slackPlace>;
 
 export interface SlackAnswer {
   readonly answer: Answer;
-  /** Where the message is; undefined where Slack does not say. */
+  /** Place of the message; undefined where Slack does not name it. */
   readonly place?: SlackPlace;
   /** Slack's name of an error. */
   readonly error?: string;

@@ -2,10 +2,10 @@ import type { ReceiverConfig } from '../../config/alert.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import { anomalyMessage, isOver, type Message } from '../message/anomaly-message.ts';
 import type { LinkSettings } from '../message/links.ts';
+import type { Answer, Form, Notice, Preview, Receiver } from '../receiver.ts';
 import { type Address, addressOf } from './address.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import { slackMessage, slackReply } from './payloads/slack-message.ts';
-import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 import {
   hookAnswer,
   isGone,
@@ -195,7 +195,7 @@ function replyIn({ channel, ts }: SlackPlace, message: Message, { change }: Noti
   return change === 'risen' ? { ...body, reply_broadcast: true } : body;
 }
 
-/** Where the message of an incident is, as the last delivery remembered it. */
+/** Place of an incident's message, as the last delivery remembered it. */
 function placeIn({ memory }: Notice): SlackPlace | undefined {
   if (memory === '') return undefined;
   try {

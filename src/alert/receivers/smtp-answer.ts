@@ -1,7 +1,7 @@
 import type { NodemailerError, SMTPSentMessageInfo } from 'nodemailer';
 import { messageOf } from '../../base/failure.ts';
 import { tlsFailure } from '../../base/network/tls-failure.ts';
-import type { Answer } from './receiver.ts';
+import type { Answer } from '../receiver.ts';
 
 /** Replies about logins, rights and addresses: another mail would get them too. */
 const ofConfiguration = new Set([530, 534, 535, 550, 551, 553]);

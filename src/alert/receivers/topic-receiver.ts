@@ -2,9 +2,9 @@ import { messageOf } from '../../base/failure.ts';
 import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
 import type { OutgoingMessage, Publisher } from '../../kafka/client/publisher.ts';
 import { cloudEvent, cloudEventContentType } from '../cloud-event.ts';
+import type { Answer, Form, Notice, Preview, Receiver } from '../receiver.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import { deliveredEvent } from './payloads/delivered-event.ts';
-import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 
 export interface TopicReceiverOptions {
   readonly topic: string;
@@ -21,7 +21,7 @@ const ofConfiguration = new Set<ErrorCode>([
   'TAILMARK_KAFKA_TLS',
   'TAILMARK_KAFKA_TOPIC_MISSING',
 ]);
-/** What a client or a broker says of a message beyond its limit. */
+/** Errors of a client or a broker for a message beyond its limit. */
 const tooLarge = /TOO_LARGE|too large|larger than/i;
 
 /**

@@ -3,12 +3,12 @@ import { cloudEvent, cloudEventContentType } from '../cloud-event.ts';
 import { answerOfHttp } from '../http/answer-of-http.ts';
 import type { HttpSender } from '../http/http-sender.ts';
 import type { LinkSettings } from '../message/links.ts';
+import type { Answer, Form, Notice, Preview, Receiver } from '../receiver.ts';
 import { webhookSignature } from '../webhook-signature.ts';
 import { type Address, addressOf } from './address.ts';
 import { attempt, type ReceiverClock } from './attempt.ts';
 import { alertmanagerWebhook } from './payloads/alertmanager-webhook.ts';
 import { deliveredEvent } from './payloads/delivered-event.ts';
-import type { Answer, Form, Notice, Preview, Receiver } from './receiver.ts';
 
 type WebhookConfig = Extract<ReceiverConfig, { type: 'webhook' }>;
 

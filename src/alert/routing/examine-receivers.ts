@@ -7,9 +7,9 @@ import { neverGets, neverMatches } from './never-matches.ts';
 import { openRoutes } from './open-routes.ts';
 
 /**
- * What is wrong with the receivers of a configuration that loads. Contacts none of them. One that can never
- * get anything is an error, since somebody waits for its pages. What may yet become true is not: a model that
- * is not there today may come.
+ * Mistakes in the receivers of a configuration that loads. Contacts no receiver. A receiver that can never
+ * get anything is an error, since somebody waits for its pages. A model that does not exist today is no
+ * error: it may come.
  */
 export async function examineReceivers(config: Config, env: Env): Promise<ProbeFinding[]> {
   const { receivers, webhooks } = config.alert;
@@ -52,7 +52,7 @@ function neverFinding(what: string, reason: string): ProbeFinding {
   return { ok: false, what, detail: `can never match: ${reason}`, hint, error };
 }
 
-/** Why a receiver cannot be opened, such as a `ca_file` that is no certificate. */
+/** The reason why a receiver cannot be opened, such as a `ca_file` that is no certificate. */
 async function openingProblem(
   receiver: ReceiverConfig,
   { alert }: Config,

@@ -1,9 +1,12 @@
-import type { AnomalyEvent, Severity } from '../../detect/event/anomaly-event.ts';
-import { severities as ranks } from '../../detect/event/severity.ts';
-import type { Notice, Receiver } from '../receivers/receiver.ts';
+import {
+  type AnomalyEvent,
+  severities as ranks,
+  type Severity,
+} from '../../contract/anomaly-event.ts';
+import type { Notice, Receiver } from '../receiver.ts';
 
 /**
- * What a receiver gets of an anomaly that is never away, has no mute and accepts all: every revision, or the
+ * Notices of an anomaly to a receiver that is never away, has no mute and accepts all: every revision, or the
  * opening, a rise and the end. Edits of a message at each update are left out.
  *
  * @param events of one anomaly, in order, from the first that the receiver matches.

@@ -1,9 +1,9 @@
 import { type Dimension, dimensions } from '../../base/dimensions.ts';
 import type { ReceiverMatch } from '../../config/alert.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { severities } from '../../detect/event/severity.ts';
+import { type AnomalyEvent, severities } from '../../contract/anomaly-event.ts';
+import { matchesPattern } from '../../series/matches-pattern.ts';
 
-/** Dimensions that `match` has patterns for, beside the model. */
+/** Dimensions that `match` has patterns for, apart from the model. */
 export const matchedDimensions = dimensions.filter(
   (dimension): dimension is Exclude<Dimension, 'model' | 'cold_start'> =>
     dimension !== 'model' && dimension !== 'cold_start',
@@ -44,19 +44,4 @@ export function valuesOf(event: AnomalyEvent, dimension: Dimension): string[] {
 
 function isOneOf(patterns: readonly string[], values: readonly string[]): boolean {
   return values.some((value) => patterns.some((pattern) => matchesPattern(pattern, value)));
-}
-
-/** `*` matches any text, also none; all else is itself. */
-export function matchesPattern(pattern: string, value: string): boolean {
-  const [first = '', ...parts] = pattern.split('*');
-  const last = parts.pop();
-  if (last === undefined) return pattern === value;
-  if (!value.startsWith(first)) return false;
-  let at = first.length;
-  for (const part of parts) {
-    const found = value.indexOf(part, at);
-    if (found < 0) return false;
-    at = found + part.length;
-  }
-  return value.length - last.length >= at && value.endsWith(last);
 }

@@ -1,11 +1,12 @@
 import { dimensions } from '../../base/dimensions.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
-import { matchesPattern, valuesOf } from './matches.ts';
+import { valuesOf } from './matches.ts';
 
 /**
- * Whether nobody is notified of an anomaly now. All series that the event names must be muted. What is over,
- * and was detected before the mute began, is not muted.
+ * True if nobody is notified of an anomaly now. All series that the event names must be muted. An anomaly
+ * that is over and was detected before the mute began is not muted.
  */
 export function isMutedBy(mute: Mute, event: AnomalyEvent, nowMs: number): boolean {
   if (nowMs < mute.fromMs || nowMs >= mute.untilMs) return false;
@@ -13,7 +14,7 @@ export function isMutedBy(mute: Mute, event: AnomalyEvent, nowMs: number): boole
   return covers(mute, event);
 }
 
-/** Whether a mute is of this anomaly, whenever it holds. */
+/** True if a mute covers this anomaly, at whatever time it holds. */
 export function covers(mute: Mute, event: AnomalyEvent): boolean {
   if (mute.kinds.length > 0 && !mute.kinds.includes(event.kind)) return false;
   const areAll = (patterns: readonly string[], values: readonly string[]) =>

@@ -1,13 +1,14 @@
 import { type Dimension, overflowValue } from '../../base/dimensions.ts';
 import type { ReceiverMatch } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
-import { matchedDimensions, matchesPattern } from './matches.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
+import { matchesPattern } from '../../series/matches-pattern.ts';
+import { matchedDimensions } from './matches.ts';
 
 type Kind = AnomalyEvent['kind'];
 type Settings = Pick<Config, 'windows' | 'detect' | 'limits'>;
 
-/** What anomalies of one kind can be. */
+/** Properties that anomalies of one kind can have. */
 interface KindFacts {
   /** Dimensions of its anomalies; in all others they have no value. */
   readonly has: (dimension: Dimension) => boolean;
@@ -33,7 +34,7 @@ const kindFacts: Readonly<Record<Kind, KindFacts>> = {
   pipeline: { has: () => false, mayBeCritical: false },
 };
 
-/** Why a receiver can never get anything with this configuration; undefined where it can. */
+/** The reason why a receiver can never get anything with this configuration; undefined where it can. */
 export function neverMatches(match: ReceiverMatch, settings: Settings): string | undefined {
   const kinds = match.kinds ?? anomalyEventSchema.shape.kind.options;
   const reasons = kinds.map((kind) => obstacleOf(kind, match, settings));
@@ -41,14 +42,14 @@ export function neverMatches(match: ReceiverMatch, settings: Settings): string |
   return [...new Set(reasons)].join('; ');
 }
 
-/** Why it never gets some of the kinds that it names, of a receiver that can get others. */
+/** Reasons why a receiver that gets some of its kinds never gets the others. */
 export function neverGets(match: ReceiverMatch, settings: Settings): string[] {
   if (neverMatches(match, settings) !== undefined) return [];
   const reasons = (match.kinds ?? []).map((kind) => obstacleOf(kind, match, settings));
   return [...new Set(reasons)].filter((reason) => reason !== undefined);
 }
 
-/** Why anomalies of a kind never match. What holds for every kind is found first. */
+/** The reason why anomalies of a kind never match. A reason that holds for every kind is found first. */
 function obstacleOf(kind: Kind, match: ReceiverMatch, settings: Settings): string | undefined {
   const { windows, limits, detect } = settings;
   const named = ([['model', match.models]] as [Dimension, readonly string[] | undefined][])
@@ -85,7 +86,7 @@ function fits(pattern: string, maxBytes: number): boolean {
   return literal === overflowValue || Buffer.byteLength(literal) <= maxBytes;
 }
 
-/** Whether anomalies of an objective may match; two patterns with `*` are taken to. */
+/** True if anomalies of an objective may match; two patterns with `*` are assumed to. */
 function mayMatch(
   { models = ['*'], request_type: types = ['*'] }: ReceiverMatch,
   { model, request_type: type = '' }: Config['detect']['slos'][number],

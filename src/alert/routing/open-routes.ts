@@ -5,11 +5,11 @@ import type { ReceiverConfig } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Publisher } from '../../kafka/client/publisher.ts';
 import { UndiciSender, verifyPem } from '../http/undici-sender.ts';
+import type { Receiver } from '../receiver.ts';
 import { alertmanagerReceivers } from '../receivers/alertmanager-receiver.ts';
 import type { ReceiverClock } from '../receivers/attempt.ts';
 import { EmailReceiver } from '../receivers/email-receiver.ts';
 import { PagerDutyReceiver } from '../receivers/pagerduty-receiver.ts';
-import type { Receiver } from '../receivers/receiver.ts';
 import { slackReceiver } from '../receivers/slack-receiver.ts';
 import { TopicReceiver } from '../receivers/topic-receiver.ts';
 import { WebhookReceiver } from '../receivers/webhook-receiver.ts';
@@ -23,7 +23,7 @@ const topicTimeoutMs = 10_000;
 
 /**
  * Opens all configured receivers: the topic where there is a publisher, `alert.webhooks`, `alert.receivers`. Of
- * an Alertmanager cluster each address is a route of its own.
+ * an Alertmanager cluster each address is a separate route.
  *
  * @param env read for HTTP_PROXY, HTTPS_PROXY and NO_PROXY.
  */

@@ -1,6 +1,6 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import type { Answer, Receiver } from '../receiver.ts';
 import type { NewVersion } from '../receivers/payloads/pagerduty-event.ts';
-import type { Answer, Receiver } from '../receivers/receiver.ts';
 
 /** A receiver, and which anomalies it gets. */
 export interface Route {

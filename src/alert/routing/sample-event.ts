@@ -1,6 +1,5 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-
-const minuteMs = 60_000;
+import { minuteMs } from '../../base/time.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 
 /**
  * An anomaly of no model of anybody's, for tests of receivers.

@@ -1,15 +1,15 @@
 import type { Dimension } from '../../base/dimensions.ts';
 import { closestNames } from '../../series/closest-names.ts';
+import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
-import { matchesPattern } from './matches.ts';
 
-/** How far back values are looked for, in hours. */
+/** Age up to which values are searched, in hours. */
 const hours = 24;
 
 export interface SeenValues {
   /** Values of a dimension since a time, the latest first. */
   readonly read: (dimension: Dimension, fromMs: number) => Promise<readonly string[]>;
-  /** So many values may be part of more: then none is said to be unseen. */
+  /** Limit of the values: with this many there may be more, so none is said to be unseen. */
   readonly most: number;
 }
 

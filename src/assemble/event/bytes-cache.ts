@@ -11,7 +11,7 @@ interface Kept<T> {
   readonly value: T;
 }
 
-/** What is made of bytes that come again and again, by the bytes. Of two with one hash it keeps the last. */
+/** Values made of bytes that come again and again, by the bytes. It keeps the last of two with one hash. */
 export class BytesCache<T> {
   readonly #make: (bytes: Buffer, start: number, end: number) => T;
   readonly #slots: (Kept<T> | undefined)[] = new Array(SLOTS).fill(undefined);

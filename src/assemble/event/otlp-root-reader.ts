@@ -1,8 +1,8 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { MessageView } from '../../formats/otlp/message-view.ts';
 import { SpanScanner, valueKinds } from '../../formats/otlp/span-scanner.ts';
+import { type Attributes, toNanosecond } from '../../formats/span.ts';
 import { partsOf, type Source } from '../../formats/spans/presets/preset.ts';
-import { type Attributes, toNanosecond } from '../../formats/spans/span.ts';
 import { errorCode, errorType, statusOfCause } from '../../formats/spans/span-events.ts';
 import {
   type FieldSources,
@@ -31,7 +31,7 @@ export class OtlpRootReader implements SourceValues<CompiledSource> {
   readonly #fields: CompiledFields;
   readonly #resourceKeys: readonly string[];
   readonly #errorType: number;
-  /** Whether a source is JSON inside of an attribute, which the scanner does not read. */
+  /** True if a source is JSON inside of an attribute, which the scanner does not read. */
   readonly #hasMembers: boolean;
   #bytes: Buffer = Buffer.alloc(0);
   #resource: Attributes = new Map();
@@ -56,7 +56,7 @@ export class OtlpRootReader implements SourceValues<CompiledSource> {
     this.#scanner = new SpanScanner(this.#message, keys, [EXCEPTION], 0);
   }
 
-  /** Whether the end of the root that was read is set. */
+  /** True if the root that was read has an end. */
   get endIsSet(): boolean {
     return this.#scanner.hasEnd;
   }

@@ -1,8 +1,9 @@
 import { limits } from '../../base/limits.ts';
 import { MessageView } from '../../formats/otlp/message-view.ts';
+import { plainBytesEnd } from '../../formats/otlp/plain-bytes.ts';
+import { type Attributes, isEntry, parentIsRemoteBy } from '../../formats/span.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
 import { otlpResource, otlpSpan } from '../../formats/spans/otlp-proto.ts';
-import { type Attributes, isEntry, parentIsRemoteBy } from '../../formats/spans/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import type { SpanFault } from '../../formats/spans/span-reader.ts';
 import { ReusedSpan } from '../trace.ts';
@@ -40,7 +41,7 @@ export class OtlpTraceReader {
   /** The last trace id, by four integers and as text. */
   readonly #traceIdParts = new Int32Array(TRACE_ID_BYTES / 4);
   #traceId = '';
-  /** Where fields of the span stand. */
+  /** Places of the span's fields. */
   #traceAt = NOT_FOUND;
   #spanAt = NOT_FOUND;
   #parentAt = NOT_FOUND;
@@ -190,16 +191,10 @@ export class OtlpTraceReader {
         case 0x4a:
         case 0x5a:
         case 0x6a:
-        case 0x7a: {
-          let length = bytes[pos++] as number;
-          if (length >= 0x80) {
-            const second = bytes[pos++] as number;
-            if (second >= 0x80) return false;
-            length = (length & 0x7f) | (second << 7);
-          }
-          pos += length;
+        case 0x7a:
+          pos = plainBytesEnd(bytes, pos);
+          if (pos < 0) return false;
           break;
-        }
         // Flags, of field 16.
         case 0x85:
           if (bytes[pos] !== 1) return false;

@@ -1,6 +1,6 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
-import type { Span } from '../../formats/spans/span.ts';
+import type { Span } from '../../formats/span.ts';
 import { textAt } from '../../formats/spans/span-fields.ts';
 import {
   type ClosedTrace,

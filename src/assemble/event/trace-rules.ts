@@ -1,6 +1,6 @@
 import { defaultFields, type FieldSources } from '../../formats/spans/span-fields.ts';
 
-/** How the event of a trace is made. In lists of sources the first that the root has counts. */
+/** Rules that make the event of a trace. In lists of sources the first that the root has counts. */
 export interface TraceRules {
   /**
    * `children`: stages are the root's direct children by name, and the halves of shared spans (Zipkin).
@@ -11,7 +11,7 @@ export interface TraceRules {
   readonly rootNames: ReadonlySet<string>;
   /** Stage by name of a span, anywhere below the root. */
   readonly stageOf: ReadonlyMap<string, string>;
-  /** Whether a direct child of the root that is not in it is a stage by its own name. */
+  /** Use of a direct child of the root that `stageOf` lacks: a stage by its own name, or none. */
   readonly otherChildren: 'stage' | 'ignore';
   readonly fields: FieldSources;
   /** Requests that a trace stands for whose trace state does not say it; undefined: one. */

@@ -1,5 +1,5 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
-import { isEntry, type Span } from '../../formats/spans/span.ts';
+import { isEntry, type Span } from '../../formats/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 import { fieldsOf } from '../../formats/spans/span-fields.ts';
 import { idHalves } from '../../formats/spans/trace/ids.ts';

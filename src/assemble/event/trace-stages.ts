@@ -1,6 +1,6 @@
 import { stageName, totalStage } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
-import { toNanosecond } from '../../formats/spans/span.ts';
+import { toNanosecond } from '../../formats/span.ts';
 import { hasParent, haveSameId, idOf, isChild, parentOf, type TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 
@@ -79,7 +79,7 @@ export function stageNameOf(span: string): string {
   return (/^[A-Za-z]/.test(name) && name !== totalStage ? name : `span_${name}`).slice(0, 64);
 }
 
-/** Whether the client's half of a shared span is there too. */
+/** True if the client's half of a shared span is there too. */
 function isHalf(span: TraceSpan, spans: readonly TraceSpan[]): boolean {
   return spans.some((other) => !other.isShared && haveSameId(other, span));
 }
@@ -87,7 +87,7 @@ function isHalf(span: TraceSpan, spans: readonly TraceSpan[]): boolean {
 /** Ancestors that are followed: beyond, the parents form a circle. */
 const MAX_DEPTH = 1_000;
 
-/** Whether a span's ancestors lead to the root, without one of its stage. */
+/** True if a span's ancestors lead to the root, without one of its stage. */
 function reaches(
   span: TraceSpan,
   root: TraceSpan,

@@ -1,6 +1,6 @@
 import { type Interval, ModelStages, ownTime } from '../../formats/model-stages.ts';
-import type { Span } from '../../formats/spans/span.ts';
-import { toNanosecond } from '../../formats/spans/span.ts';
+import type { Span } from '../../formats/span.ts';
+import { toNanosecond } from '../../formats/span.ts';
 import { textFrom } from '../../formats/spans/span-events.ts';
 
 /** A stage between two events of Triton's spans. */

@@ -33,9 +33,9 @@ const metadataNames: ReadonlySet<string> = new Set([
 interface Embedding {
   /** First hexadecimal digits of the 32. */
   readonly prefix: string;
-  /** Where each of the 4 bytes begins, in digits. */
+  /** Start of each of the 4 bytes, in digits. */
   readonly digits: readonly [number, number, number, number];
-  /** Whether each bit is inverted. */
+  /** True if the bits are inverted. */
   readonly isInverted?: boolean;
 }
 
@@ -55,9 +55,9 @@ const embeddings: readonly Embedding[] = [
 ];
 
 /**
- * Why a host must not be connected to, such as `address 169.254.169.254 is link-local: refused`. Undefined if
- * it may be: private and loopback addresses may, since receivers live there. A name is only compared with
- * those of metadata services; its addresses have to be checked too, once they are resolved.
+ * The reason why a host must not be connected to, such as `address 169.254.169.254 is link-local: refused`.
+ * Undefined if it may be: private and loopback addresses may, since receivers live there. A name is only
+ * compared with those of metadata services; its addresses have to be checked too, once they are resolved.
  *
  * @param host the `hostname` of a URL, the host of a `host:port`, or an address as a resolver returns it, with or
  *   without a zone

@@ -62,6 +62,12 @@ export function detectMetrics(make: MetricFactory) {
       'detector_state_failures_total',
       'Snapshots that could not be saved.',
     ),
+    detectorHistorySeconds: make.gauge(
+      'detector_history_timestamp_seconds',
+      'Start of the windows that the detector knows, while they are less than a baseline because older ones were not read; 0 otherwise.',
+      [],
+      'max',
+    ),
     detectorTests: make.gauge(
       'detector_tests',
       'Tests that share the budget of pages: of stages, failures and traffic.',
@@ -78,7 +84,7 @@ export function detectMetrics(make: MetricFactory) {
   };
 }
 
-/** What is delivered to receivers. */
+/** Metrics of deliveries to receivers. */
 export function alertMetrics(make: MetricFactory) {
   return {
     alertsDue: make.gauge(
@@ -115,7 +121,7 @@ export function alertMetrics(make: MetricFactory) {
   };
 }
 
-/** How long things take until a window is evaluated. */
+/** Delays until a window is evaluated. */
 export function detectDelayMetrics(make: MetricFactory) {
   return {
     eventEvaluatedSeconds: make.histogram(

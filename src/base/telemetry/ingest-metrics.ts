@@ -1,6 +1,6 @@
 import type { MetricFactory } from './metric-factory.ts';
 
-/** What becomes of the events of each topic. */
+/** Outcomes of the events of each topic. */
 export function eventMetrics(make: MetricFactory) {
   return {
     eventsConsumed: make.counter('events_consumed_total', 'Timing events read, good or bad.', [
@@ -15,6 +15,11 @@ export function eventMetrics(make: MetricFactory) {
       'events_dropped_total',
       'Events not counted, by topic and reason.',
       ['topic', 'reason'],
+    ),
+    eventsRemoved: make.counter(
+      'events_removed_total',
+      'What Kafka removed before it was stored. exact: events of a chunk that was begun; at_most: offsets that nobody had read.',
+      ['topic', 'count'],
     ),
     eventsOverflowed: make.counter('events_overflowed_total', 'Events counted in __other__.', [
       'topic',
@@ -91,6 +96,16 @@ export function ingestMetrics(make: MetricFactory) {
     consumerRestarts: make.counter(
       'consumer_restarts_total',
       'Times the Kafka consumer has crashed.',
+    ),
+    throttledSeconds: make.counter(
+      'kafka_throttled_seconds_total',
+      'Time for which a quota of the brokers has held reading back, by role.',
+      ['role'],
+    ),
+    partitionsLeaderless: make.gauge(
+      'kafka_partitions_leaderless',
+      'Assigned partitions that no broker leads, by role: their records wait, the others are read.',
+      ['role'],
     ),
     progressAgeSeconds: make.gauge(
       'progress_age_seconds',

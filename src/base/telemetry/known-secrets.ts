@@ -1,54 +1,60 @@
+import { addNeedles, bytesOf, type Needles, type Span, spansIn } from './secret-spellings.ts';
+
 /** Minimum length: shorter secrets would mask parts of ordinary words. */
 const minCharacters = 6;
-/** Maximum number of forms, six of each secret: tokens rotate. */
-const maxForms = 1_536;
+/** Maximum number of secrets: tokens rotate. */
+const maxSecrets = 256;
 const mask = '***';
 
-/** Forms in which a secret may occur in a text, oldest first. */
+/** Oldest first. */
 const known = new Set<string>();
-let longestFirst: readonly string[] = [];
+let needles: Needles = new Map();
 
 /**
  * Secrets of this process, masked in all output: servers quote what they refuse. Code that reads a secret
  * remembers it here; code that writes for people (results, errors, logs, HTTP) hides them.
  */
 export const knownSecrets = {
-  /** Hides a secret from now on: plain, in JSON, in a URL, or in base64, alone or amid other text. */
+  /** Hides a secret from now on, in any spelling of `secret-spellings.ts`, alone or amid other text. */
   remember(secret: string): void {
-    if (secret.length < minCharacters) return;
-    for (const form of formsOf(secret)) {
-      known.delete(form);
-      known.add(form);
-    }
+    if (!isLong(secret)) return;
+    const isNew = !known.delete(secret);
+    known.add(secret);
     for (const oldest of known) {
-      if (known.size <= maxForms) break;
+      if (known.size <= maxSecrets) break;
       known.delete(oldest);
     }
-    longestFirst = [...known].sort((a, b) => b.length - a.length);
+    if (isNew) needles = needlesOf(known);
   },
-  /** Replaces every secret in a text by `***`. Costs one scan of the text per secret. */
-  hide(text: string): string {
-    let masked = text;
-    for (const secret of longestFirst) {
-      if (masked.includes(secret)) masked = masked.replaceAll(secret, mask);
-    }
-    return masked;
+  /**
+   * Replaces every secret in a text by `***`. Costs some ten scans of the text for each secret: 2 ms for ten
+   * secrets and 100 KB.
+   *
+   * @param also secrets of this text alone: parts of an address, which elsewhere are ordinary words.
+   */
+  hide(text: string, also: readonly string[] = []): string {
+    const all = also.length === 0 ? needles : needlesOf([...known, ...also.filter(isLong)]);
+    if (all.size === 0) return text;
+    const bytes = bytesOf(text);
+    const spans = spansIn(bytes, all);
+    return spans.length === 0 ? text : Buffer.from(masked(bytes, spans), 'latin1').toString();
   },
 };
 
-function formsOf(secret: string): Set<string> {
-  const bytes = Buffer.from(secret);
-  return new Set([
-    secret,
-    JSON.stringify(secret).slice(1, -1),
-    encodeURIComponent(secret),
-    ...[0, 1, 2].map((before) => insideBase64(bytes, before)),
-  ]);
+const isLong = (secret: string) => secret.length >= minCharacters;
+
+function needlesOf(secrets: Iterable<string>): Needles {
+  const made = new Map();
+  for (const secret of secrets) addNeedles(made, secret);
+  return made;
 }
 
-/** Base64 characters that depend on these bytes alone, after `before` (modulo 3) other bytes. */
-function insideBase64(bytes: Buffer, before: number): string {
-  const whole = Buffer.concat([Buffer.alloc(before), bytes]);
-  const base64 = whole.toString('base64');
-  return base64.slice(Math.ceil((before * 8) / 6), Math.floor((whole.length * 8) / 6));
+function masked(text: string, spans: readonly Span[]): string {
+  const parts: string[] = [];
+  let shown = 0;
+  for (const { start, end } of spans.toSorted((a, b) => a.start - b.start)) {
+    if (start >= shown) parts.push(text.slice(shown, start), mask);
+    shown = Math.max(shown, end);
+  }
+  return parts.join('') + text.slice(shown);
 }

@@ -14,6 +14,7 @@ import {
   ledgerMetrics,
 } from './ingest-metrics.ts';
 import { MetricFactory } from './metric-factory.ts';
+import { serveMetrics } from './serve-metrics.ts';
 
 /** Metrics of a tailmark process. One set per process; tests make their own. */
 export type Metrics = ReturnType<typeof createMetrics>;
@@ -35,6 +36,7 @@ export function createMetrics() {
     ...detectMetrics(make),
     ...detectDelayMetrics(make),
     ...alertMetrics(make),
+    ...serveMetrics(make),
   };
 }
 

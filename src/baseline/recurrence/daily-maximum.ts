@@ -1,6 +1,6 @@
+import { dayMs } from '../../base/time.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 
-const dayMs = 86_400_000;
 const retentionDays = 14;
 
 /** Maximum of a value over two weeks, by the day, and the number of values. */

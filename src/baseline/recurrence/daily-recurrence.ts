@@ -1,7 +1,7 @@
+import { minuteMs } from '../../base/time.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import { type Episode, expectedEpisode, minuteOf, recurrence } from './recurrence.ts';
 
-const minuteMs = 60_000;
 /** Tuned with `npm run eval`; test/baseline/recurrence/daily-recurrence.test.ts holds them. */
 const tuned = {
   /** An episode begins with its first evidence, but at most this long before it is clear. */

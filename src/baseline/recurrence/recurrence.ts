@@ -1,6 +1,4 @@
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+import { dayMs, hourMs, minuteMs } from '../../base/time.ts';
 
 /**
  * Conditions under which an episode recurs. Each number is held by recurrence.test.ts.
@@ -34,9 +32,9 @@ const minDays = 2;
 
 /** A period of evidence. */
 export interface Episode {
-  /** When the first evidence came. */
+  /** Time of the first evidence. */
   readonly sinceMs: number;
-  /** When the evidence was clear. The episode began between `sinceMs` and this time. */
+  /** Time at which the evidence was clear. The episode began between `sinceMs` and this time. */
   readonly startMs: number;
   /** Time of the last evidence. */
   endMs: number;

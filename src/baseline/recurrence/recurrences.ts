@@ -1,7 +1,6 @@
+import { dayMs } from '../../base/time.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { DailyRecurrence } from './daily-recurrence.ts';
-
-const dayMs = 86_400_000;
 
 /**
  * Recurrences of a stage by time of day, and by age of a release, such as a slow start. The latter apply

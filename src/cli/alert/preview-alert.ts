@@ -1,5 +1,6 @@
-import type { Notice, Preview } from '../../alert/receivers/receiver.ts';
-import { type DueNow, dueNow } from '../../alert/routing/due-now.ts';
+import { timeText } from '../../alert/message/times.ts';
+import { type DueNow, dueNow } from '../../alert/outbox/due-now.ts';
+import type { Notice, Preview } from '../../alert/receiver.ts';
 import { incidentNotices } from '../../alert/routing/incident-notices.ts';
 import { openRoutes } from '../../alert/routing/open-routes.ts';
 import type { Route } from '../../alert/routing/route.ts';
@@ -20,7 +21,7 @@ import type { Io, Options } from '../io.ts';
 import { colorsOf } from '../text/colors.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
-/** All that a preview is based on, beside the configuration. */
+/** All that a preview is based on, apart from the configuration. */
 interface Basis {
   readonly nowMs: number;
   /** True where no anomaly is stored: the one that is shown is made up. */
@@ -37,15 +38,15 @@ type Request = Preview & { readonly change: Notice['change'] };
 
 interface RenderedPreview {
   readonly receiver: string;
-  /** Whether something is due now. */
+  /** True if something is due now. */
   readonly isDue: boolean;
-  /** Why it is due, or why nothing is. */
+  /** The reason why it is due, or why nothing is. */
   readonly why: string;
-  /** What was delivered, refused or given up before. */
+  /** Deliveries that were accepted, refused or given up before. */
   readonly given: readonly DeliveryStatus[];
-  /** What would be sent now. */
+  /** Requests that would be sent now. */
   readonly due: readonly Request[];
-  /** What a receiver gets of the whole anomaly that is never away, has no mute and accepts all. */
+  /** Requests of the whole anomaly to a receiver that is never away, has no mute and accepts all. */
   readonly whole: readonly Request[];
 }
 
@@ -149,7 +150,7 @@ function jsonOf({ isDue, given, ...rest }: RenderedPreview) {
 }
 
 function basisText({ isSample, events, nowMs }: Basis): string {
-  const at = timeOf(nowMs);
+  const at = timeText(new Date(nowMs).toISOString());
   if (isSample) return 'No anomaly is stored yet: this one is made up. Nothing is sent.\n';
   const newest = events.at(-1)?.event;
   const state = newest?.state === 'resolved' ? 'resolved' : 'open';
@@ -184,11 +185,7 @@ function printRequests(requests: readonly Request[], label: string, io: Io): voi
 function givenText({ state, outcome, attempts, at_ms, answer }: DeliveryStatus): string {
   const tries = attempts === 0 ? '' : `, ${attempts} ${attempts === 1 ? 'attempt' : 'attempts'}`;
   const said = answer === '' ? '' : `: ${visible(answer)}`;
-  return `${state} ${outcome} ${timeOf(at_ms)}${tries}${said}`;
-}
-
-function timeOf(ms: number): string {
-  return `${new Date(ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+  return `${state} ${outcome} ${timeText(new Date(at_ms).toISOString())}${tries}${said}`;
 }
 
 function indented(body: string): string {

@@ -1,4 +1,4 @@
-import type { Answer } from '../../alert/receivers/receiver.ts';
+import type { Answer } from '../../alert/receiver.ts';
 import { hostPort } from '../../base/host-port.ts';
 import type { ReceiverConfig } from '../../config/alert.ts';
 
@@ -101,7 +101,7 @@ const ofHttp: readonly Remedy[] = [
   { sign: /^5\d\d\b/, todo: 'Look at the log of the receiver: the error is there.' },
 ];
 
-/** Where the content is refused. */
+/** Advice for a content that was refused. */
 const ofContent = (to: Settings) => {
   if (to?.type === 'email') return 'Look at the filters of the server: it refuses the content.';
   return to?.type === 'webhook'
@@ -109,7 +109,7 @@ const ofContent = (to: Settings) => {
     : `Check ${keyOf(to)}: it does not understand the body.`;
 };
 
-/** What to do where a receiver did not accept; undefined where there is no more to say than what it answered. */
+/** Advice after a receiver did not accept; undefined where its answer says enough. */
 export function remedyFor(
   { outcome, answer }: Pick<Answer, 'outcome' | 'answer'>,
   settings: Settings,

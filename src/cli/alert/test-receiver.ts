@@ -1,5 +1,5 @@
 import { randomBytes } from 'node:crypto';
-import type { Answer, Notice } from '../../alert/receivers/receiver.ts';
+import type { Answer, Notice } from '../../alert/receiver.ts';
 import { openRoutes } from '../../alert/routing/open-routes.ts';
 import type { Route } from '../../alert/routing/route.ts';
 import { resolvedSample, sampleEvent } from '../../alert/routing/sample-event.ts';
@@ -7,7 +7,7 @@ import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { ReceiverConfig } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { Io, Options } from '../io.ts';
 import { colorsOf } from '../text/colors.ts';
 import { printReportLine } from '../text/report-line.ts';
@@ -19,11 +19,11 @@ interface Step {
   readonly state: AnomalyEvent['state'];
   readonly outcome: Answer['outcome'];
   readonly answer: string;
-  /** What to do. */
+  /** Advice to the operator. */
   readonly hint?: string | undefined;
 }
 
-/** What a running tailmark does after an outcome. */
+/** The next step of a running tailmark after an outcome. */
 const onward: Readonly<Record<Answer['outcome'], string>> = {
   accepted: '',
   failed: 'A running tailmark tries again: after 1 s at first, after 5 min at most.',
@@ -57,7 +57,7 @@ export async function testReceiver(
       const step = stepOf(receiver.name, event.state, answer, settings);
       if (options.json !== true) printStep(step, steps.at(-1), io);
       steps.push(step);
-      // What was not accepted for certain is not open there, so there is nothing to end.
+      // A sample that was certainly not accepted is not open there, so there is nothing to end.
       const mayBeOpen = answer.outcome === 'failed' && !unconnected.test(answer.answer);
       if (answer.outcome !== 'accepted' && !mayBeOpen) break;
     }

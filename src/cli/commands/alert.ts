@@ -22,7 +22,7 @@ Exit codes: 0 done, 1 a receiver did not accept.`,
       .argument('<ACTION>', 'test or preview')
       .argument(
         '[NAME_OR_ID]',
-        'the receiver to test; the anomaly to preview, by default the newest',
+        'the receiver to test; the anomaly to preview, by default the most severe open one',
       );
   },
   async run([action, nameOrId], options, io) {

@@ -1,10 +1,10 @@
 import { Option } from 'commander';
 import { lookFirst } from '../../alert/message/look-first.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
-import type { AnomalyEvent, Scope } from '../../detect/event/anomaly-event.ts';
-import { blameText } from '../../detect/event/blame-text.ts';
-import { formatMs, quantileName } from '../../detect/event/format.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
+import type { AnomalyEvent, Scope } from '../../contract/anomaly-event.ts';
+import { blameText } from '../../contract/blame-text.ts';
+import { formatMsOf, quantileName } from '../../contract/format.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { unknownText } from '../../series/unknown-name.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
@@ -32,7 +32,7 @@ Examples:
   tailmark anomalies --since 7d --model ranker --json | jq .anomalies[].summary
   tailmark anomalies --deliveries      who was notified, when, and what receivers answered
 
-Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
+Exit codes: 0 no listed anomaly is open, 1 the model is unknown, 2 at least one is open.`,
   configure(command) {
     command
       .option(
@@ -81,6 +81,7 @@ Exit codes: 0 no listed anomaly is open, 2 at least one is.`,
         io.out(`${renderDeliveries(own, io)}\n`);
       }
     }
+    if (unknown !== undefined) return exitCodes.failed;
     return events.some(({ state }) => state !== 'resolved') ? exitCodes.found : exitCodes.ok;
   },
 };
@@ -134,9 +135,8 @@ function driverText({
 /** Renders the durations of requests for an anomaly of their rate; '' without any. */
 function durationsText({ quantile, observed_ms, baseline_ms }: AnomalyEvent): string[] {
   if (observed_ms === 0) return [];
-  return [
-    `${quantileName(quantile)} is ${formatMs(observed_ms)} (baseline ${formatMs(baseline_ms)})`,
-  ];
+  const format = formatMsOf(observed_ms, baseline_ms);
+  return [`${quantileName(quantile)} is ${format(observed_ms)} (baseline ${format(baseline_ms)})`];
 }
 
 /** `version v2 12/12; region eu 6/12, us 6/12`: of the series with a value, how many are affected. */

@@ -2,7 +2,7 @@ import { Backtest, type Difference, differenceOf } from '../../backtest/backtest
 import { readFileWindows } from '../../backtest/file-windows.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { Config } from '../../config/schema.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { backfillPast } from '../../roles/detect/backfill.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';

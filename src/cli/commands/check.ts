@@ -1,7 +1,7 @@
 import { examineReceivers } from '../../alert/routing/examine-receivers.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { ProbeFinding } from '../../base/probe-finding.ts';
-import type { EffectiveSetting, LoadedConfig } from '../../config/load-config.ts';
+import type { EffectiveSetting, LoadedConfig } from '../../config/load/load-config.ts';
 import { assemblyWarnings } from '../../roles/assemble/assembly-warnings.ts';
 import { defaultRoles, roles } from '../../roles/role.ts';
 import type { Command } from '../command.ts';

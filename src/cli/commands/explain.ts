@@ -1,13 +1,15 @@
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { explainAnomaly, findAnomaly } from '../../sink/anomalies/explanation.ts';
+import { slowestRequests } from '../../views/anomalies/slowest-requests.ts';
 import type { Command } from '../command.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { renderExplanation } from '../text/render-explanation.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 const idsShown = 5;
+const slowestShown = 5;
 
 export const explain: Command = {
   flags: clickHouseFlags,
@@ -34,7 +36,13 @@ Exit codes: 0 the anomaly is resolved, 2 it is open.`,
       const found = await findAnomaly(client, id);
       if ('ids' in found) throw ambiguous(id, found.ids);
       if (found.events.length === 0) throw unknown(id);
-      return explainAnomaly(client, found.events, nowMs);
+      const last = found.events.at(-1) as AnomalyEvent;
+      const { retention } = config.clickhouse;
+      const [explained, slowest] = await Promise.all([
+        explainAnomaly(client, found.events, nowMs),
+        slowestRequests(client, last, { nowMs, retention, limit: slowestShown }),
+      ]);
+      return { ...explained, slowest };
     });
     if (options.json === true) io.out(`${JSON.stringify(explanation)}\n`);
     else io.out(renderExplanation(explanation, io, nowMs));

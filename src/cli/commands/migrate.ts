@@ -1,5 +1,5 @@
 import { exitCodes } from '../../base/exit-codes.ts';
-import type { MigrationReport } from '../../sink/migrate.ts';
+import type { MigrationReport } from '../../sink/migrate/migrate.ts';
 import type { Command } from '../command.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 
@@ -16,7 +16,7 @@ creates the users for the roles.
 A table or view that somebody dropped is created again, empty: stop the ingesters first.`,
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
-    const { migrate: run } = await import('../../sink/migrate.ts');
+    const { migrate: run } = await import('../../sink/migrate/migrate.ts');
     const report = await run(config.clickhouse);
     if (options.json === true) {
       io.out(`${JSON.stringify(report)}\n`);

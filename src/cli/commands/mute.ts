@@ -9,12 +9,13 @@ import { unseenValues } from '../../alert/routing/unseen-values.ts';
 import { dimensions } from '../../base/dimensions.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import { isoSecondsOf } from '../../base/time.ts';
 import { closest } from '../../config/closest.ts';
 import { parseDuration } from '../../config/duration.ts';
 import type { Config } from '../../config/schema.ts';
+import { anomalyEventSchema } from '../../contract/anomaly-event.ts';
+import { durationText } from '../../contract/format.ts';
 import { epochMsOf } from '../../decode/epoch-ms-of.ts';
-import { anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
-import { durationText } from '../../detect/event/format.ts';
 import { type Mute, MuteStore } from '../../sink/anomalies/mute-store.ts';
 import { seenValuesOf } from '../../sink/read-seen-values.ts';
 import { visible } from '../../views/text/format.ts';
@@ -49,7 +50,8 @@ Exit codes: 0 done, 1 no such mute.`,
       .option('--for <DURATION>', 'how long, at most 30d')
       .option('--at <TIME>', 'begin: now, or RFC 3339', 'now')
       .option('--why <TEXT>', 'the reason, for those who wonder later')
-      .option('--end <ID>', 'end this mute now');
+      .option('--end <ID>', 'end this mute now')
+      .option('--history', 'list who added and who ended those of the last 30 days');
   },
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
@@ -61,15 +63,20 @@ Exit codes: 0 done, 1 no such mute.`,
         options.end,
       );
     }
+    if (options.history === true && (isNew || options.end !== undefined)) {
+      throw usage('--history must stand alone: it lists mutes', undefined);
+    }
     const request = isNew ? requestOf(options, config, nowMs) : undefined;
     return withClickHouse(config, 'read and write mutes', async (client) => {
       const store = new MuteStore(client);
       if (options.end !== undefined) await endMute(store, String(options.end), nowMs, io, options);
       else if (request !== undefined) {
-        const added = muteOf(request);
+        const added = muteOf(request, { who: userName(), nowMs });
         await store.put(added);
         const notes = await unseenValues(added, nowMs, seenValuesOf(client));
         showAdded(added, notes, nowMs, io, options);
+      } else if (options.history === true) {
+        listHistory(await store.endingAfter(nowMs - mostMutedMs), nowMs, io, options);
       } else listMutes(await store.endingAfter(nowMs), nowMs, io, options);
       return exitCodes.ok;
     });
@@ -110,7 +117,6 @@ function requestOf(options: Options, { windows }: Pick<Config, 'windows'>, nowMs
     from_ms: fromMs,
     until_ms: fromMs + forMs,
     why: options.why ?? '',
-    who: userName(),
   });
   if (parsed.success) return parsed.data;
   const [issue] = parsed.error.issues;
@@ -154,18 +160,16 @@ async function endMute(
   io: Io,
   options: Options,
 ): Promise<void> {
-  const found = (await store.endingAfter(nowMs)).find((each) => each.id === id);
-  if (found === undefined) {
+  const ended = await store.end(id, userName(), nowMs);
+  if (ended === undefined) {
     throw new OperatorError(
       'TAILMARK_MUTE_UNKNOWN',
       `Cannot end the mute: none that holds now or later has the id ${JSON.stringify(id)}`,
       { hint: '`tailmark mute` lists them.' },
     );
   }
-  const ended = { ...found, fromMs: Math.min(found.fromMs, nowMs), untilMs: nowMs };
-  await store.put(ended);
   if (options.json === true) io.out(`${JSON.stringify({ mute: muteJson(ended) })}\n`);
-  else if (found.fromMs > nowMs) io.out(`Ended before it began: ${whatOf(ended)}.\n`);
+  else if (ended.fromMs === nowMs) io.out(`Ended before it began: ${whatOf(ended)}.\n`);
   else {
     io.out(`Ended: ${whatOf(ended)}. What is still open is delivered within 5 seconds.\n`);
   }
@@ -187,12 +191,50 @@ function listMutes(mutes: readonly Mute[], nowMs: number, io: Io, options: Optio
       whatOf(each),
       whenOf(each, nowMs),
       visible(each.why),
-      visible(each.who),
+      adderOf(each),
     ]),
     color: io.color,
     maxWidth: io.columnCount,
   });
   io.out(`${table}\n`);
+}
+
+/** The newest first. */
+function listHistory(mutes: readonly Mute[], nowMs: number, io: Io, options: Options): void {
+  const newest = mutes.toSorted((a, b) => b.fromMs - a.fromMs);
+  if (options.json === true) {
+    io.out(`${JSON.stringify({ mutes: newest.map(muteJson) })}\n`);
+    return;
+  }
+  if (newest.length === 0) {
+    io.err('No mutes in the last 30 days.\n');
+    return;
+  }
+  const table = renderTable({
+    columns: ['ID', 'WHAT', 'FROM', 'UNTIL', 'WHY', 'WHO', 'ENDED BY'],
+    rows: newest.map((each) => [
+      each.id,
+      whatOf(each),
+      isoSecondsOf(each.fromMs),
+      isoSecondsOf(each.untilMs),
+      visible(each.why),
+      adderOf(each),
+      endOf(each, nowMs),
+    ]),
+    color: io.color,
+    maxWidth: io.columnCount,
+  });
+  io.out(`${table}\n`);
+}
+
+/** `ann`, or `operator for ann`. */
+function adderOf({ who, onBehalfOf }: Mute): string {
+  return visible(onBehalfOf === undefined ? who : `${who} for ${onBehalfOf}`);
+}
+
+function endOf({ untilMs, endedBy }: Mute, nowMs: number): string {
+  if (endedBy !== undefined) return visible(endedBy);
+  return untilMs > nowMs ? 'still holds' : 'ran out';
 }
 
 /** `model ranker*, region eu-west-1`. */
@@ -207,9 +249,8 @@ function whatOf({ models, kinds, dimensions: named }: Mute): string {
 
 /** `for 2 h, until 2026-11-01T14:00:00Z`. */
 function whenOf({ fromMs, untilMs }: Mute, nowMs: number): string {
-  const iso = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
-  if (fromMs > nowMs) return `from ${iso(fromMs)} until ${iso(untilMs)}`;
-  return `for ${durationText(untilMs - nowMs)}, until ${iso(untilMs)}`;
+  if (fromMs > nowMs) return `from ${isoSecondsOf(fromMs)} until ${isoSecondsOf(untilMs)}`;
+  return `for ${durationText(untilMs - nowMs)}, until ${isoSecondsOf(untilMs)}`;
 }
 
 function listOf(value: unknown): string[] {

@@ -4,12 +4,13 @@ import { type Dimension, totalStage } from '../../base/dimensions.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { Facet } from '../../base/facets.ts';
 import type { Config } from '../../config/schema.ts';
-import { formatMs } from '../../detect/event/format.ts';
+import { formatMs } from '../../contract/format.ts';
 import type { Series } from '../../series/series-window.ts';
 import {
   type AskedNames,
   findUnknown,
   type NamedThing,
+  type UnknownOne,
   unknownText,
 } from '../../series/unknown-name.ts';
 import { readFacets } from '../../sink/read-facets.ts';
@@ -21,7 +22,7 @@ import {
   resolutions,
   type StageTails,
   type TailsQuery,
-} from '../../sink/read-tails.ts';
+} from '../../sink/windows/read-tails.ts';
 import { readWindowStates, type WindowStates } from '../../sink/windows/read-window-states.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
@@ -30,7 +31,7 @@ import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { byNames, tailsBy } from '../tails-by.ts';
 import { colorsOf } from '../text/colors.ts';
-import { facetQuantiles, renderFacetTails } from '../text/facet-tails.ts';
+import { facetQuantiles, inShownOrder, renderFacetTails } from '../text/facet-tails.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
@@ -50,11 +51,15 @@ Reads windows of 10 s, 1 min, 1 h or 1 day, depending on the length of the range
 to whole windows. The same in SQL: sql/queries/tails.sql.
 
 --by takes a dimension, or a facet: a host, a size, a cache hit. It is of whole requests without
---stage. By a facet percentiles are within 25 % (sql/queries/view_facets.sql).
+--stage. Facets are stored by model and version only: their rows are of all regions and request
+types, warm and cold. Sizes go up, names from the slowest on. Percentiles by a facet are within 25 %
+(sql/queries/view_facets.sql).
 
 The last line counts windows that are final (cannot change), provisional (late events may still be
 merged) and open, from the ledger of kafka.group_id: docs/explained/windows.md. In SQL:
-sql/queries/window_states.sql.`,
+sql/queries/window_states.sql. Late merges count; what \`verify\` calls late is a dead letter.
+
+Exit codes: 0 fine, 1 no request has a given name.`,
   configure(command) {
     command
       .option('--since <TIME>', 'start of the range: a duration before now, or RFC 3339', '15m')
@@ -108,7 +113,7 @@ sql/queries/window_states.sql.`,
       io.out(tailsTable(rows, io.color, dimension));
       if (states !== undefined) io.out(colorsOf(io).dim(statesLine(states, resolution)));
     }
-    return exitCodes.ok;
+    return exitCodeOf(unknown);
   },
 };
 
@@ -137,7 +142,7 @@ async function printFacet(
     return { values, unknown: values.length === 0 ? await unknownIn(client, asked) : undefined };
   });
   if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
-  const rows = values.map(({ bands: _, ...value }) => value);
+  const rows = inShownOrder(values.map(({ bands: _, ...value }) => value));
   if (options.json === true) {
     const [from, to] = [fromSeconds, toSeconds].map((s) => new Date(s * 1000).toISOString());
     io.out(`${JSON.stringify({ from, to, by: facet, tails: rows })}\n`);
@@ -148,7 +153,7 @@ async function printFacet(
   } else if (rows.length > 0) {
     io.out(renderFacetTails(rows, io.color));
   }
-  return exitCodes.ok;
+  return exitCodeOf(unknown);
 }
 
 type Filter = Omit<TailsQuery, 'fromMs' | 'toMs' | 'by'>;
@@ -189,7 +194,7 @@ async function printFile(
   if (unknown !== undefined) io.err(`${visible(unknownText(unknown, 'is in the file'))}\n`);
   if (options.json === true) {
     io.out(`${JSON.stringify({ events, not_counted: notCounted, tails })}\n`);
-    return exitCodes.ok;
+    return exitCodeOf(unknown);
   }
   if (tails.length === 0) {
     if (unknown === undefined) io.err('No requests of the file match. Leave out a filter.\n');
@@ -198,7 +203,12 @@ async function printFile(
     const count = `${notCounted.toLocaleString('en-US')} of ${events.toLocaleString('en-US')} events`;
     io.err(`${count} not counted: rejected or late\n`);
   }
-  return exitCodes.ok;
+  return exitCodeOf(unknown);
+}
+
+/** A name that no request has is a mistake of who asked, as an unknown id is. */
+function exitCodeOf(unknown: UnknownOne | undefined): ExitCode {
+  return unknown === undefined ? exitCodes.ok : exitCodes.failed;
 }
 
 /** Names in the events of a file, by model. */
@@ -241,7 +251,10 @@ function matches(filter: Filter, series: Series, stage: string): boolean {
 /** States how final the windows behind a table of tails are. */
 function statesLine(states: WindowStates, resolution: Resolution): string {
   const { open, provisional, final, late_merged } = states;
-  const late = late_merged === 0 ? '' : `; ${late_merged.toLocaleString('en-US')} events came late`;
+  const late =
+    late_merged === 0
+      ? ''
+      : `; ${late_merged.toLocaleString('en-US')} late merge${late_merged === 1 ? '' : 's'}`;
   return `windows of ${resolution}: ${final} final, ${provisional} provisional, ${open} open${late}\n`;
 }
 

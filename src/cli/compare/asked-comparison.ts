@@ -2,7 +2,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { type TimeRange, timeRange } from '../flag-values.ts';
 import type { Options } from '../io.ts';
 
-/** What `tailmark compare` was asked: two versions over one range, two ranges, or two files. */
+/** The question of `tailmark compare`: two versions over one range, two ranges, or two files. */
 export type AskedComparison = { readonly baseline: string; readonly version: string } & (
   | { readonly kind: 'versions'; readonly range: TimeRange }
   | { readonly kind: 'ranges'; readonly a: TimeRange; readonly b: TimeRange }

@@ -1,23 +1,21 @@
 import { basename } from 'node:path';
-import { pairedFiles, readFileSide } from '../../backtest/file-side.ts';
+import { readFileSide } from '../../backtest/file-side.ts';
 import { OperatorError } from '../../base/operator-error.ts';
-import type { CompareInput } from '../../compare/compare-versions.ts';
-import { type ComparedMinute, paired } from '../../compare/compared-minute.ts';
+import { minuteMs } from '../../base/time.ts';
+import { type ComparedMinute, paired, pairSides } from '../../compare/compared-minute.ts';
 import type { SideMix } from '../../compare/like-with-like.ts';
+import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Series } from '../../series/series-window.ts';
 import { findUnknown, type UnknownOne, unknownText } from '../../series/unknown-name.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import {
-  longestComparisonMs,
-  readComparison,
-  requireComparable,
-} from '../../sink/read-comparison.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { unknownIn } from '../../sink/read-seen-values.ts';
-import { readMixes, readSides } from '../../sink/read-sides.ts';
-import { readWindowStates } from '../../sink/windows/read-window-states.ts';
-import { readSideBands } from '../../views/comparison/compare.ts';
-import { remainingMinutesOf } from '../../views/comparison/compared-blocks.ts';
+import {
+  readMinutes,
+  readVersions,
+  requireComparable,
+} from '../../views/comparison/read-comparison.ts';
+import { readMixes } from '../../views/comparison/read-sides.ts';
 import type { TimeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
@@ -31,22 +29,20 @@ export interface ComparedRequests {
   readonly cold: boolean;
 }
 
-/** What is compared, and the names of both sides in the output. */
+/** Both sides, and their names in the output. */
 export interface Compared {
   readonly input: CompareInput;
-  /** What requests both sides consist of; undefined where they have none at the same times. */
+  /** The requests that both sides consist of; undefined where they have none at the same times. */
   readonly mixes: readonly [a: SideMix, b: SideMix] | undefined;
   readonly model: string;
   readonly version: string;
   readonly baseline: string;
-  /** A sentence on a name without a request, where that is why nothing is compared and the reason does not say so. */
+  /** A sentence on a name without a request, where nothing is compared for it and the reason does not say so. */
   readonly unknown?: string | undefined;
 }
 
 type Asked<Kind> = Extract<AskedComparison, { readonly kind: Kind }>;
 
-const minuteMs = 60_000;
-const minuteTable = { table: 'latency_1m', blockSeconds: 60 } as const;
 const phrases = { candidate: 'B', baseline: 'A' } as const;
 
 /** Reads both sides of a comparison: from ClickHouse, or of files without any server. */
@@ -71,11 +67,8 @@ async function comparedVersions(
   const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
   requireComparable(query);
   const read = await withClickHouse(config, 'compare versions', async (client) => {
-    const read = await readComparison(client, config, query);
+    const { query: sides, ...read } = await readVersions(client, config, query);
     const input = isOver(range, read.untilMs) ? { ...read, remainingMinutes: 0 } : read;
-    const fromSeconds = Math.min(...input.minutes.map(({ startMs }) => startMs)) / 1000;
-    const side = (of: string) => ({ version: of, fromSeconds, toSeconds: fromSeconds });
-    const sides = { ...of, ...minuteTable, coldStart, a: side(baseline), b: side(version) };
     // The reason names versions and models that are known.
     const unknown = await unknownOf(client, of, input.minutes, []);
     const isSaid = unknown?.thing === 'model';
@@ -92,30 +85,17 @@ async function comparedRanges(
 ): Promise<Compared> {
   const { version, baseline } = asked;
   const read = await withClickHouse(config, 'compare ranges', async (client) => {
-    const later = asked.a.toMs > asked.b.toMs ? asked.a : asked.b;
-    const states = await readWindowStates(client, config, { ...later, resolution: '1m' });
-    const completeMs =
-      states === undefined ? later.toMs : Date.parse(states.complete_until) - config.windows.grace;
-    const [a, b] = sidesOf(asked, completeMs);
-    const query = {
-      ...{ ...of, ...minuteTable, coldStart: String(cold) },
-      a: { ...a, version: baseline },
-      b: { ...b, version },
-    };
-    const [minutes, bands] = await Promise.all([
-      readSides(client, query),
-      readSideBands(client, query),
-    ]);
-    const unknown = await unknownOf(client, of, minutes, [baseline, version]);
-    const fromSeconds = [a.fromSeconds, b.fromSeconds];
-    return {
-      ...{ minutes, bands, unknown: unknown && unknownText(unknown) },
-      remainingMinutes: remainingMinutesOf(fromSeconds, askedSeconds(asked), completeMs),
-      mixes: await readMixes(client, query, minutes),
-    };
+    const { query, ...sides } = await readMinutes(client, config, {
+      ...{ ...of, coldStart: String(cold) },
+      a: { ...asked.a, version: baseline },
+      b: { ...asked.b, version },
+    });
+    const unknown = await unknownOf(client, of, sides.minutes, [baseline, version]);
+    const mixes = await readMixes(client, query, sides.minutes);
+    return { sides, mixes, unknown: unknown && unknownText(unknown) };
   });
   const names = { version: nameOf(version, asked.b), baseline: nameOf(baseline, asked.a) };
-  const { mixes, unknown, ...sides } = read;
+  const { mixes, unknown, sides } = read;
   const input = { candidate: version, baseline, ...sides, phrases };
   return { input, mixes, unknown, model: of.model, ...names };
 }
@@ -136,36 +116,9 @@ async function unknownOf(
   return undefined;
 }
 
-/** Whether a range lies in the past and all of it is complete: its minutes are all that there are. */
+/** True for a range of the past that is complete: its minutes are all that there are. */
 function isOver({ toMs }: TimeRange, untilMs = Number.POSITIVE_INFINITY): boolean {
   return toMs < Date.now() - minuteMs && untilMs > toMs - minuteMs;
-}
-
-/** Length of the shorter range, complete or not. */
-function askedSeconds({ a, b }: Asked<'ranges'>): number {
-  return Math.min(...[a, b].map(({ fromMs, toMs }) => toMs - fromMs)) / 1000;
-}
-
-/** Both ranges in seconds, from whole minutes on and equally long. */
-function sidesOf({ a, b }: Asked<'ranges'>, completeMs: number) {
-  const from = ({ fromMs }: TimeRange) => Math.floor(fromMs / minuteMs) * minuteMs;
-  const lengths = [a, b].map((range) => Math.min(range.toMs, completeMs) - from(range));
-  const lengthMs = Math.floor(Math.max(0, Math.min(...lengths)) / minuteMs) * minuteMs;
-  if (lengthMs > longestComparisonMs) {
-    throw new OperatorError(
-      'TAILMARK_USAGE',
-      `Cannot compare as a range must be at most 24h: it is ${Math.ceil(lengthMs / 3_600_000)}h`,
-    );
-  }
-  return [a, b].map((range) => ({
-    fromSeconds: from(range) / 1000,
-    toSeconds: (from(range) + lengthMs) / 1000,
-  })) as [Seconds, Seconds];
-}
-
-interface Seconds {
-  readonly fromSeconds: number;
-  readonly toSeconds: number;
 }
 
 function nameOf(version: string, { fromMs }: TimeRange): string {
@@ -202,7 +155,7 @@ async function comparedFiles(
   }
   const input = {
     ...{ candidate: bFile, baseline: aFile, phrases },
-    minutes: pairedFiles(before, now),
+    minutes: pairSides(before.minutes, now.minutes, (n) => now.startMs + n * minuteMs),
     remainingMinutes: 0,
     bands: { candidate: now.bands, baseline: before.bands },
   };

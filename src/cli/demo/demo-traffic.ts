@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import { minuteMs, secondMs } from '../../base/time.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { Fault } from '../../generate/fault.ts';
 import {
   type PublishedEvent,
@@ -9,19 +10,18 @@ import {
 import { sendPaced } from '../../generate/publish/send-paced.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 
-const SECOND_MS = 1_000;
-const MINUTE_MS = 60 * SECOND_MS;
-
 /** Phases of the demo: lengths in event time. */
 export const plot = {
   seed: 'demo',
   ratePerSecond: 250,
   /** Past for the baseline, sent as fast as possible. */
-  historyMs: 25 * MINUTE_MS,
-  calmMs: 20 * SECOND_MS,
-  faultMs: 80 * SECOND_MS,
+  historyMs: 25 * minuteMs,
+  calmMs: 20 * secondMs,
+  faultMs: 80 * secondMs,
   /** At most; it ends when everything is resolved. With a fault that stays: after Enter. */
-  recoveryMs: 300 * SECOND_MS,
+  recoveryMs: 300 * secondMs,
+  /** Clear windows that resolve an anomaly. This traffic does not flap, so nobody has to wait for the default. */
+  resolveWindows: 3,
   /** Event time per wall time once the history is sent. */
   speed: 4,
   model: 'ranker',
@@ -33,7 +33,7 @@ export const plot = {
 } as const;
 
 /** Typical length of the recovery, for which the clock is planned. */
-const TYPICAL_RECOVERY_MS = 90 * SECOND_MS;
+const TYPICAL_RECOVERY_MS = 90 * secondMs;
 
 /** Times of the phases, milliseconds since the epoch. */
 export interface Timeline {
@@ -58,8 +58,8 @@ export function timelineOf(nowMs: number): Timeline {
   return { startMs, liveMs, faultFromMs, faultToMs, endMs: faultToMs + plot.recoveryMs };
 }
 
-/** What all traffic of the demo has. */
-const usual = { ratePerSecond: plot.ratePerSecond, dailySwing: 0 } as const;
+/** Settings of all traffic of the demo. */
+const common = { ratePerSecond: plot.ratePerSecond, dailySwing: 0 } as const;
 
 /** Events in the order in which they are published. */
 export class DemoEvents {
@@ -70,7 +70,7 @@ export class DemoEvents {
     this.#events = events;
   }
 
-  /** Events of the phases. @param stays whether the fault never ends by itself */
+  /** Events of the phases. @param stays whether the fault lasts until it is removed */
   static ofPlot(timeline: Timeline, stays: boolean): DemoEvents {
     const fault: Fault = {
       kind: 'slow_stage',
@@ -84,7 +84,7 @@ export class DemoEvents {
     };
     return new DemoEvents(
       publishedTraffic({
-        ...usual,
+        ...common,
         seed: plot.seed,
         startMs: timeline.startMs,
         durationMs: stays ? Number.POSITIVE_INFINITY : timeline.endMs - timeline.startMs,
@@ -96,7 +96,7 @@ export class DemoEvents {
   /** Events without a fault, without an end. */
   static withoutFault(seed: string, startMs: number): DemoEvents {
     const durationMs = Number.POSITIVE_INFINITY;
-    return new DemoEvents(publishedTraffic({ ...usual, seed, startMs, durationMs }));
+    return new DemoEvents(publishedTraffic({ ...common, seed, startMs, durationMs }));
   }
 
   /** Yields events published before a time; the next call continues there. */
@@ -158,19 +158,21 @@ export async function sendLive(
   return { sent, reachedMs: Math.min(nowMs, fromMs + (nowMs - beganMs) * plot.speed, toMs) };
 }
 
+type Found = Pick<AnomalyEvent, 'id' | 'model' | 'region' | 'stage' | 'state'>;
+
 /**
  * Compares the last event of each anomaly with the injected regression.
  *
+ * @param otherEvents events that others sent: what is not of the regression may be of these
  * @returns the differences, a sentence each; empty when the regression alone was found, with the right stage,
  * and resolved
  */
-export function demoVerdict(
-  anomalies: readonly Pick<AnomalyEvent, 'id' | 'model' | 'region' | 'stage' | 'state'>[],
-): string[] {
-  if (anomalies.length === 0) return ['the regression was not found'];
-  return anomalies.flatMap(({ id, model, region, stage, state }) => {
+export function demoVerdict(anomalies: readonly Found[], otherEvents = 0): string[] {
+  const own = otherEvents === 0 ? anomalies : anomalies.filter(isOfRegression(anomalies));
+  if (own.length === 0) return ['the regression was not found'];
+  return own.flatMap(({ id, model, region, stage, state }) => {
     const problems: string[] = [];
-    if (model !== plot.model || region !== plot.region) {
+    if (!isInPlace({ model, region })) {
       problems.push(`${id} is a false positive: ${model} in ${region} had no fault`);
     } else if (stage !== plot.stage) {
       problems.push(`${id} blames ${stage}, not ${plot.stage}`);
@@ -178,4 +180,23 @@ export function demoVerdict(
     if (state !== 'resolved') problems.push(`${id} was not resolved`);
     return problems;
   });
+}
+
+/** Anomalies found in events that others sent: those that are not of the regression. */
+export function othersFound(anomalies: readonly Found[], otherEvents: number): string[] {
+  if (otherEvents === 0) return [];
+  const isOwn = isOfRegression(anomalies);
+  return anomalies
+    .filter((anomaly) => !isOwn(anomaly))
+    .map(({ id, model, region, stage }) => `${id}: ${stage} of ${model} in ${region}`);
+}
+
+/** Tells the anomalies of the regression: in its place and stage, or in its place where none has the stage. */
+export function isOfRegression(anomalies: readonly Found[]): (anomaly: Found) => boolean {
+  const isBlamed = (anomaly: Found) => isInPlace(anomaly) && anomaly.stage === plot.stage;
+  return anomalies.some(isBlamed) ? isBlamed : isInPlace;
+}
+
+function isInPlace({ model, region }: Pick<Found, 'model' | 'region'>): boolean {
+  return model === plot.model && region === plot.region;
 }

@@ -1,7 +1,7 @@
 import type { Config } from '../../config/schema.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
-import type { LocalClickHouse } from '../../local/local-stack.ts';
+import type { LocalClickHouse } from '../../local/stack/local-stack.ts';
 
 /** Way of the generated events into the pipeline and of its anomalies out of it, with the servers for it. */
 export interface DemoTransport {

@@ -2,11 +2,11 @@ import { once } from 'node:events';
 import { PassThrough } from 'node:stream';
 import { systemClock } from '../../base/clock.ts';
 import type { Config } from '../../config/schema.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
-import type { LocalClickHouse } from '../../local/local-stack.ts';
+import type { LocalClickHouse } from '../../local/stack/local-stack.ts';
 import { readEvents } from '../../sink/anomalies/anomaly-store.ts';
-import { openClickHouse } from '../../sink/clickhouse.ts';
+import { openClickHouse } from '../../sink/client/clickhouse.ts';
 import type { DemoConnection, DemoTransport } from './demo-transport.ts';
 
 /** Interval at which anomalies are read from their table. */

@@ -1,9 +1,9 @@
 import type { Config } from '../../config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { openKafkaPublisher } from '../../kafka/client/kafka-publisher.ts';
 import { ensureTopics } from '../../kafka/client/kafka-topics.ts';
 import { followTopic } from '../../kafka/follow-topic.ts';
-import type { LocalStack } from '../../local/local-stack.ts';
+import type { LocalStack } from '../../local/stack/local-stack.ts';
 import type { DemoConnection, DemoTransport } from './demo-transport.ts';
 
 /** Partitions of the demo's topic. */

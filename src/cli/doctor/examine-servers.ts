@@ -1,6 +1,6 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import { ConfigError } from '../../config/config-error.ts';
-import type { LoadedConfig } from '../../config/load-config.ts';
+import type { LoadedConfig } from '../../config/load/load-config.ts';
 import type { Io } from '../io.ts';
 import { loadSettings, settingsText } from '../load.ts';
 import type { Machine } from '../machine.ts';

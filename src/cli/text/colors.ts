@@ -1,27 +1,14 @@
-type Paint = (text: string) => string;
+import { styleText } from 'node:util';
+
+const styles = ['bold', 'dim', 'red', 'green', 'yellow', 'cyan'] as const;
+type Style = (typeof styles)[number];
 
 /** Styles of text on a terminal; without effect where colours are off. */
-export interface Colors {
-  readonly bold: Paint;
-  readonly dim: Paint;
-  readonly red: Paint;
-  readonly green: Paint;
-  readonly yellow: Paint;
-  readonly cyan: Paint;
-}
+export type Colors = Readonly<Record<Style, (text: string) => string>>;
 
 /** Returns the styles for an Io: `const { bold } = colorsOf(io)`. */
 export function colorsOf({ color }: { readonly color: boolean }): Colors {
-  const paint =
-    (open: number, close: number): Paint =>
-    (text) =>
-      color && text !== '' ? `\u001b[${open}m${text}\u001b[${close}m` : text;
-  return {
-    bold: paint(1, 22),
-    dim: paint(2, 22),
-    red: paint(31, 39),
-    green: paint(32, 39),
-    yellow: paint(33, 39),
-    cyan: paint(36, 39),
-  };
+  const paint = (style: Style) => (text: string) =>
+    color && text !== '' ? styleText(style, text, { validateStream: false }) : text;
+  return Object.fromEntries(styles.map((style) => [style, paint(style)])) as Colors;
 }

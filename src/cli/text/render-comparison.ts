@@ -4,7 +4,7 @@ import type {
   StageComparison,
   Verdict,
 } from '../../compare/comparison.ts';
-import { formatMs, quantileName } from '../../detect/event/format.ts';
+import { formatMs, quantileName, wholePercent } from '../../contract/format.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
@@ -39,7 +39,7 @@ export function renderComparison(
     return [
       ...[visible(stage.stage), ms(at?.candidate_ms ?? null), ms(at?.baseline_ms ?? null)],
       ...[{ text: ratioText(at?.ratio ?? null), style: bold }, at ? intervalText(at) : '–'],
-      share === null ? '–' : `${Math.round(share * 100)} %`,
+      share === null ? '–' : wholePercent(share),
     ];
   });
   const columns = [version, baseline, 'ratio', 'interval'];
@@ -48,10 +48,7 @@ export function renderComparison(
     table(['total', ...right(...columns.map(visible))], [...quantiles, failures]),
     ...(stages.length === 0
       ? []
-      : [
-          '\n',
-          table(['p99 of stage', ...right(...columns.map(visible), 'of the excess')], stages),
-        ]),
+      : ['\n', table(['p99 of stage', ...right(...columns.map(visible), 'of the rise')], stages)]),
     dim(`${whole}\n`),
     ...mixLines(compared).map((line) => `${visible(line)}\n`),
     `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,

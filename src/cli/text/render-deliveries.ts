@@ -1,9 +1,10 @@
+import { timeText } from '../../alert/message/times.ts';
 import type { DeliveryStatus } from '../../sink/anomalies/delivery-store.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
 
-/** What an outcome means for who waits for a page. */
+/** Meaning of an outcome for a person who waits for a page. */
 const meanings: Readonly<Record<string, string>> = {
   accepted: 'accepted',
   failed: 'not accepted, tried again',
@@ -33,7 +34,7 @@ export function renderDeliveries(rows: readonly DeliveryStatus[], io: Pick<Io, '
   const width = Math.max(...rows.map(({ receiver }) => visible(receiver).length));
   const lines = rows.map((row, i) => {
     const { receiver, state, outcome, attempts, at_ms, answer } = row;
-    const at = `${new Date(at_ms).toISOString().slice(0, 19).replace('T', ' ')} UTC`;
+    const at = timeText(new Date(at_ms).toISOString());
     const tries = attempts === 0 ? '' : `, ${attempts} attempt${attempts === 1 ? '' : 's'}`;
     const why = outcome === 'accepted' || answer === '' ? '' : `: ${visible(answer)}`;
     const meaning = isOvertaken(row, rows)

@@ -1,8 +1,6 @@
 import { lookFirst } from '../../alert/message/look-first.ts';
-import type { Driver } from '../../detect/drivers/drivers.ts';
-import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { riseText, stageText } from '../../detect/event/blame-text.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { riseText, stageText } from '../../contract/blame-text.ts';
 import {
   durationText,
   formatExactShare,
@@ -10,13 +8,17 @@ import {
   formatRatio,
   formatSignedMs,
   wholePercent,
-} from '../../detect/event/format.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
+} from '../../contract/format.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
+import type { Driver } from '../../detect/drivers/drivers.ts';
+import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
+import type { Series } from '../../series/series-window.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
-import type { Explanation, TimelinePoint } from '../../sink/anomalies/explanation.ts';
+import type { Explanation as Explained, TimelinePoint } from '../../sink/anomalies/explanation.ts';
+import { type AffectedSeries, affectedSeries } from '../../views/anomalies/affected-series.ts';
 import { evidenceOf } from '../../views/text/evidence.ts';
 import { clock, visible } from '../../views/text/format.ts';
-import { baselineText, measureOf } from '../../views/text/rate-evidence.ts';
+import { baselineText, measureOf, measureOfSeries } from '../../views/text/rate-evidence.ts';
 import { colorsOf } from './colors.ts';
 import { renderTable, right, type TableCell } from './table.ts';
 
@@ -24,7 +26,12 @@ const bars = '▁▂▃▄▅▆▇█';
 const barWidth = 20;
 const driversShown = 5;
 const eventsShown = 8;
-const membersShown = 12;
+
+/** Everything known about an anomaly. */
+export interface Explanation extends Explained {
+  /** Its slowest requests, as its page lists them. */
+  readonly slowest: readonly SlowRequest[];
+}
 
 type Colored = { readonly color: boolean };
 
@@ -39,6 +46,7 @@ export function renderExplanation(
 ): string {
   const last = events.at(-1) as AnomalyEvent;
   const shown = ofWorstSeries(last);
+  const series = affectedSeries(last, members);
   const { bold } = colorsOf(io);
   const section = (title: string, lines: readonly string[]) =>
     lines.length === 0 ? [] : ['', bold(title), ...lines.map((line) => `  ${line}`)];
@@ -49,7 +57,7 @@ export function renderExplanation(
     ...headline(last, io, nowMs),
     ...section(`Timeline of ${measureOf(shown).title}`, timelineLines(timeline, shown, io)),
     ...section(blameTitle(shown), blameLines(shown, io)),
-    ...section(memberTitle(last, members), memberLines(members, io)),
+    ...section(series.title, series.count > 1 ? seriesLines(series, io) : []),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
     ...section('Traffic mix', mixLines(mix)),
     ...section('Evidence', evidenceLines(last, io)),
@@ -81,13 +89,13 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   ];
 }
 
-/** When it began and, as far as that is known, ended, in event time. */
+/** Its start and, as far as it is known, its end, in event time. */
 function spanText({ started_at: from, ended_at: to }: AnomalyEvent): string {
   if (!to) return clock(from);
   return `${clock(from)} to ${clock(to)}, ${durationText(Date.parse(to) - Date.parse(from))}`;
 }
 
-/** When tailmark noticed the start and the end, by the clock. */
+/** Times at which tailmark noticed the start and the end, by the clock. */
 function noticedText({ detected_at, resolved_at }: AnomalyEvent, nowMs: number): string {
   if (resolved_at !== null) return `${clock(detected_at)}, resolved ${clock(resolved_at)}`;
   return `${clock(detected_at)}, ${durationText(nowMs - Date.parse(detected_at))} ago`;
@@ -104,39 +112,34 @@ function evidenceLines(event: AnomalyEvent, io: Colored): string[] {
 }
 
 /** Formats `ranker, v2, search, eu-west-1, cold starts`. */
-function seriesName(event: AnomalyEvent): string {
-  const { model, version, request_type, region, host, service, tenant, cold_start } = event;
+function seriesName(series: Series): string {
+  const { model, version, request_type, region, host, service, tenant, cold_start } = series;
   const values = [version, request_type, region, host, service, tenant];
   const named = [model, ...values.filter((value) => value !== '')].join(', ');
   return `${named}${cold_start ? ', cold starts' : ''}`;
 }
 
-function memberTitle({ scope }: AnomalyEvent, members: readonly AnomalyEvent[]): string {
-  const open = members.filter(({ state }) => state !== 'resolved').length;
-  const now = `${members.length} now, ${open} unresolved`;
-  if (scope === undefined) return `Affected series: ${now}`;
-  const { affected, total, unresolved } = scope;
-  const told = `${affected} of ${total}, ${unresolved} unresolved`;
-  // Members are current, the scope is of the last event: more may have joined or recovered since.
-  const isCurrent = members.length === affected && open === unresolved;
-  return `Affected series: ${told}${isCurrent ? '' : `; ${now}`}`;
-}
-
-function memberLines(members: readonly AnomalyEvent[], io: Colored): string[] {
-  const rows = members
-    .slice(0, membersShown)
-    .map((member): TableCell[] => [
-      seriesName(member),
-      member.stage,
-      measureOf(member).format(member.rate?.observed ?? member.observed_ms),
-      measureOf(member).format(member.rate?.baseline ?? member.baseline_ms),
-      formatRatio((member.rate ?? member).ratio),
-      clock(member.started_at),
-      member.resolved_at === null ? 'open' : clock(member.resolved_at),
-    ]);
-  if (rows.length === 0) return [];
-  const columns = ['series', 'stage', ...right('now', 'baseline', 'ratio'), 'since', 'until'];
-  const left = members.length - rows.length;
+function seriesLines({ listed, count }: AffectedSeries, io: Colored): string[] {
+  const isTail = listed.every(({ rate }) => rate === undefined);
+  const rows = listed.map((series): TableCell[] => {
+    const { title, format } = measureOfSeries(series);
+    const { started_at, ended_at, resolved_at, rate } = series;
+    return [
+      seriesName(series),
+      ...(isTail ? [series.stage] : []),
+      title,
+      format(rate?.observed ?? series.observed_ms),
+      format(rate?.baseline ?? series.baseline_ms),
+      formatRatio((rate ?? series).ratio),
+      clock(started_at),
+      resolved_at === null ? 'open' : ended_at ? clock(ended_at) : '–',
+      resolved_at === null ? '' : clock(resolved_at),
+    ];
+  });
+  const measured = [...(isTail ? ['blame'] : []), 'measured'];
+  const numbers = right('observed', 'baseline', 'ratio');
+  const columns = ['series', ...measured, ...numbers, 'since', 'until', 'resolved'];
+  const left = count - listed.length;
   return [
     ...lines(renderTable({ columns, rows, color: io.color })),
     ...(left > 0 ? [colorsOf(io).dim(`… ${left} more`)] : []),

@@ -10,7 +10,7 @@ export interface ReportLine {
   readonly hint?: string | undefined;
 }
 
-/** `ok    Kafka topics: inference.timings.v1`, with the fix on a line of its own. */
+/** `ok    Kafka topics: inference.timings.v1`, with the fix on a separate line. */
 export function printReportLine(line: ReportLine, io: Pick<Io, 'out' | 'color'>): void {
   const { bold, dim, green, red, yellow } = colorsOf(io);
   const paint = { ok: green, warn: yellow, fail: red }[line.level];

@@ -1,7 +1,7 @@
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { type RejectReason, rejectReasons } from '../../decode/reject-reasons.ts';
-import type { ReplayedLetters } from '../../ingest/letters/replay-letters.ts';
+import type { ReplayedLetters } from '../../ingest/replay/replay-letters.ts';
 import type { Io, Options } from '../io.ts';
 import { loadSettings } from '../load.ts';
 
@@ -19,7 +19,7 @@ export async function replayDeadLetters(options: Options, io: Io): Promise<ExitC
   const isDryRun = options.dryRun === true;
   const { config } = await loadSettings(options, io);
   // Other commands do not load the client.
-  const { replayLetters } = await import('../../ingest/letters/replay-letters.ts');
+  const { replayLetters } = await import('../../ingest/replay/replay-letters.ts');
   const isNewGroup = options.newGroup === true;
   const done = await replayLetters({ config, reasons, isDryRun, isNewGroup });
   const { topics, dead_letter_suffix: suffix, group_id: group } = config.kafka;

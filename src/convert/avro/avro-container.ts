@@ -1,4 +1,4 @@
-import { readMapping } from '../../config/presets.ts';
+import { readMapping } from '../../config/read/presets.ts';
 import type { DraftSink } from '../../formats/format-reader.ts';
 import { jsonBytes, objectOf } from '../../formats/loose-json.ts';
 import { checkedMapping } from '../../formats/mapping/checked-mapping.ts';

@@ -1,4 +1,4 @@
-/** Takes bytes off a stream of pieces, as many as are asked for. Holds a piece beside what it returns. */
+/** Takes bytes off a stream of pieces, as many as are asked for. Holds one more piece than it returns. */
 export class ByteStream {
   readonly #pieces: AsyncIterator<Buffer>;
   #rest: Buffer = Buffer.alloc(0);
@@ -7,7 +7,7 @@ export class ByteStream {
     this.#pieces = pieces[Symbol.asyncIterator]();
   }
 
-  /** Returns so many bytes, or fewer where the stream ends before. */
+  /** Returns this number of bytes, or fewer where the stream ends before. */
   async take(count: number): Promise<Buffer> {
     const taken: Buffer[] = [];
     let left = count;

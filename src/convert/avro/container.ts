@@ -11,7 +11,7 @@ const metadataEntries = 1_000;
 /** Largest block, as it lies in the file and inflated. Writers make blocks of kilobytes. */
 const blockBytes = 64 * 1024 * 1024;
 
-/** Why a container cannot be read on. */
+/** The reason why the rest of a container cannot be read. */
 export class ContainerFault extends Error {}
 
 /** Records one after another, in binary encoding. */

@@ -1,4 +1,4 @@
-import { readMapping, readPreset } from '../../config/presets.ts';
+import { readMapping, readPreset } from '../../config/read/presets.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { DraftSink, FormatReason } from '../../formats/format-reader.ts';
 import { jsonBytes, objectOf, parsed } from '../../formats/loose-json.ts';
@@ -57,7 +57,7 @@ function formatOf(
       const mapping = mappingOf();
       const text = textOf(mapping);
       const unwrapped = mapping.unwrap === undefined ? undefined : finder(mapping.unwrap);
-      // What a server says while it starts may come first.
+      // Lines that a server writes while it starts may come first.
       for (const whole of head.split('\n')) {
         const inner = unwrapped?.(parsed(whole))?.value;
         const line = typeof inner === 'string' ? inner : whole;

@@ -5,7 +5,7 @@ import { requiredStart } from '../required-options.ts';
 export interface BackToBack {
   /** Returns the start of the next request, in whole milliseconds: the end of the one before. */
   start(totalMs: number): number;
-  /** Begins a run at the end of what was before; its requests start so many milliseconds after it began. */
+  /** Begins a run at the end of what was before; its requests start this many milliseconds after it began. */
   run(): (sinceMs: number, totalMs: number) => number;
 }
 

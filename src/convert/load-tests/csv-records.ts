@@ -3,7 +3,7 @@ import type { Line } from '../lines.ts';
 
 /** Longest line of a CSV file that is read. */
 export const maxCsvLineBytes = 1024 * 1024;
-/** A quoted field ends within so many lines, or its first line is wrong. */
+/** Maximum lines of a quoted field: a longer one has a mistake in its first line. */
 const maxRecordLines = 200;
 
 /** A record of a CSV file. */

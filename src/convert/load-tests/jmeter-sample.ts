@@ -3,7 +3,7 @@ import type { ConvertOptions } from '../file-format.ts';
 import type { FieldReader } from './field-reader.ts';
 import { failureStatus, modelOfLabel } from './labels.ts';
 
-/** What the fields of a sample are called: CSV and XML have names of their own. */
+/** Names of the fields of a sample: CSV and XML have different ones. */
 type SampleNames = Readonly<
   Record<
     | ('ts' | 'total' | 'label' | 'code' | 'message')
@@ -26,7 +26,7 @@ function tsOf(fields: FieldReader, name: string): number {
   return ms;
 }
 
-/** Whether a sample succeeded; where no field says it, by its code as JMeter itself does. */
+/** True if a sample succeeded; where no field says it, its code decides, as in JMeter itself. */
 function successOf(fields: FieldReader, names: SampleNames): boolean {
   const success = fields.text(names.success)?.toLowerCase();
   const code = fields.text(names.code);

@@ -55,7 +55,7 @@ function timeMsOf(text: string): number {
   return divisor === undefined ? Number.NaN : Number(text) / divisor;
 }
 
-/** Whether a code is an answer. Before 0.31, and without a callback, k6 says no more. */
+/** True if a code is a served answer. Before 0.31, and without a callback, k6 says no more. */
 function isServed(code: string | undefined): boolean {
   return code === undefined || statusOfHttp(Number(code)) === 'ok';
 }

@@ -11,7 +11,7 @@ import { failureStatus } from './labels.ts';
 /** Longest response that is read. */
 const maxResponseBytes = 1024 * 1024;
 
-/** What the file does not say. */
+/** Values that the file lacks. */
 interface Given {
   readonly model: string;
   readonly clock: BackToBack;

@@ -11,7 +11,7 @@ const columns = [
   ...['status_code', 'exception'],
 ];
 const header = columns.slice(0, 4).join(',');
-/** How files of `locust --csv` begin: statistics, their history, and failures. */
+/** First lines of files of `locust --csv`: statistics, their history, and failures. */
 const statistics = /^\uFEFF?(?:Type,Name,Request Count|Timestamp,User Count|Method,Name,Error),/;
 
 async function convertFile(file: InputFile, options: ConvertOptions, sink: DraftSink) {

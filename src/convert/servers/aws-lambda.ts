@@ -6,12 +6,12 @@ import { eventOfInvocation } from './lambda/invocation-event.ts';
 import { type LambdaLine, lambdaLineOf } from './lambda/lambda-line.ts';
 import { Sandbox } from './lambda/sandbox.ts';
 
-/** How a line begins that cannot be inside another batch. */
+/** Beginning of a line that cannot be inside another batch. */
 const BATCH_START = '{"messageType"';
 /** Log streams whose last lines are remembered. */
 const MAX_STREAMS = 10_000;
 
-/** Where a batch ends and the next begins on the same line, as Firehose writes them. No text has this. */
+/** The place between two batches on one line, as Firehose writes them. No text has this. */
 const betweenBatches = /(?<=\})\s*(?=\{"messageType")/;
 
 /** Stream of a log group that functions share: day, name of the function, version, instance. */
@@ -27,8 +27,8 @@ const sharedStream = /^\d{4}\/\d\d\/\d\d\/([^[]+)\[/;
  * concurrency, and a sandbox that came up well before its first request, made nobody wait. An initialisation
  * that broke off after 10 s is repeated within the first invocation.
  *
- * Where START is not there, the start is the REPORT line's time less the total. A timeout is known by a line of
- * its own, or by Status in REPORT. Memory: the open invocations of the last 10,000 log streams.
+ * Without START, the start is the REPORT line's time less the total. A timeout is known by a separate line,
+ * or by Status in REPORT. Memory: the open invocations of the last 10,000 log streams.
  */
 export const awsLambda: FileFormat = {
   name: 'aws_lambda',

@@ -4,12 +4,12 @@ import type { FileFormat, InputFile } from '../file-format.ts';
 import { lines } from '../lines.ts';
 import { statusOfHttp } from './http-status.ts';
 
-/** Requests whose proxy line is awaited. Of further ones the oldest are given up. */
+/** Requests whose proxy line is awaited. Beyond that, the oldest are dropped. */
 const MAX_OPEN = 100_000;
 
 /** A finished request or call, as a line says it. */
 interface Finished {
-  /** When the line was written, which is when the request ended. */
+  /** Time at which the line was written: the request's end. */
   readonly endMs: number;
   readonly requestId: string;
   /** undefined for the proxy's line. */

@@ -37,7 +37,7 @@ const common: Readonly<Record<string, string>> = {
 /** Data of a request, which the level TENSORS adds and which may be of any length. */
 const tensor = /^\s*\{\s*"id"\s*:\s*\d+\s*,\s*"activity"\s*:\s*"TENSOR_/;
 
-/** What the records of an id say. */
+/** Values from the records of an id. */
 interface Traced {
   model: string | undefined;
   version: string | undefined;
@@ -120,7 +120,7 @@ function tracedOf(id: number, open: Map<number, Traced>): Traced {
   return traced;
 }
 
-/** Whether the record with its model was there. */
+/** True if the record with its model was there. */
 function isKnown(traced: Traced | undefined): boolean {
   return traced?.model !== undefined;
 }

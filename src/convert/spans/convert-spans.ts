@@ -1,17 +1,17 @@
 import type { DraftSink, EventDraft, Origin } from '../../formats/format-reader.ts';
+import type { Span } from '../../formats/span.ts';
 import type { Preset } from '../../formats/spans/presets/preset.ts';
 import { spanPresets } from '../../formats/spans/presets/span-presets.ts';
-import type { Span } from '../../formats/spans/span.ts';
 import { emitSpan } from '../../formats/spans/span-events.ts';
 import type { SpanReader } from '../../formats/spans/span-reader.ts';
 import { NestedCalls } from '../../formats/spans/trace/nested-calls.ts';
 import type { ConvertOptions, InputFile } from '../file-format.ts';
 import { jsonValues, tooLongValue } from '../json-values.ts';
 
-/** How a format has its spans. */
+/** A format's reader of spans, and its rules. */
 export interface SpanForm {
   readonly read: SpanReader;
-  /** How a line begins that cannot be inside another value. */
+  /** Beginning of a line that cannot be inside another value. */
   readonly start?: string;
   /** Says what a format knows better than the presets. */
   readonly finish?: (event: EventDraft, span: Span) => EventDraft;
@@ -24,7 +24,7 @@ const HELD_SPANS = 20_000;
 const HELD_CHARS = 32 * 1024 * 1024;
 
 /**
- * Converts files of spans, each an event of its own or none. `--model` is that of spans which name none. A call
+ * Converts files of spans, each a separate event or none. `--model` is that of spans which name none. A call
  * around one that counts is none; of a large file this is seen within `HELD_SPANS`.
  */
 export async function convertSpans(

@@ -1,13 +1,13 @@
 import { dimensions, overflowValue } from '../../base/dimensions.ts';
 import type { DecodeContext } from '../decode-event.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
-import { compileProgram, firstAmountIndex } from '../event-program.ts';
 import { Interner } from '../interner.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
 import { scanEpochMs } from '../json/scan-epoch-ms.ts';
 import type { Shape } from '../json/shape.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
 import { EventKernel, kernelIntegers as indices } from './event-kernel.ts';
+import { compileProgram, firstAmountIndex } from './event-program.ts';
 
 /** Bytes to hold ahead in the kernel's memory: most events are far shorter. */
 const AHEAD_BYTES = 16 * 1024;

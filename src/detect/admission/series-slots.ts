@@ -3,7 +3,6 @@ import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { SeriesDetectors } from '../tail/series-detectors.ts';
 import { Admission, largest, type Offer, ranked, type Turn } from './admission.ts';
 
 /** Versions of one series that get a slot at once, whatever their traffic. */
@@ -12,6 +11,19 @@ const versionsAtOnce = 3;
 const maxPerWindow = 200;
 /** Largest number of refused keys that are kept: others are checked again in each window. */
 const maxRefused = 100_000;
+
+/** The evaluated series, each of which has a slot. */
+export interface EvaluatedSeries {
+  readonly size: number;
+  readonly isFull: boolean;
+  readonly keys: Iterable<string>;
+  /** Keys in an order that does not depend on the process. */
+  readonly sortedKeys: readonly string[];
+  /** undefined for a series that is not evaluated. */
+  get(key: string): unknown;
+  /** Begins to evaluate a series. */
+  of(series: Series, key: string): unknown;
+}
 
 /** Callbacks to the owner of all detectors. */
 export interface SlotOwner {
@@ -28,7 +40,7 @@ export interface SlotOwner {
  * once: a free one, or that of the series with the least traffic.
  */
 export class SeriesSlots {
-  readonly #series: SeriesDetectors;
+  readonly #series: EvaluatedSeries;
   readonly #limit: number;
   readonly #owner: SlotOwner;
   readonly #admission: Admission;
@@ -42,7 +54,7 @@ export class SeriesSlots {
   readonly #versions = new Map<string, number>();
   #countedKeys: readonly string[] = [];
 
-  constructor(series: SeriesDetectors, options: DetectOptions, owner: SlotOwner) {
+  constructor(series: EvaluatedSeries, options: DetectOptions, owner: SlotOwner) {
     this.#series = series;
     this.#limit = options.max_series;
     this.#owner = owner;

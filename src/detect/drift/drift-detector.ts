@@ -4,18 +4,18 @@ import {
   type HourPair,
   type HourTail,
 } from '../../baseline/hourly-tails.ts';
+import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
+import { groupKeyOf } from '../../contract/anomaly-identity.ts';
+import { driftSql } from '../../contract/sql.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { groupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySubject } from '../event/anomaly-summary.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
-import { driftSql } from '../event/sql.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
 import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { StepContext } from '../step/detector-step.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { driftMeasured, meansOf } from './drift-measured.ts';
 import { clearestOf, type DriftVerdict, daysBetween, evaluateDrift } from './drift-test.ts';
 

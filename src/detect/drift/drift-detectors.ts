@@ -1,12 +1,12 @@
 import type { HourTail } from '../../baseline/hourly-tails.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeries } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { DetectorStep, SeriesEvents } from '../step/detector-step.ts';
+import type { DetectorStep, SeriesEvents } from '../options/detector-step.ts';
 import { DriftDetector } from './drift-detector.ts';
 
 /** An hour of a series, all its versions together. */

@@ -1,16 +1,15 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { hourMs } from '../../base/time.ts';
 import type { HourPair, HourTail } from '../../baseline/hourly-tails.ts';
+import type { Blamed } from '../../contract/anomaly-event.ts';
+import { formatMs, formatMsOf, formatRatio } from '../../contract/format.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { Blamed } from '../event/anomaly-event.ts';
 import { anomalySubject, explainedPart } from '../event/anomaly-summary.ts';
 import { type StageMeans, splitExcess } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
-import { formatMs, formatRatio } from '../event/format.ts';
 import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { DriftVerdict } from './drift-test.ts';
-
-const hourMs = 3_600_000;
 
 /** Slowdown of a day against the same hours a week before, the stage to blame, and the evidence. */
 export function driftMeasured(
@@ -63,7 +62,7 @@ export function driftMeasured(
 function summaryOf(event: Parameters<typeof anomalySubject>[0]): string {
   const { observed_ms, baseline_ms, ratio } = event;
   const was = `${formatMs(observed_ms)} over the last day, ${formatRatio(ratio)} its baseline`;
-  const baseline = `of ${formatMs(baseline_ms)} (same hours a week before)`;
+  const baseline = `of ${formatMsOf(observed_ms, baseline_ms)(baseline_ms)} (same hours a week before)`;
   return `${anomalySubject(event)} was ${was} ${baseline}${explainedPart(event)}`;
 }
 

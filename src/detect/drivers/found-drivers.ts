@@ -1,4 +1,5 @@
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import { minuteMs } from '../../base/time.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { type Driver, driversOf } from './drivers.ts';
 import {
   type BandCounts,
@@ -23,7 +24,6 @@ export interface MinuteRange {
 }
 
 export const noDrivers: FoundDrivers = { drivers: [], mix: undefined };
-const minuteMs = 60_000;
 /** Drivers that an event names. */
 const driversNamed = 5;
 /** Share from which the mix is the bottleneck, as for other classes. */
@@ -66,7 +66,7 @@ function baselineTotals(facets: readonly FacetBands[]): BandCounts {
 
 /**
  * Reports whether drivers are searched for. Facets count durations, which explain only tail shifts; members
- * of an incident have no drivers of their own.
+ * of an incident have no separate drivers.
  */
 export function hasDrivers({ kind, incident_id }: AnomalyEvent): boolean {
   return kind === 'tail_shift' && incident_id === undefined;

@@ -1,29 +1,38 @@
 import { totalStage } from '../../base/dimensions.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { riseOf, wholeOf } from '../../contract/blame-text.ts';
+import {
+  formatMs,
+  formatMsOf,
+  formatRatio,
+  quantileName,
+  seriesLabel,
+} from '../../contract/format.ts';
+import { withHistory } from '../../contract/short-history.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
-import { riseOf, wholeOf } from './blame-text.ts';
-import { formatMs, formatRatio, quantileName, seriesLabel } from './format.ts';
 
 type Described = Series &
   Pick<AnomalyEvent, 'quantile' | 'observed_ms' | 'baseline_ms' | 'ratio' | 'blame' | 'evidence'>;
 
 /**
  * "p99 of ranker (search, eu-west-1) is 412 ms, 3.4x its baseline of 121 ms; in the slowest 1 % features
- * rose by 253 ms, the mean by 291 ms". A series too young for a baseline of its own: "... 3.4x the
- * baseline of version 1 (121 ms)".
+ * rose by 253 ms, the mean by 291 ms". A series too young for its own baseline: "... 3.4x the baseline of
+ * version 1 (121 ms)". With a short history it ends by that.
  */
 export function anomalySummary(event: Described): string {
   const subject = anomalySubject(event);
   const now = `${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)}`;
-  return `${subject} is ${now} ${baselinePart(event)}${explainedPart(event)}`;
+  const summary = `${subject} is ${now} ${baselinePart(event)}${explainedPart(event)}`;
+  return withHistory(summary, event.evidence);
 }
 
 /** The baseline as the summary names it; of a new series it is that of another version, host or region. */
-function baselinePart({ baseline_ms, evidence }: Described): string {
+function baselinePart({ observed_ms, baseline_ms, evidence }: Described): string {
+  const baseline = formatMsOf(observed_ms, baseline_ms)(baseline_ms);
   const [first, ...others] = evidence.baseline_of ?? [];
-  if (first === undefined) return `its baseline of ${formatMs(baseline_ms)}`;
+  if (first === undefined) return `its baseline of ${baseline}`;
   const more = others.length > 0 ? ' and others' : '';
-  return `the baseline of ${first.dimension} ${first.value}${more} (${formatMs(baseline_ms)})`;
+  return `the baseline of ${first.dimension} ${first.value}${more} (${baseline})`;
 }
 
 /**

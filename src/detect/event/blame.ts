@@ -1,10 +1,7 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
+import { type Blamed, unaccounted } from '../../contract/anomaly-event.ts';
 import type { Bands } from '../../series/series-window.ts';
-import type { Blamed } from './anomaly-event.ts';
-
-/** Name of the time in the total that no stage measured. */
-export const unaccounted = 'unaccounted';
 
 /**
  * Trimming at the slow end: a few requests of several seconds would dominate the mean of twenty, and their

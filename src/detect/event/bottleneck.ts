@@ -1,18 +1,5 @@
-import type { Blamed, Bottleneck } from './anomaly-event.ts';
-
-/** Classes of the stages with a standard name. */
-export const classOfStage: ReadonlyMap<string, KnownClass> = new Map<string, KnownClass>([
-  ['queue', 'queue'],
-  ['forward', 'compute'],
-  ['features', 'feature'],
-  ['ingress', 'network'],
-  ['egress', 'network'],
-  ['downstream', 'downstream'],
-  ['parse', 'serialization'],
-  ['preprocess', 'serialization'],
-  ['postprocess', 'serialization'],
-]);
-type KnownClass = Exclude<Bottleneck, 'unknown'>;
+import type { Blamed, Bottleneck } from '../../contract/anomaly-event.ts';
+import { classOfStage } from '../../contract/class-of-stage.ts';
 
 /** Share of the excess from which a class names the bottleneck. */
 const dominantShare = 0.5;
@@ -27,10 +14,10 @@ export interface BottleneckInput {
 }
 
 /**
- * Class of an anomaly's cause. Cold starts are a class of their own. Otherwise the class whose stages explain
+ * Class of an anomaly's cause. Cold starts are a separate class. Otherwise the class whose stages explain
  * half of the excess or more wins. If none does, a moved median gives `mixed`. An unmoved one gives
- * `contention`: stages that are slow only at times compete for something. `unknown` means that the larger part
- * is unaccounted, or in a stage without a standard name.
+ * `contention`: stages that are slow only at times compete for something. `unknown` means that the larger
+ * part is unaccounted, or in a stage without a standard name.
  */
 export function bottleneck({ blame, coldStart, medianRatio }: BottleneckInput): Bottleneck {
   if (coldStart) return 'cold_start';

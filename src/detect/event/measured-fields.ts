@@ -1,6 +1,6 @@
 import type { RateReference } from '../../baseline/rate-baseline.ts';
+import type { Rate } from '../../contract/anomaly-event.ts';
 import { shareInterval } from '../stats/quantile-interval.ts';
-import type { Rate } from './anomaly-event.ts';
 
 /** Smallest p-value of an event: one of 0 would claim certainty. */
 const smallestP = 1e-300;

@@ -1,8 +1,8 @@
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf } from '../../contract/anomaly-identity.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
-import { anomalyIdOf, dedupKeyOf } from './anomaly-identity.ts';
 
 export interface NewAnomalyInput {
   readonly kind: AnomalyEvent['kind'];

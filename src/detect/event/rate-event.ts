@@ -1,12 +1,12 @@
 import { totalStage } from '../../base/dimensions.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { groupKeyOf } from '../../contract/anomaly-identity.ts';
+import { countsSql } from '../../contract/sql.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import { quantileInterval } from '../stats/quantile-interval.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
-import { groupKeyOf } from './anomaly-identity.ts';
 import { round } from './measured-fields.ts';
 import { type NewAnomalyInput, newAnomaly } from './new-anomaly.ts';
-import { countsSql } from './sql.ts';
 
 /** Durations of whole requests, which an anomaly of a rate reports too; undefined without requests. */
 export interface TailDigests {

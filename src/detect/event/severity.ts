@@ -1,7 +1,4 @@
-import type { Severity } from './anomaly-event.ts';
-
-/** All severities, the least severe first. */
-export const severities: readonly Severity[] = ['info', 'warning', 'critical'];
+import type { Severity } from '../../contract/anomaly-event.ts';
 
 export interface SeverityInput {
   /** True if the request's total is slower, not only one of its stages. */
@@ -9,15 +6,27 @@ export interface SeverityInput {
   readonly ratio: number;
   /** Share of all requests of all series that is slower than in the baseline. */
   readonly affectedShare: number;
+  /** Share of the anomalous series' own requests that is. */
+  readonly seriesShare: number;
+  /** True where `evidence.history_from` is set: the baseline may lack what is normal every day. */
+  readonly isHistoryShort: boolean;
+  /** True where a part of the requests may show it every day: jobs make some slow or cold, and let none fail. */
+  readonly isUsualInPart: boolean;
 }
 
 /**
- * Severity of a slow tail or of a proportion; other kinds set their own. `critical`: the total's tail is at least twice the baseline and affects 5 % of
- * all traffic, or five times and 1 %. All others are a `warning`.
+ * Severity of a slow tail or of a proportion; other kinds set their own. `critical` is what is wide or deep:
+ * the total's tail is at least twice the baseline and affects 5 % of all traffic, or five times and 1 %. With
+ * a short history it must be deep in most requests of its series, as neither a daily peak nor an hourly job
+ * is. Failures must be of most requests, or deep and wide. All others are a `warning`.
  */
-export function severity({ totalMoved, ratio, affectedShare }: SeverityInput): Severity {
-  if (!totalMoved) return 'warning';
+export function severity(input: SeverityInput): Severity {
+  const { ratio, affectedShare } = input;
+  if (!input.totalMoved) return 'warning';
   const wide = ratio >= 2 && affectedShare >= 0.05;
   const deep = ratio >= 5 && affectedShare >= 0.01;
-  return wide || deep ? 'critical' : 'warning';
+  const most = input.seriesShare >= 0.5;
+  const isUnusual = input.isUsualInPart ? deep && most : (deep && wide) || most;
+  const isCritical = (wide || deep) && (isUnusual || !input.isHistoryShort);
+  return isCritical ? 'critical' : 'warning';
 }

@@ -1,8 +1,7 @@
+import { type AnomalyEvent, severities } from '../../contract/anomaly-event.ts';
 import { seriesKey } from '../../series/series-key.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
-import { severities } from '../event/severity.ts';
-import { type DetectOptions, longestRun } from '../options/detect-options.ts';
+import { concurrentMs, type DetectOptions, longestRun } from '../options/detect-options.ts';
 import { Incident, type IncidentContext } from './incident.ts';
 import { apartMs, nearestIncident } from './nearest-incident.ts';
 
@@ -94,7 +93,9 @@ export class IncidentGrouper {
       }
     });
     this.#sort();
-    const emitted = this.#incidents.flatMap((incident) => incident.release(context));
+    const emitted = this.#incidents.flatMap((incident) =>
+      incident.release({ ...context, elsewhere: () => this.#seriesBeside(incident) }),
+    );
     this.#incidents = this.#incidents.filter(({ isOver }) => !isOver);
     return emitted;
   }
@@ -116,7 +117,8 @@ export class IncidentGrouper {
     const joinMs = isDrift ? tuned.driftMs : longestRun * windowMs;
     const nearest = nearestIncident(event, candidates, joinMs, this.#options);
     if (nearest !== undefined || !isOfAnyModel) return nearest;
-    const isNear = (other: AnomalyEvent) => apartMs(event, other) <= joinMs;
+    // An anomaly of another model that begins minutes later has another cause, however many there are.
+    const isNear = (other: AnomalyEvent) => apartMs(event, other) <= concurrentMs(this.#options);
     const near = candidates.filter(({ lead }) => isNear(lead));
     if (near.length === 0) return undefined;
     const started = [...candidates.flatMap((incident) => incident.openAnomalies), ...together];
@@ -128,6 +130,12 @@ export class IncidentGrouper {
     return near.reduce((largest, each) =>
       each.anomalies.length > largest.anomalies.length ? each : largest,
     );
+  }
+
+  /** Series with an open anomaly of the same kind in another incident. */
+  #seriesBeside({ id, lead }: Incident): ReadonlySet<string> {
+    const others = this.#incidents.filter((each) => each.id !== id && each.lead.kind === lead.kind);
+    return new Set(others.flatMap(({ openAnomalies }) => openAnomalies.map(seriesKey)));
   }
 
   /** A key that no open incident has: a recovered series may open a second one meanwhile. */

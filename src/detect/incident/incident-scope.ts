@@ -1,7 +1,7 @@
 import { type Dimension, dimensions } from '../../base/dimensions.ts';
+import type { Scope } from '../../contract/anomaly-event.ts';
 import { seriesKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { Scope } from '../event/anomaly-event.ts';
 
 /** Values listed per dimension, those with the most affected series first. */
 export const maxScopeValues = 5;
@@ -17,16 +17,23 @@ export interface IncidentScopeInput {
   readonly unresolved: number;
   /** All series with enough recent traffic to be evaluated, those of other models too. */
   readonly live: readonly Series[];
+  /** Those of them that another incident has, by `seriesKey`. @default {none} */
+  readonly elsewhere?: ReadonlySet<string>;
 }
 
 /**
  * Scope of one cause: the affected part of its models' series, value by value, and the values that only
- * affected series have in common. A bad version or region shows there.
+ * affected series have in common. A bad version or region shows there. Series of another incident count
+ * neither as affected nor as not: their cause is not known.
  */
-export function incidentScope({ affected, unresolved, live }: IncidentScopeInput): Scope {
+export function incidentScope(input: IncidentScopeInput): Scope {
+  const { affected, unresolved, live, elsewhere } = input;
   const models = new Set(affected.map(({ model }) => model));
   const related = [...live.filter(({ model }) => models.has(model)), ...affected];
   const all = [...new Map(related.map((series) => [seriesKey(series), series])).values()];
+  const own = new Set(affected.map(seriesKey));
+  const isKnown = (key: string) => own.has(key) || elsewhere?.has(key) !== true;
+  const wellKnown = all.filter((series) => isKnown(seriesKey(series)));
   const common: Scope['common'] = [];
   const values: Scope['values'] = [];
   for (const dimension of dimensions) {
@@ -41,8 +48,10 @@ export function incidentScope({ affected, unresolved, live }: IncidentScopeInput
     const [only] = counts;
     if (counts.length > 1 || only === undefined) continue;
     const [value, series] = only;
-    const having = totals.get(value) ?? series;
-    const isRare = chanceOfCommon(series, having, all.length) <= rareChance;
+    const known = countBy(wellKnown, dimension);
+    if (known.size < 2) continue;
+    const having = known.get(value) ?? series;
+    const isRare = chanceOfCommon(series, having, wellKnown.length) <= rareChance;
     if (series >= mostShare * having || isRare) common.push({ dimension, value });
   }
   return { affected: affected.length, unresolved, total: all.length, common, values };

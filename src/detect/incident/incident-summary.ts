@@ -1,5 +1,5 @@
 import type { Dimension } from '../../base/dimensions.ts';
-import type { AnomalyEvent, Scope } from '../event/anomaly-event.ts';
+import type { AnomalyEvent, Scope } from '../../contract/anomaly-event.ts';
 
 /** Models named before the rest is counted. */
 const modelsNamed = 3;
@@ -21,8 +21,11 @@ export interface IncidentSummaryInput {
 
 /** "12 of 14 ranker series affected (all on version v2). Worst: p99 of ranker (search) is 412 ms, …". */
 export function incidentSummary({ state, scope, models, detail }: IncidentSummaryInput): string {
-  const who = `${scope.affected} of ${scope.total} ${named(models)} affected${sharedBy(scope)}`;
-  if (state === 'resolved') return `${who}, all resolved. Last: ${detail}`;
+  const series = `${scope.affected} of ${scope.total} ${named(models)}`;
+  if (state === 'resolved') {
+    return `${series} were affected${sharedBy(scope)}, all resolved. Last: ${detail}`;
+  }
+  const who = `${series} affected${sharedBy(scope)}`;
   const back = scope.affected - scope.unresolved;
   const recovered = back === 0 ? '' : `, ${back} recovered`;
   return `${who}${recovered}. Worst: ${detail}`;

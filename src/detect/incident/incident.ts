@@ -1,21 +1,17 @@
-import { totalStage } from '../../base/dimensions.ts';
 import { invariant } from '../../base/invariant.ts';
+import { affectedPerWindow } from '../../contract/affected-requests.ts';
+import type { AnomalyEvent, Scope, Severity } from '../../contract/anomaly-event.ts';
+import { dedupKeyOfSeries, firstMemberIdOf } from '../../contract/anomaly-identity.ts';
+import { scopeMember } from '../../contract/scope-member.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
-import {
-  type AnomalyEvent,
-  type Scope,
-  type ScopeMember,
-  type Severity,
-  serializeEvent,
-} from '../event/anomaly-event.ts';
-import { dedupKeyOfSeries, firstMemberIdOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { round } from '../event/measured-fields.ts';
-import { severities, severity as severityOf } from '../event/severity.ts';
+import { serializeEvent } from '../event/serialize-event.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
+import { extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
 import { incidentSummary } from './incident-summary.ts';
 
 /** Context of a step, besides its events. */
@@ -24,6 +20,12 @@ export interface IncidentContext {
   readonly nowMs: number;
   /** All series, or models for kinds of models, with enough recent traffic to be evaluated. */
   readonly live: (kind: AnomalyEvent['kind']) => readonly Series[];
+}
+
+/** Facts of other incidents that an incident needs. */
+export interface ReleaseContext extends IncidentContext {
+  /** Series with an open anomaly of its kind in another incident, by `seriesKey`. */
+  readonly elsewhere: () => ReadonlySet<string>;
 }
 
 interface Member {
@@ -40,10 +42,10 @@ const membersListed = 10;
 
 /**
  * The anomalies of all series that one cause affects, emitted as one. While there is one series, its events
- * are published unchanged. From the second series on, each has rows of its own in the table, linked by
- * `incident_id`, and the published events cover all. They open once, update when the incident grows much
- * or becomes critical, and resolve with the last series. Id and dimensions are those of the anomaly that
- * opened it.
+ * are published unchanged. From the second series on, each has its own rows in the table, linked by
+ * `incident_id`, and the published events cover all. They open once, update when the incident grows much or
+ * becomes critical, and resolve with the last series. Id and dimensions are those of the anomaly that opened
+ * it.
  */
 export class Incident {
   readonly id: string;
@@ -177,7 +179,7 @@ export class Incident {
   }
 
   /** Releases the events and rows of a step, in the order in which they are to be stored. */
-  release(context: IncidentContext): AnomalyEvent[] {
+  release(context: ReleaseContext): AnomalyEvent[] {
     const isNew = this.#published === undefined;
     this.#backoff.reach(context.startMs, this.#published ?? this.lead);
     const rows = this.#members.size === 1 ? [] : this.#rows();
@@ -189,7 +191,7 @@ export class Incident {
     return isNew ? [event, ...rows] : [...rows, event];
   }
 
-  #nextEvent(context: IncidentContext): AnomalyEvent | undefined {
+  #nextEvent(context: ReleaseContext): AnomalyEvent | undefined {
     const published = this.#published;
     if (this.#members.size === 1) {
       if (!this.#changed.has(this.id)) return undefined;
@@ -225,11 +227,11 @@ export class Incident {
     return this.openAnomalies.some((event) => isCritical(event) && !known.has(event.model));
   }
 
-  #event(state: AnomalyEvent['state'], { nowMs, live }: IncidentContext): AnomalyEvent {
+  #event(state: AnomalyEvent['state'], context: ReleaseContext): AnomalyEvent {
     const { lead } = this;
     const affected = this.#affected();
-    const scope = this.#scope(affected, live(lead.kind));
-    const iso = new Date(nowMs).toISOString();
+    const scope = this.#scope(affected, context);
+    const iso = new Date(context.nowMs).toISOString();
     const [worst = lead] = affected;
     const last = state === 'resolved' ? this.#lastToRecover() : worst;
     return {
@@ -249,7 +251,9 @@ export class Incident {
         detail: last.summary,
       }),
       scope,
-      members: affected.slice(0, membersListed).map((event) => this.#listed(event)),
+      members: affected
+        .slice(0, membersListed)
+        .map((event) => scopeMember(event, this.#rowIdOf(event.id))),
       worst: worstOf(worst),
       ...affectedShareOf(affected),
     };
@@ -259,14 +263,19 @@ export class Incident {
    * Its extent: as published, while no further series is affected. Series that come and go afterwards would
    * change "4 of 8" to "4 of 10" in the message of the end.
    */
-  #scope(affected: readonly AnomalyEvent[], live: readonly Series[]): Scope {
+  #scope(affected: readonly AnomalyEvent[], { live, elsewhere }: ReleaseContext): Scope {
     const unresolved = new Set(this.openAnomalies.map(seriesKey)).size;
     const published = this.#published?.scope;
     if (published?.affected === affected.length) return { ...published, unresolved };
-    return incidentScope({ affected: affected.map(seriesOf), unresolved, live });
+    const all = live(this.lead.kind);
+    const here = affected.map(seriesOf);
+    return incidentScope({ affected: here, unresolved, live: all, elsewhere: elsewhere() });
   }
 
-  /** Latest anomaly of each affected series, open ones first, then the worst. */
+  /**
+   * Latest anomaly of each affected series: open ones first, then those with the most affected requests. The
+   * largest ratio would be that of the series with fewest requests.
+   */
   #affected(): AnomalyEvent[] {
     const latest = new Map<string, AnomalyEvent>();
     for (const event of this.anomalies) {
@@ -277,7 +286,9 @@ export class Incident {
     const isOpen = ({ state }: AnomalyEvent) => (state === 'resolved' ? 0 : 1);
     return [...latest.values()].sort(
       (a, b) =>
-        isOpen(b) - isOpen(a) || extentOf(b) - extentOf(a) || (a.dedup_key < b.dedup_key ? -1 : 1),
+        isOpen(b) - isOpen(a) ||
+        affectedPerWindow(b) - affectedPerWindow(a) ||
+        (a.dedup_key < b.dedup_key ? -1 : 1),
     );
   }
 
@@ -304,23 +315,6 @@ export class Incident {
       rows.push(row);
     }
     return rows;
-  }
-
-  #listed(event: AnomalyEvent): ScopeMember {
-    const { stage, severity, observed_ms, baseline_ms, ratio } = event;
-    const { started_at, ended_at, resolved_at } = event;
-    const measured = { stage, severity, observed_ms, baseline_ms, ratio, rate: event.rate };
-    const id = this.#rowIdOf(event.id);
-    const ofQuantile = { measured_stage: event.evidence.measured_stage, quantile: event.quantile };
-    return {
-      id,
-      ...seriesOf(event),
-      ...measured,
-      ...ofQuantile,
-      started_at,
-      ended_at,
-      resolved_at,
-    };
   }
 
   #rowIdOf(memberId: string): string {
@@ -378,33 +372,4 @@ function affectedShareOf(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 
 function lastEnd(affected: readonly AnomalyEvent[]): string | null {
   const ends = affected.map(({ ended_at }) => ended_at);
   return ends.includes(null) ? null : (ends.sort().at(-1) ?? null);
-}
-
-/** Severity of the worst series, or of the sum: many small parts may make up half of the traffic. */
-function incidentSeverity(open: readonly AnomalyEvent[]): Severity {
-  const together = [2, 5].map((ratio) =>
-    severityOf({ totalMoved: true, ratio, affectedShare: slowShare(open, ratio) }),
-  );
-  return mostSevere([...open.map(({ severity }) => severity), ...together]);
-}
-
-/** Size of an anomaly, to compare it with others of its kind: the ratio, or its inverse for traffic. */
-function extentOf({ ratio, rate }: Pick<AnomalyEvent, 'ratio' | 'rate'>): number {
-  if (rate === undefined) return ratio;
-  if (rate.unit !== 'requests per second') return rate.ratio;
-  return rate.ratio === 0 ? Number.MAX_VALUE : 1 / rate.ratio;
-}
-
-function slowShare(open: readonly AnomalyEvent[], leastRatio: number): number {
-  return open
-    .filter((event) => {
-      const isTail = event.kind === 'tail_shift' && event.evidence.measured_stage === totalStage;
-      const isPart = event.kind === 'error_rate' || event.kind === 'cold_starts';
-      return (isTail || isPart) && extentOf(event) >= leastRatio;
-    })
-    .reduce((sum, { affected_share }) => sum + (affected_share ?? 0), 0);
-}
-
-function mostSevere(of: readonly Severity[]): Severity {
-  return severities.findLast((each) => of.includes(each)) ?? 'info';
 }

@@ -1,7 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { type AnomalyEvent, unaccounted } from '../../contract/anomaly-event.ts';
 import { seriesKey } from '../../series/series-key.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
-import { unaccounted } from '../event/blame.ts';
 import { concurrentMs, type DetectOptions } from '../options/detect-options.ts';
 import { arePeers } from '../peers/peers.ts';
 import type { Incident } from './incident.ts';
@@ -45,15 +44,16 @@ export function apartMs(a: AnomalyEvent, b: AnomalyEvent): number {
   return Math.abs(Date.parse(a.started_at) - Date.parse(b.started_at));
 }
 
-/** Reports whether a series has an anomaly in the incident, beside which it has found another cause. */
+/** Reports whether a series that has found another cause has an anomaly in the incident. */
 function isBesideOwn({ openAnomalies }: Incident, event: AnomalyEvent): boolean {
   const key = seriesKey(event);
   return openAnomalies.some((other) => other.id !== event.id && seriesKey(other) === key);
 }
 
 /**
- * Reports whether two anomalies of one model, some minutes apart at most, have one cause. A stage that gets slow
- * well after another one has a cause of its own; soon after it, or before it, one may be the cause of the other.
+ * Reports whether two anomalies of one model, some minutes apart at most, have one cause. A stage that gets
+ * slow well after another one has another cause; soon after it, or before it, one may be the cause of the
+ * other.
  */
 function isOfOneCause(
   other: AnomalyEvent,

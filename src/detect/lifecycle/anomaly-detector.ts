@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import { AnomalyLifecycle, type OpenClass } from './anomaly-lifecycle.ts';
 import type { OpenAnomaly } from './open-anomaly.ts';

@@ -1,7 +1,9 @@
+import { minuteMs } from '../../base/time.ts';
+import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
-import { type AnomalyEvent, type Resolution, serializeEvent } from '../event/anomaly-event.ts';
+import { serializeEvent } from '../event/serialize-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { StepContext } from '../step/detector-step.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { FlapHistory } from './flap-history.ts';
 import type { EventUpdate, OpenAnomaly } from './open-anomaly.ts';
 
@@ -17,7 +19,7 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   opened?(open: Open): void;
   /** New values of an open anomaly's event, if they justify an update. */
   update(open: Open): EventUpdate | undefined;
-  /** Whether enough of its windows are known to become the baseline; called after `isAnomalous`. */
+  /** True if enough of its windows are known to become the baseline; called after `isAnomalous`. */
   isRebaselinable(): boolean;
   resolvedSummary(open: Open, resolution: Resolution): string;
   /** Called when the anomaly is over, even if it was never emitted. */
@@ -27,8 +29,6 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
 export type OpenClass<Open extends OpenAnomaly> = new (
   ...args: ConstructorParameters<typeof OpenAnomaly>
 ) => Open;
-
-const minuteMs = 60_000;
 
 /**
  * At most one open anomaly at a time, from opening to resolving, of any kind. It recovers after enough

@@ -1,14 +1,14 @@
+import { hourMs } from '../../base/time.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 
-const hourMs = 3_600_000;
 /**
  * Each anomaly that opened in the last hour doubles the clear windows that a new one needs. Each that
  * decayed in the last day doubles the time in which a new one decays.
  */
 const backoff = { openedMs: hourMs, decayedMs: 24 * hourMs, maxDoublings: 4 } as const;
 
-/** How soon an anomaly resolves. */
+/** Time and windows after which an anomaly resolves. */
 export interface ResolvePolicy {
   /** Consecutive clear windows that resolve it. */
   readonly clearWindows: number;
@@ -16,7 +16,7 @@ export interface ResolvePolicy {
   readonly decayedMs: number;
 }
 
-/** When something happened to an anomaly, and the stage that it blamed. */
+/** Time of a change of an anomaly, and the stage that it blamed. */
 const nothing = { ms: 0, stage: '' };
 type Happened = Readonly<typeof nothing>;
 

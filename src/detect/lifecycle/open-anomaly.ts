@@ -1,6 +1,6 @@
 import { invariant } from '../../base/invariant.ts';
+import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { ResolvePolicy } from './flap-history.ts';
 import { UpdateBackoff } from './update-backoff.ts';
@@ -143,7 +143,7 @@ export class OpenAnomaly {
 
   resolve(resolution: Resolution, summary: string, nowMs: number): AnomalyEvent {
     const resolved_at = new Date(nowMs).toISOString();
-    // What is the baseline now has not ended.
+    // An anomaly that has become the baseline has not ended.
     const ended_at = resolution === 'rebaselined' ? null : new Date(this.endedAtMs).toISOString();
     return this.#next({ state: 'resolved', resolution, ended_at, resolved_at, summary }, nowMs);
   }

@@ -1,5 +1,5 @@
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 
 /** Wait before the first update; it doubles with each update, up to this often. */
 const firstWaitMs = 5 * 60_000;

@@ -1,4 +1,4 @@
-/** What one test may spend. */
+/** Budget of one test. */
 export interface TestLevels {
   /** False pages a week of one test. */
   readonly perWeek: number;

@@ -45,7 +45,7 @@ export class BaselineLoan {
     return this.#hasShown && !isOpen ? own : undefined;
   }
 
-  /** Observes an evaluated window; true if the loan ends, as the series has a baseline of its own. */
+  /** Observes an evaluated window; true if the loan ends, as the series has its own baseline. */
   endsWith(window: SeriesWindow, own: SeriesBaseline, isOpen: boolean): boolean {
     if (this.borrowed === undefined) return false;
     this.#requests += wholeRequest(window)?.requests ?? 0;

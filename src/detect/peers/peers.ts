@@ -1,10 +1,10 @@
 import { type Dimension, overflowValue } from '../../base/dimensions.ts';
 import { BorrowedBaseline } from '../../baseline/borrowed-baseline.ts';
+import type { SeriesReference } from '../../baseline/series-reference.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
-import type { Series } from '../../series/series-window.ts';
+import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
-import type { SeriesDetector } from '../tail/series-detector.ts';
 
 /** Largest number of lenders for one series: those with most requests. */
 const maxLenders = 8;
@@ -20,14 +20,24 @@ const nearness = [
 type Nearness = 0 | 1;
 const all: readonly Nearness[] = [0, 1];
 
+/** A series that may lend its baseline, or borrows one. */
+export interface Peer {
+  readonly series: Series;
+  /** Its own baseline, where it lends it. */
+  readonly lends: SeriesReference | undefined;
+  readonly borrowed: BorrowedBaseline | undefined;
+  readonly lastSeenMs: number;
+  readonly latestWindows: readonly SeriesWindow[];
+}
+
 /** Baselines lent to the series of a group. */
-interface Loan {
+interface Loan<P> {
   /** For a new series: from live lenders, if there are any. */
   readonly baseline: BorrowedBaseline | undefined;
   /** From live lenders that do not borrow themselves. */
   readonly renewal: BorrowedBaseline | undefined;
   /** The lender with most requests. */
-  readonly largest: SeriesDetector | undefined;
+  readonly largest: P | undefined;
   /** Baseline that another new series of the group borrows. */
   readonly passedOn: BorrowedBaseline | undefined;
 }
@@ -38,18 +48,18 @@ interface Loan {
  *
  * Memory: a reference per series and nearness.
  */
-export class Peers {
+export class Peers<P extends Peer> {
   readonly #options: DetectOptions;
-  readonly #groups = new Map<string, Set<SeriesDetector>>();
+  readonly #groups = new Map<string, Set<P>>();
   /** Loans per group, as of one window: a deploy of a thousand hosts computes one. */
-  readonly #loans = new Map<string, Loan>();
+  readonly #loans = new Map<string, Loan<P>>();
   #loansMs = Number.NaN;
 
   constructor(options: DetectOptions) {
     this.#options = options;
   }
 
-  add(detector: SeriesDetector): void {
+  add(detector: P): void {
     if (Object.values(detector.series).includes(overflowValue)) return;
     for (const near of all) {
       const key = groupKey(detector.series, near);
@@ -59,7 +69,7 @@ export class Peers {
     }
   }
 
-  delete(detector: SeriesDetector): void {
+  delete(detector: P): void {
     for (const near of all) {
       const key = groupKey(detector.series, near);
       const group = this.#groups.get(key);
@@ -88,11 +98,11 @@ export class Peers {
   }
 
   /** The lender with most requests. */
-  largestLender(series: Series, nowMs: number): SeriesDetector | undefined {
+  largestLender(series: Series, nowMs: number): P | undefined {
     return this.#loanTo(series, 0, nowMs).largest ?? this.#loanTo(series, 1, nowMs).largest;
   }
 
-  #loanTo(series: Series, near: Nearness, nowMs: number): Loan {
+  #loanTo(series: Series, near: Nearness, nowMs: number): Loan<P> {
     if (nowMs !== this.#loansMs) this.#loans.clear();
     this.#loansMs = nowMs;
     const key = groupKey(series, near);
@@ -117,7 +127,7 @@ export class Peers {
   }
 
   /** Merged baselines of the first lenders. */
-  #merged(lenders: readonly SeriesDetector[]): BorrowedBaseline | undefined {
+  #merged(lenders: readonly Peer[]): BorrowedBaseline | undefined {
     const lent = lenders
       .slice(0, maxLenders)
       .flatMap(({ series, lends }) => (lends === undefined ? [] : [{ series, baseline: lends }]));
@@ -136,7 +146,7 @@ function groupKey(series: Series, near: Nearness): string {
 }
 
 /** Sorts peers: those with most requests in their last windows come first. */
-function byRequests(peers: Iterable<SeriesDetector>): SeriesDetector[] {
+function byRequests<P extends Peer>(peers: Iterable<P>): P[] {
   const weighted = Array.from(peers, (detector) => {
     const counts = detector.latestWindows.map((window) => wholeRequest(window)?.requests ?? 0);
     const requests = counts.reduce((sum, count) => sum + count, 0);

@@ -1,12 +1,12 @@
 import { createHash } from 'node:crypto';
 import { totalStage } from '../../base/dimensions.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
-import { anomalyIdOf } from '../event/anomaly-identity.ts';
-import { quoteSql } from '../event/sql.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { anomalyIdOf } from '../../contract/anomaly-identity.ts';
+import { quoteSql } from '../../contract/sql.ts';
 
 /**
- * What is wrong with tailmark's own pipeline. `behind`: what is in Kafka is not stored. `kafka`: Kafka cannot
- * be asked what is in it. `event_time`: events of a partition are of another time than their arrival.
+ * Faults of tailmark's own pipeline. `behind`: records in Kafka are not stored. `kafka`: Kafka does not say
+ * which records it has. `event_time`: events of a partition are of another time than their arrival.
  */
 export const pipelineCauses = ['behind', 'kafka', 'event_time'] as const;
 export type PipelineCause = (typeof pipelineCauses)[number];
@@ -14,7 +14,7 @@ export type PipelineCause = (typeof pipelineCauses)[number];
 /** One cause, as it stands. */
 export interface PipelineCondition {
   readonly cause: PipelineCause;
-  /** How long it has lasted; of `event_time`: how far events are behind. */
+  /** Duration so far; of `event_time`: time by which events are behind. */
   readonly behindMs: number;
   readonly startedMs: number;
   /** Messages that are not stored. */
@@ -25,7 +25,7 @@ export interface PipelineCondition {
 export interface PipelineEventOptions {
   /** Whose pipeline it is. */
   readonly groupId: string;
-  /** How long a condition lasts before it is emitted. */
+  /** Time that a condition must last before it is emitted. */
   readonly afterMs: number;
   /** Highest evaluated quantile: the field has no meaning here. */
   readonly quantile: number;

@@ -10,7 +10,7 @@ const memory = Arena.shared();
 
 /** Windows kept: an open anomaly is followed in as many as hold enough requests. */
 const maxWindows = 30;
-/** Newest windows whose digests are kept; each has a slot of its own. */
+/** Newest windows whose digests are kept; each has its own slot. */
 const maxDigests = quarantineWindows;
 
 /** Fields of a window: one cache line. */

@@ -1,13 +1,15 @@
+import { dayMs } from '../../base/time.ts';
 import {
   RateBaseline,
   type RateReference,
   serializeRateReference,
 } from '../../baseline/rate-baseline.ts';
 import { RenewableBaseline } from '../../baseline/renewable-baseline.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { historyFromMsOf } from '../../contract/short-history.ts';
 import type { Series } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { type RateMeasured, rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
 import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
@@ -18,8 +20,8 @@ import {
   pauseFactor,
   quarantineWindows,
 } from '../options/detect-options.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import type { StepContext } from '../step/detector-step.ts';
 import { CountedWindows } from './counted-windows.ts';
 import { type CountedRequests, type Proportion, proportionResolvedSummary } from './proportion.ts';
 import { proportionMeasured } from './proportion-measured.ts';
@@ -29,7 +31,6 @@ import { effectRate, type LeastRise } from './proportion-weights.ts';
 /** Digest of a series' whole requests in its baseline. */
 export type BaselineOf = (series: Series) => TDigest | undefined;
 
-const dayMs = 86_400_000;
 /** Growth since the last event that justifies an update. */
 const materialGrowth = 1.5;
 
@@ -162,7 +163,7 @@ export class ProportionDetector extends AnomalyDetector {
 
   /**
    * Rate of the last windows: six at most, or as many recent ones as hold enough requests. Recent are
-   * those of the last `longestSpan` windows, or of a longer pause that is usual.
+   * those of the last `longestSpan` windows, or of a longer pause that its baseline has.
    */
   #currentRate({ evidence }: AnomalyEvent): number | undefined {
     const { min_requests, window: windowMs } = this.#options;
@@ -195,7 +196,7 @@ export class ProportionDetector extends AnomalyDetector {
       series: this.series,
       coversAllSeries: false,
       startedAtMs: verdict.startedAtMs,
-      measured: this.#measured(verdict, context),
+      measured: this.#measured(verdict, context, context.historyFromMs),
       bottleneck,
       tail: this.#tailOf(verdict, baselineOf),
       nowMs: context.nowMs,
@@ -212,16 +213,22 @@ export class ProportionDetector extends AnomalyDetector {
     if (verdict === undefined || event.rate === undefined) return undefined;
     // The event's baseline counts: later windows do not move it.
     const reference = { ...verdict.reference, rate: event.rate.baseline };
-    const measured = this.#measured({ ...verdict, reference }, context);
+    const historyFromMs = historyFromMsOf(event.evidence);
+    const measured = this.#measured({ ...verdict, reference }, context, historyFromMs);
     const isWorse = measured.severity === 'critical' && event.severity !== 'critical';
     const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
     if (!isWorse && !isGrown) return undefined;
     return { ...measured, ...tailFields(this.#tailOf(verdict, baselineOf), this.#options) };
   }
 
-  #measured(verdict: ProportionVerdict, { totalRequests }: StepContext): RateMeasured {
+  #measured(
+    verdict: ProportionVerdict,
+    { totalRequests }: StepContext,
+    historyFromMs: number | undefined,
+  ): RateMeasured {
     const shown = this.#windows.wholesOf(verdict.windows);
-    return proportionMeasured(this.#proportion, this.series, verdict, shown, totalRequests);
+    const counted = { shown, totalRequests, historyFromMs };
+    return proportionMeasured(this.#proportion, this.series, verdict, counted);
   }
 
   /** Durations in the verdict's windows, or in the last of them. */

@@ -1,11 +1,11 @@
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { PeakPool } from '../score/peak-pool.ts';
-import type { StepContext } from '../step/detector-step.ts';
 import type { CountedRequests, Proportion } from './proportion.ts';
 import { type BaselineOf, ProportionDetector } from './proportion-detector.ts';
 

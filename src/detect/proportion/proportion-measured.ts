@@ -1,3 +1,4 @@
+import { historyField, withHistory } from '../../contract/short-history.ts';
 import type { Series } from '../../series/series-window.ts';
 import { baselineFields, round, shareOfRequests, significance } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
@@ -5,24 +6,28 @@ import { severity } from '../event/severity.ts';
 import { type Proportion, proportionSummary, type WholeRequests } from './proportion.ts';
 import type { ProportionVerdict } from './proportion-test.ts';
 
-/**
- * The observed rate, its baseline, and the evidence.
- *
- * @param shown whole requests of the verdict's windows.
- * @param totalRequests of all series in the last window.
- */
+interface ProportionCounts {
+  /** Whole requests of the verdict's windows. */
+  readonly shown: readonly WholeRequests[];
+  /** Requests of all series in the last window. */
+  readonly totalRequests: number;
+  /** Start of the history behind the baseline, where it is short. */
+  readonly historyFromMs: number | undefined;
+}
+
+/** The observed rate, its baseline, and the evidence. */
 export function proportionMeasured(
   proportion: Proportion,
   series: Series,
   verdict: ProportionVerdict,
-  shown: readonly WholeRequests[],
-  totalRequests: number,
+  { shown, totalRequests, historyFromMs }: ProportionCounts,
 ): RateMeasured {
   const { reference, requests, hits, dispersion, windows } = verdict;
   const rate = shareOfRequests(proportion.unit, verdict, reference.rate);
   const last = shown.at(-1);
-  const excess = (hits / requests - reference.rate) * (last?.requests ?? 0);
-  const affectedShare = excess / Math.max(1, totalRequests);
+  const seriesShare = hits / requests - reference.rate;
+  const affectedShare = (seriesShare * (last?.requests ?? 0)) / Math.max(1, totalRequests);
+  const history = historyField(historyFromMs);
   return {
     rate,
     requests,
@@ -36,8 +41,13 @@ export function proportionMeasured(
       dispersion: round(dispersion, 9),
       measured_stage: last?.stage ?? '',
       ...baselineFields(reference),
+      ...history,
     },
-    severity: severity({ totalMoved: true, ratio: rate.ratio, affectedShare }),
-    summary: proportionSummary(proportion, series, rate, shown),
+    severity: severity({
+      ...{ totalMoved: true, ratio: rate.ratio, affectedShare, seriesShare },
+      isHistoryShort: historyFromMs !== undefined,
+      isUsualInPart: proportion.isUsualInPart,
+    }),
+    summary: withHistory(proportionSummary(proportion, series, rate, shown), history),
   };
 }

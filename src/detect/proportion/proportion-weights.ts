@@ -63,7 +63,7 @@ export class ProportionWeights {
     }
   }
 
-  /** Log-likelihood ratio of requests with so many hits. */
+  /** Log-likelihood ratio of requests with this number of hits. */
   scoreOf(fault: number, requests: number, hits: number): number {
     const all = memory.doubles;
     const offset = this.#offset + perFault * fault;

@@ -1,8 +1,8 @@
+import type { AnomalyEvent, Bottleneck, Rate, Resolution } from '../../contract/anomaly-event.ts';
+import { formatShare, seriesLabel } from '../../contract/format.ts';
 import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
-import type { AnomalyEvent, Bottleneck, Rate, Resolution } from '../event/anomaly-event.ts';
-import { formatShare, seriesLabel } from '../event/format.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { MinWindows } from './proportion-test.ts';
 import type { LeastRise } from './proportion-weights.ts';
@@ -25,6 +25,8 @@ export interface Proportion {
   readonly bottleneck: Bottleneck;
   readonly leastRise: (options: DetectOptions) => LeastRise;
   readonly minWindows: MinWindows;
+  /** As in `SeverityInput`. */
+  readonly isUsualInPart: boolean;
   /** The hits, and the sentence about them: "requests fail", "requests are cold starts". */
   readonly hits: string;
   readonly verb: string;
@@ -45,6 +47,7 @@ export const failures: Proportion = {
   leastRise: ({ min_error_ratio: ratio, min_error_rate: rate }) => ({ ratio, rate }),
   // A pod that restarts fails for half a minute: that should not page.
   minWindows: { mature: 4, young: 12, fresh: 4 },
+  isUsualInPart: false,
   hits: 'failures',
   verb: 'fail',
   persists: 'requests keep failing',
@@ -64,6 +67,7 @@ export const coldStarts: Proportion = {
   leastRise: ({ min_cold_start_ratio: ratio, min_cold_start_rate: rate }) => ({ ratio, rate }),
   // Added pods start cold for a minute, all pods of a new version for several.
   minWindows: { mature: 12, young: 30, fresh: 30 },
+  isUsualInPart: true,
   hits: 'cold starts',
   verb: 'are cold starts',
   persists: 'cold starts continue',

@@ -1,7 +1,6 @@
+import { dayMs, minuteMs } from '../../base/time.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** Tuned with `npm run eval`; test/detect/score/burst-history.test.ts holds them. */
 const tuned = {
   /** Time within which a burst reaches its peak. */

@@ -42,7 +42,7 @@ const PENDING = 4;
 const fields = 5;
 
 /**
- * Local-level Kalman filter of several sums over windows, relative to the baseline, each by itself. Its gain
+ * Local-level Kalman filter of several sums over windows, relative to the baseline, each separately. Its gain
  * follows the variance: a level stays 0 while five-minute means vary by chance alone, so that it does not
  * absorb a slow fault. It tracks the means of a non-stationary series. Variances are medians, which
  * undetected faults do not move.
@@ -61,7 +61,7 @@ export class LocalLevel {
     this.#fields(ERROR, MEDIAN + 1).fill(tuned.priorVarianceRatio * medianOfChance);
   }
 
-  /** Size in doubles, for so many sums. */
+  /** Size in doubles, for this number of sums. */
   static doubles(size: number): number {
     return FIELDS + fields * size;
   }

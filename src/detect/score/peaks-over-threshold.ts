@@ -71,7 +71,7 @@ const CALM = 7;
 const WINDOWS = 8;
 const RISE = 9;
 
-/** How the evidence of a score has grown. */
+/** Growth of the evidence of a score. */
 export interface Growth
   extends Pick<LocalLevel, 'nonStationarity' | 'levelVariation' | 'predictability'> {
   /** Time since the evidence began. */
@@ -126,8 +126,8 @@ export class PeaksOverThreshold {
   }
 
   /**
-   * Ends an emitted anomaly that recovered by itself. A burst is learnt, so that similar ones are not
-   * emitted. It counts at most as high as its own threshold: its full height could hide an outage.
+   * Ends an emitted anomaly that recovered. A burst is learnt, so that similar ones are not emitted. It
+   * counts at most as high as its own threshold: its full height could hide an outage.
    *
    * @param perWeek as of `level`.
    */

@@ -1,13 +1,13 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { dayMs } from '../../base/time.ts';
 import type { BurnCounts } from '../../baseline/burn-counts.ts';
+import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
+import { formatExactShare, formatMs, formatShare, seriesLabel } from '../../contract/format.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { formatExactShare, formatMs, formatShare, seriesLabel } from '../event/format.ts';
 import { baselineFields, round, shareOfRequests } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
 import { type BurnRule, burnSpansMs, type Objective } from './burn-rules.ts';
 
-const dayMs = 86_400_000;
 const budgetDays = 30;
 
 /** Bad requests, those that the objective allows, and how long the budget lasts at this rate. */

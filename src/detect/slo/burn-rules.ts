@@ -1,6 +1,4 @@
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
+import { dayMs, hourMs, minuteMs } from '../../base/time.ts';
 
 /** Spans over which the burn rate is measured. */
 export const burnSpansMs = [5 * minuteMs, 30 * minuteMs, hourMs, 6 * hourMs, 3 * dayMs] as const;

@@ -1,17 +1,17 @@
+import { minuteMs } from '../../base/time.ts';
 import { BurnCounts, type BurnSum } from '../../baseline/burn-counts.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import { AnomalyDetector } from '../lifecycle/anomaly-detector.ts';
 import type { Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { StepContext } from '../step/detector-step.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { burnMeasured, burnResolvedSummary } from './burn-measured.ts';
 import { type BurnRule, burnRules, burnSpansMs, type Objective } from './burn-rules.ts';
 
-const minuteMs = 60_000;
 /** Fewest bad requests of an anomaly, whatever their share. */
 const minBad = 5;
 /** Pause of the slow rule after an anomaly, whose bad requests remain in its short span. */

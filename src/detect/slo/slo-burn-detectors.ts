@@ -1,13 +1,14 @@
 import { invariant } from '../../base/invariant.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { formatExactShare, formatMs } from '../../contract/format.ts';
+import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
-import { formatExactShare, formatMs } from '../event/format.ts';
 import type { TailDigests } from '../event/rate-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
-import type { StepContext } from '../step/detector-step.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import type { Objective } from './burn-rules.ts';
 import { SloBurnDetector } from './slo-burn-detector.ts';
 
@@ -16,7 +17,7 @@ const maxDetectors = 1_000;
 
 /** An objective as configured. */
 interface Configured extends Objective {
-  readonly models: RegExp;
+  readonly models: string;
   /** '' for any. */
   readonly requestType: string;
 }
@@ -44,7 +45,7 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
       name: slo.name ?? nameOf(slo),
       thresholdMs: slo.threshold,
       objective: slo.objective,
-      models: globOf(slo.model),
+      models: slo.model,
       requestType: slo.request_type ?? '',
     }));
   }
@@ -93,7 +94,7 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
       const { model, request_type } = window.series;
       const { requestType, models } = configured;
       if (requestType !== '' && requestType !== request_type) continue;
-      if (!models.test(model)) continue;
+      if (!matchesPattern(models, model)) continue;
       const detector = this.#of(configured, model, requestType);
       const whole = wholeRequest(window);
       if (detector === undefined) this.#windowsBeyondLimit += 1;
@@ -139,12 +140,6 @@ function keyOf({ name, thresholdMs, objective }: Objective, model: string, reque
 /** "99.9 % of rank* in 200 ms". */
 function nameOf({ objective, model, threshold }: DetectOptions['slos'][number]): string {
   return `${formatExactShare(objective)} of ${model} in ${formatMs(threshold)}`;
-}
-
-/** `*` stands for any characters. */
-function globOf(pattern: string): RegExp {
-  const parts = pattern.split('*').map((part) => part.replaceAll(/[.+?^${}()|[\]\\]/g, '\\$&'));
-  return new RegExp(`^${parts.join('.*')}$`, 's');
 }
 
 /**

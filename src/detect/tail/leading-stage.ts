@@ -24,7 +24,7 @@ export function leadingVerdict(verdicts: readonly ShiftVerdict[]): ShiftVerdict 
 }
 
 /**
- * Returns the verdict that opens a second anomaly beside open ones: the most significant stage's of those
+ * Returns the verdict that opens a second anomaly next to open ones: the most significant stage's of those
  * that none of them explains. The total shows all causes together, so it does not lead.
  */
 export function besideVerdict(

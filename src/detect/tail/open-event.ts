@@ -1,21 +1,22 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { DimensionValue } from '../../baseline/borrowed-baseline.ts';
 import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
+import type { AnomalyEvent, Blamed } from '../../contract/anomaly-event.ts';
+import { groupKeyOf } from '../../contract/anomaly-identity.ts';
+import { historyField } from '../../contract/short-history.ts';
+import { evidenceSql } from '../../contract/sql.ts';
 import { mergeBands } from '../../series/bands.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
-import type { AnomalyEvent, Blamed } from '../event/anomaly-event.ts';
-import { groupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { type BandedStages, blame } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
 import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { severity } from '../event/severity.ts';
-import { evidenceSql } from '../event/sql.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { quantileInterval } from '../stats/quantile-interval.ts';
-import type { StepContext } from '../step/detector-step.ts';
 import { shownWindows } from './effect-counts.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
@@ -29,7 +30,7 @@ export interface OpenEventInput {
   readonly baselineOf: readonly DimensionValue[];
   readonly context: StepContext;
   readonly options: DetectOptions;
-  /** True for a second cause beside an open anomaly, which names the stage it blames to pagers. */
+  /** True for a second cause next to an open anomaly, which names the stage it blames to pagers. */
   readonly isBeside?: boolean;
 }
 
@@ -86,13 +87,19 @@ export function measure(input: OpenEventInput) {
     stage: top,
     group_key: groupKeyOf(kind, series.model, top),
     bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
-    severity: severity({ ...movedTotal(input, observedMs), affectedShare }),
+    severity: severity({
+      ...movedTotal(input, observedMs),
+      affectedShare,
+      seriesShare: excessShare,
+      isHistoryShort: context.historyFromMs !== undefined,
+      isUsualInPart: true,
+    }),
   } satisfies Partial<AnomalyEvent>;
 }
 
 /**
- * How much slower the cause makes whole requests. The total shows the causes together: one of several counts as
- * what its own excess adds to the baseline's quantile, and as no more than the total has moved.
+ * The factor by which the cause slows whole requests. The total shows the causes together: one of several
+ * counts as its own excess added to the baseline's quantile, and as no more than the total has moved.
  */
 function movedTotal({ verdict, windows, baseline, isBeside }: OpenEventInput, observedMs: number) {
   const { stage, q, baselineMs } = verdict;
@@ -110,7 +117,7 @@ function digestOf(windows: readonly SeriesWindow[], stage: string): TDigest {
 }
 
 function evidenceOf(
-  { verdict, baselineOf }: OpenEventInput,
+  { verdict, baselineOf, context }: OpenEventInput,
   baseline: StageReference | undefined,
 ): AnomalyEvent['evidence'] {
   const { startedAtMs } = verdict;
@@ -124,6 +131,7 @@ function evidenceOf(
     measured_stage: verdict.stage,
     ...baselineFields(baseline ?? { windows: 0, fromMs: startedAtMs, toMs: startedAtMs }),
     ...(baselineOf.length > 0 && { baseline_of: [...baselineOf] }),
+    ...historyField(context.historyFromMs),
   };
 }
 

@@ -1,16 +1,15 @@
 import { totalStage } from '../../base/dimensions.ts';
+import { type AnomalyEvent, type Resolution, unaccounted } from '../../contract/anomaly-event.ts';
+import { durationText, formatMsOf } from '../../contract/format.ts';
 import type { StageSummary } from '../../series/series-window.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
-import type { Resolution } from '../event/anomaly-event.ts';
 import { anomalySubject } from '../event/anomaly-summary.ts';
-import { unaccounted } from '../event/blame.ts';
-import { durationText, formatMs } from '../event/format.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import { longestRun, longestSpan } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { leadOf, noLead, type TailLead } from './tail-lead.ts';
-import { TailRecovery } from './tail-recovery.ts';
+import { logRatioOf, TailRecovery } from './tail-recovery.ts';
 import { effectBounds } from './tail-threshold.ts';
 
 /** Counts of one window of the leading stage, or of several together. */
@@ -60,8 +59,6 @@ const tuned = {
   pageableShare: 3 / 4,
   /** Part of windows with another stage exceeding or anomalous from which an anomaly has not decayed. */
   concurrentShare: 1 / 20,
-  /** Upper bound on the share of exceedances: a share of 1 has no finite likelihood ratio. */
-  maxShare: 0.99,
   /** Growth of the ratio since the last event that needs an update. */
   materialGrowth: 1.5,
   /** Clear windows after which it is over once it has surely recovered; else all that `policy` asks for. */
@@ -84,7 +81,7 @@ export class OpenTail extends OpenAnomaly {
   #largestRatio = 0;
   #since = { ...nothingSince };
   #hasDecayed = false;
-  readonly #recovery = new TailRecovery();
+  readonly #recovery = new TailRecovery(measuredMsOf(this.event));
   #followed: TailLead | undefined;
   #explained: readonly string[] = [];
 
@@ -121,6 +118,7 @@ export class OpenTail extends OpenAnomaly {
     this.#baselineFactor = baselineFactor;
     this.#measuredFactor = baselineFactor;
     this.#counts = [];
+    this.#recovery.measured(this.#recovery.endedAtMs);
     this.#since = { ...nothingSince };
   }
 
@@ -159,13 +157,18 @@ export class OpenTail extends OpenAnomaly {
     const continues = isConcurrent || (isRising && !(isAtBaseline && this.#isSettled));
     this.#hasDecayed = !isOtherExceeding && this.#isDecayed(windowStartMs);
     const isAnomalous = isTailHigh || (continues && isNoChance);
-    this.#recovery.observe({
-      endMs: windowStartMs + this.options.window,
-      logRatio: this.#logRatioOf(this.#counts.at(-1) as LeadWindow),
-      dispersion: this.lead.dispersion,
-      isAnomalous,
-      isHeld: isOtherExceeding,
-    });
+    const { requests, exceedances } = this.#counts.at(-1) as LeadWindow;
+    const endMs = windowStartMs + this.options.window;
+    // A replay begins with the windows that the event has counted.
+    if (endMs > measuredMsOf(this.event)) {
+      this.#recovery.observe({
+        ...{ requests, exceedances, endMs, isAnomalous },
+        emitted: this.lead,
+        baselineShare: 1 - this.lead.quantile,
+        dispersion: this.lead.dispersion,
+        isHeld: isOtherExceeding,
+      });
+    }
     return isAnomalous;
   }
 
@@ -176,16 +179,21 @@ export class OpenTail extends OpenAnomaly {
    */
   override get isOver(): boolean {
     if (super.isOver) return true;
-    const { clearWindows } = this.policy;
-    if (!this.#recovery.isSure || this.clearWindows < tuned.sureClearWindows) return false;
-    const reachedMs = this.#counts.at(-1)?.startMs ?? Number.NaN;
-    const clearMs = reachedMs + this.options.window - this.#recovery.endedAtMs;
-    return clearMs >= clearWindows * this.options.window;
+    if (this.clearWindows < tuned.sureClearWindows) return false;
+    const neededMs = this.policy.clearWindows * this.options.window;
+    const reachedMs = (this.#counts.at(-1)?.startMs ?? Number.NaN) + this.options.window;
+    if (reachedMs - this.#recovery.endedAtMs < neededMs) return false;
+    return this.#recovery.isSure(Math.max(1, (reachedMs - this.startedAtMs) / neededMs));
   }
 
   protected override get endedAtMs(): number {
-    const { endedAtMs } = this.#recovery;
-    return Number.isNaN(endedAtMs) ? super.endedAtMs : endedAtMs;
+    return this.#recovery.endedAtMs;
+  }
+
+  override update(update: EventUpdate, nowMs: number): AnomalyEvent {
+    const event = super.update(update, nowMs);
+    this.#recovery.measured(measuredMsOf(event));
+    return event;
   }
 
   /** True once the tail has long not been pageable and is far below the emitted one. */
@@ -286,14 +294,9 @@ export class OpenTail extends OpenAnomaly {
   }
 
   /** Log-likelihood ratio of the exceedances: the emitted share over the baseline share. */
-  #logRatioOf({ requests, exceedances }: LeadCounts): number {
-    const { quantile, requests: of, exceedances: slow } = this.lead;
-    const baseline = 1 - quantile;
-    const share = Math.min(tuned.maxShare, Math.max(baseline, slow / of));
-    return (
-      exceedances * Math.log(share / baseline) +
-      (requests - exceedances) * Math.log((1 - share) / (1 - baseline))
-    );
+  #logRatioOf(counts: LeadCounts): number {
+    const { quantile, requests, exceedances } = this.lead;
+    return logRatioOf(counts, exceedances / requests, 1 - quantile);
   }
 
   /** False where `change` would return nothing for a stage, so that it need not be measured. */
@@ -355,8 +358,10 @@ export class OpenTail extends OpenAnomaly {
     const event = this.event;
     const subject = anomalySubject(event);
     const isOfEvent = this.lead.stage === event.evidence.measured_stage;
-    const baseline = formatMs(isOfEvent ? this.baselineMs : event.baseline_ms);
-    const now = nowQuantileMs === undefined ? undefined : formatMs(nowQuantileMs);
+    const baselineMs = isOfEvent ? this.baselineMs : event.baseline_ms;
+    const format = formatMsOf(nowQuantileMs ?? 0, baselineMs);
+    const baseline = format(baselineMs);
+    const now = nowQuantileMs === undefined ? undefined : format(nowQuantileMs);
     if (resolution === 'no_traffic') return `${subject}: too few requests to evaluate`;
     if (resolution === 'recovered')
       return `${subject} recovered${now === undefined ? '' : `: ${now}`} (baseline ${baseline})`;
@@ -370,4 +375,9 @@ export class OpenTail extends OpenAnomaly {
 function isConfirmed(blamed: string, anomalous: readonly string[]): boolean {
   if (blamed !== unaccounted) return anomalous.includes(blamed);
   return anomalous.every((stage) => stage === totalStage);
+}
+
+/** End of the last window that an event has counted; older events say only when that was noticed. */
+function measuredMsOf({ measured_at, detected_at }: AnomalyEvent): number {
+  return Date.parse(measured_at ?? detected_at);
 }

@@ -1,19 +1,18 @@
 import { totalStage } from '../../base/dimensions.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { AnomalyLifecycle, type Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { FlapHistory } from '../lifecycle/flap-history.ts';
 import { concurrentMs, type DetectOptions } from '../options/detect-options.ts';
-import type { StepContext } from '../step/detector-step.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { OpenTail } from './open-tail.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
 
 type TailLifecycle = AnomalyLifecycle<OpenTail>;
 
 /**
- * Open anomalies of a series, one a cause, each with a lifecycle of its own. A stage is explained by an
- * anomaly that began with it: queues build up behind a slow stage. One that gets slow later has a cause of
- * its own.
+ * Open anomalies of a series, one a cause, each with its own lifecycle. A stage is explained by an anomaly
+ * that began with it: queues build up behind a slow stage. One that gets slow later has another cause.
  */
 export class OpenTails {
   readonly #options: DetectOptions;

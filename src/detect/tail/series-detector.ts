@@ -3,19 +3,20 @@ import type { BorrowedBaseline } from '../../baseline/borrowed-baseline.ts';
 import { RenewableBaseline } from '../../baseline/renewable-baseline.ts';
 import { SeriesBaseline } from '../../baseline/series-baseline.ts';
 import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
+import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
+import { dedupKeyOf } from '../../contract/anomaly-identity.ts';
+import { historyFromMsOf } from '../../contract/short-history.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
-import { dedupKeyOf } from '../event/anomaly-identity.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import type { AnomalyLifecycle, Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import type { EventUpdate } from '../lifecycle/open-anomaly.ts';
 import { type DetectOptions, longestRun, quarantineWindows } from '../options/detect-options.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import type { StepContext } from '../step/detector-step.ts';
 import { besideVerdict, leadingVerdict } from './leading-stage.ts';
 import { measure, type OpenEventInput, openEvent, presentWindows } from './open-event.ts';
 import type { OpenTail } from './open-tail.ts';
@@ -318,7 +319,10 @@ export class SeriesDetector implements AnomalyOwner {
     // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
     const isSame = verdict.stage === lead.stage && q === lead.quantile;
     const compared = isSame ? { ...verdict, baselineMs: open.baselineMs } : verdict;
-    const measured = measure(this.#eventInput(compared, recent, !isAlone, context));
+    // A history that was short at the start stays so: the baseline is frozen since.
+    const fromMs = isSame ? undefined : context.historyFromMs;
+    const asOf = { ...context, historyFromMs: historyFromMsOf(event.evidence) ?? fromMs };
+    const measured = measure(this.#eventInput(compared, recent, !isAlone, asOf));
     const summary = anomalySummary({ ...event, ...measured });
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
     const baselineFactor = this.#baselineFactor(verdict.stage, q);

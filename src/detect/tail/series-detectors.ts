@@ -1,17 +1,17 @@
 import { limits } from '../../base/limits.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { seriesKey, seriesOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import { EvaluatedStages } from '../admission/evaluated-stages.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import { type DetectOptions, longestRun } from '../options/detect-options.ts';
+import type { StepContext } from '../options/detector-step.ts';
+import { blockOf } from '../options/sharing-block.ts';
 import { Peers } from '../peers/peers.ts';
 import { PeakPool } from '../score/peak-pool.ts';
-import type { StepContext } from '../step/detector-step.ts';
-import { blockOf } from '../step/sharing-block.ts';
 import { SeriesDetector } from './series-detector.ts';
 
 /** Stages per series, including `total`, that are always evaluated, even at `max_series`. */
@@ -29,7 +29,7 @@ export class SeriesDetectors extends KeyedDetectors<SeriesDetector> {
   /** Evaluated stages of series that have more than their share. */
   readonly #shares = new Map<SeriesDetector, EvaluatedStages>();
   /** Choice of the series that lend a baseline to a new one. */
-  readonly #peers: Peers;
+  readonly #peers: Peers<SeriesDetector>;
   /** Start of the current windows. */
   #startMs = Number.NaN;
 

@@ -36,7 +36,7 @@ const tuned = {
   /** Known time and learnt windows, the predecessor's included, until which `#isEarlyConfirmed` must hold. */
   longKnownMs: 86_400_000,
   longLearnt: 300,
-  /** Until then a stage must show in so many of the last six windows. */
+  /** Number of the last six windows in which a stage must show until then. */
   lastingWindows: 4,
   /** Factor over the threshold from which evidence is certain. */
   certainFactor: 2,

@@ -24,7 +24,7 @@ export interface ShiftVerdict {
   readonly opens: boolean;
   /** The same at a lower threshold, for a stage whose total is significant, too. */
   readonly opensWithTotal: boolean;
-  /** The same for a second cause beside an open anomaly, which the total cannot show alone. */
+  /** The same for a second cause next to an open anomaly, which the total cannot show alone. */
   readonly opensBeside: boolean;
   /** Significant, of whatever size. */
   readonly isClear: boolean;

@@ -1,3 +1,4 @@
+import { dayMs } from '../../base/time.ts';
 import { durationKernel } from '../../baseline/durations/duration-kernel.ts';
 import type { StageReference } from '../../baseline/series-reference.ts';
 import { Arena } from '../../memory/arena.ts';
@@ -14,11 +15,10 @@ const minInTail = 1;
 const minExceedances = 5;
 
 /**
- * Part of the baseline's time that windows with requests fill, below which they are usually apart; and usual
+ * Part of the baseline's time that windows with requests fill, below which they are mostly apart; and baseline
  * distances of two such windows that are no gap between them.
  */
 const sparse = { fill: 1 / 2, distances: 2 } as const;
-const dayMs = 86_400_000;
 /** Windows kept: a run, and the one before. */
 const kept = longestRun + 1;
 /** Fields of a window, in doubles. They are cumulative: counts of a run are a difference of two windows. */
@@ -32,7 +32,7 @@ const BEYOND_HALF = 3;
 const perQuantile = 4;
 /**
  * Offsets: starts of the windows come first, then the number of windows added, the sums, and each quantile's
- * thresholds. kernel/duration-durationKernel.ts and kernel/evidence-durationKernel.ts use the same ones.
+ * thresholds. kernel/duration-kernel.ts and kernel/evidence-kernel.ts use the same ones.
  */
 const ADDED = kept;
 const SUMS = kept + 1;
@@ -129,7 +129,7 @@ export class TailCounts {
     return false;
   }
 
-  /** Number of the last windows that show an effect, each by itself. */
+  /** Number of the last windows of which each alone shows an effect. */
   lasting(windows: number): number {
     let shown = 0;
     for (let back = 0; back < Math.min(windows, this.#windowsAdded); back++) {
@@ -210,7 +210,7 @@ function fromOf(quantile: number): number {
   return FIRST_QUANTILE + perQuantile * quantile;
 }
 
-/** Counts windows of a run over the usual pauses between requests: a gap is longer than these. */
+/** Counts windows of a run over the baseline's pauses between requests: a gap is longer than these. */
 export function countedOptions(
   { windows, fromMs, toMs }: StageReference,
   { quantiles, window }: DetectOptions,
@@ -231,8 +231,9 @@ export function noTrafficAfterMs(
 }
 
 /**
- * Logarithm of the probability of so many exceedances by chance. A page's must be improbable by themselves:
- * otherwise strong evidence of a small shift could page through a few requests that are slow by chance.
+ * Logarithm of the probability of this number of exceedances by chance. A page's must be improbable by
+ * themselves: otherwise strong evidence of a small shift could page through a few requests that are slow by
+ * chance.
  */
 export function logTailOf(
   { requests, exceedances, expected }: TailSums,

@@ -1,6 +1,6 @@
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { SeriesWindow } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 
 export const noLead = {
   stage: '',

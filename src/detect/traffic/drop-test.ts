@@ -1,3 +1,4 @@
+import { minuteMs } from '../../base/time.ts';
 import { DailyMaximum } from '../../baseline/recurrence/daily-maximum.ts';
 import { type TrafficForecast, TrafficProfile } from '../../baseline/traffic-profile.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
@@ -25,7 +26,6 @@ interface Count {
   readonly expected: number;
 }
 
-const minuteMs = 60_000;
 /** Faults that are tested: remaining traffic, relative to the largest remainder of a drop. */
 const remainders = [1, 0.5, 0.1] as const;
 /** Tuned with `npm run eval`; test/detect/traffic/traffic-detector.test.ts holds them. */

@@ -1,3 +1,4 @@
+import { dayMs, weekMs } from '../../base/time.ts';
 import { DailyMaximum } from '../../baseline/recurrence/daily-maximum.ts';
 import type { TrafficForecast } from '../../baseline/traffic-profile.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
@@ -13,8 +14,6 @@ export interface SilenceVerdict {
   readonly logAlpha: number;
 }
 
-const dayMs = 86_400_000;
-const weekMs = 7 * dayMs;
 /** Length of an anomalous gap, in multiples of the longest one of two weeks. */
 const gapFactor = 3;
 /** Shortest anomalous gap until a day of windows was seen. */

@@ -1,14 +1,15 @@
+import { dayMs, minuteMs } from '../../base/time.ts';
 import { TrafficProfile } from '../../baseline/traffic-profile.ts';
+import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
-import type { AnomalyEvent, Resolution } from '../event/anomaly-event.ts';
 import { type RateMeasured, rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
 import type { AnomalyOwner } from '../lifecycle/anomaly-detector.ts';
 import { AnomalyLifecycle, type Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
+import type { StepContext } from '../options/detector-step.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import type { StepContext } from '../step/detector-step.ts';
 import { DropTest, type DropVerdict } from './drop-test.ts';
 import { SilenceTest, type SilenceVerdict } from './silence-test.ts';
 import {
@@ -28,8 +29,6 @@ export interface TrafficWindow {
   readonly tail: () => TailDigests;
 }
 
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 /** Span whose traffic decides whether a drop persists. */
 const recentMs = 5 * minuteMs;
 /** Learnt gap from which a model is too irregular to test for drops. */

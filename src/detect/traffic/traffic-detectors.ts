@@ -1,12 +1,12 @@
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
-import type { AnomalyEvent } from '../event/anomaly-event.ts';
 import type { TailDigests } from '../event/rate-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
+import type { DetectorStep, StepContext } from '../options/detector-step.ts';
 import { PeakPool } from '../score/peak-pool.ts';
-import type { DetectorStep, StepContext } from '../step/detector-step.ts';
 import { TrafficDetector } from './traffic-detector.ts';
 
 /** Limit of models whose traffic is evaluated: backfilled ones count for a day after their last request. */

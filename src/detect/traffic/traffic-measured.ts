@@ -1,8 +1,8 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { TrafficForecast } from '../../baseline/traffic-profile.ts';
+import type { AnomalyEvent, Rate, Resolution, Severity } from '../../contract/anomaly-event.ts';
+import { durationText, formatPerSecond, seriesLabel } from '../../contract/format.ts';
 import type { Series } from '../../series/series-window.ts';
-import type { AnomalyEvent, Rate, Resolution, Severity } from '../event/anomaly-event.ts';
-import { durationText, formatPerSecond, seriesLabel } from '../event/format.ts';
 import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';

@@ -1,3 +1,4 @@
+import type { Status } from '../../base/statuses.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, FormatReason } from '../format-reader.ts';
 import { objectOf, parsed } from '../loose-json.ts';
@@ -6,6 +7,7 @@ import {
   conditionsOf,
   durationOf,
   type FieldKind,
+  type Found,
   fieldOf,
   finder,
   type Getter,
@@ -13,13 +15,15 @@ import {
   timeOf,
 } from './compile-sources.ts';
 import { stagesOf } from './compile-stages.ts';
-import { statusOf } from './compile-status.ts';
 import { millisecondsOf, wholeMilliseconds } from './exact-time.ts';
 import { Fault, shown } from './fault.ts';
-import type { Mapping } from './mapping-schema.ts';
+import type { Mapping, StatusRule } from './mapping-schema.ts';
 import { textLines } from './text-lines.ts';
 
-/** What an object is by a mapping: an event, none by a mistake in it, or none by intent. */
+const range = /^(>=|<=|>|<)\s*(\d+(?:\.\d+)?)$/;
+const codeClass = /^([1-9])xx$/;
+
+/** Result of a mapping of an object: an event, none by a mistake in it, or none by intent. */
 export type Mapped =
   | { readonly draft: EventDraft }
   | { readonly reason: RejectReason | FormatReason; readonly detail: string }
@@ -28,7 +32,7 @@ export type Mapped =
 /** Reads the headers of the record that holds an object, as texts. */
 export type ReadTexts = () => Readonly<Record<string, string>>;
 
-/** Fields beside times, stages and status, with their kinds. */
+/** Fields apart from times, stages and status, with their kinds. */
 const kinds = {
   model: 'text',
   version: 'text',
@@ -167,4 +171,52 @@ function missingModel({ model }: Mapping): Fault {
 function placesOf(sources: readonly { readonly path: string | readonly string[] }[]): string {
   const paths = sources.flatMap(({ path }) => listOf(path));
   return [...new Set(paths)].map((path) => `"${path}"`).join(' or ');
+}
+
+/** Compiles how a request ended; the contract takes an absent status for `ok`. */
+function statusOf(given: StatusRule | readonly StatusRule[]): Getter<Status> {
+  const rules = listOf(given).map((rule) => ({ find: finder(rule.path), answer: answerOf(rule) }));
+  return (root) => {
+    let unknown: Found | undefined;
+    for (const { find, answer } of rules) {
+      const found = find(root);
+      if (found === undefined) continue;
+      const status = answer(found.value);
+      if (status !== undefined) return status;
+      unknown = found;
+    }
+    if (unknown === undefined) return undefined;
+    const { at, value } = unknown;
+    throw new Fault(
+      'bad_status',
+      `"${at}" must be a value that the mapping knows: it is ${shown(value)}`,
+    );
+  };
+}
+
+function answerOf({ map, otherwise }: StatusRule): (value: unknown) => Status | undefined {
+  const exact = new Map(Object.entries(map));
+  const ranges = [...exact].flatMap(([key, status]) => {
+    const holds = rangeOf(key);
+    return holds === undefined ? [] : [{ holds, status }];
+  });
+  return (value) => {
+    if (typeof value === 'object') return undefined;
+    const direct = exact.get(String(value));
+    if (direct !== undefined) return direct;
+    const number = typeof value === 'string' && value.trim() === '' ? Number.NaN : Number(value);
+    return ranges.find(({ holds }) => holds(number))?.status ?? otherwise;
+  };
+}
+
+/** Range that a key of the map means; undefined for an exact value. */
+function rangeOf(key: string): ((number: number) => boolean) | undefined {
+  const hundreds = codeClass.exec(key)?.[1];
+  if (hundreds !== undefined) return (number) => Math.floor(number / 100) === Number(hundreds);
+  const [, sign, text] = range.exec(key) ?? [];
+  if (sign === undefined) return undefined;
+  const bound = Number(text);
+  if (sign === '>=') return (number) => number >= bound;
+  if (sign === '<=') return (number) => number <= bound;
+  return sign === '>' ? (number) => number > bound : (number) => number < bound;
 }

@@ -1,7 +1,7 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { FormatReason } from '../format-reader.ts';
 
-/** Why an object is no event: thrown within a compiled mapping, which returns it as a rejection. */
+/** The reason why an object is no event: thrown within a compiled mapping, which returns a rejection. */
 export class Fault extends Error {
   readonly reason: RejectReason | FormatReason;
 

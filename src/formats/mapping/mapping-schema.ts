@@ -141,7 +141,7 @@ const statusRule = z.strictObject({
 });
 
 /**
- * How objects of a team's own JSON become timing events. Every key names where a field of the event comes
+ * Rules that make a team's own JSON objects timing events. Every key names where a field of the event comes
  * from; a field without a key stays absent.
  */
 export const mappingSchema = z

@@ -6,8 +6,8 @@ const rule = 'must be a pattern such as ^/predict/([^/?]+)';
 
 /**
  * Says what keeps a regular expression from being one with a single group that takes linear time; undefined
- * if nothing does. What may repeat is a single character or class, followed by a character that cannot belong
- * to it or by the end: then a match never has two ways to try.
+ * if nothing does. Only a single character or class may repeat, followed by a character that cannot belong to
+ * it or by the end. Then a match never has two ways to try.
  */
 export function patternProblem(pattern: string): string | undefined {
   const tokens = tokensOf(pattern);
@@ -55,7 +55,7 @@ function isQuantifier(each: string): boolean {
   return each === '*' || each === '+' || each === '?' || /^\{\d/.test(each);
 }
 
-/** Whether a run of an atom ends where it must: what comes next is a character outside it, or the end. */
+/** True if a run of an atom ends where it must: a character outside it follows, or the end. */
 function endsRun(atom: string, [next, after = '', ...rest]: readonly string[]): boolean {
   if (next === undefined || next === '$') return true;
   const isCharacter = next !== '.' && (next.length === 1 || /^\\[^dwsDWS]$/.test(next));

@@ -88,7 +88,7 @@ function withValues(line: string): string {
   });
 }
 
-/** A request's line. What else comes to a public port is a TLS greeting, say, or nothing. */
+/** A request's line. A public port also gets, say, TLS greetings. */
 const requestLine = /^(?!PRI )[A-Za-z_-]+ (?<uri>\S+)/;
 
 function nginxLine(line: string): JsonObject | undefined {

@@ -1,4 +1,5 @@
 import { dimensions } from '../../base/dimensions.ts';
+import type { AttributeValue } from '../span.ts';
 import {
   callKinds,
   type DurationSource,
@@ -8,7 +9,6 @@ import {
   type Source,
   textSources,
 } from '../spans/presets/preset.ts';
-import type { AttributeValue } from '../spans/span.ts';
 import { errorType } from '../spans/span-events.ts';
 
 /** A mark with its attribute as the index of a key. */

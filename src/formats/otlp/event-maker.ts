@@ -5,7 +5,7 @@ import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions } from '../../decode/event-decoder.ts';
 import { Interner } from '../../decode/interner.ts';
 import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
-import { toNanosecond } from '../spans/span.ts';
+import { toNanosecond } from '../span.ts';
 import { errorCode, statusOfCause } from '../spans/span-events.ts';
 import {
   type CompiledDuration,
@@ -17,7 +17,7 @@ import {
 import type { Resource } from './resources.ts';
 import { type SpanScanner, valueKinds } from './span-scanner.ts';
 
-/** What becomes of a span. `doubt`: the general path says. */
+/** Outcomes of a span. `doubt`: the general path decides. */
 export const outcomes = { doubt: 0, event: 1, skip: 2 } as const;
 
 const modelIndex = dimensions.indexOf('model');
@@ -318,7 +318,7 @@ export class EventMaker {
   }
 }
 
-/** Results of a look for a source, beside its number. */
+/** Results of a look for a source, other than its number. */
 const absent = 1 << 20;
 const inDoubt = absent + 1;
 

@@ -2,7 +2,7 @@
 export class MessageView {
   /** Another memory has another view. Messages of one fetch share theirs, so a view is made per fetch. */
   view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
-  /** Where the message begins in it. */
+  /** Start of the message in it. */
   base = 0;
 
   /** Begins a message. */

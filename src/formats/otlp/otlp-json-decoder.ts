@@ -6,8 +6,8 @@ import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
 import { bracketsExcess } from '../json-brackets.ts';
+import type { Span } from '../span.ts';
 import { readOtlpJson } from '../spans/otlp-json.ts';
-import type { Span } from '../spans/span.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { SpanDrafts } from './span-drafts.ts';
 
@@ -25,7 +25,7 @@ type Found =
  * Decodes ExportTraceServiceRequests in JSON, with the events and counts of `OtlpProtoDecoder`. It parses the
  * whole message and costs some ten times as much.
  *
- * A message that is no JSON, or no request, is rejected as a whole; what stands where a span should, by itself.
+ * A message that is no JSON, or no request, is rejected as a whole; a value in place of a span, alone.
  */
 export class OtlpJsonDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;

@@ -1,10 +1,10 @@
 import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
+import type { Attributes } from '../span.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import { otlpSpan } from '../spans/otlp-proto.ts';
 import { type CallKind, callKinds } from '../spans/presets/preset.ts';
-import type { Attributes } from '../spans/span.ts';
 import { SpanLinks } from '../spans/trace/span-links.ts';
 import { CompiledPresets } from './compiled-presets.ts';
 import { EventMaker, outcomes } from './event-maker.ts';
@@ -25,8 +25,8 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
  * decides of any other.
  *
  * A first pass reads the messages around the spans. Where they are broken, the whole message is rejected,
- * and none of its spans counts. A span that is broken, or whose resource is, is rejected by itself. A
- * request without spans is valid and holds nothing.
+ * and none of its spans counts. A span that is broken, or whose resource is, is rejected alone. A request
+ * without spans is valid and holds nothing.
  */
 export class OtlpProtoDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
@@ -46,7 +46,7 @@ export class OtlpProtoDecoder implements EventDecoder {
   #resource: Resource;
   #resourceNumber = -1;
   #fallbackCount = 0;
-  /** Whether a span is handed on, whose letter then needs its resource and scope. */
+  /** True while a span is handed on; a letter of it then needs its resource and scope. */
   #isInSpan = false;
   #repeatedBytes = 0;
 
@@ -208,7 +208,7 @@ export class OtlpProtoDecoder implements EventDecoder {
   }
 
   /**
-   * Whether the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope
+   * True if the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope
    * there.
    */
   #isOuter(message: Buffer, place: number, outcome: number): boolean {

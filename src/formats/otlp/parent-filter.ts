@@ -38,7 +38,7 @@ export class ParentFilter {
     }
   }
 
-  /** Whether a span may be below another one. O(spans) */
+  /** True if a span may be below another one. O(spans) */
   mayNest(): boolean {
     const spans = this.#spans;
     const parents = this.#parents;

@@ -1,7 +1,7 @@
 import { overflowValue } from '../../base/dimensions.ts';
 import type { Interner } from '../../decode/interner.ts';
+import type { Attributes } from '../span.ts';
 import { otlpResource } from '../spans/otlp-proto.ts';
-import type { Attributes } from '../spans/span.ts';
 import type { SpanFault } from '../spans/span-reader.ts';
 import { type MessageView, wordsOf } from './message-view.ts';
 

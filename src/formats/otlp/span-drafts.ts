@@ -5,8 +5,8 @@ import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
+import type { Span } from '../span.ts';
 import type { CallKind, Preset } from '../spans/presets/preset.ts';
-import type { Span } from '../spans/span.ts';
 import { callOf, emitSpan, type SpanEventSink } from '../spans/span-events.ts';
 import { excessOfMessage } from '../spans/span-reader.ts';
 import { emitByRules, type SpanRules } from '../spans/span-rules.ts';
@@ -24,7 +24,7 @@ export class SpanDrafts implements SpanEventSink {
   readonly #rules: SpanRules | undefined;
   readonly #context: DecodeContext;
   readonly #event = new DecodedEvent();
-  /** What the contract says of an event without a model, once there was one. */
+  /** The contract's rejection of an event without a model, once there was one. */
   #missingModel: Rejection | undefined;
   #sink: DecodeSink | undefined;
   #start = 0;

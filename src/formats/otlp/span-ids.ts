@@ -1,4 +1,5 @@
 import type { SpanIdsAt } from '../spans/trace/span-links.ts';
+import { plainBytesEnd } from './plain-bytes.ts';
 
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
@@ -91,16 +92,10 @@ export class SpanIds implements SpanIdsAt {
         case 0x4a:
         case 0x5a:
         case 0x6a:
-        case 0x7a: {
-          let length = bytes[pos++] as number;
-          if (length >= 0x80) {
-            const second = bytes[pos++] as number;
-            if (second >= 0x80) return false;
-            length = (length & 0x7f) | (second << 7);
-          }
-          pos += length;
+        case 0x7a:
+          pos = plainBytesEnd(bytes, pos);
+          if (pos < 0) return false;
           break;
-        }
         // Flags, of field 16.
         case 0x85:
           pos += 5;

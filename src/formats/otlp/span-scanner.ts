@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts';
-import { msOfNs, nsBeyondMs } from '../spans/span.ts';
+import { msOfNs, nsBeyondMs } from '../span.ts';
 import { KeyTable } from './key-table.ts';
 import type { MessageView } from './message-view.ts';
 
@@ -27,7 +27,7 @@ export class SpanScanner {
   readonly #message: MessageView;
   #view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
   #base = 0;
-  /** Number of the span. What was found in another one does not count, so nothing is cleared. */
+  /** Number of the span. Values of another span do not count, so nothing is cleared. */
   #stamp = 0;
   /** Stamp and kind of each key's value. */
   readonly #kinds: Int32Array;
@@ -43,7 +43,7 @@ export class SpanScanner {
   readonly times = new Float64Array(4);
   hasStart = false;
   hasEnd = false;
-  /** Whether the trace state may say how many requests the span stands for. */
+  /** True if the trace state may say how many requests the span stands for. */
   isSampled = false;
   hasException = false;
   statusCode = 0;

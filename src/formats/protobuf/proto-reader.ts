@@ -15,7 +15,7 @@ const MAX_VARINT_BYTES = 10;
 
 /** The first thing that is wrong with a message. The readers of a message and of its parts share it. */
 export class ProtoFault {
-  /** What was expected and what was found; '' while nothing is wrong. */
+  /** The expected and the found, in words; '' while nothing is wrong. */
   text = '';
   /** Position of the byte where it was found, in the whole buffer. */
   at = -1;
@@ -62,7 +62,7 @@ export class ProtoReader {
   low = 0;
   high = 0;
 
-  /** @param fault that of the message around it. @default {one of its own} */
+  /** @param fault that of the message around it. @default {a new one} */
   constructor(bytes: Buffer, start = 0, end = bytes.length, fault = new ProtoFault()) {
     this.bytes = bytes;
     this.fault = fault;
@@ -70,7 +70,7 @@ export class ProtoReader {
     this.#end = end;
   }
 
-  /** Begins to read another message, which costs no allocation. What was wrong before stays. */
+  /** Begins to read another message, which costs no allocation. An earlier fault stays. */
   begin(bytes: Buffer, start: number, end: number): void {
     this.bytes = bytes;
     this.#pos = start;

@@ -14,9 +14,9 @@ const idHeader = '__value_schema_id';
 /** The wire format of schema registries: which schema a message has. */
 export interface Frame {
   readonly id: SchemaId;
-  /** Where the record begins in the message. */
+  /** Start of the record in the message. */
   readonly start: number;
-  /** What follows the id in the record's header; undefined where the id is in the message. */
+  /** Bytes after the id in the record's header; undefined where the id is in the message. */
   readonly rest: Buffer | undefined;
 }
 

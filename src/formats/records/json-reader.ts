@@ -23,7 +23,7 @@ import { shownMessage } from './shown-bytes.ts';
  */
 export class JsonReader implements RecordReader {
   readonly #isFramed: boolean;
-  /** Where the JSON of the message begins. */
+  /** Start of the JSON in the message. */
   #start = 0;
   readonly #lines: TextLines | undefined;
 

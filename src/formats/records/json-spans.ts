@@ -40,7 +40,7 @@ export function* elementSpans(bytes: Uint8Array, whole: Span): Generator<Span, v
   }
 }
 
-/** Whether objects and arrays nest more than `depth` levels. Brackets within strings do not count. */
+/** True if objects and arrays nest more than `depth` levels. Brackets within strings do not count. */
 export function nestsDeeper(bytes: Uint8Array, { start, end }: Span, most: number): boolean {
   let depth = 0;
   for (let i = start; i < end; i++) {

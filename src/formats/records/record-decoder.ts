@@ -1,5 +1,5 @@
 import { limits } from '../../base/limits.ts';
-import { type DecodeContext, decodeValue } from '../../decode/decode-event.ts';
+import { type DecodeContext, decodeValue, type Rejection } from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
@@ -8,7 +8,7 @@ import { contractOf } from '../../decode/shared-contract.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 import type { Mapped, ReadTexts } from '../mapping/compile-mapping.ts';
 import type { SeenRequests } from '../mapping/seen-requests.ts';
-import type { RecordReader, RecordSink } from './record-reader.ts';
+import type { Reading, RecordReader, RecordSink } from './record-reader.ts';
 
 export interface RecordDecoderOptions extends DecoderOptions {
   readonly reader: RecordReader;
@@ -29,7 +29,7 @@ export interface RecordDecoderOptions extends DecoderOptions {
 /**
  * Decodes messages of Avro, Protobuf or JSON by a mapping. A message of Avro or Protobuf is one record; one
  * of JSON may hold several, and a record's index is its position among them. A dead letter is the message
- * itself, or the record as a message of its own.
+ * itself, or the record as a separate message.
  */
 export class RecordDecoder implements EventDecoder, RecordSink {
   readonly #reader: RecordReader;
@@ -96,25 +96,39 @@ export class RecordDecoder implements EventDecoder, RecordSink {
 
   /** Called by the reader. */
   record(record: object, start: number, end: number): void {
-    const mapped = this.#map === undefined ? { draft: record } : this.#map(record, this.#readTexts);
-    if (mapped === 'skip') {
+    const found = this.#read(record);
+    if (found === 'skip') {
       this.#index++;
       this.#sink?.skip(1);
-      return;
-    }
+    } else if (found === 'event') {
+      this.#index++;
+      this.#sink?.event(this.#event, start, end);
+    } else this.reject(found.reason, found.detail, start, end);
+  }
+
+  /** Called by the reader. */
+  oneOf(readings: readonly Reading[], start: number, end: number): boolean {
+    const events = readings.filter(({ sent }) => {
+      this.#seen?.clear();
+      return this.#read(sent) === 'event';
+    });
+    this.#seen?.clear();
+    const [only] = events;
+    if (only === undefined || events.length > 1) return false;
+    this.record(only.record, start, end);
+    return true;
+  }
+
+  /** Reads a record to the event, unless it is skipped or rejected. */
+  #read(record: object): 'event' | 'skip' | Rejection {
+    const mapped = this.#map === undefined ? { draft: record } : this.#map(record, this.#readTexts);
+    if (mapped === 'skip') return mapped;
     if (!('draft' in mapped)) {
       // Only readers of lines of files give that reason.
       const reason = mapped.reason === 'invalid_line' ? 'invalid_json' : mapped.reason;
-      this.reject(reason, mapped.detail, start, end);
-      return;
+      return { reason, detail: mapped.detail };
     }
-    const rejection = decodeValue(mapped.draft, this.#context, this.#event);
-    if (rejection !== undefined) {
-      this.reject(rejection.reason, rejection.detail, start, end);
-      return;
-    }
-    this.#index++;
-    this.#sink?.event(this.#event, start, end);
+    return decodeValue(mapped.draft, this.#context, this.#event) ?? 'event';
   }
 
   /** Called by the reader. */

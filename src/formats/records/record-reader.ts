@@ -2,8 +2,8 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 
 /**
- * How the bytes of a record are wrapped: by a schema registry's serializer (a schema id before them, or in a
- * header), or not.
+ * Wrapping of a record's bytes: by a schema registry's serializer (a schema id before them, or in a header),
+ * or none.
  */
 export type Framing = 'none' | 'confluent';
 
@@ -13,21 +13,33 @@ export interface RecordSink {
   readonly excess: string | undefined;
   /** Receives one record, which is a plain object, and its place `[start, end)` in the message. */
   record(object: object, start: number, end: number): void;
+  /**
+   * Receives a record whose schema leaves open what it is. It is an event if just one of its readings is,
+   * even without what is assumed. Otherwise returns false, and the reader rejects it.
+   */
+  oneOf(readings: readonly Reading[], start: number, end: number): boolean;
   /** Receives what is no record. @param detail one sentence: what was expected and what was found. */
   reject(reason: RejectReason, detail: string, start: number, end: number): void;
+}
+
+/** One way to read a record whose schema allows several. */
+export interface Reading {
+  readonly record: object;
+  /** The same without what was not sent but assumed. */
+  readonly sent: object;
 }
 
 /** Reads messages of one serialization to plain objects. Content never makes it throw. */
 export interface RecordReader {
   /** Reads every record of a message. @param headers of its record, for who puts the schema there. */
   read(message: Buffer, sink: RecordSink, headers?: ReadHeaders): void;
-  /** Returns what stands at `[start, end)` as a message of its own; without it, those bytes are one. */
+  /** Returns the value at `[start, end)` as a separate message; without it, those bytes are one. */
   letter?(message: Buffer, start: number, end: number): Buffer;
   /** Fetches the schema of the message; undefined where none has to be fetched. */
   prepare?(message: Buffer, headers?: ReadHeaders): Promise<void> | undefined;
 }
 
-/** Why bytes cannot be read as a record. Thrown while one is read, and returned as a rejection. */
+/** The reason why bytes cannot be read as a record. Thrown while one is read, and returned as a rejection. */
 export class RecordFault extends Error {
   readonly reason: RejectReason;
 

@@ -1,4 +1,4 @@
-/** Why a schema cannot be used, as the second half of a sentence: `a type must be defined …: "X" is not`. */
+/** The reason why a schema cannot be used, as half a sentence: `a type must be defined …: "X" is not`. */
 export class SchemaFault extends Error {}
 
 /** Formats a name or value of a schema for a message. */

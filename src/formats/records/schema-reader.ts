@@ -3,12 +3,25 @@ import { limits } from '../../base/limits.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 import { type Frame, frameFault, frameOf } from './confluent-frame.ts';
-import { RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
+import { type Reading, RecordFault, type RecordReader, type RecordSink } from './record-reader.ts';
 import { SchemaFault } from './schema-fault.ts';
 import type { RegisteredSchema, SchemaId, SchemaSource } from './schema-source.ts';
 import { shownMessage } from './shown-bytes.ts';
 
-/** What differs between the serializations that need a schema. */
+/** A record that its schema allows to be read in several ways. */
+export class Unclear {
+  /** Those that its bytes allow too. */
+  readonly readings: readonly Reading[];
+  /** The reason why the schema alone does not tell. */
+  readonly fault: SchemaFault;
+
+  constructor(readings: readonly Reading[], fault: SchemaFault) {
+    this.readings = readings;
+    this.fault = fault;
+  }
+}
+
+/** Differences between the serializations that need a schema. */
 export interface Serialization<Compiled> {
   /** Type of its schemas in a registry. */
   readonly type: RegisteredSchema['type'];
@@ -22,7 +35,7 @@ export interface Serialization<Compiled> {
    * @param rest what follows the schema id in a header; undefined where the id is in the message.
    * @throws {RecordFault}, and {SchemaFault} where the schema lacks what the message names.
    */
-  read(compiled: Compiled, message: Buffer, start: number, rest?: Buffer): object;
+  read(compiled: Compiled, message: Buffer, start: number, rest?: Buffer): object | Unclear;
 }
 
 /** Compiled schemas, or why they cannot be used. Readers of one serialization share them. */
@@ -31,7 +44,7 @@ const compiledSchemas = new WeakMap<object, WeakMap<RegisteredSchema, unknown>>(
 /**
  * Reads messages with the header of a schema registry, each by the schema it was written with. A schema is
  * compiled once. `prepare` has to be awaited before `read` of the same message, and before that of another
- * one: a decoder has a reader of its own.
+ * one: each decoder has its own reader.
  */
 export class RegistryReader<Compiled> implements RecordReader {
   readonly #serialization: Serialization<Compiled>;
@@ -70,7 +83,10 @@ export class RegistryReader<Compiled> implements RecordReader {
       rejectFault(error, frame, message, sink);
       return;
     }
-    sink.record(record, 0, message.length);
+    if (!(record instanceof Unclear)) sink.record(record, 0, message.length);
+    else if (!sink.oneOf(record.readings, 0, message.length)) {
+      rejectFault(record.fault, frame, message, sink);
+    }
   }
 
   async #fetch(id: SchemaId): Promise<void> {

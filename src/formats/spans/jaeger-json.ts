@@ -8,7 +8,7 @@ import {
   type Span,
   type SpanEvent,
   toNanosecond,
-} from './span.ts';
+} from '../span.ts';
 import { excessOf, excessOfResource, putSpan, type SpanSink } from './span-reader.ts';
 import { kindOfTags, statusCodeOfTags } from './span-tags.ts';
 

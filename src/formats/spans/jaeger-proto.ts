@@ -9,7 +9,7 @@ import {
   type Span,
   type SpanEvent,
   toNanosecond,
-} from './span.ts';
+} from '../span.ts';
 import {
   putSpan,
   type SpanFault,
@@ -111,7 +111,7 @@ class PartReader {
     this.#tag = new ProtoReader(NO_BYTES, 0, 0, fault);
   }
 
-  /** Why the span is not read on. */
+  /** The reason why the rest of the span is not read. */
   get excess(): SpanFault | undefined {
     if (this.#processCount > limits.spanParts) return tooManyOfResource;
     return this.#count > limits.spanParts ? tooManyParts : undefined;

@@ -7,7 +7,6 @@ import {
   parsed,
   textOf,
 } from '../loose-json.ts';
-import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
   hexId,
@@ -17,13 +16,14 @@ import {
   type Span,
   type SpanEvent,
   toNanosecond,
-} from './span.ts';
+} from '../span.ts';
+import { plainAttributes } from './plain-attributes.ts';
 import { excessOf, putSpan, type SpanSink } from './span-reader.ts';
 import { kindOfTags, statusCodeOfTags } from './span-tags.ts';
 
 /**
  * Reads traces as Jaeger's user interface and query API have them: a list of traces in `data`, one trace
- * there, or a trace by itself. Times are whole microseconds.
+ * there, or a single trace. Times are whole microseconds.
  */
 export function readJaegerUiJson(text: string, sink: SpanSink): string | undefined {
   const value = parsed(text);

@@ -1,5 +1,4 @@
 import { type JsonObject, listOf, objectOf, textOf } from '../loose-json.ts';
-import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
   hexId,
@@ -7,12 +6,13 @@ import {
   msBetween,
   type Span,
   type SpanEvent,
-} from './span.ts';
+} from '../span.ts';
+import { plainAttributes } from './plain-attributes.ts';
 import { excessOf, readSpanList, type SpanSink } from './span-reader.ts';
 
 /**
- * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or one
- * by itself. Times are pairs of seconds and nanoseconds.
+ * Reads spans as the SDK for JavaScript has them in memory (`ReadableSpan`), written as JSON: a list, or a
+ * single one. Times are pairs of seconds and nanoseconds.
  */
 export function readOtelJsJson(text: string, sink: SpanSink): string | undefined {
   return readSpanList(

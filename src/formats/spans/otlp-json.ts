@@ -18,7 +18,7 @@ import {
   type Span,
   type SpanEvent,
   spanKinds,
-} from './span.ts';
+} from '../span.ts';
 import { excessOf, excessOfResource, putSpan, type SpanSink } from './span-reader.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { limits } from '../../base/limits.ts';
 import { ProtoFault, ProtoReader, wireTypes } from '../protobuf/proto-reader.ts';
-import { OtlpEnvelope, requestOfSpan } from './otlp-envelope.ts';
 import {
   type Attributes,
   type AttributeValue,
@@ -11,7 +10,8 @@ import {
   parentIsRemoteBy,
   type Span,
   type SpanEvent,
-} from './span.ts';
+} from '../span.ts';
+import { OtlpEnvelope, requestOfSpan } from './otlp-envelope.ts';
 import {
   putSpan,
   type SpanFault,
@@ -29,7 +29,7 @@ const noAttributes: Attributes = new Map();
  * Reads an ExportTraceServiceRequest as protobuf, the way the collector and the SDKs write it. Its spans are the
  * same as `readOtlpJson` gives of the same request.
  *
- * A span that cannot be read, or whose resource cannot, is malformed by itself. Where the messages around the
+ * A span that cannot be read, or whose resource cannot, is malformed alone. Where the messages around the
  * spans cannot be read, none is given and the sentence is returned.
  */
 export function readOtlpProto(bytes: Buffer, sink: SpanSink): string | undefined {
@@ -241,7 +241,7 @@ function eventsSince(start: Moment, events: readonly EventAt[]): readonly SpanEv
 
 const finite = (value: number) => (Number.isFinite(value) ? value : undefined);
 
-/** Where a text stands. */
+/** Place of a text. */
 interface Range {
   readonly start: number;
   readonly end: number;

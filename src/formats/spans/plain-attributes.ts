@@ -1,4 +1,4 @@
-import type { Attributes, AttributeValue } from './span.ts';
+import type { Attributes, AttributeValue } from '../span.ts';
 
 /** Returns the attributes of names and plain values, without those whose value is a list or an object. */
 export function plainAttributes(entries: Iterable<readonly [unknown, unknown]>): Attributes {

@@ -2,6 +2,7 @@ import type { Status } from '../../base/statuses.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
 import { objectOf, parsed } from '../loose-json.ts';
+import { type Attributes, type AttributeValue, type Span, toNanosecond } from '../span.ts';
 import {
   type CallKind,
   callKinds,
@@ -13,7 +14,6 @@ import {
   type SourceParts,
   textSources,
 } from './presets/preset.ts';
-import { type Attributes, type AttributeValue, type Span, toNanosecond } from './span.ts';
 import { weightOf } from './trace-weight.ts';
 
 /** Receives what becomes of spans: a sink of drafts is one. */
@@ -240,7 +240,7 @@ export const errorCode = 2;
 /** Attribute with what the error is called. */
 export const errorType = 'error.type';
 
-/** What an error is called that is a time limit or the caller's own doing, in any language and library. */
+/** Names of errors that are a time limit or the caller's own doing, in any language and library. */
 const timeout = /time[-_ ]?d?[-_ ]?out|deadline[-_ ]?exceeded|^(408|504)$/i;
 const cancelled = /cancel|abort/i;
 

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../format-reader.ts';
+import type { Span } from '../span.ts';
 import type { Source } from './presets/preset.ts';
-import type { Span } from './span.ts';
 import { numberOf, statusOf, textOf } from './span-events.ts';
 import { weightOf } from './trace-weight.ts';
 
@@ -46,7 +46,7 @@ export interface SourceValues<S> {
   numberOf(sources: readonly S[]): number | undefined;
 }
 
-/** What a span says of its event by fields of its own. */
+/** Values for its event that a span has in its own fields. */
 export type OwnFields = Readonly<Record<'ts' | 'trace_id' | 'status' | 'weight', unknown>>;
 
 /** Returns the fields that a span gives an event: all but the total and the stages. */

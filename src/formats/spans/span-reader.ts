@@ -2,9 +2,9 @@ import { limits } from '../../base/limits.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
 import { type JsonObject, jsonBytes, listOf, notJson, objectOf, parsed } from '../loose-json.ts';
-import type { Span } from './span.ts';
+import type { Span } from '../span.ts';
 
-/** Why what stands where a span should is none. */
+/** The reason why a value in place of a span is none. */
 export interface SpanFault {
   readonly detail: string;
   /** Of a span beyond a limit; undefined for what the format cannot read. */
@@ -49,7 +49,7 @@ export function putSpan(span: Span | SpanFault, origin: Origin, sink: SpanSink):
 export type SpanReader = (text: string, sink: SpanSink) => string | undefined;
 
 /**
- * Reads spans of a JSON list, of a list of lists, or one by itself.
+ * Reads spans of a JSON list, of a list of lists, or a single one.
  *
  * @returns what is wrong with the text as a whole, if it cannot be read.
  */
@@ -70,7 +70,7 @@ export function readSpanList(
   return undefined;
 }
 
-/** Returns why the rest of a message is not read after so many spans, of which some were rejected. */
+/** Returns why the rest of a message is not read after these spans, of which some were rejected. */
 export function excessOfMessage(spans: number, rejected: number): string | undefined {
   if (spans >= limits.eventsPerMessage) {
     return `A message must hold at most ${limits.eventsPerMessage} spans: it holds more`;

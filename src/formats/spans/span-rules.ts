@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { isStageName, stageNameRule } from '../../base/dimensions.ts';
 import type { Origin } from '../format-reader.ts';
-import { type Span, spanKinds } from './span.ts';
+import { type Span, spanKinds } from '../span.ts';
 import { type SpanEventSink, unendedReject } from './span-events.ts';
 import { defaultFields, type FieldSources, fieldsOf } from './span-fields.ts';
 
@@ -32,7 +32,7 @@ const sources = z
   .optional()
   .meta({ description: 'Sources of the field: the first that the span has counts.' });
 
-/** How single spans become partial events: each span of a stage is one, and each root is one with the total. */
+/** Rules that make single spans partial events: each span of a stage, and each root with the total. */
 export const spanRulesSchema = z
   .strictObject({
     stages: z

@@ -1,4 +1,4 @@
-import { type Attributes, spanKinds } from './span.ts';
+import { type Attributes, spanKinds } from '../span.ts';
 
 const kinds: readonly string[] = spanKinds;
 

@@ -1,5 +1,4 @@
 import { type JsonObject, listOf, objectOf, parsed, textOf } from '../loose-json.ts';
-import { plainAttributes } from './plain-attributes.ts';
 import {
   type Attributes,
   hexId,
@@ -10,12 +9,13 @@ import {
   type Span,
   type SpanEvent,
   toNanosecond,
-} from './span.ts';
+} from '../span.ts';
+import { plainAttributes } from './plain-attributes.ts';
 import { excessOf, readSpanList, type SpanFault, type SpanSink } from './span-reader.ts';
 import { kindOf, statusCodeOfTags } from './span-tags.ts';
 
 /**
- * Reads spans as Zipkin has them (v2): a list, a list of lists, or one by itself. Times are whole
+ * Reads spans as Zipkin has them (v2): a list, a list of lists, or a single one. Times are whole
  * microseconds. A span without a duration has 0, which writers leave out.
  *
  * Definition: https://zipkin.io/zipkin-api/zipkin2-api.yaml

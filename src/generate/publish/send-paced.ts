@@ -8,7 +8,7 @@ export interface TimedLine {
   readonly dueMs: number | undefined;
   /** Lines of one key keep their order. */
   readonly key: string | undefined;
-  /** Text is packed with other lines of its key; invalid UTF-8 is a message of its own. */
+  /** Text is packed with other lines of its key; invalid UTF-8 is a separate message. */
   readonly line: string | Buffer;
 }
 

@@ -37,7 +37,7 @@ export function fillChunk(
   }
   // The rest of the batch has no records.
   if (records.current !== undefined) return undefined;
-  if (boundary === undefined) open.extendTo(nextOffset, leaderEpoch);
+  if (boundary === undefined) open.endBatch(nextOffset, leaderEpoch, records.removedAtEnd ?? 0);
   else open.extendTo(Math.min(nextOffset, boundary));
   return undefined;
 }

@@ -5,7 +5,7 @@ import { completionMs } from '../../decode/completion-ms.ts';
 import type { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { LongTexts } from '../../decode/long-texts.ts';
-import { MessageDecoder } from '../../decode/message-decoder.ts';
+import { MessageDecoder } from '../../decode/message/message-decoder.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Chunk } from '../../sink/chunks/chunk.ts';
 import type { ChunkBlock } from '../../sink/chunks/chunk-block.ts';
@@ -14,8 +14,8 @@ import type { SourceRecord } from '../../source/record.ts';
 import type { TopicFormats } from '../../topics/topic-formats.ts';
 import { ChunkAccumulator } from '../../window/chunk-accumulator.ts';
 import { outcomes } from '../../window/outcome.ts';
-import type { ChunkSettings } from '../chunk-settings.ts';
 import { type DeadLetter, deadLetterBytes } from '../letters/dead-letter.ts';
+import type { ChunkSettings } from './chunk-settings.ts';
 import type { MemoryPart, OpenMemory } from './open-memory.ts';
 
 export interface ChunkContext {
@@ -28,7 +28,7 @@ export interface ChunkContext {
   readonly formats?: Pick<TopicFormats, 'decoderOf' | 'identityOf'> | undefined;
 }
 
-/** Where a chunk begins. */
+/** Start of a chunk. */
 export interface ChunkBegin {
   readonly logId: string;
   readonly startOffset: number;
@@ -37,7 +37,7 @@ export interface ChunkBegin {
   readonly leaderEpoch: number;
 }
 
-/** Rows of a chunk, and what is said of its records beside. */
+/** Rows of a chunk, its dead letters, and other facts on its records. */
 export interface SealedChunk {
   readonly chunk: Chunk;
   readonly letters: readonly DeadLetter[];
@@ -77,6 +77,9 @@ export class OpenChunk implements DecodeSink {
   #records = 0;
   #consumed = 0;
   #unmapped = 0;
+  #removedOffsets = 0;
+  /** Removed records count from this offset on. */
+  #removedFrom = 0;
   #longTexts = new LongTexts();
   #letters: DeadLetter[] = [];
   #letterBytes = 0;
@@ -109,6 +112,7 @@ export class OpenChunk implements DecodeSink {
     this.#records = 0;
     this.#consumed = 0;
     this.#unmapped = 0;
+    this.#removedOffsets = 0;
     this.#longTexts = new LongTexts();
     this.#letters = [];
     this.#letterBytes = 0;
@@ -153,7 +157,7 @@ export class OpenChunk implements DecodeSink {
     );
   }
 
-  /** Whether records must be prepared before they are added. */
+  /** True if records must be prepared before they are added. */
   get mustPrepare(): boolean {
     return this.#decoder.prepare !== undefined;
   }
@@ -172,6 +176,8 @@ export class OpenChunk implements DecodeSink {
     if (this.#records === 0) this.#firstTimestampMs = timestampMs;
     this.#lastTimestampMs = Math.max(this.#lastTimestampMs, timestampMs);
     this.#leaderEpoch = record.leaderEpoch ?? -1;
+    const { removedBefore = 0 } = record;
+    if (removedBefore > 0) this.#countRemoved(removedBefore, record.offset);
     this.#records++;
     this.#record = record;
     this.#index = 0;
@@ -201,6 +207,29 @@ export class OpenChunk implements DecodeSink {
     if (offset <= this.#nextOffset) return;
     this.#nextOffset = offset;
     this.#leaderEpoch = leaderEpoch ?? this.#leaderEpoch;
+  }
+
+  /** Sets the offset before which removed records were gone, as far as known, when the group began. */
+  countRemovedFrom(offset: number): void {
+    this.#removedFrom = offset;
+  }
+
+  /** Extends the range to the end of a batch, of whose last offsets some records are removed. */
+  endBatch(offset: number, leaderEpoch: number | undefined, removed: number): void {
+    if (removed > 0) this.#countRemoved(removed, offset);
+    this.extendTo(offset, leaderEpoch);
+  }
+
+  /** Counts removed offsets up to this one, at most those after the last one. */
+  #countRemoved(removed: number, upTo: number): void {
+    const from = Math.max(this.#nextOffset, this.#removedFrom);
+    this.#removedOffsets += Math.max(0, Math.min(removed, upTo - from));
+  }
+
+  /** Extends the range over offsets whose records Kafka has removed, unread. */
+  passRemoved(offset: number): void {
+    this.#removedOffsets += Math.max(0, offset - this.#nextOffset);
+    this.extendTo(offset);
   }
 
   event(event: DecodedEvent, start: number, end: number): void {
@@ -278,6 +307,8 @@ export class OpenChunk implements DecodeSink {
         unmapped: this.#unmapped,
         weight,
         lateMerged,
+        removedEvents: 0,
+        removedOffsets: this.#removedOffsets,
         rows: encodeChunk(this.#accumulator, { ...origin, nowMs: this.nowMs }, block),
       },
     };

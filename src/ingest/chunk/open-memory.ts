@@ -19,7 +19,7 @@ export class OpenMemory {
     return new MemoryPart(this);
   }
 
-  /** True for a chunk of so many bytes where no more are left for it. */
+  /** True for a chunk of this number of bytes where no more are left for it. */
   isUsedUp(bytes: number): boolean {
     return this.#bytes >= this.#mostBytes && bytes >= this.#mostBytes / this.#chunks;
   }

@@ -1,11 +1,12 @@
 import { limits } from '../../base/limits.ts';
+import { dayMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
-import { day } from '../../config/setting-types.ts';
+
 import { type RejectReason, rejectReasons } from '../../decode/reject-reasons.ts';
 import type { TopicSpec } from '../../kafka/client/kafka-topics.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 
-/** Where a rejected event is in Kafka, and why it was rejected. */
+/** Place of a rejected event in Kafka, and the reason for its rejection. */
 export interface LetterOrigin {
   readonly topic: string;
   readonly partition: number;
@@ -85,7 +86,7 @@ export function writtenTopics(
   const settings = {
     'cleanup.policy': 'delete',
     'retention.ms': String(retentionMs),
-    'segment.ms': String(Math.min(retentionMs, day)),
+    'segment.ms': String(Math.min(retentionMs, dayMs)),
   };
   const deadLetters = topics.map((topic) => ({ topic: `${topic}${suffix}`, settings }));
   return [

@@ -6,10 +6,10 @@ const WARN_ABOVE = 0.5;
 const LEAST_REJECTED = 20;
 /** Time over which they are counted. */
 const COUNTED_MS = 60_000;
-/** A topic is warned of once in so long, while it goes on. */
+/** Interval between warnings of a topic, while it goes on. */
 const AGAIN_MS = 600_000;
 
-/** What was seen of a topic since a time. */
+/** Counts of a topic since a time. */
 interface Seen {
   readonly sinceMs: number;
   consumed: number;

@@ -1,5 +1,6 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { invariant } from '../../base/invariant.ts';
+import type { DescribingBroker } from '../patches/ask-own-topics.ts';
 import type { LogBroker } from '../patches/identify-logs.ts';
 import type { TopicMetadata } from '../protocol/metadata-v10.ts';
 
@@ -11,8 +12,28 @@ export interface Cluster {
     readonly topicMetadata: readonly (Omit<TopicMetadata, 'topicId'> &
       Partial<Pick<TopicMetadata, 'topicId'>>)[];
   }>;
-  findBroker(options: { nodeId: number }): Promise<Pick<LogBroker, 'endOfEpoch'>>;
+  readonly brokerPool: {
+    /** Connects to a broker where none is connected. */
+    findConnectedBroker(): Promise<Pick<DescribingBroker, 'describeTopics'>>;
+  };
+  findBroker(options: { nodeId: number }): Promise<Pick<LogBroker, 'endOfEpoch'> & Leader>;
   findGroupCoordinator(options: { groupId: string }): Promise<Coordinator>;
+}
+
+/** The used part of kafkajs' `Broker` (src/broker/index.js). */
+interface Leader {
+  /** @throws on an error code of the broker, also that of one partition. */
+  listOffsets(request: {
+    topics: readonly {
+      topic: string;
+      partitions: readonly { partition: number; timestamp: number }[];
+    }[];
+  }): Promise<{
+    /** Offset -1 where no record is as late. */
+    readonly responses: readonly {
+      readonly partitions: readonly { readonly partition: number; readonly offset: string }[];
+    }[];
+  }>;
 }
 
 /** The used part of kafkajs' `Broker` (src/broker/index.js). */

@@ -6,16 +6,18 @@ import { type ErrorCode, OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
-import { brokerErrorType } from '../broker-error-type.ts';
 import { registerCompressionCodecs } from '../compression/compression.ts';
+import { brokerErrorType } from '../errors/broker-error.ts';
+import { loginsOf, lostHint } from '../login/logins.ts';
+import { oauthBearer } from '../login/oauth-bearer.ts';
+import { useWholeFrames } from '../patches/connection/use-whole-frames.ts';
 import { fetchInPlace } from '../patches/fetch-in-place.ts';
-import { kafkajsInternals, patchKafkajs } from '../patches/patch-kafkajs.ts';
-import { useWholeFrames } from '../patches/use-whole-frames.ts';
 import { FramePool } from '../protocol/frame-pool.ts';
 import { frameSockets } from '../protocol/frame-socket.ts';
 import type { RecordBatchReader } from '../protocol/record-batch-reader.ts';
+import { setTraffic, Traffic } from '../traffic/traffic.ts';
 import { brokerName, ipv6Sockets } from './ipv6-brokers.ts';
-import { oauthBearer } from './oauth-bearer.ts';
+import { kafkajsInternals, patchKafkajs } from './patch-kafkajs.ts';
 
 const { Kafka, logLevel } = kafkajs;
 /** The type of kafkajs' client. Other folders use this name, not kafkajs. */
@@ -55,16 +57,21 @@ export function createKafkaClient(config: Config['kafka'], options: KafkaClientO
     },
   };
   const { Broker, Connection, socketFactory } = kafkajsInternals();
-  if (reader === undefined) client.socketFactory = ipv6Sockets(socketFactory());
-  else {
-    const pool = new FramePool();
-    client.socketFactory = ipv6Sockets(frameSockets(pool));
+  const pool = new FramePool();
+  const sockets = ipv6Sockets(reader === undefined ? socketFactory() : frameSockets(pool));
+  client.socketFactory = sockets;
+  if (reader !== undefined) {
     useWholeFrames(Connection);
-    fetchInPlace(Broker, client.socketFactory, { reader, pool });
+    fetchInPlace(Broker, sockets, { reader, pool });
   }
   if (config.tls !== undefined) client.ssl = tlsOf(config.tls);
-  if (config.sasl !== undefined) client.sasl = saslOf(config.sasl);
-  return new Kafka(client);
+  if (config.sasl !== undefined)
+    client.sasl = Object.assign(saslOf(config.sasl), { logins: loginsOf(config) });
+  const kafka = new Kafka(client);
+  const traffic = new Traffic();
+  setTraffic(sockets, traffic);
+  setTraffic(kafka, traffic);
+  return kafka;
 }
 
 function tlsOf(tls: NonNullable<Config['kafka']['tls']>) {
@@ -85,14 +92,22 @@ function saslOf(sasl: NonNullable<Config['kafka']['sasl']>): SASLOptions | Mecha
 
 export function kafkaError(error: unknown, doing: string, config: Config['kafka']): OperatorError {
   const known = operatorErrorIn(error);
-  if (known !== undefined) return known;
+  const isKnownLogin = known?.code === 'TAILMARK_KAFKA_AUTH' && loginsOf(config).wereAccepted;
+  if (known !== undefined && !isKnownLogin) return known;
   const root = rootOf(error);
   const detail = knownSecrets.hide(root.message.split('\n', 1)[0] ?? '');
   const type = brokerErrorType(root) ?? root.name;
   const brokers = config.brokers.join(', ');
   const made = (code: ErrorCode, message: string, hint: string) =>
     new OperatorError(code, `Cannot ${doing}${message}`, { hint, cause: error });
-  if (/SASL|authentication/i.test(`${type} ${detail}`)) {
+  if (isKnownLogin || /SASL|authentication/i.test(`${type} ${detail}`)) {
+    if (loginsOf(config).wereAccepted) {
+      return made(
+        'TAILMARK_KAFKA_LOGIN_LOST',
+        `: the broker refused kafka.sasl, which it accepted before: "${detail}"`,
+        lostHint,
+      );
+    }
     return made(
       'TAILMARK_KAFKA_AUTH',
       `: the broker rejected kafka.sasl: "${detail}"`,

@@ -1,5 +1,6 @@
 import type { Message } from 'kafkajs';
 import type { Config } from '../../config/schema.ts';
+import { loginsOf } from '../login/logins.ts';
 import { createKafkaClient, kafkaError } from './kafka-client.ts';
 import type { OutgoingMessage, Publisher } from './publisher.ts';
 
@@ -9,7 +10,7 @@ export async function openKafkaPublisher(config: Config['kafka']): Promise<Publi
     allowAutoTopicCreation: false,
   });
   try {
-    await producer.connect();
+    await loginsOf(config).connect(producer);
   } catch (error) {
     throw kafkaError(error, 'write to Kafka', config);
   }

@@ -1,9 +1,10 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import type { Admin } from 'kafkajs';
+import type { ITopicConfig } from 'kafkajs';
+import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
-import { brokerErrorType } from '../broker-error-type.ts';
-import { createKafkaClient, kafkaError } from './kafka-client.ts';
+import { brokerErrorType } from '../errors/broker-error.ts';
+import { retry } from '../errors/retry.ts';
+import { KafkaAdmin } from './kafka-admin.ts';
 
 export interface TopicSpec {
   readonly topic: string;
@@ -11,23 +12,6 @@ export interface TopicSpec {
   readonly partitions?: number;
   /** @default {{}} */
   readonly settings?: Readonly<Record<string, string>>;
-}
-
-/** Runs `action` with an admin client. Short limits report soon a port that is no broker's. */
-async function withAdmin<T>(
-  config: Config['kafka'],
-  doing: string,
-  action: (admin: Admin) => Promise<T>,
-): Promise<T> {
-  const admin = createKafkaClient(config, { retries: 3, requestTimeoutMs: 10_000 }).admin();
-  try {
-    await admin.connect();
-    return await action(admin);
-  } catch (error) {
-    throw kafkaError(error, doing, config);
-  } finally {
-    await admin.disconnect().catch(() => undefined);
-  }
 }
 
 /**
@@ -40,23 +24,37 @@ export async function ensureTopics(
   config: Config['kafka'],
   specs: readonly TopicSpec[],
 ): Promise<string[]> {
-  return withAdmin(config, 'create topics', async (admin) => {
-    const present = new Set(await admin.listTopics());
-    const missing = specs.filter(({ topic }) => !present.has(topic));
+  return KafkaAdmin.use(config, 'create topics', async (admin) => {
+    const names = specs.map(({ topic }) => topic);
+    const { topics, brokerCount } = await admin.describe(names);
+    const missing = specs.filter(({ topic }) => !topics.has(topic));
     if (missing.length === 0) return [];
-    await admin.createTopics({
+    await admin.client.createTopics({
       // kafkajs fails when a broker does not know the topic yet, so awaitLeaders waits instead.
       waitForLeaders: false,
-      topics: missing.map(({ topic, partitions = 1, settings = {} }) => ({
-        topic,
-        numPartitions: partitions,
-        configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
-      })),
+      topics: missing.map((spec) => newTopic(config, spec, brokerCount)),
     });
     const created = missing.map(({ topic }) => topic);
     await awaitLeaders(admin, created);
     return created;
   });
+}
+
+/** Copies of a topic that is created, where the configuration does not say how many. */
+const REPLICAS = 3;
+
+/** A topic as it is created. @param brokerCount brokers that are up: a topic has at most one copy on each. */
+export function newTopic(
+  config: Pick<Config['kafka'], 'replication_factor'>,
+  { topic, partitions = 1, settings = {} }: TopicSpec,
+  brokerCount: number,
+): ITopicConfig {
+  return {
+    topic,
+    numPartitions: partitions,
+    replicationFactor: config.replication_factor ?? Math.max(1, Math.min(REPLICAS, brokerCount)),
+    configEntries: Object.entries(settings).map(([name, value]) => ({ name, value })),
+  };
 }
 
 /** Errors that brokers return while a new topic propagates. */
@@ -65,21 +63,20 @@ const transientErrors = new Set([
   'LEADER_NOT_AVAILABLE',
   'NOT_LEADER_FOR_PARTITION',
 ]);
-const LEADER_ATTEMPTS = 100;
-const BETWEEN_ATTEMPTS_MS = 100;
 
 /** Resolves when every partition has a leader that answers as one, or throws after about 10 s. */
-async function awaitLeaders(admin: Admin, topics: readonly string[]): Promise<void> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      // A broker may know of its leadership from the metadata before it acts on it.
-      for (const topic of topics) await admin.fetchTopicOffsets(topic);
-      return;
-    } catch (error) {
-      if (!isTransient(error) || attempt === LEADER_ATTEMPTS) throw error;
-    }
-    await sleep(BETWEEN_ATTEMPTS_MS);
-  }
+async function awaitLeaders(admin: KafkaAdmin, topics: readonly string[]): Promise<void> {
+  const areLed = async () => {
+    // A broker may know of its leadership from the metadata before it acts on it.
+    const found = await Promise.all(topics.map((topic) => admin.rangesOfAll(topic)));
+    return found.every((ranges) => ranges.length > 0) ? true : undefined;
+  };
+  await retry(areLed, {
+    ...{ clock: systemClock, firstMs: 100, longestMs: 100, attempts: 100 },
+    onError: (error) => {
+      if (!isTransient(error)) throw error;
+    },
+  });
 }
 
 function isTransient(error: unknown): boolean {
@@ -103,10 +100,12 @@ export async function requireTopics(
   config: Config['kafka'],
   required: readonly NamedTopics[],
 ): Promise<void> {
-  const listed = await withAdmin(config, 'read from Kafka', (admin) => admin.listTopics());
-  const present = new Set(listed);
+  const names = required.flatMap(({ topics }) => topics);
+  const described = await KafkaAdmin.use(config, 'read from Kafka', (admin) =>
+    admin.describe(names),
+  );
   for (const { setting, topics } of required) {
-    const missing = topics.filter((topic) => !present.has(topic));
+    const missing = topics.filter((topic) => !described.topics.has(topic));
     if (missing.length > 0) throw topicsMissing(setting, missing);
   }
 }

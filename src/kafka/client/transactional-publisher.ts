@@ -1,5 +1,6 @@
 import type { Producer, Transaction } from 'kafkajs';
 import type { Config } from '../../config/schema.ts';
+import { loginsOf } from '../login/logins.ts';
 import { createKafkaClient } from './kafka-client.ts';
 import type { OutgoingMessage } from './publisher.ts';
 
@@ -30,7 +31,7 @@ export class TransactionalPublisher {
       maxInFlightRequests: 1,
       allowAutoTopicCreation: false,
     });
-    await producer.connect();
+    await loginsOf(config).connect(producer);
     return new TransactionalPublisher(producer, await producer.transaction());
   }
 

@@ -28,8 +28,8 @@ interface Frame {
 
 /**
  * Inflates the frames of Zstandard (RFC 8878) by Node where it can, else in JavaScript, up to `maxBytes` in
- * all. A frame may name any window: levels 20 to 22 name 128 MiB for a batch of any size. What its content
- * cannot fill is not allocated.
+ * all. A frame may name any window: levels 20 to 22 name 128 MiB for a batch of any size. Memory that its
+ * content cannot fill is not allocated.
  */
 export function inflateZstd(bytes: Buffer, maxBytes: number): Buffer {
   const frames = framesOf(bytes);

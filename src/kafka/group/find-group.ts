@@ -1,18 +1,12 @@
-import type { Admin } from 'kafkajs';
+import type { Admin, Kafka } from 'kafkajs';
 import { systemClock } from '../../base/clock.ts';
 import type { Config } from '../../config/schema.ts';
-import { brokerErrorType } from '../broker-error-type.ts';
-import { clusterAdminOf } from '../client/cluster-admin.ts';
-import { createKafkaClient, kafkaError, rootOf } from '../client/kafka-client.ts';
-import { logIdsOf } from '../partition-lookup.ts';
+import { type FoundCommit, KafkaAdmin, partitionsOf } from '../client/kafka-admin.ts';
+import { rootOf } from '../client/kafka-client.ts';
+import { isAway } from '../errors/away.ts';
+import { brokerErrorType } from '../errors/broker-error.ts';
+import { type RetryOptions, retry } from '../errors/retry.ts';
 import { decodeMember, type GroupMember } from './member-data.ts';
-
-export interface FoundCommit {
-  readonly topic: string;
-  readonly partition: number;
-  readonly offset: number;
-  readonly metadata: string;
-}
 
 /** A consumer group as a process finds it before it joins. */
 export interface FoundGroup {
@@ -27,52 +21,39 @@ export interface FoundMember extends GroupMember {
   readonly host: string;
 }
 
+export interface CommitOfGroup extends FoundCommit {
+  readonly groupId: string;
+}
+
 /** Looks up the configured group. @throws OperatorError when Kafka cannot be asked. */
-export async function findGroup(config: Config['kafka']): Promise<FoundGroup> {
+export function findGroup(
+  config: Config['kafka'],
+  kafka?: Pick<Kafka, 'admin'>,
+): Promise<FoundGroup> {
   const { group_id: groupId, topics } = config;
-  const client = createKafkaClient(config, { retries: 3, requestTimeoutMs: 10_000 });
-  const cluster = clusterAdminOf(client);
-  const { admin } = cluster;
-  try {
-    await admin.connect();
-    const logIds = await logIdsOf(cluster, topics);
-    const [committed, members] = await fromCoordinator(() =>
-      Promise.all([admin.fetchOffsets({ groupId, topics }), findMembers(admin, groupId)]),
-    );
-    const commits = committed.flatMap(({ topic, partitions }) =>
-      partitions.map(({ partition, offset, metadata }) => {
-        return { topic, partition, offset: Number(offset), metadata: metadata ?? '' };
-      }),
-    );
+  const find = async (admin: KafkaAdmin) => {
+    const [logs, members] = await Promise.all([
+      admin.logs(topics),
+      findMembers(admin.client, groupId),
+    ]);
+    const commits = await admin.commits(groupId, partitionsOf(logs));
+    const logIds = new Map([...logs].map(([topic, { logId }]) => [topic, logId]));
     return { logIds, commits, members: members ?? [] };
-  } catch (error) {
-    throw kafkaError(error, `look up consumer group ${groupId}`, config);
-  } finally {
-    await admin.disconnect().catch(() => undefined);
-  }
+  };
+  const settled = (admin: KafkaAdmin) => retry(() => find(admin), settling);
+  return KafkaAdmin.use(config, `look up consumer group ${groupId}`, settled, kafka);
 }
 
-/** Errors of brokers while a group moves to another one, or while the first group of a cluster begins. */
-const moving: ReadonlySet<string> = new Set([
-  'GROUP_LOAD_IN_PROGRESS',
-  'GROUP_COORDINATOR_NOT_AVAILABLE',
-  'NOT_COORDINATOR_FOR_GROUP',
-]);
-const ATTEMPTS = 60;
-const BETWEEN_ATTEMPTS_MS = 250;
-
-/** Asks the coordinator of a group, for some 15 s while there is none. */
-async function fromCoordinator<T>(ask: () => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt++) {
-    try {
-      return await ask();
-    } catch (error) {
-      const isMoving = moving.has(brokerErrorType(rootOf(error)) ?? '');
-      if (!isMoving || attempt === ATTEMPTS) throw error;
-    }
-    await systemClock.sleep(BETWEEN_ATTEMPTS_MS);
-  }
-}
+/**
+ * Asks again for some 15 s: while a broker is away, while its group and partitions move to others, and while
+ * the first group of a cluster begins.
+ */
+const settling: RetryOptions = {
+  ...{ clock: systemClock, firstMs: 250, longestMs: 250, attempts: 60 },
+  onError: (error) => {
+    if (!isAway(error)) throw error;
+  },
+};
 
 /** Members of a group; undefined while it rebalances, as brokers do not show them then. */
 export async function findMembers(
@@ -81,11 +62,52 @@ export async function findMembers(
 ): Promise<FoundMember[] | undefined> {
   const { groups } = await admin.describeGroups([groupId]);
   const [group] = groups;
-  if (group === undefined || !shown.has(group.state)) return undefined;
+  if (group === undefined || !shownStates.has(group.state)) return undefined;
   return group.members.map(({ memberId, clientHost, memberMetadata }) => {
     return { ...decodeMember(memberId, memberMetadata), host: clientHost.replace(/^\//, '') };
   });
 }
 
 /** States of a group in which brokers show all of its members. */
-const shown: ReadonlySet<string> = new Set(['Stable', 'Empty', 'Dead']);
+const shownStates: ReadonlySet<string> = new Set(['Stable', 'Empty', 'Dead']);
+
+/** Groups that are asked at once. */
+const AT_ONCE = 8;
+
+/**
+ * Reads the commits of other consumer groups for topics. Kafka lists only groups that the login may describe, so
+ * others are not found. Two requests a group.
+ *
+ * @throws OperatorError when Kafka cannot be asked.
+ */
+export function commitsOfOtherGroups(
+  config: Config['kafka'],
+  groupId: string,
+  topics: readonly string[],
+  kafka?: Pick<Kafka, 'admin'>,
+): Promise<CommitOfGroup[]> {
+  const find = async (admin: KafkaAdmin) => {
+    const partitions = partitionsOf((await admin.describe(topics)).topics);
+    const left = (await shown(admin.groupIds())).filter((id) => id !== groupId);
+    const found: CommitOfGroup[] = [];
+    const ask = async () => {
+      for (let other = left.pop(); other !== undefined; other = left.pop()) {
+        const commits = await shown(admin.commits(other, partitions));
+        for (const commit of commits) found.push({ groupId: other, ...commit });
+      }
+    };
+    if (partitions.length > 0) await Promise.all(Array.from({ length: AT_ONCE }, ask));
+    return found;
+  };
+  return KafkaAdmin.use(config, 'look up other consumer groups', find, kafka);
+}
+
+/** Counts a refusal of Kafka as nothing there: groups of another protocol, a list that is not allowed. */
+async function shown<T>(asked: Promise<readonly T[]>): Promise<readonly T[]> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (brokerErrorType(rootOf(error)) === undefined) throw error;
+    return [];
+  }
+}

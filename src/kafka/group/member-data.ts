@@ -3,13 +3,13 @@ import { z } from 'zod';
 
 const { AssignerProtocol } = kafkajs;
 
-/** What a member of a consumer group tells the others with its subscription. */
+/** Data that a member of a consumer group sends to the others with its subscription. */
 export interface MemberData {
   /** The database that it works for; undefined for one that does not say so. */
   readonly storeId?: string | undefined;
   /** Wall clock at its start. */
   readonly sinceMs?: number | undefined;
-  /** Whether it claims to lead. */
+  /** True for one that leads. */
   readonly leads?: boolean | undefined;
 }
 

@@ -3,6 +3,7 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
+import { retry } from '../errors/retry.ts';
 import { findMembers } from './find-group.ts';
 import { ownersByTopic, sharedGroup, takenTopic } from './group-stores.ts';
 import { encodeMemberData } from './member-data.ts';
@@ -27,7 +28,7 @@ const LAST_RETRY_MS = 5_000;
  */
 export class StoreMembership {
   readonly #options: StoreMembershipOptions;
-  /** What the others of the group learn of this member. */
+  /** Data of this member for the others of the group. */
   readonly userData: Buffer;
   #joins = 0;
   #isStopped = false;
@@ -47,22 +48,19 @@ export class StoreMembership {
     const { groupId, topics, storeId, admin, clock, log } = this.#options;
     this.#joins++;
     const joins = this.#joins;
-    for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
-      try {
-        const members = await findMembers(admin, groupId);
-        if (members !== undefined) {
-          const owners = ownersByTopic(members);
-          const taken = takenTopic({ topics, data: { storeId } }, owners);
-          if (taken === undefined) return undefined;
-          return sharedGroup(groupId, taken.topic, `${taken.owner.memberId} uses another one`);
-        }
-      } catch (error) {
-        const fields = { group: groupId, err: messageOf(error), retry_ms: retryMs };
-        log?.warn(fields, 'members of the consumer group could not be read; retrying');
-      }
-      await clock.sleep(retryMs);
-      if (joins !== this.#joins || this.#isStopped) return undefined;
-    }
+    const members = await retry(() => findMembers(admin, groupId), {
+      ...{ clock, firstMs: FIRST_RETRY_MS, longestMs: LAST_RETRY_MS },
+      isOver: () => joins !== this.#joins || this.#isStopped,
+      onError: (error, waitMs) =>
+        log?.warn(
+          { group: groupId, err: messageOf(error), retry_ms: waitMs },
+          'members of the consumer group could not be read; retrying',
+        ),
+    });
+    const owners = ownersByTopic(members ?? []);
+    const taken = takenTopic({ topics, data: { storeId } }, owners);
+    if (taken === undefined) return undefined;
+    return sharedGroup(groupId, taken.topic, `${taken.owner.memberId} uses another one`);
   }
 
   /** Logs the members of other databases, which get no partition of the topics here. */

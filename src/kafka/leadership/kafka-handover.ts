@@ -1,4 +1,5 @@
 import type { Consumer, Kafka } from 'kafkajs';
+import { KafkaAdmin } from '../client/kafka-admin.ts';
 import type { Handover } from './leadership.ts';
 
 export interface KafkaHandoverOptions {
@@ -8,7 +9,7 @@ export interface KafkaHandoverOptions {
   readonly groupId: string;
   /** Its first partition stands for the leadership. */
   readonly topic: string;
-  /** The database: each that shares the group has a handover of its own. */
+  /** The database: each that shares the group has its own handover. */
   readonly storeId: string;
 }
 
@@ -19,7 +20,7 @@ const maxBytes = 4_096;
 type Values = Readonly<Record<string, unknown>>;
 
 /**
- * What a leader leaves for its successor, kept with the group's offset of the partition that stands for the
+ * A leader's record for its successor, kept with the group's offset of the partition that stands for the
  * leadership. It survives while ClickHouse is away. Each call costs one or two requests to the group's coordinator.
  */
 export class KafkaHandover implements Handover {
@@ -45,16 +46,14 @@ export class KafkaHandover implements Handover {
 
   async #values(): Promise<Values> {
     const { kafka, groupId, topic } = this.#options;
-    const admin = kafka.admin();
+    const admin = new KafkaAdmin(kafka);
     try {
-      await admin.connect();
-      const [committed] = await admin.fetchOffsets({ groupId, topics: [topic] });
-      const found = committed?.partitions.find(({ partition }) => partition === 0);
-      // Where the client has no metadata of the topic, it does not ask. To leave a value would drop the others.
-      if (found === undefined) throw new Error(`Kafka did not say what is committed of ${topic}/0`);
-      return valuesIn(found.metadata ?? '');
+      await admin.client.connect();
+      // Throws where Kafka does not say: to leave a value would drop the others.
+      const { metadata } = await admin.commitOf(groupId, { topic, partition: 0 });
+      return valuesIn(metadata);
     } finally {
-      await admin.disconnect().catch(() => undefined);
+      await admin.close();
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
 import { kafkaError } from '../client/kafka-client.ts';
 import { decodeMember, encodeMemberData } from '../group/member-data.ts';
+import { type Logins, loginsOf } from '../login/logins.ts';
 import { KafkaHandover } from './kafka-handover.ts';
 import type { Handover, Leadership } from './leadership.ts';
 
@@ -16,7 +17,7 @@ export interface KafkaLeadershipOptions {
   readonly groupId: string;
   /** Its first partition stands for the leadership; nothing is read from it. */
   readonly topic: string;
-  /** The database: each has a leader of its own. */
+  /** The database: each has its own leader. */
   readonly storeId: string;
   /** Time without heartbeats after which another leader is elected. */
   readonly sessionTimeoutMs: number;
@@ -35,7 +36,7 @@ const renewing: ReadonlySet<string> = new Set(['Heartbeat', 'SyncGroup']);
 /** A member of the group; `leads` is its own claim to lead. */
 interface Candidate {
   readonly memberId: string;
-  /** What it would lead: detectors of other topics or databases are others' detectors. */
+  /** Topic and database of the detector that it would lead; each pair has its own. */
   readonly topic: string;
   readonly storeId: string | undefined;
   readonly leads: boolean;
@@ -53,10 +54,11 @@ interface Candidate {
  */
 export class KafkaLeadership implements Leadership {
   readonly #failure = new Failure();
-  readonly done = this.#failure.promise;
+  readonly done: Promise<never>;
   readonly handover: Handover;
   readonly #options: KafkaLeadershipOptions;
   readonly #consumer: Consumer;
+  readonly #logins: Logins;
   #isHolder = false;
   #renewingMs = Number.NEGATIVE_INFINITY;
   #renewedMs: number;
@@ -66,6 +68,9 @@ export class KafkaLeadership implements Leadership {
     const { kafka, groupId, sessionTimeoutMs, clock } = options;
     this.#options = options;
     this.#renewedMs = clock.elapsedMs();
+    this.#logins = loginsOf(options.config);
+    this.done = Promise.race([this.#failure.promise, this.#logins.lost]);
+    this.done.catch(() => undefined);
     this.#consumer = kafka.consumer({
       groupId,
       sessionTimeout: sessionTimeoutMs,
@@ -96,10 +101,12 @@ export class KafkaLeadership implements Leadership {
   problems(): readonly string[] {
     const { groupId, sessionTimeoutMs } = this.#options;
     const awayMs = this.#sinceRenewedMs();
-    if (awayMs < SESSIONS_TOLERATED * sessionTimeoutMs) return [];
+    const refused = this.#logins.problems();
+    if (awayMs < SESSIONS_TOLERATED * sessionTimeoutMs) return refused;
     const seconds = Math.round(awayMs / 1000);
     const why = this.#lastError === '' ? '' : `: ${this.#lastError}`;
     return [
+      ...refused,
       `detect: not in the group ${groupId} for ${seconds} s, so it cannot lead or stand by${why}`,
     ];
   }
@@ -125,7 +132,7 @@ export class KafkaLeadership implements Leadership {
     });
     consumer.on(CRASH, ({ payload }) => this.#onCrash(payload.error, payload.restart));
     try {
-      await consumer.connect();
+      await this.#logins.connect(consumer);
       await consumer.subscribe({ topics: [topic] });
     } catch (error) {
       throw kafkaError(error, 'join the detector group', config);
@@ -195,7 +202,7 @@ export class KafkaLeadership implements Leadership {
   }
 }
 
-/** Whether a candidate leads among those for the same topic and database. */
+/** True where a candidate leads among those for the same topic and database. */
 export function isElected(candidate: Candidate, all: readonly Candidate[]): boolean {
   const { topic, storeId } = candidate;
   const rivals = all.filter((each) => each.topic === topic && each.storeId === storeId);

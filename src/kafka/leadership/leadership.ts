@@ -1,6 +1,6 @@
 /** A small record that a leader leaves for its successor, outside of ClickHouse. */
 export interface Handover {
-  /** What the last leader left; undefined for nothing. @throws when it cannot be read */
+  /** Reads the last leader's record; undefined for none. @throws when it cannot be read */
   read(): Promise<unknown>;
   /**
    * Replaces what is left.

@@ -1,6 +1,6 @@
 import type { Consumer, Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
-import { withOnJoin } from '../on-join.ts';
+import { withOnJoin } from '../group/on-join.ts';
 
 /** State of one assigned partition, from the consumer's own events. */
 export interface ObservedPartition {
@@ -8,10 +8,10 @@ export interface ObservedPartition {
   readonly partition: number;
   /** The next offset to read; undefined until the partition has a start position in this generation. */
   position: number | undefined;
-  /** Where reading began; undefined until it is known. Records from there on are stored by commits only. */
+  /** Offset at which reading began; undefined until it is known. Records from it on are stored by commits only. */
   startOffset: number | undefined;
   /** First offset of the last batch that had records, which a commit must pass; -1 before one. */
-  handedOffset: number;
+  deliveredOffset: number;
   /** Offset that this process has committed; 0 before a commit. */
   committedOffset: number;
   /** A delivered batch has not been processed yet. */
@@ -40,7 +40,9 @@ export class ConsumerObserver {
   rebalanceTimeoutMs = 0;
   readonly #clock: Clock;
   /** Time of each broker's last fetch request or response. */
-  readonly #fetchedMs = new Map<string, number>();
+  readonly #fetchedMs = new Map<number, number>();
+  /** Time at which each broker was sent the fetch that it has not responded to. */
+  readonly #fetchingSinceMs = new Map<number, number>();
   #consumer: Consumer | undefined;
 
   constructor(clock: Clock) {
@@ -76,6 +78,12 @@ export class ConsumerObserver {
     return times.length > 0 && times.every((ms) => ms >= sinceMs);
   }
 
+  /** Age of the oldest fetch without a whole response; 0 without one. */
+  get fetchAgeMs(): number {
+    const nowMs = this.#clock.elapsedMs();
+    return Math.max(0, ...[...this.#fetchingSinceMs.values()].map((ms) => nowMs - ms));
+  }
+
   isPaused(topic: string, partition: number): boolean {
     const paused = this.#consumer?.paused().find((entry) => entry.topic === topic);
     return paused?.partitions.includes(partition) ?? false;
@@ -91,16 +99,22 @@ export class ConsumerObserver {
       this.lastError = payload.error.message;
       this.#leave();
     });
-    const fetched = ({ payload }: { payload: { nodeId: string } }) => {
+    const fetched = ({ payload }: { payload: { nodeId: number } }) => {
       this.#fetchedMs.set(payload.nodeId, this.#clock.elapsedMs());
     };
-    consumer.on(events.FETCH_START, fetched);
-    consumer.on(events.FETCH, fetched);
+    consumer.on(events.FETCH_START, (event) => {
+      fetched(event);
+      this.#fetchingSinceMs.set(event.payload.nodeId, this.#clock.elapsedMs());
+    });
+    consumer.on(events.FETCH, (event) => {
+      fetched(event);
+      this.#fetchingSinceMs.delete(event.payload.nodeId);
+    });
     consumer.on(events.START_BATCH_PROCESS, ({ payload }) => {
       const found = this.partitions.get(`${payload.topic}/${payload.partition}`);
       if (found === undefined) return;
       found.isInWork = true;
-      if (payload.batchSize > 0) found.handedOffset = Number(payload.firstOffset);
+      if (payload.batchSize > 0) found.deliveredOffset = Number(payload.firstOffset);
     });
     consumer.on(events.END_BATCH_PROCESS, ({ payload }) => {
       const found = this.partitions.get(`${payload.topic}/${payload.partition}`);
@@ -133,13 +147,14 @@ export class ConsumerObserver {
     this.joins++;
     this.isMember = true;
     this.#fetchedMs.clear();
+    this.#fetchingSinceMs.clear();
     const before = new Map(this.partitions);
     this.partitions.clear();
     for (const [topic, partitions] of Object.entries(assignment)) {
       for (const partition of partitions) {
         const name = `${topic}/${partition}`;
-        const { handedOffset = -1, committedOffset = 0 } = before.get(name) ?? {};
-        const known = { topic, partition, handedOffset, committedOffset };
+        const { deliveredOffset = -1, committedOffset = 0 } = before.get(name) ?? {};
+        const known = { topic, partition, deliveredOffset, committedOffset };
         const state = { position: undefined, startOffset: undefined, isInWork: false };
         this.partitions.set(name, { ...known, ...state });
       }

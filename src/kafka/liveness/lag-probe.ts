@@ -1,7 +1,9 @@
-import type { Admin, Kafka } from 'kafkajs';
+import type { Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
-import { brokerErrorType } from '../broker-error-type.ts';
+import { KafkaAdmin } from '../client/kafka-admin.ts';
 import { rootOf } from '../client/kafka-client.ts';
+import type { LogRange } from '../client/log-offsets.ts';
+import { brokerErrorType } from '../errors/broker-error.ts';
 
 /** Offsets of a partition, as the brokers report them. */
 export interface PartitionLog {
@@ -10,6 +12,11 @@ export interface PartitionLog {
   readonly endOffset: number;
   /** Offset that the group has committed; undefined without a commit. */
   readonly committedOffset: number | undefined;
+}
+
+interface NamedRange extends LogRange {
+  readonly topic: string;
+  readonly partition: number;
 }
 
 export interface LagProbeOptions {
@@ -21,6 +28,8 @@ export interface LagProbeOptions {
   readonly timeoutMs: number;
   /** Omits a missing topic; otherwise a missing topic fails the probe. @default {false} */
   readonly leavesOutMissing?: boolean;
+  /** Omits a partition without a leader; otherwise it fails the probe. @default {false} */
+  readonly leavesOutLeaderless?: boolean;
 }
 
 const UNKNOWN_TOPIC = 'UNKNOWN_TOPIC_OR_PARTITION';
@@ -41,16 +50,18 @@ export class MissingTopicError extends Error {
  */
 export class LagProbe {
   readonly #options: LagProbeOptions;
-  #admin: Promise<Admin> | undefined;
+  #admin: Promise<KafkaAdmin> | undefined;
   /** The brokers' cluster; '' before the first response. */
   clusterId = '';
+  /** Partitions that nobody led at the last probe, as `topic/partition`. */
+  leaderless: ReadonlySet<string> = new Set();
 
   constructor(options: LagProbeOptions) {
     this.#options = options;
   }
 
   /**
-   * Reads every partition of the topics, by `topic/partition`. Costs two requests, and two more per topic.
+   * Reads every partition of the topics, by `topic/partition`. Costs two requests, and a few per topic and leader.
    *
    * @throws MissingTopicError, or when the brokers do not respond in time, or only in part.
    */
@@ -73,61 +84,72 @@ export class LagProbe {
 
   /** Does not wait, because a broker that does not respond does not confirm a disconnect either. */
   close(): void {
-    this.#admin?.then((admin) => admin.disconnect()).catch(() => undefined);
+    this.#admin?.then((admin) => admin.close()).catch(() => undefined);
     this.#admin = undefined;
   }
 
   async #ask(): Promise<ReadonlyMap<string, PartitionLog>> {
-    const { groupId, topics } = this.#options;
+    const { groupId } = this.#options;
     this.#admin ??= this.#connect();
     const admin = await this.#admin;
-    // One after the other: kafkajs asks for commits of the partitions that it has learnt of by then.
-    const bounds = await this.#boundsOfAll(admin);
-    const commits = await admin.fetchOffsets({ groupId, topics: [...topics] });
-    const logs = new Map<string, PartitionLog>();
-    for (const [at, topic] of topics.entries()) {
-      const committed = commits.find((entry) => entry.topic === topic)?.partitions;
-      for (const { partition, low, high } of bounds[at] ?? []) {
-        const found = committed?.find((entry) => entry.partition === partition);
-        if (found === undefined) throw new Error(`no word on commits of ${topic}/${partition}`);
-        const offset = Number(found.offset);
-        logs.set(`${topic}/${partition}`, {
-          lowOffset: Number(low),
-          endOffset: Number(high),
-          committedOffset: offset < 0 ? undefined : offset,
-        });
-      }
-    }
-    return logs;
+    const found = await this.#rangesOfAll(admin);
+    const partitions = [...found.values()];
+    const commits = await admin.committed(groupId, partitions);
+    return new Map(
+      [...found].map(([name, { low, high }]) => {
+        const committedOffset = commits.get(name)?.offset;
+        return [name, { lowOffset: low, endOffset: high, committedOffset }];
+      }),
+    );
   }
 
-  async #boundsOfAll(admin: Admin) {
+  async #rangesOfAll(admin: KafkaAdmin): Promise<Map<string, NamedRange>> {
     const { topics } = this.#options;
+    const found = new Map<string, NamedRange>();
+    const leaderless = new Set<string>();
     try {
-      return await Promise.all(topics.map((topic) => this.#boundsOf(admin, topic)));
+      await Promise.all(topics.map((topic) => this.#addRanges(admin, topic, found, leaderless)));
     } catch (error) {
       if (brokerErrorType(rootOf(error)) !== UNKNOWN_TOPIC) throw error;
-      // kafkajs asks for all topics at once, so the error may have come with another one.
-      const present = new Set(await admin.listTopics());
-      const missing = topics.find((topic) => !present.has(topic));
+      // kafkajs asks for all of them at once, so the error may have come with another one.
+      const described = await admin.describe(topics);
+      const missing = topics.find((topic) => !described.topics.has(topic));
       throw missing === undefined ? error : new MissingTopicError(missing);
     }
+    this.leaderless = leaderless;
+    const [first] = leaderless;
+    if (first !== undefined && this.#options.leavesOutLeaderless !== true) {
+      throw new Error(`${first} has no leader`);
+    }
+    return found;
   }
 
-  async #boundsOf(admin: Admin, topic: string) {
+  async #addRanges(
+    admin: KafkaAdmin,
+    topic: string,
+    found: Map<string, NamedRange>,
+    leaderless: Set<string>,
+  ): Promise<void> {
     try {
-      return await admin.fetchTopicOffsets(topic);
+      const { partitions: all = [] } = (await admin.logs([topic])).get(topic) ?? {};
+      const { ranges, failure } = await admin.ranges(topic, all);
+      // An election, or more: the watchdog tells by how long it takes.
+      if (failure !== undefined) throw failure;
+      for (const { partitionId: partition, leader } of all) {
+        const range = ranges.get(partition);
+        if (leader < 0) leaderless.add(`${topic}/${partition}`);
+        if (range !== undefined) found.set(`${topic}/${partition}`, { topic, partition, ...range });
+      }
     } catch (error) {
       const isMissing = brokerErrorType(error) === UNKNOWN_TOPIC;
-      if (isMissing && this.#options.leavesOutMissing === true) return [];
-      throw error;
+      if (!isMissing || this.#options.leavesOutMissing !== true) throw error;
     }
   }
 
-  async #connect(): Promise<Admin> {
-    const admin = this.#options.kafka.admin();
-    await admin.connect();
-    this.clusterId = (await admin.describeCluster()).clusterId;
+  async #connect(): Promise<KafkaAdmin> {
+    const admin = new KafkaAdmin(this.#options.kafka);
+    await admin.client.connect();
+    this.clusterId = (await admin.client.describeCluster()).clusterId;
     return admin;
   }
 }

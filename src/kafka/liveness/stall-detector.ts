@@ -3,7 +3,7 @@ import type { PartitionLog } from './lag-probe.ts';
 
 /** State of an assigned partition at one moment: what the consumer reports, and the brokers. */
 export interface PartitionState
-  extends Readonly<Pick<ObservedPartition, 'position' | 'handedOffset' | 'isInWork'>>,
+  extends Readonly<Pick<ObservedPartition, 'position' | 'deliveredOffset' | 'isInWork'>>,
     Pick<PartitionLog, 'lowOffset'> {
   /** `topic/partition` */
   readonly name: string;
@@ -14,7 +14,7 @@ export interface PartitionState
   readonly isPaused: boolean;
   /** It is not to be read: that is no stall. */
   readonly isPausedByHandler: boolean;
-  /** How long it has waited for ClickHouse; 0 while it does not. */
+  /** Time for which it has waited for ClickHouse; 0 while it does not. */
   readonly storeWaitMs: number;
 }
 
@@ -25,8 +25,12 @@ export interface Observation
   readonly elapsedMs: number;
   /** Start of the probe that read the brokers' offsets. */
   readonly probedMs: number;
-  /** Why Kafka does not respond to the watchdog's own client; undefined while it does. */
+  /** Reason why Kafka does not respond to the watchdog's own client; undefined while it does. */
   readonly outage: string | undefined;
+  /** Time for which brokers have held the consumer back by a quota, up to now. @default 0 */
+  readonly throttledMs?: number;
+  /** The response to a fetch that was sent long ago is arriving. @default false */
+  readonly isReceiving?: boolean;
   readonly partitions: readonly PartitionState[];
 }
 
@@ -59,6 +63,12 @@ const PARTITIONS_A_ROUND = 4;
 /** Progress of another partition within this time shows that the consumer is busy. */
 const RECENT_MS = 10_000;
 
+/**
+ * Turns that a partition has missed when it counts as stuck: reads of others that are behind, by the number of
+ * those. Brokers choose at random, so by chance that happens once in 400 million times.
+ */
+const TURNS_MISSED = 20;
+
 /** A member that joins or leaves causes one or two rebalances. */
 const JOINS_OF_A_LOOP = 4;
 
@@ -66,12 +76,16 @@ interface Track {
   /** The highest offset ever read: reading it again is no progress. */
   reach: number;
   reachedMs: number;
+  /** Time at which it was read last; never before that. */
+  readMs: number;
   committed: number;
   /** Time without read progress while records wait. */
   unreadMs: number;
   /** The log's end and the number of joins when that time began. */
   endBefore: number;
   joinsBefore: number;
+  /** Reads of other partitions that are behind, within that time. */
+  othersRead: number;
   /** Time without a commit while delivered records wait for one. */
   unstoredMs: number;
 }
@@ -90,6 +104,7 @@ export class StallDetector {
   #outageMs = 0;
   #outsideMs = 0;
   #joins = 0;
+  #throttledMs = 0;
 
   constructor(limits: StallLimits) {
     this.#limits = limits;
@@ -104,16 +119,36 @@ export class StallDetector {
     this.#outsideMs = now.isMember || now.joins !== this.#joins ? 0 : this.#outsideMs + stepMs;
     this.#joins = now.joins;
     this.#keepOnly(now.partitions);
+    const fetchMs = this.#fetchTime(now, stepMs);
     const waitMs = Math.max(0, ...now.partitions.map(({ storeWaitMs }) => storeWaitMs));
     for (const partition of now.partitions) {
       const track = this.#tracks.get(partition.name);
       const isStoreAwaited = partition.storeWaitMs > 0 || waitMs >= LONG_STORE_WAIT_MS;
       if (track === undefined || isStoreAwaited || partition.isPausedByHandler) continue;
-      if (lagOf(partition) > 0) track.unreadMs += stepMs * this.#share(partition, now);
+      if (lagOf(partition) > 0) track.unreadMs += fetchMs * this.#share(partition, now);
       if (isUnstored(partition)) track.unstoredMs += stepMs;
     }
     for (const partition of now.partitions) this.#advance(partition, now);
+    this.#countTurns(now);
     return this.#evaluate(now);
+  }
+
+  /** The part of a step in which records could have come: neither held back by a quota nor on a thin link. */
+  #fetchTime({ throttledMs = 0, isReceiving = false }: Observation, stepMs: number): number {
+    const throttled = throttledMs - this.#throttledMs;
+    this.#throttledMs = throttledMs;
+    return isReceiving ? 0 : Math.max(0, stepMs - throttled);
+  }
+
+  /** Counts the partitions that were read in this step, as turns that the others did not have. */
+  #countTurns(now: Observation): void {
+    const read = now.partitions.filter(
+      (each) => lagOf(each) > 0 && this.#tracks.get(each.name)?.readMs === now.elapsedMs,
+    );
+    for (const [name, track] of this.#tracks) {
+      if (track.unreadMs === 0) track.othersRead = 0;
+      track.othersRead += read.filter((other) => other.name !== name).length;
+    }
   }
 
   /** Resets all clocks while Kafka is down: the consumer gets its full time again afterwards. */
@@ -149,8 +184,10 @@ export class StallDetector {
       track = {
         reach: position,
         reachedMs: now.elapsedMs,
+        readMs: Number.NEGATIVE_INFINITY,
         committed: committedOffset,
         unreadMs: 0,
+        othersRead: 0,
         endBefore: endOffset,
         joinsBefore: now.joins,
         unstoredMs: 0,
@@ -160,6 +197,7 @@ export class StallDetector {
     if (position > track.reach) {
       track.reach = position;
       track.reachedMs = now.elapsedMs;
+      track.readMs = now.elapsedMs;
       track.unreadMs = 0;
     }
     if (lagOf(partition) === 0) track.unreadMs = 0;
@@ -202,14 +240,30 @@ export class StallDetector {
       // The rest of a log may have no records. Once a record follows it, the consumer receives it, unless it
       // is stuck.
       const why = this.#whyUnread(partition, track, now);
-      const mayEnd = why !== noRecords || (partition.endOffset ?? 0) > track.endBefore;
+      const isBehind = why !== noRecords || (partition.endOffset ?? 0) > track.endBefore;
+      const turns = this.#turnsMissed(partition, track, now);
       const waiting = lagOf(partition);
       const unread = `${partition.name} has been at offset ${partition.position} for ${seconds(track.unreadMs)} with a lag of ${waiting}: ${why}`;
-      weigh(track.unreadMs, 0, unread + error, mayEnd);
+      if (turns >= TURNS_MISSED / 2) {
+        weigh(track.unreadMs, 0, unread + error, isBehind && turns >= TURNS_MISSED);
+      }
       const unstored = `no commit for ${partition.name} for ${seconds(track.unstoredMs)}: the committed offset is ${partition.committedOffset}${error}`;
       weigh(track.unstoredMs, commitEveryMs, unstored);
     }
     return { problems, stalled, progressAgeMs: ageMs };
+  }
+
+  /**
+   * The number of times that a partition should have been read by now. Where others are read, however slowly,
+   * the consumer works, and their turns are counted. Where none is read, the time is.
+   */
+  #turnsMissed({ name }: PartitionState, { othersRead }: Track, now: Observation): number {
+    const behind = now.partitions.filter((each) => lagOf(each) > 0);
+    const sinceMs = now.elapsedMs - this.#limits.stalledMs;
+    const areRead = behind.some((other) => {
+      return other.name !== name && (this.#tracks.get(other.name)?.readMs ?? 0) > sinceMs;
+    });
+    return areRead ? othersRead / behind.length : Number.POSITIVE_INFINITY;
   }
 
   #whyUnread(partition: PartitionState, track: Track, now: Observation): string {
@@ -232,8 +286,8 @@ function lagOf({ endOffset, position }: PartitionState): number {
 }
 
 /** True if delivered records are not committed; records removed by retention do not count. */
-function isUnstored({ handedOffset, committedOffset, lowOffset }: PartitionState): boolean {
-  return handedOffset >= Math.max(committedOffset, lowOffset);
+function isUnstored({ deliveredOffset, committedOffset, lowOffset }: PartitionState): boolean {
+  return deliveredOffset >= Math.max(committedOffset, lowOffset);
 }
 
 function seconds(ms: number): string {

@@ -42,7 +42,7 @@ interface Broker {
   metadata(topics: readonly string[]): Promise<Metadata>;
 }
 
-/** What a patched broker also does. */
+/** A patched broker. */
 export interface LogBroker extends Broker {
   endOfEpoch(request: LeaderEpochRequest): Promise<LeaderEpochResponse>;
 }

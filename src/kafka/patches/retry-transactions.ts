@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
-import { brokerErrorType } from '../broker-error-type.ts';
+import { brokerErrorType } from '../errors/broker-error.ts';
 import { type Patchable, patchOnce } from './patch-once.ts';
 
 /** The used part of kafkajs' `Broker` (src/broker/index.js). */
@@ -16,8 +16,8 @@ const LONGEST_WAIT_MS = 1_000;
 /** The wait of all attempts: as long as a request may take. */
 const MOST_WAIT_MS = 30_000;
 
-/** Names by which kafkajs 2.2.4 looks for errors of a commit of offsets, by those that it gives them. */
-const soughtNames: ReadonlyMap<string | undefined, string> = new Map([
+/** Types that kafkajs 2.2.4 expects of errors of a commit of offsets, by those that it gives them. */
+const expectedTypes: ReadonlyMap<string | undefined, string> = new Map([
   ['GROUP_LOAD_IN_PROGRESS', 'COORDINATOR_LOAD_IN_PROGRESS'],
   ['GROUP_COORDINATOR_NOT_AVAILABLE', 'COORDINATOR_NOT_AVAILABLE'],
   ['NOT_COORDINATOR_FOR_GROUP', 'NOT_COORDINATOR'],
@@ -56,7 +56,7 @@ export function retryTransactions(broker: Patchable<Broker>, clock: Clock = syst
         try {
           return await before.txnOffsetCommit.call(this, request);
         } catch (error) {
-          const type = soughtNames.get(brokerErrorType(error));
+          const type = expectedTypes.get(brokerErrorType(error));
           throw error instanceof Error && type !== undefined
             ? Object.assign(error, { type })
             : error;

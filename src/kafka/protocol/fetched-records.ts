@@ -7,6 +7,16 @@ export interface BatchPart {
   /** Inflated bytes; empty where the batch is rejected. */
   readonly bytes: Buffer;
   readonly refused: RefusedRecord | undefined;
+  /** Offsets between this batch and the visible one before that are in no batch, or in an emptied one. */
+  readonly removedBefore: number;
+}
+
+/** Of the batches after the last visible one, and of those in front of all. */
+export interface LogEdges {
+  /** Offset of the first batch, visible or not; -1 without one. */
+  readonly firstOffset: number;
+  /** Offsets after the last visible batch that are in no batch, or in an emptied one. */
+  readonly removedAtEnd: number;
 }
 
 /** Payload bits per varint byte. */
@@ -26,6 +36,9 @@ export class FetchedRecords implements Records {
   /** Leader epoch of that record; -1 without one. */
   readonly lastEpoch: number;
   readonly #onPassed: () => void;
+  readonly #edges: LogEdges;
+  /** The next offset, if nothing is removed before the next record. */
+  #next = -1;
   #part = 0;
   /** Records of the current part after the current one. */
   #left = 0;
@@ -40,6 +53,7 @@ export class FetchedRecords implements Records {
     value: null,
     headers: () => this.#headers(),
     leaderEpoch: undefined,
+    removedBefore: 0,
     refused: undefined,
   };
   #isInView = true;
@@ -52,12 +66,15 @@ export class FetchedRecords implements Records {
     parts: readonly BatchPart[],
     last: Pick<RecordBatchHeader, 'lastOffset' | 'leaderEpoch'> | undefined,
     onPassed: () => void,
+    edges: LogEdges = { firstOffset: -1, removedAtEnd: 0 },
   ) {
     this.#parts = parts;
+    this.#edges = edges;
     this.lastOffset = last?.lastOffset ?? -1;
     this.lastEpoch = last?.leaderEpoch ?? -1;
     this.#onPassed = onPassed;
     this.#left = parts[0]?.header.recordCount ?? 0;
+    this.#beginPart(parts[0]);
     this.advance();
   }
 
@@ -76,6 +93,25 @@ export class FetchedRecords implements Records {
     return this.#parts.at(-1)?.header.lastOffset ?? -1;
   }
 
+  /**
+   * Passes records before an offset. A broker returns the batch that contains it from its beginning, without
+   * saying which earlier records were aborted. Offsets before the first batch are in none.
+   */
+  passBefore(offset: number): void {
+    const { firstOffset } = this.#edges;
+    if (this.current !== undefined && firstOffset > offset) {
+      this.#view.removedBefore = (this.#view.removedBefore ?? 0) + firstOffset - offset;
+    }
+    while (this.current !== undefined && this.current.offset < offset) this.advance();
+  }
+
+  /** Offsets after the last record that are in no batch, or are compacted away within one. */
+  get removedAtEnd(): number {
+    const last = this.#parts.at(-1);
+    const within = last === undefined ? 0 : Math.max(0, last.header.lastOffset + 1 - this.#next);
+    return within + this.#edges.removedAtEnd;
+  }
+
   advance(): void {
     while (this.#left === 0) {
       const next = this.#parts[++this.#part];
@@ -85,11 +121,20 @@ export class FetchedRecords implements Records {
       }
       this.#left = next.header.recordCount;
       this.#at = 0;
+      this.#beginPart(next);
     }
     const part = this.#parts[this.#part] as BatchPart;
     this.#left--;
     if (part.refused === undefined) this.#read(part);
     else this.#refuse(part);
+  }
+
+  /** Offsets missing at the end of the batch before are missing before this one's first record. */
+  #beginPart(part: BatchPart | undefined): void {
+    if (part === undefined) return;
+    const before = this.#parts[this.#part - 1];
+    const within = before === undefined ? 0 : before.header.lastOffset + 1 - this.#next;
+    this.#next = part.header.baseOffset - part.removedBefore - Math.max(0, within);
   }
 
   #end(): void {
@@ -105,6 +150,8 @@ export class FetchedRecords implements Records {
     const timestampDelta = this.#varint(bytes);
     view.offset = header.baseOffset + this.#varint(bytes);
     view.timestampMs = header.appendedMs ?? header.baseTimestampMs + timestampDelta;
+    view.removedBefore = view.offset - this.#next;
+    this.#next = view.offset + 1;
     view.leaderEpoch = header.leaderEpoch;
     view.refused = undefined;
     this.#keyLength = this.#varint(bytes);
@@ -125,6 +172,9 @@ export class FetchedRecords implements Records {
     view.offset = this.#left === 0 ? lastOffset : baseOffset + recordCount - 1 - this.#left;
     view.timestampMs = header.appendedMs ?? header.baseTimestampMs;
     view.value = null;
+    // Their number is not known: its records are rejected, and none counts as removed.
+    view.removedBefore = 0;
+    this.#next = lastOffset + 1;
     view.leaderEpoch = header.leaderEpoch;
     view.refused = refused;
   }

@@ -35,7 +35,7 @@ export class FramePool {
 
   #fitting(bytes: number): Buffer | undefined {
     const index = this.#kept.findIndex(({ length }) => length >= bytes);
-    // Where no free frame is large enough, the oldest is dropped to make space for larger ones.
+    // The oldest frame is dropped where no free one is large enough, to make space for larger ones.
     const [frame] = this.#kept.splice(Math.max(0, index), 1);
     return index < 0 ? undefined : frame;
   }

@@ -17,17 +17,21 @@ export interface TopicMetadata {
 export interface PartitionMetadata {
   readonly partitionErrorCode: number;
   readonly partitionId: number;
+  /** -1 for none. */
   readonly leader: number;
+  readonly replicas: readonly number[];
+  /** Replicas that have all records. */
+  readonly isr: readonly number[];
 }
 
-/** Encodes a request for the metadata of topics by name; of all topics where none is given. */
+/** Encodes a request for the metadata of topics by name. Without topics it asks for the brokers alone. */
 export function encodeMetadataRequest(
   encoder: KafkajsEncoder,
   topics: readonly string[],
   allowAutoTopicCreation: boolean,
 ): KafkajsEncoder {
   // The request header's tagged fields, which kafkajs does not write.
-  encoder.writeUVarInt(0).writeUVarInt(topics.length === 0 ? 0 : topics.length + 1);
+  encoder.writeUVarInt(0).writeUVarInt(topics.length + 1);
   for (const topic of topics) {
     encoder.writeBuffer(Buffer.alloc(NO_ID_BYTES)).writeUVarIntString(topic).writeUVarInt(0);
   }

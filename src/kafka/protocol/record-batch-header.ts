@@ -6,7 +6,7 @@ export interface RecordBatchHeader {
   readonly recordCount: number;
   /** Epoch of the leader that wrote the batch (KIP-101). */
   readonly leaderEpoch: number;
-  /** Whether its offsets have room for that many records. */
+  /** True where its range of offsets can hold that many records. */
   readonly isPlausible: boolean;
   /** Compression codec: 0 none, 1 gzip, 2 snappy, 3 lz4, 4 zstd. */
   readonly codec: number;

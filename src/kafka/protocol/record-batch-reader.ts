@@ -3,7 +3,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { inflateRecords } from '../compression/compression.ts';
 import { InflateError } from '../compression/inflate-error.ts';
 import { crc32c } from './crc32c.ts';
-import { type BatchPart, FetchedRecords } from './fetched-records.ts';
+import { type BatchPart, FetchedRecords, type LogEdges } from './fetched-records.ts';
 import { type RecordBatchHeader, recordBatchHeader } from './record-batch-header.ts';
 import { recordProblem } from './validate-records.ts';
 
@@ -17,6 +17,8 @@ export interface AbortedTransaction {
   readonly producerId: bigint;
   readonly firstOffset: number;
 }
+
+type Part = Omit<BatchPart, 'removedBefore'>;
 
 export interface ResponseBudget {
   inflatedBytes: number;
@@ -64,6 +66,7 @@ export class RecordBatchReader {
     let last: RecordBatchHeader | undefined;
     /** Last offset of the last corrupt batch, as its header says. */
     let corruptUntil = -1;
+    const removed = new RemovedOffsets();
     for (let at = 0, count = 0; at < bytes.length; count++) {
       const header = recordBatchHeader(bytes, at);
       if (header === 'unknown') throw tooOld();
@@ -76,18 +79,19 @@ export class RecordBatchReader {
       const isHidden = transactions.hide(header) || header.isControl;
       if (!isIntact || (header.recordCount > 0 && !isHidden)) {
         if (count > 0 && budget.inflatedBytes >= this.#maxBytes * BATCHES_AT_ONCE) break;
+        const removedBefore = removed.beforePart(header);
         const part = isIntact ? await this.#part(bytes, header) : corruptPart(header, checksum);
         budget.inflatedBytes += header.codec === 0 ? 0 : part.bytes.length;
-        parts.push(part);
-      }
+        parts.push({ ...part, removedBefore });
+      } else removed.pass(header, isHidden);
       last = header;
       if (!isIntact) corruptUntil = header.lastOffset;
       at = header.end;
     }
-    return new FetchedRecords(parts, last, onPassed);
+    return new FetchedRecords(parts, last, onPassed, removed.edges);
   }
 
-  /** Whether this is the first time that the checksum of this batch differs. */
+  /** True the first time that the checksum of this batch differs. */
   #fetchAgain({ baseOffset, checksum }: RecordBatchHeader): boolean {
     const name = `${baseOffset}/${checksum}`;
     if (this.#fetchedAgain.delete(name)) return false;
@@ -96,7 +100,7 @@ export class RecordBatchReader {
     return true;
   }
 
-  async #part(bytes: Buffer, header: RecordBatchHeader): Promise<BatchPart> {
+  async #part(bytes: Buffer, header: RecordBatchHeader): Promise<Part> {
     const packed = bytes.subarray(header.recordsStart, header.end);
     try {
       const inflated = inflateRecords(packed, header.codec, this.#maxBytes);
@@ -108,6 +112,40 @@ export class RecordBatchReader {
       if (!(error instanceof InflateError)) throw error;
       return refusedPart(header, packed.length, error.message);
     }
+  }
+}
+
+/**
+ * Counts offsets of a response that no batch has, and those of batches that compaction has emptied. Markers and
+ * aborted records are in separate batches: nothing of those is removed.
+ */
+class RemovedOffsets {
+  #firstOffset = -1;
+  #next = -1;
+  #count = 0;
+
+  /** Passes a visible batch; returns what is removed between it and the visible one before. */
+  beforePart(header: RecordBatchHeader): number {
+    this.#advance(header);
+    const count = this.#count;
+    this.#count = 0;
+    return count;
+  }
+
+  /** Passes a batch that shows no record. */
+  pass(header: RecordBatchHeader, isHidden: boolean): void {
+    this.#advance(header);
+    if (!isHidden) this.#count += header.lastOffset + 1 - header.baseOffset;
+  }
+
+  get edges(): LogEdges {
+    return { firstOffset: this.#firstOffset, removedAtEnd: this.#count };
+  }
+
+  #advance({ baseOffset, lastOffset }: RecordBatchHeader): void {
+    if (this.#firstOffset < 0) this.#firstOffset = baseOffset;
+    else this.#count += Math.max(0, baseOffset - this.#next);
+    this.#next = lastOffset + 1;
   }
 }
 
@@ -134,7 +172,7 @@ class AbortedTransactions {
 
 const codecNames = ['uncompressed', 'gzip', 'snappy', 'lz4', 'zstd'];
 
-function refusedPart(header: RecordBatchHeader, bytes: number, rule: string): BatchPart {
+function refusedPart(header: RecordBatchHeader, bytes: number, rule: string): Part {
   const { baseOffset, lastOffset, recordCount, codec } = header;
   if (recordCount > limits.recordsPerRefusedBatch) throw tooMany(header);
   const hint = rule.startsWith('inflate') ? ' (limits.max_batch_bytes)' : '';
@@ -152,7 +190,7 @@ function refusedPart(header: RecordBatchHeader, bytes: number, rule: string): Ba
 }
 
 /** At least one record is rejected, so that a corrupt count of 0 does not go unnoticed. */
-function corruptPart(stated: RecordBatchHeader, checksum: number): BatchPart {
+function corruptPart(stated: RecordBatchHeader, checksum: number): Part {
   const header = { ...stated, recordCount: Math.max(1, stated.recordCount) };
   const [right, found] = [header.checksum, checksum].map(hexOf);
   const rule = `have the checksum that it states, ${right}: the checksum of its bytes is ${found}`;

@@ -3,7 +3,7 @@ export interface LocalClickHouseUser {
   readonly password: string;
   /** Full statements without a grantee: "GRANT SELECT ON tailmark.*". */
   readonly grants: readonly string[];
-  /** Settings of a profile of its own. @default {those of the server} */
+  /** Settings of a separate profile. @default {those of the server} */
   readonly settings?: Readonly<Record<string, string>>;
   /** Limits of what the user may set, by setting. @default {none} */
   readonly constraints?: Readonly<Record<string, SettingConstraint>>;

@@ -8,8 +8,8 @@ import { fileURLToPath } from 'node:url';
 import { freePorts } from '../local-ports.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
 import { openLog } from '../process/program-log.ts';
+import { untilServing } from '../process/start-failure.ts';
 import { type ChildHandle, exitOf, handleOf } from '../process/tied-process.ts';
-import { untilServing } from '../start-failure.ts';
 import {
   clickHouseServerConfig,
   clickHouseUsersConfig,

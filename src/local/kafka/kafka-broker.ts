@@ -6,8 +6,8 @@ import type { Environment } from '../cache-dir.ts';
 import { freePorts } from '../local-ports.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
 import { openLog } from '../process/program-log.ts';
+import { describeExit, startFailure, untilServing } from '../process/start-failure.ts';
 import { type ChildHandle, startTiedProcess } from '../process/tied-process.ts';
-import { describeExit, startFailure, untilServing } from '../start-failure.ts';
 import { ensureKafkaJars, findKafkaPrograms } from './kafka-jars.ts';
 import { kafkaProperties } from './kafka-properties.ts';
 

@@ -39,6 +39,10 @@ export function kafkaProperties({
     // Retention by size only: replayed traces have old timestamps, which retention by time would delete.
     'log.retention.ms': -1,
     'log.retention.bytes': 8 * 1024 * mebibyte,
+    // Retention and compaction of a topic take effect within seconds: whoever tries them need not wait.
+    'log.retention.check.interval.ms': 1_000,
+    'log.initial.task.delay.ms': 1_000,
+    'log.cleaner.backoff.ms': 1_000,
     'log.cleaner.dedupe.buffer.size': 16 * mebibyte,
   };
   return Object.entries(settings)

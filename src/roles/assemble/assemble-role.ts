@@ -1,4 +1,4 @@
-import { traceReader } from '../../assemble/span-formats.ts';
+import { traceReader } from '../../assemble/event/span-formats.ts';
 import { systemClock } from '../../base/clock.ts';
 import { invariant } from '../../base/invariant.ts';
 import { OperatorError } from '../../base/operator-error.ts';
@@ -6,9 +6,9 @@ import type { AssembleTopic } from '../../config/assemble.ts';
 import type { Config } from '../../config/schema.ts';
 import { DeadLetterBudget } from '../../ingest/letters/dead-letter-budget.ts';
 import { rationedMessages } from '../../ingest/letters/letter-writer.ts';
+import { KafkaAdmin } from '../../kafka/client/kafka-admin.ts';
 import { createKafkaClient, kafkaError, probing } from '../../kafka/client/kafka-client.ts';
 import { requireTopics } from '../../kafka/client/kafka-topics.ts';
-import { PartitionCommits } from '../../kafka/client/partition-commits.ts';
 import { TransactionalPublisher } from '../../kafka/client/transactional-publisher.ts';
 import { KafkaSource } from '../../kafka/kafka-source.ts';
 import { WatchedSource } from '../../kafka/liveness/watched-source.ts';
@@ -26,7 +26,7 @@ import { OtherAssemblers, requireSoleAssembler } from './other-assemblers.ts';
 import { PartitionAssembly, type Publication } from './partition-assembly.ts';
 import { rulesOf, settingsOf } from './topic-rules.ts';
 
-/** How often other groups are looked for. */
+/** Interval at which other groups are looked for. */
 const LOOK_MS = 300_000;
 
 /** Starts the role assemble: spans of Kafka's topics to timing events, each trace once. */
@@ -40,13 +40,13 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   const check = new EventCheck(config);
   const letterBudget = new DeadLetterBudget(config.limits.max_dead_letters_per_second);
   const groupId = assemble.group_id;
-  const commits = await PartitionCommits.open(config.kafka, groupId);
+  const admin = await KafkaAdmin.open(config.kafka, 'read from Kafka');
   const assembler = new Assembler({
     ...{ settings, clock: systemClock, log, metrics },
     startFrom: config.kafka.start_from,
     commitIntervalMs: assemble.commit_interval,
-    committed: (topic, partition) => commits.committed(topic, partition),
-    endOffset: (topic, partition) => commits.endOffset(topic, partition),
+    committed: (topic, partition) => admin.commitOf(groupId, { topic, partition }),
+    endOffset: (topic, partition) => admin.endOffset(topic, partition),
     openOutput: (topic, partition) => openOutput(context, topic, partition, letterBudget),
     lastingFailure: (error) => lastingFailure(config, error),
     assembly: ({ topic, partition }, logId, restart) => {
@@ -63,18 +63,23 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   const probeKafka = createKafkaClient(config.kafka, probing);
   const sourceConfig = { ...config.kafka, group_id: groupId, topics: input };
   const watched = { ...config, kafka: sourceConfig };
-  const { rebalances, consumerRestarts, progressAgeSeconds } = metrics;
+  const { rebalances, consumerRestarts, partitionsLeaderless } = metrics;
+  const { progressAgeSeconds, throttledSeconds } = metrics;
   const source = new WatchedSource(
     {
       ...{ config: watched, kafka, probeKafka, clock: systemClock, commitsSoon: false, log },
-      ...{ role: 'assemble', metrics: { rebalances, consumerRestarts, progressAgeSeconds } },
+      ...{ role: 'assemble' },
+      metrics: {
+        ...{ rebalances, consumerRestarts, partitionsLeaderless },
+        ...{ progressAgeSeconds, throttledSeconds },
+      },
     },
     (observed) => new KafkaSource(sourceConfig, { log, kafka: observed }),
   );
   try {
     await source.start(assembler);
   } catch (error) {
-    await commits.close();
+    await admin.close();
     throw error;
   }
   assembler.start();
@@ -83,18 +88,18 @@ export async function startAssemble(context: RoleContext): Promise<RunningRole> 
   return {
     done: Promise.race([source.done, assembler.failed]),
     problems: () => [...source.problems(), ...assembler.problems(), ...others.problems()],
-    notes: () => others.notes(),
+    notes: () => [...source.notes(), ...others.notes()],
     stop: async () => {
       stopLooking();
       source.quiesce();
       await assembler.drain();
       await source.stop();
-      await commits.close();
+      await admin.close();
     },
   };
 }
 
-/** Why no transaction can succeed: a topic or a right is missing. undefined where another attempt may. */
+/** The reason why no transaction can succeed: no topic, or no right. undefined where another attempt may. */
 async function lastingFailure(config: Config, error: unknown): Promise<OperatorError | undefined> {
   const explained = kafkaError(error, 'write the events of traces', config.kafka);
   if (explained.code === 'TAILMARK_KAFKA_DENIED') return explained;
@@ -120,7 +125,7 @@ function partsOf(entry: AssembleTopic) {
 }
 
 /**
- * Opens the output of a partition: a transactional id of its own, so that its next owner ends it (fencing).
+ * Opens the output of a partition: its own transactional id, so that its next owner ends it (fencing).
  * kafkajs commits offsets in a transaction without the group's generation, which would.
  */
 async function openOutput(

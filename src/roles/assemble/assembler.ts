@@ -13,6 +13,8 @@ import {
   type Claim,
   ClaimLostError,
   type CommittedOffset,
+  claimLabels,
+  claimName,
   type FoundPartition,
   type ReadPosition,
   type SourceHandler,
@@ -38,7 +40,7 @@ export interface AssemblerOptions {
    * elsewhere, publishes nothing any more, and what it has published can be read.
    */
   openOutput(topic: string, partition: number): Promise<AssemblyOutput>;
-  /** Why no further transaction can succeed after an error; undefined where one may. */
+  /** The reason why no further transaction can succeed after an error; undefined where one may. */
   lastingFailure?(error: unknown): Promise<OperatorError | undefined>;
   committed(topic: string, partition: number): Promise<CommittedOffset>;
   endOffset(topic: string, partition: number): Promise<number>;
@@ -52,7 +54,7 @@ const MOST_WAITING = 20_000;
 const TICK_MS = 250;
 /** Fetches from before a pause have ended after it: see Claim. */
 const READ_AGAIN_MS = 30_000;
-/** How long a lost partition's traces are kept, in case it comes back. */
+/** Time for which a lost partition's traces are kept, in case it comes back. */
 const KEPT_MS = 60_000;
 
 /** A partition and its traces. It outlives a claim: a rebalance may give the partition back. */
@@ -61,10 +63,10 @@ interface Partition {
   readonly logId: string;
   readonly assembly: PartitionAssembly;
   readonly output: AssemblyOutput;
-  /** What was committed last. */
+  /** The last commit. */
   committed: CommittedOffset;
   publishedMs: number;
-  /** When the log's time was last seen to move. */
+  /** Time at which the log's time was last seen to move. */
   movedMs: number;
   logTimeMs: number;
   /** The work in progress, one at a time. */
@@ -130,7 +132,7 @@ export class Assembler implements SourceHandler {
     const partition = this.#partitions.get(claim);
     this.#partitions.delete(claim);
     if (partition !== undefined) this.#keep(partition);
-    this.#options.metrics.assembleLag.remove(labelsOf(claim));
+    this.#options.metrics.assembleLag.remove(claimLabels(claim));
   }
 
   /** Reasons why it is unhealthy; empty when it is healthy. */
@@ -139,7 +141,7 @@ export class Assembler implements SourceHandler {
       .filter(([claim]) => !claim.isLost)
       .map(
         ([claim, { why }]) =>
-          `assemble: a transaction for ${nameOf(claim)} failed, so the partition is read again from its commit (${why})`,
+          `assemble: a transaction for ${claimName(claim)} failed, so the partition is read again from its commit (${why})`,
       );
   }
 
@@ -159,7 +161,7 @@ export class Assembler implements SourceHandler {
   /** Takes back a partition that was lost, where nobody has published for it since. */
   async #takeBack(claim: Claim, found: FoundPartition): Promise<Partition | undefined> {
     const { topic, partition: number } = claim;
-    const kept = this.#kept.get(nameOf(claim));
+    const kept = this.#kept.get(claimName(claim));
     if (kept === undefined) return undefined;
     this.#kept.delete(kept.name);
     await kept.work;
@@ -201,7 +203,7 @@ export class Assembler implements SourceHandler {
       );
       const nowMs = clock.elapsedMs();
       return {
-        ...{ name: nameOf(claim), logId: found.logId, output, committed },
+        ...{ name: claimName(claim), logId: found.logId, output, committed },
         assembly: this.#options.assembly(claim, found.logId, restart),
         ...{ publishedMs: nowMs, movedMs: nowMs, logTimeMs: Number.NaN },
         ...{ work: Promise.resolve(), isFailed: false, lostMs: undefined },
@@ -296,7 +298,7 @@ export class Assembler implements SourceHandler {
       const { topic } = claim;
       metrics.assembleOpenTraces.inc({ topic }, assembly.openTraces);
       metrics.assembleOpenBytes.inc({ topic }, assembly.openBytes);
-      metrics.assembleLag.set(labelsOf(claim), assembly.lag);
+      metrics.assembleLag.set(claimLabels(claim), assembly.lag);
       if (!partition.isFailed) void this.#tickPartition(claim, partition).catch(() => undefined);
     }
     for (const [claim, { dueMs }] of [...this.#paused]) {
@@ -332,17 +334,9 @@ export class Assembler implements SourceHandler {
     });
   }
 
-  /** Whether all of the log has been read, as its broker says now. */
+  /** True if all of the log has been read, as its broker says now. */
   async #isAtEnd(claim: Claim, { assembly }: Partition): Promise<boolean> {
     const end = await this.#options.endOffset(claim.topic, claim.partition);
     return end >= 0 && assembly.position >= end;
   }
-}
-
-function nameOf({ topic, partition }: Claim): string {
-  return `${topic}/${partition}`;
-}
-
-function labelsOf({ topic, partition }: Claim) {
-  return { topic, partition: String(partition) };
 }

@@ -4,7 +4,7 @@ import { freshStart } from '../../assemble/trace-assembler.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { CommittedOffset, FoundPartition } from '../../source/source.ts';
 
-/** Where a partition begins, and what to tell the operator. */
+/** Start of a partition, and a message for the operator. */
 export interface AssemblyStart {
   readonly restart: RestartPoint;
   readonly reason: 'fresh' | 'resumed' | 'moved' | 'recreated' | 'truncated' | 'expired';

@@ -1,6 +1,6 @@
 import type { Config } from '../../config/schema.ts';
 import { Interner } from '../../decode/interner.ts';
-import { MessageDecoder } from '../../decode/message-decoder.ts';
+import { MessageDecoder } from '../../decode/message/message-decoder.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 
 /** Distinct values that are held at once. */

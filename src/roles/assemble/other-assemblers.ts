@@ -4,7 +4,7 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Config } from '../../config/schema.ts';
-import { type CommitOfGroup, commitsOfOtherGroups } from '../../kafka/group/other-groups.ts';
+import { type CommitOfGroup, commitsOfOtherGroups } from '../../kafka/group/find-group.ts';
 import { assembleConfigOf, assembleTopics } from './assemble-topics.ts';
 
 /** Finds commits of other groups that assemble a topic of this one into the same output. */

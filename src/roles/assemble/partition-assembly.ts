@@ -1,13 +1,13 @@
 import type { AssembleSettings } from '../../assemble/assemble-settings.ts';
-import { outcomeOf } from '../../assemble/event/trace-outcome.ts';
-import type { TraceRules } from '../../assemble/event/trace-rules.ts';
-import { encodeCommitted, type RestartPoint } from '../../assemble/restart-point.ts';
 import {
   keyAdvice,
   type SpanFormat,
   type TraceReader,
   unreadableAs,
-} from '../../assemble/span-formats.ts';
+} from '../../assemble/event/span-formats.ts';
+import { outcomeOf } from '../../assemble/event/trace-outcome.ts';
+import type { TraceRules } from '../../assemble/event/trace-rules.ts';
+import { encodeCommitted, type RestartPoint } from '../../assemble/restart-point.ts';
 import {
   type ClosedTrace,
   type ClosingCause,
@@ -40,7 +40,7 @@ export interface PartitionAssemblyOptions {
   readonly maxMessageBytes: number;
 }
 
-/** What is to be published at once: all of it or nothing. */
+/** Output that is published at once: all of it or nothing. */
 export interface Publication {
   /** Messages for the timing topic: one event a line. */
   readonly events: readonly Buffer[];
@@ -51,7 +51,7 @@ export interface Publication {
   readonly counts: AssemblyCounts;
 }
 
-/** What has happened since the last publication. */
+/** Counts since the last publication. */
 export interface AssemblyCounts {
   spans: number;
   events: number;
@@ -74,7 +74,7 @@ export class PartitionAssembly implements TraceSink {
   #publishedPosition: number;
   #leaderEpoch = -1;
   #highWatermark = -1;
-  /** Whether a record had spans of several traces, or another key than its trace id. */
+  /** True if a record had spans of several traces, or another key than its trace id. */
   #hasForeignKeys = false;
 
   constructor(options: PartitionAssemblyOptions) {
@@ -122,7 +122,7 @@ export class PartitionAssembly implements TraceSink {
     return this.#counts.events + this.#letters.length;
   }
 
-  /** Whether there is something to publish: an outcome, or progress alone. */
+  /** True if there is something to publish: an outcome, or progress alone. */
   get hasProgress(): boolean {
     if (this.#assembler.isRebuilding) return false;
     return this.waiting > 0 || this.#hasTicked || this.position !== this.#publishedPosition;
@@ -265,7 +265,7 @@ export class PartitionAssembly implements TraceSink {
   }
 }
 
-/** What to do where spans of a trace may lie in several partitions. */
+/** Advice where spans of a trace may lie in several partitions. */
 const keyHint = (format: SpanFormat) =>
   ` Records of this topic are not keyed by trace id, so its spans may lie in several partitions: ${keyAdvice(format)}.`;
 

@@ -1,4 +1,4 @@
-import { keyAdvice, type TraceReader, traceReader } from '../../assemble/span-formats.ts';
+import { keyAdvice, type TraceReader, traceReader } from '../../assemble/event/span-formats.ts';
 import { freshStart } from '../../assemble/trace-assembler.ts';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
@@ -96,7 +96,7 @@ export function spanFinding(
   return { ok: true, isWarning: rejects.length > 0, what, detail };
 }
 
-/** What the role assemble makes of records that are all there is. */
+/** Result of the role assemble for these records alone. */
 function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config: Config) {
   const settings = settingsOf(config.assemble);
   const rules = rulesOf(entry);
@@ -105,7 +105,7 @@ function sampleOf(entry: AssembleTopic, records: readonly NewestRecord[], config
   const models = new Set<string>();
   const stages = new Set<string>();
   const rejects = new Rejects();
-  /** How many partitions a trace lies in. */
+  /** Number of partitions that a trace lies in. */
   const partitionsOf = new Map<string, number>();
   const rooted = new Set<string>();
   const { topic, format } = entry;

@@ -1,7 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import type { Detector } from '../../detect/detector.ts';
 import type { DetectOptions } from '../../detect/options/detect-options.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { readHours } from '../../sink/windows/read-hours.ts';
 import { readTraffic } from '../../sink/windows/read-traffic.ts';
 

@@ -1,10 +1,10 @@
 import { systemClock } from '../../base/clock.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { Detector } from '../../detect/detector.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
 import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import type { StateStore } from '../../sink/anomalies/state-store.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
-import type { WindowRange } from '../../sink/windows/window-range.ts';
+import { firstWindowMs, type WindowRange } from '../../sink/windows/window-range.ts';
 import { UnreadableState } from '../../snapshot/archive.ts';
 import type { RoleContext } from '../role.ts';
 import { backfillPast } from './backfill.ts';
@@ -120,7 +120,7 @@ export class DetectorReplay {
     const detector = this.newDetector();
     detector.restore((await store.open(untilMs)).filter(isOfModels));
     if (untilMs === undefined) return detector;
-    const past = await this.#learnable(untilMs - detector.historyMs, untilMs);
+    const past = await this.#learnable(detector, untilMs);
     await backfillPast(client, detector, past.fromMs, config.detect, requireLead);
     for await (const block of this.#pastBlocks(detector, past)) {
       detector.warmUp(block.map(({ windows }) => windows));
@@ -136,19 +136,23 @@ export class DetectorReplay {
     detector.reconcile(open, (id) => emitted.has(id));
   }
 
-  /** The newest part of a range that a first start can read. */
-  async #learnable(fromMs: number, toMs: number): Promise<WindowRange> {
+  /** The newest part of the history that can be read; the detector learns that older windows are left out. */
+  async #learnable(detector: Detector, toMs: number): Promise<WindowRange> {
     const { client, config, log } = this.#options;
     const { window: windowMs, min_baseline_windows } = config.detect;
-    const whole = { fromMs, toMs, windowMs };
-    const newest = { ...whole, fromMs: await learnableFromMs(client, whole, min_baseline_windows) };
-    if (newest.fromMs > fromMs) {
+    const whole = { fromMs: toMs - detector.historyMs, toMs, windowMs };
+    const fromMs = await learnableFromMs(client, whole, min_baseline_windows);
+    if (fromMs <= whole.fromMs) return whole;
+    // The estimate may leave out a time of which nothing is stored.
+    const leftOut = { ...whole, toMs: fromMs };
+    if ((await firstWindowMs(client, 'latency_10s', leftOut)) !== undefined) {
+      detector.truncateHistory(fromMs);
       log.info(
-        { from: new Date(newest.fromMs).toISOString(), until: new Date(toMs).toISOString() },
+        { from: new Date(fromMs).toISOString(), until: new Date(toMs).toISOString() },
         'history is too large to read all of it on a first start; reading its newest part',
       );
     }
-    return newest;
+    return { ...whole, fromMs };
   }
 
   /** Reads past windows while this process leads, and logs its progress. */

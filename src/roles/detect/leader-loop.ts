@@ -1,6 +1,6 @@
 import { Failure, messageOf } from '../../base/failure.ts';
 import type { Leadership } from '../../kafka/leadership/leadership.ts';
-import type { LastingError } from '../../sink/lasting-error.ts';
+import type { LastingError } from '../../sink/client/lasting-error.ts';
 import type { RoleContext } from '../role.ts';
 import { LeadershipLost } from './leadership-lost.ts';
 import type { WindowEvaluator } from './window-evaluator.ts';

@@ -1,9 +1,9 @@
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { readRows } from '../../sink/read-query.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { readRows } from '../../sink/client/read-query.ts';
 import type { WindowRange } from '../../sink/windows/window-range.ts';
 
 /** Limits of the backfill on a first start. */
-export const tuned = {
+const tuned = {
   /** Stages of windows: about 75 s of work at 25 µs to read, decode and learn one (bench detector-limits). */
   stages: 3_000_000,
   /** Windows that are counted; each represents those around it. */

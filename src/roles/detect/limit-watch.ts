@@ -1,5 +1,7 @@
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
+import { isoOf } from '../../base/time.ts';
+import { minuteText } from '../../contract/short-history.ts';
 import type { DetectorStats } from '../../detect/detector.ts';
 
 /** Reports how close the detector is to its limits: in metrics, notes, and the log on changes. */
@@ -16,6 +18,7 @@ export class LimitWatch {
   observe(stats: DetectorStats): void {
     const { series, seriesLimit, seriesNotEvaluated, isCrowded } = stats;
     const was = this.#stats?.isCrowded === true;
+    this.#logHistory(stats.shortHistory, this.#stats?.shortHistory);
     this.#stats = stats;
     this.#setGauges(stats);
     const fields = { series, limit: seriesLimit, unevaluated: seriesNotEvaluated };
@@ -32,7 +35,15 @@ export class LimitWatch {
   notes(): string[] {
     if (this.#stats === undefined) return [];
     const { series, seriesLimit, seriesNotEvaluated, isCrowded, stagesNotEvaluated } = this.#stats;
+    const { shortHistory } = this.#stats;
     const notes: string[] = [];
+    if (shortHistory !== undefined) {
+      const [from, until] = [shortHistory.fromMs, shortHistory.untilMs].map(minuteOf);
+      notes.push(
+        `detect: knows windows since ${from} only: the history before was not read; ` +
+          `until ${until} (detect.baseline) tails and failures must be larger to be critical`,
+      );
+    }
     if (isCrowded) {
       notes.push(
         `detect: evaluates ${series} series of at most ${seriesLimit} (detect.max_series); ` +
@@ -47,6 +58,20 @@ export class LimitWatch {
     return notes;
   }
 
+  #logHistory(is: DetectorStats['shortHistory'], was: DetectorStats['shortHistory']): void {
+    if (is !== undefined && was === undefined) {
+      this.#log.warn(
+        { from: isoOf(is.fromMs), careful_until: isoOf(is.untilMs) },
+        'the history before was not read; until detect.baseline is known tails and failures must be larger to be critical',
+      );
+    } else if (is === undefined && was !== undefined) {
+      this.#log.info(
+        { from: isoOf(was.fromMs) },
+        'the known history is as long as detect.baseline',
+      );
+    }
+  }
+
   /** Clears the metrics on standby. */
   end(): void {
     this.#stats = undefined;
@@ -57,7 +82,12 @@ export class LimitWatch {
     this.#metrics.detectorSeries.set(stats.series ?? 0);
     this.#metrics.detectorSeriesLimit.set(stats.seriesLimit ?? 0);
     this.#metrics.detectorSeriesUnevaluated.set(stats.seriesNotEvaluated ?? 0);
+    this.#metrics.detectorHistorySeconds.set((stats.shortHistory?.fromMs ?? 0) / 1000);
     this.#metrics.detectorTests.set(stats.tests ?? 0);
     this.#metrics.detectorStagesUnevaluated.set(stats.stagesNotEvaluated ?? 0);
   }
+}
+
+function minuteOf(ms: number): string {
+  return minuteText(isoOf(ms));
 }

@@ -4,7 +4,7 @@ import type { Outbox } from '../../alert/outbox/outbox.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import type { Handover } from '../../kafka/leadership/leadership.ts';
 import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 

@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { durationText } from '../../detect/event/format.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { durationText } from '../../contract/format.ts';
 import {
   type PipelineCause,
   type PipelineCondition,

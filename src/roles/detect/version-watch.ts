@@ -3,8 +3,8 @@ import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { readRows } from '../../sink/read-query.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { readRows } from '../../sink/client/read-query.ts';
 
 export interface VersionWatchOptions {
   readonly routes: readonly Route[];
@@ -18,7 +18,7 @@ export interface VersionWatchOptions {
 const everyMs = 60_000;
 /** Age of a version from which it is no longer new. */
 const newForMs = 24 * 3_600_000;
-/** How far back a model's other versions are looked for. */
+/** Age up to which a model's other versions are searched. */
 const historyMs = 35 * 86_400_000;
 const limit = 100;
 

@@ -1,9 +1,10 @@
 import type { Outbox } from '../../alert/outbox/outbox.ts';
 import { systemClock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
+import { isoOf } from '../../base/time.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
 import type { Detector } from '../../detect/detector.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import { alwaysLeading, type Handover } from '../../kafka/leadership/leadership.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
@@ -347,7 +348,7 @@ export class WindowEvaluator {
     }
   }
 
-  /** Publishes pending events in order. What cannot be stored stays for the next step. */
+  /** Publishes pending events in order. Events that cannot be stored stay for the next step. */
   async #publishAll(): Promise<void> {
     for (let next = this.#unstored[0]; next !== undefined; next = this.#unstored[0]) {
       await this.#publish(next);
@@ -437,10 +438,6 @@ export class WindowEvaluator {
 
 function floor(ms: number, stepMs: number): number {
   return Math.floor(ms / stepMs) * stepMs;
-}
-
-function isoOf(ms: number | undefined): string | null {
-  return ms === undefined ? null : new Date(ms).toISOString();
 }
 
 /** True except for members of an incident, which are only stored. */

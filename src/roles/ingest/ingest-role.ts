@@ -4,7 +4,7 @@ import { requireOwnGroup } from '../../ingest/require-own-group.ts';
 import { startIngestThread } from '../../ingest/start-ingest-thread.ts';
 import { SchemaWatch } from '../../sink/guard/schema-watch.ts';
 import { TopicGroups } from '../../sink/guard/topic-groups.ts';
-import { objectsOfSchema } from '../../sink/migrate.ts';
+import { objectsOfSchema } from '../../sink/migrate/migrate.ts';
 import { startWorkers } from '../../workers/worker-pool.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 

@@ -12,8 +12,8 @@ type Context = Pick<RoleContext, 'config' | 'client' | 'groupId'>;
 const probeMs = 2_000;
 
 /**
- * How complete the stored windows are, for who acts on them. Nothing is probed before the first question; from
- * then on every two seconds, as what is complete shows only over time.
+ * The completeness of the stored windows, for who acts on them. Nothing is probed before the first question;
+ * from then on every two seconds, as what is complete shows only over time.
  */
 export class Freshness {
   readonly #context: Context;
@@ -27,7 +27,7 @@ export class Freshness {
     this.#context = context;
   }
 
-  /** What the last probe found; the first question waits for the first one. */
+  /** The result of the last probe; the first question waits for the first one. */
   async read(): Promise<Completeness> {
     this.#first ??= this.#start();
     const first = await this.#first;

@@ -1,9 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
-import { addedSettings } from '../insert-settings.ts';
-import { readRows, rowsOf } from '../read-query.ts';
+import { addedSettings } from '../client/insert-settings.ts';
+import { readRows, rowsOf } from '../client/read-query.ts';
 import { type EmittedEpisode, emittedIds } from './emitted-ids.ts';
 
 export interface SlowRequest {

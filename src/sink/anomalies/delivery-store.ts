@@ -3,10 +3,10 @@ import {
   type AnomalyEvent,
   anomalyEventSchema,
   type Severity,
-} from '../../detect/event/anomaly-event.ts';
-import { severities } from '../../detect/event/severity.ts';
-import { addedSettings } from '../insert-settings.ts';
-import { readRows } from '../read-query.ts';
+  severities,
+} from '../../contract/anomaly-event.ts';
+import { addedSettings } from '../client/insert-settings.ts';
+import { readRows } from '../client/read-query.ts';
 
 /** A row of the table `deliveries`. */
 export interface DeliveryRow {
@@ -29,7 +29,7 @@ export interface StoredEvent {
   readonly writtenMs: number;
 }
 
-/** What was delivered of an anomaly to a receiver. */
+/** Settled deliveries of an anomaly to a receiver. */
 export interface Settled {
   readonly receiver: string;
   readonly id: string;
@@ -52,7 +52,7 @@ export interface OutboxState {
   /** Events of each anomaly, in order. */
   readonly events: readonly StoredEvent[];
   readonly settled: readonly Settled[];
-  /** When each receiver was first configured, by ClickHouse's clock. */
+  /** Time at which each receiver was first configured, by ClickHouse's clock. */
   readonly sinceMs: ReadonlyMap<string, number>;
 }
 
@@ -67,7 +67,7 @@ type SettledRow = Record<
   string
 > & { readonly accepted_severities: readonly Severity[] };
 
-/** How far a revision came at a receiver. */
+/** Status of the delivery of a revision to a receiver. */
 export interface DeliveryStatus {
   readonly id: string;
   readonly receiver: string;
@@ -141,7 +141,7 @@ export class DeliveryStore {
     };
   }
 
-  /** How far the deliveries of these anomalies came, by anomaly and time. */
+  /** Status of the deliveries of these anomalies, by anomaly and time. */
   async statusOf(ids: readonly string[]): Promise<DeliveryStatus[]> {
     if (ids.length === 0) return [];
     const rows = await readRows<

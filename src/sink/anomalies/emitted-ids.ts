@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { dedupKeyOfSeries } from '../../detect/event/anomaly-identity.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { dedupKeyOfSeries } from '../../contract/anomaly-identity.ts';
 
 /** A row of sql/queries/emitted_episodes.sql; `resolved_ms` is 0 while the anomaly is open. */
 export type EmittedEpisode = Readonly<Record<'id' | 'dedup_key' | 'resolved_ms', string>>;

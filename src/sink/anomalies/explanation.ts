@@ -1,12 +1,13 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { storedQuantiles } from '../../base/stored-quantiles.ts';
+import { minuteMs } from '../../base/time.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
-import { readRows } from '../read-query.ts';
-import { windowSeconds } from '../read-tails.ts';
-import { AnomalyStore, readEvents, type SlowRequest } from './anomaly-store.ts';
+import { readRows } from '../client/read-query.ts';
+import { windowSeconds } from '../windows/read-tails.ts';
+import { readEvents } from './anomaly-store.ts';
 import { readDrivers, seriesParams } from './read-drivers.ts';
 
 /** The tail at one time. */
@@ -22,7 +23,7 @@ export interface TimelinePoint {
   readonly quantile_ms: number;
 }
 
-/** Everything known about an anomaly. */
+/** Rows of the tables on an anomaly, without its requests. */
 export interface Explanation {
   /** Oldest first; the last is the current state. */
   readonly events: readonly AnomalyEvent[];
@@ -33,11 +34,8 @@ export interface Explanation {
   readonly mix: TrafficMix | null;
   /** Latest state of each affected series of an incident: unresolved and worst first. */
   readonly members: readonly AnomalyEvent[];
-  /** Slowest requests of the series, of an incident the worst one, during the anomaly. */
-  readonly slowest: readonly SlowRequest[];
 }
 
-const minuteMs = 60_000;
 /** Time shown before and after the anomaly. */
 const contextMs = 10 * minuteMs;
 /** Maximum of points in `timeline`. */
@@ -79,13 +77,12 @@ export async function explainAnomaly(
   const { fromMs, toMs, shownFromMs, shownToMs } = shownRange(last, nowMs);
   // The series whose numbers the summary has.
   const worst = ofWorstSeries(last);
-  const [timeline, { drivers, mix = null }, members, slowest] = await Promise.all([
+  const [timeline, { drivers, mix = null }, members] = await Promise.all([
     readTimeline(client, worst, shownFromMs, shownToMs),
     readDrivers(client, worst, fromMs, toMs),
     readMembers(client, last.id),
-    new AnomalyStore(client).slowest(worst, fromMs, toMs),
   ]);
-  return { events, timeline, drivers, mix, members, slowest };
+  return { events, timeline, drivers, mix, members };
 }
 
 /** Affected series of an incident, each as it stands: unresolved and worst first. None of other anomalies. */

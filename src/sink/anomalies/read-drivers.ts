@@ -1,4 +1,6 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
 import {
   baselineValues,
   driverMinutes,
@@ -9,10 +11,8 @@ import {
   noDrivers,
   withDrivers,
 } from '../../detect/drivers/found-drivers.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import type { Series } from '../../series/series-window.ts';
-import { readRows } from '../read-query.ts';
+import { readRows } from '../client/read-query.ts';
 
 type Amounts = Readonly<Record<string, number>>;
 

@@ -1,6 +1,5 @@
 import { createHash } from 'node:crypto';
-
-const DAY_S = 86_400;
+import { daySeconds } from '../../base/time.ts';
 
 /** Kinds of landing rows, as in the column `kind`. */
 export const rowKinds = { stage: 1, driver: 2, exemplar: 3 } as const;
@@ -42,7 +41,7 @@ export class ChunkMarks {
 
   /** The mark of the next row: 0 except for the first of its kind and day. */
   next(kind: RowKind, windowS: number): number {
-    const day = Math.floor(windowS / DAY_S);
+    const day = Math.floor(windowS / daySeconds);
     const days = this.days[kind];
     if (days.includes(day)) return 0;
     days.push(day);

@@ -1,3 +1,4 @@
+import { daySeconds } from '../../base/time.ts';
 import type { DaysOfRows, RowKind } from './chunk-marks.ts';
 
 /** A part of a chunk in one table, which exists as a whole or not at all. */
@@ -12,7 +13,6 @@ export interface ChunkPart {
 
 type Span = 'day' | 'month' | 'year';
 
-const DAY_S = 86_400;
 /** The last second of a DateTime. */
 const END_S = 2 ** 32 - 1;
 
@@ -42,8 +42,8 @@ export function chunkParts(days: DaysOfRows): ChunkPart[] {
 
 /** Bounds of a day's partition, epoch seconds. */
 function partitionOf(day: number, span: Span): [fromS: number, toS: number] {
-  if (span === 'day') return [day * DAY_S, Math.min(END_S, (day + 1) * DAY_S)];
-  const date = new Date(day * DAY_S * 1000);
+  if (span === 'day') return [day * daySeconds, Math.min(END_S, (day + 1) * daySeconds)];
+  const date = new Date(day * daySeconds * 1000);
   const year = date.getUTCFullYear();
   const month = date.getUTCMonth();
   const [from, to] =

@@ -1,6 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { onceSettings } from '../insert-settings.ts';
-import { readRows } from '../read-query.ts';
+import { daySeconds } from '../../base/time.ts';
+import { onceSettings } from '../client/insert-settings.ts';
+import { readRows } from '../client/read-query.ts';
 import { sendBytes } from '../row-binary/row-binary-of.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from './chunk.ts';
 import { chunkColumns, chunkColumnTypes } from './chunk-columns.ts';
@@ -49,7 +50,7 @@ export interface MissingParts {
   readonly isNowhere: boolean;
 }
 
-/** Where the ledger of one log of a partition ends. */
+/** End of the ledger of one log of a partition. */
 export interface LedgerEnd {
   readonly logId: string;
   readonly endOffset: number;
@@ -60,8 +61,6 @@ export interface LedgerEnd {
 
 /** A store of chunks: ClickHouse, or a stand-in. */
 export type ChunkStore = Pick<ClickHouseChunkStore, keyof ClickHouseChunkStore>;
-
-const DAY_S = 86_400;
 
 /** A process's clock may be this far ahead of the server's. */
 const CLOCK_SKEW_MS = 600_000;
@@ -103,8 +102,8 @@ export class ClickHouseChunkStore {
     const all = [...days.stage, ...days.driver, ...days.exemplar];
     const { places } = await this.#read<{ places: string[] }>('chunk_places', {
       mark,
-      fromS: Math.min(...all) * DAY_S,
-      toS: (Math.max(...all) + 1) * DAY_S,
+      fromS: Math.min(...all) * daySeconds,
+      toS: (Math.max(...all) + 1) * daySeconds,
       sinceMs: Math.max(0, sinceMs - CLOCK_SKEW_MS),
     });
     const known = new Set(places);
@@ -149,6 +148,8 @@ export class ClickHouseChunkStore {
           unmapped: chunk.unmapped,
           weight: chunk.weight,
           late_merged: chunk.lateMerged,
+          removed_events: chunk.removedEvents,
+          removed_offsets: chunk.removedOffsets,
           samples: chunk.rows.samples,
           row_count: chunk.rows.rowCount,
           window_min: Math.floor(chunk.rows.windowMinMs / 1000),
@@ -198,7 +199,7 @@ export class ClickHouseChunkStore {
     }));
   }
 
-  /** When the group stored its first chunk of a topic of this cluster; undefined without one. */
+  /** Time at which the group stored its first chunk of a topic of this cluster; undefined without one. */
   async groupBeginMs(
     groupId: string,
     topic: string,

@@ -28,6 +28,10 @@ export interface Chunk {
   readonly weight: number;
   /** Aggregated and overflowed events that were merged into a window after the watermark had passed it. */
   readonly lateMerged: number;
+  /** Events that its intent had counted, and that Kafka had removed when the chunk was made again. */
+  readonly removedEvents: number;
+  /** Offsets whose records Kafka had removed before anyone read them: one record each, at most. */
+  readonly removedOffsets: number;
   readonly rows: EncodedChunk;
 }
 

@@ -3,7 +3,7 @@ import type { Chunk, LedgerEntry } from './chunk.ts';
 import type { ChunkPart } from './chunk-parts.ts';
 import type { ChunkState, ChunkStore, LedgerEnd, MissingParts } from './chunk-store.ts';
 
-/** A failed call is retried within this time; otherwise it was given up. */
+/** A failed call that is not retried within this time has ended. */
 const AGAIN_WITHIN_MS = 10_000;
 /** Longest wait before the process is not ready. A chunk has a little more: the cause is named first. */
 const TOLERATED_MS = 19_000;
@@ -40,7 +40,7 @@ export class ObservedStore implements ChunkStore {
     this.#longestCallMs = longestCallMs;
   }
 
-  /** How long a partition has waited, in milliseconds; 0 if it does not. */
+  /** Time that a partition has waited, in milliseconds; 0 if it does not. */
   waitMs(topic: string, partition: number): number {
     return Math.max(this.#waitMs(topic), this.#waitMs(nameOf({ topic, partition })));
   }

@@ -52,7 +52,7 @@ export class ClockWatch {
     return this.#state === 'holds';
   }
 
-  /** How long events have not been read for it; 0 while they are. */
+  /** Time for which events have not been read for it; 0 while they are. */
   heldMs(): number {
     return this.holdsReading ? this.#options.clock.elapsedMs() - this.#heldSinceMs : 0;
   }

@@ -2,9 +2,8 @@ import { createHash } from 'node:crypto';
 import { type Clock, systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Config } from '../../config/schema.ts';
-import { type ClickHouseClient, openClickHouse } from '../clickhouse.ts';
-import { readRows } from '../read-query.ts';
-import { clockAheadMs } from './clock-ahead.ts';
+import { type ClickHouseClient, openClickHouse } from '../client/clickhouse.ts';
+import { readRows } from '../client/read-query.ts';
 
 /** The server behind clickhouse.url, as a new connection finds it. */
 export interface FoundServer {
@@ -22,9 +21,9 @@ export function storeIdOf({ identity }: Pick<FoundServer, 'identity'>): string {
   return createHash('sha256').update(identity).digest('hex').slice(0, 12);
 }
 
-/** How to ask; by default as configured. */
+/** Options of the look-up; by default as configured. */
 export interface ServerLookup {
-  /** Opens a client, with connections of its own. */
+  /** Opens a client with its own connections. */
   readonly open: () => ClickHouseClient;
   readonly clock: Pick<Clock, 'nowMs'>;
 }
@@ -84,4 +83,14 @@ async function ask(database: string, { open, clock }: ServerLookup): Promise<Fou
   } finally {
     await client.close();
   }
+}
+
+/**
+ * Time by which the local clock is ahead of a server's, in milliseconds; negative when it is behind. The
+ * server read its clock at some time between request and response. So this is the least difference that
+ * explains the response, and 0 where none is needed.
+ */
+export function clockAheadMs(requestMs: number, serverMs: number, responseMs: number): number {
+  if (serverMs < requestMs) return requestMs - serverMs;
+  return serverMs > responseMs ? responseMs - serverMs : 0;
 }

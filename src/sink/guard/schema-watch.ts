@@ -1,7 +1,7 @@
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
-import type { ClickHouseClient } from '../clickhouse.ts';
-import { missingObjects, namesOf, type SchemaObject } from '../schema-objects.ts';
+import type { ClickHouseClient } from '../client/clickhouse.ts';
+import { missingObjects, namesOf, type SchemaObject } from '../migrate/schema-objects.ts';
 
 export interface SchemaWatchOptions {
   readonly client: ClickHouseClient;

@@ -1,6 +1,6 @@
 import { OperatorError } from '../../base/operator-error.ts';
-import type { ClickHouseClient } from '../clickhouse.ts';
-import { readRows } from '../read-query.ts';
+import type { ClickHouseClient } from '../client/clickhouse.ts';
+import { readRows } from '../client/read-query.ts';
 
 export interface TableEngine {
   readonly table_name: string;

@@ -1,9 +1,9 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
-import { durationText } from '../../detect/event/format.ts';
-import type { ClickHouseClient } from '../clickhouse.ts';
-import { readRows } from '../read-query.ts';
+import { durationText } from '../../contract/format.ts';
+import type { ClickHouseClient } from '../client/clickhouse.ts';
+import { readRows } from '../client/read-query.ts';
 
 export interface TopicGroupsOptions {
   readonly client: ClickHouseClient;
@@ -29,7 +29,7 @@ export interface StoringGroup {
 
 /** A group that has stored nothing for longer has stopped, or has nothing to store. */
 const RUNNING_MS = 300_000;
-/** A group that has stored nothing for longer was given up. */
+/** A group that has stored nothing for longer is out of use. */
 const GIVEN_UP_MS = 86_400_000;
 
 /**

@@ -1,7 +1,7 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient, ExecParams } from '@clickhouse/client';
-import { type readingSettings, withPermittedSettings } from '../query-settings.ts';
-import { readQuery } from '../read-query.ts';
+import { type readingSettings, withPermittedSettings } from '../client/query-settings.ts';
+import { readQuery } from '../client/read-query.ts';
 
 type Parameters = Readonly<Record<string, unknown>>;
 

@@ -21,7 +21,7 @@ export class RowBinaryWriter {
     return Buffer.from(this.written);
   }
 
-  /** What was written: not a copy, it holds until the next change. */
+  /** The bytes written: not a copy, they hold until the next change. */
   get written(): Buffer {
     return this.#bytes.subarray(0, this.#at);
   }
@@ -92,12 +92,12 @@ export class RowBinaryWriter {
     this.#at += this.#bytes.write(text, this.#at, length, 'utf8');
   }
 
-  /** Writes the last `bytes` bytes again, so many times. */
+  /** Writes the last `bytes` bytes again, `times` times. */
   repeat(bytes: number, times: number): void {
     this.#reserve(bytes * times);
     const from = this.#at - bytes;
     const end = this.#at + bytes * times;
-    // What stands there doubles with each copy.
+    // The bytes written double with each copy.
     while (this.#at < end) {
       const size = Math.min(this.#at - from, end - this.#at);
       this.#bytes.copy(this.#bytes, this.#at, from, from + size);

@@ -1,8 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import { systemClock } from '../../base/clock.ts';
-import { blockOf } from '../../detect/step/sharing-block.ts';
+import { blockOf } from '../../detect/options/sharing-block.ts';
 import type { Series } from '../../series/series-window.ts';
-import { readingSettings } from '../query-settings.ts';
+import { readingSettings } from '../client/query-settings.ts';
 import { type ResponseStream, rowBinaryStream } from '../row-binary/row-binary-of.ts';
 import { type Piece, PieceSize } from './piece-size.ts';
 import { WindowDecoder, type WindowsAt } from './window-decoder.ts';

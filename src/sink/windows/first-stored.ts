@@ -1,8 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { hourMs, minuteMs } from '../../base/time.ts';
 import { firstWindowMs } from './window-range.ts';
 
-const minuteMs = 60_000;
-const hourMs = 3_600_000;
 const ever = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
 
 /** Start of the first minute that is stored, or of the first hour where minutes are kept less long; undefined without any. */

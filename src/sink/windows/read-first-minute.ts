@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readRows } from '../read-query.ts';
+import { readRows } from '../client/read-query.ts';
 
 /** First minute from a time on in which a version of a model has requests; undefined without any. */
 export async function readFirstMinute(

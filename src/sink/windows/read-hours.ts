@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { dayMs, hourMs } from '../../base/time.ts';
 import { type HourTail, rememberedMs } from '../../baseline/hourly-tails.ts';
 import type { SeriesHour } from '../../detect/drift/drift-detectors.ts';
 import type { Series } from '../../series/series-window.ts';
@@ -10,9 +11,6 @@ import { RowBinaryReader } from '../row-binary/row-binary-reader.ts';
 import { eachPiece } from './each-piece.ts';
 import { readSeries } from './window-decoder.ts';
 import { firstWindowMs } from './window-range.ts';
-
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** One stage in an hour of a series. */
 interface StageHour {

@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { dayMs } from '../../base/time.ts';
 import { TrafficProfile } from '../../baseline/traffic-profile.ts';
 import type { TrafficBlock } from '../../detect/detector.ts';
-import { readRows } from '../read-query.ts';
+import { readRows } from '../client/read-query.ts';
 import { eachPiece } from './each-piece.ts';
 import { firstWindowMs } from './window-range.ts';
 
-const dayMs = 86_400_000;
 const blockMs = TrafficProfile.blockMs;
 /** Length of a diurnal profile. */
 const rememberedMs = 8 * dayMs;

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readRows } from '../read-query.ts';
+import { readRows } from '../client/read-query.ts';
 import type { WindowRange } from './window-range.ts';
 
 /** Reads the requests of all series per window start in a range; windows without any are missing. */

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../../config/schema.ts';
-import { readRows } from '../read-query.ts';
-import { type Resolution, windowSeconds } from '../read-tails.ts';
+import { readRows } from '../client/read-query.ts';
+import { type Resolution, windowSeconds } from './read-tails.ts';
 import { idleAfterMs } from './window-progress.ts';
 
 /** Numbers of a range's windows by state. */

@@ -1,7 +1,7 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Config } from '../../config/schema.ts';
 import { baseWindowMs } from '../../window/chunk-accumulator.ts';
-import { readRows } from '../read-query.ts';
+import { readRows } from '../client/read-query.ts';
 
 /** Progress of a partition, from the ledger. */
 export interface PartitionProgress {
@@ -9,7 +9,7 @@ export interface PartitionProgress {
   readonly partition: number;
   /** Event time that it has reached; 0 without a valid event. */
   readonly watermarkMs: number;
-  /** When its last chunk with a valid event was stored. */
+  /** Time at which its last chunk with a valid event was stored. */
   readonly flushedMs: number;
   /** Event time of that chunk's newest events, or up to a window later; never beyond the watermark. */
   readonly newestMs: number;

@@ -1,5 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { readRows } from '../read-query.ts';
+import { readRows } from '../client/read-query.ts';
 
 /** Half-open range of window starts. */
 export interface WindowRange {

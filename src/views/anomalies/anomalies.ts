@@ -1,8 +1,8 @@
 import { anomalyMessage } from '../../alert/message/anomaly-message.ts';
 import { headlineOf } from '../../alert/message/title.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import type { AnomaliesAnswer, AnomalyRow } from '../answers/anomalies.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { viewRows } from '../view-rows.ts';
@@ -34,7 +34,7 @@ interface Row {
 }
 
 /**
- * Anomalies of a range, the newest first, page by page. What opens meanwhile moves no later page.
+ * Anomalies of a range, the newest first, page by page. An anomaly that opens meanwhile moves no later page.
  *
  * @throws ImpossibleQuestion
  */
@@ -67,12 +67,12 @@ function rowOf(row: Row): AnomalyRow {
   const event = eventIn(row.body);
   const { title, summary } = messageOfEvent(event);
   // An anomaly whose events before its end are gone has its end alone.
-  const { event: open } = messageOfEvent(eventIn(row.open_body || row.body));
+  const shown = eventOfHeadline(event, eventIn(row.open_body || row.body));
   return {
     ...{
       id: row.id,
       title,
-      headline: headlineOf(open),
+      headline: headlineOf(shown),
       summary,
       model: row.model,
       stage: row.stage,
@@ -83,7 +83,7 @@ function rowOf(row: Row): AnomalyRow {
     ended_at: event.ended_at,
     resolved_at: row.resolved_ms === null ? null : new Date(Number(row.resolved_ms)).toISOString(),
     series: Number(row.series),
-    tail: tailOf(open),
+    tail: tailOf(shown),
     accepted_by: [...row.accepted_by],
   };
 }
@@ -96,8 +96,8 @@ function modelsOf({ model, scope }: AnomalyEvent): string[] {
 /** The numbers that the headline has. */
 function tailOf(event: AnomalyEvent): AnomalyRow['tail'] {
   if (event.rate !== undefined || event.kind === 'pipeline') return null;
-  const { quantile, observed_ms, baseline_ms, ratio, evidence } = ofWorstSeries(event);
-  return { stage: evidence.measured_stage, quantile, observed_ms, baseline_ms, ratio };
+  const { quantile, observed_ms, baseline_ms, ratio, evidence, cold_start } = ofWorstSeries(event);
+  return { stage: evidence.measured_stage, quantile, observed_ms, baseline_ms, ratio, cold_start };
 }
 
 function eventIn(body: string): AnomalyEvent {
@@ -109,6 +109,18 @@ export function messageOfEvent(event: AnomalyEvent) {
   const { state: change, severity } = event;
   const notice = { event, change, severities: [severity], memory: '', isTest: false };
   return anomalyMessage(notice, 'full', { dashboard_url: undefined, trace_url: undefined });
+}
+
+/**
+ * The event for the headline of an anomaly, as it was before its end. Of several series it is the newest
+ * event, like all else on its page. The end has their measurements of before and may have more series; only
+ * its sentence speaks of the present.
+ *
+ * @param open its newest event before its end.
+ */
+export function eventOfHeadline(newest: AnomalyEvent, open: AnomalyEvent): AnomalyEvent {
+  const shown = newest.scope === undefined ? open : { ...newest, summary: open.summary };
+  return messageOfEvent(shown).event;
 }
 
 function cursorOf({ started_ms, id }: Row): string {

@@ -1,10 +1,11 @@
 import { cleanText } from '../../alert/message/clean-text.ts';
 import { headlineOf } from '../../alert/message/title.ts';
 import { dimensions } from '../../base/dimensions.ts';
+import { hourSeconds, minuteSeconds } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { baselineValues } from '../../detect/drivers/found-drivers.ts';
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
@@ -14,12 +15,14 @@ import {
   readMembers,
   shownRange,
 } from '../../sink/anomalies/explanation.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { readRows } from '../../sink/read-query.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { readRows } from '../../sink/client/read-query.ts';
 import type { AnomalyAnswer } from '../answers/anomalies.ts';
 import { evidenceOf } from '../text/evidence.ts';
 import { UnknownName } from '../unknown-name.ts';
-import { messageOfEvent } from './anomalies.ts';
+import { affectedSeries } from './affected-series.ts';
+import { eventOfHeadline, messageOfEvent } from './anomalies.ts';
+import { requestsOf, slowestOf } from './incident-requests.ts';
 
 export interface AnomalyQuestion {
   /** The whole id, or a start that no other id has. */
@@ -30,8 +33,6 @@ export interface AnomalyQuestion {
 
 type HistoryRow = AnomalyAnswer['history'][number];
 
-const minuteSeconds = 60;
-const hourSeconds = 3_600;
 /** Longest text of one entry of the history. */
 const entryChars = 500;
 /** Series whose requests are counted; of a larger incident the worst ones. */
@@ -62,12 +63,17 @@ export async function anomalyView(
   const open = found.events.findLast(({ state }) => state !== 'resolved') ?? event;
   const range = shownRange(event, nowMs);
   const shown = ofWorstSeries(event);
+  const series = affectedSeries(event, members);
+  const { model: _, requestType: request_type, ...requests } = requestsOf(event);
   return {
     title,
-    headline: headlineOf(messageOfEvent(open).event),
+    headline: headlineOf(eventOfHeadline(event, open)),
     facts: [...facts, ...why.statistics],
     event,
-    series_count: Math.max(members.length, event.scope?.affected ?? 1),
+    series_count: series.count,
+    series_title: series.title,
+    series: [...series.listed],
+    common: series.common,
     history: historyOf(found.events, deliveries),
     distribution,
     evidence: [...why.sentences],
@@ -77,8 +83,18 @@ export async function anomalyView(
       measured_stage: shown.evidence.measured_stage,
       quantile: shown.quantile,
       baseline_ms: shown.baseline_ms,
+      whole_model: isOfWholeModel(event),
+      requests: { ...requests, request_type },
+      slowest: slowestAnswer(event, nowMs),
     },
   };
+}
+
+function slowestAnswer(event: AnomalyEvent, nowMs: number): AnomalyAnswer['dashboard']['slowest'] {
+  const asked = slowestOf(event, nowMs);
+  if (asked === undefined) return null;
+  const [from, to] = [asked.fromMs, asked.toMs].map((ms) => new Date(ms).toISOString());
+  return { from: from ?? '', to: to ?? '', stage: asked.stage };
 }
 
 /** Events and deliveries, the oldest first. */

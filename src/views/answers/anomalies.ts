@@ -1,5 +1,9 @@
 import { z } from 'zod';
-import { anomalyEventSchema } from '../../detect/event/anomaly-event.ts';
+import {
+  anomalyEventSchema,
+  scopeMemberSchema,
+  scopeSchema,
+} from '../../contract/anomaly-event.ts';
 import { answerOf, count, ms, time } from './common.ts';
 
 const headline = z
@@ -33,6 +37,7 @@ const anomalyRow = z.strictObject({
       observed_ms: z.number(),
       baseline_ms: z.number(),
       ratio: z.number(),
+      cold_start: z.boolean().describe('They are of cold starts only.'),
     })
     .nullable()
     .describe('Of an anomaly of durations: the numbers of `headline`, those of the worst series.'),
@@ -59,7 +64,21 @@ export const anomalyAnswer = z.strictObject({
     .array(z.strictObject({ label: z.string(), text: z.string() }))
     .describe('The facts of its messages, the most important first, then its statistics.'),
   event: anomalyEventSchema.describe('Its newest event.'),
-  series_count: count,
+  series_count: count.describe('Affected series, those that joined since the newest event too.'),
+  series_title: z
+    .string()
+    .describe('How many series are affected, and how many of them have not recovered now.'),
+  series: z
+    .array(
+      scopeMemberSchema.extend({
+        measured_stage: z.string().describe('Stage whose quantile observed_ms is.'),
+        quantile: z.number().describe('Of observed_ms.'),
+      }),
+    )
+    .describe(
+      'Affected series, the worst first, at most twelve: when each recovered is as of now.',
+    ),
+  common: scopeSchema.shape.common.describe('Values that all affected series have.'),
   history: z.array(historyRow).describe('Oldest first.'),
   distribution: z
     .array(z.strictObject({ from_ms: z.number(), before: count, during: count }))
@@ -73,6 +92,21 @@ export const anomalyAnswer = z.strictObject({
     measured_stage: z.string(),
     quantile: z.number(),
     baseline_ms: ms,
+    whole_model: z.boolean().describe('It is about all requests of a model, not about series.'),
+    requests: z
+      .strictObject({
+        version: z.string(),
+        request_type: z.string(),
+        region: z.string(),
+        start: z.enum(['warm', 'cold', 'all']),
+      })
+      .describe('Which requests it is about; an empty value matches any.'),
+    slowest: z
+      .strictObject({ from: time, to: time, stage: z.string() })
+      .nullable()
+      .describe(
+        'Its slowest requests: over which time, and by which stage (empty: by their total). Null where durations say nothing.',
+      ),
   }),
 });
 

@@ -8,7 +8,7 @@ export const count = z.number().int().min(0);
 /** Part of all, in [0, 1]. */
 export const share = z.number().min(0).max(1);
 
-/** Whether the numbers of a window can still change. */
+/** State of a window: its numbers can still change, or they cannot. */
 export const windowState = z
   .enum(['final', 'provisional', 'open'])
   .describe(
@@ -26,11 +26,11 @@ export const range = z.strictObject({
     .describe('Length of a step; null where the range is one.'),
 });
 
-export const windows = z
+const windows = z
   .strictObject({ final: count, provisional: count, open: count })
   .describe('How many steps of the range are in each state; a range without steps is one.');
 
-/** What all answers share. `rows` are flat, and `sql` returns their very numbers. */
+/** Schema of all answers. `rows` are flat, and `sql` returns their very numbers. */
 export const answerOf = <Row extends z.ZodType>(row: Row) =>
   z.strictObject({
     range,
@@ -49,10 +49,6 @@ export const answerOf = <Row extends z.ZodType>(row: Row) =>
       ),
   });
 
-/** Dimensions that a view filters and splits by. */
-export const splits = ['version', 'region', 'request_type', 'start'] as const;
-
 export type Range = z.output<typeof range>;
 export type Windows = z.output<typeof windows>;
 export type WindowState = z.output<typeof windowState>;
-export type Split = (typeof splits)[number];

@@ -13,7 +13,7 @@ const partition = z.strictObject({
   behind_seconds: z.number().nullable(),
 });
 
-/** Whether the numbers are current and exact. */
+/** Facts on whether the numbers are current and exact. */
 export const pipelineAnswer = z.strictObject({
   title: z.string().describe('The answer in one sentence.'),
   newest_window: time.nullable().describe('End of the newest window that is complete.'),

@@ -20,7 +20,7 @@ const requestRow = z.strictObject({
   stages: z.array(stageMs).describe('In the order of the request.'),
 });
 
-/** What requests around a quantile spend in each stage, to compare one request with. */
+/** Time of requests around a quantile in each stage, to compare one request with. */
 const typicalRequest = z.strictObject({
   q: z.number(),
   total_ms: z.number().nullable(),

@@ -1,29 +1,26 @@
 import { cleanText } from '../../alert/message/clean-text.ts';
 import { totalStage } from '../../base/dimensions.ts';
-import type { StageBands } from '../../baseline/series-reference.ts';
 import type { CompareOptions } from '../../compare/compare-options.ts';
-import { type CompareInput, compareVersions } from '../../compare/compare-versions.ts';
-import type { ComparedMinute } from '../../compare/compared-minute.ts';
-import type { Comparison } from '../../compare/comparison.ts';
-import { likeWithLike } from '../../compare/like-with-like.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { sortedBands } from '../../sink/read-comparison.ts';
-import { type ComparedSide, readMixes, readSides, type SidesQuery } from '../../sink/read-sides.ts';
+import type { Comparison, QuantileComparison } from '../../compare/comparison.ts';
+import { compareMixes } from '../../compare/like-with-like.ts';
+import { compareVersions } from '../../compare/verdict/compare-versions.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { type Filters, isoTime, parametersOf } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
-import { viewRows } from '../view-rows.ts';
 import type { WindowBounds } from '../window-states.ts';
-import { comparedBlocks } from './compared-blocks.ts';
+import { type AskedSide, comparedBlocks } from './compared-blocks.ts';
 import { comparisonTitle, tooShort } from './comparison-title.ts';
-
-/** One side: a version, or ('') all versions, over a range. */
-export interface AskedSide {
-  readonly version: string;
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+import {
+  type ComparedSide,
+  joinedQuantiles,
+  readMixes,
+  readSides,
+  rowOf,
+  type SideRow,
+  type SidesQuery,
+} from './read-sides.ts';
 
 export interface CompareQuestion {
   /** Of both sides; its version is that of a side that names none. */
@@ -39,24 +36,13 @@ export interface CompareQuestion {
 
 type Quantile = CompareAnswer['quantiles'][number];
 
-const levels = {
-  shown: [0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999],
-  stage: [0.5, 0.95, 0.99],
-} as const;
-
-interface Row {
-  readonly side: 'a' | 'b';
-  readonly stage: string;
-  readonly requests: string | number;
-  readonly failed: string | number;
-  readonly quantiles_ms: readonly number[];
-  readonly amounts: Readonly<Record<string, number>>;
-  readonly amounts_ms: Readonly<Record<string, number>>;
-}
+const stageQuantiles = [0.5, 0.95, 0.99] as const;
+/** Longest range: the time that minutes are kept for, by default. */
+const longestMs = 60 * 86_400_000;
 
 /**
- * Compares B with A: two versions, or two ranges, block by block of the same length. Only blocks count in which both
- * have requests: of versions the same times, of ranges the same distance from their starts.
+ * Compares B with A: two versions, or two ranges, block by block of the same length. Only blocks count in
+ * which both have requests: of versions the same times, of ranges the same distance from their starts.
  *
  * @throws UnknownName
  * @throws ImpossibleQuestion
@@ -68,26 +54,19 @@ export async function compareView(
   const { query, remainingMinutes } = queryOf(question);
   const { a, b, blockSeconds } = query;
   const sides = a.version === b.version ? 'ranges' : 'versions';
-  const [minutes, { rows, sql }] = await Promise.all([
-    readSides(client, query),
-    readStages(client, query),
-  ]);
+  const { rows, sql, ...read } = await readSides(client, query);
   const comparison = compareVersions(
     {
-      ...{ candidate: b.version, baseline: a.version, minutes },
-      bands: bandsOfSides(rows),
-      shown: { quantiles: levels.shown, hasStageIntervals: false },
+      ...{ candidate: b.version, baseline: a.version, ...read },
+      shown: { quantiles: joinedQuantiles, hasStageIntervals: false },
       phrases: { candidate: 'B', baseline: 'A' },
       ...{ remainingMinutes, minutesEach: blockSeconds / 60 },
     },
     question.margin,
   );
   const unknown = comparison.minutes === 0 ? await unknownSide(client, question) : undefined;
-  const quantiles = levels.shown.map((q, i) => {
-    const interval = comparison.quantiles.find((each) => each.q === q);
-    return quantileOf(q, msOf(rows, 'a', totalStage, i), msOf(rows, 'b', totalStage, i), interval);
-  });
-  const { mix, like_with_like } = await mixOf(client, query, minutes, quantiles);
+  const quantiles = comparison.quantiles.map(sidesOf);
+  const mixes = compareMixes(comparison, await readMixes(client, query, read.minutes));
   return {
     range: {
       from: isoTime(b.fromSeconds),
@@ -102,7 +81,9 @@ export async function compareView(
     missing_requests: comparison.missing_requests,
     quantiles,
     stages: stagesOf(comparison, rows),
-    ...{ mix, like_with_like, sql },
+    mix: mixes.mix.map((sentence) => cleanText(sentence, reasonChars)),
+    like_with_like: mixes.like_with_like?.map(sidesOf) ?? null,
+    sql,
   };
 }
 
@@ -133,6 +114,9 @@ function queryOf({ filters, a, b, bounds, minutesFromMs }: CompareQuestion): {
   readonly query: SidesQuery;
   readonly remainingMinutes: number;
 } {
+  if (Math.min(a.toMs - a.fromMs, b.toMs - b.fromMs) > longestMs) {
+    throw new ImpossibleQuestion('A and B must span at most 60 days each.');
+  }
   const range = { fromSeconds: 0, toSeconds: 0, stepSeconds: 60, resolution: '1m' } as const;
   const { model, region, requestType, coldStart } = parametersOf({ filters, range });
   const { remainingMinutes, ...blocks } = comparedBlocks({
@@ -150,36 +134,13 @@ function queryOf({ filters, a, b, bounds, minutesFromMs }: CompareQuestion): {
   throw new ImpossibleQuestion('A and B must differ: name two versions, or two ranges.');
 }
 
-function readStages(client: ClickHouseClient, { a, b, ...of }: SidesQuery) {
-  const parameters = {
-    ...{ ...of, quantiles: levels.shown },
-    ...{ aVersion: a.version, aFromSeconds: a.fromSeconds, aToSeconds: a.toSeconds },
-    ...{ bVersion: b.version, bFromSeconds: b.fromSeconds, bToSeconds: b.toSeconds },
-  };
-  return viewRows<Row>(client, 'view_compare', parameters, { isRepeatable: true });
-}
-
-type SideBands = NonNullable<CompareInput['bands']>;
-
-/** What the requests of both sides were made of, for the blame of a comparison. */
-export async function readSideBands(
-  client: ClickHouseClient,
-  query: SidesQuery,
-): Promise<SideBands> {
-  return bandsOfSides((await readStages(client, query)).rows);
-}
-
-function bandsOfSides(rows: readonly Row[]): SideBands {
-  return { candidate: bandsOf(rows, 'b'), baseline: bandsOf(rows, 'a') };
-}
-
 function sideOf(
   { version, fromSeconds, toSeconds }: ComparedSide,
-  rows: readonly Row[],
-  side: Row['side'],
+  rows: readonly SideRow[],
+  side: SideRow['side'],
   { a, b }: SidesQuery,
 ): CompareAnswer['a'] {
-  const total = rows.find((row) => row.side === side && row.stage === totalStage);
+  const total = rowOf(rows, side, totalStage);
   const requests = Number(total?.requests ?? 0);
   const [from, to] = [isoTime(fromSeconds), isoTime(toSeconds)];
   const isRange = a.version === b.version;
@@ -196,67 +157,26 @@ function minuteText(iso: string): string {
   return iso.slice(0, 16).replace('T', ' ');
 }
 
-function stagesOf({ stages }: Comparison, rows: readonly Row[]): CompareAnswer['stages'] {
+function stagesOf({ stages }: Comparison, rows: readonly SideRow[]): CompareAnswer['stages'] {
   return stages.map(({ stage, excess_ms, share_of_excess }) => ({
     stage,
-    quantiles: levels.stage.map((q) => {
-      const i = levels.shown.indexOf(q);
-      return quantileOf(q, msOf(rows, 'a', stage, i), msOf(rows, 'b', stage, i), undefined);
+    quantiles: stageQuantiles.map((q) => {
+      const i = joinedQuantiles.indexOf(q);
+      const [a_ms, b_ms] = (['a', 'b'] as const).map(
+        (side) => rowOf(rows, side, stage)?.quantiles_ms[i] ?? null,
+      ) as [number | null, number | null];
+      const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
+      return { q, a_ms, b_ms, ratio, ratio_low: null, ratio_high: null };
     }),
     ...{ excess_ms, share_of_excess },
   }));
 }
 
-function msOf(rows: readonly Row[], side: Row['side'], stage: string, i: number): number | null {
-  const row = rows.find((each) => each.side === side && each.stage === stage);
-  return row?.quantiles_ms[i] ?? null;
-}
+type Weighted = Pick<QuantileComparison, 'q' | 'candidate_ms' | 'baseline_ms' | 'ratio'>;
 
-/** @param interval of the same ratio, from digests with other centroids: never beyond it. */
-function quantileOf(
-  q: number,
-  a_ms: number | null,
-  b_ms: number | null,
-  interval: Pick<Quantile, 'ratio_low' | 'ratio_high'> | undefined,
-): Quantile {
-  const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
-  const { ratio_low: low = null, ratio_high: high = null } = interval ?? {};
-  return {
-    ...{ q, a_ms, b_ms, ratio },
-    ratio_low: ratio === null || low === null ? null : Math.min(low, ratio),
-    ratio_high: ratio === null || high === null ? null : Math.max(high, ratio),
-  };
-}
-
-function bandsOf(rows: readonly Row[], side: Row['side']): Map<string, StageBands> {
-  return new Map(
-    rows
-      .filter((row) => row.side === side)
-      .map(({ stage, amounts, amounts_ms }) => [
-        stage,
-        { bands: sortedBands(amounts), bandsMs: sortedBands(amounts_ms) },
-      ]),
-  );
-}
-
-/** In what requests the sides differ, and the quantiles as if they did not. */
-async function mixOf(
-  client: ClickHouseClient,
-  query: SidesQuery,
-  minutes: readonly ComparedMinute[],
-  quantiles: readonly Quantile[],
-): Promise<Pick<CompareAnswer, 'mix' | 'like_with_like'>> {
-  const mixes = await readMixes(client, query, minutes);
-  if (mixes === undefined) return { mix: [], like_with_like: null };
-  const { sentences, weighted } = likeWithLike(...mixes);
-  return {
-    mix: sentences.map((sentence) => cleanText(sentence, reasonChars)),
-    like_with_like:
-      weighted === undefined
-        ? null
-        : quantiles.map(({ q, a_ms }) => {
-            const b_ms = weighted.quantile(q);
-            return quantileOf(q, a_ms, Number.isFinite(b_ms) ? b_ms : null, undefined);
-          }),
-  };
+/** A quantile with the sides' own names; without an interval where none is known. */
+function sidesOf(quantile: Weighted & Partial<QuantileComparison>): Quantile {
+  const { q, baseline_ms: a_ms, candidate_ms: b_ms, ratio } = quantile;
+  const { ratio_low = null, ratio_high = null } = quantile;
+  return { q, a_ms, b_ms, ratio, ratio_low, ratio_high };
 }

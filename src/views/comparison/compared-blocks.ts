@@ -1,9 +1,17 @@
-import type { ComparedSide, SidesQuery } from '../../sink/read-sides.ts';
+import { hourSeconds, minuteSeconds } from '../../base/time.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
+import type { ComparedSide, SidesQuery } from './read-sides.ts';
+
+/** One side: a version, or ('') all versions, over a range. */
+export interface AskedSide {
+  readonly version: string;
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 interface Asked {
-  readonly a: { readonly version: string; readonly fromMs: number; readonly toMs: number };
-  readonly b: Asked['a'];
+  readonly a: AskedSide;
+  readonly b: AskedSide;
   /** Later windows are left out. */
   readonly completeMs: number;
   /** Earlier minutes are no longer kept: what begins before then is compared by hours. */
@@ -14,14 +22,10 @@ interface Asked {
 
 /** Blocks of one comparison: each costs some passes of the test. A minute is the shortest. */
 const mostBlocks = 120;
-const minuteSeconds = 60;
-const hourSeconds = 3_600;
-/** Longest range: what minutes are kept for, by default. */
-const longestSeconds = 60 * 86_400;
 
 /**
- * The blocks that two sides are compared in, and the table that has them. Ranges begin at whole blocks and are cut to
- * the same length, to the end of the last complete block.
+ * The blocks that two sides are compared in, and the table that has them. Ranges begin at whole blocks and
+ * are cut to the same length, to the end of the last complete block.
  *
  * @throws ImpossibleQuestion
  */
@@ -33,9 +37,6 @@ export function comparedBlocks({ a, b, completeMs, minutesFromMs, blockSeconds }
 } {
   const length = Math.min(a.toMs - a.fromMs, b.toMs - b.fromMs) / 1000;
   if (!(length > 0)) throw new ImpossibleQuestion('Each side must end after it begins.');
-  if (length > longestSeconds) {
-    throw new ImpossibleQuestion('A and B must span at most 60 days each.');
-  }
   const isOld = Math.min(a.fromMs, b.fromMs) < minutesFromMs;
   const block = blockSeconds ?? wholeBlock(length / mostBlocks, isOld);
   const unit = block % hourSeconds === 0 ? hourSeconds : minuteSeconds;
@@ -57,7 +58,7 @@ export function comparedBlocks({ a, b, completeMs, minutesFromMs, blockSeconds }
 }
 
 /** Minutes of the longer side that are not complete yet; the shorter one has no more to compare with. */
-export function remainingMinutesOf(
+function remainingMinutesOf(
   fromSeconds: readonly (number | undefined)[],
   seconds: number,
   completeMs: number,

@@ -1,5 +1,6 @@
+import { compareDefaults } from '../../compare/compare-options.ts';
 import type { Comparison } from '../../compare/comparison.ts';
-import { quantileName } from '../../detect/event/format.ts';
+import { formatShare, quantileName } from '../../contract/format.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
 
 type Quantile = CompareAnswer['quantiles'][number];
@@ -7,18 +8,21 @@ type Quantile = CompareAnswer['quantiles'][number];
 /** Quantiles that a title names. */
 const named: readonly number[] = [0.5, 0.95, 0.99];
 
+/** Standard errors beyond which two shares of failures differ. */
+const certainErrors = 3;
+
 export const tooShort = 'too short for a release verdict';
 
 /** "B is better at p50 (−6 %, −8 to −4) and worse at p99 (+38 %, 21 to 57): fail". */
 export function comparisonTitle(
-  {
-    verdict,
-    missing_requests,
-    minutes,
-  }: Pick<Comparison, 'verdict' | 'missing_requests' | 'minutes'>,
+  comparison: Pick<
+    Comparison,
+    'verdict' | 'missing_requests' | 'minutes' | 'requests' | 'failures'
+  >,
   quantiles: readonly Quantile[],
   sides: 'versions' | 'ranges' = 'versions',
 ): string {
+  const { verdict, missing_requests, minutes } = comparison;
   if (minutes === 0) return 'Nothing to compare: A and B have no requests at the same times';
   const shown = quantiles.filter(({ q }) => named.includes(q));
   const better = shown.filter(({ ratio_high }) => ratio_high !== null && ratio_high < 1);
@@ -38,11 +42,26 @@ export function comparisonTitle(
   const isMeasured =
     isOpen && measured.length > 0 && (sides === 'ranges' || missing_requests === 0);
   const uncertain = isMeasured ? `B against A, as measured: ${listOf(measured)}` : same;
-  const text = parts.length === 0 ? uncertain : `B is ${parts.join(' and ')}`;
+  const durations = parts.length === 0 ? uncertain : `B is ${parts.join(' and ')}`;
+  const text = [...failuresOf(comparison), durations].join('; ');
   if (!isOpen) return `${text}: ${verdict}`;
   if (missing_requests === 0) return `${text}; ${tooShort}`;
   const about = Number(missing_requests.toPrecision(2)).toLocaleString('en-US');
   return `${text}; a verdict needs about ${about} more requests`;
+}
+
+/**
+ * Failed requests have other durations, often short ones: they are no gain. Named where the shares differ by
+ * more than the least effect and than chance.
+ */
+function failuresOf({ requests, failures }: Pick<Comparison, 'requests' | 'failures'>): string[] {
+  const { candidate_share: b, baseline_share: a } = failures;
+  const all = requests.candidate + requests.baseline;
+  const share = (failures.candidate + failures.baseline) / Math.max(1, all);
+  const variance = share * (1 - share) * (1 / requests.candidate + 1 / requests.baseline);
+  const least = Math.max(compareDefaults.minEffectShare, certainErrors * Math.sqrt(variance));
+  if (!(Math.abs(b - a) >= least)) return [];
+  return [`B fails ${formatShare(b)} of requests, A ${formatShare(a)}`];
 }
 
 function listOf(quantiles: readonly Quantile[]): string {

@@ -1,18 +1,14 @@
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { readRows } from '../../sink/read-query.ts';
-import { coarsePart, windowSeconds } from '../../sink/read-tails.ts';
-import type { ModelsAnswer } from '../answers/models.ts';
+import { minuteSeconds } from '../../base/time.ts';
+import type { Config } from '../../config/schema.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { readRows } from '../../sink/client/read-query.ts';
+import { coarsePart, windowSeconds } from '../../sink/windows/read-tails.ts';
+import type { ModelRow, ModelsAnswer } from '../answers/models.ts';
 import { baselineSlots } from '../baseline-slots.ts';
 import { answeredRange, parametersOf, type Question } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
 import { windowsOf } from '../window-states.ts';
-import {
-  type Objectives,
-  objectiveOf,
-  objectiveParameters,
-  orderedObjectives,
-} from './objectives.ts';
 import { completeEnd, type RequestRate, requestRate } from './request-rate.ts';
 
 export interface ModelsQuestion extends Question {
@@ -21,7 +17,7 @@ export interface ModelsQuestion extends Question {
   readonly modelContains: string;
   /** Most models of the answer: those with the most requests. */
   readonly limit: number;
-  /** How much of the past the detector takes for its baseline. */
+  /** Length of the past that the detector takes for its baseline. */
   readonly baselineMs: number;
 }
 
@@ -167,8 +163,6 @@ async function readRates(
   );
 }
 
-const minuteSeconds = 60;
-
 /** p99 of the detector's baseline at the end of the range, of the models that the week before has nothing of. */
 async function readDetectorBaselines(
   client: ClickHouseClient,
@@ -191,4 +185,53 @@ async function readDetectorBaselines(
     },
   );
   return new Map(found.map(({ model, p99_ms }) => [model, p99_ms]));
+}
+
+type Objectives = Config['detect']['slos'];
+
+/** Counts of a query for the objective of a model. */
+interface Counted {
+  /** Place of the objective among the ordered ones, counted from 1; 0 for none. */
+  readonly objective: number;
+  readonly good: number | null;
+  readonly budget_left: number | null;
+}
+
+/**
+ * Objectives in the order in which one is chosen for a model: the strictest first, of the least threshold,
+ * then of the largest part that must be good. One of a request type counts where only requests of that type
+ * are asked for.
+ */
+function orderedObjectives(objectives: Objectives, requestType: string): Objectives {
+  return objectives
+    .filter((one) => one.request_type === undefined || one.request_type === requestType)
+    .toSorted((a, b) => a.threshold - b.threshold || b.objective - a.objective);
+}
+
+/** Parameters of sql/queries/view_models.sql. */
+function objectiveParameters(ordered: Objectives) {
+  return {
+    objectiveModels: ordered.map(({ model }) => likePattern(model)),
+    objectiveThresholds: ordered.map(({ threshold }) => threshold),
+    objectiveShares: ordered.map(({ objective }) => objective),
+  };
+}
+
+/** A pattern with `*` for any text, as LIKE takes it. */
+function likePattern(pattern: string): string {
+  return pattern.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
+}
+
+/** The objective of a model, with what was counted. */
+function objectiveOf(
+  ordered: Objectives,
+  { objective: at, good, budget_left }: Counted,
+): ModelRow['objective'] {
+  const chosen = ordered[at - 1];
+  if (chosen === undefined) return null;
+  const { threshold, objective, name } = chosen;
+  return {
+    name: name ?? `${objective * 100} % of requests within ${threshold} ms`,
+    ...{ objective, threshold_ms: threshold, good, budget_left },
+  };
 }

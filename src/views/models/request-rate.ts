@@ -2,7 +2,7 @@ import { stepsOf, type TimeRange } from '../time-range.ts';
 
 /** Requests of a model in the windows of a range. */
 export interface CountedRequests {
-  /** Whether it has requests in the window before the range. */
+  /** True if it has requests in the window before the range. */
   readonly hasBefore: boolean;
   /** Start of its first window with a request. */
   readonly firstSeconds: number;

@@ -1,9 +1,9 @@
 import { cleanText } from '../../alert/message/clean-text.ts';
-import { dueNow } from '../../alert/routing/due-now.ts';
+import { dueNow } from '../../alert/outbox/due-now.ts';
 import type { Route } from '../../alert/routing/route.ts';
 import { DeliveryStore, type StoredEvent } from '../../sink/anomalies/delivery-store.ts';
 import { MuteStore } from '../../sink/anomalies/mute-store.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import type { PipelineAnswer } from '../answers/pipeline.ts';
 import { viewRows } from '../view-rows.ts';
 
@@ -21,7 +21,7 @@ type ReceiverRow = Record<'receiver' | 'last_outcome' | 'last_answer', string> &
 const slackMs = 3_600_000;
 const answerChars = 300;
 
-/** What is due at each receiver, by the same rules as the outbox, and how its last attempt went. */
+/** Deliveries due at each receiver, by the same rules as the outbox, and the outcome of its last attempt. */
 export async function dueDeliveries(
   client: ClickHouseClient,
   { nowMs, routes, giveUpAfterMs }: DueQuestion,

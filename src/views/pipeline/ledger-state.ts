@@ -1,5 +1,5 @@
 import { cleanText } from '../../alert/message/clean-text.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { type FoundProblems, readProblems } from '../../sink/ledger-problems.ts';
 import type { PipelineAnswer } from '../answers/pipeline.ts';
 
@@ -8,8 +8,9 @@ const mostListed = 20;
 const problemChars = 300;
 
 /**
- * Whether the ledger tiles and adds up, over all that it has, and whether a chunk is abandoned or counted by two
- * groups. What `tailmark verify` compares beyond that, the rows of each chunk, costs too much for a page.
+ * Checks of the ledger: it tiles and adds up, over all that it has; no records were removed before they were
+ * stored; no chunk is abandoned or counted by two groups. `tailmark verify` also compares the rows of each
+ * chunk, which costs too much for a page.
  */
 export async function ledgerState(
   client: ClickHouseClient,
@@ -17,6 +18,7 @@ export async function ledgerState(
 ): Promise<PipelineAnswer['ledger']> {
   const found = await Promise.all([
     readProblems(client, 'ledger_problems', { groupId: '', sinceMs: 0 }),
+    readProblems(client, 'removed_records', {}),
     readProblems(client, 'counted_twice', {}),
     readProblems(client, 'abandoned_chunks', { groupId: '' }),
   ]);

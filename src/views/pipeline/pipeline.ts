@@ -1,8 +1,9 @@
 import { cleanText } from '../../alert/message/clean-text.ts';
 import type { Route } from '../../alert/routing/route.ts';
-import { durationText } from '../../detect/event/format.ts';
-import type { ClickHouseClient } from '../../sink/clickhouse.ts';
-import { readRows } from '../../sink/read-query.ts';
+import { hourMs } from '../../base/time.ts';
+import { durationText } from '../../contract/format.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { readRows } from '../../sink/client/read-query.ts';
 import { baseWindowMs } from '../../window/chunk-accumulator.ts';
 import type { PipelineAnswer } from '../answers/pipeline.ts';
 import { viewRows } from '../view-rows.ts';
@@ -28,11 +29,10 @@ export interface PipelineQuestion {
   readonly routes: readonly Route[];
   /** `alert.give_up_after`. */
   readonly giveUpAfterMs: number;
-  /** What /readyz of this process says. */
+  /** Problems that /readyz of this process reports. */
   readonly problems: readonly string[];
 }
 
-const hourMs = 3_600_000;
 /** Reason of rejected events that other processes have rejected. */
 const unknownReason = 'unknown';
 const problemChars = 500;
@@ -42,7 +42,7 @@ type PartitionRow = Readonly<
   Record<Counts | 'partition' | 'stored_offset' | 'watermark_ms' | 'stored_ms', string | number>
 > & { readonly topic: string };
 
-/** Whether the numbers are current and exact: what is stored, the ledger, the detector, the deliveries. */
+/** Facts on whether the numbers are current and exact: the rows, the ledger, the detector, the deliveries. */
 export async function pipelineView(
   client: ClickHouseClient,
   question: PipelineQuestion,

@@ -1,8 +1,9 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
-import { formatCount } from '../../detect/event/format.ts';
-import { odds } from './format.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { formatCount } from '../../contract/format.ts';
+import { withHistory } from '../../contract/short-history.ts';
+import { clock, odds } from './format.ts';
 
-/** Why an anomaly was opened: what was counted, for everybody; and the statistics behind it. */
+/** The evidence that opened an anomaly: counts, for everybody; and the statistics behind it. */
 export interface EvidenceText {
   /** The numbers of requests first. */
   readonly sentences: readonly string[];
@@ -24,4 +25,10 @@ export function windowsFact(of: Pick<Evidence, 'windows' | 'baseline_windows'>) 
     label: 'Windows',
     text: `${of.windows}, and ${formatCount(of.baseline_windows)} of the baseline`,
   };
+}
+
+/** The baseline's time, and since when its history is known where that is short. */
+export function baselineSentence(evidence: Evidence): string {
+  const { baseline_from, baseline_to } = evidence;
+  return withHistory(`baseline: ${clock(baseline_from)} to ${clock(baseline_to)}`, evidence);
 }

@@ -1,18 +1,18 @@
-import type { AnomalyEvent } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import {
   formatCount,
-  formatMs,
+  formatMsOf,
   formatRatio,
   formatShare,
   quantileName,
   seriesLabel,
-} from '../../detect/event/format.ts';
-import { ofWorstSeries } from '../../detect/event/worst-series.ts';
-import { chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
-import { clock, expectedCount, odds } from './format.ts';
+} from '../../contract/format.ts';
+import { ofWorstSeries } from '../../contract/worst-series.ts';
+import { baselineSentence, chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import { expectedCount, odds } from './format.ts';
 import { rateEvidence } from './rate-evidence.ts';
 
-/** Why an anomaly was opened; of an incident, why its worst series was. */
+/** The evidence that opened an anomaly; of an incident, that of its worst series. */
 export function evidenceOf(ofAll: AnomalyEvent): EvidenceText {
   const event = ofWorstSeries(ofAll);
   if (event.kind === 'drift') return driftEvidence(event);
@@ -26,8 +26,8 @@ function driftEvidence(event: AnomalyEvent): EvidenceText {
   return {
     sentences: [
       `${formatCount(exceedances)} of ${formatCount(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${formatRatio(ratio)}`,
-      `${observedText(event)} over the last day, baseline ${formatMs(event.baseline_ms)}`,
-      `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+      `${observedText(event)} over the last day, baseline ${formatOf(event)(event.baseline_ms)}`,
+      baselineSentence(evidence),
     ],
     statistics: [
       { label: 'Probability in a normal week', text: `at most ${odds(p_value)}` },
@@ -48,9 +48,9 @@ function tailEvidence(event: AnomalyEvent): EvidenceText {
   const whose = event.scope === undefined ? '' : ` of ${seriesLabel(event)}`;
   return {
     sentences: [
-      `${formatCount(exceedances)} of ${formatCount(requests)} requests${whose} were ${what} than the slowest ${formatShare(1 - quantile)} of normal, ${formatMs(baseline_ms)}; ${expectedCount(expected)} expected`,
-      `${observedText(event)}, ${formatRatio(ratio)} its baseline of ${formatMs(baseline_ms)}`,
-      `baseline: ${clock(evidence.baseline_from)} to ${clock(evidence.baseline_to)}`,
+      `${formatCount(exceedances)} of ${formatCount(requests)} requests${whose} were ${what} than the slowest ${formatShare(1 - quantile)} of normal, ${formatOf(event)(baseline_ms)}; ${expectedCount(expected)} expected`,
+      `${observedText(event)}, ${formatRatio(ratio)} its baseline of ${formatOf(event)(baseline_ms)}`,
+      baselineSentence(evidence),
     ],
     statistics: [
       ...chanceFacts({ p_value, alpha }),
@@ -64,6 +64,13 @@ function tailEvidence(event: AnomalyEvent): EvidenceText {
 }
 
 /** Formats `p99: 84 ms (95 % interval 80 ms to 90 ms)`. */
-function observedText({ quantile, observed_ms, interval_ms: [low, high] }: AnomalyEvent): string {
-  return `${quantileName(quantile)}: ${formatMs(observed_ms)} (95 % interval ${formatMs(low)} to ${formatMs(high)})`;
+function observedText(event: AnomalyEvent): string {
+  const [low, high] = event.interval_ms.map(formatOf(event));
+  const observed = formatOf(event)(event.observed_ms);
+  return `${quantileName(event.quantile)}: ${observed} (95 % interval ${low} to ${high})`;
+}
+
+/** Its numbers in one unit. */
+function formatOf({ observed_ms, baseline_ms }: AnomalyEvent): (ms: number) => string {
+  return formatMsOf(observed_ms, baseline_ms);
 }

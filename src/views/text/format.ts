@@ -1,4 +1,4 @@
-import { formatCount } from '../../detect/event/format.ts';
+import { formatCount } from '../../contract/format.ts';
 
 /** Formats `7 were`, `1 was`; what is less than one is `fewer than 1 was`. */
 export function expectedCount(n: number): string {

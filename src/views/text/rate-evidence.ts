@@ -1,4 +1,4 @@
-import type { AnomalyEvent, Rate } from '../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent, Rate } from '../../contract/anomaly-event.ts';
 import {
   durationText,
   formatCount,
@@ -8,10 +8,10 @@ import {
   formatRatio,
   formatShare,
   quantileName,
-} from '../../detect/event/format.ts';
+} from '../../contract/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
-import { clock, expectedCount, visible } from './format.ts';
+import { baselineSentence, chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import { expectedCount, visible } from './format.ts';
 
 interface Measure {
   readonly title: string;
@@ -39,9 +39,18 @@ const measures: Readonly<Partial<Record<Rate['unit'], Measure>>> = {
   },
 };
 
+interface Measurable extends Pick<AnomalyEvent, 'rate' | 'quantile'> {
+  readonly measured_stage: string;
+}
+
 /** Measure that the timeline of an event shows. */
-export function measureOf({ rate, quantile, evidence }: AnomalyEvent): Measure {
-  const title = `${quantileName(quantile)} of ${evidence.measured_stage}`;
+export function measureOf(event: AnomalyEvent): Measure {
+  return measureOfSeries({ ...event, measured_stage: event.evidence.measured_stage });
+}
+
+/** Measure of a series: its rate, or the quantile of a stage. */
+export function measureOfSeries({ rate, quantile, measured_stage }: Measurable): Measure {
+  const title = `${quantileName(quantile)} of ${measured_stage}`;
   const tail = { title, measure: (point: TimelinePoint) => point.quantile_ms, format: formatMs };
   return (rate && measures[rate.unit]) ?? tail;
 }
@@ -51,7 +60,7 @@ export function baselineText(event: AnomalyEvent): string {
   return measureOf(event).format(isTail ? event.baseline_ms : (event.rate?.baseline ?? 0));
 }
 
-/** How much of an objective's budget is spent, and the rule that is broken. */
+/** The spent part of an objective's budget, and the rule that is broken. */
 function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
   const { slo, evidence } = event;
   if (slo === undefined) return { sentences: [], statistics: [] };
@@ -74,7 +83,7 @@ function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
 
 export function rateEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
   if (rate.unit === 'errors per request') return burnEvidence(event, rate);
-  const { p_value, alpha, dispersion, windows, exceedances, expected, ...baseline } =
+  const { p_value, alpha, dispersion, windows, exceedances, expected, baseline_windows } =
     event.evidence;
   const text = measureOf(event).format;
   const [low, high] = rate.interval;
@@ -88,7 +97,7 @@ export function rateEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
     sentences: [
       seen,
       `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
-      `baseline: ${clock(baseline.baseline_from)} to ${clock(baseline.baseline_to)}`,
+      baselineSentence(event.evidence),
     ],
     statistics: [
       ...chanceFacts({ p_value, alpha }),
@@ -96,7 +105,7 @@ export function rateEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
         label: 'Dispersion',
         text: `${dispersion.toPrecision(2)}x the variance expected by chance; the probability allows for it`,
       },
-      windowsFact({ windows, baseline_windows: baseline.baseline_windows }),
+      windowsFact({ windows, baseline_windows }),
     ],
   };
 }

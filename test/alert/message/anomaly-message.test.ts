@@ -2,9 +2,9 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anomalyMessage } from '../../../src/alert/message/anomaly-message.ts';
 import { messageText } from '../../../src/alert/message/message-text.ts';
-import type { Form, Notice } from '../../../src/alert/receivers/receiver.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import type { Form, Notice } from '../../../src/alert/receiver.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { anyNotice } from '../receivers/kit/any-notice.ts';
 import { links, noticeOf, resolvedEvent, richEvent } from '../receivers/kit/notices.ts';
 
@@ -15,7 +15,7 @@ const titleOf = (notice: Notice) => anomalyMessage(notice, 'full', links).title;
 describe('the message', () => {
   it('of an opened incident says what, since when, how far, why and where to look', () => {
     expect(textOf(noticeOf('opened'))).toMatchInlineSnapshot(`
-      "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
+      "CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
@@ -37,9 +37,28 @@ describe('the message', () => {
     `);
   });
 
+  it.each(['tail_shift', 'error_rate'] as const)(
+    'of %s says once since when the history is known, where it is short',
+    (kind) => {
+      const says = 'known since 2026-11-21 09:14 UTC only: the history before was not read';
+      const { evidence } = richEvent;
+      const unit = 'failures per request' as const;
+      const interval: [number, number] = [0.04, 0.06];
+      const rate = { unit, observed: 0.05, baseline: 0.001, ratio: 50, interval };
+      const event = anomalyFixture({
+        kind,
+        ...(kind === 'error_rate' && { rate }),
+        evidence: { ...evidence, history_from: '2026-11-21T09:14:00.000Z' },
+        summary: `5 % of requests fail; ${says}`,
+      });
+      const text = textOf({ ...noticeOf('opened'), event });
+      expect(text.split(says)).toHaveLength(2);
+    },
+  );
+
   it('of a rise says from what', () => {
     expect(textOf(noticeOf('risen'))).toMatchInlineSnapshot(`
-      "CRITICAL (was warning) ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
+      "CRITICAL (was warning) ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Severity: rose from warning to critical
       What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
@@ -69,7 +88,7 @@ describe('the message', () => {
       Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
       Resolved: 2026-11-21 10:29:39 UTC
       End: p99 back at its baseline
-      Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
+      Now: 12 of 24 ranker series were affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
@@ -90,13 +109,13 @@ describe('the message', () => {
 
   it('of what was over before it could be delivered says so', () => {
     expect(textOf(noticeOf('past'))).toMatchInlineSnapshot(`
-      "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
+      "ENDED ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
       Late: it was over before this could be delivered
       Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
       Resolved: 2026-11-21 10:29:39 UTC
       End: p99 back at its baseline
-      Now: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
+      Now: 12 of 24 ranker series were affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
@@ -118,33 +137,33 @@ describe('the message', () => {
 
   it('in its minimal form is summary, times and one link', () => {
     expect(textOf(noticeOf('opened'), 'minimal')).toMatchInlineSnapshot(`
-      "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
+      "CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Since: 2026-11-21 10:17:30 UTC
       Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
     expect(textOf(noticeOf('past'), 'minimal')).toMatchInlineSnapshot(`
-      "ENDED ranker p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
+      "ENDED ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
       Late: it was over before this could be delivered
       Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
       Resolved: 2026-11-21 10:29:39 UTC
       End: p99 back at its baseline
-      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
+      Summary: 12 of 24 ranker series were affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
   });
 
   it('of a test says so, first and again', () => {
     const text = textOf(noticeOf('opened', { isTest: true }));
-    expect(text).toMatch(/^TEST CRITICAL ranker p99 /);
+    expect(text).toMatch(/^TEST CRITICAL ranker, worst series: p99 /);
     expect(text).toContain('\nTest: sent by `tailmark alert test`; nothing is wrong\n');
   });
 
   it('of a rise whose first severity the receiver does not match names the new one only', () => {
     const notice = noticeOf('risen', { severities: ['critical'] });
-    expect(titleOf(notice)).toMatch(/^CRITICAL ranker /);
+    expect(titleOf(notice)).toMatch(/^CRITICAL ranker, /);
     expect(textOf(notice)).not.toContain('rose from');
   });
 });

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { cleanSql, cleanText, cutBytes, cutText } from '../../../src/alert/message/clean-text.ts';
-import { quoteSql } from '../../../src/detect/event/sql.ts';
+import { quoteSql } from '../../../src/contract/sql.ts';
 
 const anyText = fc.oneof(
   fc.string({ unit: 'binary' }),

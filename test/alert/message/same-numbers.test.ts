@@ -9,14 +9,12 @@ import {
   anomalyEventSchema,
   type Scope,
   type ScopeMember,
-} from '../../../src/detect/event/anomaly-event.ts';
+} from '../../../src/contract/anomaly-event.ts';
 import { anomalySummary } from '../../../src/detect/event/anomaly-summary.ts';
 import { splitExcess } from '../../../src/detect/event/blame.ts';
 import { bottleneck } from '../../../src/detect/event/bottleneck.ts';
-import { formatRatio, formatMs as shortMs } from '../../../src/detect/event/format.ts';
 import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
-import { formatMs as shownMs, formatRatio as shownRatio } from '../../../ui/src/format/number.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { noticeOf } from '../receivers/kit/notices.ts';
 
 const standardStages = ['queue', 'forward', 'features', 'ingress', 'parse', 'postprocess'];
@@ -275,17 +273,5 @@ describe('where to look first', () => {
   it.each(['cold_start', 'traffic_mix'] as const)('is the requests themselves for %s', (kind) => {
     const look = lookOf([['forward', 0.9]], { bottleneck: kind });
     expect(look).toMatch(kind === 'cold_start' ? /^model loads/ : /^what clients send/);
-  });
-});
-
-describe('numbers of messages and of pages', () => {
-  it('have the same digits', () => {
-    fc.assert(
-      fc.property(fc.double({ min: 1e-4, max: 1e7, noNaN: true }), (value) => {
-        const plain = (text: string) => text.replaceAll('\u202f', ' ');
-        expect(shortMs(value)).toBe(plain(shownMs(value)));
-        expect(`× ${formatRatio(value).replace('x', '')}`).toBe(plain(shownRatio(value)));
-      }),
-    );
   });
 });

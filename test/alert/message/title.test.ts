@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anomalyMessage } from '../../../src/alert/message/anomaly-message.ts';
-import type { Notice } from '../../../src/alert/receivers/receiver.ts';
+import type { Notice } from '../../../src/alert/receiver.ts';
 import { anyNotice } from '../receivers/kit/any-notice.ts';
 import { links, noticeOf, richEvent } from '../receivers/kit/notices.ts';
 
@@ -18,18 +18,18 @@ describe('the title', () => {
   const scope = { affected: 4, unresolved: 4, total: 9, common: [] };
 
   it.each([
-    [2, 'ranker +1 model '],
-    [3, 'ranker +2 models '],
-    [5, 'ranker +4 or more models '],
+    [2, 'ranker +1 model'],
+    [3, 'ranker +2 models'],
+    [5, 'ranker +4 or more models'],
   ])('of an incident over %i models counts the others', (count, name) => {
     const event = { ...richEvent, scope: { ...scope, values: modelOf(count) } };
-    expect(titleOf(noticeOf('opened', { event }))).toContain(`CRITICAL ${name}p99`);
+    expect(titleOf(noticeOf('opened', { event }))).toContain(`CRITICAL ${name}, worst series: p99`);
   });
 
   it('names a stage that is slow itself once, and one that is to blame', () => {
     const evidence = { ...richEvent.evidence, measured_stage: 'queue' };
     expect(titleOf(noticeOf('opened', { event: { ...richEvent, evidence } }))).toBe(
-      'CRITICAL ranker p99 of queue 512 ms, 2.1x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL ranker, worst series: p99 of queue 512 ms, 2.1x its baseline; since 10:17 UTC; 12 of 24 series',
     );
     const blame = [{ stage: 'unaccounted', excess_ms: 5, share: 1 }];
     expect(titleOf(noticeOf('opened', { event: { ...richEvent, blame } }))).toContain(
@@ -42,7 +42,7 @@ describe('the title', () => {
     const members = richEvent.members?.map((member) => ({ ...member, model }));
     const event = { ...richEvent, model, members };
     expect(titleOf(noticeOf('opened', { event }))).toBe(
-      'CRITICAL mmmmmmmmmmmmmmmmmmm… p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL mmmmmmmmmmmmmmmmmmm…, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
     );
   });
 
@@ -62,10 +62,39 @@ describe('the title', () => {
       titleOf(noticeOf(change, { event })),
     );
     expect(titles).toEqual([
-      'CRITICAL embedder p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
-      'CRITICAL (was warning) embedder p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL embedder, worst series: p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL (was warning) embedder, worst series: p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
       expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
     ]);
+  });
+
+  it.each([
+    [
+      'alone',
+      undefined,
+      'CRITICAL ranker (cold starts) p99 512 ms',
+      'RESOLVED ranker (cold starts) p99',
+    ],
+    [
+      'the worst of several',
+      richEvent.scope,
+      'CRITICAL ranker, worst series (cold starts): p99 512 ms',
+      'RESOLVED ranker p99',
+    ],
+  ])('says that a series is of cold starts: %s', (_, scope, opened, resolved) => {
+    const { members: all = [], scope: _scope, ...alone } = { ...richEvent, cold_start: true };
+    const members = all.map((member) => ({ ...member, cold_start: true }));
+    const event = scope === undefined ? alone : { ...alone, scope, members };
+    expect(titleOf(noticeOf('opened', { event }))).toContain(opened);
+    const ended = { ...event, state: 'resolved' as const, resolution: 'recovered' as const };
+    expect(titleOf(noticeOf('resolved', { event: ended }))).toContain(resolved);
+  });
+
+  it('says that a new baseline is that of the last of several series', () => {
+    const event = { ...richEvent, state: 'resolved' as const, resolution: 'rebaselined' as const };
+    expect(titleOf(noticeOf('resolved', { event }))).toContain(
+      'RESOLVED ranker, last series: p99 412 ms is now the baseline (was 244 ms)',
+    );
   });
 
   it('has the state and the size in its first 80 characters, whatever the names are', () => {

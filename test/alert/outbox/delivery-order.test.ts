@@ -2,13 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { DeliveryOrder, type Waiting } from '../../../src/alert/outbox/delivery-order.ts';
 import { Lane } from '../../../src/alert/outbox/lane.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { severities } from '../../../src/detect/event/severity.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { minuteMs } from '../../../src/base/time.ts';
+import { type AnomalyEvent, severities } from '../../../src/contract/anomaly-event.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { fine, World } from './world.ts';
 
-const minuteMs = 60_000;
 const agedMs = 5 * minuteMs;
 
 function waitingOf(id: string, changed: Partial<Waiting> = {}): Waiting {

@@ -1,4 +1,4 @@
-import type { Answer, Form, Notice, Receiver } from '../../../src/alert/receivers/receiver.ts';
+import type { Answer, Form, Notice, Receiver } from '../../../src/alert/receiver.ts';
 
 type Shape = Pick<Receiver, 'feed' | 'wantsPast' | 'wantsUpdates' | 'showsRepeats' | 'renewal'>;
 

@@ -1,13 +1,12 @@
 import { expect, it } from 'vitest';
 import type { HttpPost, HttpSender } from '../../../src/alert/http/http-sender.ts';
+import type { Receiver } from '../../../src/alert/receiver.ts';
 import { PagerDutyReceiver } from '../../../src/alert/receivers/pagerduty-receiver.ts';
-import type { Receiver } from '../../../src/alert/receivers/receiver.ts';
 import { slackReceiver } from '../../../src/alert/receivers/slack-receiver.ts';
 import { systemClock } from '../../../src/base/clock.ts';
+import { minuteMs } from '../../../src/base/time.ts';
 import { alert } from '../../../src/config/alert.ts';
 import { resolved, World } from './world.ts';
-
-const minuteMs = 60_000;
 
 it('a day of an open anomaly is one message in a chat, edited as it goes, and one page', async () => {
   const posts: HttpPost[] = [];

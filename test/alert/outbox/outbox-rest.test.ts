@@ -1,10 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer, Notice } from '../../../src/alert/receivers/receiver.ts';
+import type { Answer, Notice } from '../../../src/alert/receiver.ts';
+import { hourMs, minuteMs } from '../../../src/base/time.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { away, fine, resolved, World } from './world.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 const partly = ({ change }: Notice): Answer => ({
   outcome: 'accepted',

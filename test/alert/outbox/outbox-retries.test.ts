@@ -1,9 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs, minuteMs } from '../../../src/base/time.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { away, fine, resolved, World } from './world.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 describe('what is retried', () => {
   it('delivers what is open within ten seconds of the return of a receiver that was away for half an hour', async () => {

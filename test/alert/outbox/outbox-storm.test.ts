@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/alert/receivers/receiver.ts';
+import type { Answer } from '../../../src/alert/receiver.ts';
+import { hourMs } from '../../../src/base/time.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { fine, resolved, World } from './world.ts';
-
-const hourMs = 3_600_000;
 
 describe('many anomalies, bad receivers and kills, by seed', () => {
   it.each(Array.from({ length: 60 }, (_, i) => i + 1))(

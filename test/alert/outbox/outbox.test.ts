@@ -1,11 +1,9 @@
 import { describe, expect, it } from 'vitest';
-import type { Notice } from '../../../src/alert/receivers/receiver.ts';
+import type { Notice } from '../../../src/alert/receiver.ts';
+import { hourMs, minuteMs } from '../../../src/base/time.ts';
 import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
 import { FakeReceiver } from './fake-receiver.ts';
 import { away, fine, resolved, World } from './world.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 
 describe('what a receiver gets', () => {
   it('is the opening, a rise and the end for a pager, and each once', async () => {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import type { UntimedRow } from '../../../src/alert/outbox/delivery.ts';
 import { ReceiverWatch } from '../../../src/alert/outbox/receiver-watch.ts';
-import type { Answer } from '../../../src/alert/receivers/receiver.ts';
+import type { Answer } from '../../../src/alert/receiver.ts';
+import { hourMs } from '../../../src/base/time.ts';
 import type { GivenUp } from '../../../src/sink/anomalies/delivery-store.ts';
 
 const startMs = Date.UTC(2026, 10, 1, 12);
-const hourMs = 3_600_000;
 const away: Answer = { outcome: 'failed', answer: '503 Service Unavailable' };
 const fine: Answer = { outcome: 'accepted', answer: '202' };
 const row: UntimedRow = {

@@ -1,20 +1,18 @@
 import { Outbox } from '../../../src/alert/outbox/outbox.ts';
 import { ReceiverWatch } from '../../../src/alert/outbox/receiver-watch.ts';
-import type { Receiver } from '../../../src/alert/receivers/receiver.ts';
+import type { Receiver } from '../../../src/alert/receiver.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { severities } from '../../../src/detect/event/severity.ts';
+import { hourMs } from '../../../src/base/time.ts';
+import { type AnomalyEvent, severities } from '../../../src/contract/anomaly-event.ts';
 import type {
   DeliveryRow,
   OutboxState,
   Settled,
 } from '../../../src/sink/anomalies/delivery-store.ts';
 import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { VirtualClock } from './virtual-clock.ts';
-
-const hourMs = 3_600_000;
 
 /** The tables `anomalies`, `deliveries`, `receivers` and `mutes`, which outlive a process. */
 class Tables {

@@ -121,7 +121,7 @@ describe('an alert', () => {
     expect(Object.keys(alert.labels)).toHaveLength(8);
     expect(alert.annotations).toMatchObject({
       summary:
-        'CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+        'CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
       stage: 'queue',
       observed_ms: '512',
       runbook_url: 'https://runbooks.example.com/ranker',
@@ -129,6 +129,21 @@ describe('an alert', () => {
       anomaly_id: richEvent.id,
     });
     expect(alert.annotations.description).toContain('Look first: queue depth');
+  });
+
+  it('keeps the labels of the first series and names the worst one beside them', () => {
+    const { sender } = scriptedSender();
+    const event = { ...richEvent, members: richEvent.members?.toReversed() ?? [] };
+    const alerts = [richEvent, event].map((each) => {
+      const notice = noticeOf('opened', { event: each });
+      const [preview] = receiverOf({ http: sender }).preview(notice, 'full');
+      return alertIn(preview?.body ?? '');
+    });
+    expect(alerts[1]?.labels).toEqual(alerts[0]?.labels);
+    expect(alerts.map(({ annotations }) => annotations.worst_series)).toEqual([
+      'ranker (2026-11-01, search, eu-west-1)',
+      'ranker (2026-11-01, search, us-east-1)',
+    ]);
   });
 
   it('of cold starts has the label, of others it has not', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import type { Answer } from '../../../src/alert/receiver.ts';
 import { attempt } from '../../../src/alert/receivers/attempt.ts';
-import type { Answer } from '../../../src/alert/receivers/receiver.ts';
 import { VirtualClock } from '../outbox/virtual-clock.ts';
 
 const timeoutMs = 1_000;

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { TopicReceiver } from '../../../src/alert/receivers/topic-receiver.ts';
 import { type ErrorCode, OperatorError } from '../../../src/base/operator-error.ts';
-import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import type { OutgoingMessage } from '../../../src/kafka/client/publisher.ts';
 import { clockAt, noticeOf, richEvent } from './kit/notices.ts';
 

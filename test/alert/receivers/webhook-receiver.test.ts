@@ -4,7 +4,7 @@ import type { HttpSender } from '../../../src/alert/http/http-sender.ts';
 import { WebhookReceiver } from '../../../src/alert/receivers/webhook-receiver.ts';
 import { webhookSignature } from '../../../src/alert/webhook-signature.ts';
 import { alert as alertSettings } from '../../../src/config/alert.ts';
-import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import { leaksIn } from '../../e2e/kit/leaks-in.ts';
 import { anyNotice, changes, kinds } from './kit/any-notice.ts';
 import { localReceiver, responseOf, scriptedSender } from './kit/http-receiver.ts';
@@ -153,7 +153,7 @@ describe('Alertmanager’s body', () => {
       body?.groupKey,
     ]);
     expect(new Set(same.map(String)).size).toBe(1);
-    expect(opened?.commonAnnotations.summary).toMatch(/^WARNING ranker p99 512 ms/);
+    expect(opened?.commonAnnotations.summary).toMatch(/^WARNING ranker, worst series: p99 512 ms/);
   });
 
   it('is of the newest state', () => {

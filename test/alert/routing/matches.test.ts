@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
-import { matchesPattern, unmetCondition } from '../../../src/alert/routing/matches.ts';
+import { unmetCondition } from '../../../src/alert/routing/matches.ts';
 import { isMutedBy } from '../../../src/alert/routing/muted.ts';
 import type { ReceiverMatch } from '../../../src/config/alert.ts';
 import { configSchema } from '../../../src/config/schema.ts';
-import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
+import { matchesPattern } from '../../../src/series/matches-pattern.ts';
 import type { Mute } from '../../../src/sink/anomalies/mute-store.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const all: ReceiverMatch = { severity: 'info' };
 

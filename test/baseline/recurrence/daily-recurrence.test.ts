@@ -1,9 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs } from '../../../src/base/time.ts';
 import { DailyRecurrence } from '../../../src/baseline/recurrence/daily-recurrence.ts';
 
 const windowMs = 10_000;
-const hourMs = 3_600_000;
-const dayMs = 24 * hourMs;
 
 /** Ten minutes of evidence that rises to a peak, then seven of none. */
 function burst(

@@ -1,9 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../../src/base/time.ts';
 import { type Episode, expectedEpisode } from '../../../src/baseline/recurrence/recurrence.ts';
-
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
-const dayMs = 24 * hourMs;
 
 /** Ten minutes from the given time, clear at once, with 10 more evidence every minute. */
 function episodeAt(startMs: number, changes: Partial<Episode> = {}): Episode {

@@ -4,13 +4,13 @@ import { openRoutes } from '../../../src/alert/routing/open-routes.ts';
 import { systemClock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
-import { loadConfig } from '../../../src/config/load-config.ts';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { createKafkaClient } from '../../../src/kafka/client/kafka-client.ts';
 import { openKafkaPublisher } from '../../../src/kafka/client/kafka-publisher.ts';
 import { KafkaLeadership } from '../../../src/kafka/leadership/kafka-leadership.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../../src/sink/anomalies/delivery-store.ts';
-import { openClickHouse } from '../../../src/sink/clickhouse.ts';
+import { openClickHouse } from '../../../src/sink/client/clickhouse.ts';
 import { type PagePlanOptions, pagePlan } from './page-plan.ts';
 
 /**

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { SMTPServerOptions } from 'smtp-server';
 import { afterAll, afterEach, describe, expect, it } from 'vitest';
-import type { Answer } from '../../../src/alert/receivers/receiver.ts';
+import type { Answer } from '../../../src/alert/receiver.ts';
 import { remedyFor } from '../../../src/cli/alert/remedy-for.ts';
 import { TestServers } from '../../alert/http/test-servers.ts';
 import { localSmtp } from '../../alert/receivers/kit/local-smtp.ts';

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import { run } from '../captured-io.ts';
 
 const kinds = anomalyEventSchema.shape.kind.options.join(', ');
@@ -50,6 +50,7 @@ describe('tailmark mute', () => {
       [...whole, '--where', 'region=eu', '--where', 'region=us'],
       '--where must name each dimension once, and names region twice: it is ["region=eu","region=us"]',
     ],
+    ['a list too', [...whole, '--history'], '--history must stand alone: it lists mutes'],
     ['an end of one too', [...whole, '--end', '3f1c2a90'], '--end must stand alone'],
   ])('refuses %s', async (_, argv, message) => {
     const { exitCode, out, err } = await run(['mute', ...argv]);

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { renderExplanation } from '../../../src/cli/text/render-explanation.ts';
-import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
-import { durationText } from '../../../src/detect/event/format.ts';
-import type { Explanation } from '../../../src/sink/anomalies/explanation.ts';
+import { type Explanation, renderExplanation } from '../../../src/cli/text/render-explanation.ts';
+import type { Rate } from '../../../src/contract/anomaly-event.ts';
+import { durationText } from '../../../src/contract/format.ts';
+import { scopeMember } from '../../../src/contract/scope-member.ts';
 import { odds } from '../../../src/views/text/format.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const plain = { color: false };
 const minute = (n: number) => Date.parse('2026-11-01T11:55:00Z') + n * 60_000;
@@ -126,15 +126,39 @@ describe('an anomaly explained', () => {
     );
     const events = [anomalyFixture({ scope })];
     const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
-    expect(text).toContain('Affected series: 14 of 20, 13 unresolved\n');
+    expect(text).toContain('14 of 20 series affected, 13 not recovered\n');
     expect(text).toContain(
-      'ranker, v2, search, region-0   features  412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z\n',
+      'ranker, v2, search, region-1   features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open\n',
     );
     expect(text).toContain(
-      'ranker, v2, search, region-11  features  412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
+      'ranker, v2, search, region-12  features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
     );
     const part = renderExplanation({ ...whole, events: [members[1]!] }, plain, minute(60));
     expect(part).toContain(`  part of: incident ${opened.id}\n`);
+  });
+
+  it('says when each series fell and when that was noticed, of series that joined since too', () => {
+    const scope = { affected: 2, unresolved: 2, total: 20, common: [], values: [] };
+    const incident_id = opened.id;
+    const [first, second, joined] = ['eu', 'us', 'ap'].map((region) =>
+      anomalyFixture({ region, incident_id }),
+    );
+    if (!first || !second || !joined) throw new Error('no series');
+    const events = [anomalyFixture({ scope, members: [first, second].map((e) => scopeMember(e)) })];
+    const ended_at = '2026-11-01T12:03:00.000Z';
+    const resolved_at = '2026-11-01T12:05:10.000Z';
+    const recovered = { ...first, state: 'resolved' as const, ended_at, resolved_at };
+    const members = [{ ...joined, ratio: 40 }, second, recovered];
+    const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
+    expect(text.slice(text.indexOf('2 of 20'), text.indexOf('Drivers'))).toBe(
+      `2 of 20 series affected at the last update, 3 now, 2 not recovered
+  series              blame     measured      observed  baseline  ratio  since                 until                 resolved
+  ranker, search, eu  features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z  2026-11-01 12:05:10Z
+  ranker, search, us  features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open
+  ranker, search, ap  features  p99 of total    412 ms    121 ms    40x  2026-11-01 12:00:00Z  open
+
+`,
+    );
   });
 
   it('shows the parts of larger and of slower requests', () => {

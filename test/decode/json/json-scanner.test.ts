@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { exactDecimal } from '../../../src/decode/json/exact-decimal.ts';
 import { JsonScanner } from '../../../src/decode/json/json-scanner.ts';
-import { mulberry32 } from '../mulberry32.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 
 const scanner = new JsonScanner();
 

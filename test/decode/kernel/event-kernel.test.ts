@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { compileKernel, kernels } from '../../../scripts/compile-kernel.js';
 import { EventKernel } from '../../../src/decode/kernel/event-kernel.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 import { canonicalEvent } from '../canonical-event.ts';
-import { mulberry32 } from '../mulberry32.ts';
 import { type Outcome, testDecoder } from '../outcomes.ts';
 import { referenceDecoder } from '../reference-decoder.ts';
 

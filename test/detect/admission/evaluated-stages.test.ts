@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import type { Series, SeriesWindow } from '../../../src/series/series-window.ts';
+import { mulberry32, SeededRandom } from '../../base/seeded-random.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { scenarioStartMs } from '../../scenarios/scenario-windows.ts';
-import { SeededRandom } from '../../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
 import { loadState } from '../load-state.ts';
 
@@ -18,7 +18,7 @@ const options = {
 
 /** A window of a series with these median milliseconds per stage. */
 function windowOf(model: string, at: number, stagesMs: Readonly<Record<string, number>>, slow = 1) {
-  const random = new SeededRandom(at * 100 + model.length);
+  const random = new SeededRandom(at * 100 + model.length, mulberry32);
   const stages = new Map<string, number[]>([['total', []]]);
   for (let n = 0; n < 40; n++) {
     let total = 0;

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { seriesKey } from '../../../src/series/series-key.ts';
 import type { Series, SeriesWindow } from '../../../src/series/series-window.ts';
+import { mulberry32, SeededRandom } from '../../base/seeded-random.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 import { scenarioStartMs } from '../../scenarios/scenario-windows.ts';
-import { SeededRandom } from '../../scenarios/seeded-random.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
 import { loadState } from '../load-state.ts';
 
@@ -23,7 +23,7 @@ function windowsAt(at: number, traffic: Traffic, slow: Readonly<Record<string, n
   const windows: SeriesWindow[] = [];
   for (const [name, requests] of Object.entries(traffic)) {
     if (requests === 0) continue;
-    const random = new SeededRandom(at * 1000 + requests + name.length);
+    const random = new SeededRandom(at * 1000 + requests + name.length, mulberry32);
     const [model, version] = name.split(' ') as [string, string?];
     const ms = () => 50 * Math.exp(0.2 * random.normal()) * (slow[name] ?? 1);
     const total = Array.from({ length: requests }, ms);

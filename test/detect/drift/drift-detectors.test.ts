@@ -1,19 +1,19 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../../src/base/time.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
 import { DriftDetectors, type SeriesHour } from '../../../src/detect/drift/drift-detectors.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
-import type { StepContext } from '../../../src/detect/step/detector-step.ts';
+import type { StepContext } from '../../../src/detect/options/detector-step.ts';
 import { seriesKey } from '../../../src/series/series-key.ts';
 import type { Series, SeriesWindow, StageSummary } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { StateWriter } from '../../../src/snapshot/archive-writer.ts';
+import { mulberry32, SeededRandom } from '../../base/seeded-random.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { SeededRandom } from '../../scenarios/seeded-random.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
 import { countStartMs, seriesOf } from '../count-traffic.ts';
 
 // A window is an hour here: hours are evaluated.
-const hourMs = 3_600_000;
 const options = detectOptions({ window: '1h', page_budget_per_week: 1e-3 });
 const week = 7 * 24;
 const empty = { bands: [], amounts: [] };
@@ -28,7 +28,7 @@ interface Hour {
 }
 
 function windowOf(hour: number, { times, version = '', requests = 20_000 }: Hour): SeriesWindow {
-  const random = new SeededRandom(hour);
+  const random = new SeededRandom(hour, mulberry32);
   const queue = 10 * Math.exp(0.02 * random.normal());
   const forward = 90 * times * Math.exp(0.02 * random.normal());
   const summary = (stage: string, ms: number): StageSummary => {

@@ -1,16 +1,16 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../../src/base/time.ts';
 import type { HourPair } from '../../../src/baseline/hourly-tails.ts';
 import { clearestOf, evaluateDrift } from '../../../src/detect/drift/drift-test.ts';
+import { mulberry32, SeededRandom } from '../../base/seeded-random.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { SeededRandom } from '../../scenarios/seeded-random.ts';
 
 const options = detectOptions();
-const hourMs = 3_600_000;
 const perWeek = 1e-3;
 
 /** A day with the given factors over the week before, at both quantiles. */
 function day(timesOf: (hour: number) => number, requests = 10_000, hours = 24): HourPair[] {
-  const random = new SeededRandom(77);
+  const random = new SeededRandom(77, mulberry32);
   return Array.from({ length: hours }, (_, hour) => {
     const of = (startMs: number, times: number) => ({
       ...{ startMs, stage: 'total', requests, meansMs: new Map<string, number>() },
@@ -75,7 +75,7 @@ describe('evaluateDrift', () => {
   it('accounts for the autocorrelation of hours in their spread', () => {
     // A mix with a memory of six hours is slower for most of a day by chance, once in a while.
     const wandering = (seed: number) => {
-      const random = new SeededRandom(seed);
+      const random = new SeededRandom(seed, mulberry32);
       let level = 0.4 * random.normal();
       const levels = Array.from({ length: 24 }, () => {
         level = 0.85 * level + 0.2 * random.normal();

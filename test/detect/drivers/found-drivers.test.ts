@@ -1,9 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import type { Driver } from '../../../src/detect/drivers/drivers.ts';
 import { withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
 import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
-import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const driver: Driver = {
   ...{

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../../src/base/time.ts';
 import {
   baselineSlowBand,
   type FacetBands,
@@ -8,10 +9,9 @@ import { trafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
 import { generateTraffic } from '../../../src/generate/traffic.ts';
-import { SeededRandom } from '../../scenarios/seeded-random.ts';
+import { mulberry32, SeededRandom } from '../../base/seeded-random.ts';
 import { TestChunk } from '../../window/test-chunk.ts';
 
-const minuteMs = 60_000;
 const startMs = 1_789_000_000_000 - (1_789_000_000_000 % minuteMs);
 const baselineMinutes = 5;
 
@@ -82,15 +82,15 @@ describe('the split of a rise', () => {
   });
 
   it('adds up to the rise, for any input', () => {
-    const random = new SeededRandom(7);
-    const some = (most: number) => Math.floor(most * random.next());
+    const random = new SeededRandom(7, mulberry32);
+    const some = (most: number) => Math.floor(most * random.unit());
     let splits = 0;
     for (let n = 0; n < 500; n++) {
       const sizes = ['0', '1', '2-3', '4-7', '8-15', '__other__'].map((value) =>
         size(
           value,
           [some(90), some(90)],
-          random.next() < 0.3 ? [0, some(3)] : [some(400), some(40)],
+          random.unit() < 0.3 ? [0, some(3)] : [some(400), some(40)],
         ),
       );
       const split = trafficMix(sizes, 10);
@@ -139,12 +139,12 @@ describe('the split of a rise', () => {
 });
 
 describe('traffic mix and slowdown', () => {
-  const random = new SeededRandom(21);
+  const random = new SeededRandom(21, mulberry32);
   /** The first minute and a half of a fault, when its page is opened. */
   const stories = Array.from({ length: 24 }, (_, n) => {
     const model = n % 4 < 2 ? 'ranker' : 'embedder';
-    const fromMs = baselineMinutes * minuteMs + Math.floor(random.next() * 20_000);
-    const sized = { factor: 2 + 4 * random.next(), share: 0.3 + 0.6 * random.next() };
+    const fromMs = baselineMinutes * minuteMs + Math.floor(random.unit() * 20_000);
+    const sized = { factor: 2 + 4 * random.unit(), share: 0.3 + 0.6 * random.unit() };
     const at = { ...sized, fromMs, model };
     const slow: readonly Fault[] = [
       { kind: 'slow_stage', stage: 'forward', ...at },

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { blame, unaccounted } from '../../../src/detect/event/blame.ts';
+import { unaccounted } from '../../../src/contract/anomaly-event.ts';
+import { blame } from '../../../src/detect/event/blame.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
 
 const series = {

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
-import { anomalyIdOf, dedupKeyOf } from '../../../src/detect/event/anomaly-identity.ts';
-import { ofEndedSeries, ofWorstSeries } from '../../../src/detect/event/worst-series.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf } from '../../../src/contract/anomaly-identity.ts';
+import { ofEndedSeries, ofWorstSeries } from '../../../src/contract/worst-series.ts';
 import { IncidentGrouper } from '../../../src/detect/incident/incident-grouper.ts';
 import type { Series } from '../../../src/series/series-window.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
 
 const beginMs = Date.parse('2026-11-01T12:00:00Z');
 const at = (seconds: number) => new Date(beginMs + seconds * 1_000).toISOString();
@@ -68,8 +68,16 @@ const outline = (events: readonly AnomalyEvent[]) =>
       [state, `${model}/${region}`, ...(scope === undefined ? [] : [scope.affected])].join(' '),
     );
 
+/** Evidence of so many requests beyond the expected ones in a window, over some windows. */
+function affected(perWindow: number, windows = 2): Pick<AnomalyEvent, 'evidence'> {
+  const { evidence } = anomalyFixture();
+  return {
+    evidence: { ...evidence, windows, exceedances: evidence.expected + perWindow * windows },
+  };
+}
+
 const first = opened('ranker/eu', 0, { ratio: 4 });
-const second = opened('ranker/us', 20);
+const second = opened('ranker/us', 20, affected(60));
 
 describe('one series', () => {
   it('is emitted unchanged, from opening to resolving', () => {
@@ -85,7 +93,7 @@ describe('an incident says the numbers of one moment', () => {
   const blame = [{ stage: 'queue', excess_ms: 800, share: 1 }];
   const worse = opened('ranker/us', 20, {
     ...{ ratio: 9, observed_ms: 1_089, interval_ms: [900, 1_200], requests: 77 },
-    ...{ blame, stage: 'queue', bottleneck: 'queue', affected_share: 0.02 },
+    ...{ blame, stage: 'queue', bottleneck: 'queue', affected_share: 0.02, ...affected(90) },
   });
   const grouper = new IncidentGrouper(detectOptions());
   // More series of the model become live after the last one joined.
@@ -103,7 +111,7 @@ describe('an incident says the numbers of one moment', () => {
     const summaries = [update, end].map((event) => event?.summary.split('. ')[0]);
     expect(summaries).toEqual([
       '2 of 5 ranker series affected',
-      '2 of 5 ranker series affected, all resolved',
+      '2 of 5 ranker series were affected, all resolved',
     ]);
     expect(end?.scope).toEqual({ ...update?.scope, unresolved: 0 });
   });
@@ -163,7 +171,7 @@ describe('several series', () => {
     expect(pages.map(({ summary }) => summary)).toEqual([
       'ranker/eu is slow',
       '2 of 5 ranker series affected. Worst: ranker/eu is slow',
-      '2 of 5 ranker series affected, all resolved. Last: ranker/us is back',
+      '2 of 5 ranker series were affected, all resolved. Last: ranker/us is back',
     ]);
   });
 
@@ -196,7 +204,7 @@ describe('several series', () => {
 
   it('are whole events, with the open and worst ones listed first', () => {
     for (const event of emitted) expect(anomalyEventSchema.parse(event)).toEqual(event);
-    const worse = opened('ranker/us', 20, { ratio: 9 });
+    const worse = opened('ranker/us', 20, { ratio: 9, ...affected(65) });
     const pages = run({ 12: [first], 32: [worse], 400: [] }).filter(isPage);
     expect(pages[1]?.members?.map(({ region, ratio }) => `${region} ${ratio}`)).toEqual([
       ...['us 9', 'eu 4'],
@@ -335,6 +343,8 @@ describe('half of all series', () => {
         opened(`${model}/${region}`, 0, { stage: stages[models.indexOf(model)] ?? '' }),
       );
 
+  const late = (events: AnomalyEvent[], name: string) =>
+    events.map((event) => (event.model === name ? { ...event, started_at: at(120) } : event));
   it('of three models at once have one cause, whatever their stages', () => {
     expect(outline(run({ 12: storm(7) }, detectOptions(), all))).toEqual(['opened a/ap 7']);
   });
@@ -342,6 +352,7 @@ describe('half of all series', () => {
   it.each([
     ['fewer than half', storm(7), [...all, ...all.map((each) => ({ ...each, tenant: 't' }))]],
     ['two models', storm(6), all],
+    ['two models, and one that began two minutes later', late(storm(7), 'c'), all],
   ])('differ from %s', (_, events, among) => {
     expect(run({ 12: events }, detectOptions(), among).filter(isPage).length).toBeGreaterThan(1);
   });

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { Scope } from '../../../src/detect/event/anomaly-event.ts';
+import type { Scope } from '../../../src/contract/anomaly-event.ts';
 import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
 
 const scope: Scope = { affected: 12, unresolved: 12, total: 14, common: [], values: [] };
@@ -38,7 +38,7 @@ describe('the summary of an anomaly over several series', () => {
 
   it('at the end states that all are resolved', () => {
     expect(incidentSummary({ state: 'resolved', scope, models, detail: 'back' })).toBe(
-      '12 of 14 ranker series affected, all resolved. Last: back',
+      '12 of 14 ranker series were affected, all resolved. Last: back',
     );
   });
 });

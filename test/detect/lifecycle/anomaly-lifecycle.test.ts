@@ -1,13 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import type { AnomalyEvent, Resolution } from '../../../src/detect/event/anomaly-event.ts';
+import { minuteMs } from '../../../src/base/time.ts';
+import type { AnomalyEvent, Resolution } from '../../../src/contract/anomaly-event.ts';
 import { AnomalyLifecycle } from '../../../src/detect/lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../../../src/detect/lifecycle/open-anomaly.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
 
 const options = detectOptions();
 const windowMs = options.window;
-const minuteMs = 60_000;
 const startMs = Date.parse('2026-11-01T12:00:00.000Z');
 
 /** A window as the lifecycle sees it. `none` has too few requests to evaluate. */

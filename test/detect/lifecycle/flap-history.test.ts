@@ -1,9 +1,9 @@
 import { expect, it } from 'vitest';
+import { hourMs } from '../../../src/base/time.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 import { FlapHistory } from '../../../src/detect/lifecycle/flap-history.ts';
 
 const { detect } = configSchema.parse({ detect: { resolve_windows: 3 } });
-const hourMs = 3_600_000;
 
 /** Clear windows that a new anomaly needs, and the time within which it decays, by what was before it. */
 function policyAfter(opened: readonly number[], decayed: readonly number[], nowMs: number) {

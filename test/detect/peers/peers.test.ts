@@ -33,16 +33,16 @@ function seen(
   return detector;
 }
 
-function peersOf(...detectors: readonly SeriesDetector[]): Peers {
-  const peers = new Peers(options);
+function peersOf(...detectors: readonly SeriesDetector[]): Peers<SeriesDetector> {
+  const peers = new Peers<SeriesDetector>(options);
   for (const detector of detectors) peers.add(detector);
   return peers;
 }
 
 const nowMs = startMs + manyWindows * windowMs;
-const lentTo = (peers: Peers, dimensions: Partial<Series>, atMs = nowMs) =>
+const lentTo = (peers: Peers<SeriesDetector>, dimensions: Partial<Series>, atMs = nowMs) =>
   peers.baselineFor({ ...model, ...dimensions }, atMs);
-const medianOf = (peers: Peers, dimensions: Partial<Series>, atMs?: number) =>
+const medianOf = (peers: Peers<SeriesDetector>, dimensions: Partial<Series>, atMs?: number) =>
   lentTo(peers, dimensions, atMs)?.reference('total', 1)?.digest.quantile(0.5);
 
 describe('peers', () => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
 import { failedRequests, failures } from '../../../src/detect/proportion/proportion.ts';
 import { ProportionDetector } from '../../../src/detect/proportion/proportion-detector.ts';
 import { PeakPool } from '../../../src/detect/score/peak-pool.ts';
@@ -329,7 +329,7 @@ describe('a model that few use', () => {
     expect(emitted(countsOf(model, 6 * windowsPerDay, name))).toEqual([]);
   });
 
-  it('ends without traffic once none comes for longer than usual', () => {
+  it('ends without traffic once none comes for longer than any pause of the baseline', () => {
     const model: Model = (at) => ({
       perSecond: at < 36 * hour ? 1 / 60 : 0,
       share: at < 34 * hour ? 0 : 1,

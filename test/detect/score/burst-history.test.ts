@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs } from '../../../src/base/time.ts';
 import { BurstHistory } from '../../../src/detect/score/burst-history.ts';
 
 const windowMs = 10_000;
-const dayMs = 86_400_000;
 
 /** A burst that reaches `peak` after half of so many windows and then ends; returns the level at each. */
 function episode(episodes: BurstHistory, fromMs: number, windows: number, peak: number): number[] {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../src/config/schema.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import { badRequests, SloBurnDetectors } from '../../../src/detect/slo/slo-burn-detectors.ts';
 import type { SeriesWindow, StageSummary } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
 import { quantileInterval } from '../../../src/detect/stats/quantile-interval.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
-import { SeededRandom } from '../../scenarios/seeded-random.ts';
+import { mulberry32, SeededRandom } from '../../base/seeded-random.ts';
 
 describe('quantileInterval', () => {
   it('covers the true quantile of independent requests 95 times in 100', () => {
-    const random = new SeededRandom(5);
+    const random = new SeededRandom(5, mulberry32);
     const trueP95 = Math.exp(1.6448536);
     let covered = 0;
     for (let round = 0; round < 1000; round++) {

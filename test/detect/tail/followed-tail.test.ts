@@ -1,8 +1,8 @@
 import { expect, it } from 'vitest';
 import { OpenTail } from '../../../src/detect/tail/open-tail.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
 
 const options = detectOptions();
 

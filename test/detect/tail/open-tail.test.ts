@@ -1,9 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import type { AnomalyEvent, Resolution } from '../../../src/detect/event/anomaly-event.ts';
+import { minuteMs } from '../../../src/base/time.ts';
+import type { AnomalyEvent, Resolution } from '../../../src/contract/anomaly-event.ts';
 import { OpenTail } from '../../../src/detect/tail/open-tail.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
 
 type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer Rest]
   ? Rest
@@ -11,7 +12,6 @@ type Tail<T extends readonly unknown[]> = T extends readonly [unknown, ...infer 
 
 const options = detectOptions();
 const openedMs = Date.parse(anomalyFixture().emitted_at);
-const minuteMs = 60_000;
 
 function anomaly(changed: Partial<AnomalyEvent> = {}, clearWindows = 3): OpenTail {
   const policy = { clearWindows, decayedMs: 60 * minuteMs };
@@ -407,7 +407,8 @@ describe('OpenTail', () => {
   it('is over as long after the tail fell as the setting says, though it is evaluated with slow windows', () => {
     // 12 % were slow at opening; six windows are evaluated together.
     const { evidence } = anomalyFixture();
-    const open = anomaly({ evidence: { ...evidence, windows: 6 } }, 18);
+    const measured_at = new Date(0).toISOString();
+    const open = anomaly({ evidence: { ...evidence, windows: 6 }, measured_at }, 18);
     const tails = [...Array(6).fill(400), ...Array(18).fill(60)];
     const over = tails.map((tailMs, i) => {
       const values = Array.from({ length: 50 }, (_, n) => (n < 6 ? tailMs : 50));

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import type { Evaluation } from '../../../src/detect/lifecycle/anomaly-lifecycle.ts';
 import type { OpenTail } from '../../../src/detect/tail/open-tail.ts';
 import { OpenTails } from '../../../src/detect/tail/open-tails.ts';
 import type { ShiftVerdict } from '../../../src/detect/tail/shift-verdict.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
-import { anomalyFixture } from '../anomaly-fixture.ts';
 
 const startMs = Date.parse(anomalyFixture().started_at);
 const context = { nowMs: startMs, levels: { perWeek: 1 }, totalRequests: 1_000, live: true };

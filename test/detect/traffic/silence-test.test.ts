@@ -1,10 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, minuteMs } from '../../../src/base/time.ts';
 import { SilenceTest } from '../../../src/detect/traffic/silence-test.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 
 const options = detectOptions();
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 const levels = { perWeek: 1e-3 };
 const forecast = { perSecond: 50, fromMs: 0, toMs: 0, isKnown: true, isWeekKnown: true };
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import { Detector, type TrafficBlock } from '../../../src/detect/detector.ts';
-import { type AnomalyEvent, anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
 import { PeakPool } from '../../../src/detect/score/peak-pool.ts';
 import { TrafficDetector } from '../../../src/detect/traffic/traffic-detector.ts';
 import { Random } from '../../../src/generate/random.ts';
@@ -212,7 +212,7 @@ describe('traffic after a crowd', () => {
     ['eight times for two hours', crowd(8, 58, 2), 4],
     ['ten times for a day', crowd(10, 100, 24), 7],
     ['six times by night', crowd(6, 50, 3), 4],
-  ])('is no drop once it is the usual one again: %s', (name, times, days) => {
+  ])('is no drop once it is the baseline again: %s', (name, times, days) => {
     const model: Model = (at) => 20 * times(at) * 3 ** dayCurve(at);
     expect(emitted(model, days * day, `crowd ${name}`)).toEqual([]);
   });
@@ -220,7 +220,7 @@ describe('traffic after a crowd', () => {
   it.each([
     ['two hours later', 3],
     ['with its end', 1],
-  ])('that falls below the usual one pages: %s', (name, after) => {
+  ])('that falls below the baseline pages: %s', (name, after) => {
     const fallen = (at: number) => at >= (40 + after) * hour && at < (41 + after) * hour;
     const model: Model = (at) => 20 * crowd(6, 40, 1)(at) * (fallen(at) ? 0.1 : 1);
     const events = emitted(model, 3 * day, `fall ${name}`);

@@ -2,7 +2,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { poll } from '../kit/poll.ts';
 
 const script = fileURLToPath(new URL('outbox-process.js', import.meta.url));

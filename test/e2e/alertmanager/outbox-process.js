@@ -7,10 +7,10 @@ import { openRoutes } from '../../../dist/alert/routing/open-routes.js';
 import { systemClock } from '../../../dist/base/clock.js';
 import { createLog } from '../../../dist/base/telemetry/log.js';
 import { createMetrics } from '../../../dist/base/telemetry/metrics.js';
-import { loadConfig } from '../../../dist/config/load-config.js';
+import { loadConfig } from '../../../dist/config/load/load-config.js';
 import { AnomalyStore } from '../../../dist/sink/anomalies/anomaly-store.js';
 import { DeliveryStore } from '../../../dist/sink/anomalies/delivery-store.js';
-import { openClickHouse } from '../../../dist/sink/clickhouse.js';
+import { openClickHouse } from '../../../dist/sink/client/clickhouse.js';
 
 const { config } = loadConfig({ env: process.env, readFile: () => '' });
 const client = openClickHouse(config.clickhouse);

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../../src/base/time.ts';
 import { endpoints } from '../../../src/roles/serve/dashboard/endpoints.ts';
 import { bandFromMs, bandOf } from '../../../src/sketch/band.ts';
 import type { DensityRow } from '../../../src/views/answers/density.ts';
@@ -13,9 +14,6 @@ import { answerOf, askApi, numbersIn, type Parameters, pastedRows } from './aske
 import { type Event, minuteOf } from './kit/minute-of.ts';
 
 const stack = useStack();
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
-const hourMs = 3_600_000;
 /** Ten whole minutes of one hour, some time ago: baselines are of hours. */
 const recentMs = Math.floor((Date.now() - 20 * minuteMs) / minuteMs) * minuteMs;
 const toMs = recentMs % hourMs < 10 * minuteMs ? recentMs - (recentMs % hourMs) : recentMs;

@@ -1,15 +1,15 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { dayMs } from '../../../src/base/time.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import { pipelineAnswer } from '../../../src/views/answers/pipeline.ts';
 import { FaultyProxy } from '../../chaos/faulty-proxy.ts';
 import { useStack } from '../../containers/stack.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { poll } from '../kit/poll.ts';
 import { Rig } from '../kit/rig.ts';
 import { askApi } from './asked-api.ts';
 
 const stack = useStack();
-const dayMs = 86_400_000;
 const nowMs = Date.now();
 
 let rig: Rig;
@@ -91,7 +91,7 @@ describe('an answer', () => {
   it('is not given to what is not asked for with GET', async () => {
     for (const method of ['POST', 'PUT', 'DELETE']) {
       const { status } = await fetch(`${url}/v1/tails?model=ranker`, { method });
-      expect([method, status]).toEqual([method, 404]);
+      expect([method, status]).toEqual([method, 405]);
     }
     const head = await fetch(`${url}/v1/tails?model=ranker`, { method: 'HEAD' });
     expect([head.status, await head.text()]).toEqual([200, '']);
@@ -143,7 +143,9 @@ describe('/openapi.json', () => {
     expect(named('model')).toMatchObject({ in: 'query', required: true });
     expect(named('by').schema.enum).toContain('request_type');
     expect(named('start').required).toBe(false);
-    expect(Object.keys(responses)).toEqual(['200', '304', '400', '404', '503']);
+    expect(Object.keys(responses).map(Number)).toEqual([
+      ...[200, 304, 400, 401, 403, 404, 405, 431, 503],
+    ]);
     const { properties } = responses[200].content['application/json'].schema;
     expect(properties.rows.items.properties.mean_ms.type).toEqual(['number', 'null']);
   });

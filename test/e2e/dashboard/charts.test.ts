@@ -1,6 +1,7 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { Rate } from '../../../src/detect/event/anomaly-event.ts';
+import { minuteMs } from '../../../src/base/time.ts';
+import type { Rate } from '../../../src/contract/anomaly-event.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
 import type { CompareAnswer } from '../../../src/views/answers/compare.ts';
@@ -10,9 +11,8 @@ import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
 import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
 import { isHollow } from '../../../ui/src/format/number.ts';
 import { useStack } from '../../containers/stack.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { minuteMs } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
 import { press, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
 
@@ -252,6 +252,10 @@ describe('the view of an incident', () => {
       for (const [i, { excess_ms }] of event.blame.entries()) {
         expect(bars[i]?.width).toBeCloseTo(Math.abs(excess_ms) * scale, 3);
       }
+
+      expect(await page.locator('[data-panel="distribution"] p.hint').textContent()).toMatch(
+        /^Requests of the affected series: before, 1 Nov \d\d:00 to 1 Nov \d\d:58 \(baseline\); during, \d\d:\d\d:\d\d to now\.$/,
+      );
 
       const chart = '.chart-distribution';
       await page.locator(`${chart} [role="application"]`).focus();

@@ -3,6 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { minuteMs } from '../../../src/base/time.ts';
 import {
   type ClickHouseServer,
   startClickHouse,
@@ -49,7 +50,6 @@ describe('a ClickHouse that is stopped and started under open pages', () => {
     return withRig({ stack: own, name: 'dashboard-clickhouse' }, async (rig) => {
       await seedDashboard(rig);
       const { url } = await rig.start(['ingest', 'serve']);
-      const minuteMs = 60_000;
       const toMs = Math.floor(Date.now() / minuteMs - 5) * minuteMs;
       const range = `from=${new Date(toMs - 30 * minuteMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
       const paths = [

@@ -1,9 +1,12 @@
 import type { Locator, Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../../src/base/time.ts';
+import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
 import type { CompareAnswer } from '../../../src/views/answers/compare.ts';
+import { parsePlace } from '../../../ui/src/state/url.ts';
 import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { minuteMs, store, trafficOf } from '../views/view-traffic.ts';
+import { store, trafficOf } from '../views/view-traffic.ts';
 import { askApi } from './asked-api.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
 import { axeFindings, press, soon, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
@@ -80,6 +83,28 @@ describe('the way from an incident', () => {
         await untilDrawn(page);
         // The incident has a time of its own: a picker would do nothing.
         expect(await page.locator('.time-picker').count()).toBe(0);
+        // Times in sentences of the server are in the zone of the page, as all others.
+        await page.locator('[data-panel="evidence"] summary').click();
+        expect(await page.locator('[data-panel="evidence"] time').count()).toBeGreaterThan(2);
+        expect(await page.locator('main').textContent()).not.toMatch(/\d\d:\d\d(Z| UTC)/);
+        // Every link to the model's requests has the time and the stage of the incident.
+        const { event, dashboard } = JSON.parse(
+          (await askApi(url, `/v1/anomalies/${openId}`)).text,
+        ) as AnomalyAnswer;
+        const ofIncident = { incident: openId, stage: dashboard.measured_stage };
+        const links = await page
+          .locator('a[href^="/models/"], a[href*="&model=ranker"]')
+          .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+        expect(links.length).toBe(3);
+        for (const link of links) {
+          const linked = parsePlace(new URL(link, url), 0).params;
+          const stage = link.includes('/models/') ? linked.stage : undefined;
+          expect([link, linked.incident, stage ?? ofIncident.stage]).toEqual([
+            ...[link, ofIncident.incident, ofIncident.stage],
+          ]);
+          expect([link, Date.parse(linked.from ?? '')]).toEqual([link, Date.parse(dashboard.from)]);
+        }
+        expect(links.some((link) => link.includes(`version=${event.version}`))).toBe(true);
         await page.locator('.incident-links a').first().click();
         await soon(() => at(page)).toMatchObject({
           ...{ pathname: '/models/ranker' },
@@ -109,6 +134,8 @@ describe('the way from an incident', () => {
 
         await page.getByRole('link', { name: 'Compare with before' }).click();
         await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
+        const reason = await page.locator('.reason li').nth(1).textContent();
+        expect(reason).toMatch(/^[A-Z]|^p\d/);
         expect(await page.locator('.time-picker').count()).toBe(0);
         await page.getByRole('link', { name: '← Incident' }).click();
         await soon(() => at(page)).toEqual({ pathname: `/incidents/${openId}`, params: back });
@@ -160,6 +187,8 @@ describe('a page', () => {
       const { page } = await browser.open(url);
       await page.goto('/models/ranker?from=-1h');
       await untilDrawn(page);
+      const facetNote = 'in all regions, of all types, warm and cold, whatever is chosen above';
+      await page.locator('[data-panel="facets"]').getByText(facetNote).waitFor();
       const panels = await page.locator('[data-panel]').count();
       expect(await page.locator('[data-panel] [aria-haspopup="menu"]').count()).toBe(panels);
       const panel = page.locator('[data-panel="by-region"]');

@@ -1,6 +1,6 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { useStack } from '../../containers/stack.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';

@@ -1,14 +1,14 @@
 import type { Page } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import { resolvedSample, sampleEvent } from '../../../src/alert/routing/sample-event.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
-import { firstMemberIdOf } from '../../../src/detect/event/anomaly-identity.ts';
+import { minuteMs } from '../../../src/base/time.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
+import { firstMemberIdOf } from '../../../src/contract/anomaly-identity.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import { useStack } from '../../containers/stack.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { minuteMs } from '../views/view-traffic.ts';
 import { linksByReceiver, noticeOf, receivers } from './kit/message-links.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
 import { soon, untilDrawn, useBrowser, type WatchedPage } from './kit/use-browser.ts';
@@ -86,7 +86,7 @@ describe('the link of a message', () => {
         ]);
         for (const each of found.filter((link) => link === incidentUrl)) {
           expect(await headingAt(page, each)).toMatch(
-            /^ranker p99 532 ms, 4\.4x its baseline, blame queue; 2 of 4 series; since /,
+            /^ranker, worst series: p99 532 ms, 4\.4x its baseline, blame queue; 2 of 4 series; since /,
           );
           expect(await page.locator('[data-state="error"]').count()).toBe(0);
         }
@@ -142,7 +142,7 @@ describe('the page of an anomaly', () => {
       const { url, opened } = await served(rig);
       const { page } = opened;
       expect(await headingAt(page, `${url}/anomalies/${incidentId}?from=-1h`)).toMatch(
-        /^ranker p99/,
+        /^ranker, worst series: p99/,
       );
       await soon(() => new URL(page.url()).pathname).toBe(`/incidents/${incidentId}`);
       expect(new URL(page.url()).searchParams.get('from')).toBe('-1h');

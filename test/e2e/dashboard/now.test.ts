@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../../src/base/time.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import type { ModelsAnswer } from '../../../src/views/answers/models.ts';
 import { useStack } from '../../containers/stack.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { seedDashboard } from './kit/seeded-dashboard.ts';
 import { press, soon, untilDrawn, useBrowser } from './kit/use-browser.ts';
@@ -22,7 +23,6 @@ describe('now', () => {
       await soon(() => page.locator('h1').textContent()).toBe('No event has arrived yet.');
 
       // The same durations today and on all seven days before, far from the edges of their band.
-      const hourMs = 3_600_000;
       const toMs = Math.floor(Date.now() / hourMs) * hourMs;
       const days = [7, 6, 5, 4, 3, 2, 1, 0].map((day) => toMs - day * 24 * hourMs);
       const events = days.flatMap((endMs) =>

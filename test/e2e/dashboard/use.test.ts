@@ -164,7 +164,13 @@ describe('the dashboard', () => {
       expect(await page.evaluate('document.cookie')).toBe('');
       const [cookie] = await page.context().cookies();
       expect(cookie).toMatchObject({ httpOnly: true, sameSite: 'Strict', path: '/' });
+      expect(cookie?.value).not.toContain(token);
       await page.reload();
       await page.locator('[data-panel="models"] td.name').first().waitFor();
+      await page.getByRole('button', { name: 'Log out' }).click();
+      await page.getByLabel('Token').waitFor();
+      expect(await page.context().cookies()).toEqual([]);
+      const stolen = { cookie: `${cookie?.name}=${cookie?.value}` };
+      expect((await fetch(`${url}/v1/models`, { headers: stolen })).status).toBe(401);
     }));
 });

@@ -58,6 +58,21 @@ describe('each view', () => {
     }));
 });
 
+describe('the page of the pipeline', () => {
+  it('says who added a mute, and who ended it', () =>
+    withRig({ stack, name: 'dashboard-mutes' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['serve']);
+      const { page } = await browser.open(url);
+      await page.goto('/pipeline');
+      await untilDrawn(page);
+      const cells = await page.locator('[data-panel="mutes"] tbody td').allTextContents();
+      expect([cells[0], ...cells.slice(3)]).toEqual([
+        ...['model nobody*, region eu-*', 'load test', 'ann for the drill', 'bob'],
+      ]);
+    }));
+});
+
 describe('scripts and styles', () => {
   it('are at most 120 kB compressed', () => {
     const assets = new URL('../../../dist/ui/assets/', import.meta.url);

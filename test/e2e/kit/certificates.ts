@@ -1,4 +1,5 @@
 import { createHash, generateKeyPairSync, type KeyObject, sign } from 'node:crypto';
+import { dayMs } from '../../../src/base/time.ts';
 
 /** A certificate, its key and its subject name. */
 export interface Certificate {
@@ -17,8 +18,6 @@ export interface IssueOptions {
   readonly names?: readonly string[];
   readonly notAfter?: Date;
 }
-
-const dayMs = 86_400_000;
 
 /** A new authority: keys on P-256, certificates of X.509 v3 as RFC 5280 lays them out. */
 export function makeAuthority(commonName: string): Authority {

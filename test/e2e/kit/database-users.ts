@@ -2,7 +2,7 @@ import type {
   LocalClickHouseUser,
   SettingConstraint,
 } from '../../../src/local/clickhouse/clickhouse-config.ts';
-import { statementsOf } from '../../../src/sink/migrate.ts';
+import { statementsOf } from '../../../src/sink/migrate/migrate.ts';
 
 /** The users of sql/users.sql with their grants and limits, as the server's own file of users has them. */
 export function databaseUsersOf(sql: string): LocalClickHouseUser[] {

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { stringify } from 'yaml';
-import { loadConfig } from '../../../src/config/load-config.ts';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import type { Random } from '../../../src/generate/random.ts';
 import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';

@@ -1,17 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { closeSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { findJava } from '../../../src/local/kafka/java-runtime.ts';
-import { clusterId, jvmArgs, kafkaPing } from '../../../src/local/kafka/kafka-broker.ts';
-import { ensureKafkaJars } from '../../../src/local/kafka/kafka-jars.ts';
+import { clusterId, kafkaPing } from '../../../src/local/kafka/kafka-broker.ts';
 import { kafkaProperties } from '../../../src/local/kafka/kafka-properties.ts';
 import { freePorts } from '../../../src/local/local-ports.ts';
-import { logTail, openLog } from '../../../src/local/process/program-log.ts';
-import { type ChildHandle, startTiedProcess } from '../../../src/local/process/tied-process.ts';
-import { describeExit, untilServing } from '../../../src/local/start-failure.ts';
+import { logTail } from '../../../src/local/process/program-log.ts';
+import { describeExit, untilServing } from '../../../src/local/process/start-failure.ts';
+import type { ChildHandle } from '../../../src/local/process/tied-process.ts';
 import { type Authority, makeAuthority } from './certificates.ts';
+import { javaRunner } from './java-runner.ts';
 
 /** A broker with a listener of each kind, on the loopback. */
 export interface SecureKafka {
@@ -37,7 +36,6 @@ export interface Login {
 }
 
 const modules = 'org.apache.kafka.common.security';
-const graceMs = 3_000;
 
 /**
  * Starts Apache Kafka with SASL (PLAIN, SCRAM-SHA-256, SCRAM-SHA-512, and OAUTHBEARER with its
@@ -118,36 +116,6 @@ function accepts(port: number): Promise<boolean> {
   });
 }
 
-interface JavaRunner {
-  readonly log: string;
-  start(main: string, args: readonly string[]): Promise<ChildHandle>;
-  close(): void;
-}
-
-async function javaRunner(dir: string): Promise<JavaRunner> {
-  const { env } = process;
-  const { path: command } = await findJava(env);
-  const jars = await ensureKafkaJars({ env, onProgress: () => undefined });
-  const tmp = join(dir, 'tmp');
-  mkdirSync(tmp);
-  const log = join(dir, 'kafka.log');
-  const logFd = openLog(log);
-  const jvm = [...jvmArgs, '-Xmx384m', `-Djava.io.tmpdir=${tmp}`, '-cp', join(jars, '*')];
-  return {
-    log,
-    start: (main, args) =>
-      startTiedProcess({
-        command,
-        args: [...jvm, main, ...args],
-        cwd: dir,
-        env,
-        logFd,
-        graceMs,
-      }),
-    close: () => closeSync(logFd),
-  };
-}
-
 function writeCertificates(dir: string, authority: Authority): SecureKafka['files'] {
   const broker = authority.issue('broker');
   const client = authority.issue('tailmark');
@@ -193,9 +161,8 @@ function saslProperties({ username, password }: Login): string {
     'sasl.enabled.mechanisms': 'PLAIN,SCRAM-SHA-256,SCRAM-SHA-512,OAUTHBEARER',
   };
   for (const listener of ['sasl_plaintext', 'sasl_ssl']) {
-    // kafkajs logs in again 10 s before a login ends, and the broker accepts that after 1 s at the earliest.
     // So a rotated token is seen within 2 s.
-    settings[`listener.name.${listener}.oauthbearer.connections.max.reauth.ms`] = '11500';
+    settings[`listener.name.${listener}.oauthbearer.connections.max.reauth.ms`] = '2000';
     const of = (mechanism: string) => `listener.name.${listener}.${mechanism}.sasl.jaas.config`;
     settings[of('plain')] =
       `${modules}.plain.PlainLoginModule required user_${username}="${password}";`;

@@ -1,5 +1,5 @@
-import type { ClickHouseClient } from '../../../src/sink/clickhouse.ts';
-import type { Resolution } from '../../../src/sink/read-tails.ts';
+import type { ClickHouseClient } from '../../../src/sink/client/clickhouse.ts';
+import type { Resolution } from '../../../src/sink/windows/read-tails.ts';
 import type { StageSums } from './truth.ts';
 
 /**

@@ -1,5 +1,5 @@
 import { type Clock, systemClock } from '../../../src/base/clock.ts';
-import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { createMetrics, type Metrics } from '../../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../../src/config/schema.ts';
 import { Ingester } from '../../../src/ingest/ingester.ts';
 import { ingestClient } from '../../../src/ingest/open-source.ts';
@@ -18,6 +18,8 @@ export interface IngesterParts {
   readonly sealsOnlyFull?: boolean;
   /** Clock of the ingester. */
   readonly clock?: Clock;
+  /** @default a set of its own */
+  readonly metrics?: Metrics;
   /** Database that it says to have. @default none */
   readonly storeId?: string;
 }
@@ -41,7 +43,7 @@ export async function startIngester(rig: Rig, parts: IngesterParts = {}): Promis
     ...(storeId === undefined ? {} : { storeId }),
     publisher: rig.publisher,
     log: rig.log,
-    metrics: createMetrics(),
+    metrics: parts.metrics ?? createMetrics(),
     clock: sealsOnlyFull ? neverTicks : clock,
   });
   await ingester.start();

@@ -1,5 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import { dayMs, minuteMs } from '../../../src/base/time.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
+import { scopeMember } from '../../../src/contract/scope-member.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../../src/sink/anomalies/delivery-store.ts';
 import { type AnomaliesQuestion, anomaliesView } from '../../../src/views/anomalies/anomalies.ts';
@@ -7,11 +9,11 @@ import { anomalyView } from '../../../src/views/anomalies/anomaly.ts';
 import { anomaliesAnswer, anomalyAnswer } from '../../../src/views/answers/anomalies.ts';
 import { UnknownName } from '../../../src/views/unknown-name.ts';
 import { useStack } from '../../containers/stack.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { lowerEdgeOf } from './composition-of.ts';
-import { dayMs, hostileModel, minuteMs, paste, store, trafficOf } from './view-traffic.ts';
+import { hostileModel, paste, store, trafficOf } from './view-traffic.ts';
 
 const stack = useStack();
 const iso = (ms: number) => new Date(ms).toISOString();
@@ -210,8 +212,36 @@ describe('anomalies', () => {
       });
       const incident = await ask(idOf(60));
       expect(incident.series_count).toBe(2);
+      expect(incident.series_title).toBe(
+        '1 series affected at the last update, 2 now, 2 not recovered',
+      );
+      expect(incident.series.map(({ region }) => region).sort()).toEqual([
+        'eu-west-1',
+        'us-east-1',
+      ]);
       expect(sumOf(incident.distribution)).toBe(750);
       expect(sumOf((await ask(idOf(61))).distribution)).toBe(1_000);
+
+      // Its end has more series than the update before: title and evidence are both of the end.
+      const scope = { affected: 2, unresolved: 2, total: 6, common: [], values: [] };
+      const grown = { ...scope, affected: 4, unresolved: 0, total: 7 };
+      const membersAt = (ratio: number) => [
+        scopeMember({ ...event, ratio, observed_ms: 121 * ratio, region: 'us-east-1' }),
+        scopeMember(event),
+      ];
+      const ofSeveral = { ...event, id: idOf(62), region: 'eu-west-1' };
+      await anomalies.add({ ...ofSeveral, scope, members: membersAt(2.7) });
+      await anomalies.add({
+        ...{ ...ofSeveral, revision: 2, state: 'resolved', resolution: 'recovered' },
+        ...{ scope: grown, members: membersAt(3.1), resolved_at: iso(nowMs) },
+      });
+      const end = await ask(idOf(62));
+      const headline = /, worst series: p99 375 ms, 3\.1x its baseline, .*; 4 of 7 series$/;
+      expect(end.headline).toMatch(headline);
+      expect(end.evidence[1]).toMatch(/^p99: 375 ms .*, 3\.1x its baseline/);
+      const listed = (await list(rig)).rows.find(({ id }) => id === idOf(62));
+      expect(listed?.headline).toBe(end.headline);
+      expect(listed?.tail?.ratio).toBe(3.1);
 
       // What it was, also after its end.
       await anomalies.add({

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, minuteMs } from '../../../src/base/time.ts';
 import { compareAnswer } from '../../../src/views/answers/compare.ts';
 import { type CompareQuestion, compareView } from '../../../src/views/comparison/compare.ts';
 import { ImpossibleQuestion } from '../../../src/views/impossible-question.ts';
@@ -7,10 +8,8 @@ import { UnknownName } from '../../../src/views/unknown-name.ts';
 import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import {
-  dayMs,
   hostileModel,
   isWithin,
-  minuteMs,
   paste,
   type SentRequest,
   store,
@@ -84,7 +83,9 @@ describe('compare', () => {
       expect(fail.title).toMatch(
         /^B is worse at p50 \(\+\d+ %, \d+ to \d+\), p95 \(.*\), p99 \(.*\): fail$/,
       );
-      expect(fail.reason).toMatch(/^p99 is .* times that of A \(.*\); queue explains \d+ % of it/);
+      expect(fail.reason).toMatch(
+        /^p99 is .* times that of A \(.*\); queue explains \d+ % of its rise/,
+      );
       expect(fail.like_with_like).toBeNull();
       expect(fail.a).toMatchObject({ label: 'v1', version: 'v1', requests: 6_000 });
       expect(fail.b).toMatchObject({ label: 'slow', failed_share: 0.02 });

@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { dayMs, hourMs, minuteMs } from '../../../src/base/time.ts';
 import { compositionAnswer, type SliceRow } from '../../../src/views/answers/composition.ts';
 import { type CompositionQuestion, compositionView } from '../../../src/views/composition.ts';
 import type { Filters } from '../../../src/views/question.ts';
@@ -8,10 +9,8 @@ import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { compositionOf, type RawSlice } from './composition-of.ts';
 import {
-  dayMs,
   hostileModel,
   isWithin,
-  minuteMs,
   paste,
   type SentRequest,
   store,
@@ -20,7 +19,6 @@ import {
 
 const stack = useStack();
 const cuts = [0.5, 0.9, 0.95, 0.99, 0.999];
-const hourMs = 60 * minuteMs;
 
 interface Asked extends Partial<Filters> {
   readonly stepSeconds?: number;

@@ -1,14 +1,15 @@
 import { describe, expect, it } from 'vitest';
-import type { Receiver } from '../../../src/alert/receivers/receiver.ts';
+import type { Receiver } from '../../../src/alert/receiver.ts';
 import type { Route } from '../../../src/alert/routing/route.ts';
+import { dayMs, minuteMs } from '../../../src/base/time.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import { DeliveryStore } from '../../../src/sink/anomalies/delivery-store.ts';
 import { pipelineAnswer } from '../../../src/views/answers/pipeline.ts';
 import { type PipelineQuestion, pipelineView } from '../../../src/views/pipeline/pipeline.ts';
 import { useStack } from '../../containers/stack.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { dayMs, minuteMs, paste, trafficOf } from './view-traffic.ts';
+import { paste, trafficOf } from './view-traffic.ts';
 
 const stack = useStack();
 

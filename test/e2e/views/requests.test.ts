@@ -1,11 +1,12 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../../src/base/time.ts';
 import { requestsAnswer } from '../../../src/views/answers/requests.ts';
 import { type RequestsQuestion, requestsView } from '../../../src/views/requests.ts';
 import { UnknownName } from '../../../src/views/unknown-name.ts';
 import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { lowerEdgeOf } from './composition-of.ts';
-import { hostileModel, isWithin, minuteMs, paste, store, trafficOf } from './view-traffic.ts';
+import { hostileModel, isWithin, paste, store, trafficOf } from './view-traffic.ts';
 
 const stack = useStack();
 

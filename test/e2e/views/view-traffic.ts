@@ -1,12 +1,10 @@
+import { minuteMs } from '../../../src/base/time.ts';
 import { Random } from '../../../src/generate/random.ts';
 import type { Rig } from '../kit/rig.ts';
 import type { RawRequest } from './composition-of.ts';
 
 /** A name that is text, whatever it holds. */
 export const hostileModel = `a'b"\\c\`{model:String}<script>\n\u202e -- /*`;
-
-export const minuteMs = 60_000;
-export const dayMs = 86_400_000;
 
 export interface SentRequest extends RawRequest {
   readonly model: string;

@@ -1,7 +1,7 @@
 import { parseArgs } from 'node:util';
-import { compareVersions } from '../../../src/compare/compare-versions.ts';
 import type { ComparedMinute } from '../../../src/compare/compared-minute.ts';
 import type { Comparison } from '../../../src/compare/comparison.ts';
+import { compareVersions } from '../../../src/compare/verdict/compare-versions.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { firstSeed } from '../seed-ranges.ts';
 import { DurationTable } from '../verdict/duration-law.ts';

@@ -1,6 +1,7 @@
+import { hourMs, minuteMs } from '../../../src/base/time.ts';
 import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { CompletedWindows, ofAllVersions, type VersionDurations } from '../completed-windows.ts';
 import { drawWindow } from '../draw-window.ts';
@@ -30,8 +31,6 @@ export interface DriftOutcome extends DriftOrder {
 }
 
 const startMs = Date.UTC(2026, 10, 2);
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 /** Windows of a minute are evaluated: three weeks of ten-second windows would be slow. */
 const perMinute = minuteMs / windowMs;
 

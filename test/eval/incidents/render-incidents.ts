@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { delayRatePerSecond, type SlowPart, trueRatio } from './run-delay.ts';
 import type { FaultCounts } from './run-faults.ts';
 import type { IncidentOutcome } from './run-incident.ts';

@@ -27,4 +27,13 @@ describe('runIncident', () => {
     expect(overAfterMs).toBeLessThan(15 * 60_000);
     expect(moved).toBeLessThan(0.03);
   });
+
+  // It was opened at its worst. Held against that alone, it seemed over each hour.
+  it('gives one page of hours in which one request in ten waits three times as long', () => {
+    const { emitted } = runIncident('independent', 1, 'tail ×3', 4);
+    expect(emitted.filter(({ state }) => state !== 'updated').map(({ state }) => state)).toEqual([
+      'opened',
+      'resolved',
+    ]);
+  });
 });

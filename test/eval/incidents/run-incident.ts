@@ -1,6 +1,6 @@
 import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 import { windowMs, windowsPerDay } from '../null-families.ts';

@@ -1,4 +1,4 @@
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { type Fault, releasedVersion } from '../../../src/generate/fault.ts';
 
 /** A fault of a fleet, and the expected contents of its event. */

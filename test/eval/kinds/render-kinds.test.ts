@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { faultCases, isMixRight } from './fault-cases.ts';
 import { renderKinds } from './render-kinds.ts';
 import type { KindOutcome } from './run-kinds.ts';

@@ -1,7 +1,8 @@
 import { MemoryWindows } from '../../../src/backtest/memory-windows.ts';
+import { hourMs, minuteMs } from '../../../src/base/time.ts';
 import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import type { Fault } from '../../../src/generate/fault.ts';
 import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
@@ -37,8 +38,6 @@ export interface KindsOutcome extends KindsOrder {
   readonly seriesHours: number;
 }
 
-const minuteMs = 60_000;
-const hourMs = 60 * minuteMs;
 const startMs = Date.UTC(2026, 10, 2);
 /** A day to learn from, and then one fault after another. */
 const learningMs = 24 * hourMs;

@@ -1,6 +1,6 @@
+import { dayMs } from '../../../src/base/time.ts';
 import { SortedPast } from './sorted-past.ts';
 
-const dayMs = 86_400_000;
 /** Gains of the fast and the slow level. */
 const gains = { fast: 0.1, slow: 0.005 } as const;
 /** A value that is one in twenty counts as normal; and the evidence that suffices. */

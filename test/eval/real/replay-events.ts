@@ -1,7 +1,8 @@
 import { MemoryWindows } from '../../../src/backtest/memory-windows.ts';
+import { weekMs } from '../../../src/base/time.ts';
 import type { Config } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { seriesKey } from '../../../src/series/series-key.ts';
 import { messageOf, type RecordedEvent } from './recorded-events.ts';
 
@@ -16,7 +17,6 @@ export interface Replay {
   readonly seriesWeeks: number;
 }
 
-const weekMs = 7 * 86_400_000;
 const eventsPerMessage = 500;
 
 /** Runs events through the real decoding, windows and detector, as `tailmark backtest --input` does. */

@@ -1,5 +1,5 @@
 import { totalStage } from '../../../src/base/dimensions.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import type { RecordedEvent } from './recorded-events.ts';
 
 /** Evidence of a page in the requests themselves: its quantile before it and while it lasted. */

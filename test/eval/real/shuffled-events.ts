@@ -1,7 +1,7 @@
+import { dayMs } from '../../../src/base/time.ts';
 import type { Random } from '../../../src/generate/random.ts';
 import type { RecordedEvent } from './recorded-events.ts';
 
-const dayMs = 86_400_000;
 const blockMs = 600_000;
 
 /** Shuffled unit, so that the recording contains no change. */

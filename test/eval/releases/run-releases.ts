@@ -1,6 +1,6 @@
 import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { Random } from '../../../src/generate/random.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
 import { loadState } from '../../detect/load-state.ts';

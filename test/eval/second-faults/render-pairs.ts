@@ -1,6 +1,6 @@
+import { minuteMs } from '../../../src/base/time.ts';
 import type { PairOutcome, PairsOutcome, ShortOutcome } from './run-pairs.ts';
 
-const minuteMs = 60_000;
 /** Time after its fault within which an anomaly must have ended. */
 const endMs = 4 * minuteMs;
 

@@ -1,6 +1,7 @@
+import { minuteMs } from '../../../src/base/time.ts';
 import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { sharedPart } from '../../../src/detect/state-parts.ts';
 import type { Fault } from '../faults.ts';
 import { incidentTraffic } from '../incidents/incident-traffic.ts';
@@ -44,7 +45,6 @@ export interface PairsOutcome extends PairOrder {
 
 type Snapshot = ReadonlyMap<string, Buffer>;
 
-const minuteMs = 60_000;
 const firstMs = Date.UTC(2026, 10, 2);
 /** Time after its end in which a fault may still page. */
 const lateMs = 4 * minuteMs;

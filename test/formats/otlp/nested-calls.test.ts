@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { OtlpJsonDecoder } from '../../../src/formats/otlp/otlp-json-decoder.ts';
-import { mulberry32 } from '../../decode/mulberry32.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 import { protoOf } from './oracle.ts';
 import { decodeAll, testOptions, testProtoDecoder } from './outcomes.ts';
 

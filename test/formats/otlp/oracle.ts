@@ -1,5 +1,5 @@
+import type { Span } from '../../../src/formats/span.ts';
 import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
-import type { Span } from '../../../src/formats/spans/span.ts';
 import { requestType } from './definition.ts';
 
 /** The request as OTLP JSON has it, by protobufjs: the ids in hex, long numbers as texts. */

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { OtlpJsonDecoder } from '../../../src/formats/otlp/otlp-json-decoder.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 import { fixtureText } from '../../convert/conversion.ts';
-import { mulberry32 } from '../../decode/mulberry32.ts';
 import { jsonOf, protoOf } from './oracle.ts';
 import { decodeAll, testOptions, testProtoDecoder } from './outcomes.ts';
 import { RandomRequests } from './random-request.ts';

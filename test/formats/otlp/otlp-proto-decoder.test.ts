@@ -3,13 +3,13 @@ import type { EventDraft } from '../../../src/formats/format-reader.ts';
 import { genai } from '../../../src/formats/spans/presets/genai.ts';
 import { sglang } from '../../../src/formats/spans/presets/sglang.ts';
 import { vllm } from '../../../src/formats/spans/presets/vllm.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 import {
   expectedEvents,
   expectSameEvents,
   fixtureBytes,
   fixtureText,
 } from '../../convert/conversion.ts';
-import { mulberry32 } from '../../decode/mulberry32.ts';
 import { FuzzMessages } from '../../fuzz/fuzz-messages.ts';
 import { protoOf } from './oracle.ts';
 import { allPresets, generalPath, type Outcome, testProtoDecoder } from './outcomes.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { ProtoReader, wireTypes } from '../../../src/formats/protobuf/proto-reader.ts';
-import { mulberry32 } from '../../decode/mulberry32.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 import {
   bytesField,
   doubleField,

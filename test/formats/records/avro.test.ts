@@ -2,7 +2,7 @@ import avro from 'avsc';
 import { describe, expect, it } from 'vitest';
 import { compileAvro } from '../../../src/formats/records/avro/compile-avro.ts';
 import { ByteCursor } from '../../../src/formats/records/byte-cursor.ts';
-import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../../src/topics/record-reader-of.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { fastestMs } from '../../fuzz/fastest-ms.ts';
 import { mappingOf, recordDecoder, rejectionOf } from './decode-records.ts';

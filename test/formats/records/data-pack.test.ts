@@ -1,6 +1,6 @@
 import avro from 'avsc';
 import { describe, expect, it } from 'vitest';
-import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../../src/topics/record-reader-of.ts';
 import { testDecoder } from '../../decode/outcomes.ts';
 import {
   documentedMapping,

@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { readMapping } from '../../../src/config/presets.ts';
+import { readMapping } from '../../../src/config/read/presets.ts';
 import type { DecodeSink } from '../../../src/decode/event-decoder.ts';
 import { Interner } from '../../../src/decode/interner.ts';
 import { compileMapping } from '../../../src/formats/mapping/compile-mapping.ts';

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { RecordReader } from '../../../src/formats/records/record-reader.ts';
-import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../../src/topics/record-reader-of.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
 import { fastestMs } from '../../fuzz/fastest-ms.ts';
 import {

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../../src/topics/record-reader-of.ts';
 import { mappingOf, recordDecoder } from './decode-records.ts';
 
 const json = recordReaderOf({ format: 'json', framing: 'none' });

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../../src/topics/record-reader-of.ts';
 import { fastestMs } from '../../fuzz/fastest-ms.ts';
 import { mappingOf, recordDecoder, rejectionOf } from './decode-records.ts';
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { recordReaderOf } from '../../../src/formats/records/record-reader-of.ts';
+import { recordReaderOf } from '../../../src/topics/record-reader-of.ts';
 import { fastestMs } from '../../fuzz/fastest-ms.ts';
 import { recordDecoder, rejectionOf, schemasOf } from './decode-records.ts';
 

@@ -1,3 +1,4 @@
+import protobuf from 'protobufjs';
 import { expect, test } from 'vitest';
 import { Interner } from '../../../src/decode/interner.ts';
 import { parseProto } from '../../../src/formats/records/protobuf/parse-proto.ts';
@@ -59,42 +60,73 @@ test('serializers count each level in the same way', () => {
   expect(() => file(inner).at([0, 1, 0])).toThrow(/^the message at index 0\.1\.0 must be/);
 });
 
-test('the setting of a topic reaches its records', () => {
-  const text = `syntax = "proto3"; package x; message Rank { ${MAP} message Timing { int64 ts = 1; string model = 2; double total_ms = 3; } message Decoy { int64 ts = 1; string model = 2; double other = 3; double total_ms = 4; } }`;
+const WHO = 'int64 ts = 1; string model = 2;';
+const who = { ts: 1_790_000_000_000, model: 'm' };
+
+/** Total of a record at the index that may be either message, or why it is rejected. */
+function outcome(
+  messages: string,
+  [name, fields]: readonly [name: string, fields: object],
+  message?: string,
+): number | string | undefined {
+  const text = `syntax = "proto3"; package x; message Rank { ${MAP} ${messages} }`;
+  const type = protobuf.parse(text, { keepCase: true }).root.lookupType(`x.Rank.${name}`);
+  const record = Buffer.from([
+    0,
+    0,
+    0,
+    0,
+    7,
+    4,
+    0,
+    2,
+    ...type.encode({ ...who, ...fields }).finish(),
+  ]);
   const schemas = schemasOf({ 7: { type: 'PROTOBUF', text, references: [] } });
-  const body = [
-    ...Buffer.from('089bc9d485a034', 'hex'),
-    0x12,
-    1,
-    0x6d,
-    0x19,
-    0,
-    0,
-    0,
-    0,
-    0,
-    0,
-    41,
-    64,
-  ];
-  const record = Buffer.from([0, 0, 0, 0, 7, 4, 0, 2, ...body]);
-  const outcomeBy = (message?: string) => {
-    const given = { format: 'protobuf', message } as const;
-    const options = {
-      stages: new Interner(9),
-      values: new Interner(9),
-      maxMessageBytes: 999,
-      ...bounds,
-    };
-    const totals: (number | string)[] = [];
-    openDecoder(planOf(given), options, schemas).decode(record, {
-      event: ({ totalMs }) => totals.push(totalMs),
-      reject: (_index, reason) => totals.push(reason),
-      skip: () => undefined,
-    });
-    return totals;
-  };
-  expect(outcomeBy()).toEqual(['unknown_schema']);
-  expect(outcomeBy('Rank.Timing')).toEqual([12.5]);
-  expect(outcomeBy('Rank.Decoy')).toEqual([0]);
+  const names = { stages: new Interner(9), values: new Interner(9) };
+  const decoder = openDecoder(
+    planOf({ format: 'protobuf', message }),
+    { ...names, maxMessageBytes: 999, ...bounds },
+    schemas,
+  );
+  const outcomes: (number | string)[] = [];
+  decoder.decode(record, {
+    event: ({ totalMs }) => outcomes.push(totalMs),
+    reject: (_index, reason, detail) => outcomes.push(`${reason}: ${detail}`),
+    skip: () => undefined,
+  });
+  return outcomes.length === 1 ? outcomes[0] : undefined;
+}
+
+const doubles = `message Timing { ${WHO} double total_ms = 3; }
+  message Decoy { ${WHO} double other = 3; double total_ms = 4; }`;
+const integers = doubles.replaceAll('double', 'int64');
+const alike = `message Timing { ${WHO} double total_ms = 3; } message Decoy { ${WHO} double total_ms = 3; }`;
+
+test.each([
+  ['a total that one of them has', doubles, ['Timing', { total_ms: 12.5 }], 12.5],
+  ['a field that one of them lacks', doubles, ['Decoy', { total_ms: 7 }], 7],
+  ['all fields of the larger one', doubles, ['Decoy', { other: 12.5, total_ms: 7 }], 7],
+  ['a field that one of them lacks, in whole numbers', integers, ['Decoy', { total_ms: 7 }], 7],
+] as const)('the bytes tell which message it is: %s', (_what, messages, record, total) => {
+  expect(outcome(messages, record)).toBe(total);
+});
+
+const unclear =
+  'unknown_schema: Schema 7 cannot be used: the message index 0.1 must mean one message, and is ' +
+  '"Rank.Timing" where the entries of maps count, else "Rank.Decoy": name it by the setting message of the topic';
+
+test.each([
+  ['both have the total', alike, ['Timing', { total_ms: 12.5 }]],
+  ['a total of 0 in whole numbers may be meant', integers, ['Timing', { total_ms: 12 }]],
+  ['neither has a total', doubles, ['Decoy', {}]],
+] as const)('the bytes do not tell, and the record is rejected: %s', (_what, messages, record) => {
+  expect(outcome(messages, record)?.toString().slice(0, unclear.length)).toBe(unclear);
+});
+
+test.each([
+  ['Rank.Timing', 12.5],
+  ['Rank.Decoy', 0],
+])('the setting of a topic is asked before the bytes: %s', (name, total) => {
+  expect(outcome(doubles, ['Timing', { total_ms: 12.5 }], name)).toBe(total);
 });

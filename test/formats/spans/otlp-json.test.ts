@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
+import type { Span } from '../../../src/formats/span.ts';
 import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
-import type { Span } from '../../../src/formats/spans/span.ts';
 import { fixtureText } from '../../convert/conversion.ts';
 
 function spansOf(text: string): Span[] {

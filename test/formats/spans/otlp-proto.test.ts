@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import type { Span } from '../../../src/formats/span.ts';
 import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
 import { readOtlpProto } from '../../../src/formats/spans/otlp-proto.ts';
-import type { Span } from '../../../src/formats/spans/span.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 import { fixtureBytes, fixtureText } from '../../convert/conversion.ts';
-import { mulberry32 } from '../../decode/mulberry32.ts';
 import { oracleSpans } from '../otlp/oracle.ts';
 import { RandomRequests } from '../otlp/random-request.ts';
 

@@ -7,38 +7,19 @@ import type { DeadLetter } from '../../../src/ingest/letters/dead-letter.ts';
 import { DeadLetterBudget } from '../../../src/ingest/letters/dead-letter-budget.ts';
 import type { OutgoingMessage } from '../../../src/kafka/client/publisher.ts';
 import type { Chunk } from '../../../src/sink/chunks/chunk.ts';
+import { chunk as flushedChunk } from '../flush-world.ts';
 import { testConfig } from '../test-config.ts';
 import { testIntent } from '../test-intent.ts';
 
 const chunk: Chunk = {
-  groupId: 'g',
-  topic: 't',
+  ...flushedChunk,
   partition: 3,
-  logId: 'c/t',
   startOffset: 100,
   endOffset: 200,
-  firstTimestampMs: 1,
-  lastTimestampMs: 2,
-  watermarkMs: 77,
-  leaderEpoch: 3,
   records: 100,
   consumed: 100,
   aggregated: 75,
   rejected: 25,
-  late: 0,
-  overflow: 0,
-  unmapped: 0,
-  weight: 0,
-  lateMerged: 0,
-  rows: {
-    bytes: Buffer.from('rows'),
-    rowCount: 1,
-    samples: 1,
-    windowMinMs: 0,
-    windowMaxMs: 0,
-    mark: 1,
-    days: { stage: [0], driver: [], exemplar: [] },
-  },
 };
 
 const letter = (offset: number, reason: RejectReason): DeadLetter => ({

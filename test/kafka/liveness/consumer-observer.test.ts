@@ -82,7 +82,7 @@ const fresh = {
   topic: 't',
   partition: 0,
   position: undefined,
-  handedOffset: -1,
+  deliveredOffset: -1,
   committedOffset: 0,
   isInWork: false,
 };
@@ -143,10 +143,10 @@ describe('an observed consumer', () => {
     join(0);
     expect(seen()).toEqual(fresh);
     batch(10, 19, 10, false);
-    expect(seen()).toEqual({ ...fresh, handedOffset: 10, isInWork: true });
+    expect(seen()).toEqual({ ...fresh, deliveredOffset: 10, isInWork: true });
     batch(10, 19, 10);
     commit(20);
-    expect(seen()).toEqual({ ...fresh, handedOffset: 10, position: 20, committedOffset: 20 });
+    expect(seen()).toEqual({ ...fresh, deliveredOffset: 10, position: 20, committedOffset: 20 });
   });
 
   it('has read filtered records, and delivered none of them', () => {
@@ -163,7 +163,7 @@ describe('an observed consumer', () => {
     commit(20);
     batch(20, 29, 10, false);
     join(0);
-    expect(seen()).toEqual({ ...fresh, handedOffset: 20, committedOffset: 20 });
+    expect(seen()).toEqual({ ...fresh, deliveredOffset: 20, committedOffset: 20 });
     expect([...observer.partitions.keys()]).toEqual(['t/0']);
     join(1);
     join(0);
@@ -175,7 +175,7 @@ describe('an observed consumer', () => {
     join(0);
     batch(1_000_000, 1_000_009);
     batch(0, 4);
-    expect(seen()).toEqual({ ...fresh, handedOffset: 0, position: 5 });
+    expect(seen()).toEqual({ ...fresh, deliveredOffset: 0, position: 5 });
   });
 
   it('is active as long as each broker had a request or a response within 10 s', () => {

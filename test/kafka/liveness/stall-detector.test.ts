@@ -1,3 +1,4 @@
+import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   type Observation,
@@ -5,6 +6,7 @@ import {
   StallDetector,
   type Verdict,
 } from '../../../src/kafka/liveness/stall-detector.ts';
+import { SeededRandom } from '../../base/seeded-random.ts';
 
 const fine: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
 
@@ -16,7 +18,7 @@ function partition(changes: Partial<PartitionState> = {}): PartitionState {
     position: 100,
     lowOffset: 0,
     committedOffset: 100,
-    handedOffset: 99,
+    deliveredOffset: 99,
     isInWork: false,
     isPaused: false,
     isPausedByHandler: false,
@@ -76,7 +78,7 @@ class Watch {
 }
 
 describe('a partition with records to read and no progress', () => {
-  const behind = partition({ position: 60, committedOffset: 60, handedOffset: 59 });
+  const behind = partition({ position: 60, committedOffset: 60, deliveredOffset: 59 });
   const reason = (changes: Partial<PartitionState>, seen: Partial<Watch['seen']> = {}) => {
     const watch = new Watch({ ...behind, ...changes });
     return watch.ends(100, () => seen);
@@ -174,7 +176,12 @@ describe('a partition with records to read and no progress', () => {
   it('waits for its turn behind 63 others that are behind as well: 16 times as long', () => {
     const others = (second: number) =>
       Array.from({ length: 63 }, (_, n) =>
-        partition({ name: `t/${n + 1}`, endOffset: 1e6, position: 100 + second, handedOffset: -1 }),
+        partition({
+          name: `t/${n + 1}`,
+          endOffset: 1e6,
+          position: 100 + second,
+          deliveredOffset: -1,
+        }),
       );
     const stuck = { ...behind, isInWork: true };
     const watch = new Watch(...others(0), stuck);
@@ -184,7 +191,7 @@ describe('a partition with records to read and no progress', () => {
 });
 
 describe('records that are read and not committed', () => {
-  const unstored = partition({ committedOffset: 60, handedOffset: 95 });
+  const unstored = partition({ committedOffset: 60, deliveredOffset: 95 });
 
   it('end the process 5 s later than others: chunks are stored as often', () => {
     const watch = new Watch(unstored);
@@ -199,7 +206,7 @@ describe('records that are read and not committed', () => {
     const watch = new Watch(unstored);
     const each = (second: number) => ({
       partitions: [
-        partition({ committedOffset: 60 + Math.floor(second / 40), handedOffset: 95 + second }),
+        partition({ committedOffset: 60 + Math.floor(second / 40), deliveredOffset: 95 + second }),
       ],
     });
     expect(watch.ends(1_000, each)).toEqual({ unready: 25, end: undefined, stalled: undefined });
@@ -208,18 +215,18 @@ describe('records that are read and not committed', () => {
   it('are gone once a commit has passed them', () => {
     const watch = new Watch(unstored);
     watch.pass(44);
-    const stored = partition({ committedOffset: 96, handedOffset: 95 });
+    const stored = partition({ committedOffset: 96, deliveredOffset: 95 });
     expect(watch.pass(1, () => ({ partitions: [stored] }))).toEqual(fine);
   });
 
   it('are gone where retention deleted them', () => {
-    const watch = new Watch(partition({ committedOffset: 60, handedOffset: 80, lowOffset: 81 }));
+    const watch = new Watch(partition({ committedOffset: 60, deliveredOffset: 80, lowOffset: 81 }));
     expect(watch.pass(300)).toEqual(fine);
   });
 });
 
 describe('no reason to end is', () => {
-  const behind = partition({ position: 60, committedOffset: 60, handedOffset: 59 });
+  const behind = partition({ position: 60, committedOffset: 60, deliveredOffset: 59 });
 
   it('a topic without traffic', () => {
     expect(new Watch(partition()).pass(86_400)).toEqual(fine);
@@ -230,7 +237,7 @@ describe('no reason to end is', () => {
   });
 
   it('a partition with unknown bounds', () => {
-    const unknown = partition({ endOffset: undefined, position: undefined, handedOffset: -1 });
+    const unknown = partition({ endOffset: undefined, position: undefined, deliveredOffset: -1 });
     expect(new Watch(unknown).pass(3_600)).toEqual(fine);
   });
 
@@ -238,18 +245,20 @@ describe('no reason to end is', () => {
     const watch = new Watch(behind);
     const each = (second: number) => ({ isMember: second > 30 });
     expect(watch.pass(35, each)).toMatchObject({ stalled: undefined });
-    const read = partition({ position: 70, committedOffset: 60, handedOffset: 60 });
+    const read = partition({ position: 70, committedOffset: 60, deliveredOffset: 60 });
     expect(watch.pass(1, () => ({ partitions: [read] }))).toMatchObject({ problems: [] });
   });
 
   it('a message of 16 MB that needs 30 s to fetch', () => {
     const watch = new Watch(behind);
     expect(watch.pass(30, () => ({ isFetching: false })).stalled).toBeUndefined();
-    expect(watch.pass(1, () => ({ partitions: [partition({ handedOffset: -1 })] }))).toEqual(fine);
+    expect(watch.pass(1, () => ({ partitions: [partition({ deliveredOffset: -1 })] }))).toEqual(
+      fine,
+    );
   });
 
   it('ClickHouse being away for an hour, which is reported elsewhere', () => {
-    const waiting = partition({ position: 60, committedOffset: 20, handedOffset: 59 });
+    const waiting = partition({ position: 60, committedOffset: 20, deliveredOffset: 59 });
     const watch = new Watch({ ...waiting, isInWork: true });
     const each = (second: number) => ({
       partitions: [{ ...waiting, isInWork: true, storeWaitMs: second * 1_000 }],
@@ -258,7 +267,7 @@ describe('no reason to end is', () => {
   });
 
   it('another partition that holds up the round while it waits for ClickHouse', () => {
-    const waiting = partition({ name: 't/1', position: 60, handedOffset: 59 });
+    const waiting = partition({ name: 't/1', position: 60, deliveredOffset: 59 });
     const watch = new Watch({ ...behind }, waiting);
     const each = (second: number) => ({
       partitions: [behind, { ...waiting, isInWork: true, storeWaitMs: second * 1_000 }],
@@ -275,13 +284,13 @@ describe('no reason to end is', () => {
   });
 
   it('records that are all filtered: the position passes them', () => {
-    const watch = new Watch(partition({ handedOffset: -1 }));
+    const watch = new Watch(partition({ deliveredOffset: -1 }));
     const each = (second: number) => ({
       partitions: [
         partition({
           endOffset: 100 + 50 * second,
           position: 100 + 49 * second,
-          handedOffset: -1,
+          deliveredOffset: -1,
           committedOffset: 0,
         }),
       ],
@@ -307,11 +316,94 @@ describe('no reason to end is', () => {
           endOffset: 90,
           position: second,
           committedOffset: Math.max(0, second - 5),
-          handedOffset: second - 1,
+          deliveredOffset: second - 1,
         }),
       ],
     });
     expect(watch.pass(80, each)).toEqual(fine);
+  });
+});
+
+describe('a consumer that is fed slowly', () => {
+  const behind = (n: number, position = 0) =>
+    partition({
+      ...{ name: `t/${n}`, endOffset: 1e6, position, lowOffset: 0 },
+      ...{ committedOffset: position, deliveredOffset: position - 1 },
+    });
+
+  it('does not end while a quota holds it back, and does when it is stuck after that', () => {
+    const watch = new Watch(behind(0));
+    const each = (second: number) => ({ throttledMs: 1_000 * second, isFetching: false });
+    expect(watch.pass(3_600, each)).toEqual(fine);
+    expect(watch.ends()).toMatchObject({ unready: 20, end: 40 });
+  });
+
+  it('has its time counted while a quota leaves it some', () => {
+    const watch = new Watch({ ...behind(0), isInWork: true });
+    const each = (second: number) => ({ throttledMs: 750 * second });
+    expect(watch.ends(300, each)).toMatchObject({ unready: 80, end: 160 });
+  });
+
+  it('does not end while a response arrives, and does when that stops', () => {
+    const watch = new Watch(behind(0));
+    const each = () => ({ isReceiving: true, isFetching: false });
+    expect(watch.pass(3_600, each)).toEqual(fine);
+    watch.seen = { ...watch.seen, isReceiving: false };
+    expect(watch.ends()).toMatchObject({ unready: 20, end: 40 });
+  });
+
+  it('never ends while it makes progress, however long that takes a partition', () => {
+    const run = fc.record({
+      partitions: fc.integer({ min: 2, max: 40 }),
+      everySeconds: fc.integer({ min: 1, max: 38 }),
+      seed: fc.integer(),
+    });
+    fc.assert(
+      fc.property(run, ({ partitions, everySeconds, seed }) => {
+        const random = new SeededRandom(seed);
+        const positions = new Array<number>(partitions).fill(0);
+        let endOffset = 1e6;
+        const all = () => positions.map((position, n) => ({ ...behind(n, position), endOffset }));
+        const watch = new Watch(...all());
+        const { end } = watch.ends(1_000, (second) => {
+          endOffset += 10;
+          if (second % everySeconds === 0) {
+            const chosen = random.between(0, partitions - 1);
+            positions[chosen] = (positions[chosen] ?? 0) + 100;
+          }
+          return { partitions: all() };
+        });
+        expect(end).toBeUndefined();
+      }),
+      { numRuns: 40 },
+    );
+  });
+
+  it('ends where a partition is never read while the others are', () => {
+    const run = fc.record({
+      partitions: fc.integer({ min: 2, max: 12 }),
+      everySeconds: fc.integer({ min: 1, max: 38 }),
+      seed: fc.integer(),
+    });
+    fc.assert(
+      fc.property(run, ({ partitions, everySeconds, seed }) => {
+        const random = new SeededRandom(seed);
+        const positions = new Array<number>(partitions).fill(0);
+        const all = () =>
+          positions.map((position, n) => ({ ...behind(n, position), isInWork: n === 0 }));
+        const watch = new Watch(...all());
+        const { end = 0, stalled } = watch.ends(20_000, (second) => {
+          if (second % everySeconds === 0) {
+            const chosen = random.between(1, partitions - 1);
+            positions[chosen] = (positions[chosen] ?? 0) + 100;
+          }
+          return { partitions: all() };
+        });
+        expect(stalled).toContain('t/0 has been at offset 0');
+        expect(end).toBeLessThanOrEqual(20 * partitions * everySeconds + 40 * partitions);
+      }),
+      { numRuns: 40 },
+    );
   });
 });
 
@@ -325,7 +417,7 @@ describe('a member that left and returned between two observations', () => {
 
 describe('a partition that goes to another member', () => {
   it('is forgotten, and returns with its time restarted', () => {
-    const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
+    const stuck = partition({ position: 60, deliveredOffset: -1, isInWork: true });
     const watch = new Watch(stuck);
     watch.pass(39);
     watch.pass(1, () => ({ partitions: [] }));
@@ -334,7 +426,7 @@ describe('a partition that goes to another member', () => {
 });
 
 describe('Kafka being away', () => {
-  const stuck = partition({ position: 60, handedOffset: -1, isInWork: true });
+  const stuck = partition({ position: 60, deliveredOffset: -1, isInWork: true });
   const outage = 'no response within 5 s';
 
   it('is reported after 10 s and never ends the process', () => {

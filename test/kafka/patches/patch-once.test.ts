@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
+import { kafkajsInternals } from '../../../src/kafka/client/patch-kafkajs.ts';
 import { endFetchLoops } from '../../../src/kafka/patches/end-fetch-loops.ts';
-import { kafkajsInternals } from '../../../src/kafka/patches/patch-kafkajs.ts';
 import { patchOnce } from '../../../src/kafka/patches/patch-once.ts';
 
 function counterClass() {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { crc32c } from '../../../src/kafka/protocol/crc32c.ts';
-import { mulberry32 } from '../../decode/mulberry32.ts';
+import { mulberry32 } from '../../base/seeded-random.ts';
 
 /** The definition: bit by bit. */
 function referenceOf(bytes: Uint8Array): number {

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import type { SpanFormat } from '../../../src/assemble/span-formats.ts';
+import type { SpanFormat } from '../../../src/assemble/event/span-formats.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 import { spanFinding } from '../../../src/roles/assemble/probe-span-topics.ts';
 import { recordedMessages } from '../../assemble/assemble-messages.ts';

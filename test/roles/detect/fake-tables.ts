@@ -1,6 +1,6 @@
 import { Readable } from 'node:stream';
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { seriesKey } from '../../../src/series/series-key.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
 import { RowBinaryReader } from '../../../src/sink/row-binary/row-binary-reader.ts';
@@ -163,6 +163,8 @@ export class FakeTables {
       }
       return writer.copy();
     }
+    // No hourly tails are stored.
+    if (params.rankedFromSeconds !== undefined) return Buffer.alloc(0);
     const { fromSeconds = 0, toSeconds = 0 } = params;
     if (params.windowSeconds !== undefined) this.readFromMs.push(Number(fromSeconds) * 1000);
     const found = this.#windows.filter(({ windowStartMs }) => {

@@ -1,5 +1,5 @@
 import type { Outbox } from '../../../src/alert/outbox/outbox.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import type { FakeTables } from './fake-tables.ts';
 
 /**

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../../src/base/time.ts';
 import { nothingWrong } from '../../../src/roles/detect/completeness/completeness.ts';
 import { LateRequests } from '../../../src/roles/detect/late-requests.ts';
 import type { SeriesWindow } from '../../../src/series/series-window.ts';
 
 const windowMs = 10_000;
-const minuteMs = 60_000;
 const fine = { ...nothingWrong, completeMs: 0, knownMs: undefined, hasAllTraffic: true };
 const behind = [{ name: 't/1', behindMs: 40_000, lagMessages: 9, isGivenUp: true }];
 const outage = { sinceMs: 0, reason: 'connect ECONNREFUSED' };

@@ -8,7 +8,7 @@ import { alwaysLeading } from '../../../src/kafka/leadership/leadership.ts';
 import { LeaderLoop } from '../../../src/roles/detect/leader-loop.ts';
 import { LeadershipLost } from '../../../src/roles/detect/leadership-lost.ts';
 import type { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';
-import { LastingError } from '../../../src/sink/lasting-error.ts';
+import { LastingError } from '../../../src/sink/client/lasting-error.ts';
 
 const log = createLog({ level: 'silent' });
 

@@ -7,6 +7,7 @@ import { LimitWatch } from '../../../src/roles/detect/limit-watch.ts';
 const calm: DetectorStats = {
   ...{ series: 3, seriesLimit: 3, seriesNotEvaluated: 0, isCrowded: false },
   ...{ windowsEvaluated: 0, tests: 9, perWeek: 0.1, windowsBeyondLimit: 0, stagesNotEvaluated: 0 },
+  shortHistory: undefined,
 };
 const crowded = { ...calm, isCrowded: true, seriesNotEvaluated: 7 };
 
@@ -23,7 +24,7 @@ function watch() {
     ];
     return Promise.all(all.map(async (gauge) => (await gauge.get()).values[0]?.value));
   };
-  return { limits, lines, gauges };
+  return { limits, lines, metrics, gauges };
 }
 
 describe('LimitWatch', () => {
@@ -53,6 +54,27 @@ describe('LimitWatch', () => {
       { level: info, series: 3, limit: 3, unevaluated: 0 },
     ]);
     expect(lines[0]?.msg).toContain('detect.max_series');
+  });
+
+  it('logs, exports and notes since when the history is known, while it is short', async () => {
+    const { limits, lines, metrics } = watch();
+    const fromMs = Date.parse('2026-11-29T09:14:00Z');
+    const short = { ...calm, shortHistory: { fromMs, untilMs: fromMs + 3_600_000 } };
+    const gauge = async () => (await metrics.detectorHistorySeconds.get()).values[0]?.value;
+    limits.observe(short);
+    limits.observe(short);
+    expect(await gauge()).toBe(fromMs / 1000);
+    expect(limits.notes()).toEqual([
+      'detect: knows windows since 2026-11-29 09:14 UTC only: the history before was not read; ' +
+        'until 2026-11-29 10:14 UTC (detect.baseline) tails and failures must be larger to be critical',
+    ]);
+    limits.observe(calm);
+    expect(await gauge()).toBe(0);
+    expect(limits.notes()).toEqual([]);
+    expect(lines).toMatchObject([
+      { level: 40, from: '2026-11-29T09:14:00.000Z', careful_until: '2026-11-29T10:14:00.000Z' },
+      { level: 30, from: '2026-11-29T09:14:00.000Z' },
+    ]);
   });
 
   it('has a warning for operators while it lasts', () => {

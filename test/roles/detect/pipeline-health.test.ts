@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anomalyEventSchema } from '../../../src/detect/event/anomaly-event.ts';
+import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import {
   type Completeness,
   nothingWrong,

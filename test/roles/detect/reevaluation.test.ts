@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { nothingWrong } from '../../../src/roles/detect/completeness/completeness.ts';
 import { LeadershipLost } from '../../../src/roles/detect/leadership-lost.ts';
 import { WindowEvaluator } from '../../../src/roles/detect/window-evaluator.ts';

@@ -1,12 +1,12 @@
 import { describe, expect, it } from 'vitest';
 import { MemoryWindows } from '../../../src/backtest/memory-windows.ts';
+import { minuteMs } from '../../../src/base/time.ts';
 import { configSchema } from '../../../src/config/schema.ts';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { Detector } from '../../../src/detect/detector.ts';
-import type { AnomalyEvent } from '../../../src/detect/event/anomaly-event.ts';
 import { defaultFleet } from '../../../src/generate/default-fleet.ts';
 import { publishedTraffic } from '../../../src/generate/publish/published-traffic.ts';
 
-const minuteMs = 60_000;
 const startMs = Date.UTC(2026, 10, 25, 19);
 const fromMs = 60 * minuteMs;
 const timesOutAfterMs = 30_000;

@@ -5,8 +5,9 @@ import { parse } from 'yaml';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { http } from '../../../src/config/http.ts';
 import { Access } from '../../../src/roles/serve/access/access.ts';
-import { createApi } from '../../../src/roles/serve/api/api.ts';
+
 import type { ApiSources } from '../../../src/roles/serve/api/sources.ts';
+import { apiApp, onLoopback } from './api-app.ts';
 
 const read = (name: string) =>
   parse(readFileSync(new URL(`../../../deploy/${name}`, import.meta.url), 'utf8'));
@@ -25,10 +26,10 @@ const sources: ApiSources = {
   putMute: away,
   endMute: away,
 };
-const api = createApi(sources, undefined);
+const api = apiApp(sources);
 const status = async (url: string, init: RequestInit = {}) => {
   const { pathname, search } = new URL(url);
-  return (await api.request(pathname + search, init)).status;
+  return (await api.request(pathname + search, init, onLoopback)).status;
 };
 
 /** Asks from another machine, by the name that the files have. */

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const flush = 'src/ingest/chunk-flush.ts';
 const place = 'src/ingest/start-position.ts';
 const partition = 'src/ingest/partition-ingest.ts';
+const again = 'src/ingest/made-again.ts';
 const filling = 'src/ingest/chunk/fill-chunk.ts';
 
 /** Bugs of the protocol: the order of its steps, and a successor's handling of them. */
@@ -174,7 +175,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'drain-cuts-inherited',
     bug: 'a process that ends stores the part of an inherited chunk that it has read',
     file: partition,
-    find: `    if (this.#inherited === undefined) this.seal();
+    find: `    if (this.#inherited === undefined || this.#isRemoved) this.seal();
     await this.#flushing;
     this.#check();
   }`,
@@ -220,10 +221,10 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'token-of-what-is-left',
     bug: 'the token of a retry is made of a range that was trimmed meanwhile (clickhouse-kafka-connect, BEFORE and SAME)',
-    file: partition,
-    find: 'const { counts, endOffset } = this.#inherited;',
-    replace: `const { counts } = this.#inherited;
-    const { endOffset } = chunk.records < counts.records ? { endOffset: chunk.endOffset - 1 } : this.#inherited;`,
+    file: again,
+    find: 'const identity = { endOffset, ',
+    replace: `const trimmed = chunk.records < counts.records ? chunk.endOffset - 1 : endOffset;
+  const identity = { endOffset: trimmed, `,
     needs: ['compaction'],
   },
   {
@@ -239,15 +240,15 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'recreated-not-seen',
     bug: 'a recreated topic is read from where the old one was left',
-    file: 'src/kafka/partition-lookup.ts',
-    find: "{ logId: logIdOf(clusterId ?? '', topicId), partitionMetadata },",
-    replace: "{ logId: logIdOf(clusterId ?? '', topicId.slice(0, 1)), partitionMetadata },",
+    file: 'src/kafka/client/kafka-admin.ts',
+    find: "{ logId: logIdOf(clusterId ?? '', topicId), partitions },",
+    replace: "{ logId: logIdOf(clusterId ?? '', topicId.slice(0, 1)), partitions },",
     needs: ['topic_recreated'],
   },
   {
     name: 'cluster-not-in-the-log-id',
     bug: 'a topic of the same name in another cluster passes for the same log',
-    file: 'src/kafka/partition-lookup.ts',
+    file: 'src/kafka/client/kafka-admin.ts',
     find: "logIdOf(clusterId ?? '', topicId)",
     replace: "logIdOf((clusterId ?? '').replace('other', 'sim'), topicId)",
     needs: ['two_clusters'],
@@ -264,14 +265,14 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'other-leader-trusted',
     bug: 'what another leader wrote is read on, although it lacks some of the records before (Apache Kafka, KIP-320)',
     file: 'src/kafka/kafka-source.ts',
-    find: 'if (isOfOtherLeader(records, claim)) claim.isInDoubt = true;',
+    find: 'if (isOfOtherLeader(records, claim)) claim.isUnverified = true;',
     replace: '',
     needs: ['unclean_election'],
   },
   {
     name: 'last-record-trusted',
     bug: 'where reading goes one record back, that record passes for the one that was stored',
-    file: 'src/kafka/kafka-source.ts',
+    file: 'src/kafka/log-of-claim.ts',
     find: 'return endOffset >= claim.knownTo;',
     replace: 'return endOffset >= (claim.position ?? 0);',
     needs: ['unclean_election'],
@@ -288,16 +289,16 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'epoch-of-truncation-unknown',
     bug: 'after a truncation the epoch of the record before is not known: a second one before the next read is not noticed',
     file: place,
-    find: 'const { leaderEpoch, endOffset } = truncatedAt;',
-    replace: 'const { leaderEpoch, endOffset } = { ...truncatedAt, leaderEpoch: -1 };',
+    find: 'const { leaderEpoch, endOffset } = remains;',
+    replace: 'const { leaderEpoch, endOffset } = { ...remains, leaderEpoch: -1 };',
     needs: ['unclean_election'],
   },
   {
     name: 'epoch-of-visible-records',
     bug: 'a chunk that ends with markers of a later leader has the epoch of its last visible record: its log looks truncated',
     file: filling,
-    find: 'open.extendTo(nextOffset, leaderEpoch);',
-    replace: 'open.extendTo(nextOffset);',
+    find: 'open.endBatch(nextOffset, leaderEpoch, ',
+    replace: 'open.endBatch(nextOffset, undefined, ',
     needs: ['broker_restart', 'aborted_transactions'],
   },
   {
@@ -327,8 +328,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'truncated-below-retention',
     bug: 'a truncated log is read from where retention has removed it, again and again',
     file: place,
-    find: 'lostOffsets === 0 ? remains : { leaderEpoch: -1, endOffset: found.startOffset };',
-    replace: 'remains;',
+    find: 'const readOffset = Math.max(found.startOffset, endOffset);',
+    replace: 'const readOffset = endOffset;',
     needs: ['unclean_election', 'retention'],
   },
   {
@@ -400,8 +401,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'added-partition-from-its-end',
     bug: 'a partition that came later is begun at its end: records are passed over in silence (platformatic/kafka #267)',
     file: place,
-    find: `return startAt('added', await found.firstOffsetAt(beganMs), { logId });`,
-    replace: `return startAt('added', found.endOffset, { logId });`,
+    find: `return startAt('added', await found.firstOffsetAt(beganMs), rest);`,
+    replace: `return startAt('added', found.endOffset, rest);`,
     needs: ['start_from_latest', 'partitions_added'],
   },
   {

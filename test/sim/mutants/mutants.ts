@@ -1,5 +1,6 @@
 import { ingestMutants } from './ingest-mutants.ts';
 import type { Mutant } from './mutant.ts';
+import { removalMutants } from './removal-mutants.ts';
 import { sinkMutants } from './sink-mutants.ts';
 import { sourceMutants } from './source-mutants.ts';
 import { windowMutants } from './window-mutants.ts';
@@ -8,6 +9,7 @@ import { windowMutants } from './window-mutants.ts';
 export const mutants: readonly Mutant[] = [
   ...sourceMutants,
   ...ingestMutants,
+  ...removalMutants,
   ...windowMutants,
   ...sinkMutants,
 ];

@@ -47,7 +47,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'profile-not-overridden',
     bug: 'an insert leaves it to the profile of its user whether its token counts (ClickHouse 26.2: deduplicate_insert)',
-    file: 'src/sink/insert-settings.ts',
+    file: 'src/sink/client/insert-settings.ts',
     find: "deduplicate_insert: { value: 'enable', alike: ['backward_compatible_choice'] },",
     replace: '',
     needs: ['profile_off'],
@@ -55,7 +55,7 @@ export const sinkMutants: readonly Mutant[] = [
   {
     name: 'new-settings-on-an-old-server',
     bug: 'settings of ClickHouse 26.2 are sent to a server that refuses them',
-    file: 'src/sink/insert-settings.ts',
+    file: 'src/sink/client/insert-settings.ts',
     find: 'return { ...settings, ...acknowledged, insert_deduplication_token: token };',
     replace:
       "return { ...settings, ...acknowledged, deduplicate_insert: 'enable', insert_deduplication_token: token };",

@@ -34,7 +34,7 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'commit-wiped-by-reset',
     bug: 'the offset that a client commits where its own is out of range takes the place of the real one (kafkajs 2.2.4, platformatic/kafka #303)',
-    file: 'src/kafka/patches/rejoin-on-log-change.ts',
+    file: 'src/kafka/patches/group/rejoin-on-log-change.ts',
     find: "if (error instanceof Error && error.name === 'KafkaJSOffsetOutOfRange') {",
     replace: "if (error instanceof Error && error.name === 'OffsetOutOfRange') {",
     needs: ['retention'],
@@ -42,7 +42,7 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'none-is-zero',
     bug: 'a group that has committed nothing is taken to have committed offset 0',
-    file: 'src/kafka/client/committed-offsets.ts',
+    file: 'src/kafka/client/kafka-admin.ts',
     find: 'committed.offset < 0 ? none : committed',
     replace: '{ ...committed, offset: Math.max(0, committed.offset) }',
     needs: ['start_from_latest'],
@@ -50,12 +50,12 @@ export const sourceMutants: readonly Mutant[] = [
   {
     name: 'commits-by-cached-metadata',
     bug: 'a partition that the client has no metadata of is taken for one without a commit (kafkajs, fetchOffsets)',
-    file: 'src/kafka/partition-lookup.ts',
-    find: 'const commits = await committedOffsets(cluster, groupId, claims);',
-    replace: `const commits: Awaited<ReturnType<typeof committedOffsets>> = new Map(
-    claims.map(({ name }) => [name, { offset: undefined, metadata: '' }]),
+    file: 'src/kafka/client/partition-lookup.ts',
+    find: 'const commits = await admin.committed(groupId, claims);',
+    replace: `const commits: Awaited<ReturnType<typeof admin.committed>> = new Map(
+    claims.map((each) => [\`\${each.topic}/\${each.partition}\`, { offset: undefined, metadata: '' }]),
   );
-  for (const { topic, partitions } of await admin.fetchOffsets({ groupId, topics })) {
+  for (const { topic, partitions } of await admin.client.fetchOffsets({ groupId, topics })) {
     for (const { partition, offset, metadata } of partitions) {
       if (Number(offset) < 0) continue;
       commits.set(\`\${topic}/\${partition}\`, { offset: Number(offset), metadata: metadata ?? '' });
@@ -73,8 +73,8 @@ export const sourceMutants: readonly Mutant[] = [
     name: 'commit-of-the-last-offset',
     bug: 'the offset committed is that of the last record, not of the next one (platformatic/kafka #196)',
     file: 'src/kafka/kafka-claim.ts',
-    find: 'await this.#send(String(offset), metadata);',
-    replace: 'await this.#send(String(Math.max(0, offset - 1)), metadata);',
+    find: 'await this.#owner.send(this, String(offset), metadata);',
+    replace: 'await this.#owner.send(this, String(Math.max(0, offset - 1)), metadata);',
   },
   {
     name: 'aborted-records-shown',

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { dedupKeyOf } from '../../../src/detect/event/anomaly-identity.ts';
+import { dedupKeyOf } from '../../../src/contract/anomaly-identity.ts';
 import { emittedIds } from '../../../src/sink/anomalies/emitted-ids.ts';
 
 const series = { service: '', model: 'a', version: '', request_type: '', region: '', host: '' };

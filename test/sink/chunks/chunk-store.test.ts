@@ -6,8 +6,8 @@ import { type Chunk, chunkToken } from '../../../src/sink/chunks/chunk.ts';
 import { chunkColumns } from '../../../src/sink/chunks/chunk-columns.ts';
 import { logMarkOf } from '../../../src/sink/chunks/chunk-marks.ts';
 import { ClickHouseChunkStore } from '../../../src/sink/chunks/chunk-store.ts';
-import { settingsInForce } from '../../../src/sink/query-settings.ts';
-import { readQuery } from '../../../src/sink/read-query.ts';
+import { settingsInForce } from '../../../src/sink/client/query-settings.ts';
+import { readQuery } from '../../../src/sink/client/read-query.ts';
 
 const bytes = Buffer.from('rows');
 const chunk: Chunk = {
@@ -30,6 +30,8 @@ const chunk: Chunk = {
   unmapped: 2,
   weight: 90,
   lateMerged: 3,
+  removedEvents: 4,
+  removedOffsets: 5,
   rows: {
     bytes,
     rowCount: 3,
@@ -144,6 +146,8 @@ describe('record', () => {
             unmapped: 2,
             weight: 90,
             late_merged: 3,
+            removed_events: 4,
+            removed_offsets: 5,
             samples: 44,
             row_count: 3,
             window_min: 1_790_000_000,

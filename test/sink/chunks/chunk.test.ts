@@ -31,6 +31,8 @@ const chunk: Chunk = {
   unmapped: 0,
   weight: 0,
   lateMerged: 0,
+  removedEvents: 0,
+  removedOffsets: 0,
   rows,
 };
 /** Parts of a token. Kafka allows any text as a group, and letters, digits, ".", "_", "-" here. */

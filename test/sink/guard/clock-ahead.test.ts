@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { clockAheadMs } from '../../../src/sink/guard/clock-ahead.ts';
+import { clockAheadMs } from '../../../src/sink/guard/one-server.ts';
 
 it.each([
   ['read between request and response', 1_000, 1_020, 1_050, 0],

@@ -3,7 +3,7 @@ import { expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { SchemaWatch } from '../../../src/sink/guard/schema-watch.ts';
-import { schemaObjects } from '../../../src/sink/schema-objects.ts';
+import { schemaObjects } from '../../../src/sink/migrate/schema-objects.ts';
 
 it('a view that is dropped is a problem and a metric until it is back, and is logged once', async () => {
   const fill = 'CREATE MATERIALIZED VIEW a_fill TO a AS\nSELECT x\nFROM landing';

@@ -1,7 +1,8 @@
 import { expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
-import type { ClickHouseClient } from '../../../src/sink/clickhouse.ts';
+import { minuteMs } from '../../../src/base/time.ts';
+import type { ClickHouseClient } from '../../../src/sink/client/clickhouse.ts';
 import {
   conflictingGroups,
   groupConflict,
@@ -9,7 +10,6 @@ import {
   TopicGroups,
 } from '../../../src/sink/guard/topic-groups.ts';
 
-const minuteMs = 60_000;
 const storedMs = Date.parse('2026-11-01T12:00:00Z');
 const group = (groupId: string, ageMs: number, log = 'c/t'): StoringGroup => {
   return { topic: 't', log, groupId, storedMs, ageMs };

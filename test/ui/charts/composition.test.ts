@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SliceRow } from '../../../ui/src/charts/answers.ts';
 import { blameOf } from '../../../ui/src/charts/geometry/blame.ts';
 import { compositionOf, stackedAreasOf } from '../../../ui/src/charts/geometry/composition.ts';
 import { listedStages, stageBarsOf } from '../../../ui/src/charts/geometry/request-bars.ts';
+import type { SliceRow } from '../../../ui/src/data/answers.ts';
 
 type Means = Readonly<Record<string, number>>;
 const partsOf = (means: Means) =>

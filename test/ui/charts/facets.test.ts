@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { FacetRow } from '../../../ui/src/charts/answers.ts';
 import { facetGroups, largestSpread } from '../../../ui/src/charts/geometry/facets.ts';
+import type { FacetRow } from '../../../ui/src/data/answers.ts';
 
 const row = (facet: string, value: string, requests: number, p99: number | null): FacetRow => ({
   ...{ facet, value, requests },

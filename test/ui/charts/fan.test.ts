@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TailRow } from '../../../ui/src/charts/answers.ts';
 import { fanExtent, fanOf } from '../../../ui/src/charts/geometry/fan.ts';
+import type { TailRow } from '../../../ui/src/data/answers.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 1, 10, minute)).toISOString();
 const range = (minutes: number) => ({ from: at(0), to: at(minutes), step_seconds: 60 });

@@ -1,11 +1,11 @@
 import { describe, expect, it } from 'vitest';
-import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
-import type { TailRow } from '../../../ui/src/charts/answers.ts';
+import { affectedSeries } from '../../../src/views/anomalies/affected-series.ts';
 import { rateLineOf, runsOf } from '../../../ui/src/charts/geometry/rate.ts';
 import { rateSentence } from '../../../ui/src/charts/rate-text.ts';
+import type { TailRow } from '../../../ui/src/data/answers.ts';
 import { rateBaseline, rateTable } from '../../../ui/src/views/incident/incident-rate.ts';
 import { seriesRows, seriesTable } from '../../../ui/src/views/incident/series-rows.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const plain = (text: string) => text.replaceAll('\u202f', ' ');
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 25, 10, minute)).toISOString();
@@ -39,9 +39,7 @@ describe('a rate over time', () => {
 
   it('says the share, its requests, the baseline, and why it is hollow', () => {
     const said = (step: number) => plain(rateSentence(failed, step, true));
-    expect(said(1)).toBe(
-      '25 Nov 10:01 to 10:02: 48 % failed, 240 of 500 requests; baseline 0.20 %',
-    );
+    expect(said(1)).toBe('25 Nov 10:01 to 10:02: 48 % failed, 240 of 500 requests; baseline 0.2 %');
     expect(said(2)).toBe('25 Nov 10:02 to 10:03: no requests');
     expect(said(3)).toContain('20 of 40 requests; few requests: a share needs 100');
     expect(said(4)).toContain('0 % failed, 0 of 600 requests');
@@ -84,8 +82,10 @@ describe('a rate over time', () => {
 });
 
 describe('the rate of an incident', () => {
-  const answer = (changed: Parameters<typeof anomalyFixture>[0]) =>
-    ({ event: anomalyFixture(changed) }) as Pick<AnomalyAnswer, 'event'>;
+  const answer = (changed: Parameters<typeof anomalyFixture>[0]) => {
+    const event = anomalyFixture(changed);
+    return { event, series: [...affectedSeries(event, []).listed] };
+  };
 
   it('is what a table of its series shows, in its own unit', () => {
     const [shown] = seriesRows(answer({ kind: 'error_rate', rate: rate(0.48, 0.002) }));
@@ -116,7 +116,11 @@ describe('the rate of an incident', () => {
     ]);
     expect(of[1]?.format(null)).toBe('–');
     const [slow] = seriesRows(answer({}));
-    expect(slow).toMatchObject({ measured: 'features', unit: 'ms', observed: 412 });
+    const measured = { blame: 'features', measured: 'p99 of total' };
+    expect(slow).toMatchObject({ ...measured, unit: 'ms', observed: 412 });
+    const { evidence } = anomalyFixture();
+    const ofStage = answer({ evidence: { ...evidence, measured_stage: 'features' } });
+    expect(seriesRows(ofStage)[0]).toMatchObject({ measured: 'p99 of features' });
     expect(seriesTable(slow === undefined ? [] : [slow]).heads).toContain('observed, ms');
   });
 
@@ -133,7 +137,11 @@ describe('the rate of an incident', () => {
     const scope = { affected: 2, unresolved: 2, total: 9, common: [], values: [] };
     const perSecond = { ...rate(0, 51), unit: 'requests per second' as const };
     expect(rateBaseline({ rate: rate(0.4, 0.01) })).toEqual({ value: 0.01, name: 'baseline' });
-    expect(rateBaseline({ rate: rate(0.4, 0.01), scope })?.name).toMatch(/worst series/);
+    const [worst] = answer({ rate: rate(0.2, 0.05) }).series;
+    const members = worst === undefined ? [] : [worst];
+    expect(rateBaseline({ rate: rate(0.4, 0.01), scope, members })).toEqual({
+      ...{ value: 0.05, name: 'baseline of the worst series' },
+    });
     expect(rateBaseline({ rate: perSecond, scope })).toBeNull();
     expect(rateBaseline({})).toBeNull();
   });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { TailRow } from '../../../ui/src/charts/answers.ts';
 import { splitsOf } from '../../../ui/src/charts/geometry/splits.ts';
+import type { TailRow } from '../../../ui/src/data/answers.ts';
 
 const row = (by: string, requests: number, p99: number | null): TailRow => ({
   ...{ at: null, by, state: 'final', requests, failed: 0, baseline: null },

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { SliceRow } from '../../../ui/src/charts/answers.ts';
 import { sliceEdges, sliceName } from '../../../ui/src/charts/composition/slice-name.ts';
+import type { SliceRow } from '../../../ui/src/data/answers.ts';
 import { shownName } from '../../../ui/src/format/name.ts';
 import { modelTitle } from '../../../ui/src/views/model/model-title.ts';
 
@@ -25,6 +25,7 @@ describe('a slice', () => {
     [slice(0, 0.52, null, 41), 'fastest 52 %', 'below 41 ms'],
     [slice(0.9, 0.988, 78, 304), '90 to 98.8 %', '78 to 304 ms'],
     [slice(0.988, 0.99912, 304, 1024), '98.8 to 99.912 %', '304 to 1,024 ms'],
+    [slice(0.986, 0.9989, 6144, 10_240), '98.6 to 99.89 %', '6.14 to 10.2 s'],
     [slice(0.988, 1, 304, null), 'slowest 1.2 %', 'above 304 ms'],
   ] as const)('is named by what it is', (row, name, edges) => {
     expect([plain(sliceName(row)), plain(sliceEdges(row))]).toEqual([name, edges]);

@@ -7,11 +7,30 @@ const at = (q: number, ratio: number, low: number | null = null, high: number | 
 const measured = [at(0.5, 1.6), at(0.95, 2.2), at(0.99, 2.84), at(0.999, 3)];
 const uncertain = [at(0.5, 1.6, 0.9, 1.8), at(0.99, 2.84, 0.8, 4)];
 const certain = [at(0.5, 1.6, 1.2, 1.8), at(0.99, 2.84, 0.8, 4)];
-const inconclusive = (missing_requests: number) => ({
+/** Shares of 1,000 requests each. */
+const failing = (candidate: number, baseline: number) => ({
+  requests: { candidate: 1_000, baseline: 1_000 },
+  failures: {
+    ...{ candidate, baseline },
+    ...{ candidate_share: candidate / 1_000, baseline_share: baseline / 1_000 },
+  },
+});
+const inconclusive = (missing_requests: number, failures = failing(3, 3)) => ({
   ...({ verdict: 'inconclusive', minutes: 4, missing_requests } as const),
+  ...failures,
 });
 
 it.each([
+  [
+    'begins with failures, whose durations are no gain',
+    comparisonTitle(inconclusive(0, failing(1_000, 3)), [at(0.5, 0.03)], 'ranges'),
+    'B fails 100 % of requests, A 0.3 %; B against A, as measured: p50 (−97 %); too short for a release verdict',
+  ],
+  [
+    'leaves out failures that chance explains',
+    comparisonTitle(inconclusive(0, failing(12, 4)), [at(0.5, 1.1)], 'ranges'),
+    'B against A, as measured: p50 (+10 %); too short for a release verdict',
+  ],
   [
     'of past ranges says what was measured',
     comparisonTitle(inconclusive(0), measured, 'ranges'),
@@ -39,7 +58,7 @@ it.each([
   ],
   [
     'with a verdict has it',
-    comparisonTitle({ verdict: 'pass', minutes: 9, missing_requests: 0 }, uncertain, 'ranges'),
+    comparisonTitle({ ...inconclusive(0), verdict: 'pass' }, uncertain, 'ranges'),
     'No difference between B and A is certain: p99 (+184 %, −20 to 300): pass',
   ],
 ])('the title %s', (_, title, expected) => {

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { evidenceOf } from '../../../src/views/text/evidence.ts';
-import { anomalyFixture } from '../../detect/anomaly-fixture.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const fixture = anomalyFixture();
 const tail = anomalyFixture({
@@ -15,6 +15,25 @@ describe('evidence', () => {
       'p99: 302 ms (95 % interval 260 ms to 516 ms), 2.8x its baseline of 108 ms',
       'baseline: 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z',
     ]);
+  });
+
+  it.each([
+    ['a tail', tail],
+    [
+      'a rate',
+      {
+        ...tail,
+        rate: {
+          ...{ unit: 'failures per request' as const, observed: 0.7, baseline: 0.01, ratio: 70 },
+          interval: [0.6, 0.8] as [number, number],
+        },
+      },
+    ],
+  ])('of %s says since when the history is known, where it is short', (_, event) => {
+    const evidence = { ...event.evidence, history_from: '2026-11-01T11:14:00.000Z' };
+    expect(evidenceOf({ ...event, evidence }).sentences.at(-1)).toBe(
+      'baseline: 2026-11-01 11:00:00Z to 2026-11-01 11:58:50Z; known since 2026-11-01 11:14 UTC only: the history before was not read',
+    );
   });
 
   it('has its statistics apart: probabilities, thresholds, dispersion', () => {

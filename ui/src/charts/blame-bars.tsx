@@ -7,7 +7,7 @@ import { ChartFrame, type Cursor } from './parts/chart-frame.tsx';
 interface Props {
   readonly label: string;
   readonly parts: readonly BlamePart[];
-  /** What all parts add up to: "all stages". */
+  /** Name of the sum of all parts: "all stages". */
   readonly sumName: string;
 }
 

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useMemo, useRef } from 'preact/hooks';
-import { decimal, formatCount, formatMs, formatShare } from '../format/number.ts';
+import { decimal, formatCount, formatMsRange, formatShare } from '../format/number.ts';
 import { theme, token } from '../state/theme.ts';
 import { utc } from '../state/zone.ts';
 import { bandEdgeMs, type Density, type DensityCell, depthOf } from './geometry/density.ts';
@@ -233,7 +233,7 @@ function densityRamp(): (depth: number) => string {
 /** "64 to 76.1 ms". */
 function bandText(band: number): string {
   const [from, to] = [bandEdgeMs(band), bandEdgeMs(band + 1)];
-  return `${decimal(from)} to ${formatMs(to)}`;
+  return formatMsRange(from, to);
 }
 
 function shareText(cell: DensityCell | undefined, density: Density, column: number): string {

@@ -4,7 +4,7 @@ import {
   decimal,
   formatCount,
   formatExactShare,
-  formatMs,
+  formatMsRange,
   formatShare,
   msFormat,
 } from '../format/number.ts';
@@ -130,5 +130,5 @@ function sentenceOf(bar: DistributionBar | undefined): string {
   if (bar === undefined) return '';
   const before = `before ${formatShare(bar.beforeShare)} (${formatCount(bar.before)})`;
   const during = `during ${formatShare(bar.duringShare)} (${formatCount(bar.during)})`;
-  return `${decimal(bar.from_ms)} to ${formatMs(bar.to_ms)}: ${before}, ${during}`;
+  return `${formatMsRange(bar.from_ms, bar.to_ms)}: ${before}, ${during}`;
 }

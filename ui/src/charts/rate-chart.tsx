@@ -8,7 +8,7 @@ import { EventLane, type LaneIncident, type LaneRelease } from './parts/event-la
 import { guttersOf } from './parts/gutters.ts';
 import { type PlotPlace, TimePlot } from './parts/time-plot.tsx';
 import { useWidth } from './parts/use-width.ts';
-import { formatRate, rateSentence } from './rate-text.ts';
+import { formatRate, rateSentence, rateTick } from './rate-text.ts';
 
 interface Props {
   readonly label: string;
@@ -53,7 +53,7 @@ export function RateChart(props: Props) {
           {...{ height, cursor }}
           most={line.most}
           lastTick={line.most}
-          tickText={(value) => formatRate(line.measure, value)}
+          tickText={(value) => rateTick(line.measure, value)}
           above={axisNames[line.measure]}
         >
           {(place) => (

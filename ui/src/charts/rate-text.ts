@@ -1,4 +1,4 @@
-import { formatCount, formatPerSecond, formatShare, plural } from '../format/number.ts';
+import { decimal, formatCount, formatPerSecond, formatShare, plural } from '../format/number.ts';
 import { type RateLine, type RateMeasure, requestsOfShare } from './geometry/rate.ts';
 import { stepText } from './parts/time-text.ts';
 
@@ -7,6 +7,11 @@ const words = { failed: 'failed', cold: 'cold starts', per_second: 'requests' } 
 /** "4.8 %", "51/s". */
 export function formatRate(measure: RateMeasure, value: number | null | undefined): string {
   return measure === 'per_second' ? formatPerSecond(value) : formatShare(value);
+}
+
+/** The same for an axis, which has one unit: "51/s", "0.2/s". */
+export function rateTick(measure: RateMeasure, value: number): string {
+  return measure === 'per_second' ? `${decimal(value)}/s` : formatShare(value);
 }
 
 /** "25 Nov 10:20 to 10:25: 4.8 % failed, 24 of 500 requests; baseline 0.2 %". */

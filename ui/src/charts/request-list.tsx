@@ -1,17 +1,17 @@
 import { useSignal } from '@preact/signals';
+import type { RequestRow, RequestsAnswer, TypicalRequest } from '../data/answers.ts';
 import { shownName } from '../format/name.ts';
 import { decimal, formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
 import { place, setParams } from '../state/place.ts';
-import type { RequestRow, RequestsAnswer, TypicalRequest } from './answers.ts';
 import { stageClass } from './composition/stage-colors.ts';
 import { listedStages, type StageBar, stageBarsOf } from './geometry/request-bars.ts';
 
 interface Props {
   readonly caption: string;
   readonly requests: readonly RequestRow[];
-  /** How many failed requests are kept, by status: `requests` has them last. */
+  /** Number of failed requests that are kept, by status: `requests` has them last. */
   readonly failed: RequestsAnswer['failed'];
   readonly typical: readonly TypicalRequest[];
   /** Stage that is orange in all charts of the page. */

@@ -8,7 +8,7 @@ export interface SparkSpan {
 }
 
 interface Props extends SparklineOptions {
-  /** What the line is, with its least and largest value. */
+  /** Description of the line, with its least and largest value. */
   readonly label: (least: number, most: number) => string;
   /** Incidents, as bars behind the line. */
   readonly spans?: readonly SparkSpan[];

@@ -15,9 +15,9 @@ interface Props {
   /** Address of the requests with a value; absent: there is none. */
   readonly hrefOf?: (value: string) => string;
   readonly labelOf?: (value: string) => string;
-  /** Whether rows keep their order; those with most requests come first otherwise. */
+  /** True if rows keep their order; those with most requests come first otherwise. */
   readonly isOrdered?: boolean;
-  /** Whether percentiles are read from bands. */
+  /** True if percentiles are read from bands. */
   readonly isApproximate?: boolean;
 }
 

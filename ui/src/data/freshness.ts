@@ -28,7 +28,7 @@ export function readFreshness(headers: Headers): void {
 /** Age from which pages say that they are behind: delays are below half a minute elsewhere. */
 const staleMs = 120_000;
 
-/** What is wrong with how current a page is; undefined where it is current. */
+/** The reason why a page is not current; undefined where it is. */
 export function staleness(
   { storedToMs, evaluatedToMs, serverMs }: Freshness,
   timeText: (ms: number) => string,

@@ -11,7 +11,7 @@ export interface Failure {
   readonly status: number | undefined;
   readonly text: string;
   readonly sinceMs: number;
-  /** What a name is of that is not stored, and the names that are, the most similar one first. */
+  /** The kind of a name that is not stored, and the stored names, the most similar one first. */
   readonly names?: ProblemNames | undefined;
 }
 
@@ -20,13 +20,13 @@ export interface ProblemNames {
   readonly known: readonly string[];
 }
 
-/** What is known of an answer. `answer` is the last one, also while asking again fails. */
+/** State of an answer. `answer` is the last one, also while asking again fails. */
 export interface Polled<Answer> {
   readonly answer: Answer | undefined;
-  /** When the server last confirmed the answer. */
+  /** Time at which the server last confirmed the answer. */
   readonly asOfMs: number | undefined;
   readonly failure: Failure | undefined;
-  /** Whether it can no longer change. */
+  /** True if it can no longer change. */
   readonly isFinal: boolean;
 }
 

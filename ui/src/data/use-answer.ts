@@ -5,9 +5,9 @@ import { paramOf } from '../state/url.ts';
 import { readFreshness } from './freshness.ts';
 import { Poll, type Polled, type PollPorts } from './poll.ts';
 
-/** What a panel shows of an answer. */
+/** A panel's state of an answer. */
 export interface Answered<Answer> extends Polled<Answer> {
-  /** Whether `answer` is still that of another question. */
+  /** True if `answer` is still that of another question. */
   readonly isLoading: boolean;
   /** Address of the question. */
   readonly path: string | undefined;
@@ -19,7 +19,7 @@ type Value = string | number | undefined;
 const holders = signal<ReadonlySet<string>>(new Set());
 const isVisible = signal(true);
 
-/** Whether the page asks for new data. */
+/** True if the page asks for new data. */
 export const isAsking = computed(() => isVisible.value && holders.value.size === 0);
 export const isHeld = computed(() => holders.value.size > 0);
 

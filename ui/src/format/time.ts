@@ -1,6 +1,6 @@
 /** Times as text: one zone a page, the viewer's or UTC. */
 
-const dayMs = 86_400_000;
+import { dayMs } from '../../../src/base/time.ts';
 
 type Form = 'time' | 'seconds' | 'day' | 'dayTime' | 'full';
 const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
@@ -65,18 +65,6 @@ export function zoneName(ms: number, { utc }: Zone): string {
   const size = Math.abs(minutes);
   const rest = size % 60;
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
-}
-
-/** `12 s`, `12 min`, `3 h`, `3 h 20 min`, `2 d`. */
-export function formatAge(ms: number): string {
-  const seconds = Math.max(0, Math.round(ms / 1000));
-  if (seconds < 100) return `${seconds} s`;
-  const minutes = Math.round(seconds / 60);
-  if (minutes < 100) return `${minutes} min`;
-  const hours = Math.floor(minutes / 60);
-  if (hours < 10) return minutes % 60 === 0 ? `${hours} h` : `${hours} h ${minutes % 60} min`;
-  if (hours < 48) return `${Math.round(minutes / 60)} h`;
-  return `${Math.round(minutes / 1440)} d`;
 }
 
 /** `last 6 h` of `-6h`. */

@@ -12,12 +12,12 @@ export interface Column<Row> {
   /** Numbers stand right, with tabular figures. */
   readonly isNumber?: boolean;
   readonly cell: (row: Row) => ComponentChildren;
-  /** What a click on the head sorts by; without it the column does not sort. */
+  /** Value that a click on the head sorts by; without it the column does not sort. */
   readonly sortBy?: (row: Row) => number | string | null;
   readonly class?: string;
 }
 
-/** What a panel's button "Table" shows: heads, and rows of the same length. */
+/** Table behind a panel's button "Table": heads, and rows of the same length. */
 export interface TableOf {
   readonly heads: readonly string[];
   readonly rows: readonly (readonly (string | number | null)[])[];

@@ -1,7 +1,13 @@
 import { useSignal } from '@preact/signals';
 import { askAgain } from '../data/use-answer.ts';
+import { beginSession } from '../state/session.ts';
 
-/** Asks for a token, which the server keeps in a cookie that scripts cannot read. */
+const problems: Readonly<Record<number, string>> = {
+  401: 'No such token.',
+  429: 'Too many wrong tokens came from here: try again in a few minutes.',
+};
+
+/** Asks for a token. The server answers with a session, in a cookie that scripts cannot read. */
 export function Login() {
   const token = useSignal('');
   const problem = useSignal('');
@@ -16,8 +22,9 @@ export function Login() {
       });
       if (response.ok) {
         token.value = '';
+        beginSession();
         askAgain();
-      } else problem.value = response.status === 401 ? 'No such token.' : 'The login failed.';
+      } else problem.value = problems[response.status] ?? 'The login failed.';
     } catch {
       problem.value = 'tailmark cannot be reached.';
     }

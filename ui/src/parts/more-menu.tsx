@@ -10,7 +10,7 @@ export interface MenuEntry {
 }
 
 interface Props {
-  /** What the menu is of, for who does not see where it stands. */
+  /** Subject of the menu, for readers who do not see where it stands. */
   readonly label: string;
   readonly entries: readonly MenuEntry[];
   readonly class?: string;

@@ -1,9 +1,10 @@
 import { freshness, staleness } from '../data/freshness.ts';
-import { formatTime, relativeName } from '../format/time.ts';
+import { formatTime } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
 import { hrefTo, place } from '../state/place.ts';
-import { hasRange, paramOf, timeForms } from '../state/url.ts';
+import { hasRange, timeForms } from '../state/url.ts';
 import { utc } from '../state/zone.ts';
+import { rangeName } from './range-name.ts';
 
 /** Says on every page that what it shows is behind, and since when. */
 export function StaleNotice() {
@@ -20,16 +21,14 @@ export function StaleNotice() {
 
 /** Says which times of the address cannot be read, what is shown instead, and what can be read. */
 export function WrongTimes() {
-  const { wrong, params } = place.value;
+  const { wrong } = place.value;
   const named = Object.entries(wrong).map(([key, text]) => `${key}=${text}`);
   if (named.length === 0) return null;
-  const from = paramOf(params, 'from') ?? '';
   const isRange = hasRange(place.value) && (wrong.from ?? wrong.to) !== undefined;
-  const shown = from.startsWith('-') ? `the ${relativeName(from)}` : 'another range';
   return (
     <p class="stale-notice" role="alert">
       The address has {named.join(' and ')}, which is no time
-      {isRange && `: what is shown is ${shown}`}. A time is {timeForms}.
+      {isRange && `: what is shown is ${rangeName().phrase}`}. A time is {timeForms}.
     </p>
   );
 }

@@ -2,9 +2,9 @@ import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Answered } from '../data/use-answer.ts';
+import { copy } from '../state/copy.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
 import { Boundary } from './boundary.tsx';
-import { copy } from './copy.ts';
 import { DataTable, type TableOf } from './data-table.tsx';
 import { MoreMenu } from './more-menu.tsx';
 import { Time } from './time.tsx';
@@ -16,7 +16,7 @@ interface PanelProps<Answer> {
   readonly name: string;
   readonly title: ComponentChildren;
   readonly answered: ReadonlySignal<Answered<Answer>>;
-  /** What is drawn of an answer. */
+  /** Drawing of an answer. */
   readonly children: (answer: Answer) => ComponentChildren;
   /** A sentence where the answer holds nothing to draw. */
   readonly empty?: (answer: Answer) => ComponentChildren | undefined;
@@ -32,8 +32,8 @@ interface PanelProps<Answer> {
 }
 
 /**
- * A part of a view with an answer of its own. It says which state it is in, keeps the last answer through
- * errors, copies the query behind its numbers, shows them as a table, and has an address.
+ * A part of a view with its own answer. It says which state it is in, keeps the last answer through errors,
+ * copies the query behind its numbers, shows them as a table, and has an address.
  */
 export function Panel<Answer>(props: PanelProps<Answer>) {
   const { name, title, answered, tools, minHeight } = props;
@@ -98,7 +98,7 @@ interface ToolsProps {
   readonly sql: string | undefined;
 }
 
-/** What can be done with the numbers of a panel, behind one button. It says for two seconds what it did. */
+/** Actions on the numbers of a panel, behind one button. It says for two seconds what it did. */
 function PanelMenu({ name, hasTable, sql }: ToolsProps) {
   const [said, setSaid] = useState('');
   const shown = tablesOf(place.value.params.table);

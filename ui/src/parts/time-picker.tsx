@@ -1,10 +1,11 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { formatAs, formatRange, relativeName, zoneName } from '../format/time.ts';
+import { relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
-import { firstDataMs, isLive, place, setParams, step } from '../state/place.ts';
+import { isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
 import { utc } from '../state/zone.ts';
+import { rangeName } from './range-name.ts';
 import { useDismiss } from './use-dismiss.ts';
 
 const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d', '-30d'] as const;
@@ -14,6 +15,7 @@ export function TimePicker() {
   const isOpen = useSignal(false);
   const box = useRef<HTMLDivElement>(null);
   useDismiss(box, isOpen, '.range');
+  const name = rangeName();
   return (
     <div class="time-picker" ref={box}>
       <button
@@ -34,8 +36,8 @@ export function TimePicker() {
         }}
       >
         <span class="range-name">
-          {rangeName()}
-          {firstDataMs.value !== undefined && <span class="wide-only">, the first data</span>}
+          {name.text}
+          {name.why !== '' && <span class="wide-only">{name.why}</span>}
         </span>{' '}
         <span aria-hidden="true">▾</span>
       </button>
@@ -58,20 +60,6 @@ export function TimePicker() {
       )}
     </div>
   );
-}
-
-/** `last 6 h`, or the absolute range in the zone of the page. */
-function rangeName(): string {
-  const { params } = place.value;
-  const from = paramOf(params, 'from') ?? '';
-  const to = paramOf(params, 'to') ?? 'now';
-  if (isLive.value && to === 'now') {
-    const fromMs = firstDataMs.value;
-    if (fromMs === undefined) return relativeName(from);
-    return `since ${formatAs(fromMs, 'time', { utc: utc.value })}`;
-  }
-  if (isLive.value) return `${from} to ${to}`;
-  return formatRange(rangeOf(place.value, nowMs()), { utc: utc.value, nowMs: nowMs() });
 }
 
 function RangeMenu({ close }: { readonly close: () => void }) {

@@ -1,4 +1,5 @@
 import { formatAs, formatTime, zoneName } from '../format/time.ts';
+import { asSentence, timesInText } from '../format/times-in-text.ts';
 import { nowMs } from '../state/now.ts';
 import { utc } from '../state/zone.ts';
 
@@ -17,4 +18,20 @@ export function Time({ at }: TimeProps) {
       {formatTime(ms, { ...zone, nowMs: nowMs() })}
     </time>
   );
+}
+
+/** A text of the server with its times in the zone of the page. */
+export function WithTimes({ text }: { readonly text: string }) {
+  return (
+    <>
+      {timesInText(text).map((part, i) =>
+        typeof part === 'number' ? <Time key={i} at={part} /> : part,
+      )}
+    </>
+  );
+}
+
+/** The same as a sentence that stands alone. */
+export function Sentence({ text }: { readonly text: string }) {
+  return <WithTimes text={asSentence(text)} />;
 }

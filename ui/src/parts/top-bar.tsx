@@ -5,6 +5,7 @@ import { copied, copyLink } from '../state/copied.ts';
 import { isHelpOpen } from '../state/keys.ts';
 import { nowMs } from '../state/now.ts';
 import { hrefTo, place } from '../state/place.ts';
+import { hasSession, logOut } from '../state/session.ts';
 import { theme, toggleTheme } from '../state/theme.ts';
 import { hasRange, isOfTimes, isRelative, type Place, rangeOf } from '../state/url.ts';
 import { toggleUtc, utc } from '../state/zone.ts';
@@ -78,6 +79,11 @@ function Switches() {
       <button type="button" title="Keys  ?" aria-label="Keys" onClick={openHelp}>
         ?
       </button>
+      {hasSession.value && (
+        <button type="button" title="End this browser's session" onClick={() => void logOut()}>
+          Log out
+        </button>
+      )}
     </div>
   );
 }
@@ -89,6 +95,7 @@ function narrowEntries(): MenuEntry[] {
     { label: 'Copy a link with absolute times', run: () => void copyLink() },
     { label: theme.value === 'dark' ? 'Light theme' : 'Dark theme', run: toggleTheme },
     { label: 'Keys', run: openHelp },
+    ...(hasSession.value ? [{ label: 'Log out', run: () => void logOut() }] : []),
   ];
 }
 
@@ -100,12 +107,12 @@ function zoneText(): string {
   return zoneName(rangeOf(place.value, nowMs()).toMs, { utc: utc.value });
 }
 
-/** Whether what the page shows has ended: an incident and the pipeline follow the clock. */
+/** True if the content of the page has ended: an incident and the pipeline follow the clock. */
 function isFixed(at: Place): boolean {
   return isOfTimes(at) || (hasRange(at) && !isRelative(at));
 }
 
-/** Whether the page follows the clock, and how old it is where it cannot. */
+/** Shows whether the page follows the clock, and its age where it cannot. */
 function Liveness() {
   const { failure, asOfMs } = health.value;
   if (failure !== undefined) {

@@ -1,9 +1,9 @@
 import { signal } from '@preact/signals';
 import { plural } from '../format/number.ts';
-import { copy } from '../parts/copy.ts';
+import { copy } from './copy.ts';
 import { frozenHref, shownRange } from './place.ts';
 
-/** What the page says of the last "Copy link", for two seconds; empty else. */
+/** The page's words on the last "Copy link", for two seconds; empty else. */
 export const copied = signal('');
 
 export async function copyLink(): Promise<void> {

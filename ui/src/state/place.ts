@@ -18,9 +18,9 @@ import {
 
 const current = signal(parsePlace(new URL(location.href), Date.now()));
 
-/** Where the page is. */
+/** The page's present place. */
 export const place = computed(() => current.value);
-/** Whether the range moves with the clock. */
+/** True if the range moves with the clock. */
 export const isLive = computed(() => isRelative(current.value));
 /** The one panel to show, or undefined for all. */
 export const onlyPanel = computed(() => current.value.params.only);
@@ -38,7 +38,7 @@ export const firstDataMs = computed(() => {
   const { params, route } = current.value;
   const fromMs = shownRange.value?.fromMs;
   if (!isLive.value || params.from !== undefined || fromMs === undefined) return undefined;
-  // What an incident shows has a range of its own.
+  // An incident has its own range.
   if (route.view === 'incident') return undefined;
   return fromMs > rangeOf(current.value, nowMs()).fromMs + longestStepMs ? fromMs : undefined;
 });
@@ -64,7 +64,7 @@ export function startRouting(): void {
 }
 
 /** Goes to a place. `replace` keeps it out of the history: hover, filter text. */
-export function go(next: Place, { replace = false } = {}): void {
+function go(next: Place, { replace = false } = {}): void {
   const isOtherPage =
     JSON.stringify(next.route) !== JSON.stringify(current.value.route) && next.hash === '';
   const href = formatPlace(next);

@@ -1,3 +1,5 @@
+import { parseDuration } from '../../../src/config/duration.ts';
+
 /**
  * All state of a page, as its address has it. Pure: nothing here reads the clock or the browser.
  *
@@ -131,7 +133,7 @@ export function linkTo(place: Place, route: Route, changes: Changes = {}): Place
   return withParams({ route, params: {}, wrong: {}, hash: '' }, { ...context, ...changes });
 }
 
-/** Keys that the page and the linked one share, beside the range. */
+/** Keys that the page and the linked one share, apart from the range. */
 function sharedKeys(place: Place, route: Route, linkedModel: string | undefined): readonly Key[] {
   if (place.route.view === 'incident') return isOfModel(route) ? contextKeys : [];
   const model = modelOf(place);
@@ -151,12 +153,12 @@ export function modelOf({ route, params }: Place): string | undefined {
   return route.view === 'compare' ? params.model : undefined;
 }
 
-/** Whether a comparison is of two times. */
+/** True if a comparison is of two times. */
 export function isOfTimes({ params }: Pick<Place, 'params'>): boolean {
   return params['a.from'] !== undefined && params['b.from'] !== undefined;
 }
 
-/** Whether a page shows its range: an incident, two times and the pipeline have their own. */
+/** True if a page shows its range: an incident, two times and the pipeline have their own. */
 export function hasRange(place: Place): boolean {
   const { view } = place.route;
   return view === 'now' || view === 'model' || (view === 'compare' && !isOfTimes(place));
@@ -207,15 +209,17 @@ export function absolute({ fromMs, toMs }: TimeRange): { from: string; to: strin
   return { from: formatAbsolute(fromMs), to: formatAbsolute(toMs) };
 }
 
-/** What `timeOf` reads, for who wrote something else. */
+/** Forms that `timeOf` reads, for who wrote something else. */
 export const timeForms =
   'now, a duration ago such as -6h, -30m or -7d, RFC 3339 such as 2026-11-25T10:00:00Z, or milliseconds since 1970';
 
 /** Epoch milliseconds of `now`, `-90m`, epoch milliseconds or RFC 3339; undefined for anything else. */
 export function timeOf(text: string, nowMs: number): number | undefined {
   if (text === 'now') return nowMs;
-  const relative = /^-(\d{1,7}(?:\.\d{1,3})?)(ms|s|m|h|d|w)$/.exec(text);
-  if (relative !== null) return nowMs - Number(relative[1]) * unitMs(relative[2]);
+  if (/^-\d{1,7}(\.\d{1,3})?[a-z]/.test(text)) {
+    const agoMs = parseDuration(text.slice(1));
+    return agoMs === undefined ? undefined : nowMs - agoMs;
+  }
   if (/^\d{1,15}$/.test(text)) return Number(text);
   if (!/^\d{4}-\d\d-\d\d(T\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:\d\d))?$/.test(text))
     return undefined;
@@ -274,12 +278,6 @@ export function formatDuration(ms: number): string {
     ] as const
   ).find(([size, unit]) => seconds % size === 0 && (unit !== 'd' || seconds > 86_400)) ?? [1, 's'];
   return `${seconds / size}${unit}`;
-}
-
-const unitsMs = { ms: 1, s: 1_000, m: 60_000, h: 3_600_000, d: 86_400_000, w: 604_800_000 };
-
-function unitMs(unit: string | undefined): number {
-  return unitsMs[unit as keyof typeof unitsMs];
 }
 
 function parsePath(path: string): Route {

@@ -1,7 +1,7 @@
 import { computed } from '@preact/signals';
 import { place, setParams } from './place.ts';
 
-/** Whether times are shown in UTC; else in the viewer's zone. */
+/** True if times are shown in UTC; else in the viewer's zone. */
 export const utc = computed(() => place.value.params.utc === '1');
 
 export function toggleUtc(): void {

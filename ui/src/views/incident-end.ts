@@ -4,8 +4,8 @@ interface Ending {
 }
 
 /**
- * When an anomaly that is over ended, in event time; where that is unknown, when its end was noticed,
- * which is by the clock. Null while it is open.
+ * End of an anomaly that is over, in event time; where that is unknown, the time at which the end was
+ * noticed, by the clock. Null while it is open.
  */
 export function endOf({ ended_at, resolved_at }: Ending): string | null {
   return resolved_at === null ? null : (ended_at ?? resolved_at);

@@ -2,6 +2,7 @@ import type { AnomaliesAnswer, AnomalyRow } from '../../../src/views/answers/ano
 import type { ReleasesAnswer } from '../../../src/views/answers/releases.ts';
 import type { LaneIncident, LaneRelease } from '../charts/parts/event-lane.tsx';
 import { hrefTo } from '../state/place.ts';
+import type { Changes } from '../state/url.ts';
 import { endMsOf } from './incident-end.ts';
 
 /** Incidents of an answer for the lane under a chart. */
@@ -16,12 +17,23 @@ export function laneIncidents(answer: AnomaliesAnswer | undefined): LaneIncident
   }));
 }
 
-/** Releases of a model; each leads to its comparison with the version before it. */
-export function laneReleases(answer: ReleasesAnswer | undefined, model: string): LaneRelease[] {
+/**
+ * Releases of a model; each leads to its comparison with the version before it.
+ *
+ * @param range of the comparison, where the page's address has another one or none.
+ */
+export function laneReleases(
+  answer: ReleasesAnswer | undefined,
+  model: string,
+  range: Changes = {},
+): LaneRelease[] {
   const rows = (answer?.rows ?? []).filter((row) => row.model === model);
   return rows.map(({ version, first_seen }) => ({
     version,
-    href: hrefTo({ view: 'compare' }, { model, version: undefined, 'b.version': version }),
+    href: hrefTo(
+      { view: 'compare' },
+      { ...range, model, version: undefined, 'b.version': version },
+    ),
     atMs: Date.parse(first_seen),
   }));
 }

@@ -11,7 +11,7 @@ interface Stepped {
 }
 
 /**
- * Why an answer holds no request: six different sentences; undefined where it holds some.
+ * The reason why an answer holds no request: six different sentences; undefined where it holds some.
  *
  * @param stages of a model whose events have no total.
  */

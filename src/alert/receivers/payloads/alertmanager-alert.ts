@@ -1,10 +1,11 @@
 import { dimensions } from '../../../base/dimensions.ts';
-import type { AnomalyEvent, Severity } from '../../../detect/event/anomaly-event.ts';
+import type { AnomalyEvent, Severity } from '../../../contract/anomaly-event.ts';
+import { seriesLabel } from '../../../contract/format.ts';
 import type { Message } from '../../message/anomaly-message.ts';
 import { cleanText, cutBytes } from '../../message/clean-text.ts';
 import { messageBody } from '../../message/message-text.ts';
 import { resolvedAt } from '../../message/title.ts';
-import type { Form } from '../receiver.ts';
+import type { Form } from '../../receiver.ts';
 
 /** Texts by name; Alertmanager accepts no other values. */
 export type LabelSet = Readonly<Record<string, string>>;
@@ -29,7 +30,8 @@ function alertName(kind: AnomalyEvent['kind']): string {
 
 /**
  * Labels of an anomaly. They are the alert's identity, so only what stays the same while it is open is
- * one: a changed label is another alert, and the first would time out as a false "resolved".
+ * one: a changed label is another alert, and the first would time out as a false "resolved". Dimensions are
+ * those of the first series, which `dedup_key` is of; the worst one may change and is an annotation.
  */
 export function alertLabels(event: AnomalyEvent, severity: Severity): LabelSet {
   const labels: Record<string, string> = {
@@ -79,6 +81,7 @@ function measurements({ event, shown, sql }: Message): LabelSet {
     rate_baseline: textOf(rate?.baseline),
     rate_ratio: textOf(rate?.ratio),
     affected_share: textOf(affected_share),
+    worst_series: scope === undefined ? '' : cleanText(seriesLabel(shown), maxLabelBytes),
     series_affected: textOf(scope?.affected),
     series_total: textOf(scope?.total),
     sql,
@@ -93,15 +96,15 @@ function withoutEmpty(all: LabelSet): LabelSet {
   return Object.fromEntries(Object.entries(all).filter(([, value]) => value !== ''));
 }
 
-/** How far ahead the end of an open alert lies: it is sent again every minute. */
+/** Time from now to the end of an open alert, which is sent again every minute. */
 const openForMs = 240_000;
-/** How far back the end of a resolved alert lies at least: Alertmanager must see it as past. */
+/** Minimum age of the end of a resolved alert: Alertmanager must see it as past. */
 const endedForMs = 1_000;
 
 /** Clock of an Alertmanager, as far as it is known. */
 export interface ServerTime {
   readonly nowMs: number;
-  /** How far it is ahead of ours. */
+  /** Time by which it is ahead of our clock. */
   readonly offsetMs: number;
 }
 

@@ -2,10 +2,10 @@ import { createHash } from 'node:crypto';
 import { anomalyMessage, dashboardUrlOf, isOver } from '../../message/anomaly-message.ts';
 import type { LinkSettings } from '../../message/links.ts';
 import { resolvedAt } from '../../message/title.ts';
-import type { Form, Notice } from '../receiver.ts';
+import type { Form, Notice } from '../../receiver.ts';
 import { alertAnnotations, alertLabels } from './alertmanager-alert.ts';
 
-/** What Alertmanager writes for the end of an alert that is open. */
+/** The end of an open alert, as Alertmanager writes it. */
 const noEnd = '0001-01-01T00:00:00Z';
 
 export interface AlertmanagerWebhookInput {

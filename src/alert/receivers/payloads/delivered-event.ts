@@ -1,5 +1,5 @@
-import type { AnomalyEvent } from '../../../detect/event/anomaly-event.ts';
-import type { Form, Notice } from '../receiver.ts';
+import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
+import type { Form, Notice } from '../../receiver.ts';
 
 /**
  * The event as machines get it: names and all as the detector emitted them. The minimal form is without

@@ -4,7 +4,7 @@ import { isOver, type Message } from '../../message/anomaly-message.ts';
 import type { Fact } from '../../message/fact.ts';
 import type { Link } from '../../message/links.ts';
 import { messageText } from '../../message/message-text.ts';
-import type { Notice } from '../receiver.ts';
+import type { Notice } from '../../receiver.ts';
 
 /** The mail of a notice: what a mail library needs to compose it. */
 export interface EmailMessage {
@@ -37,8 +37,8 @@ const borders: Readonly<Record<Message['tone'], string>> = {
  * Makes the mail of a notice. Its subject is the title of the notice itself: a lock screen shows the subject
  * first, and an end must not begin with CRITICAL there. The mails of an incident are one thread by
  * `In-Reply-To` and `References` (RFC 5322), which suffices for Thunderbird, Apple Mail and mutt. Gmail, Outlook
- * and servers that follow RFC 8621, 3 want an equal subject too: there the end is a conversation of its own. That
- * is the price. With the subject of the first mail on each, people get up for what is over.
+ * and servers that follow RFC 8621, 3 want an equal subject too: there the end is a separate conversation.
+ * That is the price. With the subject of the first mail on each, people get up for what is over.
  *
  * The reference is no mail's id, because some servers replace ids. Ids depend on the notice alone: a mail that
  * comes twice is the same mail.

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
-import type { Severity } from '../../../detect/event/anomaly-event.ts';
+import type { Severity } from '../../../contract/anomaly-event.ts';
 import { dashboardUrlOf, type Message } from '../../message/anomaly-message.ts';
 import { cleanText } from '../../message/clean-text.ts';
 import type { Link } from '../../message/links.ts';
-import type { Form } from '../receiver.ts';
+import type { Form } from '../../receiver.ts';
 
 /** Limits of the Events API v2. */
 const limits = {

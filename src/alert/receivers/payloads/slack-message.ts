@@ -1,9 +1,9 @@
-import { escapedBytes } from '../../../detect/event/sql.ts';
+import { escapedBytes } from '../../../contract/sql.ts';
 import type { Message } from '../../message/anomaly-message.ts';
 import { cutText } from '../../message/clean-text.ts';
 import type { Fact } from '../../message/fact.ts';
 import type { Link } from '../../message/links.ts';
-import type { Form } from '../receiver.ts';
+import type { Form } from '../../receiver.ts';
 
 /** Limits of Slack's messages, in characters after escaping. */
 const limits = {
@@ -29,7 +29,7 @@ const literal = { parse: 'none', link_names: false, unfurl_links: false, unfurl_
  * Escapes a text for Slack and cuts it to `maxChars` characters. `<`, `>` and `&` begin links, mentions and
  * entities, and three backticks a block of code that spans lines. Without them a name has at most a bold word.
  */
-export function slackText(text: string, maxChars: number): string {
+function slackText(text: string, maxChars: number): string {
   let escaped = '';
   let beforeEllipsis = '';
   for (const character of cutText(text.replaceAll('```', "'''"), maxChars)) {

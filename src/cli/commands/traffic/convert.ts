@@ -6,9 +6,9 @@ import { OperatorError } from '../../../base/operator-error.ts';
 import { avroContainer, mappedContainer } from '../../../convert/avro/avro-container.ts';
 import { Converter, type Rejected } from '../../../convert/convert.ts';
 import type { ConvertOptions, FileFormat } from '../../../convert/file-format.ts';
-import { chooseFormat, fileFormats } from '../../../convert/file-formats.ts';
+import { chooseFormat, fileFormats } from '../../../convert/input/file-formats.ts';
+import { type OpenedInput, openInput } from '../../../convert/input/open-input.ts';
 import { mappedFormat } from '../../../convert/json/mapped-format.ts';
-import { type OpenedInput, openInput } from '../../../convert/open-input.ts';
 import { FoundFields } from '../../../formats/mapping/found-fields.ts';
 import type { OutgoingMessage } from '../../../kafka/client/publisher.ts';
 import { unreadable } from '../../../source/event-text.ts';
@@ -146,7 +146,7 @@ async function openInputs(
   }
 }
 
-/** The first file that holds something: a log beside it may be empty. @throws OperatorError if all are empty */
+/** The first file that holds something: another log may be empty. @throws OperatorError if all are empty */
 function firstFilled(inputs: readonly OpenedInput[], files: readonly string[]): OpenedInput {
   const filled = inputs.find(({ isEmpty }) => !isEmpty);
   if (filled !== undefined) return filled;

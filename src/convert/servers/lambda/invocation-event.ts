@@ -1,5 +1,6 @@
 import type { Status } from '../../../base/statuses.ts';
 import type { EventDraft } from '../../../formats/format-reader.ts';
+import { toNanosecond } from '../../../formats/span.ts';
 import type { Report } from './lambda-line.ts';
 import type { Invocation } from './sandbox.ts';
 
@@ -30,8 +31,8 @@ export function eventOfInvocation(
   const before = waitedOf(invocation, report, startMs ?? reportMs - durationMs);
   const beforeMs = (before.init ?? 0) + (before.restore ?? 0);
   const withinMs = Math.min(durationMs, invocation.preparedWithinMs);
-  const init = withinMs === 0 ? before.init : rounded((before.init ?? 0) + withinMs);
-  const totalMs = rounded(durationMs + beforeMs);
+  const init = withinMs === 0 ? before.init : toNanosecond((before.init ?? 0) + withinMs);
+  const totalMs = toNanosecond(durationMs + beforeMs);
   const isAgain = isPreparedWithin || preparation?.hasFailed === true;
   return {
     ts: Math.round(startMs === undefined ? reportMs - totalMs : startMs - beforeMs),
@@ -44,7 +45,7 @@ export function eventOfInvocation(
     stages_ms: {
       ...(init === undefined ? {} : { init }),
       ...(before.restore === undefined ? {} : { restore: before.restore }),
-      forward: rounded(durationMs - withinMs),
+      forward: toNanosecond(durationMs - withinMs),
     },
   };
 }
@@ -66,9 +67,4 @@ function statusOf(reported: string | undefined, outcome: Status | undefined): St
   if (outcome === 'timeout' || reported === 'timeout') return 'timeout';
   if (reported === undefined) return outcome ?? 'ok';
   return reported === 'success' ? 'ok' : 'error';
-}
-
-/** Without the error of a sum of decimals. */
-function rounded(ms: number): number {
-  return Math.round(ms * 1e6) / 1e6;
 }

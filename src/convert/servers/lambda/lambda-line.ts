@@ -1,7 +1,7 @@
 import type { Status } from '../../../base/statuses.ts';
 import { type JsonObject, objectOf, parsed, textOf } from '../../../formats/loose-json.ts';
 
-/** What a REPORT line says, as text or JSON. */
+/** Content of a REPORT line, as text or JSON. */
 export interface Report {
   /** Undefined where the line has none that can be read. */
   readonly durationMs: number | undefined;
@@ -13,7 +13,7 @@ export interface Report {
   readonly shown: string;
 }
 
-/** How a sandbox comes up: the code is initialised, or a snapshot is restored. */
+/** The way a sandbox comes up: the code is initialised, or a snapshot is restored. */
 export type PreparationKind = 'init' | 'restore';
 
 /** A line that Lambda itself writes. Those of an invocation name its request. */

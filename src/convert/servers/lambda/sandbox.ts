@@ -1,7 +1,7 @@
 import type { Status } from '../../../base/statuses.ts';
 import type { LambdaLine, PreparationKind, Report } from './lambda-line.ts';
 
-/** How a sandbox came up before its next invocation. Times are those of the lines. */
+/** The start of a sandbox before its next invocation. Times are those of the lines. */
 export interface Preparation {
   what: PreparationKind;
   startMs: number | undefined;
@@ -19,9 +19,9 @@ export interface Invocation {
   startMs: number | undefined;
   reportMs: number | undefined;
   report: Report | undefined;
-  /** What a line of its own says. */
+  /** The status that a separate line reports. */
   outcome: Status | undefined;
-  /** What the sandbox did before it; undefined for all but the first. */
+  /** The sandbox's start before it; undefined for all but the first. */
   preparation: Preparation | undefined;
   /** True where the sandbox came up once more within it, and how long that took, as far as it is said. */
   isPreparedWithin: boolean;

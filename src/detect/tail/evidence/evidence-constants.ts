@@ -12,7 +12,7 @@ export const evidenceConstants = {
   leastMs: 2 ** -10,
   binsPerOctave: 8,
   mostEvidence,
-  /** Scores of requests are rounded to multiples of so many nats, in 16 bits. */
+  /** Scores of requests are rounded to multiples of this value in nats, in 16 bits. */
   unit: mostEvidence / 2 ** 14,
   mostRatio: Math.exp(mostEvidence),
   /** Upper bound of a squared residual, in multiples of the mean one: it may be a lone outlier. */

@@ -1,7 +1,6 @@
 import { type Allocation, Arena, type ArenaScope, addressOf } from '../../../memory/arena.ts';
 import { highWord } from '../../../sketch/high-word.ts';
 import type { TDigest } from '../../../sketch/t-digest.ts';
-import { slowPathOf } from '../slow-path.ts';
 import { evidenceConstants } from './evidence-constants.ts';
 import { binsBefore, evidenceRegions, weightsLayout } from './evidence-layout.ts';
 import {
@@ -10,6 +9,7 @@ import {
   slowPathFault,
   slowPathShare,
 } from './fault-templates.ts';
+import { slowPathOf } from './slow-path.ts';
 import { weightsKernel } from './weights-kernel.ts';
 import type { WindowScores } from './window-scores.ts';
 

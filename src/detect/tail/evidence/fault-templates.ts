@@ -1,4 +1,4 @@
-/** A fault of a stage: part of its requests takes so many times as long. */
+/** A fault of a stage: a factor on the time of a share of its requests. */
 export interface FaultTemplate {
   readonly share: number;
   /** Binary logarithm of the factor. */

@@ -73,7 +73,7 @@ class WeightsKernel {
     return this.#exports.logOf(x);
   }
 
-  /** Offset of so many doubles, valid until the next call. */
+  /** Offset of this number of doubles, valid until the next call. */
   scratch(doubles: number): number {
     if (doubles > this.#scratch.doubles) {
       this.#memory.release(this.#scratch);

@@ -14,6 +14,16 @@ const FIXED32 = 5;
 
 type Fields = Record<string, unknown>;
 
+interface ReaderOptions {
+  /**
+   * True where bytes are to show whether they are of this type: an unknown field is a fault, and a `float` or
+   * `double` that was not sent stays absent. A time is hardly ever exactly 0, unless it is in whole units.
+   */
+  readonly isExact?: boolean;
+  /** Readers of the types of one file, which all share. */
+  readonly readers?: Map<protobuf.Type, MessageReader>;
+}
+
 /**
  * A field as the reader needs it: exactly one of `scalar` and `message` is there, of a map that of its
  * values.
@@ -39,12 +49,13 @@ export class MessageReader {
   readonly #type: protobuf.Type;
   readonly #readers: Map<protobuf.Type, MessageReader>;
   readonly #convert: ((fields: Fields) => unknown) | undefined;
+  readonly #isExact: boolean;
   #plans: ReadonlyMap<number, FieldPlan> | undefined;
   #defaults: readonly (readonly [string, unknown])[] = [];
 
-  /** @param readers of the types of one file, which all share. */
-  constructor(type: protobuf.Type, readers = new Map<protobuf.Type, MessageReader>()) {
+  constructor(type: protobuf.Type, { isExact = false, readers = new Map() }: ReaderOptions = {}) {
     this.#type = type;
+    this.#isExact = isExact;
     this.#readers = readers.set(type, this);
     this.#convert = wellKnown.get(type.fullName);
   }
@@ -75,7 +86,9 @@ export class MessageReader {
       }
       cursor.spend(1);
       const plan = plans.get(number);
-      if (plan === undefined || !readField(cursor, plan, tag, fields)) skip(cursor, tag);
+      if (plan !== undefined && readField(cursor, plan, tag, fields)) continue;
+      if (this.#isExact) throw cursor.fault(`The message must have a field ${number}: it has none`);
+      skip(cursor, tag);
     }
     for (const [name, value] of this.#defaults) {
       if (!Object.hasOwn(fields, name)) setOwn(fields, name, value);
@@ -88,8 +101,9 @@ export class MessageReader {
     const fields = this.#type.fieldsArray.map((field) => field.resolve());
     this.#defaults = fields.flatMap((field) => {
       const { scalar } = this.#valueOf(field);
-      const isAbsent = field.hasPresence || field.repeated || field.map || scalar === undefined;
-      return isAbsent ? [] : [[field.name, scalar.absent] as const];
+      if (field.hasPresence || field.repeated || field.map || scalar === undefined) return [];
+      if (this.#isExact && isFraction(field)) return [];
+      return [[field.name, scalar.absent] as const];
     });
     return new Map(fields.map((field) => [field.id, this.#plan(field)]));
   }
@@ -105,8 +119,13 @@ export class MessageReader {
     const scalar = scalarOf(field.type, type instanceof protobuf.Enum ? type : null);
     if (scalar !== undefined) return { scalar };
     const message = type as protobuf.Type;
-    return { message: this.#readers.get(message) ?? new MessageReader(message, this.#readers) };
+    const options = { isExact: this.#isExact, readers: this.#readers };
+    return { message: this.#readers.get(message) ?? new MessageReader(message, options) };
   }
+}
+
+function isFraction({ type }: protobuf.Field): boolean {
+  return type === 'double' || type === 'float';
 }
 
 function isFields(value: unknown): value is Fields {

@@ -11,11 +11,21 @@ export interface ProtoFile {
    * Returns the message at a path of positions, from the outermost one inwards.
    *
    * @param name of the message that is meant where serializers count positions differently.
-   * @throws {SchemaFault}
+   * @throws {SchemaFault}, which is an {UnclearIndex} where they do and neither message has that name.
    */
   at(indexes: readonly number[], name?: string): protobuf.Type;
   /** Returns the message of a name, with its package or without. @throws {SchemaFault} */
   named(name: string): protobuf.Type;
+}
+
+/** An index that means one message to some serializers, and another one to others. */
+export class UnclearIndex extends SchemaFault {
+  readonly types: readonly protobuf.Type[];
+
+  constructor(types: readonly protobuf.Type[], message: string) {
+    super(message);
+    this.types = types;
+  }
 }
 
 /** Most levels of imports that import others. */
@@ -115,7 +125,7 @@ function declaredBy(type: protobuf.Type, members: OrderOfMembers): Declared {
 /**
  * Returns the message at a path. Serializers that have the file's descriptor count the entries of maps too,
  * and those that read its text do not. Where both find a message and not the same, nothing but `name` tells
- * which.
+ * which, or the bytes of a record.
  */
 function messageAt(
   scope: protobuf.NamespaceBase,
@@ -143,9 +153,8 @@ function messageAt(
     name === undefined
       ? 'name it by the setting message of the topic'
       : `the setting message names neither: it is ${shownName(name)}`;
-  throw new SchemaFault(
-    `the message index ${path} must mean one message, and is ${found}: ${hint}`,
-  );
+  const rule = `the message index ${path} must mean one message`;
+  throw new UnclearIndex([type, other], `${rule}, and is ${found}: ${hint}`);
 }
 
 /** Names of the messages on a path, by one way to count them; undefined where there is none. */

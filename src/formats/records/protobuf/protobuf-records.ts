@@ -1,14 +1,15 @@
 import { ByteCursor } from '../byte-cursor.ts';
 import { messageIndexesAt } from '../confluent-frame.ts';
+import { type Reading, RecordFault } from '../record-reader.ts';
 import { SchemaFault } from '../schema-fault.ts';
-import type { Serialization } from '../schema-reader.ts';
+import { type Serialization, Unclear } from '../schema-reader.ts';
 import { MessageReader } from './compile-message.ts';
-import { type ProtoFile, parseProto } from './parse-proto.ts';
+import { type ProtoFile, parseProto, UnclearIndex } from './parse-proto.ts';
 
 /** A file's messages, by their path in it. */
 interface ProtoReaders {
   readonly file: ProtoFile;
-  readonly readers: Map<string, MessageReader>;
+  readonly readers: Map<string, MessageReader | UnclearReader>;
 }
 
 /** Of each `message` that a topic names, one: readers of the same share what they compile. */
@@ -34,10 +35,12 @@ export function framedProtobuf(name?: string): Serialization<ProtoReaders> {
       const path = indexes.join('.');
       let reader = readers.get(path);
       if (reader === undefined) {
-        reader = new MessageReader(file.at(indexes, name));
+        reader = readerAt(file, indexes, name);
         readers.set(path, reader);
       }
-      return readRecord(reader, message, rest === undefined ? end : start);
+      const from = rest === undefined ? end : start;
+      if (reader instanceof UnclearReader) return reader.read(message, from);
+      return readRecord(reader, message, from);
     },
   };
   framed.set(name, made);
@@ -59,6 +62,45 @@ export function plainProtobuf(name?: string): Serialization<MessageReader> {
     },
     read: readRecord,
   };
+}
+
+function readerAt(file: ProtoFile, indexes: readonly number[], name: string | undefined) {
+  try {
+    return new MessageReader(file.at(indexes, name));
+  } catch (error) {
+    if (error instanceof UnclearIndex) return new UnclearReader(error);
+    throw error;
+  }
+}
+
+/**
+ * Reads a record as each message that its index may mean. The schema is the one it was written with, so bytes
+ * with a field that a message does not have are not that message.
+ */
+class UnclearReader {
+  readonly #fault: UnclearIndex;
+  readonly #readers: readonly (readonly [whole: MessageReader, sent: MessageReader])[];
+
+  constructor(fault: UnclearIndex) {
+    this.#fault = fault;
+    this.#readers = fault.types.map((type) => [
+      new MessageReader(type),
+      new MessageReader(type, { isExact: true }),
+    ]);
+  }
+
+  read(message: Buffer, start: number): Unclear {
+    const readings = this.#readers.flatMap(([whole, sent]): Reading[] => {
+      try {
+        const given = { sent: readRecord(sent, message, start) };
+        return [{ ...given, record: readRecord(whole, message, start) }];
+      } catch (error) {
+        if (error instanceof RecordFault || error instanceof SchemaFault) return [];
+        throw error;
+      }
+    });
+    return new Unclear(readings, this.#fault);
+  }
 }
 
 function readRecord(reader: MessageReader, message: Buffer, start: number): object {

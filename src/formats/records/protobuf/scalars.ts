@@ -1,7 +1,7 @@
 import type protobuf from 'protobufjs';
 import type { ByteCursor } from '../byte-cursor.ts';
 
-/** A type without fields of its own. */
+/** A type without fields. */
 export interface Scalar {
   /** Encoding in the tag: 0 varint, 1 eight bytes, 2 with a length, 5 four bytes. */
   readonly encoding: number;

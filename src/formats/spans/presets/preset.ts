@@ -1,17 +1,17 @@
-import type { AttributeValue } from '../span.ts';
+import type { AttributeValue } from '../../span.ts';
 
 /**
- * Where a field comes from: the name of an attribute; `resource:NAME`, one of the resource; or `span:name`,
- * the name of the span; or `NAME#MEMBER`, a member of the JSON object that an attribute has as text.
+ * Source of a field: the name of an attribute; `resource:NAME`, one of the resource; or `span:name`, the name
+ * of the span; or `NAME#MEMBER`, a member of the JSON object that an attribute has as text.
  */
 export type Source = string;
 
-/** Where a duration comes from: an attribute in a unit, or the time of the first event of a name. */
+/** Source of a duration: an attribute in a unit, or the time of the first event of a name. */
 export type DurationSource =
   | { readonly attribute: string; readonly unitMs: number }
   | { readonly event: string };
 
-/** What tells a span: an attribute, one with certain values, or its name. */
+/** Sign of a span: an attribute, one with certain values, or its name. */
 export interface Mark {
   /** `resource:` and `#` are not for marks. */
   readonly attribute?: string;
@@ -20,7 +20,7 @@ export interface Mark {
   readonly name?: RegExp;
 }
 
-/** What calls ask a model for. One for the same thing inside of a call is the call itself, traced once more. */
+/** Kinds of calls to a model. A call inside of one of the same kind is that call, traced again. */
 export const callKinds = ['generation', 'embedding', 'ranking'] as const;
 export type CallKind = (typeof callKinds)[number];
 
@@ -31,7 +31,7 @@ export type CallKind = (typeof callKinds)[number];
 export interface Preset {
   readonly name: string;
   readonly knows: readonly (readonly Mark[])[];
-  /** What a known span needs to be an event, any of them; others are skipped by intent. Absent: nothing. */
+  /** Marks of which a known span needs any to be an event; others are skipped by intent. Absent: none. */
   readonly counts?: readonly Mark[];
   /** Calls that ask for something else than a generation: each kind by any of its marks. */
   readonly kinds?: Readonly<Partial<Record<CallKind, readonly Mark[]>>>;
@@ -54,7 +54,7 @@ export const seconds = (attribute: string): DurationSource => ({ attribute, unit
 /** Returns the source of a duration that an attribute gives in milliseconds. */
 export const milliseconds = (attribute: string): DurationSource => ({ attribute, unitMs: 1 });
 
-/** Where the texts of an event come from: what a preset says, and what all have alike. */
+/** Sources of the texts of an event: those of a preset, and those that all share. */
 export function textSources(preset: Preset) {
   return {
     service: ['resource:service.name'],

@@ -2,7 +2,7 @@ import { type Preset, seconds } from './preset.ts';
 
 /**
  * A request as SGLang traces it, with vLLM's names. Its prefill runs from the dispatch to the first token, so
- * the queue is inside: the stage has a name of its own.
+ * the queue is inside: the stage has its own name.
  */
 export const sglang: Preset = {
   name: 'sglang',

@@ -1,6 +1,6 @@
 import type { EventDraft } from '../../format-reader.ts';
+import type { Span } from '../../span.ts';
 import type { CallKind, Preset } from '../presets/preset.ts';
-import type { Span } from '../span.ts';
 import { callOf } from '../span-events.ts';
 import { SpanLinks } from './span-links.ts';
 
@@ -30,7 +30,7 @@ export class NestedCalls {
     this.#isLinked = this.#links.link();
   }
 
-  /** Whether a span is a call around one for the same thing that is an event. @param index its place. */
+  /** True if a span is a call around one for the same thing that is an event. @param index its place. */
   isOuter(index: number): boolean {
     if (!this.#isLinked || !this.#links.hasChildren(index)) return false;
     const kind = callOf(this.#spans[index] as Span, this.#presets)?.kind;

@@ -1,5 +1,5 @@
 import { grown } from '../../../base/grown.ts';
-import type { Span } from '../span.ts';
+import type { Span } from '../../span.ts';
 import { highHalfOf, idHalves, lowHalfOf } from './ids.ts';
 
 /** Integers kept of a span: two for each half of its trace's id, two for its own id and two for its parent's. */
@@ -13,7 +13,7 @@ const MIN_SPANS = 64;
 const PLACES = 4;
 const MAX_TRIES = 64;
 
-/** Where the ids of a span stand in its message, -1 for none: of 16 bytes, 8 and 8. */
+/** Places of a span's ids in its message, -1 for none: of 16 bytes, 8 and 8. */
 export interface SpanIdsAt {
   readonly traceAt: number;
   readonly spanAt: number;
@@ -93,12 +93,12 @@ export class SpanLinks {
     return isLinked;
   }
 
-  /** Whether spans are below a span, of the last `link`. */
+  /** True if spans are below a span, of the last `link`. */
   hasChildren(span: number): boolean {
     return this.#child[this.#first[span] as number] !== NONE;
   }
 
-  /** Whether one of the spans below a span is such a span, at any depth. */
+  /** True if one of the spans below a span is such a span, at any depth. */
   isAbove(span: number, isSuch: (below: number) => boolean): boolean {
     const visit = ++this.#visit;
     const stack = this.#stack;
@@ -169,7 +169,7 @@ export class SpanLinks {
     return (spread ^ (spread >>> 13)) & mask;
   }
 
-  /** Whether a span's id is one that another span has, where both are of one trace. */
+  /** True if another span of the same trace has this span's id. */
   #isSame(one: number, other: number, part: number): boolean {
     const ids = this.#ids;
     const [a, b] = [one * NUMBERS, other * NUMBERS];

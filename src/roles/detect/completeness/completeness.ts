@@ -36,7 +36,7 @@ export function storeOutage(
   return { sinceMs: before?.sinceMs ?? nowMs, reason: messageOf(error), error };
 }
 
-/** How complete all traffic is at one moment. */
+/** Completeness of all traffic at one moment. */
 export interface Completeness {
   /** Event time before which windows are complete; -Infinity for none. It never decreases. */
   readonly completeMs: number;

@@ -10,7 +10,7 @@ import type { CompletenessProbe } from './completeness.ts';
 /** A probe of Kafka that takes longer fails. */
 const PROBE_TIMEOUT_MS = 5_000;
 
-/** Probes end offsets with a client of its own. A file has none. */
+/** Probes end offsets with its own client. A file has none. */
 export function openArrivals({
   config,
   groupId,

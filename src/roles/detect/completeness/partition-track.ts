@@ -84,7 +84,7 @@ export class PartitionTrack {
     return this.#watermarkMs;
   }
 
-  /** When its last chunk with a valid event was stored, by ClickHouse's clock. */
+  /** Time at which its last chunk with a valid event was stored, by ClickHouse's clock. */
   get flushedMs(): number {
     return this.#flushedMs;
   }

@@ -1,31 +1,46 @@
-import type { IncomingMessage, ServerResponse } from 'node:http';
-import { Problem } from '../api/problem.ts';
+import type { HttpBindings } from '@hono/node-server';
+import type { Context, Hono, Next } from 'hono';
+import { Problem } from '../http/problem.ts';
+import { limitedBody } from '../http/read-request.ts';
 import type { Access } from './access.ts';
 
 const maxBodyBytes = 8_192;
 
 /**
- * POST /v1/login with `{"token": …}` sets the cookie. Only JSON is taken: a form on another site cannot send it.
- *
- * @throws Problem
+ * POST /v1/login with `{"token": …}` opens a session, whose cookie it sets; POST /v1/logout ends it. Only
+ * JSON is taken: a form on another site cannot send it. They are open to everybody, so they stand before
+ * `guardData`.
  */
-export async function login(
-  access: Access,
-  request: IncomingMessage,
-  response: ServerResponse,
-): Promise<void> {
-  if (!access.hasTokens)
-    throw new Problem(404, 'There is no login: http.auth.tokens_file is not set.');
-  if (request.method !== 'POST') throw new Problem(404, 'A login is POST /v1/login.');
-  if (!/^application\/json\b/i.test(request.headers['content-type'] ?? '')) {
+export function addLogin(app: Hono, access: Access): void {
+  const respondCookie = (context: Context, cookie: string) =>
+    context.body(null, 204, { 'set-cookie': cookie, 'cache-control': 'no-store' });
+  const postOnly = async ({ req: { method, path } }: Context, next: Next) => {
+    if (!access.hasTokens) {
+      throw new Problem(404, 'There is no login: http.auth.tokens_file is not set.');
+    }
+    if (method !== 'POST') throw Problem.ofMethod(method, path, ['POST']);
+    await next();
+  };
+  app.all('/v1/login', postOnly, jsonOnly, limitedBody(maxBodyBytes), async (context) => {
+    const token = tokenIn(await context.req.text());
+    if (token === undefined) throw new Problem(400, 'The body must be {"token": "…"}.');
+    return respondCookie(context, access.openSession(token, incomingOf(context)));
+  });
+  app.all('/v1/logout', postOnly, (context) =>
+    respondCookie(context, access.closeSession(incomingOf(context))),
+  );
+}
+
+/** The request as Node has it, with its socket. */
+export function incomingOf({ env }: Context): HttpBindings['incoming'] {
+  return (env as HttpBindings).incoming;
+}
+
+async function jsonOnly({ req }: Context, next: Next): Promise<void> {
+  if (!/^application\/json\b/i.test(req.header('content-type') ?? '')) {
     throw new Problem(400, 'The body must be JSON, with content-type application/json.');
   }
-  const token = tokenIn(await bodyOf(request));
-  if (token === undefined) throw new Problem(400, 'The body must be {"token": "…"}.');
-  const cookie = access.cookieFor(token, request);
-  if (cookie === undefined) throw new Problem(401, 'http.auth.tokens_file has no such token.');
-  response.writeHead(204, { 'set-cookie': cookie, 'cache-control': 'no-store' });
-  response.end();
+  await next();
 }
 
 function tokenIn(text: string): string | undefined {
@@ -36,16 +51,4 @@ function tokenIn(text: string): string | undefined {
   } catch {
     return undefined;
   }
-}
-
-async function bodyOf(request: IncomingMessage): Promise<string> {
-  const parts: Buffer[] = [];
-  let bytes = 0;
-  for await (const part of request as AsyncIterable<Buffer>) {
-    bytes += part.length;
-    if (bytes > maxBodyBytes)
-      throw new Problem(400, `The body must be at most ${maxBodyBytes} bytes.`);
-    parts.push(part);
-  }
-  return Buffer.concat(parts).toString('utf8');
 }

@@ -1,6 +1,34 @@
-import type { AnomalyEvent } from '../../../detect/event/anomaly-event.ts';
+import { z } from 'zod';
+import { storedQuantiles } from '../../../base/stored-quantiles.ts';
+import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
-import { Problem } from './problem.ts';
+import { checked } from '../http/explain-request.ts';
+import { Problem } from '../http/problem.ts';
+import type { Parameters } from '../http/read-request.ts';
+
+export const autoscaleSchema = z.strictObject({
+  model: z.string().min(1).max(4096),
+  stage: z.string().min(1).max(4096).default('total'),
+  q: z.enum(storedQuantiles.map(String)).transform(Number),
+  objective_ms: z.coerce.number().min(0.001).max(86_400_000).optional(),
+  window_seconds: z.coerce.number().int().min(10).max(3_600).default(60),
+});
+
+/** An autoscaler's question, with the objective of `detect.slos` where it names none. */
+export function autoscaleQuery(
+  parameters: Parameters,
+  { objectiveMs }: { readonly objectiveMs: (model: string) => number | undefined },
+): AutoscaleQuery & { readonly q: number } {
+  const { model, stage, q, objective_ms, window_seconds } = checked(autoscaleSchema, parameters, {
+    what: 'parameter',
+  });
+  const objective = objective_ms ?? (stage === 'total' ? objectiveMs(model) : undefined);
+  if (objective === undefined) {
+    const detail = `objective_ms must be given: detect.slos has no objective for stage ${stage} of model ${model}.`;
+    throw new Problem(400, detail);
+  }
+  return { model, stage, q, objectiveMs: objective, windowMs: window_seconds * 1000 };
+}
 
 /** Requests of a stage over a range, and the quantile; undefined without any. */
 export interface StageLoad {
@@ -19,9 +47,9 @@ export interface AutoscaleSources {
   readonly nowMs: () => number;
   readonly completeness: () => Promise<Completeness>;
   readonly load: (fromMs: number, toMs: number) => Promise<StageLoad>;
-  /** Whether the model has had requests of this stage in the last week. */
+  /** True where the model has had requests of this stage in the last week. */
   readonly isKnown: () => Promise<boolean>;
-  /** Whether any model has had a request in a range. */
+  /** True where any model has had a request in a range. */
   readonly hasEvents: (fromMs: number, toMs: number) => Promise<boolean>;
   /** The open anomaly that says that requests of the model have stopped; undefined without one. */
   readonly silence: () => Promise<Pick<AnomalyEvent, 'id' | 'started_at'> | undefined>;
@@ -43,10 +71,10 @@ export interface AutoscaleAnswer {
 }
 
 /**
- * The load of a stage for an autoscaler. 0 only where it is known that nothing was asked: 0 means "scale to none"
- * to KEDA, and an outage must never do that. Producers that are dead look like no traffic. So 0 takes events of
- * other models or stages in the same range, which show that events arrive, and a detector that does not hold
- * the silence for abnormal.
+ * The load of a stage for an autoscaler. 0 only where it is known that nothing was asked: 0 means "scale to
+ * none" to KEDA, and an outage must never do that. Producers that are dead look like no traffic. So 0 takes
+ * events of other models or stages in the same range, which show that events arrive, and a detector that does
+ * not hold the silence for abnormal.
  *
  * @throws Problem 503 where the load is stale or unknown.
  */
@@ -59,7 +87,7 @@ export async function autoscale(
   const now = nowMs();
   const known = await completeness();
   if (known.storeOutage !== undefined) {
-    throw new Problem(503, `ClickHouse does not respond: ${known.storeOutage.reason}`, 10);
+    throw new Problem(503, 'The load is not known: ClickHouse does not respond.', 10);
   }
   // Without events windows end nowhere, and only the clock goes on.
   const endMs = Math.max(known.completeMs, known.knownMs ?? Number.NEGATIVE_INFINITY);
@@ -107,10 +135,11 @@ function stale(known: Completeness, nowMs: number, endMs: number): Problem {
   const what = isEver
     ? `The load of the last ${Math.round((nowMs - endMs) / 1000)} s is not known`
     : 'The load is not known';
-  const why =
-    known.kafkaOutage?.reason ??
-    (first === undefined
+  const waiting =
+    first === undefined
       ? `no event ${isEver ? 'of that time ' : ''}is stored`
-      : `${first.lagMessages} messages of ${first.name} wait to be stored`);
+      : `${first.lagMessages} messages of ${first.name} wait to be stored`;
+  // Not why: the error of a broker quotes addresses and users, and the log has it.
+  const why = known.kafkaOutage === undefined ? waiting : 'Kafka does not respond';
   return new Problem(503, `${what}: ${why}.`, 10);
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { Verdict } from '../../../compare/comparison.ts';
-import { checked } from './explain-request.ts';
-import { Problem } from './problem.ts';
+import { checked } from '../http/explain-request.ts';
+import { Problem } from '../http/problem.ts';
+import type { Parameters } from '../http/read-request.ts';
 
 /** Names of a model, a version and the version that it is compared with, and since when. */
 export interface ReleaseQuery {
@@ -15,21 +16,19 @@ export interface ReleaseQuery {
 const name = z.string().min(1).max(4096);
 
 /** Fields of a release, as query parameters or as Flagger's `metadata`. */
-const releaseSchema = z.strictObject({
+export const releaseSchema = z.strictObject({
   model: name,
   version: name,
   baseline: name,
   since: z.string().max(64).optional(),
 });
 
-/** Query parameters, by name. */
-export type Parameters = Readonly<Record<string, string>>;
-
 /** The body that Flagger posts: name, namespace, phase, and `metadata` as it was configured. */
 const webhookSchema = z.object({ metadata: z.record(z.string(), z.string()).optional() });
 
 /**
- * What a verdict or a gate is asked of: query parameters, completed by `metadata` of a gate's body.
+ * The release that a verdict or a gate is asked of: query parameters, completed by `metadata` of a gate's
+ * body.
  *
  * @param body as it came; undefined where none is read.
  * @throws Problem 400
@@ -65,7 +64,7 @@ function metadataOf(body = ''): Record<string, string> {
   }
 }
 
-/** Which verdict opens each gate. */
+/** The verdict that opens each gate. */
 const opening = { promote: 'pass', rollback: 'fail' } as const satisfies Record<string, Verdict>;
 export type Gate = keyof typeof opening;
 

@@ -1,44 +1,57 @@
-import { matchesPattern, valuesOf } from '../../../alert/routing/matches.ts';
+import { valuesOf } from '../../../alert/routing/matches.ts';
 import { unseenValues } from '../../../alert/routing/unseen-values.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
-import { compareVersions } from '../../../compare/compare-versions.ts';
 import type { Comparison } from '../../../compare/comparison.ts';
-import { servedLately } from '../../../compare/served-lately.ts';
+import { compareVersions } from '../../../compare/verdict/compare-versions.ts';
+import { servedLately } from '../../../compare/verdict/served-lately.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import type { Config } from '../../../config/schema.ts';
+import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
-import type { AnomalyEvent } from '../../../detect/event/anomaly-event.ts';
+import { matchesPattern } from '../../../series/matches-pattern.ts';
 import { AnomalyStore } from '../../../sink/anomalies/anomaly-store.ts';
 import { type Mute, MuteStore } from '../../../sink/anomalies/mute-store.ts';
-import type { ClickHouseClient } from '../../../sink/clickhouse.ts';
-import { longestComparisonMs, readComparison } from '../../../sink/read-comparison.ts';
+import type { ClickHouseClient } from '../../../sink/client/clickhouse.ts';
+import { endingWith } from '../../../sink/client/ending-with.ts';
 import { seenValuesOf } from '../../../sink/read-seen-values.ts';
-import { readTails, type StageTails } from '../../../sink/read-tails.ts';
 import { readFirstMinute } from '../../../sink/windows/read-first-minute.ts';
+import { readTails, type StageTails } from '../../../sink/windows/read-tails.ts';
 import { readWindowRequests } from '../../../sink/windows/read-window-requests.ts';
+import { longestComparisonMs, readVersions } from '../../../views/comparison/read-comparison.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
+import { Problem } from '../http/problem.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
-import { Problem } from './problem.ts';
 
 const dayMs = 86_400_000;
 const weekMs = 7 * dayMs;
 const hourMs = 3_600_000;
 
 export interface ApiSources {
-  /** Its `since` is null for a version without a request in the last day. */
+  /**
+   * Its `since` is null for a version without a request in the last day.
+   *
+   * @param release.hidesModels true where the reason may not name other models. @default {false}
+   */
   verdict(
-    release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & { since?: string | undefined },
+    release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & {
+      since?: string | undefined;
+      hidesModels?: boolean;
+    },
+    signal: AbortSignal,
   ): Promise<Comparison & { readonly since: string | null }>;
-  autoscaling(query: AutoscaleQuery & { readonly q: number }): AutoscaleSources;
+  autoscaling(
+    asked: AutoscaleQuery & { readonly q: number },
+    signal: AbortSignal,
+  ): AutoscaleSources;
   /** The strictest threshold of `detect.slos` for a model; undefined without one. */
   objectiveMs(model: string): number | undefined;
-  mutes(): Promise<readonly Mute[]>;
+  mutes(signal: AbortSignal): Promise<readonly Mute[]>;
   /** Stores a mute; returns sentences on what it names and no recent event has. */
   putMute(mute: Mute): Promise<readonly string[]>;
-  /** Ends a mute now; undefined where there is none. */
-  endMute(id: string): Promise<Mute | undefined>;
+  /** Ends a mute now; undefined where there is none. @param by who ends it */
+  endMute(id: string, by: string): Promise<Mute | undefined>;
   readonly nowMs: () => number;
   readonly log: Logger;
 }
@@ -51,48 +64,51 @@ export interface SourceOptions {
   readonly completeness: () => Promise<Completeness>;
 }
 
-/** What the API answers from: the tables, and how complete they are. */
+/** The sources of the API: the tables, and how complete they are. Reading ends with its signal. */
 export function openSources(options: SourceOptions): ApiSources {
-  const { config, client, log, nowMs, completeness } = options;
+  const { config, client, log, nowMs } = options;
   const mutes = new MuteStore(client);
   return {
     log,
     nowMs,
-    verdict: (release) => releaseVerdict(options, release),
+    verdict: (release, signal) =>
+      releaseVerdict({ ...options, client: endingWith(client, signal) }, release),
     objectiveMs: (model) => objectiveOf(config, model),
-    autoscaling: (query) => ({
-      nowMs,
-      completeness,
-      load: async (fromMs, toMs) => {
-        const [tails] = await stageTails(client, query, fromMs, toMs);
-        const quantileMs = tails === undefined ? undefined : quantileOf(tails, query.q);
-        return { requests: tails?.requests ?? 0, quantileMs };
-      },
-      isKnown: async () => {
-        // On its first day nobody knows when a model has requests, so its silence says nothing.
-        const found = await stageTails(client, query, nowMs() - weekMs, nowMs() - dayMs);
-        return found.some(({ requests }) => requests > 0);
-      },
-      hasEvents: async (fromMs, toMs) => {
-        const range = { fromMs, toMs, windowMs: toMs - fromMs };
-        const requests = await readWindowRequests(client, range);
-        return [...requests.values()].some((n) => n > 0);
-      },
-      silence: async () => silenceOf(await new AnomalyStore(client).open(), query.model),
-    }),
-    mutes: () => mutes.endingAfter(nowMs()),
+    autoscaling: (query, signal) => autoscaleSources(options, query, signal),
+    mutes: (signal) => new MuteStore(endingWith(client, signal)).endingAfter(nowMs()),
     putMute: async (mute) => {
       await mutes.put(mute);
       return unseenValues(mute, nowMs(), seenValuesOf(client));
     },
-    endMute: async (id) => {
-      const now = nowMs();
-      const found = (await mutes.endingAfter(now)).find((mute) => mute.id === id);
-      if (found === undefined) return undefined;
-      const ended = { ...found, fromMs: Math.min(found.fromMs, now), untilMs: now };
-      await mutes.put(ended);
-      return ended;
+    endMute: (id, by) => mutes.end(id, by, nowMs()),
+  };
+}
+
+function autoscaleSources(
+  { client: whole, nowMs, completeness }: SourceOptions,
+  asked: AutoscaleQuery & { readonly q: number },
+  signal: AbortSignal,
+): AutoscaleSources {
+  const client = endingWith(whole, signal);
+  return {
+    nowMs,
+    completeness,
+    load: async (fromMs, toMs) => {
+      const [tails] = await stageTails(client, asked, fromMs, toMs);
+      const quantileMs = tails === undefined ? undefined : quantileOf(tails, asked.q);
+      return { requests: tails?.requests ?? 0, quantileMs };
     },
+    isKnown: async () => {
+      // On its first day nobody knows when a model has requests, so its silence says nothing.
+      const found = await stageTails(client, asked, nowMs() - weekMs, nowMs() - dayMs);
+      return found.some(({ requests }) => requests > 0);
+    },
+    hasEvents: async (fromMs, toMs) => {
+      const range = { fromMs, toMs, windowMs: toMs - fromMs };
+      const requests = await readWindowRequests(client, range);
+      return [...requests.values()].some((n) => n > 0);
+    },
+    silence: async () => silenceOf(await new AnomalyStore(client).open(), asked.model),
   };
 }
 
@@ -126,7 +142,7 @@ function objectiveOf({ detect }: Config, model: string): number | undefined {
 
 async function releaseVerdict(
   { config, client, nowMs }: SourceOptions,
-  { model, version, baseline, since }: Parameters<ApiSources['verdict']>[0],
+  { model, version, baseline, since, hidesModels }: Parameters<ApiSources['verdict']>[0],
 ) {
   const now = nowMs();
   const sinceMs =
@@ -134,11 +150,15 @@ async function releaseVerdict(
   if (sinceMs !== undefined && sinceMs >= now) {
     throw new Problem(400, `since must lie before now; it is ${JSON.stringify(since)}.`);
   }
-  const input = await readComparison(client, config, {
+  const input = await readVersions(client, config, {
     ...{ fromMs: sinceMs ?? oldestMs(now), toMs: now, model, candidate: version, baseline },
     ...{ region: '', requestType: '', coldStart: 'false' as const },
   });
-  const comparison = compareVersions(input, configuredMargin(config.detect));
+  const known = input.known && hidesModels ? { ...input.known, models: [] } : input.known;
+  const comparison = compareVersions(
+    { ...input, ...(known && { known }) },
+    configuredMargin(config.detect),
+  );
   return {
     ...servedLately(comparison, input),
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
@@ -146,8 +166,8 @@ async function releaseVerdict(
 }
 
 /**
- * Start of the comparison: the version's first minute, which stays the same however often it is asked. Of an older
- * version the last whole hours that may be compared; undefined without a request in them.
+ * Start of the comparison: the version's first minute, which stays the same however often it is asked. Of an
+ * older version the last whole hours that may be compared; undefined without a request in them.
  */
 function releasedMs(
   client: ClickHouseClient,

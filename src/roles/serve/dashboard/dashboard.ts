@@ -1,133 +1,114 @@
-import { OpenAPIHono } from '@hono/zod-openapi';
-import type { Context } from 'hono';
+import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
-import type { Logger } from '../../../base/telemetry/log.ts';
 import type { Config } from '../../../config/schema.ts';
-import type { ClickHouseClient } from '../../../sink/clickhouse.ts';
-import { ImpossibleQuestion } from '../../../views/impossible-question.ts';
-import { UnknownName } from '../../../views/unknown-name.ts';
+import type { ClickHouseClient } from '../../../sink/client/clickhouse.ts';
+import { endingWith } from '../../../sink/client/ending-with.ts';
 import type { WindowBounds } from '../../../views/window-states.ts';
-import { acceptedEncodings } from '../accepted-encodings.ts';
-import { checked } from '../api/explain-request.ts';
-import { parametersOf } from '../api/parameters-of.ts';
-import { Problem, problemBody } from '../api/problem.ts';
-import { Turnstile } from '../api/turnstile.ts';
+import { operations } from '../api/operations.ts';
+import { acceptedEncodings } from '../http/accepted-encodings.ts';
+import { AnswerPace } from '../http/answer-pace.ts';
+import { checked } from '../http/explain-request.ts';
+import { askerOf, type QueryLimiter } from '../http/query-limiter.ts';
+import { isKnown, parametersOf } from '../http/read-request.ts';
 import { AnswerCache } from './answer-cache.ts';
 import type { Endpoint } from './endpoint.ts';
 import { endpoints } from './endpoints.ts';
-import type { LedgerMark } from './ledger-mark.ts';
+import type { LedgerProgress } from './ledger-progress.ts';
 import { openApiDocument } from './open-api.ts';
-import { outageProblem } from './outage-problem.ts';
 import type { ProcessFacts } from './process-facts.ts';
 
 export interface DashboardSources {
   readonly config: Config;
   readonly client: ClickHouseClient;
-  readonly log: Logger;
-  readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs'>;
-  readonly mark: () => Promise<LedgerMark>;
+  readonly clock: Pick<Clock, 'nowMs' | 'elapsedMs' | 'sleep' | 'yieldToEventLoop'>;
+  readonly progress: () => Promise<LedgerProgress>;
   readonly facts: () => Promise<ProcessFacts>;
+  readonly limiter: QueryLimiter;
 }
 
-/** The questions of the dashboard, each a GET. Errors are `application/problem+json` (RFC 9457). */
-export function createDashboard(sources: DashboardSources): OpenAPIHono {
-  const app = new OpenAPIHono();
-  const answers = new AnswerCache(sources.clock.elapsedMs, (answer) =>
+/** Adds the questions of the dashboard, each a GET, and the document of all that can be asked. */
+export function addDashboard(app: Hono, sources: DashboardSources): void {
+  const answers = new AnswerCache(sources.clock, (answer) =>
     knownSecrets.hide(`${JSON.stringify(answer)}\n`),
   );
-  const turnstile = new Turnstile();
-  app.onError((error, context) => respondProblem(context, error, sources));
+  const pace = new AnswerPace(sources.clock);
   for (const endpoint of endpoints) {
     app.get(endpoint.path.replaceAll(/\{(\w+)\}/g, ':$1'), (context) =>
-      respond(context, endpoint, { sources, answers, turnstile }),
+      respond(context, endpoint, { sources, answers, pace }),
     );
   }
-  const document = `${JSON.stringify(openApiDocument(endpoints))}\n`;
+  const document = `${JSON.stringify(openApiDocument(endpoints, operations))}\n`;
   app.get('/openapi.json', (context) => {
     checked(z.strictObject({}), parametersOf(context), { what: 'parameter' });
     return context.body(document, 200, { 'content-type': 'application/json' });
   });
-  return app;
 }
 
 interface Shared {
   readonly sources: DashboardSources;
   readonly answers: AnswerCache;
-  readonly turnstile: Turnstile;
+  readonly pace: AnswerPace;
 }
 
-/** Final answers to a fixed question may be kept by a browser; all others it asks for again, by their ETag. */
+/**
+ * Final answers to a fixed question may be kept by a browser; all others it asks for again, by their ETag.
+ */
 const forGood = 'private, max-age=86400, immutable';
 const askAgain = 'private, no-cache';
 
 const nothingStored = { completeMs: Number.NEGATIVE_INFINITY, finalMs: Number.NEGATIVE_INFINITY };
-/** How long an answer that may change at any time is kept. */
+/** Bytes that take a tenth of a millisecond to write. */
+const mostAtOnce = 64 * 1024;
+/** Time for which an answer that may change at any time is kept. */
 const pollMs = 2_000;
 
 async function respond(context: Context, endpoint: Endpoint, shared: Shared): Promise<Response> {
-  const { sources, answers, turnstile } = shared;
-  const { config, client, clock, facts } = sources;
+  const { sources, answers, pace } = shared;
+  const { config, client, clock, facts, limiter } = sources;
   const given = { ...parametersOf(context), ...context.req.param() };
   const ask = (bounds: WindowBounds, firstMs: number | undefined) =>
-    endpoint.ask(given, { config, client, nowMs: clock.nowMs(), firstMs, bounds, facts });
+    endpoint.ask(given, { config, nowMs: clock.nowMs(), firstMs, bounds, facts });
+  const asker = askerOf(context, 'dashboard');
   // A wrong question is 400, also while ClickHouse is away.
   ask(nothingStored, undefined);
-  const { flushedMs, evaluatedMs, firstMs, ...bounds } = await sources.mark();
+  const { flushedMs, evaluatedMs, firstMs, ...bounds } = await sources.progress();
   const asked = ask(bounds, firstMs);
   const question = JSON.stringify([endpoint.path, asked.identity]);
-  const mark = {
+  const version = {
     never: '',
     'with windows': `stored ${flushedMs}`,
     'at any time': `read ${Math.floor(clock.elapsedMs() / pollMs)}`,
   }[asked.changes];
-  const { body, gzip, etag } = await answers.answer(question, mark, () =>
-    turnstile.run(asked.answer),
+  const { body, gzip, etag } = await answers.answer(
+    ...([asker.client, question, version] as const),
+    (signal) => asked.answer(endingWith(client, signal)),
+    (work) => limiter.run(asker, work),
   );
   const headers = {
     etag,
     'cache-control': asked.isFixed ? forGood : askAgain,
     vary: 'accept-encoding',
-    // How current everything is, also beside an answer that has not changed.
+    // They say how current everything is, also beside an answer that has not changed.
     'tailmark-stored-to': momentOf(bounds.completeMs),
     'tailmark-evaluated-to': momentOf(evaluatedMs),
-    'x-content-type-options': 'nosniff',
   };
-  const known = context.req.header('if-none-match')?.split(',') ?? [];
-  if (known.some((tag) => tag.trim() === etag)) return context.body(null, 304, headers);
+  if (isKnown(context, etag)) return context.body(null, 304, headers);
   const type = { ...headers, 'content-type': 'application/json' };
-  if (gzip === undefined || !acceptedEncodings(context.req.header('accept-encoding')).has('gzip'))
-    return context.body(body, 200, type);
-  return context.body(new Uint8Array(gzip), 200, { ...type, 'content-encoding': 'gzip' });
+  const isPacked =
+    gzip !== undefined && acceptedEncodings(context.req.header('accept-encoding')).has('gzip');
+  const bytes = isPacked ? gzip : body;
+  // Many may wait for one large answer: it is written to each in a separate turn, and others are served
+  // between.
+  if (bytes.length > mostAtOnce) {
+    await pace.turn(asker.client, bytes.length);
+    await clock.yieldToEventLoop();
+  }
+  return context.body(bytes, 200, isPacked ? { ...type, 'content-encoding': 'gzip' } : type);
 }
 
 /** RFC 3339; `never` where there is no such window. */
 function momentOf(ms = 0): string {
   return ms > 0 && Number.isFinite(ms) ? new Date(ms).toISOString() : 'never';
-}
-
-function respondProblem(context: Context, error: unknown, { log }: DashboardSources): Response {
-  const problem = problemOf(error);
-  if (problem !== error && problem.status === 503) {
-    log.warn({ err: error, path: context.req.path }, 'a question of the dashboard failed');
-  }
-  if (problem.retryAfterSeconds !== undefined) {
-    context.header('retry-after', String(problem.retryAfterSeconds));
-  }
-  return context.body(`${JSON.stringify(problemBody(problem))}\n`, problem.status, {
-    'content-type': 'application/problem+json',
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-  });
-}
-
-function problemOf(error: unknown): Problem {
-  if (error instanceof Problem) return error;
-  if (error instanceof ImpossibleQuestion) return new Problem(400, error.message);
-  if (error instanceof UnknownName) {
-    const { thing: unknown, known, message } = error;
-    return new Problem(404, message, undefined, unknown && { unknown, known });
-  }
-  return outageProblem(error);
 }

@@ -1,17 +1,16 @@
 import type { z } from 'zod';
 import type { Config } from '../../../config/schema.ts';
-import type { ClickHouseClient } from '../../../sink/clickhouse.ts';
+import type { ClickHouseClient } from '../../../sink/client/clickhouse.ts';
 import type { Question } from '../../../views/question.ts';
-import type { TimeRange } from '../../../views/time-range.ts';
+import { retentionOf, type TimeRange } from '../../../views/time-range.ts';
 import { rangeState, type WindowBounds, windowsOf } from '../../../views/window-states.ts';
-import { checked } from '../api/explain-request.ts';
+import { checked } from '../http/explain-request.ts';
 import { isAbsolute, rangeOf } from './parameters.ts';
 import type { ProcessFacts } from './process-facts.ts';
 
-/** What questions are answered from. */
+/** The sources of an answer. */
 export interface EndpointContext {
   readonly config: Config;
-  readonly client: ClickHouseClient;
   readonly nowMs: number;
   /** Start of the first window that is stored; undefined where none is. */
   readonly firstMs: number | undefined;
@@ -23,11 +22,12 @@ export interface EndpointContext {
 export interface Asked {
   /** All that the answer depends on, apart from what is stored; as JSON. */
   readonly identity: unknown;
-  /** When the answer may change: not any more, when windows are stored, or without that. */
+  /** The time at which the answer may change: not any more, when windows are stored, or without that. */
   readonly changes: 'never' | 'with windows' | 'at any time';
-  /** Whether it can be asked again later and means the same, so that a browser may keep the answer. */
+  /** True where it can be asked again later and means the same, so that a browser may keep the answer. */
   readonly isFixed: boolean;
-  answer(): Promise<object>;
+  /** @param client reads what the answer is made of */
+  answer(client: ClickHouseClient): Promise<object>;
 }
 
 /** One request of the API. */
@@ -60,7 +60,7 @@ function endpoint<P extends z.ZodObject>(plain: PlainEndpoint<P>): Endpoint {
 
 interface LiveEndpoint<P extends z.ZodObject> extends Omit<PlainEndpoint<P>, 'ask'> {
   /** @throws Problem 400, before anything is asked. */
-  open(values: z.output<P>, context: EndpointContext): () => Promise<object>;
+  open(values: z.output<P>, context: EndpointContext): Asked['answer'];
 }
 
 /** An endpoint whose answer may change at any time: it is the same for equal parameters within a moment. */
@@ -80,7 +80,7 @@ interface RangeEndpoint<P extends z.ZodObject, Q extends Question>
   extends Omit<PlainEndpoint<P>, 'ask'> {
   /** Steps of a range that names none. */
   readonly wishedSteps: number;
-  /** What the answer depends on beside the windows up to the end of the range. */
+  /** All that the answer depends on apart from the windows up to the end of the range. */
   readonly dependsOn?: 'settings' | 'later windows';
   question(
     values: z.output<P>,
@@ -101,14 +101,8 @@ export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q 
   return endpoint<P>({
     ...plain,
     ask: (values, context) => {
-      const { nowMs, firstMs, bounds, config, client } = context;
-      const { latency_10s, latency_1m, latency_1h, latency_1d } = config.clickhouse.retention;
-      const retention = {
-        '10s': latency_10s,
-        '1m': latency_1m,
-        '1h': latency_1h,
-        '1d': latency_1d,
-      };
+      const { nowMs, firstMs, bounds, config } = context;
+      const retention = retentionOf(config.clickhouse.retention);
       const range: TimeRange = rangeOf(values, { nowMs, firstMs, retention }, wishedSteps);
       const asked = question(values, { range, bounds }, context);
       const isFinal = dependsOn !== 'later windows' && rangeState(range, bounds) === 'final';
@@ -116,7 +110,7 @@ export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q 
         identity: { ...asked, bounds: windowsOf(range, bounds) },
         changes: isFinal ? 'never' : 'with windows',
         isFixed: isFinal && dependsOn === undefined && isAbsolute(values),
-        answer: () => view(client, asked),
+        answer: (client) => view(client, asked),
       };
     },
   });

@@ -9,6 +9,7 @@ import { compositionAnswer } from '../../../views/answers/composition.ts';
 import { densityAnswer } from '../../../views/answers/density.ts';
 import { facetsAnswer } from '../../../views/answers/facets.ts';
 import { modelsAnswer } from '../../../views/answers/models.ts';
+import { mutesAnswer } from '../../../views/answers/mutes.ts';
 import { pipelineAnswer } from '../../../views/answers/pipeline.ts';
 import { releasesAnswer } from '../../../views/answers/releases.ts';
 import { requestsAnswer } from '../../../views/answers/requests.ts';
@@ -19,6 +20,7 @@ import { compositionView } from '../../../views/composition.ts';
 import { densityView } from '../../../views/density.ts';
 import { facetsView } from '../../../views/facets.ts';
 import { modelsView } from '../../../views/models/models.ts';
+import { mutesView } from '../../../views/mutes.ts';
 import { pipelineView } from '../../../views/pipeline/pipeline.ts';
 import { releasesView } from '../../../views/releases.ts';
 import { requestsView } from '../../../views/requests.ts';
@@ -239,7 +241,7 @@ const compare = liveEndpoint({
     'b.to': sideParameters.to.describe('End of side B.'),
   }),
   answer: compareAnswer,
-  open: (values, { client, nowMs, firstMs, bounds, config }) => {
+  open: (values, { nowMs, firstMs, bounds, config }) => {
     const side = (name: 'a' | 'b') => ({
       version: values[`${name}.version`] ?? values.version,
       ...momentsOf(
@@ -256,7 +258,7 @@ const compare = liveEndpoint({
       minutesFromMs: nowMs - config.clickhouse.retention.latency_1m,
       margin: configuredMargin(config.detect),
     };
-    return () => compareView(client, question);
+    return (client) => compareView(client, question);
   },
 });
 
@@ -274,7 +276,7 @@ const anomalies = liveEndpoint({
     ...limitParameter,
   }),
   answer: anomaliesAnswer,
-  open: ({ model, state, cursor, limit, ...range }, { client, nowMs, firstMs, bounds }) => {
+  open: ({ model, state, cursor, limit, ...range }, { nowMs, firstMs, bounds }) => {
     const question = {
       ...momentsOf(range, { nowMs, firstMs }),
       model,
@@ -283,7 +285,7 @@ const anomalies = liveEndpoint({
       limit,
       bounds,
     };
-    return () => anomaliesView(client, question);
+    return (client) => anomaliesView(client, question);
   },
 });
 
@@ -295,8 +297,8 @@ const anomaly = liveEndpoint({
   }),
   answer: anomalyAnswer,
   open:
-    ({ id }, { client, nowMs, config }) =>
-    () =>
+    ({ id }, { nowMs, config }) =>
+    (client) =>
       anomalyView(client, { id, nowMs, retention: config.clickhouse.retention }),
 });
 
@@ -306,14 +308,28 @@ const pipeline = liveEndpoint({
   parameters: z.strictObject({}),
   answer: pipelineAnswer,
   open:
-    (_, { client, nowMs, bounds, config, facts }) =>
-    async () => {
+    (_, { nowMs, bounds, config, facts }) =>
+    async (client) => {
       const giveUpAfterMs = config.alert.give_up_after;
       return pipelineView(client, { ...(await facts()), nowMs, bounds, giveUpAfterMs });
     },
 });
 
+const mutes = liveEndpoint({
+  path: '/v1/mute-history',
+  summary: 'Mutes that held in a range or hold later, with who added and who ended them.',
+  parameters: z.strictObject({
+    from: rangeParameters.from.unwrap().default('-30d').describe('Start of the range.'),
+    ...limitParameter,
+  }),
+  answer: mutesAnswer,
+  open: ({ from, limit }, { nowMs, firstMs }) => {
+    const { fromMs } = momentsOf({ from, to: 'now' }, { nowMs, firstMs });
+    return (client) => mutesView(client, { fromMs, nowMs, limit });
+  },
+});
+
 export const endpoints: readonly Endpoint[] = [
   ...[models, tails, composition, density, facets, requests, releases, versions],
-  ...[compare, anomalies, anomaly, pipeline],
+  ...[compare, anomalies, anomaly, pipeline, mutes],
 ];

@@ -3,7 +3,7 @@ import { parseDuration } from '../../../config/duration.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
 import { type Filters, starts } from '../../../views/question.ts';
 import { mostSteps, type Retention, type TimeRange, timeRange } from '../../../views/time-range.ts';
-import { Problem } from '../api/problem.ts';
+import { Problem } from '../http/problem.ts';
 
 const name = z.string().max(4096);
 const timeForm = 'RFC 3339, milliseconds since 1970, `now`, or a duration ago such as `-6h`';
@@ -19,7 +19,7 @@ export const rangeParameters = {
   to: z.string().max(64).default('now').describe(`End of the range, exclusive: ${timeForm}.`),
 };
 
-/** Which requests; an empty value matches any. */
+/** The requests of an answer; an empty value matches any. */
 export const requestParameters = {
   version: name.default('').describe('Only requests to this version.'),
   request_type: name.default('').describe('Only requests of this type.'),
@@ -34,7 +34,7 @@ export const modelParameter = { model: name.min(1).describe('Name of a model.') 
 export const anyModelParameter = {
   model: name.default('').describe('Only this model; all of them without.'),
 };
-/** Which models of all; the rest is left out of `rows` and counted. */
+/** The models of an answer; the rest is left out of `rows` and counted. */
 export const modelsParameters = {
   model_contains: name
     .default('')
@@ -96,7 +96,7 @@ export function filtersOf(
   return { model, version, region, requestType, start };
 }
 
-/** What times that are not absolute count from. */
+/** The base of times that are not absolute. */
 export interface Moment {
   readonly nowMs: number;
   /** Start of the first window that is stored; undefined where none is. */
@@ -159,7 +159,9 @@ export function momentsOf({ from, to }: RangeValues, moment: Moment, side = '') 
   throw new Problem(400, detail);
 }
 
-/** Six hours ago; the first window where that is younger, so that the range is not empty for the most part. */
+/**
+ * Six hours ago; the first window where that is younger, so that the range is not empty for the most part.
+ */
 function defaultStart({ nowMs, firstMs }: Moment, toMs: number): number {
   const startMs = nowMs - defaultRangeMs;
   return firstMs !== undefined && firstMs > startMs && firstMs < toMs ? firstMs : startMs;

@@ -4,10 +4,11 @@ import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { type MetricsSnapshot, readMetrics } from '../../../base/telemetry/metrics.ts';
 import type { RejectReason } from '../../../decode/reject-reasons.ts';
+import type { Publisher } from '../../../kafka/client/publisher.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import type { RoleContext, RunningRole } from '../../role.ts';
 
-/** What the process knows of itself and no table has. */
+/** Facts that the process knows of itself and no table has. */
 export interface ProcessFacts {
   readonly groupId: string;
   readonly lagMessages: ReadonlyMap<string, number> | undefined;
@@ -43,6 +44,8 @@ export class FactReader {
   readonly #samples: [Sample, ...Sample[]];
   readonly #stop: () => void;
   #routes: readonly Route[] | undefined;
+  /** Of the routes. */
+  #publisher: Publisher | undefined;
 
   constructor(sources: FactSources, clock: Clock = systemClock) {
     this.#sources = sources;
@@ -76,12 +79,20 @@ export class FactReader {
 
   stop(): void {
     this.#stop();
+    this.#closeRoutes();
+  }
+
+  #closeRoutes(): void {
     for (const { receiver } of this.#routes ?? []) void receiver.close();
+    this.#routes = undefined;
   }
 
   /** Receivers are opened for what they match; nothing is sent to them. */
   #openRoutes(): readonly Route[] {
     const { config, publisher, log } = this.#sources.context;
+    // A process that waits for its login has none yet.
+    if (publisher !== this.#publisher) this.#closeRoutes();
+    this.#publisher = publisher;
     try {
       this.#routes ??= openRoutes(config.alert, publisher, process.env);
     } catch (error) {

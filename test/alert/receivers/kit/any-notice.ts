@@ -1,10 +1,10 @@
 import fc from 'fast-check';
-import type { Notice } from '../../../../src/alert/receivers/receiver.ts';
+import type { Notice } from '../../../../src/alert/receiver.ts';
 import {
   type AnomalyEvent,
   anomalyEventSchema,
-} from '../../../../src/detect/event/anomaly-event.ts';
-import { severities } from '../../../../src/detect/event/severity.ts';
+  severities,
+} from '../../../../src/contract/anomaly-event.ts';
 import { hostileNames, resolvedEvent, richEvent } from './notices.ts';
 
 export const kinds = anomalyEventSchema.shape.kind.options;

@@ -1,7 +1,7 @@
+import type { Notice } from '../../../../src/alert/receiver.ts';
 import type { ReceiverClock } from '../../../../src/alert/receivers/attempt.ts';
-import type { Notice } from '../../../../src/alert/receivers/receiver.ts';
-import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
-import { anomalyFixture } from '../../../detect/anomaly-fixture.ts';
+import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
+import { anomalyFixture } from '../../../contract/anomaly-fixture.ts';
 
 export const links = {
   dashboard_url: 'https://tailmark.example.com/',
@@ -87,7 +87,7 @@ export const resolvedEvent: AnomalyEvent = {
   resolution: 'recovered',
   ...(richEvent.scope && { scope: { ...richEvent.scope, unresolved: 0 } }),
   summary:
-    '12 of 24 ranker series affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)',
+    '12 of 24 ranker series were affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)',
 };
 
 /** A notice of an event; `resolved` and `past` ones of its end. */

@@ -1,11 +1,11 @@
-import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
+import { minuteMs } from '../../../../src/base/time.ts';
+import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 import { defaultFleet } from '../../../../src/generate/default-fleet.ts';
 import { publishedTraffic } from '../../../../src/generate/publish/published-traffic.ts';
 import { AnomalyStore } from '../../../../src/sink/anomalies/anomaly-store.ts';
 import { poll } from '../../kit/poll.ts';
 import type { Rig } from '../../kit/rig.ts';
 
-const minuteMs = 60_000;
 /** From the start of the traffic: a past to learn from, and a stage that is slow to the end. */
 const plot = { faultFromMs: 18 * minuteMs, endMs: 24 * minuteMs };
 export const fault = { model: 'ranker', region: 'eu-west-1', stage: 'features' };

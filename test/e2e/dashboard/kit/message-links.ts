@@ -1,9 +1,9 @@
 import { anomalyMessage } from '../../../../src/alert/message/anomaly-message.ts';
+import type { Notice } from '../../../../src/alert/receiver.ts';
 import { emailMessage } from '../../../../src/alert/receivers/payloads/email-message.ts';
-import type { Notice } from '../../../../src/alert/receivers/receiver.ts';
 import { openRoutes } from '../../../../src/alert/routing/open-routes.ts';
 import { configSchema } from '../../../../src/config/schema.ts';
-import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 
 export const receivers = [
   { type: 'alertmanager', name: 'alertmanager', urls: ['http://alertmanager.example:9093'] },

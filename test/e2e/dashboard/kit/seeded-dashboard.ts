@@ -1,14 +1,16 @@
-import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
+import { dayMs, minuteMs } from '../../../../src/base/time.ts';
+import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 import { AnomalyStore } from '../../../../src/sink/anomalies/anomaly-store.ts';
-import { anomalyFixture } from '../../../detect/anomaly-fixture.ts';
+import { MuteStore } from '../../../../src/sink/anomalies/mute-store.ts';
+import { anomalyFixture } from '../../../contract/anomaly-fixture.ts';
 import type { Rig } from '../../kit/rig.ts';
-import { dayMs, hostileModel, minuteMs, store, trafficOf } from '../../views/view-traffic.ts';
+import { hostileModel, store, trafficOf } from '../../views/view-traffic.ts';
 
 export const openId = 'a'.repeat(32);
 
 /**
  * Two versions of ranker, a model with a hostile name, one with few requests, and yesterday's hour for a
- * baseline; an incident that is open and one that is over.
+ * baseline; an incident that is open and one that is over; a mute that somebody has ended.
  */
 export async function seedDashboard(rig: Rig): Promise<void> {
   const nowMs = Date.now();
@@ -35,6 +37,12 @@ export async function seedDashboard(rig: Rig): Promise<void> {
     }),
     ...trafficOf({ name: 'few', model: 'few', version: 'v1', fromMs, requests: 9, minutes: 25 }),
   ]);
+  await new MuteStore(rig.client).put({
+    ...{ id: 'm1', fromMs: nowMs - 30 * minuteMs, untilMs: nowMs - 20 * minuteMs },
+    ...{ models: ['nobody*'], kinds: [], dimensions: { region: 'eu-*' }, why: 'load test' },
+    ...{ who: 'ann', onBehalfOf: 'the drill', addedMs: nowMs - 30 * minuteMs },
+    ...{ plannedUntilMs: nowMs, endedMs: nowMs - 20 * minuteMs, endedBy: 'bob' },
+  });
   const anomalies = new AnomalyStore(rig.client);
   const event = (id: string, agoMinutes: number, changed: Partial<AnomalyEvent> = {}) => {
     const at = new Date(nowMs - agoMinutes * minuteMs).toISOString();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
+import { hourMs } from '../../../../src/base/time.ts';
 import { SimulatedPipeline } from '../simulated-pipeline.ts';
 
-const hourMs = 3_600_000;
 /** A flush each 5 s, an observation each second: the lag stays below this while all is well. */
 const normalLagSeconds = 6;
 

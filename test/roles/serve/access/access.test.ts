@@ -127,6 +127,7 @@ describe('with tokens', () => {
   });
   const bearer = (text: string) => ({ ...elsewhere, headers: { authorization: `Bearer ${text}` } });
   const cookie = (text: string) => ({ ...elsewhere, headers: { cookie: text } });
+  const session = access.openSession(token, requestOf(elsewhere)).split(';')[0] ?? '';
 
   it.each([
     ['none, on this machine too', {}, 401],
@@ -139,10 +140,10 @@ describe('with tokens', () => {
     ['another token', bearer(`${token}x`), 401],
     ['the digest of a token', bearer(digest(token)), 401],
     ['the operator token', bearer('the-token-of-the-operator'), 200],
-    ['the cookie', cookie(`a=b; tailmark_token=${token}`), 200],
-    ['a wrong cookie', cookie('tailmark_token=no'), 401],
-    ['a cookie that is no encoding', cookie('tailmark_token=%'), 401],
-    ['two cookies', cookie(`tailmark_token=no; tailmark_token=${token}`), 401],
+    ['a session', cookie(`a=b; ${session}`), 200],
+    ['a wrong session', cookie('tailmark_session=no'), 401],
+    ['a token as a session', cookie(`tailmark_session=${token}`), 401],
+    ['two sessions', cookie(`tailmark_session=no; ${session}`), 401],
     ['a header of a proxy that is not listed', { headers: { 'x-forwarded-user': 'ann' } }, 401],
   ])('with %s', (_, asked, status) => {
     expect(statusOf(access, '/v1/models', asked)).toBe(status);
@@ -154,10 +155,38 @@ describe('with tokens', () => {
     expect(access.refusalOfPage(requestOf(elsewhere))).toBeUndefined();
   });
 
-  it('gives a cookie that scripts and other sites do not get', () => {
-    const set = access.cookieFor(token, requestOf(elsewhere));
-    expect(set).toBe(`tailmark_token=${token}; Path=/; Max-Age=2592000; HttpOnly; SameSite=Strict`);
-    expect(access.cookieFor('no', requestOf(elsewhere))).toBeUndefined();
+  it('gives a session that scripts and other sites do not get, and that is not the token', () => {
+    const set = access.openSession(token, requestOf(elsewhere));
+    expect(set).toMatch(
+      /^tailmark_session=[\w-]{43}; Max-Age=604800; Path=\/; HttpOnly; SameSite=Strict$/,
+    );
+    expect(set).not.toBe(access.openSession(token, requestOf(elsewhere)));
+    expect(() => access.openSession('no', requestOf(elsewhere))).toThrow(/no such token/);
+    // A session of it would change nothing, and read nothing.
+    const ofOperator = () => access.openSession('the-token-of-the-operator', requestOf(elsewhere));
+    expect(ofOperator).toThrow(/no such token/);
+  });
+
+  it('ends a session by a logout, after a week, and with its token', () => {
+    const path = join(folder, 'ending');
+    writeFileSync(path, `ann ${digest(token)}`);
+    const ending = accessOf({ auth: { tokens_file: path } });
+    const opened = () =>
+      cookie(ending.openSession(token, requestOf(elsewhere)).split(';')[0] ?? '');
+    const out = opened();
+    expect(statusOf(ending, '/v1/models', out)).toBe(200);
+    expect(ending.closeSession(requestOf(out))).toMatch(/^tailmark_session=; Max-Age=0; Path=\//);
+    expect(statusOf(ending, '/v1/models', out)).toBe(401);
+    const old = opened();
+    elapsedMs += 7 * 86_400_000 - 1;
+    expect(statusOf(ending, '/v1/models', old)).toBe(200);
+    elapsedMs += 1;
+    expect(statusOf(ending, '/v1/models', old)).toBe(401);
+    const last = opened();
+    writeFileSync(path, `bob ${digest('a-token-of-bob')}`);
+    utimesSync(path, 1, 1);
+    elapsedMs += 1_000;
+    expect(statusOf(ending, '/v1/models', last)).toBe(401);
   });
 
   it('ends a token with its line, whatever stands in the others', () => {
@@ -188,6 +217,11 @@ describe('with tokens', () => {
   it.each([
     ['empty', '# nobody\n', 'must have 1 to 1000 tokens; it has 0'],
     ['with a token in the clear', `ann ${token}`, 'line 1 must be a name and a SHA-256'],
+    [
+      'with the name of the operator',
+      `operator ${'a'.repeat(64)}`,
+      'line 1 has the name operator, which is that of http.operator_token_file',
+    ],
   ])('refuses a file that is %s, without quoting it', (_, text, message) => {
     const path = join(folder, 'bad');
     writeFileSync(path, text);
@@ -195,6 +229,69 @@ describe('with tokens', () => {
     expect(open).toThrow(OperatorError);
     expect(open).toThrow(message);
     expect(open).not.toThrow(token);
+  });
+});
+
+describe('tries of tokens', () => {
+  const tried = (settings: object = { auth: { tokens_file: tokensFile } }) => accessOf(settings);
+  const from = (remote: string, text: string) => ({
+    ...elsewhere,
+    remote,
+    headers: { authorization: `Bearer ${text}` },
+  });
+  const tryWrong = (access: Access, remote: string, count: number) =>
+    Array.from({ length: count }, (_, i) =>
+      statusOf(access, '/v1/models', from(remote, `wrong ${i}`)),
+    );
+
+  it('are ten an address, by bearer and by login alike, then nothing is looked at', () => {
+    const access = tried();
+    expect(tryWrong(access, '10.0.0.9', 12)).toEqual([...Array(10).fill(401), 429, 429]);
+    expect(statusOf(access, '/v1/models', from('10.0.0.9', token))).toBe(429);
+    expect(() => access.openSession(token, requestOf(elsewhere))).toThrow(/10 different wrong/);
+    expect(statusOf(access, '/v1/models', from('10.0.0.8', token))).toBe(200);
+    const { retryAfterSeconds } =
+      access.refusalOfData(requestOf(from('10.0.0.9', token)), '/v1/models') ?? {};
+    expect(retryAfterSeconds).toBe(300);
+    elapsedMs += 300_000;
+    expect(statusOf(access, '/v1/models', from('10.0.0.9', token))).toBe(200);
+  });
+
+  it('count once for the same wrong token, and leave a program alone that was right before', () => {
+    const access = tried();
+    for (let i = 0; i < 50; i++) {
+      expect(statusOf(access, '/v1/models', from('10.0.0.9', 'old'))).toBe(401);
+    }
+    expect(statusOf(access, '/v1/models', from('10.0.0.9', token))).toBe(200);
+    tryWrong(access, '10.0.0.9', 10);
+    expect(statusOf(access, '/v1/models', from('10.0.0.9', 'another'))).toBe(429);
+    expect(statusOf(access, '/v1/models', from('10.0.0.9', token))).toBe(200);
+  });
+
+  it('are counted by the network of an IPv6 client, and by what a listed proxy says', () => {
+    const access = tried();
+    tryWrong(access, '2001:db8::1', 10);
+    expect(statusOf(access, '/v1/models', from('2001:db8:0:0:ffff::2', token))).toBe(429);
+    expect(statusOf(access, '/v1/models', from('2001:db8:0:1::2', token))).toBe(200);
+    const behind = tried({ auth: { tokens_file: tokensFile, proxy: { addresses: ['10.0.0.9'] } } });
+    const through = (client: string, text: string) => {
+      const asked = from('10.0.0.9', text);
+      return { ...asked, headers: { ...asked.headers, 'x-forwarded-for': `6.6.6.6, ${client}` } };
+    };
+    for (let i = 0; i < 10; i++) statusOf(behind, '/v1/models', through('1.2.3.4', `wrong ${i}`));
+    expect(statusOf(behind, '/v1/models', through('1.2.3.4', token))).toBe(429);
+    expect(statusOf(behind, '/v1/models', through('1.2.3.5', token))).toBe(200);
+  });
+
+  it('of the operator token are counted where mutes are open', () => {
+    const access = tried({
+      operator_token: 'the-token-of-the-operator',
+      auth: { open: ['mutes'] },
+    });
+    const wrong = Array.from({ length: 11 }, (_, i) =>
+      statusOf(access, '/v1/mutes', from('10.0.0.9', `wrong ${i}`)),
+    );
+    expect(wrong).toEqual([...Array(10).fill(200), 429]);
   });
 });
 
@@ -217,6 +314,22 @@ describe('behind a proxy', () => {
     expect(statusOf(access, '/v1/models', { ...elsewhere, remote, headers })).toBe(status);
   });
 
+  it.each([
+    ['the operator token', 'the-token-of-the-operator', true],
+    ['another token, which is the proxy’s own', 'a-token-of-the-proxy', false],
+    ['none', undefined, false],
+  ])('a user is known by name, and may change something with %s: %s', (_, given, mayOperate) => {
+    const both = accessOf({
+      operator_token: 'the-token-of-the-operator',
+      auth: { proxy: { addresses: ['10.0.0.0/24'], header: 'X-Auth-Request-User' } },
+    });
+    const authorization = given === undefined ? {} : { authorization: `Bearer ${given}` };
+    const asked = { ...elsewhere, headers: { ...header, ...authorization } };
+    for (let i = 0; i < 20; i++) expect(statusOf(both, '/v1/mutes', asked)).toBe(200);
+    const caller = { login: 'ann', address: '10.0.0.9', models: undefined, mayOperate };
+    expect(both.callerOf(requestOf(asked))).toEqual(caller);
+  });
+
   it('has no login of its own', () => {
     expect(access.hasTokens).toBe(false);
     expect(access.refusalOfData(requestOf(elsewhere), '/v1/models')?.message).toContain('proxy');
@@ -231,8 +344,8 @@ describe('the cookie', () => {
     const headers = { 'x-forwarded-proto': 'https' };
     const near = requestOf({ ...elsewhere, headers });
     const far = requestOf({ ...elsewhere, remote: '10.0.0.8', headers });
-    expect(access.cookieFor(token, near)).toMatch(/; Secure$/);
-    expect(access.cookieFor(token, far)).not.toContain('Secure');
+    expect(access.openSession(token, near)).toContain('; Secure;');
+    expect(access.openSession(token, far)).not.toContain('Secure');
   });
 });
 

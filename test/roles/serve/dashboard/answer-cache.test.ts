@@ -1,22 +1,45 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { AnswerCache } from '../../../../src/roles/serve/dashboard/answer-cache.ts';
+import {
+  AnswerCache,
+  type KeptAnswer,
+} from '../../../../src/roles/serve/dashboard/answer-cache.ts';
+import type { Work } from '../../../../src/roles/serve/http/work.ts';
+
+const begun = new WeakSet<object>();
+
+/** Runs work at once, the first time that somebody waits for it. */
+function run<T>(work: Work<T>): Promise<T> {
+  if (!begun.has(work)) void work.start();
+  begun.add(work);
+  return work.result;
+}
+
+const textOf = ({ body }: Pick<KeptAnswer, 'body'>) => Buffer.from(body).toString();
 
 /** A cache whose clock stands still, and what was asked of it. */
 function cacheAt() {
   const time = { ms: 0 };
   const cache = new AnswerCache(
-    () => time.ms,
+    { elapsedMs: () => time.ms, yieldToEventLoop: async () => undefined },
     (answer) => `${JSON.stringify(answer)}\n`,
   );
   const asked: string[] = [];
-  const ask = (question: string, mark: string, costMs = 0, answer: object = { question, mark }) =>
-    cache.answer(question, mark, async () => {
-      asked.push(question);
-      time.ms += costMs;
-      return answer;
-    });
-  return { time, cache, asked, ask };
+  const askAs = (client: string, question: string, mark: string, costMs = 0, given?: object) => {
+    const answer = given ?? { question, mark };
+    return cache.answer(
+      ...([client, question, mark] as const),
+      async () => {
+        asked.push(question);
+        time.ms += costMs;
+        return answer;
+      },
+      run,
+    );
+  };
+  const ask = (question: string, mark: string, costMs = 0, answer?: object) =>
+    askAs('ann', question, mark, costMs, answer);
+  return { time, cache, asked, ask, askAs };
 }
 
 describe('an answer', () => {
@@ -24,7 +47,7 @@ describe('an answer', () => {
     const { ask, asked } = cacheAt();
     const first = await ask('a', '1');
     expect(await ask('a', '1')).toBe(first);
-    expect(first.body).toBe('{"question":"a","mark":"1"}\n');
+    expect(textOf(first)).toBe('{"question":"a","mark":"1"}\n');
     expect((await ask('a', '2')).etag).not.toBe(first.etag);
     expect(asked).toEqual(['a', 'a']);
   });
@@ -74,7 +97,7 @@ describe('an answer', () => {
     const { ask } = cacheAt();
     const large = { text: 'x'.repeat(20_000) };
     const { body, gzip } = await ask('a', '1', 0, large);
-    expect(gunzipSync(gzip ?? '').toString()).toBe(body);
+    expect(gunzipSync(gzip ?? '')).toEqual(Buffer.from(body));
     expect((await ask('b', '1')).gzip).toBe(undefined);
   });
 
@@ -85,11 +108,26 @@ describe('an answer', () => {
     expect(answers[3]).toBe(answers[0]);
   });
 
+  it('is asked for anew once the work for it was cancelled', async () => {
+    const { cache, ask, asked } = cacheAt();
+    void cache.answer(
+      ...(['ann', 'a', '1'] as const),
+      () => new Promise(() => undefined),
+      (work) => {
+        void work.start();
+        work.cancel();
+        return work.result;
+      },
+    );
+    expect(textOf(await ask('a', '1'))).toBe('{"question":"a","mark":"1"}\n');
+    expect(asked).toEqual(['a']);
+  });
+
   it('that failed is asked for again', async () => {
     const { cache, ask } = cacheAt();
-    const failed = cache.answer('a', '1', () => Promise.reject(new Error('away')));
+    const failed = cache.answer('ann', 'a', '1', () => Promise.reject(new Error('away')), run);
     await expect(failed).rejects.toThrow('away');
-    expect((await ask('a', '1')).body).toContain('"a"');
+    expect(textOf(await ask('a', '1'))).toContain('"a"');
   });
 });
 
@@ -115,5 +153,18 @@ describe('kept answers', () => {
     await ask('b', 'final');
     await ask('a', 'final');
     expect(asked).toEqual(['a', 'b', 'a']);
+  });
+
+  it('of others stay where one client asks for many large ones', async () => {
+    const { ask, askAs, asked } = cacheAt();
+    for (let i = 0; i < 200; i++) await ask(`own ${i}`, 'final');
+    const large = { text: 'x'.repeat(2 * 1024 * 1024) };
+    for (let i = 0; i < 36; i++) await askAs('bob', `large ${i}`, 'final', 0, large);
+    asked.length = 0;
+    for (let i = 0; i < 200; i++) await ask(`own ${i}`, 'final');
+    await askAs('bob', 'large 35', 'final', 0, large);
+    expect(asked).toEqual([]);
+    await askAs('bob', 'large 0', 'final', 0, large);
+    expect(asked).toEqual(['large 0']);
   });
 });

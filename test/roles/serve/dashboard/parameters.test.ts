@@ -1,16 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../../../src/config/load-config.ts';
-import { Problem } from '../../../../src/roles/serve/api/problem.ts';
+import { loadConfig } from '../../../../src/config/load/load-config.ts';
 import type { Asked } from '../../../../src/roles/serve/dashboard/endpoint.ts';
 import { endpoints } from '../../../../src/roles/serve/dashboard/endpoints.ts';
-import { openClickHouse } from '../../../../src/sink/clickhouse.ts';
+import { Problem } from '../../../../src/roles/serve/http/problem.ts';
 
 const nowMs = Date.UTC(2026, 10, 1, 12, 34, 56);
 const hour = 3_600_000;
 const env = { TAILMARK_KAFKA_BROKERS: 'localhost:9092', TAILMARK_KAFKA_TOPICS: 'events' };
 const { config } = loadConfig({ env, readFile: () => '' });
-// Never connects, as nothing is asked of it.
-const client = openClickHouse(config.clickhouse);
 
 const facts = () => Promise.reject(new Error('nothing is asked'));
 
@@ -23,7 +20,7 @@ function ask(
   const found = endpoints.find(({ path }) => path === pathname);
   if (found === undefined) throw new Error(`no endpoint ${pathname}`);
   const given = Object.fromEntries(searchParams);
-  return found.ask(given, { config, client, nowMs, firstMs, bounds, facts });
+  return found.ask(given, { config, nowMs, firstMs, bounds, facts });
 }
 
 /** The range that a question was understood as. */

@@ -1,9 +1,9 @@
 import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
+import type { SliceRow } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import { decimal, formatCount, formatMs, msFormat } from '../../format/number.ts';
 import { Value } from '../../parts/value.tsx';
-import type { SliceRow } from '../answers.ts';
 import type { Composition, Segment, SliceBar } from '../geometry/composition.ts';
 import { linearTicks } from '../geometry/scale.ts';
 import { ChartFrame, type Cursor } from '../parts/chart-frame.tsx';

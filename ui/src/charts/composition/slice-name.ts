@@ -1,5 +1,5 @@
-import { decimal, formatExactShare, formatMs, formatShare } from '../../format/number.ts';
-import type { SliceRow } from '../answers.ts';
+import type { SliceRow } from '../../data/answers.ts';
+import { formatExactShare, formatMs, formatMsRange, formatShare } from '../../format/number.ts';
 
 type Slice = Pick<SliceRow, 'from_share' | 'to_share' | 'above_ms' | 'below_ms'>;
 
@@ -15,7 +15,7 @@ export function sliceName({ from_share: from, to_share: to, above_ms, below_ms }
 export function sliceEdges({ above_ms: above, below_ms: below }: Slice): string {
   if (above === null) return below === null ? '' : `below ${formatMs(below)}`;
   if (below === null) return `above ${formatMs(above)}`;
-  return `${decimal(above)} to ${formatMs(below)}`;
+  return formatMsRange(above, below);
 }
 
 /** A share with as many digits as what is beyond it has: 52 %, 98.8 %, 99.91 %. */

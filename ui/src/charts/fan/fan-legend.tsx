@@ -5,7 +5,7 @@ import { utc } from '../../state/zone.ts';
 import type { Fan } from '../geometry/fan.ts';
 import type { Cursor } from '../parts/chart-frame.tsx';
 import { stepText } from '../parts/time-text.ts';
-import { colorOf } from './fan-plot.ts';
+import { colorOf } from './fan-scene.ts';
 
 export interface OverallQuantile {
   readonly q: number;
@@ -84,7 +84,7 @@ export function FanLegend({ fan, cursor, overall, mainQ, hidden, onHide }: Props
   );
 }
 
-/** What marks in the plot mean. */
+/** Meaning of the marks in the plot. */
 export function FanMarks({ fan, mainQ, hidden }: Pick<Props, 'fan' | 'mainQ' | 'hidden'>) {
   const hasThin = fan.lines.some(({ q, thin }) => thin.length > 0 && !hidden.has(q));
   return (

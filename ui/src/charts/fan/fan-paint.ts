@@ -3,7 +3,7 @@ import { quantileName } from '../../format/number.ts';
 import { token } from '../../state/theme.ts';
 import { spreadLabels } from '../geometry/lanes.ts';
 import { hatch } from '../parts/hatch.ts';
-import { colorOf, type FanScene, withAlpha } from './fan-plot.ts';
+import { colorOf, type FanScene, withAlpha } from './fan-scene.ts';
 
 /** Pixels between hollow points at least. */
 const leastDistance = 6;
@@ -73,7 +73,7 @@ function paintBaseline(plot: uPlot, { fan, hidden, mainQ }: FanScene): void {
   }
 }
 
-/** What stands in front of the lines: hollow points where requests are few, and the names of the lines. */
+/** Draws in front of the lines: hollow points where requests are few, and the names of the lines. */
 export function drawFront(plot: uPlot, scene: FanScene): void {
   const { fan, hidden } = scene;
   const { ctx, bbox } = plot;

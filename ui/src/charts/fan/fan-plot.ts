@@ -2,26 +2,13 @@ import uPlot from 'uplot';
 import 'uplot/dist/uPlot.min.css';
 import { decimal } from '../../format/number.ts';
 import { token } from '../../state/theme.ts';
-import { type Fan, fanExtent } from '../geometry/fan.ts';
+import { fanExtent } from '../geometry/fan.ts';
 import { logTicks } from '../geometry/scale.ts';
 import type { TimeSpan } from '../geometry/step-grid.ts';
 import { timeTicksOf } from '../parts/gutters.ts';
 import { pageTimeTicks, tickText } from '../parts/time-text.ts';
 import { drawBehind, drawFront } from './fan-paint.ts';
-
-/** What a fan is drawn with; read anew with each drawing. */
-export interface FanScene {
-  readonly fan: Fan;
-  readonly range: TimeSpan;
-  readonly utc: boolean;
-  /** Quantiles that are hidden. */
-  readonly hidden: ReadonlySet<number>;
-  /** Quantile that the baseline is of; its line is the widest. */
-  readonly mainQ: number;
-  readonly incidents: readonly TimeSpan[];
-  readonly releases: readonly number[];
-  readonly gutters: { readonly left: number; readonly right: number };
-}
+import { colorOf, type FanScene, withAlpha } from './fan-scene.ts';
 
 export interface FanPorts {
   readonly scene: () => FanScene;
@@ -140,7 +127,7 @@ function valueAxis({ scene }: FanPorts): uPlot.Axis {
   };
 }
 
-/** Whether the value axis is in seconds: from 10 s on. */
+/** True if the value axis is in seconds: from 10 s on. */
 export const isInSeconds = ({ fan, hidden }: Pick<FanScene, 'fan' | 'hidden'>): boolean =>
   (fanExtent(fan, hidden)?.[1] ?? 0) >= secondsFromMs;
 
@@ -185,14 +172,3 @@ function bandsOf({ fan, hidden }: FanScene): uPlot.Band[] {
     fill: () => withAlpha(token('--q-4'), shades[Math.min(at, shades.length - 1)] ?? 0.1),
   }));
 }
-
-/** Colours of quantiles, deeper towards the tail. */
-export function colorOf(q: number): `--q-${1 | 2 | 3 | 4 | 5}` {
-  if (q < 0.7) return '--q-1';
-  if (q < 0.97) return '--q-3';
-  return q < 0.995 ? '--q-4' : '--q-5';
-}
-
-/** A colour with an opacity. */
-export const withAlpha = (color: string, alpha: number): string =>
-  `color-mix(in srgb, ${color} ${Math.round(alpha * 100)}%, transparent)`;

@@ -1,5 +1,6 @@
 import type { Signal } from '@preact/signals';
 import { formatRange } from '../../format/time.ts';
+import { comparedWithBefore } from '../../state/before.ts';
 import { nowMs } from '../../state/now.ts';
 import { hrefTo, hrefWith, place } from '../../state/place.ts';
 import { absolute, modelOf } from '../../state/url.ts';
@@ -11,12 +12,10 @@ interface Props {
   readonly onClear: () => void;
 }
 
-/** What can be done with a selected time. The page does not refresh while it is there. */
+/** Actions on a selected time. The page does not refresh while it is there. */
 export function SelectionBar({ selected, onClear }: Props) {
   const span = selected.value;
   if (span === null) return null;
-  const { fromMs, toMs } = span;
-  const before = { fromMs: 2 * fromMs - toMs, toMs: fromMs };
   const model = modelOf(place.value);
   const inTime = absolute(span);
   return (
@@ -25,18 +24,7 @@ export function SelectionBar({ selected, onClear }: Props) {
       <a href={hrefWith(inTime)}>Zoom in</a>
       {model !== undefined && (
         <>
-          <a
-            href={hrefTo(
-              { view: 'compare' },
-              {
-                model,
-                'a.from': absolute(before).from,
-                'a.to': absolute(before).to,
-                'b.from': inTime.from,
-                'b.to': inTime.to,
-              },
-            )}
-          >
+          <a href={hrefTo({ view: 'compare' }, { model, ...comparedWithBefore(span) })}>
             Compare with before
           </a>
           <a href={`${hrefTo({ view: 'model', model }, inTime)}#requests`}>Slowest requests</a>

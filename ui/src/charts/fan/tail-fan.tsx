@@ -15,7 +15,8 @@ import { guttersOf } from '../parts/gutters.ts';
 import { axisTitle, stepText } from '../parts/time-text.ts';
 import { useWidth } from '../parts/use-width.ts';
 import { FanLegend, FanMarks, type OverallQuantile } from './fan-legend.tsx';
-import { type FanScene, isInSeconds } from './fan-plot.ts';
+import { isInSeconds } from './fan-plot.ts';
+import type { FanScene } from './fan-scene.ts';
 import { SelectionBar } from './selection-bar.tsx';
 import { useFanPlot } from './use-fan-plot.ts';
 

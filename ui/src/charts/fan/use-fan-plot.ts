@@ -6,7 +6,8 @@ import { hold } from '../../data/use-answer.ts';
 import { theme } from '../../state/theme.ts';
 import type { TimeSpan } from '../geometry/step-grid.ts';
 import type { Cursor } from '../parts/chart-frame.tsx';
-import { type FanScene, fanData, openFanPlot } from './fan-plot.ts';
+import { fanData, openFanPlot } from './fan-plot.ts';
+import type { FanScene } from './fan-scene.ts';
 
 interface FanPlot {
   readonly cursor: Signal<Cursor | null>;

@@ -1,4 +1,4 @@
-import type { SliceRow } from '../answers.ts';
+import type { SliceRow } from '../../data/answers.ts';
 import type { StepGrid } from './step-grid.ts';
 
 /** A stage in a bar: where it begins and how long it is, in milliseconds. */
@@ -15,7 +15,7 @@ export interface SliceBar {
   readonly baseline: readonly Segment[] | null;
   /** Milliseconds of the whole width. */
   readonly scaleMs: number;
-  /** Whether it is too long for the common scale, and fills the width by itself. */
+  /** True if it is too long for the common scale, and fills the width alone. */
   readonly isCut: boolean;
 }
 
@@ -47,7 +47,7 @@ export function tailSlice(rows: readonly SliceRow[]): SliceRow | undefined {
   return slices.find(({ from_share }) => from_share >= tailFrom) ?? slices.at(-1);
 }
 
-/** Where the requests of a slice lie to p99, which one `around` it holds itself; undefined of a coarse slice. */
+/** Position of a slice relative to p99, which the slice `around` holds; undefined of a coarse slice. */
 export function tailPlace({ from_share }: SliceRow): 'around' | 'beyond' | undefined {
   if (from_share < tailFrom) return undefined;
   return from_share < 0.99 ? 'around' : 'beyond';

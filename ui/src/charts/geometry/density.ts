@@ -1,11 +1,11 @@
-import type { DensityRow, Range, Windows } from '../answers.ts';
+import type { DensityRow, Range, Windows } from '../../data/answers.ts';
 import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
 
 /** Bands are quarter octaves; band 0 begins at 1 ms. */
 export const bandEdgeMs = (band: number): number => 2 ** (band / 4);
 
-/** Least share of a column that has a colour of its own. */
-export const leastShare = 1e-4;
+/** Least share of a column that has its own colour. */
+const leastShare = 1e-4;
 
 /** A band of a step that has requests. */
 export interface DensityCell {

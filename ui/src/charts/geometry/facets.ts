@@ -1,4 +1,4 @@
-import type { FacetRow } from '../answers.ts';
+import type { FacetRow } from '../../data/answers.ts';
 
 /** The values of one facet, in the order they are shown in. */
 export interface FacetGroup {

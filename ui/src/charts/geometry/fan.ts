@@ -1,5 +1,5 @@
+import type { Range, TailRow, WindowState, Windows } from '../../data/answers.ts';
 import { isHollow } from '../../format/number.ts';
-import type { Range, TailRow, WindowState, Windows } from '../answers.ts';
 import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
 
 /** A quantile over time. */

@@ -1,6 +1,6 @@
 /** A label on a time axis that others may stand on. */
 export interface Flag {
-  /** Where its pole stands, in pixels. */
+  /** Place of its pole, in pixels. */
   readonly x: number;
   readonly text: string;
 }
@@ -44,7 +44,7 @@ export function joinFlags(
   return groups;
 }
 
-/** Whether a label stands left of its pole. */
+/** True if a label stands left of its pole. */
 export function isLeft(x: number, width: number, axisWidth: number): boolean {
   return x + width > axisWidth;
 }

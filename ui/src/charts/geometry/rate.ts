@@ -1,7 +1,7 @@
-import type { Range, TailRow, WindowState, Windows } from '../answers.ts';
+import type { Range, TailRow, WindowState, Windows } from '../../data/answers.ts';
 import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
 
-/** What is counted: a part of the requests, or the requests of a second. */
+/** The measure: a part of the requests, or the requests of a second. */
 export type RateMeasure = 'failed' | 'cold' | 'per_second';
 
 /** A rate over time: all arrays have one value a step. */
@@ -15,7 +15,7 @@ export interface RateLine {
   readonly counts: readonly number[];
   /** Null where a share has no request, and where a count of a second is not complete. */
   readonly values: readonly (number | null)[];
-  /** Whether a share is of so few requests that it is drawn hollow. */
+  /** True if a share is of so few requests that it is drawn hollow. */
   readonly thin: readonly boolean[];
   readonly baseline: number | null;
   /** End of the axis. */

@@ -4,7 +4,7 @@ export interface StageMs {
   readonly ms: number;
 }
 
-/** A stage of a request beside what typical requests spend there. */
+/** A stage of a request, with the time of typical requests in it. */
 export interface StageBar {
   readonly stage: string;
   readonly ms: number;

@@ -51,7 +51,7 @@ function logTicksOf([from, to]: Span, most: number, of: readonly number[]): numb
   return powers.filter((_, i) => i % stride === 0);
 }
 
-/** Round ticks of a linear axis in [from, to], at most so many. */
+/** Round ticks of a linear axis in [from, to], at most `most`. */
 export function linearTicks([from, to]: Span, most: number): number[] {
   if (!(to > from)) return [from];
   const rough = (to - from) / Math.max(1, most - 1);

@@ -11,7 +11,7 @@ export interface ShiftPoint {
   readonly ratio_high: number | null;
 }
 
-/** Whether B is worse than A by an interval: only where it excludes 1. */
+/** Change from A to B, by an interval: worse or better only where it excludes 1. */
 export type Change = 'worse' | 'better' | 'unclear';
 
 export function changeOf({ ratio_low: low, ratio_high: high }: ShiftPoint): Change {
@@ -29,7 +29,7 @@ export interface ShiftLayout {
     readonly ratio: number;
     readonly px: number;
     readonly py: number;
-    /** Whether A or B has too few requests beyond the quantile. */
+    /** True if A or B has too few requests beyond the quantile. */
     readonly isThin: boolean;
   })[];
   /** Outline of the ribbon, clockwise; empty where no point has an interval. */

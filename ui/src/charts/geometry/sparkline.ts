@@ -8,7 +8,7 @@ const leastRatio = 4;
 export interface SparklineOptions {
   /** By step; null is a gap. */
   readonly values: readonly (number | null)[];
-  /** What the values are compared with, by step; null where there is none. */
+  /** Baseline of the values, by step; null where there is none. */
   readonly baseline?: readonly (number | null)[] | undefined;
   /** `ratio`: logarithmic, for durations. `zero`: linear from 0, for rates. */
   readonly scale: 'ratio' | 'zero';

@@ -1,6 +1,6 @@
-import type { TailRow } from '../answers.ts';
+import type { TailRow } from '../../data/answers.ts';
 
-/** What is shown of a value. */
+/** Shown fields of a value. */
 export type SplitRow = Pick<TailRow, 'by' | 'requests'> & {
   readonly quantiles: readonly { readonly q: number; readonly ms: number | null }[];
 };

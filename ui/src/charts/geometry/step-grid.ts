@@ -1,4 +1,4 @@
-import type { Range, WindowState, Windows } from '../answers.ts';
+import type { Range, WindowState, Windows } from '../../data/answers.ts';
 
 /** A span of time, in epoch milliseconds. */
 export interface TimeSpan {

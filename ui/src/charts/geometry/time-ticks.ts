@@ -1,13 +1,10 @@
-const second = 1000;
-const minute = 60 * second;
-const hour = 60 * minute;
-const day = 24 * hour;
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../../src/base/time.ts';
 
 const steps = [
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * second),
-  ...[1, 2, 5, 10, 15, 30].map((n) => n * minute),
-  ...[1, 2, 3, 6, 12].map((n) => n * hour),
-  ...[1, 2, 7, 14, 28, 56, 112, 365].map((n) => n * day),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * secondMs),
+  ...[1, 2, 5, 10, 15, 30].map((n) => n * minuteMs),
+  ...[1, 2, 3, 6, 12].map((n) => n * hourMs),
+  ...[1, 2, 7, 14, 28, 56, 112, 365].map((n) => n * dayMs),
 ];
 
 /** Round times for an axis. */
@@ -28,7 +25,7 @@ export function timeTicks(
   offsetMs: (atMs: number) => number,
 ): TimeTicks {
   const rough = (toMs - fromMs) / Math.max(1, most);
-  const stepMs = steps.find((step) => step >= rough) ?? steps[steps.length - 1] ?? day;
+  const stepMs = steps.find((step) => step >= rough) ?? steps[steps.length - 1] ?? dayMs;
   const times: number[] = [];
   let local = Math.ceil((fromMs + offsetMs(fromMs)) / stepMs) * stepMs;
   for (; times.length <= most + 1; local += stepMs) {

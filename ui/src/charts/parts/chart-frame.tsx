@@ -21,9 +21,9 @@ export interface FrameProps {
   /** Shift and an arrow: selects from where it began. */
   readonly onExtend?: ((from: Cursor, to: Cursor) => void) | undefined;
   readonly onEscape?: (() => void) | undefined;
-  /** Where arrows begin. */
+  /** Start of the cursor when an arrow is first pressed. */
   readonly start?: Cursor;
-  /** Whether the next row is below, as in a list, and not above, as on an axis. */
+  /** True if the next row is below, as in a list, and not above, as on an axis. */
   readonly isList?: boolean;
   readonly children: ComponentChildren;
 }
@@ -98,7 +98,7 @@ interface Grid {
   readonly isList: boolean;
 }
 
-/** Where a key moves the cursor; null where it moves nothing. */
+/** Target of the cursor for a key; null where it moves nothing. */
 function movedBy(
   key: string,
   cursor: Cursor | null,

@@ -10,7 +10,7 @@ import { TimeAxis } from './time-axis.tsx';
 import { axisTitle } from './time-text.ts';
 import { useWidth } from './use-width.ts';
 
-/** Where a plot draws, in pixels. */
+/** Area that a plot draws in, in pixels. */
 export interface PlotPlace {
   readonly x: (ms: number) => number;
   readonly y: (value: number) => number;

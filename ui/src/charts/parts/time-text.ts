@@ -1,8 +1,6 @@
+import { dayMs, minuteMs } from '../../../../src/base/time.ts';
 import { formatAs, zoneName } from '../../format/time.ts';
 import { type TimeTicks, timeTicks } from '../geometry/time-ticks.ts';
-
-const minuteMs = 60_000;
-const dayMs = 86_400_000;
 
 const offsetMs = (utc: boolean) => (atMs: number) =>
   utc ? 0 : -new Date(atMs).getTimezoneOffset() * minuteMs;

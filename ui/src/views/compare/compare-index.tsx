@@ -96,7 +96,7 @@ function titleOf(answer: VersionsAnswer | undefined, compared: number): string {
 interface Props {
   readonly model: string;
   readonly rows: readonly VersionRow[];
-  /** Whether its turn is to come, and whether it has. */
+  /** True if its turn is to come; `isAsked`: it has come. */
   readonly isListed: boolean;
   readonly isAsked: boolean;
   readonly onDone: () => void;

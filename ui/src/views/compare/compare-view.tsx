@@ -9,6 +9,7 @@ import { formatCount, formatShare } from '../../format/number.ts';
 import { formatRange } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { Sentence } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
 import { onlyPanel, place, setParams } from '../../state/place.ts';
@@ -22,7 +23,7 @@ import { defaultSides } from './default-sides.ts';
 import { Sides } from './sides.tsx';
 import { StageChanges } from './stage-changes.tsx';
 
-/** Whether B is worse than A, for whom, and in which stage. */
+/** The comparison: whether B is worse than A, for whom, and in which stage. */
 export function CompareView() {
   const { model } = place.value.params;
   if (model === undefined) return <CompareIndex />;
@@ -103,7 +104,7 @@ function CompareTitle({ model, rows, isAsked, answered }: TitleProps) {
   return <PageTitle text={`${name}: ${what}`} />;
 }
 
-/** Why the verdict is what it is, and where the mixes differ. */
+/** The reason for the verdict, and the differences of the mixes. */
 function Reason({ answered }: Props) {
   const { answer } = answered.value;
   if (answer === undefined) return null;
@@ -116,12 +117,19 @@ function Reason({ answered }: Props) {
           {timeOf(answer.a)}.
         </li>
       )}
-      <li>{answer.reason}</li>
+      <li>
+        <Sentence text={answer.reason} />
+      </li>
       {answer.mix.map((text) => (
         <li key={text}>{text}</li>
       ))}
     </ul>
   );
+}
+
+/** The version of a side, or its time in the zone of the page. */
+function sideName(side: CompareAnswer['a']): string {
+  return side.label === side.version ? side.version : timeOf(side);
 }
 
 function timeOf({ from, to }: CompareAnswer['a']): string {
@@ -153,7 +161,7 @@ function ShiftPanel({ answered }: Props) {
     >
       {({ quantiles, like_with_like, a, b }) => (
         <ShiftFunction
-          label={`${b.label} against ${a.label} by percentile`}
+          label={`${sideName(b)} against ${sideName(a)} by percentile`}
           points={quantiles}
           likeWithLike={like_with_like}
           names={{ a: 'A', b: 'B' }}

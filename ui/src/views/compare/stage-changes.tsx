@@ -7,7 +7,7 @@ import { formatSignedMs, quantileName, signedDecimal } from '../../format/number
 import { Panel } from '../../parts/panel.tsx';
 import { Value } from '../../parts/value.tsx';
 
-/** Quantiles of stages that stand beside the bars. */
+/** Quantiles of stages that stand next to the bars. */
 const shownQs = [0.5, 0.95, 0.99] as const;
 
 type Stage = CompareAnswer['stages'][number];

@@ -1,11 +1,13 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import type { Answered } from '../../data/use-answer.ts';
-import { formatRatio, msFormat, plural } from '../../format/number.ts';
+import { formatRatio, msFormat } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { hrefTo } from '../../state/place.ts';
+import type { Changes } from '../../state/url.ts';
+import { incidentRange } from './incident-range.ts';
 import { type SeriesRow, seriesRows, seriesTable } from './series-rows.ts';
 
 /** The series that the incident affects, the worst first. */
@@ -18,7 +20,7 @@ export function AffectedSeries({
   return (
     <Panel
       name="series"
-      title={answer === undefined ? 'Affected series' : titleOf(answer)}
+      title={answer === undefined || isOfTailmark(answer) ? 'Affected series' : answer.series_title}
       answered={answered}
       empty={(answer) =>
         seriesRows(answer).length === 0
@@ -29,25 +31,30 @@ export function AffectedSeries({
     >
       {(answer) => {
         const rows = seriesRows(answer);
-        return <SeriesTable rows={rows} more={answer.series_count - rows.length} />;
+        const stage = answer.dashboard.measured_stage;
+        return (
+          <SeriesTable
+            rows={rows}
+            more={answer.series_count - rows.length}
+            context={{ ...incidentRange(answer), stage }}
+          />
+        );
       }}
     </Panel>
   );
 }
 
-function titleOf({ series_count, event: { kind, scope } }: AnomalyAnswer): string {
-  if (kind === 'pipeline') return 'Affected series';
-  return scope === undefined
-    ? plural(series_count, 'affected series', 'affected series')
-    : `${scope.affected} of ${scope.total} series affected, ${scope.unresolved} not recovered`;
-}
+const isOfTailmark = ({ event }: AnomalyAnswer) => event.kind === 'pipeline';
 
 function SeriesTable({
   rows,
   more,
+  context,
 }: {
   readonly rows: readonly SeriesRow[];
   readonly more: number;
+  /** Range and stage of the incident, for links. */
+  readonly context: Changes;
 }) {
   const isMs = rows.every(({ unit }) => unit === 'ms');
   const column = msFormat(
@@ -61,7 +68,8 @@ function SeriesTable({
         <thead>
           <tr>
             <th scope="col">Series</th>
-            <th scope="col">{isMs ? 'Stage' : 'Measured'}</th>
+            {isMs && <th scope="col">Blame</th>}
+            <th scope="col">Measured</th>
             <th scope="col" class="number">
               {headOf('Observed')}
             </th>
@@ -72,7 +80,8 @@ function SeriesTable({
               Ratio
             </th>
             <th scope="col">Since</th>
-            <th scope="col">Recovered</th>
+            <th scope="col">Until</th>
+            <th scope="col">Resolved</th>
           </tr>
         </thead>
         <tbody>
@@ -84,12 +93,18 @@ function SeriesTable({
                   {row.model === '' ? (
                     row.name
                   ) : (
-                    <a href={hrefTo({ view: 'model', model: row.model }, row.filters)}>
+                    <a
+                      href={hrefTo(
+                        { view: 'model', model: row.model },
+                        { ...context, ...row.filters },
+                      )}
+                    >
                       {row.name}
                     </a>
                   )}
                 </td>
-                <td data-label={isMs ? 'Stage' : 'Measured'}>{row.measured}</td>
+                {isMs && <td data-label="Blame">{row.blame}</td>}
+                <td data-label="Measured">{row.measured}</td>
                 <td class="number" data-label="Observed" data-unit={isMs ? column.unit : undefined}>
                   <Value value={row.observed}>{format(row.observed)}</Value>
                 </td>
@@ -102,8 +117,11 @@ function SeriesTable({
                 <td data-label="Since">
                   <Time at={row.startedAt} />
                 </td>
-                <td data-label="Recovered">
-                  {row.resolvedAt === null ? 'no' : <Time at={row.resolvedAt} />}
+                <td data-label="Until">
+                  <Until of={row} />
+                </td>
+                <td data-label="Resolved">
+                  {row.resolvedAt === null ? '–' : <Time at={row.resolvedAt} />}
                 </td>
               </tr>
             );
@@ -113,4 +131,10 @@ function SeriesTable({
       {more > 0 && <p class="hint">{more} more affected series.</p>}
     </>
   );
+}
+
+/** Time at which the series' tail fell. A tail that has become the baseline never did. */
+function Until({ of: { endedAt, resolvedAt } }: { readonly of: SeriesRow }) {
+  if (resolvedAt === null) return <>open</>;
+  return endedAt === null ? <>–</> : <Time at={endedAt} />;
 }

@@ -1,9 +1,12 @@
-import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatShare } from '../../format/number.ts';
 import { Value } from '../../parts/value.tsx';
 
 /** Values that slow requests have more often than others, as bars against their share of all requests. */
-export function Drivers({ event: { drivers = [], scope } }: { readonly event: AnomalyEvent }) {
+export function Drivers({
+  event: { drivers = [] },
+  common,
+}: Pick<AnomalyAnswer, 'event' | 'common'>) {
   return (
     <>
       {drivers.length > 0 && (
@@ -46,10 +49,10 @@ export function Drivers({ event: { drivers = [], scope } }: { readonly event: An
           </tbody>
         </table>
       )}
-      {scope !== undefined && scope.common.length > 0 && (
+      {common.length > 0 && (
         <p class="common">
           All affected series have{' '}
-          {scope.common.map(({ dimension, value }, i) => (
+          {common.map(({ dimension, value }, i) => (
             <span key={dimension}>
               {i > 0 && ', '}
               {dimension.replaceAll('_', ' ')} <b>{value}</b>

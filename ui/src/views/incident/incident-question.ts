@@ -9,17 +9,6 @@ export function incidentQuestion(
   { event, dashboard }: AnomalyAnswer,
   more: Readonly<Record<string, Value>>,
 ): string {
-  const shared = new Map(event.scope?.common.map(({ dimension, value }) => [dimension, value]));
-  const of = (name: 'version' | 'region' | 'request_type') =>
-    event.scope === undefined ? event[name] : shared.get(name);
-  return questionPath(endpoint, {
-    from: dashboard.from,
-    to: dashboard.to,
-    model: event.model,
-    version: of('version'),
-    region: of('region'),
-    request_type: of('request_type'),
-    start: event.cold_start ? 'cold' : 'warm',
-    ...more,
-  });
+  const { from, to, requests } = dashboard;
+  return questionPath(endpoint, { from, to, model: event.model, ...requests, ...more });
 }

@@ -1,8 +1,8 @@
-import type { AnomalyEvent, Rate } from '../../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent, Rate } from '../../../../src/contract/anomaly-event.ts';
 import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import type { RateLine, RateMeasure } from '../../charts/geometry/rate.ts';
 
-/** How a rate of an incident is drawn and named. */
+/** Drawing and name of an incident's rate. */
 interface ShownRate {
   readonly measure: RateMeasure;
   /** Name in a table of series. */
@@ -27,9 +27,15 @@ export const shownRate = ({ unit }: Pick<Rate, 'unit'>): ShownRate => shown[unit
 
 /** The rate that the steps of an incident's timeline can be compared with; null where it has none. */
 export function rateBaseline({
-  rate,
+  rate: own,
   scope,
-}: Pick<AnomalyEvent, 'rate' | 'scope'>): { readonly value: number; readonly name: string } | null {
+  members,
+}: Pick<AnomalyEvent, 'rate' | 'scope' | 'members'>): {
+  readonly value: number;
+  readonly name: string;
+} | null {
+  // The numbers of an incident are those of its worst series.
+  const rate = members?.[0]?.rate ?? own;
   if (rate === undefined) return null;
   if (rate.unit === 'errors per request') return { value: rate.baseline, name: 'allowed' };
   if (scope === undefined) return { value: rate.baseline, name: 'baseline' };

@@ -4,30 +4,18 @@ import { RequestList } from '../../charts/request-list.tsx';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { Panel } from '../../parts/panel.tsx';
-import { endOf } from '../incident-end.ts';
 import { requestsTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
-
-const totalStage = 'total';
 
 /** The slowest requests in the stage to blame since the start of an incident of latency; of failures or traffic they say nothing. */
 export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer }) {
   const { event, dashboard } = answer;
-  const { rate } = event;
-  const isSlow = rate === undefined || rate.unit === 'errors per request';
-  const isShown = event.model !== '' && isSlow;
-  const blamed = rate === undefined ? (event.blame[0]?.stage ?? null) : null;
-  const stage = blamed === totalStage ? null : blamed;
+  const { slowest } = dashboard;
   const answered = useAnswer<RequestsAnswer>(
-    isShown
-      ? incidentQuestion('requests', answer, {
-          from: event.started_at,
-          to: endOf(event) ?? dashboard.to,
-          stage: stage ?? undefined,
-        })
-      : undefined,
+    slowest === null ? undefined : incidentQuestion('requests', answer, slowest),
   );
-  if (!isShown) return null;
+  if (slowest === null) return null;
+  const stage = slowest.stage === '' ? null : slowest.stage;
   return (
     <Panel
       name="requests"
@@ -47,7 +35,7 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
           requests={rows}
           failed={failed}
           typical={typical}
-          focus={event.blame[0]?.stage ?? null}
+          focus={stage ?? event.blame[0]?.stage ?? null}
           stage={stage}
         />
       )}

@@ -1,5 +1,6 @@
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import { formatAge, formatTime, type Zone } from '../../format/time.ts';
+import { durationText } from '../../format/number.ts';
+import { formatTime, type Zone } from '../../format/time.ts';
 
 type Titled = Pick<AnomalyAnswer, 'headline'> & {
   readonly event: Pick<AnomalyAnswer['event'], 'started_at' | 'ended_at' | 'resolved_at'>;
@@ -18,6 +19,6 @@ export function incidentTitle(
   const { started_at: from, ended_at: to, resolved_at: noticed } = event;
   if (noticed === null) return `${headline}; since ${timeOf(from)}`;
   if (to === null) return `${headline}; since ${timeOf(from)}, resolved ${timeOf(noticed)}`;
-  const lasted = formatAge(Date.parse(to) - Date.parse(from));
+  const lasted = durationText(Date.parse(to) - Date.parse(from));
   return `${headline}; ${timeOf(from)} to ${timeOf(to)} (${lasted})`;
 }

@@ -1,33 +1,35 @@
 import type { ReadonlySignal } from '@preact/signals';
-import type { AnomalyEvent } from '../../../../src/detect/event/anomaly-event.ts';
+import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
 import { type Answered, questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import {
+  durationText,
   formatExactShare,
   formatSignedMs,
   quantileName,
   wholePercent,
 } from '../../format/number.ts';
-import { formatAge } from '../../format/time.ts';
+
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
-import { Time } from '../../parts/time.tsx';
+import { Sentence, Time, WithTimes } from '../../parts/time.tsx';
+import { comparedWithBefore } from '../../state/before.ts';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
-import { absolute } from '../../state/url.ts';
 import { utc } from '../../state/zone.ts';
 import { endOf } from '../incident-end.ts';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
 import { History } from './history.tsx';
+import { incidentRange, rangeWithoutFixed } from './incident-range.ts';
 import { IncidentRequests } from './incident-requests.tsx';
 import { incidentTitle } from './incident-title.ts';
 import { Timeline } from './timeline.tsx';
 
-/** What is slow, since when, and which stage is to blame. */
+/** The incident: what is slow, since when, and the stage to blame. */
 export function IncidentView({ id }: { readonly id: string }) {
   const answered = useAnswer<AnomalyAnswer>(
     questionPath(`anomalies/${encodeURIComponent(id)}`, {}),
@@ -68,7 +70,7 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   const { event, dashboard } = answer;
   const isOver = event.resolved_at !== null;
   const zone = { utc: utc.value, nowMs: tickingNow() };
-  const range = absolute({ fromMs: Date.parse(dashboard.from), toMs: Date.parse(dashboard.to) });
+  const range = incidentRange(answer);
   const { model } = event;
   const accepted = deliveredTo(answer);
   return (
@@ -77,7 +79,7 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
         <span class={`tag ${isOver ? 'resolved' : event.severity}`}>
           {isOver
             ? `${event.severity}, resolved`
-            : `${event.severity}, open ${formatAge(zone.nowMs - Date.parse(event.started_at))}`}
+            : `${event.severity}, open ${durationText(zone.nowMs - Date.parse(event.started_at))}`}
         </span>
       </PageTitle>
       <p>{event.summary}</p>
@@ -93,8 +95,9 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
               href={hrefTo(
                 { view: 'compare' },
                 {
-                  ...{ model, start: event.cold_start ? 'cold' : undefined },
-                  ...commonFilters(event),
+                  ...{ ...rangeWithoutFixed(answer), model, start: dashboard.requests.start },
+                  ...{ region: dashboard.requests.region },
+                  ...{ request_type: dashboard.requests.request_type },
                   ...beforeAndDuring(answer),
                 },
               )}
@@ -110,21 +113,11 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   );
 }
 
-/** Region and request type that all affected series have. */
-function commonFilters({ scope, region, request_type }: AnomalyEvent) {
-  if (scope === undefined) return { region, request_type };
-  const common = (wanted: string) =>
-    scope.common.find(({ dimension }) => dimension === wanted)?.value;
-  return { region: common('region'), request_type: common('request_type') };
-}
-
 /** The time of the incident, and as much before it. */
 function beforeAndDuring({ event, dashboard }: AnomalyAnswer) {
   const fromMs = Date.parse(event.started_at);
   const toMs = Date.parse(endOf(event) ?? dashboard.to);
-  const during = absolute({ fromMs, toMs });
-  const before = absolute({ fromMs: Math.max(0, 2 * fromMs - toMs), toMs: fromMs });
-  return { 'a.from': before.from, 'a.to': before.to, 'b.from': during.from, 'b.to': during.to };
+  return comparedWithBefore({ fromMs, toMs });
 }
 
 function deliveredTo({ history }: AnomalyAnswer): string {
@@ -206,14 +199,35 @@ function DistributionPanel({ answered }: Props) {
         rows: distribution.map(({ from_ms, before, during }) => [from_ms, before, during]),
       })}
     >
-      {({ distribution }) => (
-        <DistributionChart label="Requests by duration, before and during" bands={distribution} />
+      {(answer) => (
+        <>
+          <DistributionScope answer={answer} />
+          <DistributionChart
+            label="Requests by duration, before and during"
+            bands={answer.distribution}
+          />
+        </>
       )}
     </Panel>
   );
 }
 
-/** Why there is nothing to draw as before. */
+/** Whose requests are drawn, and of which times. */
+function DistributionScope({ answer }: { readonly answer: AnomalyAnswer }) {
+  const { event, dashboard, series_count: count } = answer;
+  const { baseline_from, baseline_to } = event.evidence;
+  const end = endOf(event);
+  const seriesText = `Requests of the ${count > 1 ? `${count} ` : ''}affected series`;
+  return (
+    <p class="hint">
+      {dashboard.whole_model ? 'Requests of the model' : seriesText}: before,{' '}
+      <Time at={baseline_from} /> to <Time at={baseline_to} /> (baseline); during,{' '}
+      <Time at={event.started_at} /> to {end === null ? 'now' : <Time at={end} />}.
+    </p>
+  );
+}
+
+/** The reason for an empty chart of before. */
 function noBaseline({ distribution, event }: AnomalyAnswer) {
   if (distribution.length === 0 || distribution.some(({ before }) => before > 0)) return undefined;
   const { baseline_from, baseline_to } = event.evidence;
@@ -231,8 +245,8 @@ function CommonPanel({ answered }: Props) {
       name="common"
       title="What slow requests have in common"
       answered={answered}
-      empty={({ event }) =>
-        (event.drivers ?? []).length === 0 && (event.scope?.common ?? []).length === 0
+      empty={({ event, common }) =>
+        (event.drivers ?? []).length === 0 && common.length === 0
           ? 'No host, tenant or facet is more frequent among slow requests.'
           : undefined
       }
@@ -244,7 +258,7 @@ function CommonPanel({ answered }: Props) {
         ]),
       })}
     >
-      {({ event }) => <Drivers event={event} />}
+      {({ event, common }) => <Drivers event={event} common={common} />}
     </Panel>
   );
 }
@@ -256,7 +270,9 @@ function EvidencePanel({ answered }: Props) {
         <>
           <ul class="sentences">
             {evidence.map((text) => (
-              <li key={text}>{text}</li>
+              <li key={text}>
+                <Sentence text={text} />
+              </li>
             ))}
           </ul>
           <details>
@@ -265,7 +281,9 @@ function EvidencePanel({ answered }: Props) {
               {facts.map(({ label, text }) => (
                 <div key={label}>
                   <dt>{label}</dt>
-                  <dd>{text}</dd>
+                  <dd>
+                    <WithTimes text={text} />
+                  </dd>
                 </div>
               ))}
               <div>

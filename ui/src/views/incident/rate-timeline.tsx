@@ -1,5 +1,5 @@
 import { useMemo } from 'preact/hooks';
-import type { Rate } from '../../../../src/detect/event/anomaly-event.ts';
+import type { Rate } from '../../../../src/contract/anomaly-event.ts';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { rateLineOf } from '../../charts/geometry/rate.ts';
@@ -91,7 +91,7 @@ function Chart({ what, tails, line, ...rest }: ChartProps) {
   );
 }
 
-/** What a budget counts beyond failures, and which steps can still change. */
+/** Says what a budget counts beyond failures, and which steps can still change. */
 function noteOf({ event: { slo } }: AnomalyAnswer, tails: TailsAnswer) {
   const windows = windowsNote(tails);
   if (slo === undefined) return windows;

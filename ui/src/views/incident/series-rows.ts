@@ -1,34 +1,20 @@
-import type { Rate, ScopeMember } from '../../../../src/detect/event/anomaly-event.ts';
+import type { Rate } from '../../../../src/contract/anomaly-event.ts';
 import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatRate } from '../../charts/rate-text.ts';
 import { shownName } from '../../format/name.ts';
-import { formatMs } from '../../format/number.ts';
-import { endOf } from '../incident-end.ts';
+import { formatMs, quantileName } from '../../format/number.ts';
 import { shownRate } from './incident-rate.ts';
 
-type Series = Pick<
-  ScopeMember,
-  'model' | 'version' | 'request_type' | 'region' | 'host' | 'tenant' | 'cold_start'
->;
-type Affected = Series &
-  Pick<
-    ScopeMember,
-    | 'stage'
-    | 'observed_ms'
-    | 'baseline_ms'
-    | 'ratio'
-    | 'rate'
-    | 'started_at'
-    | 'ended_at'
-    | 'resolved_at'
-  >;
+type Listed = AnomalyAnswer['series'][number];
 
 /** A series of an incident: the rate that is anomalous in it, or else its quantile. */
 export interface SeriesRow {
   readonly name: string;
   readonly model: string;
   readonly filters: Readonly<Record<string, string>>;
-  /** The stage, or what the rate counts. */
+  /** The blamed stage; null of a rate. */
+  readonly blame: string | null;
+  /** The quantile and its stage, "p99 of total", or what the rate counts. */
   readonly measured: string;
   readonly unit: string;
   /** Null where an older event has no rate of this series. */
@@ -38,29 +24,39 @@ export interface SeriesRow {
   /** A value of it with its unit. */
   readonly format: (value: number | null) => string;
   readonly startedAt: string;
+  /** Time at which its tail, or its rate, fell; null while it is open, and where that is unknown. */
+  readonly endedAt: string | null;
+  /** Time at which that was noticed. */
   readonly resolvedAt: string | null;
 }
 
 /** Series of an incident, the worst first; none of one of tailmark itself. */
-export function seriesRows({ event }: Pick<AnomalyAnswer, 'event'>): readonly SeriesRow[] {
+export function seriesRows({
+  event,
+  series,
+}: Pick<AnomalyAnswer, 'event' | 'series'>): readonly SeriesRow[] {
   if (event.kind === 'pipeline') return [];
-  return (event.members ?? [event]).map((series) => rowOf(series, event.rate));
+  return series.map((each) => rowOf(each, event.rate));
 }
 
-function rowOf(series: Affected, rateOfIncident: Rate | undefined): SeriesRow {
-  const { model, version, region, request_type, cold_start, rate } = series;
+function rowOf(series: Listed, rateOfIncident: Rate | undefined): SeriesRow {
+  const { model, version, region, request_type, cold_start, rate, quantile } = series;
   const row = {
     name: nameOf(series),
     model,
     filters: { version, region, request_type, start: cold_start ? 'cold' : 'warm' },
+    blame: null,
     startedAt: series.started_at,
-    resolvedAt: endOf(series),
+    endedAt: series.ended_at ?? null,
+    resolvedAt: series.resolved_at,
   };
   const known = rate ?? rateOfIncident;
   if (known === undefined) {
     return {
       ...row,
-      ...{ measured: series.stage, unit: 'ms', format: formatMs, ratio: series.ratio },
+      blame: series.stage,
+      measured: `${quantileName(quantile)} of ${shownName(series.measured_stage)}`,
+      ...{ unit: 'ms', format: formatMs, ratio: series.ratio },
       ...{ observed: series.observed_ms, baseline: series.baseline_ms },
     };
   }
@@ -75,13 +71,13 @@ function rowOf(series: Affected, rateOfIncident: Rate | undefined): SeriesRow {
 }
 
 /** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all models" without one. */
-function nameOf(series: Series): string {
+function nameOf(series: Listed): string {
   const { model, version, request_type, region, host, tenant, cold_start } = series;
   const known = [model, version, request_type, region, host, tenant].filter(
     (value) => value !== '',
   );
   if (known.length === 0) return 'all models';
-  return [...known.map(shownName), ...(cold_start ? ['cold'] : [])].join(', ');
+  return [...known.map(shownName), ...(cold_start ? ['cold starts'] : [])].join(', ');
 }
 
 /** Numbers of the series; a row has its own unit where one of them is a rate. */
@@ -89,14 +85,14 @@ export function seriesTable(rows: readonly SeriesRow[]) {
   const isMs = rows.every(({ unit }) => unit === 'ms');
   return {
     heads: [
-      ...['series', 'measured'],
+      ...['series', ...(isMs ? ['blame'] : []), 'measured'],
       ...(isMs ? ['observed, ms', 'baseline, ms'] : ['observed', 'baseline', 'unit']),
-      ...['ratio', 'since', 'recovered'],
+      ...['ratio', 'since', 'until', 'resolved'],
     ],
     rows: rows.map((row) => [
-      ...[row.name, row.measured, row.observed, row.baseline],
+      ...[row.name, ...(isMs ? [row.blame] : []), row.measured, row.observed, row.baseline],
       ...(isMs ? [] : [row.unit]),
-      ...[row.ratio, row.startedAt, row.resolvedAt],
+      ...[row.ratio, row.startedAt, row.endedAt, row.resolvedAt],
     ]),
   };
 }

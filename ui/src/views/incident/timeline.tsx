@@ -14,9 +14,10 @@ import { endMsOf } from '../incident-end.ts';
 import { laneReleases } from '../lane.ts';
 import { fanTable } from '../tables.ts';
 import { incidentQuestion } from './incident-question.ts';
+import { rangeWithoutFixed } from './incident-range.ts';
 import { RateTimeline } from './rate-timeline.tsx';
 
-/** What was measured, over time, against its baseline: a rate, a quantile, or both of a burning budget. */
+/** The measured value over time, against its baseline: a rate, a quantile, or both of a burning budget. */
 export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
   const { event, dashboard } = answer;
   const { model, rate } = event;
@@ -28,7 +29,10 @@ export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
   );
   const incidents = useMemo(() => [laneIncident(event)], [event]);
   const known = answered.value.answer;
-  const releases = useMemo(() => laneReleases(known, model), [known, model]);
+  const releases = useMemo(
+    () => laneReleases(known, model, rangeWithoutFixed({ dashboard })),
+    [known, model, dashboard],
+  );
   if (!isOfModel) return null;
   const isTail = rate === undefined || rate.unit === 'errors per request';
   return (

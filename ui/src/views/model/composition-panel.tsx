@@ -27,7 +27,7 @@ interface Props {
   readonly stagesOnly: readonly string[];
 }
 
-/** What requests of each slowness are made of: over the range, or the slowest over time. */
+/** Parts of requests of each slowness: over the range, or the slowest over time. */
 export function CompositionPanel({ model, answered, stagesOnly }: Props) {
   const isOverTime = place.value.params.by === 'time';
   const chosen = chosenStage();

@@ -50,8 +50,9 @@ export function FacetsPanel({ model }: Props) {
             ))}
           </div>
           <p class="hint">
-            Whole requests of {version === undefined ? 'all versions' : shownName(version)}, all
-            regions, types and starts. Percentiles are read from bands, within 25 %.
+            Whole requests of {version === undefined ? 'all versions' : shownName(version)}, in all
+            regions, of all types, warm and cold, whatever is chosen above: facets are stored by
+            model and version only. Percentiles are read from bands, within 25 %.
           </p>
         </>
       )}

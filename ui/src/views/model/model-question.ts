@@ -5,7 +5,7 @@ import { paramOf } from '../../state/url.ts';
 /** Quantiles of the fan, and the one that its baseline is of. */
 export const fanQuantiles = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 export const mainQuantile = 0.99;
-/** Percentiles of splits by what is stored beside dimensions. */
+/** Percentiles of splits by values that are stored apart from the dimensions. */
 export const facetQuantiles = [0.5, 0.9, 0.99] as const;
 
 /** Dimensions that a model is split by. */

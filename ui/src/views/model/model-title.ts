@@ -47,7 +47,7 @@ export function largestPart(
   return { stage: first.stage, share: first.mean_ms / slice.mean_ms };
 }
 
-/** What a stage has of the time of a slice. */
+/** A stage's part of the time of a slice. */
 export function partOf(slice: SliceRow | undefined, stage: string) {
   const part = slice?.parts.find((known) => known.stage === stage);
   if (part === undefined || !slice?.mean_ms) return null;

@@ -4,7 +4,8 @@ import type { CompositionAnswer } from '../../../../src/views/answers/compositio
 import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
 import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
-import { formatAge, relativeName } from '../../format/time.ts';
+import { durationText } from '../../format/number.ts';
+import { relativeName } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Time } from '../../parts/time.tsx';
 import { ShownRange } from '../../parts/windows-note.tsx';
@@ -19,10 +20,9 @@ import { fanQuantiles, modelQuestion, type splitNames, splitQuestion } from './m
 import { modelTitle } from './model-title.ts';
 import { RequestsPanel } from './requests-panel.tsx';
 import { SplitPanels } from './split-panels.tsx';
-import { useStagesOnly } from './stages-only.ts';
 import { TailPanel } from './tail-panel.tsx';
 
-/** How the tail of a model behaves, and what it is made of. */
+/** The tail of a model, and its parts. */
 export function ModelView({ model }: { readonly model: string }) {
   const stage = paramOf(place.value.params, 'stage');
   const range = rangeParams();
@@ -109,10 +109,10 @@ function rangeName({ from, to }: TailsAnswer['range']): string {
   const relative = paramOf(params, 'from') ?? '';
   const isLive = relative.startsWith('-') && paramOf(params, 'to') === 'now';
   if (isLive && firstDataMs.value === undefined) return `the ${relativeName(relative)}`;
-  return formatAge(Date.parse(to) - Date.parse(from));
+  return durationText(Date.parse(to) - Date.parse(from));
 }
 
-/** What is open of the model, in a sentence. */
+/** The open anomalies of the model, in a sentence. */
 function OpenIncident({
   anomalies,
 }: {
@@ -133,4 +133,17 @@ function OpenIncident({
       ))}
     </ul>
   );
+}
+
+/** Stages of a model whose events have no total, the one with most requests first; none of another model. */
+function useStagesOnly(
+  model: string,
+  composition: ReadonlySignal<Answered<CompositionAnswer>>,
+): readonly string[] {
+  const isEmpty = composition.value.answer?.rows.length === 0;
+  const stages = useAnswer<TailsAnswer>(
+    isEmpty ? modelQuestion('tails', model, { by: 'stage', q: '0.5' }) : undefined,
+  );
+  if (!isEmpty) return [];
+  return stages.value.answer?.rows.map(({ by }) => by) ?? [];
 }

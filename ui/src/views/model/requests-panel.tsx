@@ -13,7 +13,7 @@ import { chosenStage, modelQuestion } from './model-question.ts';
 interface Props {
   readonly model: string;
   readonly stagesOnly: readonly string[];
-  /** What the requests of the range are made of: its focus is that of the page. */
+  /** Composition of the requests of the range: its focus is that of the page. */
   readonly composition: CompositionAnswer | undefined;
 }
 

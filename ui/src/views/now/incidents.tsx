@@ -1,7 +1,8 @@
 import type { ReadonlySignal } from '@preact/signals';
 import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
 import type { Answered } from '../../data/use-answer.ts';
-import { formatAge } from '../../format/time.ts';
+
+import { durationText } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 import { tickingNow } from '../../state/now.ts';
@@ -30,7 +31,7 @@ export function OpenIncidents({ answered }: AnomaliesProps) {
                 </a>
                 <p>
                   <Severity of={row} /> since <Time at={row.started_at} /> (
-                  {formatAge(tickingNow() - Date.parse(row.started_at))}) · {deliveredTo(row)}
+                  {durationText(tickingNow() - Date.parse(row.started_at))}) · {deliveredTo(row)}
                 </p>
               </li>
             ))}
@@ -107,9 +108,9 @@ function deliveredTo({ accepted_by }: AnomalyRow): string {
   return `delivered to ${accepted_by.join(', ')}`;
 }
 
-/** How long it lasted, in event time; where its end is unknown, when that was noticed. */
+/** Its duration, in event time; where its end is unknown, the time at which that was noticed. */
 function Lasted({ of: { started_at, ended_at, resolved_at } }: { readonly of: AnomalyRow }) {
-  if (ended_at !== null) return <>{formatAge(Date.parse(ended_at) - Date.parse(started_at))}</>;
+  if (ended_at !== null) return <>{durationText(Date.parse(ended_at) - Date.parse(started_at))}</>;
   if (resolved_at === null) return null;
   return (
     <>

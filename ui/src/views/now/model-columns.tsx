@@ -7,6 +7,7 @@ import {
   formatCount,
   formatExactShare,
   formatMs,
+  formatMsBeside,
   formatPerSecond,
   formatRatio,
   formatShare,
@@ -201,17 +202,23 @@ function Ratio({ row, open }: RatioProps) {
   );
 }
 
+/** Percentile of the column. */
+const columnQuantile = 0.99;
+
 /** The numbers of the open incident: those of its headline. */
 function IncidentRatio({ tail }: { readonly tail: NonNullable<AnomalyRow['tail']> }) {
-  const { stage, quantile, observed_ms, baseline_ms, ratio } = tail;
-  const what = `${quantileName(quantile)}${stage === totalStage ? '' : ` of ${shownName(stage)}`}`;
+  const { stage, quantile, observed_ms, baseline_ms, ratio, cold_start } = tail;
+  const ofStage = stage === totalStage ? '' : ` of ${shownName(stage)}`;
+  const cold = cold_start ? ', cold starts' : '';
+  const what = `${quantileName(quantile)}${ofStage}${cold}`;
+  const isAsColumn = stage === totalStage && quantile === columnQuantile;
   return (
     <span
       class="ratio slow"
-      title={`Its open incident: ${what} is ${formatMs(observed_ms)}, baseline ${formatMs(baseline_ms)}`}
+      title={`Its open incident: ${what} is ${formatMs(observed_ms)}, baseline ${formatMsBeside(baseline_ms, observed_ms)}`}
     >
       <Value value={ratio}>{formatRatio(ratio)}</Value>
-      <span class="of-incident">{stage === totalStage ? 'incident' : `incident, ${what}`}</span>
+      <span class="of-incident">{isAsColumn ? `incident${cold}` : `incident, ${what}`}</span>
     </span>
   );
 }

@@ -100,7 +100,7 @@ function Models({ answer, total, anomalies }: ModelsProps) {
   const columns = modelColumns(answer, anomalies);
   const bySort = sorted(answer.rows.filter(matches(filter)), columns, sort);
   const urgency = ({ model }: ModelRow) => anomalies.rankOf(model);
-  // What is open comes first, unless the reader has chosen an order.
+  // Models with an open anomaly come first, unless the reader has chosen an order.
   const found = sort === defaultSort ? bySort.toSorted((a, b) => urgency(a) - urgency(b)) : bySort;
   return (
     <>
@@ -147,7 +147,7 @@ function Models({ answer, total, anomalies }: ModelsProps) {
   );
 }
 
-/** What the lines are, and which requests are counted. */
+/** The lines in words, and the requests that are counted. */
 const legend =
   'Warm requests only. Lines: dashed is the baseline, orange 1.3 times it or more, shaded an incident.';
 

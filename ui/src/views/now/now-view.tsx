@@ -2,8 +2,8 @@ import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/
 import type { ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
-import { plural } from '../../format/number.ts';
-import { formatAge } from '../../format/time.ts';
+import { durationText, plural } from '../../format/number.ts';
+
 import { PageTitle } from '../../parts/page-title.tsx';
 import { nowMs } from '../../state/now.ts';
 import { onlyPanel } from '../../state/place.ts';
@@ -12,7 +12,7 @@ import { IncidentsPanel, OpenIncidents } from './incidents.tsx';
 import { ModelsPanel } from './models-panel.tsx';
 import { byUrgency, isOpen } from './open-anomalies.ts';
 
-/** Whether anything is wrong, and where. */
+/** The first page: says whether anything is wrong, and where. */
 export function NowView() {
   const range = rangeParams();
   const models = useAnswer<ModelsAnswer>(questionPath('models', range));
@@ -32,7 +32,7 @@ function NowTitle({ answer }: { readonly answer: AnomaliesAnswer | undefined }) 
   return <PageTitle text={titleOf(answer.rows)} />;
 }
 
-/** `2 open: ranker, llm`, the most urgent first, or since when nothing is. What they are stands below. */
+/** `2 open: ranker, llm`, the most urgent first, or since when nothing is. They are described below. */
 function titleOf(rows: readonly AnomalyRow[]): string {
   const open = rows.filter(isOpen).toSorted(byUrgency);
   if (open.length > 0) {
@@ -42,7 +42,7 @@ function titleOf(rows: readonly AnomalyRow[]): string {
   }
   const ends = rows.flatMap((row) => endMsOf(row) ?? []);
   if (ends.length === 0) return 'No incident in this range';
-  const last = formatAge(nowMs() - Math.max(...ends));
+  const last = durationText(nowMs() - Math.max(...ends));
   return `Nothing open. ${plural(rows.length, 'incident')} in this range, the last until ${last} ago.`;
 }
 

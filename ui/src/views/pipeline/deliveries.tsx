@@ -1,10 +1,10 @@
 import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
-import { formatCount } from '../../format/number.ts';
-import { formatAge } from '../../format/time.ts';
+import { durationText, formatCount } from '../../format/number.ts';
+
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 
-/** What is due at each receiver, and what it answered last. */
+/** Deliveries due at each receiver, and its last answer. */
 export function Deliveries({ answer }: { readonly answer: PipelineAnswer }) {
   return (
     <table class="cards">
@@ -33,7 +33,9 @@ export function Deliveries({ answer }: { readonly answer: PipelineAnswer }) {
             </td>
             <td class="number" data-label="Oldest">
               <Value value={row.oldest_due_seconds}>
-                {row.oldest_due_seconds === null ? '–' : formatAge(row.oldest_due_seconds * 1000)}
+                {row.oldest_due_seconds === null
+                  ? '–'
+                  : durationText(row.oldest_due_seconds * 1000)}
               </Value>
             </td>
             <td data-label="Last accepted">

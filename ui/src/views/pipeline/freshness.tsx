@@ -1,6 +1,6 @@
 import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
-import { formatCount } from '../../format/number.ts';
-import { formatAge } from '../../format/time.ts';
+import { durationText, formatCount } from '../../format/number.ts';
+
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 
@@ -20,7 +20,7 @@ export function Freshness({ answer }: { readonly answer: PipelineAnswer }) {
                 ended <Time at={newest_window} />
                 {age_seconds !== null && (
                   <>
-                    , <Value value={age_seconds}>{formatAge(age_seconds * 1000)}</Value> ago
+                    , <Value value={age_seconds}>{durationText(age_seconds * 1000)}</Value> ago
                   </>
                 )}
               </>

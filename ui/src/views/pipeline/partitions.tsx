@@ -1,6 +1,6 @@
 import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
-import { formatCount } from '../../format/number.ts';
-import { formatAge } from '../../format/time.ts';
+import { durationText, formatCount } from '../../format/number.ts';
+
 import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
@@ -45,7 +45,7 @@ const columns: readonly Column<Partition>[] = [
     sortBy: (row) => row.behind_seconds,
     cell: ({ behind_seconds }) => (
       <Value value={behind_seconds}>
-        {behind_seconds === null ? '–' : formatAge(behind_seconds * 1000)}
+        {behind_seconds === null ? '–' : durationText(behind_seconds * 1000)}
       </Value>
     ),
   },
@@ -57,7 +57,7 @@ const columns: readonly Column<Partition>[] = [
   },
 ];
 
-/** How far each partition is stored. */
+/** Offset up to which each partition is stored. */
 export function Partitions({ answer }: { readonly answer: PipelineAnswer }) {
   const { sort = defaultSort } = place.value.params;
   return (

@@ -1,3 +1,4 @@
+import type { MutesAnswer } from '../../../../src/views/answers/mutes.ts';
 import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -5,12 +6,14 @@ import { Panel } from '../../parts/panel.tsx';
 import { onlyPanel } from '../../state/place.ts';
 import { Deliveries } from './deliveries.tsx';
 import { Freshness } from './freshness.tsx';
+import { Mutes } from './mutes.tsx';
 import { Partitions } from './partitions.tsx';
 import { Stored } from './stored.tsx';
 
-/** Whether the numbers are current and exact. */
+/** The page that says whether the numbers are current and exact. */
 export function PipelineView() {
   const answered = useAnswer<PipelineAnswer>(questionPath('pipeline', {}));
+  const muted = useAnswer<MutesAnswer>(questionPath('mute-history', {}));
   const { answer } = answered.value;
   return (
     <>
@@ -65,6 +68,14 @@ export function PipelineView() {
           {(answer) => <Deliveries answer={answer} />}
         </Panel>
       </div>
+      <Panel
+        name="mutes"
+        title="Mutes of the last 30 days"
+        answered={muted}
+        empty={({ rows }) => (rows.length === 0 ? 'Nothing was muted.' : undefined)}
+      >
+        {(answer) => <Mutes answer={answer} />}
+      </Panel>
     </>
   );
 }

@@ -4,7 +4,7 @@ import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { Problems } from './freshness.tsx';
 
-/** Whether every event counts once: the ledger, and where the events of the last hour went. */
+/** Says whether every event counts once: the ledger, and the outcomes of the events of the last hour. */
 export function Stored({ answer }: { readonly answer: PipelineAnswer }) {
   const { ledger, stored_last_hour: hour } = answer;
   return (

@@ -1,7 +1,7 @@
 import protobuf from 'protobufjs';
 import { invariant } from '../../../../base/invariant.ts';
 
-/** What each message declares, fields and messages alike, in their order in the file. */
+/** Members of each message, fields and messages alike, in their order in the file. */
 export type OrderOfMembers = ReadonlyMap<protobuf.Type, readonly protobuf.ReflectionObject[]>;
 
 /**

@@ -1,0 +1,41 @@
+import { z } from 'zod';
+import { dimensions } from '../../base/dimensions.ts';
+import { facets } from '../../base/facets.ts';
+import type { Config } from '../../config/schema.ts';
+
+const count = z.int().min(0);
+
+/**
+ * Everything besides the records that determines a chunk's rows. The intent includes it, so that a successor
+ * with another configuration makes the same rows.
+ */
+export const chunkSettings = z.object({
+  dimensions: z.array(z.enum(dimensions)),
+  facets: z.array(z.enum(facets)),
+  allowedLatenessMs: z.number(),
+  maxFutureMs: z.number(),
+  graceMs: z.number(),
+  maxCells: count,
+  maxMessageBytes: count,
+  maxDurationMs: z.number(),
+  maxDimensionBytes: count,
+  /** Identifies the format of the topic and its rules; absent: timing events. */
+  format: z.string().optional(),
+});
+export type ChunkSettings = z.output<typeof chunkSettings>;
+
+/** @param format of the topic (TopicFormats.identityOf). */
+export function chunkSettingsOf({ windows, limits }: Config, format?: string): ChunkSettings {
+  return {
+    dimensions: windows.dimensions,
+    facets: windows.facets,
+    allowedLatenessMs: windows.allowed_lateness,
+    maxFutureMs: windows.max_future,
+    graceMs: windows.grace,
+    maxCells: limits.max_series,
+    maxMessageBytes: limits.max_message_bytes,
+    maxDurationMs: limits.max_duration,
+    maxDimensionBytes: limits.max_dimension_bytes,
+    ...(format === undefined ? {} : { format }),
+  };
+}

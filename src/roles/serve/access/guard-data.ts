@@ -1,0 +1,55 @@
+import type { Context, Hono, Next } from 'hono';
+import { methodNotAllowed } from 'hono/method-not-allowed';
+import type { Logger } from '../../../base/telemetry/log.ts';
+import { respondText, respondUnknown } from '../../health-server.ts';
+import { Problem, respondProblem } from '../http/problem.ts';
+import { limitedBody } from '../http/read-request.ts';
+import type { Access } from './access.ts';
+import { addLogin, incomingOf } from './login.ts';
+import { requireScope } from './model-scope.ts';
+
+const maxBodyBytes = 64 * 1024;
+
+/** True for a path of the API, whose errors are problems. */
+function isDataPath(path: string): boolean {
+  return path.startsWith('/v1/') || path === '/openapi.json';
+}
+
+/**
+ * Adds the login, and what every request for data passes before it is answered: access, the limit of its
+ * body, the models of its token. Errors, and paths and methods that no route takes, are answered as problems.
+ */
+export function guardData(app: Hono, access: Access, log: Logger): void {
+  app.onError((error, context) =>
+    isDataPath(context.req.path)
+      ? respondProblem(context, error, log)
+      : respondText(context, 500, `${String(error)}\n`),
+  );
+  app.notFound((context) => {
+    const { path } = context.req;
+    if (!isDataPath(path)) {
+      return respondUnknown(context, 'see /, /healthz, /readyz, /metrics and /v1\n');
+    }
+    const detail = `${path} is no path of this API. /openapi.json has all of them.`;
+    return respondProblem(context, new Problem(404, detail), log);
+  });
+  addLogin(app, access);
+  const byMethod = methodNotAllowed({
+    app,
+    onMethodNotAllowed: (context, methods) => {
+      const { method, path } = context.req;
+      return respondProblem(context, Problem.ofMethod(method, path, methods), log);
+    },
+  });
+  const requireAccess = async (context: Context, next: Next) => {
+    const { path } = context.req;
+    const request = incomingOf(context);
+    const refusal = isDataPath(path) ? access.refusalOfData(request, path) : undefined;
+    if (refusal !== undefined) throw refusal;
+    context.set('caller', access.callerOf(request));
+    await next();
+  };
+  for (const paths of ['/v1/*', '/openapi.json']) {
+    app.use(paths, byMethod, requireAccess, limitedBody(maxBodyBytes), requireScope);
+  }
+}

@@ -1,0 +1,125 @@
+import type { Context } from 'hono';
+import { OperatorError } from '../../../base/operator-error.ts';
+import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
+import type { Logger } from '../../../base/telemetry/log.ts';
+import { errorCodeOf } from '../../../sink/client/clickhouse.ts';
+import { ImpossibleQuestion } from '../../../views/impossible-question.ts';
+import { UnknownName } from '../../../views/unknown-name.ts';
+import { callerOf } from './caller.ts';
+
+/**
+ * An error response by RFC 9457: `{type, title, status, detail}`, and for a name that is not stored
+ * `{unknown, known}`.
+ */
+export class Problem extends Error {
+  readonly status: keyof typeof titles;
+  readonly retryAfterSeconds: number | undefined;
+  readonly names: ProblemNames | undefined;
+  /** Methods that the path takes, where it does not take this one. */
+  readonly allow: readonly string[] | undefined;
+
+  /** @param detail what happened, and what to do; a sentence for people. */
+  constructor(
+    status: Problem['status'],
+    detail: string,
+    retryAfterSeconds?: number,
+    names?: ProblemNames,
+    allow?: readonly string[],
+  ) {
+    super(detail);
+    this.status = status;
+    this.retryAfterSeconds = retryAfterSeconds;
+    this.names = names;
+    this.allow = allow;
+  }
+
+  /** @param allow methods that the path takes */
+  static ofMethod(method: string | undefined, path: string, allow: readonly string[]): Problem {
+    const detail = `${path} takes ${allow.join(', ')}; this is ${method}.`;
+    return new Problem(405, detail, undefined, undefined, allow);
+  }
+}
+
+/** The kind of a name that is not stored, and the names that are there, the most similar one first. */
+interface ProblemNames {
+  readonly unknown: string;
+  readonly known: readonly string[];
+}
+
+const titles = {
+  400: 'Bad Request',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'Not Found',
+  405: 'Method Not Allowed',
+  413: 'Content Too Large',
+  429: 'Too Many Requests',
+  503: 'Service Unavailable',
+} as const;
+
+/**
+ * ClickHouse error numbers of a server or a user with too much to do: time, memory, queries at once, quota.
+ */
+const busyCodes = new Set(['159', '241', '202', '201', '307']);
+
+/** Responds to a request that failed. An error that the caller did not make is logged. */
+export function respondProblem(context: Context, error: unknown, log: Logger): Response {
+  const problem = hidesOthers(context, error) ? unknownToScope() : problemOf(error);
+  if (problem.status === 503 && problem !== error) {
+    log.warn({ err: error, path: context.req.path }, 'a request failed');
+  }
+  const { status, message: detail, names, retryAfterSeconds, allow } = problem;
+  const body = { type: 'about:blank', title: titles[status], status, detail, ...names };
+  return context.body(knownSecrets.hide(`${JSON.stringify(body)}\n`), status, {
+    'content-type': 'application/problem+json',
+    'cache-control': 'no-store',
+    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
+    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
+    ...(allow !== undefined && { allow: allow.join(', ') }),
+  });
+}
+
+/** True for an error that names models which the token may not read. */
+function hidesOthers(context: Context, error: unknown): boolean {
+  return error instanceof UnknownName && callerOf(context).models !== undefined;
+}
+
+function unknownToScope(): Problem {
+  return new Problem(404, 'What is named has never been stored.');
+}
+
+/** The answer to any error: a caller's own mistake in full; of all else only that there is no answer now. */
+function problemOf(error: unknown): Problem {
+  if (error instanceof Problem) return error;
+  if (error instanceof ImpossibleQuestion) return new Problem(400, error.message);
+  if (error instanceof UnknownName) {
+    const { thing: unknown, known, message } = error;
+    return new Problem(404, message, undefined, unknown && { unknown, known });
+  }
+  if (error instanceof OperatorError && error.code === 'TAILMARK_USAGE') {
+    return new Problem(400, [`${error.message}.`, error.hint].filter(Boolean).join(' '));
+  }
+  return outageProblem(error);
+}
+
+/**
+ * The reason why ClickHouse gave no answer, without addresses, users or queries: whoever asks need not know
+ * them. The log has the error.
+ */
+function outageProblem(error: unknown): Problem {
+  const code = errorCodeOf(error);
+  if (busyCodes.has(code)) {
+    const detail = `ClickHouse has too much to do (its error ${code}). Ask for a shorter range, or again later.`;
+    return new Problem(503, detail, 10);
+  }
+  if (/^\d+$/.test(code)) {
+    const detail = `ClickHouse could not answer (its error ${code}). The log of this process says why.`;
+    return new Problem(503, detail, 30);
+  }
+  if (error instanceof OperatorError) {
+    return new Problem(503, `No answer: ${error.code}. The log of this process says why.`, 30);
+  }
+  const isNetwork = /^E[A-Z]+$/.test(code) || /Timeout error|socket hang up/.test(String(error));
+  if (isNetwork) return new Problem(503, 'ClickHouse does not respond.', 5);
+  return new Problem(503, 'No answer. The log of this process says why.', 30);
+}

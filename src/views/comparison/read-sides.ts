@@ -1,0 +1,212 @@
+import { sizeFacets } from '../../base/facets.ts';
+import type { StageBands } from '../../baseline/series-reference.ts';
+import {
+  addStage,
+  type ComparedMinute,
+  paired,
+  pairSides,
+  type ReadMinute,
+} from '../../compare/compared-minute.ts';
+import type { MixPart, SideMix, SizePart } from '../../compare/like-with-like.ts';
+import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
+import type { Bands } from '../../series/series-window.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { repeatableSettings } from '../../sink/client/query-settings.ts';
+import { readFacets } from '../../sink/read-facets.ts';
+import { rowBinaryOf } from '../../sink/row-binary/row-binary-of.ts';
+import { RowBinaryReader } from '../../sink/row-binary/row-binary-reader.ts';
+import { decodeState } from '../../sketch/clickhouse-state.ts';
+import { viewRows } from '../view-rows.ts';
+
+/** One side of a comparison: a version, or ('') all of them, over a range of whole blocks. */
+export interface ComparedSide {
+  readonly version: string;
+  readonly fromSeconds: number;
+  readonly toSeconds: number;
+}
+
+/** The requests that are compared on both sides; '' matches any value. */
+export interface ComparedFilters {
+  readonly model: string;
+  readonly region: string;
+  readonly requestType: string;
+  readonly coldStart: string;
+}
+
+export interface SidesQuery extends ComparedFilters {
+  readonly table: string;
+  /** Length of what is compared as one: whole windows of the table. */
+  readonly blockSeconds: number;
+  readonly a: ComparedSide;
+  readonly b: ComparedSide;
+}
+
+/** Both sides as `compareVersions` takes them: `baseline` is A, `candidate` is B. */
+export interface Sides extends Required<Pick<CompareInput, 'minutes' | 'bands' | 'joined'>> {
+  /** The blocks in which both sides have requests as one, by side and stage. */
+  readonly rows: readonly SideRow[];
+  /** The query of the rows, to copy and run. */
+  readonly sql: string;
+}
+
+/** A row of sql/queries/view_compare.sql. */
+export interface SideRow {
+  readonly side: 'a' | 'b';
+  readonly stage: string;
+  readonly requests: string | number;
+  readonly failed: string | number;
+  /** At `joinedQuantiles`. */
+  readonly quantiles_ms: readonly number[];
+  readonly amounts: Readonly<Record<string, number>>;
+  readonly amounts_ms: Readonly<Record<string, number>>;
+}
+
+/** Quantiles that ClickHouse joins, and that `joined` of a comparison has. */
+export const joinedQuantiles: readonly number[] = [
+  0.01, 0.05, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999,
+];
+
+/** Parts of a mix that are read; beyond them are those with the fewest requests. */
+const mostParts = 500;
+
+/**
+ * Reads the blocks of two sides, the first of A with the first of B, and the mix of the requests of both. So
+ * ranges are compared as versions are.
+ */
+export async function readSides(client: ClickHouseClient, query: SidesQuery): Promise<Sides> {
+  const { a, b, ...of } = query;
+  const [baselines, candidates, { rows, sql }] = await Promise.all([
+    readBlocks(client, { ...of, ...a }),
+    readBlocks(client, { ...of, ...b }),
+    viewRows<SideRow>(
+      client,
+      'view_compare',
+      {
+        ...{ ...of, quantiles: joinedQuantiles },
+        ...{ aVersion: a.version, aFromSeconds: a.fromSeconds, aToSeconds: a.toSeconds },
+        ...{ bVersion: b.version, bFromSeconds: b.fromSeconds, bToSeconds: b.toSeconds },
+      },
+      { isRepeatable: true },
+    ),
+  ]);
+  const startMsOf = (block: number) => (b.fromSeconds + block * of.blockSeconds) * 1000;
+  const sides = { candidate: 'b', baseline: 'a' } as const;
+  return {
+    minutes: pairSides(baselines, candidates, startMsOf),
+    bands: { candidate: bandsOf(rows, 'b'), baseline: bandsOf(rows, 'a') },
+    joined: (side, stage, q) =>
+      rowOf(rows, sides[side], stage)?.quantiles_ms[joinedQuantiles.indexOf(q)],
+    ...{ rows, sql },
+  };
+}
+
+export function rowOf(
+  rows: readonly SideRow[],
+  side: SideRow['side'],
+  stage: string,
+): SideRow | undefined {
+  return rows.find((row) => row.side === side && row.stage === stage);
+}
+
+/**
+ * Reads what requests both sides consist of, from the first block with requests of both to the last one.
+ *
+ * @returns undefined where there is no such block.
+ */
+export async function readMixes(
+  client: ClickHouseClient,
+  query: SidesQuery,
+  blocks: readonly ComparedMinute[],
+): Promise<readonly [a: SideMix, b: SideMix] | undefined> {
+  const starts = blocks
+    .filter((block) => paired(block) !== undefined)
+    .map(({ startMs }) => startMs);
+  if (starts.length === 0) return undefined;
+  const offset = Math.min(...starts) / 1000 - query.b.fromSeconds;
+  const seconds = (Math.max(...starts) - Math.min(...starts)) / 1000 + query.blockSeconds;
+  const mixOf = async (side: ComparedSide): Promise<SideMix> => {
+    const fromSeconds = side.fromSeconds + offset;
+    const part = { ...side, fromSeconds, toSeconds: fromSeconds + seconds };
+    // Sizes are stored for whole models: they say nothing of some of its requests.
+    const isWhole = query.region === '' && query.requestType === '';
+    const parts = await readMix(client, query, part);
+    return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
+  };
+  return Promise.all([mixOf(query.a), mixOf(query.b)]);
+}
+
+/** Reads the requests of one side by type and region. */
+async function readMix(
+  client: ClickHouseClient,
+  { a: _a, b: _b, ...of }: SidesQuery,
+  side: ComparedSide,
+): Promise<MixPart[]> {
+  const parameters = { ...of, ...side, limit: mostParts };
+  const bytes = await rowBinaryOf(client, 'comparison_mix', parameters, repeatableSettings);
+  const reader = new RowBinaryReader(bytes);
+  const parts: MixPart[] = [];
+  while (!reader.atEnd) {
+    const requestType = reader.string();
+    const region = reader.string();
+    const requests = reader.uint64();
+    const { digest, next } = decodeState(reader.bytes, reader.at);
+    reader.at = next;
+    parts.push({ requestType, region, requests, total: digest });
+  }
+  return parts;
+}
+
+/** Reads the requests of one side by their sizes. These are stored without region, type and start. */
+async function readSizes(
+  client: ClickHouseClient,
+  { model }: Pick<SidesQuery, 'model'>,
+  side: ComparedSide,
+): Promise<SizePart[]> {
+  return readFacets(client, { model, ...side, facets: sizeFacets, levels: [] });
+}
+
+/** Reads the blocks of one side, by their number: sql/queries/comparison_blocks.sql. */
+async function readBlocks(
+  client: ClickHouseClient,
+  parameters: ComparedSide & Omit<SidesQuery, 'a' | 'b'>,
+): Promise<Map<number, ReadMinute>> {
+  const bytes = await rowBinaryOf(
+    client,
+    'comparison_blocks',
+    { ...parameters },
+    repeatableSettings,
+  );
+  const blocks = new Map<number, ReadMinute>();
+  const reader = new RowBinaryReader(bytes);
+  while (!reader.atEnd) {
+    const block = reader.uint32();
+    const stage = reader.string();
+    const requests = reader.uint64();
+    const failed = reader.uint64();
+    const { digest, next } = decodeState(reader.bytes, reader.at);
+    reader.at = next;
+    const read = blocks.get(block) ?? { requests: 0, failed: 0, stages: new Map() };
+    blocks.set(block, read);
+    addStage(read, { stage, requests, failed, digest });
+  }
+  return blocks;
+}
+
+function bandsOf(rows: readonly SideRow[], side: SideRow['side']): Map<string, StageBands> {
+  return new Map(
+    rows
+      .filter((row) => row.side === side)
+      .map(({ stage, amounts, amounts_ms }) => [
+        stage,
+        { bands: sortedBands(amounts), bandsMs: sortedBands(amounts_ms) },
+      ]),
+  );
+}
+
+/** Amounts by band as a query returns them, in the order of bands. */
+function sortedBands(amounts: Readonly<Record<string, number>>): Bands {
+  const sorted = Object.entries(amounts)
+    .map(([band, amount]) => [Number(band), Number(amount)] as const)
+    .toSorted(([a], [b]) => a - b);
+  return { bands: sorted.map(([band]) => band), amounts: sorted.map(([, amount]) => amount) };
+}

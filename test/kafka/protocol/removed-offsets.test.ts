@@ -1,0 +1,100 @@
+import { describe, expect, it } from 'vitest';
+import type { FetchedRecords } from '../../../src/kafka/protocol/fetched-records.ts';
+import { RecordBatchReader } from '../../../src/kafka/protocol/record-batch-reader.ts';
+import { encodeBatch, encodeLog, type LoggedRecord } from '../record-batch.ts';
+
+const value = Buffer.from('v');
+const emptied = (baseOffset: number, offsets: number) =>
+  encodeBatch({ baseOffset, count: 0, lastOffsetDelta: offsets - 1, payload: Buffer.alloc(0) });
+const records = (...offsets: readonly number[]) =>
+  encodeLog(offsets.map((offset): LoggedRecord => ({ offset, value })));
+
+const read = (...batches: readonly Buffer[]) =>
+  new RecordBatchReader(1 << 20).read(Buffer.concat(batches), [], { inflatedBytes: 0 });
+
+/** Offsets of the records from one on, each with what is removed before it, and what is at the end. */
+function removedIn(found: FetchedRecords, fetchOffset: number) {
+  found.passBefore(fetchOffset);
+  const before: [number, number][] = [];
+  for (; found.current !== undefined; found.advance()) {
+    before.push([found.current.offset, found.current.removedBefore ?? 0]);
+  }
+  return { before, atEnd: found.removedAtEnd };
+}
+
+describe('offsets whose records are gone', () => {
+  it('are none where batches are whole', async () => {
+    const found = await read(records(3, 4), records(5), records(6, 7, 8));
+    expect(removedIn(found, 3)).toEqual({
+      before: [3, 4, 5, 6, 7, 8].map((offset) => [offset, 0]),
+      atEnd: 0,
+    });
+  });
+
+  it('are those that a batch lacks within, and at its end', async () => {
+    const short = encodeBatch({
+      ...{ baseOffset: 10, count: 2, lastOffsetDelta: 6 },
+      payload: bodyOf(records(10, 13)),
+    });
+    const found = await read(short, records(17));
+    expect(removedIn(found, 10)).toEqual({
+      before: [
+        [10, 0],
+        [13, 2],
+        [17, 3],
+      ],
+      atEnd: 0,
+    });
+    expect(removedIn(await read(short), 10).atEnd).toBe(3);
+  });
+
+  it('are those of no batch, and of batches that compaction has emptied', async () => {
+    const found = await read(records(2), records(5), emptied(6, 4), records(12), emptied(13, 2));
+    expect(removedIn(found, 2)).toEqual({
+      before: [
+        [2, 0],
+        [5, 2],
+        [12, 6],
+      ],
+      atEnd: 2,
+    });
+  });
+
+  it('before the first batch are those from the offset that was asked for', async () => {
+    expect(removedIn(await read(records(9, 10)), 4).before).toEqual([
+      [9, 5],
+      [10, 0],
+    ]);
+  });
+
+  it('before that offset are of no interest, and its batch may begin before it', async () => {
+    expect(removedIn(await read(records(2), records(7, 8)), 7).before).toEqual([
+      [7, 4],
+      [8, 0],
+    ]);
+  });
+
+  it('are neither markers nor records of aborted transactions', async () => {
+    const log = encodeLog([
+      { offset: 0, value },
+      { offset: 1, value, producerId: 7 },
+      { offset: 2, value, producerId: 7 },
+      { offset: 3, value: null, producerId: 7, isMarker: true },
+      { offset: 4, value },
+    ]);
+    const aborted = [{ producerId: 7n, firstOffset: 1 }];
+    const found = await new RecordBatchReader(1 << 20).read(log, aborted, { inflatedBytes: 0 });
+    expect(removedIn(found, 0)).toEqual({
+      before: [
+        [0, 0],
+        [4, 0],
+      ],
+      atEnd: 0,
+    });
+  });
+});
+
+/** The records of a batch without its header. */
+function bodyOf(batch: Buffer): Buffer {
+  return batch.subarray(61);
+}
