@@ -144,9 +144,11 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'gives-up',
     bug: 'after some attempts a batch is dropped and the next one taken (clickhouse-kafka-connect #458)',
     file: 'src/ingest/persist.ts',
-    find: '      await context.clock.sleep(retryMs);',
-    replace: `      if (retryMs >= 800) return;
-      await context.clock.sleep(retryMs);`,
+    find: `  const done = async () => {
+    await action();`,
+    replace: `  let left = 4;
+  const done = async () => {
+    if (left-- > 0) await action();`,
   },
   {
     name: 'settings-of-the-successor',
