@@ -42,10 +42,14 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'end-before-ledger',
     bug: 'the end is committed before the ledger says that all tables have the chunk',
     file: flush,
-    find: `    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    find: `    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());`,
     replace: `    await this.#step('commit the end', () => this.#commitEnd());
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());`,
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }`,
   },
   {
     name: 'no-ledger-lookup',
@@ -84,8 +88,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'not-landed-is-nowhere',
     bug: 'a block without a landing whose token is forgotten is taken to be in no table, and goes to all of them',
     file: flush,
-    find: 'if (state.isRemembered || isNowhere) {',
-    replace: 'if (state.isRemembered || !state.isLanded) {',
+    find: 'if (state.isRemembered || isNowhere) ',
+    replace: 'if (state.isRemembered || !state.isLanded) ',
   },
   {
     name: 'sends-what-is-there',
@@ -115,7 +119,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-answer-is-enough',
     bug: 'a ledger row that was answered is taken to be there, and its server had been killed with the token noted and no row',
     file: flush,
-    find: 'const isRepeated = this.#isRecordInDoubt || this.#start.isFirst;',
+    find: `const isRepeated = this.#ledgerRow === 'in_doubt' || this.#start.isFirst;`,
     replace: 'const isRepeated = false;',
     needs: ['token_without_rows'],
   },
@@ -133,10 +137,14 @@ export const ingestMutants: readonly Mutant[] = [
     file: flush,
     find: `      this.#step('write dead letters', () => this.#writeLetters()),
     ]);
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());`,
     replace: `    ]);
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());
     await this.#step('write dead letters', () => this.#writeLetters());`,
   },
