@@ -1,7 +1,7 @@
 import type { OutgoingMessage } from '../kafka/client/publisher.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkState, ChunkStore } from '../sink/chunks/chunk-store.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type Claim, ClaimLostError, claimName } from '../source/source.ts';
 import type { ChunkBegin } from './chunk/open-chunk.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
@@ -204,7 +204,7 @@ export class ChunkFlush {
       await permit?.(this.#claim);
     }
     if (this.#claim.isLost) {
-      throw new ClaimLostError(`${this.#claim.topic}/${this.#claim.partition}`);
+      throw new ClaimLostError(claimName(this.#claim));
     }
   }
 

@@ -1,7 +1,8 @@
 import { invariant } from '../base/invariant.ts';
+import { minuteMs } from '../base/time.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
 import type { RecordBatch } from '../source/record.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type Claim, ClaimLostError, claimName } from '../source/source.ts';
 import { type ChunkSettings, chunkSettingsOf } from './chunk/chunk-settings.ts';
 import { fillChunk } from './chunk/fill-chunk.ts';
 import { type ChunkContext, OpenChunk, type SealedChunk } from './chunk/open-chunk.ts';
@@ -37,7 +38,7 @@ export interface PartitionContext extends ChunkContext, FlushContext, CountConte
 
 const KEEP_ALIVE_MS = 500;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
-const PAUSE_MS = 60_000;
+const PAUSE_MS = minuteMs;
 
 /** The state of a partition's ingest. It only goes forward, in this order. */
 type State =
@@ -394,7 +395,7 @@ export class PartitionIngest {
   }
 
   #check(): void {
-    if (this.claim.isLost) throw new ClaimLostError(`${this.claim.topic}/${this.claim.partition}`);
+    if (this.claim.isLost) throw new ClaimLostError(claimName(this.claim));
     if (this.#state.is === 'failed') throw this.#state.error;
   }
 }

@@ -6,7 +6,7 @@ import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import { errorCodeOf } from '../sink/client/clickhouse.ts';
 import { LastingError } from '../sink/client/lasting-error.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type Claim, ClaimLostError, claimName } from '../source/source.ts';
 
 const RETRY_MS = { firstMs: 100, longestMs: 5_000 };
 
@@ -60,5 +60,5 @@ export async function persist(
       if (last !== undefined) throw last;
     },
   });
-  if (isDone === undefined) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
+  if (isDone === undefined) throw new ClaimLostError(claimName(claim));
 }

@@ -1,6 +1,7 @@
 import { valuesOf } from '../../../alert/routing/matches.ts';
 import { unseenValues } from '../../../alert/routing/unseen-values.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
+import { dayMs, hourMs, weekMs } from '../../../base/time.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
 import type { Comparison } from '../../../compare/comparison.ts';
 import { compareVersions } from '../../../compare/verdict/compare-versions.ts';
@@ -23,10 +24,6 @@ import type { Completeness } from '../../detect/completeness/completeness.ts';
 import { Problem } from '../http/problem.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
-
-const dayMs = 86_400_000;
-const weekMs = 7 * dayMs;
-const hourMs = 3_600_000;
 
 export interface ApiSources {
   /**
