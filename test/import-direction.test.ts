@@ -284,6 +284,7 @@ describe('the alert’s state and the sink’s encoding', () => {
     'ingest/commit-metadata.ts',
     'ingest/start-position.ts',
     'ingest/chunk/open-chunk.ts',
+    'ingest/open-range.ts',
   ])('are pure too: %s', (path) => {
     const source = sources.find((candidate) => candidate.path === path);
     expect(source?.imports.filter((name) => !name.startsWith('.') && name !== 'zod')).toEqual([]);

@@ -1,3 +1,5 @@
+import { lineGroups } from '../source/line-groups.ts';
+
 /** Longest line that is read unless the caller says less. */
 const maxLineBytes = 16 * 1024 * 1024;
 
@@ -17,65 +19,22 @@ export interface Line {
   readonly text: string | undefined;
 }
 
-const newline = 0x0a;
-const carriageReturn = 0x0d;
 const byteOrderMark = Buffer.from([0xef, 0xbb, 0xbf]);
 
-/** Gathers the bytes of a line, up to the limit. */
-class LineBuffer {
-  readonly #maxBytes: number;
-  #pieces: Buffer[] = [];
-  #byteCount = 0;
-  #number = 0;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  get isEmpty(): boolean {
-    return this.#byteCount === 0;
-  }
-
-  add(piece: Buffer): void {
-    const room = this.#maxBytes - this.#byteCount;
-    if (room > 0 && piece.length > 0) this.#pieces.push(piece.subarray(0, room));
-    this.#byteCount += piece.length;
-  }
-
-  /** Returns the line and starts the next one. */
-  take(): ByteLine {
-    const [only] = this.#pieces;
-    let bytes =
-      only !== undefined && this.#pieces.length === 1 ? only : Buffer.concat(this.#pieces);
-    const isTooLong = this.#byteCount > this.#maxBytes;
-    this.#pieces = [];
-    this.#byteCount = 0;
-    this.#number++;
-    if (this.#number === 1 && bytes.subarray(0, 3).equals(byteOrderMark)) bytes = bytes.subarray(3);
-    if (bytes.at(-1) === carriageReturn) bytes = bytes.subarray(0, -1);
-    return { number: this.#number, bytes, isTooLong };
-  }
-}
-
-/**
- * Splits a stream of bytes into lines. It holds one line at a time, so memory does not grow with the file.
- * A last line without an end is a line too.
- */
+/** Reads the lines of a file. It holds one line at a time, so memory does not grow with the file. */
 export async function* byteLines(
   chunks: AsyncIterable<Buffer>,
   maxBytes = maxLineBytes,
 ): AsyncGenerator<ByteLine, void> {
-  const line = new LineBuffer(maxBytes);
-  for await (const chunk of chunks) {
-    let start = 0;
-    for (let end = chunk.indexOf(newline); end >= 0; end = chunk.indexOf(newline, start)) {
-      line.add(chunk.subarray(start, end));
-      start = end + 1;
-      yield line.take();
+  let number = 0;
+  for await (const group of lineGroups(chunks, { maxBytes })) {
+    for (const { value, originalBytes } of group) {
+      number++;
+      const isMarked = number === 1 && value.subarray(0, 3).equals(byteOrderMark);
+      const bytes = isMarked ? value.subarray(3) : value;
+      yield { number, bytes, isTooLong: originalBytes > maxBytes };
     }
-    line.add(chunk.subarray(start));
   }
-  if (!line.isEmpty) yield line.take();
 }
 
 /** Splits a stream of bytes into lines of text; see `byteLines`. */

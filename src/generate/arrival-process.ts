@@ -1,4 +1,4 @@
-import { dayMs } from '../base/time.ts';
+import { dayMs, hourMs } from '../base/time.ts';
 import type { ArrivalProfile } from './model-profile.ts';
 import type { Random } from './random.ts';
 
@@ -79,7 +79,7 @@ export class ArrivalProcess {
 
   #timeOfDay(nowMs: number): number {
     const { dailySwing, peakHour } = this.#options;
-    const angle = (2 * Math.PI * (nowMs - peakHour * 3_600_000)) / dayMs;
+    const angle = (2 * Math.PI * (nowMs - peakHour * hourMs)) / dayMs;
     // The second harmonic makes the night longer and flatter than the day's peak.
     return 1 + dailySwing * (0.85 * Math.cos(angle) + 0.15 * Math.cos(2 * angle));
   }

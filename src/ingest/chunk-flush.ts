@@ -1,7 +1,7 @@
 import type { OutgoingMessage } from '../kafka/client/publisher.ts';
 import { type Chunk, chunkToken, type LedgerEntry } from '../sink/chunks/chunk.ts';
 import type { ChunkState, ChunkStore } from '../sink/chunks/chunk-store.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type Claim, ClaimLostError, claimName } from '../source/source.ts';
 import type { ChunkBegin } from './chunk/open-chunk.ts';
 import { countsOf, encodeMetadata, type Intent } from './commit-metadata.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
@@ -30,10 +30,36 @@ export interface ChunkStart {
   readonly isFirst: boolean;
 }
 
-/** Each needs the server to be killed within it once more. */
+/** Attempts to fill a gap. One fails only where the server is killed between noting a token and its rows. */
 const MOST_FILLS = 3;
 /** Senders of a chunk before the last one that are known by their counts. */
 const EARLIER_KEPT = 3;
+
+/** The rows of a chunk, as far as this process knows. */
+type Rows =
+  /** Nobody has sent them. */
+  | 'unsent'
+  /** They may have been sent, by a predecessor or by this process: the tables are asked first. */
+  | 'in_doubt'
+  /** They had landed when the tables were asked, before this process sent them in doubt. */
+  | 'landed'
+  /** This process has sent them in doubt: rows that land later may be its own. */
+  | 'resent';
+
+/** Returns the state of rows once the tables were asked, or once this process is about to send them. */
+function rowsAfter(rows: Rows, event: 'found_landed' | 'sending'): Rows {
+  switch (rows) {
+    case 'unsent':
+      return 'in_doubt';
+    case 'in_doubt':
+      return event === 'sending' ? 'resent' : 'landed';
+    default:
+      return rows;
+  }
+}
+
+/** The ledger's row of a chunk: `recorded` is a predecessor's. */
+type LedgerRow = 'unwritten' | 'in_doubt' | 'recorded';
 
 /**
  * Stores a sealed chunk exactly once, whoever dies when (docs/explained/exactly-once.md):
@@ -54,16 +80,8 @@ export class ChunkFlush {
   #metadata: string;
   /** Time of the request to the broker that last confirmed the claim. */
   #confirmedMs = 0;
-  /** True if the rows may have been sent already, by this process or by a predecessor. */
-  #isInsertInDoubt: boolean;
-  /** True if this process has sent rows while in doubt: rows that land later may be its own. */
-  #hasSent = false;
-  /** True if rows had landed before this process sent any. */
-  #wereThere = false;
-  /** True if the ledger has the chunk, from a predecessor. */
-  #isRecorded = false;
-  /** True if the ledger's row may have been written already. */
-  #isRecordInDoubt: boolean;
+  #rows: Rows;
+  #ledgerRow: LedgerRow;
 
   constructor(
     claim: Claim,
@@ -78,8 +96,8 @@ export class ChunkFlush {
     this.#context = context;
     this.#letters = rationedMessages(letters, context);
     this.#metadata = this.#metadataOf(start.intent);
-    this.#isInsertInDoubt = start.inherited;
-    this.#isRecordInDoubt = start.inherited;
+    this.#rows = start.inherited ? 'in_doubt' : 'unsent';
+    this.#ledgerRow = start.inherited ? 'in_doubt' : 'unwritten';
   }
 
   /** @throws ClaimLostError when the partition belongs to another reader by now. */
@@ -89,7 +107,9 @@ export class ChunkFlush {
       this.#step('insert rows', () => this.#insertRows()),
       this.#step('write dead letters', () => this.#writeLetters()),
     ]);
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());
   }
 
@@ -103,44 +123,55 @@ export class ChunkFlush {
     this.#confirmedMs = askedMs;
   }
 
+  /**
+   * Sends the rows. The tables are asked for rows in doubt:
+   *
+   * | the tables | sent again |
+   * |---|---|
+   * | the ledger has the chunk | nothing |
+   * | no part is missing | nothing: its token may be forgotten before it arrives |
+   * | a part is missing, the token is remembered or no table has any part | all rows, then the missing parts |
+   * | a part is missing, the token may be forgotten | the missing parts |
+   */
   async #insertRows(): Promise<void> {
     const { store } = this.#context;
     const [chunk, { intent }] = [this.#chunk, this.#start];
-    if (!this.#isInsertInDoubt) {
-      this.#isInsertInDoubt = true;
-      await this.#confirm();
-      await store.insert(chunk);
+    if (this.#rows === 'unsent') {
+      await this.#send();
       return;
     }
     const state = await this.#inspect();
-    this.#isRecorded = state.isRecorded;
-    if (this.#isRecorded) return;
-    this.#wereThere = state.isLanded && !this.#hasSent;
+    if (state.isRecorded) {
+      this.#ledgerRow = 'recorded';
+      return;
+    }
+    if (state.isLanded) this.#rows = rowsAfter(this.#rows, 'found_landed');
     const { parts, isNowhere } = await store.missing(chunk, intent.nowMs);
-    // While rows that no table lacks are on their way again, their token may be forgotten.
     if (parts.length === 0) return;
     if (!state.isLanded && this.#hasFewerRecords) {
       // The rows that land now are of fewer records than the intent says: a successor must know.
       this.#metadata = this.#metadataOf(withEarlier(intent, chunk));
       await this.#commitIntent();
     }
-    if (state.isRemembered || isNowhere) {
-      await this.#confirm();
-      this.#hasSent = true;
-      await store.insert(chunk);
-    }
+    if (state.isRemembered || isNowhere) await this.#send();
     await this.#fillGaps();
+  }
+
+  async #send(): Promise<void> {
+    await this.#confirm();
+    this.#rows = rowsAfter(this.#rows, 'sending');
+    await this.#context.store.insert(this.#chunk);
   }
 
   async #writeLedger(): Promise<void> {
     let entry: LedgerEntry = this.#chunk;
-    if (this.#isRecordInDoubt) {
+    if (this.#ledgerRow === 'in_doubt') {
       const { isRecorded, landedSamples } = await this.#inspect();
       if (isRecorded) return;
       entry = this.#entryOfSender(landedSamples);
     }
-    const isRepeated = this.#isRecordInDoubt || this.#start.isFirst;
-    this.#isRecordInDoubt = true;
+    const isRepeated = this.#ledgerRow === 'in_doubt' || this.#start.isFirst;
+    this.#ledgerRow = 'in_doubt';
     for (let attempt = 0; attempt <= MOST_FILLS; attempt++) {
       await this.#confirm();
       await this.#context.store.record(entry, attempt);
@@ -173,7 +204,7 @@ export class ChunkFlush {
       await permit?.(this.#claim);
     }
     if (this.#claim.isLost) {
-      throw new ClaimLostError(`${this.#claim.topic}/${this.#claim.partition}`);
+      throw new ClaimLostError(claimName(this.#claim));
     }
   }
 
@@ -206,7 +237,7 @@ export class ChunkFlush {
       if (sender !== undefined) return { ...chunk, ...sender };
       if (landedSamples === chunk.rows.samples) return chunk;
     }
-    return this.#wereThere ? { ...chunk, ...counts } : chunk;
+    return this.#rows === 'landed' ? { ...chunk, ...counts } : chunk;
   }
 
   /**

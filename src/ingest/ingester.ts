@@ -136,7 +136,7 @@ export class Ingester implements SourceHandler {
 
   async onBatch(claim: Claim, batch: RecordBatch, keepAlive: () => Promise<void>): Promise<void> {
     const partition = this.#partitions.get(claim);
-    if (partition === undefined) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
+    if (partition === undefined) throw new ClaimLostError(claimName(claim));
     await partition.onBatch(batch, keepAlive);
   }
 

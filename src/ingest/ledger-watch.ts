@@ -2,7 +2,7 @@ import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
-import { hourMs } from '../base/time.ts';
+import { hourMs, minuteMs } from '../base/time.ts';
 import { type ClickHouseClient, errorCodeOf } from '../sink/client/clickhouse.ts';
 import {
   type FoundProblems,
@@ -38,7 +38,7 @@ const LEDGER_MS = hourMs;
 /** Chunks are compared with their rows this far back. */
 const CHUNKS_MS = 600_000;
 /** Rows are read from this much earlier, because they land before the ledger row. */
-const LANDED_SLACK_MS = 60_000;
+const LANDED_SLACK_MS = minuteMs;
 /** Chunks that nobody finishes are looked for so often. */
 const ABANDONED_EVERY_MS = 300_000;
 /** Consecutive checks that must find a problem: replicas and clocks may lag during one. */

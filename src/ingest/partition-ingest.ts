@@ -1,37 +1,68 @@
 import { invariant } from '../base/invariant.ts';
+import { minuteMs } from '../base/time.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
-import { truncatedId } from '../source/log-id.ts';
 import type { RecordBatch } from '../source/record.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type Claim, ClaimLostError, claimName } from '../source/source.ts';
 import { type ChunkSettings, chunkSettingsOf } from './chunk/chunk-settings.ts';
 import { fillChunk } from './chunk/fill-chunk.ts';
-import {
-  type ChunkBegin,
-  type ChunkContext,
-  OpenChunk,
-  type SealedChunk,
-} from './chunk/open-chunk.ts';
+import { type ChunkContext, OpenChunk, type SealedChunk } from './chunk/open-chunk.ts';
 import { ChunkFlush, type ChunkStart, commitStart, type FlushContext } from './chunk-flush.ts';
 import { dueMs } from './chunk-turn.ts';
 import { countsOf, type Intent } from './commit-metadata.ts';
-import { type CountContext, countStored } from './count-stored.ts';
+import type { LateShare } from './late-share.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
+import type { RejectWarnings } from './letters/reject-warnings.ts';
 import { madeAgain } from './made-again.ts';
-import { type Doubt, doubtOf, type PausedPartitions } from './paused-partitions.ts';
-import { persist } from './persist.ts';
+import { OpenRange } from './open-range.ts';
+import {
+  type ClockContext,
+  type Doubt,
+  doubtOf,
+  doubtOfClock,
+  type PausedPartitions,
+} from './paused-partitions.ts';
+import type { PersistContext } from './persist.ts';
 import type { StartPosition, UnstoredLog } from './start-position.ts';
 
-export interface PartitionContext extends ChunkContext, FlushContext, CountContext {
+interface CountContext extends Pick<PersistContext, 'clock' | 'metrics'> {
+  readonly lateShare: Pick<LateShare, 'count'>;
+  /** Absent where nobody reads the log. */
+  readonly rejectWarnings?: Pick<RejectWarnings, 'count'>;
+}
+
+export interface PartitionContext extends ChunkContext, FlushContext, CountContext, ClockContext {
   /** Called when a chunk cannot be stored and a retry does not help. */
   readonly onFailure: (error: unknown) => void;
   readonly paused: Pick<PausedPartitions, 'pause' | 'tryAgain' | 'goesOn'>;
-  /** Asks how far the local clock is ahead of ClickHouse's. Absent where clocks do not matter. */
-  readonly clockAheadMs?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<number>) | undefined;
 }
 
 const KEEP_ALIVE_MS = 500;
 /** Time from a pause until its records are read again. Fetches from before the pause have ended by then. */
-const PAUSE_MS = 60_000;
+const PAUSE_MS = minuteMs;
+
+/** The state of a partition's ingest. It only goes forward, in this order. */
+type State =
+  | { readonly is: 'reading' }
+  /** What was read is stored, and no more is read. */
+  | { readonly is: 'draining' }
+  /** Nothing is stored until another claim reads its records again. */
+  | { readonly is: 'paused'; readonly sinceMs: number }
+  /** A chunk could not be stored: a later commit would skip it for good. */
+  | { readonly is: 'failed'; readonly error: unknown };
+
+const order: readonly State['is'][] = ['reading', 'draining', 'paused', 'failed'];
+
+/** Returns the state that an event leads to: the event's own, unless a later one is reached. */
+function stateAfter(state: State, event: State): State {
+  return order.indexOf(event.is) < order.indexOf(state.is) ? state : event;
+}
+
+/** A chunk that is being stored, or that could not be. */
+interface Storing extends Pick<UnstoredLog, 'startOffset' | 'intent'> {
+  readonly sinceMs: number;
+  /** Resolves when it is stored, and when it could not be. */
+  readonly done: Promise<void>;
+}
 
 /**
  * Ingest of one claimed partition: fills a chunk while the previous one is stored, and no more. While the
@@ -43,49 +74,32 @@ export class PartitionIngest {
   readonly #start: StartPosition;
   #mustCommitStart: boolean;
   #committing: Promise<void> | undefined;
+  #state: State = { is: 'reading' };
+  readonly #range: OpenRange;
   #open: OpenChunk;
-  /** A predecessor's pending chunk: it must be sealed exactly at its end. */
-  #inherited: Intent | undefined;
-  #before: ChunkBegin;
-  /** Lost records of the log before, until the ledger has them. */
-  #lost: UnstoredLog | undefined;
-  /** Offset at which reading begins in the log of the open chunk: records before it are removed. */
-  #readOffset: number;
-  /** The chunk that is being stored, which may be a predecessor's. */
-  #storing: Pick<UnstoredLog, 'startOffset' | 'intent'> | undefined;
-  /** Monotonic time at which the open chunk was begun, and the wall clock's. */
-  #openedMs = 0;
-  #openedAtMs = 0;
-  /** End of the log when it was read last. */
-  #highWatermark = 0;
-  #sealed = 0;
-  #draining = false;
-  #flushing: Promise<void> | undefined;
-  #flushingSinceMs = 0;
-  #waitingSinceMs: number | undefined;
-  #failure: unknown;
-  /** Time at which it was paused; undefined while it is not. */
-  #pausedMs: number | undefined;
+  /** Time at which the open chunk was begun, by both clocks. */
+  #opened = { elapsedMs: 0, nowMs: 0 };
   /** Wall clock less the monotonic one, when the clock of the open chunk was set. */
   #clockMs = 0;
+  /** True until a chunk of the claim is sealed. */
+  #isFirst = true;
+  /** The chunk before the open one, until it is stored. */
+  #storing: Storing | undefined;
+  /** End of the log when it was read last. */
+  #highWatermark = 0;
+  #waitingSinceMs: number | undefined;
 
   constructor(claim: Claim, start: StartPosition, context: PartitionContext) {
-    const { lost, leaderEpoch } = start;
-    const { intent, logId, startOffset } = lost ?? start;
-    const { watermarkMs = Number.NEGATIVE_INFINITY } = start;
     this.claim = claim;
     this.#context = context;
-    const settings = intent?.settings ?? this.#ownSettings();
-    if (intent !== undefined) this.#compareFormat(intent);
     this.#start = start;
     this.#mustCommitStart = start.mustCommit;
-    this.#open = new OpenChunk(context, settings, claim.topic, claim.partition);
-    this.#open.countRemovedFrom(start.removedFrom);
-    this.#inherited = intent;
-    this.#lost = lost;
-    this.#readOffset = lost?.endOffset ?? start.readOffset;
-    this.#before = { logId, startOffset, watermarkMs, leaderEpoch };
-    this.#begin(this.#before, intent?.nowMs ?? context.clock.nowMs());
+    this.#range = new OpenRange(start);
+    const intent = this.#range.inherited;
+    const settings = intent?.settings ?? this.#ownSettings();
+    if (intent !== undefined) this.#compareFormat(intent);
+    this.#open = this.#newChunk(settings);
+    this.#begin(intent?.nowMs ?? context.clock.nowMs());
   }
 
   get watermarkMs(): number {
@@ -94,9 +108,10 @@ export class PartitionIngest {
 
   /** Records that are known and not stored, for the next owner of the partition. */
   get unstored(): UnstoredLog {
-    const end = this.#lost === undefined ? this.#highWatermark : 0;
-    const endOffset = Math.max(end, this.#readOffset, this.#open.nextOffset);
-    return { ...this.#before, endOffset, intent: this.#inherited, ...this.#storing };
+    const known = this.#range.unstored(this.#open.nextOffset, this.#highWatermark);
+    if (this.#storing === undefined) return known;
+    const { startOffset, intent } = this.#storing;
+    return { ...known, startOffset, intent };
   }
 
   get cellCount(): number {
@@ -105,8 +120,8 @@ export class PartitionIngest {
 
   /** Time for which the current chunk has been stored; 0 while none is. */
   storingMs(): number {
-    if (this.#flushing === undefined) return 0;
-    return this.#context.clock.elapsedMs() - this.#flushingSinceMs;
+    if (this.#storing === undefined || !this.#isStoring) return 0;
+    return this.#context.clock.elapsedMs() - this.#storing.sinceMs;
   }
 
   /** Time that the next record has waited to be readable, such as for its schema; 0 while none waits. */
@@ -121,8 +136,8 @@ export class PartitionIngest {
     if (this.#mustCommitStart) await this.#commitStart();
     while (batch.records.current !== undefined) {
       this.#check();
-      if (this.#draining || this.#pausedMs !== undefined) return;
-      if (this.#isRemoved || this.#isClockOutdated()) {
+      if (this.#state.is !== 'reading') return;
+      if (this.#range.isRemoved || this.#isClockOutdated()) {
         await this.#sealWhenStored(keepAlive);
         continue;
       }
@@ -136,14 +151,14 @@ export class PartitionIngest {
 
   /** Seals the open chunk if its turn has come and the previous one is stored; reads again after a pause. */
   sealIfDue(intervalMs: number): void {
-    if (this.#pausedMs !== undefined) this.#readAgainIfDue(this.#pausedMs);
+    if (this.#state.is === 'paused') this.#readAgainIfDue(this.#state.sinceMs);
     // A record that is read again first shows whether the log still is the one.
     const { readOffset, startOffset } = this.#start;
     if (this.#mustCommitStart && readOffset >= startOffset) this.#commitStart().catch(this.#fail);
-    if (this.#mustCommitStart || this.#flushing !== undefined) return;
-    if (this.#isRemoved) this.seal();
-    if (this.#inherited !== undefined || this.#flushing !== undefined) return;
-    if (this.#context.clock.elapsedMs() - this.#openedMs >= this.#dueMs(intervalMs)) this.seal();
+    if (this.#mustCommitStart || this.#isStoring) return;
+    if (this.#range.isRemoved) this.seal();
+    if (this.#range.inherited !== undefined || this.#isStoring) return;
+    if (this.#openMs() >= this.#dueMs(intervalMs)) this.seal();
   }
 
   #dueMs(intervalMs: number): number {
@@ -151,43 +166,43 @@ export class PartitionIngest {
       partition: this.claim.partition,
       records: this.#open.records,
       waiting: this.#highWatermark - this.#open.nextOffset,
-      openMs: this.#context.clock.elapsedMs() - this.#openedMs,
-      openedAtMs: this.#openedAtMs,
-      watermarkMs: this.#before.watermarkMs,
+      openMs: this.#openMs(),
+      openedAtMs: this.#opened.nowMs,
+      watermarkMs: this.#range.begin.watermarkMs,
       graceMs: this.#context.config.windows.grace,
-      isFirst: this.#sealed === 0,
+      isFirst: this.#isFirst,
     });
   }
 
   /** Seals the open chunk and starts to store it. The previous chunk must be stored. */
   seal(): void {
-    // After a failed chunk, a later commit would skip it for good.
-    if (this.#failure !== undefined || this.#pausedMs !== undefined) return;
-    if (this.#open.records === 0 && this.#inherited === undefined && !this.#isRemoved) {
+    if (this.#state.is === 'paused' || this.#state.is === 'failed') return;
+    const { inherited, isRemoved } = this.#range;
+    if (this.#open.records === 0 && inherited === undefined && !isRemoved) {
       this.#setOpened();
       return;
     }
-    invariant(this.#flushing === undefined, 'a chunk is sealed while another is being stored');
-    const { clock } = this.#context;
+    invariant(this.#storing === undefined, 'a chunk is sealed while another is being stored');
+    const { clock, log } = this.#context;
     const sealed = this.#open.seal(clock.nowMs());
     const doubt = this.#doubtOf(sealed.chunk, sealed.letters);
     if (doubt !== undefined) {
       this.#pause(doubt);
       return;
     }
-    const [clockMs, isFirst] = [this.#clockMs, this.#sealed === 0];
-    this.#sealed += 1;
-    const chunk = madeAgain(sealed.chunk, this.#inherited, this.#context.log);
-    const start = this.#startOf(chunk, isFirst);
-    if (start.inherited) this.#useOwnSettings();
-    this.#begin(start.inherited ? this.#afterInherited(chunk) : after(chunk), clock.nowMs());
-    this.#flushingSinceMs = clock.elapsedMs();
-    this.#storing = { startOffset: chunk.startOffset, intent: start.intent };
-    this.#flushing = this.#store({ ...sealed, chunk }, start, clockMs)
-      .catch(this.#fail)
-      .finally(() => {
-        this.#flushing = undefined;
-      });
+    const chunk = madeAgain(sealed.chunk, inherited, log);
+    const start = this.#startOf(chunk);
+    const clockMs = this.#clockMs;
+    this.#isFirst = false;
+    this.#range.pass(chunk);
+    if (inherited !== undefined) this.#useOwnSettings();
+    this.#begin(clock.nowMs());
+    this.#storing = {
+      startOffset: chunk.startOffset,
+      intent: start.intent,
+      sinceMs: clock.elapsedMs(),
+      done: this.#store({ ...sealed, chunk }, start, clockMs).catch(this.#fail),
+    };
   }
 
   /** Drops what is not stored: another member reads it again. */
@@ -197,12 +212,12 @@ export class PartitionIngest {
 
   /** Stores everything read so far. @throws ClaimLostError when the claim was lost meanwhile. */
   async drain(): Promise<void> {
-    this.#draining = true;
-    await this.#flushing;
+    this.#state = stateAfter(this.#state, { is: 'draining' });
+    await this.#storing?.done;
     this.#check();
     // A predecessor's unfinished range is left to a successor that reads all of it.
-    if (this.#inherited === undefined || this.#isRemoved) this.seal();
-    await this.#flushing;
+    if (this.#range.inherited === undefined || this.#range.isRemoved) this.seal();
+    await this.#storing?.done;
     this.#check();
   }
 
@@ -211,7 +226,7 @@ export class PartitionIngest {
     const { clock, metrics, paused } = this.#context;
     const startedMs = clock.elapsedMs();
     if (!start.inherited) {
-      const doubt = await this.#doubtOfClock(chunk, letters, clockMs);
+      const doubt = await doubtOfClock(this.claim, sealed, clockMs, this.#context);
       if (doubt !== undefined) {
         this.#pause(doubt);
         return;
@@ -220,47 +235,20 @@ export class PartitionIngest {
     paused.goesOn(this.claim);
     await new ChunkFlush(this.claim, chunk, letters, start, this.#context).run();
     this.#storing = undefined;
-    this.#count(sealed);
-    this.#observeDelay(chunk, start);
+    countStored(sealed, start.before.watermarkMs, this.#context);
     metrics.chunkFlushSeconds.observe((clock.elapsedMs() - startedMs) / 1000);
   }
 
   /** Of an own chunk: an inherited one may be stored in part already. */
   #doubtOf(chunk: Chunk, letters: readonly DeadLetter[]): Doubt | undefined {
-    if (this.claim.pause === undefined || this.#inherited !== undefined) return undefined;
+    if (this.claim.pause === undefined || this.#range.inherited !== undefined) return undefined;
     return doubtOf(chunk, letters, this.#context.config.ingest.pause_above_rejected);
-  }
-
-  /** Compares the clock with ClickHouse's where events were rejected as future by it. */
-  async #doubtOfClock(
-    chunk: Chunk,
-    letters: readonly DeadLetter[],
-    clockMs: number,
-  ): Promise<Doubt | undefined> {
-    const { clockAheadMs, clock, config } = this.#context;
-    const rejected = letters.filter(({ reason }) => reason === 'future').length;
-    if (this.claim.pause === undefined || clockAheadMs === undefined || rejected === 0) {
-      return undefined;
-    }
-    let behindMs = 0;
-    // The clock may have been set since the chunk began, and while it is compared.
-    const setByMs = () => clock.nowMs() - clock.elapsedMs() - clockMs;
-    const compare = async () => {
-      const beforeMs = setByMs();
-      const aheadMs = await clockAheadMs(this.claim);
-      behindMs = Math.max(beforeMs, setByMs()) - aheadMs;
-    };
-    await persist('compare the clocks', this.claim, chunk, compare, this.#context);
-    if (behindMs < config.windows.max_future / 2) return undefined;
-    const { consumed, startOffset, endOffset } = chunk;
-    const found = { reason: 'future', rejected, consumed, startOffset, endOffset } as const;
-    return { ...found, clockBehindMs: behindMs };
   }
 
   /** Stores nothing of a chunk, or after it, until its records are read again. */
   #pause(doubt: Doubt): void {
     const { paused, clock } = this.#context;
-    this.#pausedMs = clock.elapsedMs();
+    this.#state = stateAfter(this.#state, { is: 'paused', sinceMs: clock.elapsedMs() });
     this.claim.pause?.();
     paused.pause(this.claim, doubt);
   }
@@ -272,32 +260,29 @@ export class PartitionIngest {
     this.claim.readAgain?.();
   }
 
-  /** Start of the next chunk. */
-  #afterInherited(chunk: Chunk): ChunkBegin {
-    const { truncatedAt } = this.#start;
-    if (truncatedAt === undefined) return after(chunk);
-    const { endOffset: startOffset, leaderEpoch } = truncatedAt;
-    return { ...after(chunk), logId: truncatedId(chunk.logId), startOffset, leaderEpoch };
-  }
-
-  #startOf(chunk: Chunk, isFirst: boolean): ChunkStart {
+  #startOf(chunk: Chunk): ChunkStart {
     const { endOffset } = chunk;
     const { nowMs, settings } = this.#open;
+    const { begin, inherited } = this.#range;
     return {
-      before: this.#before,
-      intent: this.#inherited ?? { endOffset, nowMs, settings, counts: countsOf(chunk) },
-      inherited: this.#inherited !== undefined,
-      isFirst,
+      before: begin,
+      intent: inherited ?? { endOffset, nowMs, settings, counts: countsOf(chunk) },
+      inherited: inherited !== undefined,
+      isFirst: this.#isFirst,
     };
   }
 
   /** Switches to the configured settings after the predecessor's chunk. */
   #useOwnSettings(): void {
-    const { topic, partition } = this.claim;
-    this.#inherited = undefined;
     this.#open.close();
-    this.#open = new OpenChunk(this.#context, this.#ownSettings(), topic, partition);
-    this.#open.countRemovedFrom(this.#start.removedFrom);
+    this.#open = this.#newChunk(this.#ownSettings());
+  }
+
+  #newChunk(settings: ChunkSettings): OpenChunk {
+    const { topic, partition } = this.claim;
+    const chunk = new OpenChunk(this.#context, settings, topic, partition);
+    chunk.countRemovedFrom(this.#start.removedFrom);
+    return chunk;
   }
 
   #ownSettings(): ChunkSettings {
@@ -324,7 +309,7 @@ export class PartitionIngest {
   }
 
   readonly #fail = (error: unknown) => {
-    this.#failure = error;
+    this.#state = stateAfter(this.#state, { is: 'failed', error });
     if (!(error instanceof ClaimLostError)) this.#context.onFailure(error);
   };
 
@@ -334,48 +319,32 @@ export class PartitionIngest {
     this.#clockMs = clock.nowMs() - clock.elapsedMs();
   }
 
-  #begin(reached: ChunkBegin, nowMs: number): void {
-    const begin = this.#inherited === undefined ? this.#nextLog(reached) : reached;
-    const end = Math.min(this.#readOffset, this.#boundary ?? Number.POSITIVE_INFINITY);
-    const isRemoved = begin.startOffset < end;
-    // The leader of records that are gone says nothing of the log from here on.
-    this.#before = isRemoved ? { ...begin, leaderEpoch: -1 } : begin;
+  /** Begins a chunk of the range. */
+  #begin(nowMs: number): void {
+    const { begin, removedTo } = this.#range;
     this.#setOpened();
-    this.#open.begin(this.#before, nowMs);
-    if (isRemoved) this.#open.passRemoved(end);
-  }
-
-  /** The log that is there, once the ledger has all that is lost of the one before. */
-  #nextLog(reached: ChunkBegin): ChunkBegin {
-    if (this.#lost === undefined || reached.startOffset < this.#readOffset) return reached;
-    const { logId, startOffset, readOffset, leaderEpoch } = this.#start;
-    this.#lost = undefined;
-    this.#readOffset = readOffset;
-    return { logId, startOffset, watermarkMs: Number.NEGATIVE_INFINITY, leaderEpoch };
-  }
-
-  /** True if the open chunk has no records left to read: it is sealed without one. */
-  get #isRemoved(): boolean {
-    if (this.#inherited !== undefined) return this.#readOffset >= (this.#boundary ?? 0);
-    return this.#before.startOffset < this.#readOffset;
+    this.#open.begin(begin, nowMs);
+    if (removedTo !== undefined) this.#open.passRemoved(removedTo);
   }
 
   #setOpened(): void {
     const { clock } = this.#context;
-    this.#openedMs = clock.elapsedMs();
-    this.#openedAtMs = clock.nowMs();
+    this.#opened = { elapsedMs: clock.elapsedMs(), nowMs: clock.nowMs() };
   }
 
-  /** Offset at which an inherited chunk's records end. */
-  get #boundary(): number | undefined {
-    if (this.#inherited === undefined) return undefined;
-    const { endOffset } = this.#inherited;
-    return Math.min(endOffset, this.#start.truncatedAt?.endOffset ?? endOffset);
+  #openMs(): number {
+    return this.#context.clock.elapsedMs() - this.#opened.elapsedMs;
+  }
+
+  /** True while a chunk may still be stored. */
+  get #isStoring(): boolean {
+    const { is } = this.#state;
+    return this.#storing !== undefined && is !== 'paused' && is !== 'failed';
   }
 
   /** Adds some records to the open chunk; returns what the next record waits for. */
   #fill(batch: RecordBatch): Promise<void> | undefined {
-    const boundary = this.#boundary;
+    const { boundary } = this.#range;
     if (boundary === undefined && this.#open.records === 0) this.#setClock();
     return fillChunk(this.#open, batch, boundary);
   }
@@ -387,7 +356,7 @@ export class PartitionIngest {
       isDone = true;
     });
     this.#waitingSinceMs = this.#context.clock.elapsedMs();
-    while (!isDone && !this.#draining && this.#pausedMs === undefined) {
+    while (!isDone && this.#state.is === 'reading') {
       await Promise.race([done, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
       await keepAlive();
       this.#check();
@@ -397,7 +366,7 @@ export class PartitionIngest {
 
   /** An inherited range ends exactly at its intent's end, any other when it is full. */
   #mustSeal(): boolean {
-    const boundary = this.#boundary;
+    const { boundary } = this.#range;
     return boundary === undefined ? this.#open.isFull : this.#open.nextOffset >= boundary;
   }
 
@@ -406,7 +375,7 @@ export class PartitionIngest {
    * later records must not count as future ones.
    */
   #isClockOutdated(): boolean {
-    if (this.#inherited !== undefined || this.#open.records === 0) return false;
+    if (this.#range.inherited !== undefined || this.#open.records === 0) return false;
     const ageMs = Math.abs(this.#context.clock.nowMs() - this.#open.nowMs);
     return ageMs > this.#open.settings.maxFutureMs / 2;
   }
@@ -417,32 +386,44 @@ export class PartitionIngest {
   async #sealWhenStored(keepAlive: () => Promise<void>): Promise<void> {
     // One message may take as long as sealing its chunk, so both get a turn.
     await this.#context.clock.yieldToEventLoop();
-    while (this.#flushing !== undefined) {
-      await Promise.race([this.#flushing, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
+    while (this.#isStoring) {
+      await Promise.race([this.#storing?.done, this.#context.clock.sleep(KEEP_ALIVE_MS)]);
       await keepAlive();
       this.#check();
     }
-    if (!this.#draining) this.seal();
+    if (this.#state.is !== 'draining') this.seal();
   }
 
   #check(): void {
-    if (this.claim.isLost) throw new ClaimLostError(`${this.claim.topic}/${this.claim.partition}`);
-    if (this.#failure !== undefined) throw this.#failure;
-  }
-
-  /** A chunk with late events only says nothing of how fresh the stored events are. */
-  #observeDelay({ watermarkMs }: Chunk, { before }: ChunkStart): void {
-    if (watermarkMs <= before.watermarkMs) return;
-    const delayMs = Math.max(0, this.#context.clock.nowMs() - watermarkMs);
-    this.#context.metrics.eventStoredSeconds.observe(delayMs / 1000);
-  }
-
-  #count(sealed: SealedChunk): void {
-    countStored(sealed, this.#context);
+    if (this.claim.isLost) throw new ClaimLostError(claimName(this.claim));
+    if (this.#state.is === 'failed') throw this.#state.error;
   }
 }
 
-/** Start of the chunk after another one. */
-function after({ logId, endOffset, watermarkMs, leaderEpoch }: Chunk): ChunkBegin {
-  return { logId, startOffset: endOffset, watermarkMs, leaderEpoch };
+/**
+ * Counts what is in a chunk, once it is stored.
+ *
+ * @param beforeMs event time that was reached before it.
+ */
+function countStored(
+  { chunk, letters, longTexts }: SealedChunk,
+  beforeMs: number,
+  { clock, metrics, lateShare, rejectWarnings }: CountContext,
+): void {
+  const { topic } = chunk;
+  metrics.eventsConsumed.inc({ topic }, chunk.consumed);
+  metrics.eventsAggregated.inc({ topic }, chunk.aggregated);
+  metrics.eventsOverflowed.inc({ topic }, chunk.overflow);
+  metrics.eventsUnmapped.inc({ topic }, chunk.unmapped);
+  metrics.eventsLateMerged.inc({ topic }, chunk.lateMerged);
+  lateShare.count(chunk, clock.nowMs());
+  rejectWarnings?.count(chunk, letters, clock.elapsedMs());
+  for (const { reason } of letters) metrics.eventsDropped.inc({ topic, reason });
+  for (const { field, count } of longTexts.list()) metrics.longTexts.inc({ topic, field }, count);
+  metrics.chunksFlushed.inc();
+  metrics.chunkRows.inc(chunk.rows.rowCount);
+  // A chunk with late events only says nothing of how fresh the stored events are.
+  if (chunk.watermarkMs <= beforeMs) return;
+  const delayMs = Math.max(0, clock.nowMs() - chunk.watermarkMs);
+  metrics.eventStoredSeconds.observe(delayMs / 1000);
 }

@@ -4,7 +4,9 @@ import type { RejectReason } from '../decode/reject-reasons.ts';
 import type { Chunk } from '../sink/chunks/chunk.ts';
 import type { Claim } from '../source/source.ts';
 import { claimName } from '../source/source.ts';
+import type { SealedChunk } from './chunk/open-chunk.ts';
 import type { DeadLetter } from './letters/dead-letter.ts';
+import { type PersistContext, persist } from './persist.ts';
 
 /** Reasons that may lie with this process, and what to look at. */
 const doubtful = {
@@ -45,6 +47,41 @@ export function doubtOf(
     if (rejected > most) return { reason, rejected, consumed, startOffset, endOffset };
   }
   return undefined;
+}
+
+export interface ClockContext extends PersistContext {
+  /** Asks how far the local clock is ahead of ClickHouse's. Absent where clocks do not matter. */
+  readonly clockAheadMs?: ((of: Pick<Claim, 'topic' | 'partition'>) => Promise<number>) | undefined;
+}
+
+/**
+ * Compares the clock with ClickHouse's, where events of a chunk were rejected as future by it.
+ *
+ * @param clockMs wall clock less the monotonic one, when the clock of the chunk was set.
+ * @throws as `persist`.
+ */
+export async function doubtOfClock(
+  claim: Claim,
+  { chunk, letters }: Pick<SealedChunk, 'chunk' | 'letters'>,
+  clockMs: number,
+  context: ClockContext,
+): Promise<Doubt | undefined> {
+  const { clockAheadMs, clock, config } = context;
+  const rejected = letters.filter(({ reason }) => reason === 'future').length;
+  if (claim.pause === undefined || clockAheadMs === undefined || rejected === 0) return undefined;
+  let behindMs = 0;
+  // The clock may have been set since the chunk began, and while it is compared.
+  const setByMs = () => clock.nowMs() - clock.elapsedMs() - clockMs;
+  const compare = async () => {
+    const beforeMs = setByMs();
+    const aheadMs = await clockAheadMs(claim);
+    behindMs = Math.max(beforeMs, setByMs()) - aheadMs;
+  };
+  await persist('compare the clocks', claim, chunk, compare, context);
+  if (behindMs < config.windows.max_future / 2) return undefined;
+  const { consumed, startOffset, endOffset } = chunk;
+  const found = { reason: 'future', rejected, consumed, startOffset, endOffset } as const;
+  return { ...found, clockBehindMs: behindMs };
 }
 
 interface Paused {

@@ -1,14 +1,14 @@
 import type { Clock } from '../base/clock.ts';
 import { messageOf } from '../base/failure.ts';
+import { retry } from '../base/retry.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Metrics } from '../base/telemetry/metrics.ts';
 import type { Config } from '../config/schema.ts';
 import { errorCodeOf } from '../sink/client/clickhouse.ts';
 import { LastingError } from '../sink/client/lasting-error.ts';
-import { type Claim, ClaimLostError } from '../source/source.ts';
+import { type Claim, ClaimLostError, claimName } from '../source/source.ts';
 
-const FIRST_RETRY_MS = 100;
-const LAST_RETRY_MS = 5_000;
+const RETRY_MS = { firstMs: 100, longestMs: 5_000 };
 
 export interface PersistContext {
   readonly config: Config;
@@ -30,17 +30,20 @@ export async function persist(
   action: () => Promise<void>,
   context: PersistContext,
 ): Promise<void> {
+  const { clock, log, metrics } = context;
   const lasting = new LastingError(context.config.clickhouse, 'store what was read');
-  for (let retryMs = FIRST_RETRY_MS; ; retryMs = Math.min(retryMs * 2, LAST_RETRY_MS)) {
-    if (claim.isLost) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
-    try {
-      await action();
-      return;
-    } catch (error) {
+  const done = async () => {
+    await action();
+    return true;
+  };
+  const isDone = await retry(done, {
+    ...{ clock, ...RETRY_MS },
+    isOver: () => claim.isLost,
+    onError: (error, waitMs) => {
       if (error instanceof ClaimLostError) throw error;
       const code = errorCodeOf(error);
-      context.metrics.sinkErrors.inc({ code: code === '' ? 'unknown' : code });
-      context.log.warn(
+      metrics.sinkErrors.inc({ code: code === '' ? 'unknown' : code });
+      log.warn(
         {
           step: name,
           topic: claim.topic,
@@ -49,13 +52,13 @@ export async function persist(
           end_offset: range.endOffset,
           code,
           err: messageOf(error),
-          retry_ms: retryMs,
+          retry_ms: waitMs,
         },
         'a step of storing a chunk failed; retrying',
       );
-      const last = lasting.failed(error, context.clock.elapsedMs());
+      const last = lasting.failed(error, clock.elapsedMs());
       if (last !== undefined) throw last;
-      await context.clock.sleep(retryMs);
-    }
-  }
+    },
+  });
+  if (isDone === undefined) throw new ClaimLostError(claimName(claim));
 }

@@ -1,3 +1,4 @@
+import { hourMs } from '../base/time.ts';
 import type { ChunkStore, LedgerEnd } from '../sink/chunks/chunk-store.ts';
 import {
   clusterOf,
@@ -85,7 +86,7 @@ export interface StartOptions {
  * A group that stored its first chunk so long ago has committed a position in each partition that was there. So a
  * partition without one was added since.
  */
-const ALL_COMMITTED_MS = 3_600_000;
+const ALL_COMMITTED_MS = hourMs;
 
 /**
  * Resolves the start position: the group's commit or the end of the ledger, whichever is further, if they are

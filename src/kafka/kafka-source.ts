@@ -3,6 +3,7 @@ import { type Clock, systemClock, within } from '../base/clock.ts';
 import { Failure, messageOf } from '../base/failure.ts';
 import { invariant } from '../base/invariant.ts';
 import { OperatorError } from '../base/operator-error.ts';
+import { retry } from '../base/retry.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type { Config } from '../config/schema.ts';
 import {
@@ -15,7 +16,6 @@ import { BatchQueue } from './batch-queue.ts';
 import { KafkaAdmin } from './client/kafka-admin.ts';
 import { kafkaError } from './client/kafka-client.ts';
 import { findPartitions } from './client/partition-lookup.ts';
-import { retry } from './errors/retry.ts';
 import { withOnJoin } from './group/on-join.ts';
 import { StoreMembership } from './group/store-membership.ts';
 import { otherTopics, subscribedRoundRobin } from './group/subscribed-round-robin.ts';

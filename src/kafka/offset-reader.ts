@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Consumer, EachBatchPayload } from 'kafkajs';
+import { minuteMs } from '../base/time.ts';
 import type { Config } from '../config/schema.ts';
 import type { ReadHeaders } from '../source/record.ts';
 import type { PartitionName } from './client/kafka-admin.ts';
@@ -24,7 +25,7 @@ export interface ReadRecord extends PartitionName {
 
 /** Records in between that are read rather than passed over by a new fetch. */
 const NEAR_OFFSETS = 5_000;
-const STALLED_MS = 60_000;
+const STALLED_MS = minuteMs;
 
 interface Job {
   readonly wanted: WantedRecords;

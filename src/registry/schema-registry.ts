@@ -1,4 +1,5 @@
 import type { Clock } from '../base/clock.ts';
+import { waitsOf } from '../base/retry.ts';
 import { knownSecrets } from '../base/telemetry/known-secrets.ts';
 import type { Logger } from '../base/telemetry/log.ts';
 import type {
@@ -12,9 +13,7 @@ import { RegistryHttp } from './registry-http.ts';
 import type { RegistryConfig } from './registry-login.ts';
 import { SchemaCache } from './schema-cache.ts';
 
-/** Waits between attempts: the first, and the longest. Each is twice the one before. */
-const firstWaitMs = 250;
-const longestWaitMs = 30_000;
+const retryMs = { firstMs: 250, longestMs: 30_000 };
 
 /** Counts attempts by outcome; a counter with the label `outcome`. */
 export interface RegistryCounter {
@@ -87,7 +86,7 @@ export class SchemaRegistry implements SchemaSource {
     const { clock, requests } = this.#options;
     const { signal } = this.#closing;
     let sinceMs: number | undefined;
-    for (let waitMs = firstWaitMs; ; waitMs = Math.min(2 * waitMs, longestWaitMs)) {
+    for (const waitMs of waitsOf(retryMs)) {
       signal.throwIfAborted();
       const result = await fetchSchema(this.#http, id);
       signal.throwIfAborted();

@@ -5,6 +5,7 @@ import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
 import { eventText, unreadable } from './event-text.ts';
 import { importIdOf } from './group-id.ts';
+import { lineGroups } from './line-groups.ts';
 import { RecordList, type RefusedRecord, type SourceRecord } from './record.ts';
 import {
   type Claim,
@@ -98,7 +99,9 @@ export class FileSource implements Source {
     };
     const { path = 'standard input', maxLineBytes, startedMs } = this.#options;
     let batchEndMs = 0;
-    const pieces = linesOf(eventText(stream, path), maxLineBytes);
+    const text = eventText(stream, path);
+    const { deadLetterBytes: keptBytes } = limits;
+    const pieces = lineGroups(text, { maxBytes: maxLineBytes, keptBytes });
     try {
       for (;;) {
         const next = pieces.next();
@@ -113,6 +116,7 @@ export class FileSource implements Source {
         if (this.#isQuiesced) return;
         if (done) break;
         for (const { value, originalBytes } of lines) {
+          if (originalBytes === 0) continue;
           const record = { offset, timestampMs: startedMs, value };
           const isWhole = value.length === originalBytes;
           if (records.length === 0) batchEndMs = systemClock.elapsedMs() + BATCH_MS;
@@ -146,78 +150,6 @@ async function settlesWithin(ms: number, promise: Promise<unknown>): Promise<boo
   const result = await Promise.race([isInTime, isLate]);
   settled.abort();
   return result;
-}
-
-/** A line, or the beginning of one that is too long. */
-interface Line {
-  readonly value: Buffer;
-  readonly originalBytes: number;
-}
-
-/**
- * Yields the lines of each piece without their ends, and skips empty ones. The last line needs no end. A line
- * that is too long is truncated to the bytes of a dead letter, so a file without line ends needs little
- * memory.
- */
-async function* linesOf(
-  stream: AsyncIterable<Buffer>,
-  maxBytes: number,
-): AsyncGenerator<Iterable<Line>, void, void> {
-  const rest = new LineParts(maxBytes);
-  for await (const bytes of stream) yield linesIn(bytes, rest);
-  const last = rest.next();
-  if (last.originalBytes > 0) yield [last];
-}
-
-/** Yields the lines that end in a piece; the beginning of another one stays in `rest`. */
-function* linesIn(bytes: Buffer, rest: LineParts): Generator<Line, void> {
-  let start = 0;
-  for (let end = bytes.indexOf(10); end >= 0; end = bytes.indexOf(10, start)) {
-    rest.add(bytes.subarray(start, end));
-    const line = rest.next();
-    start = end + 1;
-    if (line.originalBytes > 0) yield line;
-  }
-  if (start < bytes.length) rest.add(bytes.subarray(start));
-}
-
-/** Collects the parts of an incomplete line. */
-class LineParts {
-  readonly #maxBytes: number;
-  #parts: Buffer[] = [];
-  #bytes = 0;
-  #endsInReturn = false;
-
-  constructor(maxBytes: number) {
-    this.#maxBytes = maxBytes;
-  }
-
-  add(part: Buffer): void {
-    if (part.length === 0) return;
-    this.#bytes += part.length;
-    this.#endsInReturn = part[part.length - 1] === 13;
-    if (this.#bytes <= this.#maxBytes + 1) this.#parts.push(part);
-    else if (this.#bytes - part.length <= this.#maxBytes + 1) this.#truncate(part);
-  }
-
-  /** Returns the line without a trailing carriage return, and starts the next one. */
-  next(): Line {
-    const originalBytes = this.#bytes - (this.#endsInReturn ? 1 : 0);
-    if (originalBytes > this.#maxBytes) this.#truncate(Buffer.alloc(0));
-    const [first] = this.#parts;
-    const all =
-      this.#parts.length === 1 && first !== undefined ? first : Buffer.concat(this.#parts);
-    this.#parts = [];
-    this.#bytes = 0;
-    this.#endsInReturn = false;
-    return { value: all.subarray(0, originalBytes), originalBytes };
-  }
-
-  /** Copies the beginning, so that the rest can be garbage-collected. */
-  #truncate(more: Buffer): void {
-    const keptBytes = Math.min(limits.deadLetterBytes, this.#maxBytes);
-    this.#parts = [Buffer.from(Buffer.concat([...this.#parts, more]).subarray(0, keptBytes))];
-  }
 }
 
 function tooLong(bytes: number, maxBytes: number): RefusedRecord {

@@ -1,5 +1,11 @@
 import type { Clock } from '../base/clock.ts';
-import { type Claim, ClaimLostError, type Source, type SourceHandler } from './source.ts';
+import {
+  type Claim,
+  ClaimLostError,
+  claimName,
+  type Source,
+  type SourceHandler,
+} from './source.ts';
 
 /** Interval at which a held batch asks whether it may go on. */
 const ASK_MS = 500;
@@ -62,7 +68,7 @@ export class HeldSource implements Source {
   async #untilFree(claim: Claim, keepAlive: () => Promise<void>): Promise<void> {
     while (this.#isHeld()) {
       // A process that ends drops the batch: it was not counted.
-      if (this.#isQuiesced) throw new ClaimLostError(`${claim.topic}/${claim.partition}`);
+      if (this.#isQuiesced) throw new ClaimLostError(claimName(claim));
       await this.#clock.sleep(ASK_MS);
       await keepAlive();
     }

@@ -28,7 +28,7 @@ export interface Claim {
 }
 
 /** Names a claim's partition: `timings/3`. */
-export function claimName({ topic, partition }: Claim): string {
+export function claimName({ topic, partition }: Pick<Claim, 'topic' | 'partition'>): string {
   return `${topic}/${partition}`;
 }
 

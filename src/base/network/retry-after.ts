@@ -1,4 +1,6 @@
-const maxRetryAfterMs = 15 * 60_000;
+import { minuteMs } from '../time.ts';
+
+const maxRetryAfterMs = 15 * minuteMs;
 
 /**
  * Wait that a header `Retry-After` asks for, from 0 to 15 minutes. Undefined if it is neither seconds nor a

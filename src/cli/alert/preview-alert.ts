@@ -7,6 +7,7 @@ import type { Route } from '../../alert/routing/route.ts';
 import { sampleEvent } from '../../alert/routing/sample-event.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import { hourMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import {
   type DeliveryStatus,
@@ -60,7 +61,7 @@ const changeNames: Readonly<Record<Notice['change'], string>> = {
 };
 
 /** Beyond `alert.give_up_after` an outbox reads resolved anomalies for another hour. */
-const slackMs = 3_600_000;
+const slackMs = hourMs;
 
 /** Prints what each receiver would be sent of an anomaly now, and why; sends nothing. */
 export async function previewAlert(

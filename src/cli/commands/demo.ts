@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { systemClock } from '../../base/clock.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import { createLog } from '../../base/telemetry/log.ts';
+import { minuteMs } from '../../base/time.ts';
 import { type Config, configSchema } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { formatMs } from '../../contract/format.ts';
@@ -48,7 +49,7 @@ const defaultWindows = configSchema.parse({}).detect.resolve_windows;
 export const demo: Command = {
   endsInOrder: true,
   help: `
-Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / 60_000} minutes of
+Starts a real Kafka and a real ClickHouse on this machine, without Docker. Sends ${plot.historyMs / minuteMs} minutes of
 history, then live traffic at ${plot.speed} times real speed. The ${plot.stage} stage of ${plot.model} turns slow for ${plot.share * 100} % of
 the requests in one region. The fault stays until Enter is pressed, or with --once ends by itself.
 An anomaly is over after ${plot.resolveWindows} clear windows instead of ${defaultWindows} (detect.resolve_windows), as this
@@ -182,7 +183,7 @@ class Demo {
     bar.finish();
     await this.#untilStored(history);
     this.#print(
-      `sent and stored ${history.toLocaleString('en-US')} events: ${plot.historyMs / 60_000} minutes of history`,
+      `sent and stored ${history.toLocaleString('en-US')} events: ${plot.historyMs / minuteMs} minutes of history`,
     );
     const scenes = [
       {

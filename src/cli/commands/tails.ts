@@ -3,6 +3,7 @@ import { readFileTails } from '../../backtest/file-tails.ts';
 import { type Dimension, totalStage } from '../../base/dimensions.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
 import type { Facet } from '../../base/facets.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import { formatMs } from '../../contract/format.ts';
 import type { Series } from '../../series/series-window.ts';
@@ -129,8 +130,8 @@ async function printFacet(
   io: Io,
 ): Promise<ExitCode> {
   const [fromSeconds, toSeconds] = [
-    Math.floor(fromMs / 60_000) * 60,
-    Math.ceil(toMs / 60_000) * 60,
+    Math.floor(fromMs / minuteMs) * 60,
+    Math.ceil(toMs / minuteMs) * 60,
   ];
   const { model, version } = filterOf(options);
   const { values, unknown } = await withClickHouse(config, 'read tails', async (client) => {

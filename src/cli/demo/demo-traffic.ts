@@ -51,7 +51,7 @@ export interface Timeline {
 export function timelineOf(nowMs: number): Timeline {
   const liveLengthMs = plot.calmMs + plot.faultMs + TYPICAL_RECOVERY_MS;
   const endMs = nowMs + liveLengthMs / plot.speed;
-  const startMs = Math.floor((endMs - liveLengthMs - plot.historyMs) / 60_000) * 60_000;
+  const startMs = Math.floor((endMs - liveLengthMs - plot.historyMs) / minuteMs) * minuteMs;
   const liveMs = startMs + plot.historyMs;
   const faultFromMs = liveMs + plot.calmMs;
   const faultToMs = faultFromMs + plot.faultMs;

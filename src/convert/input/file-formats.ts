@@ -15,10 +15,8 @@ import { onnxruntime } from '../servers/onnxruntime.ts';
 import { rayServe } from '../servers/ray-serve.ts';
 import { torchserve } from '../servers/torchserve.ts';
 import { triton } from '../servers/triton.ts';
-import { jaegerUi } from '../spans/jaeger-ui.ts';
 import { langfuse } from '../spans/langfuse.ts';
-import { otlpJson } from '../spans/otlp-json.ts';
-import { vercelAi } from '../spans/vercel-ai.ts';
+import { jaegerUi, otlpJson, vercelAi } from '../spans/span-formats.ts';
 import { zipkinJson } from '../spans/zipkin-json.ts';
 import type { OpenedInput } from './open-input.ts';
 

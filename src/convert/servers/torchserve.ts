@@ -1,3 +1,4 @@
+import { minuteMs } from '../../base/time.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { FileFormat, InputFile } from '../file-format.ts';
 import { lines } from '../lines.ts';
@@ -5,7 +6,7 @@ import { statusOfHttp } from './http-status.ts';
 
 /** Values of a model that wait for its requests. */
 const MAX_WAITING = 100_000;
-const QUARTER_MS = 15 * 60_000;
+const QUARTER_MS = 15 * minuteMs;
 
 /** Inference by TorchServe's own path, or by KServe's protocols v1 and v2. */
 const accessLine =

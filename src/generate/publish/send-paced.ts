@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { OutgoingMessage } from '../../kafka/client/publisher.ts';
 import { MessagePacker } from './message-packer.ts';
 
@@ -50,7 +51,7 @@ const COALESCE_MS = 50;
 /** Longest event time for which a line waits for others in its message. */
 const PACK_MS = 1_000;
 /** Longest single wait: timers are 32 bits wide. */
-const LONGEST_SLEEP_MS = 60_000;
+const LONGEST_SLEEP_MS = minuteMs;
 
 /**
  * Sends lines when they are due, in batches of up to 1,000 messages or 1 MB. Lines that are late

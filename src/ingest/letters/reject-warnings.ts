@@ -1,11 +1,12 @@
 import type { Logger } from '../../base/telemetry/log.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { DeadLetter } from './dead-letter.ts';
 
 /** Share of rejected events that is said, and the least number of them. */
 const WARN_ABOVE = 0.5;
 const LEAST_REJECTED = 20;
 /** Time over which they are counted. */
-const COUNTED_MS = 60_000;
+const COUNTED_MS = minuteMs;
 /** Interval between warnings of a topic, while it goes on. */
 const AGAIN_MS = 600_000;
 

@@ -1,4 +1,5 @@
 import { OperatorError } from '../../base/operator-error.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { KafkaAdmin } from '../../kafka/client/kafka-admin.ts';
@@ -21,7 +22,7 @@ export interface Letter {
 
 /** Letters that one replay takes: memory is 300 bytes each. */
 const MOST_LETTERS = 200_000;
-const STALLED_MS = 60_000;
+const STALLED_MS = minuteMs;
 const ASK_MS = 100;
 
 /** Name of an event: its topic, partition, offset, and position in the message. */

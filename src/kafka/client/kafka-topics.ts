@@ -1,9 +1,9 @@
 import type { ITopicConfig } from 'kafkajs';
 import { systemClock } from '../../base/clock.ts';
 import { OperatorError } from '../../base/operator-error.ts';
+import { retry } from '../../base/retry.ts';
 import type { Config } from '../../config/schema.ts';
 import { brokerErrorType } from '../errors/broker-error.ts';
-import { retry } from '../errors/retry.ts';
 import { KafkaAdmin } from './kafka-admin.ts';
 
 export interface TopicSpec {

@@ -1,11 +1,11 @@
 import type { Admin, Kafka } from 'kafkajs';
 import { systemClock } from '../../base/clock.ts';
+import { type RetryOptions, retry } from '../../base/retry.ts';
 import type { Config } from '../../config/schema.ts';
 import { type FoundCommit, KafkaAdmin, partitionsOf } from '../client/kafka-admin.ts';
 import { rootOf } from '../client/kafka-client.ts';
 import { isAway } from '../errors/away.ts';
 import { brokerErrorType } from '../errors/broker-error.ts';
-import { type RetryOptions, retry } from '../errors/retry.ts';
 import { decodeMember, type GroupMember } from './member-data.ts';
 
 /** A consumer group as a process finds it before it joins. */

@@ -1,5 +1,6 @@
 import type { Consumer, Kafka } from 'kafkajs';
 import type { Clock } from '../../base/clock.ts';
+import { minuteMs } from '../../base/time.ts';
 import { withOnJoin } from '../group/on-join.ts';
 
 /** State of one assigned partition, from the consumer's own events. */
@@ -52,7 +53,7 @@ export class ConsumerObserver {
   /** Returns the same client; its consumer is observed. */
   observed(kafka: Client): Client {
     const consumer: Client['consumer'] = (config) => {
-      const { partitionAssigners, rebalanceTimeout = 60_000 } = config ?? {};
+      const { partitionAssigners, rebalanceTimeout = minuteMs } = config ?? {};
       this.rebalanceTimeoutMs = rebalanceTimeout;
       const observed = kafka.consumer({
         ...config,

@@ -4,6 +4,7 @@ import { Failure, messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Source, SourceHandler } from '../../source/source.ts';
 import { topicsMissing } from '../client/kafka-topics.ts';
@@ -50,7 +51,7 @@ const TICK_MS = 1_000;
 /** A fetch that has been on its way for less is not slow: it waits 250 ms for records. */
 const SLOW_FETCH_MS = 3_000;
 /** Time over which the share of throttling is shown, and the least share that is. */
-const SHOWN_MS = 60_000;
+const SHOWN_MS = minuteMs;
 const LEAST_SHOWN = 0.05;
 const PROBE_INTERVAL_MS = 5_000;
 /** Interval while Kafka does not respond. Its return must be noticed before all records are read. */

@@ -3,6 +3,7 @@ import { Failure, messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import { isAway, isRefusedLate, makeRetriable } from '../errors/away.ts';
 import { mayBeAcceptedSoon } from './may-be-accepted-soon.ts';
@@ -12,7 +13,7 @@ const BETWEEN_LOGINS_MS = 1_000;
 /** Refusals for less are not a problem: a token may be rotated at the last moment. */
 const TOLERATED_MS = 5_000;
 /** Time for which a login may be refused before the process ends. */
-const PATIENCE_MS = 5 * 60_000;
+const PATIENCE_MS = 5 * minuteMs;
 
 /** The wait of a process for its first login. */
 export interface FirstLogin {
@@ -153,7 +154,7 @@ export class Logins {
   }
 
   #loginLost(refusedMs: number, cause: unknown): OperatorError {
-    const minutes = Math.floor(refusedMs / 60_000);
+    const minutes = Math.floor(refusedMs / minuteMs);
     const before = this.#isAccepted ? 'accepted it before' : 'have accepted none yet';
     return new OperatorError(
       'TAILMARK_KAFKA_LOGIN_LOST',

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from '../../base/clock.ts';
+import { retry } from '../../base/retry.ts';
 import { brokerErrorType } from '../errors/broker-error.ts';
 import { type Patchable, patchOnce } from './patch-once.ts';
 
@@ -10,9 +11,7 @@ interface Broker {
   txnOffsetCommit(request: object): Promise<unknown>;
 }
 
-/** Waits between attempts: the first, and the longest. Each is twice the one before. */
-const FIRST_WAIT_MS = 20;
-const LONGEST_WAIT_MS = 1_000;
+const RETRY_MS = { firstMs: 20, longestMs: 1_000 };
 /** The wait of all attempts: as long as a request may take. */
 const MOST_WAIT_MS = 30_000;
 
@@ -38,15 +37,16 @@ export function retryTransactions(broker: Patchable<Broker>, clock: Clock = syst
     const retried = (name: (typeof early)[number]) =>
       async function (this: Broker, request: object): Promise<unknown> {
         const startedMs = clock.elapsedMs();
-        for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(2 * waitMs, LONGEST_WAIT_MS)) {
-          try {
-            return await before[name].call(this, request);
-          } catch (error) {
+        // A response may be empty, which is no reason to ask again.
+        const ask = async () => ({ response: await before[name].call(this, request) });
+        const { response } = await retry(ask, {
+          ...{ clock, ...RETRY_MS },
+          onError: (error, waitMs) => {
             const isTooEarly = brokerErrorType(error) === 'CONCURRENT_TRANSACTIONS';
             if (!isTooEarly || clock.elapsedMs() - startedMs + waitMs > MOST_WAIT_MS) throw error;
-          }
-          await clock.sleep(waitMs);
-        }
+          },
+        });
+        return response;
       };
     return {
       addPartitionsToTxn: retried('addPartitionsToTxn'),

@@ -1,10 +1,11 @@
 import { connect, isIP, type Socket } from 'node:net';
 import { connect as connectTls } from 'node:tls';
 import type { ISocketFactory } from 'kafkajs';
+import { minuteMs } from '../../base/time.ts';
 import { FrameAssembler } from './frame-assembler.ts';
 import type { FramePool } from './frame-pool.ts';
 
-const KEEP_ALIVE_MS = 60_000;
+const KEEP_ALIVE_MS = minuteMs;
 
 /**
  * Creates sockets like kafkajs, except for reading. By default Node allocates 64 KiB per read, and kafkajs

@@ -5,6 +5,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { fileURLToPath } from 'node:url';
+import { minuteMs } from '../../base/time.ts';
 import { freePorts } from '../local-ports.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
 import { openLog } from '../process/program-log.ts';
@@ -40,7 +41,7 @@ export interface ClickHouseServer extends ChildHandle {
 }
 
 const script = fileURLToPath(new URL('../../../bin/child/clickhouse.js', import.meta.url));
-const startDeadlineMs = 60_000;
+const startDeadlineMs = minuteMs;
 const graceMs = 5_000;
 const queryTimeoutMs = 10_000;
 

@@ -13,6 +13,7 @@ import {
 } from 'node:fs';
 import { join } from 'node:path';
 import { OperatorError } from '../../base/operator-error.ts';
+import { hourMs } from '../../base/time.ts';
 import { cacheDir, type Environment } from '../cache-dir.ts';
 import type { OnLocalProgress } from '../local-progress.ts';
 import { pathError } from '../path-error.ts';
@@ -24,7 +25,7 @@ import { MavenProgress } from './maven-progress.ts';
 export const kafkaVersion = '4.3.0';
 const slf4jVersion = '1.7.36'; // The version that Kafka compiles against; its "simple" binding logs to stderr.
 const markerName = 'complete.json';
-const abandonedMs = 3_600_000;
+const abandonedMs = hourMs;
 
 export interface KafkaJarsOptions {
   readonly env: Environment;

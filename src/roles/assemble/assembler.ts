@@ -6,6 +6,7 @@ import { Failure, messageOf } from '../../base/failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
+import { minuteMs } from '../../base/time.ts';
 import { rejectReasons } from '../../decode/reject-reasons.ts';
 import { RejectWarnings } from '../../ingest/letters/reject-warnings.ts';
 import type { RecordBatch } from '../../source/record.ts';
@@ -55,7 +56,7 @@ const TICK_MS = 250;
 /** Fetches from before a pause have ended after it: see Claim. */
 const READ_AGAIN_MS = 30_000;
 /** Time for which a lost partition's traces are kept, in case it comes back. */
-const KEPT_MS = 60_000;
+const KEPT_MS = minuteMs;
 
 /** A partition and its traces. It outlives a claim: a rebalance may give the partition back. */
 interface Partition {

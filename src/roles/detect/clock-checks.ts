@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { minuteMs } from '../../base/time.ts';
 import type { ClockWatch } from '../../sink/guard/clock-watch.ts';
 import type { FoundServer } from '../../sink/guard/one-server.ts';
 
@@ -9,7 +10,7 @@ export interface ClockChecksOptions {
   readonly clock: Pick<Clock, 'every'>;
 }
 
-const INTERVAL_MS = 60_000;
+const INTERVAL_MS = minuteMs;
 
 /** Compares the clock of a detector with ClickHouse's at its start, and each minute. */
 export class ClockChecks {

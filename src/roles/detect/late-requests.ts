@@ -1,3 +1,4 @@
+import { minuteMs } from '../../base/time.ts';
 import type { SeriesWindow } from '../../series/series-window.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { WindowRange } from '../../sink/windows/window-range.ts';
@@ -10,11 +11,11 @@ const lateTuned = {
   /** Fewer late requests in total are ignored. */
   leastRequests: 10,
   /** Windows are remembered for this long after evaluation; older ones stay as they are. */
-  rememberedMs: 30 * 60_000,
+  rememberedMs: 30 * minuteMs,
   /** Interval of queries for late requests. */
   queryEveryMs: 30_000,
   /** Pause after a re-evaluation. */
-  pauseMs: 5 * 60_000,
+  pauseMs: 5 * minuteMs,
   /** Pause in multiples of its duration, so that it uses at most a twentieth of the time. */
   pauseTimes: 20,
 } as const;

@@ -2,6 +2,7 @@ import type { Route } from '../../alert/routing/route.ts';
 import type { Clock } from '../../base/clock.ts';
 import { messageOf } from '../../base/failure.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
+import { dayMs, minuteMs } from '../../base/time.ts';
 import type { DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { readRows } from '../../sink/client/read-query.ts';
@@ -15,11 +16,11 @@ export interface VersionWatchOptions {
   readonly log: Logger;
 }
 
-const everyMs = 60_000;
+const everyMs = minuteMs;
 /** Age of a version from which it is no longer new. */
-const newForMs = 24 * 3_600_000;
+const newForMs = dayMs;
 /** Age up to which a model's other versions are searched. */
-const historyMs = 35 * 86_400_000;
+const historyMs = 35 * dayMs;
 const limit = 100;
 
 /** Says to receivers of change events that a version of a model is seen for the first time, once each. */

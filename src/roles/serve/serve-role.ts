@@ -1,8 +1,8 @@
 import type { Hono } from 'hono';
 import { systemClock } from '../../base/clock.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
-import { firstStoredMs } from '../../sink/windows/first-stored.ts';
 import { readProgress } from '../../sink/windows/window-progress.ts';
+import { firstStoredMs } from '../../sink/windows/window-range.ts';
 import { respondText } from '../health-server.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 import { Access } from './access/access.ts';

@@ -1,4 +1,5 @@
 import type { Clock } from '../../base/clock.ts';
+import { claimName } from '../../source/source.ts';
 import type { Chunk, LedgerEntry } from './chunk.ts';
 import type { ChunkPart } from './chunk-parts.ts';
 import type { ChunkState, ChunkStore, LedgerEnd, MissingParts } from './chunk-store.ts';
@@ -42,7 +43,7 @@ export class ObservedStore implements ChunkStore {
 
   /** Time that a partition has waited, in milliseconds; 0 if it does not. */
   waitMs(topic: string, partition: number): number {
-    return Math.max(this.#waitMs(topic), this.#waitMs(nameOf({ topic, partition })));
+    return Math.max(this.#waitMs(topic), this.#waitMs(claimName({ topic, partition })));
   }
 
   /** Names the longest wait, if it is long; empty otherwise. */
@@ -60,31 +61,31 @@ export class ObservedStore implements ChunkStore {
 
   /** Makes a call to ClickHouse that is none of the store, as a partition that waits for it. */
   waiting<T>(place: Place, call: () => Promise<T>): Promise<T> {
-    return this.#watch(nameOf(place), call);
+    return this.#watch(claimName(place), call);
   }
 
   insert(chunk: Chunk): Promise<void> {
-    return this.#watch(nameOf(chunk), () => this.#store.insert(chunk));
+    return this.#watch(claimName(chunk), () => this.#store.insert(chunk));
   }
 
   missing(chunk: Chunk, sinceMs: number): Promise<MissingParts> {
-    return this.#watch(nameOf(chunk), () => this.#store.missing(chunk, sinceMs));
+    return this.#watch(claimName(chunk), () => this.#store.missing(chunk, sinceMs));
   }
 
   fill(chunk: Chunk, part: ChunkPart, attempt: number): Promise<void> {
-    return this.#watch(nameOf(chunk), () => this.#store.fill(chunk, part, attempt));
+    return this.#watch(claimName(chunk), () => this.#store.fill(chunk, part, attempt));
   }
 
   record(entry: LedgerEntry, attempt: number): Promise<void> {
-    return this.#watch(nameOf(entry), () => this.#store.record(entry, attempt));
+    return this.#watch(claimName(entry), () => this.#store.record(entry, attempt));
   }
 
   inspect(chunk: Chunk, sinceMs: number): Promise<ChunkState> {
-    return this.#watch(nameOf(chunk), () => this.#store.inspect(chunk, sinceMs));
+    return this.#watch(claimName(chunk), () => this.#store.inspect(chunk, sinceMs));
   }
 
   ledgerEnds(groupId: string, topic: string, partition: number): Promise<LedgerEnd[]> {
-    const name = nameOf({ topic, partition });
+    const name = claimName({ topic, partition });
     return this.#watch(name, () => this.#store.ledgerEnds(groupId, topic, partition));
   }
 
@@ -122,8 +123,4 @@ export class ObservedStore implements ChunkStore {
       throw error;
     }
   }
-}
-
-function nameOf({ topic, partition }: Place): string {
-  return `${topic}/${partition}`;
 }

@@ -1,6 +1,7 @@
 import { OperatorError } from '../../base/operator-error.ts';
 import type { Logger } from '../../base/telemetry/log.ts';
 import type { Metrics } from '../../base/telemetry/metrics.ts';
+import { dayMs } from '../../base/time.ts';
 import { durationText } from '../../contract/format.ts';
 import type { ClickHouseClient } from '../client/clickhouse.ts';
 import { readRows } from '../client/read-query.ts';
@@ -30,7 +31,7 @@ export interface StoringGroup {
 /** A group that has stored nothing for longer has stopped, or has nothing to store. */
 const RUNNING_MS = 300_000;
 /** A group that has stored nothing for longer is out of use. */
-const GIVEN_UP_MS = 86_400_000;
+const GIVEN_UP_MS = dayMs;
 
 /**
  * @param logIds ids of the topics' logs, by topic.

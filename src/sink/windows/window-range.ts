@@ -1,4 +1,5 @@
 import type { ClickHouseClient } from '@clickhouse/client';
+import { hourMs, minuteMs } from '../../base/time.ts';
 import { readRows } from '../client/read-query.ts';
 
 /** Half-open range of window starts. */
@@ -21,4 +22,28 @@ export async function firstWindowMs(
   });
   if (first === undefined) return undefined;
   return Math.max(fromMs, Math.floor((first.first_seconds * 1000) / windowMs) * windowMs);
+}
+
+const ever = { fromMs: 0, toMs: Date.UTC(2100, 0, 1) };
+
+/** Start of the first minute that is stored, or of the first hour where minutes are kept less long; undefined without any. */
+export async function firstStoredMs(client: ClickHouseClient): Promise<number | undefined> {
+  const [minute, hour] = await Promise.all([
+    firstWindowMs(client, 'latency_1m', { ...ever, windowMs: minuteMs }),
+    firstWindowMs(client, 'latency_1h', { ...ever, windowMs: hourMs }),
+  ]);
+  if (minute === undefined || hour === undefined) return minute ?? hour;
+  return hour < Math.floor(minute / hourMs) * hourMs ? hour : minute;
+}
+
+/** First minute from a time on in which a version of a model has requests; undefined without any. */
+export async function readFirstMinute(
+  client: ClickHouseClient,
+  { model, version, fromMs }: { model: string; version: string; fromMs: number },
+): Promise<number | undefined> {
+  const fromSeconds = Math.max(0, Math.floor(fromMs / 1000));
+  const [row] = await readRows<{ first_seconds: string }>(client, 'first_minute', {
+    ...{ model, version, fromSeconds },
+  });
+  return row === undefined ? undefined : Number(row.first_seconds) * 1000;
 }

@@ -1,7 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { jaegerUi } from '../../../src/convert/spans/jaeger-ui.ts';
-import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
-import { vercelAi } from '../../../src/convert/spans/vercel-ai.ts';
+import { jaegerUi, otlpJson, vercelAi } from '../../../src/convert/spans/span-formats.ts';
 import { convert, fixtureText, textFile } from '../conversion.ts';
 import { results } from './results.ts';
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
+import { otlpJson } from '../../../src/convert/spans/span-formats.ts';
 import { fixtureText } from '../../convert/conversion.ts';
 import { results } from '../../convert/spans/results.ts';
 

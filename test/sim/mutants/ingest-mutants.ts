@@ -4,6 +4,8 @@ const flush = 'src/ingest/chunk-flush.ts';
 const place = 'src/ingest/start-position.ts';
 const partition = 'src/ingest/partition-ingest.ts';
 const again = 'src/ingest/made-again.ts';
+const paused = 'src/ingest/paused-partitions.ts';
+const range = 'src/ingest/open-range.ts';
 const filling = 'src/ingest/chunk/fill-chunk.ts';
 
 /** Bugs of the protocol: the order of its steps, and a successor's handling of them. */
@@ -42,10 +44,14 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'end-before-ledger',
     bug: 'the end is committed before the ledger says that all tables have the chunk',
     file: flush,
-    find: `    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    find: `    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());`,
     replace: `    await this.#step('commit the end', () => this.#commitEnd());
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());`,
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }`,
   },
   {
     name: 'no-ledger-lookup',
@@ -84,8 +90,8 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'not-landed-is-nowhere',
     bug: 'a block without a landing whose token is forgotten is taken to be in no table, and goes to all of them',
     file: flush,
-    find: 'if (state.isRemembered || isNowhere) {',
-    replace: 'if (state.isRemembered || !state.isLanded) {',
+    find: 'if (state.isRemembered || isNowhere) ',
+    replace: 'if (state.isRemembered || !state.isLanded) ',
   },
   {
     name: 'sends-what-is-there',
@@ -115,7 +121,7 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'ledger-answer-is-enough',
     bug: 'a ledger row that was answered is taken to be there, and its server had been killed with the token noted and no row',
     file: flush,
-    find: 'const isRepeated = this.#isRecordInDoubt || this.#start.isFirst;',
+    find: `const isRepeated = this.#ledgerRow === 'in_doubt' || this.#start.isFirst;`,
     replace: 'const isRepeated = false;',
     needs: ['token_without_rows'],
   },
@@ -133,10 +139,14 @@ export const ingestMutants: readonly Mutant[] = [
     file: flush,
     find: `      this.#step('write dead letters', () => this.#writeLetters()),
     ]);
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());`,
     replace: `    ]);
-    if (!this.#isRecorded) await this.#step('write the ledger', () => this.#writeLedger());
+    if (this.#ledgerRow !== 'recorded') {
+      await this.#step('write the ledger', () => this.#writeLedger());
+    }
     await this.#step('commit the end', () => this.#commitEnd());
     await this.#step('write dead letters', () => this.#writeLetters());`,
   },
@@ -144,9 +154,11 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'gives-up',
     bug: 'after some attempts a batch is dropped and the next one taken (clickhouse-kafka-connect #458)',
     file: 'src/ingest/persist.ts',
-    find: '      await context.clock.sleep(retryMs);',
-    replace: `      if (retryMs >= 800) return;
-      await context.clock.sleep(retryMs);`,
+    find: `  const done = async () => {
+    await action();`,
+    replace: `  let left = 4;
+  const done = async () => {
+    if (left-- > 0) await action();`,
   },
   {
     name: 'settings-of-the-successor',
@@ -168,21 +180,15 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'time-cuts-inherited',
     bug: 'chunk boundaries by time: an inherited chunk is sealed when the interval is over',
     file: partition,
-    find: 'if (this.#inherited !== undefined || this.#flushing !== undefined) return;',
-    replace: 'if (this.#flushing !== undefined) return;',
+    find: 'if (this.#range.inherited !== undefined || this.#isStoring) return;',
+    replace: 'if (this.#isStoring) return;',
   },
   {
     name: 'drain-cuts-inherited',
     bug: 'a process that ends stores the part of an inherited chunk that it has read',
     file: partition,
-    find: `    if (this.#inherited === undefined || this.#isRemoved) this.seal();
-    await this.#flushing;
-    this.#check();
-  }`,
-    replace: `    this.seal();
-    await this.#flushing;
-    this.#check();
-  }`,
+    find: '    if (this.#range.inherited === undefined || this.#range.isRemoved) this.seal();',
+    replace: '    this.seal();',
     needs: ['sigterm_at_call'],
   },
   {
@@ -196,11 +202,10 @@ export const ingestMutants: readonly Mutant[] = [
     name: 'buffer-cleared-after-flush',
     bug: 'the buffer is emptied when its flush is done, with what came meanwhile',
     file: partition,
-    find: `    this.#count(sealed);
-    this.#observeDelay`,
-    replace: `    this.#begin({ ...this.#before, startOffset: this.#open.nextOffset, watermarkMs: this.#open.watermarkMs }, clock.nowMs());
-    this.#count(sealed);
-    this.#observeDelay`,
+    find: '    countStored(sealed, ',
+    replace: `    const { nextOffset: startOffset, watermarkMs } = this.#open;
+    this.#open.begin({ ...this.#range.begin, startOffset, watermarkMs }, clock.nowMs());
+    countStored(sealed, `,
   },
   {
     name: 'rest-of-batch-dropped',
@@ -230,9 +235,9 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'range-begins-where-reading-does',
     bug: 'the range is that of what was fetched, not of what was left of it',
-    file: partition,
-    find: 'this.#before = { logId, startOffset, watermarkMs, leaderEpoch };',
-    replace: `this.#before = {
+    file: range,
+    find: 'this.#begin = { logId, startOffset, watermarkMs, leaderEpoch };',
+    replace: `this.#begin = {
       ...{ logId, watermarkMs, leaderEpoch },
       startOffset: Math.min(startOffset, start.readOffset),
     };`,
@@ -312,9 +317,9 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'pending-chunk-of-a-truncated-log',
     bug: 'a chunk that was begun is made again from records that replaced its own',
-    file: partition,
-    find: 'return Math.min(endOffset, this.#start.truncatedAt?.endOffset ?? endOffset);',
-    replace: 'return endOffset;',
+    file: range,
+    find: 'endOffset: Math.min(endOffset, truncatedAt?.endOffset ?? endOffset),',
+    replace: 'endOffset,',
     needs: ['unclean_election'],
   },
   {
@@ -335,7 +340,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'clock-unchecked',
     bug: 'events of now are rejected by a wrong clock, and nobody compares it',
-    file: partition,
+    file: paused,
     find: 'if (behindMs < config.windows.max_future / 2) return undefined;',
     replace: 'if (behindMs < Number.MAX_VALUE) return undefined;',
     needs: ['clock_wrong'],
@@ -343,7 +348,7 @@ export const ingestMutants: readonly Mutant[] = [
   {
     name: 'clock-compared-too-late',
     bug: 'a clock that was set while a chunk was open is compared as it is afterwards',
-    file: partition,
+    file: paused,
     find: 'const setByMs = () => clock.nowMs() - clock.elapsedMs() - clockMs;',
     replace: 'const setByMs = () => 0 * clockMs;',
     needs: ['clock_wrong'],

@@ -3,6 +3,7 @@ import type { Mutant } from './mutant.ts';
 const open = 'src/ingest/chunk/open-chunk.ts';
 const again = 'src/ingest/made-again.ts';
 const partition = 'src/ingest/partition-ingest.ts';
+const range = 'src/ingest/open-range.ts';
 const place = 'src/ingest/start-position.ts';
 
 /** Losses that nobody is told of: what Kafka removed before it was stored. */
@@ -35,7 +36,7 @@ export const removalMutants: readonly Mutant[] = [
     name: 'removed-waits-for-a-record',
     bug: 'of a log that was emptied the ledger says nothing until its next record, which may never come',
     file: partition,
-    find: '    if (this.#isRemoved) this.seal();\n',
+    find: '    if (this.#range.isRemoved) this.seal();\n',
     replace: '',
     needs: ['log_emptied'],
   },
@@ -58,7 +59,7 @@ export const removalMutants: readonly Mutant[] = [
   {
     name: 'removed-up-to-the-chunk',
     bug: 'what was removed behind a chunk that a predecessor began is in no range',
-    file: partition,
+    file: range,
     find: 'if (truncatedAt === undefined) return after(chunk);',
     replace: `const { readOffset } = this.#start;
     const behind = Math.max(chunk.endOffset, readOffset);

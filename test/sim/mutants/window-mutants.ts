@@ -40,9 +40,10 @@ export const windowMutants: readonly Mutant[] = [
   {
     name: 'watermark-not-inherited',
     bug: 'a successor begins without a watermark: what was late is counted',
-    file: 'src/ingest/partition-ingest.ts',
-    find: 'const { watermarkMs = Number.NEGATIVE_INFINITY } = start;',
-    replace: `const watermarkMs = Number.NEGATIVE_INFINITY;`,
+    file: 'src/ingest/open-range.ts',
+    find: 'const { lost, leaderEpoch, watermarkMs = Number.NEGATIVE_INFINITY } = start;',
+    replace: `const { lost, leaderEpoch } = start;
+    const watermarkMs = Number.NEGATIVE_INFINITY;`,
   },
   {
     name: 'watermark-not-committed',

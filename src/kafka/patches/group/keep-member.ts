@@ -1,9 +1,11 @@
 import { type Clock, systemClock, within } from '../../../base/clock.ts';
+import { retry } from '../../../base/retry.ts';
 import { isAway, wasNeverSent } from '../../errors/away.ts';
 import { type Patchable, patchOnce } from '../patch-once.ts';
 
 /** Interval at which brokers are asked for a lost coordinator, and leaders for their partitions. */
-const SEARCH_INTERVAL_MS = 250;
+const INTERVAL_MS = 250;
+const SEARCH_MS = { firstMs: INTERVAL_MS, longestMs: INTERVAL_MS };
 /** A cluster elects within 10 s of a broker's death. A join that takes longer fails, and is tried again. */
 const LONGEST_JOIN_MS = 30_000;
 /** Longest wait of a commit for a coordinator; its sender then tries again. */
@@ -114,22 +116,23 @@ export function keepMember(
     },
     async joinAndSync(this: ConsumerGroup) {
       const untilMs = clock.elapsedMs() + LONGEST_JOIN_MS;
-      for (;;) {
-        try {
-          await searches.get(this);
-          await before.joinAndSync.call(this);
-          return;
-        } catch (error) {
+      const join = async () => {
+        await searches.get(this);
+        await before.joinAndSync.call(this);
+        return true;
+      };
+      await retry(join, {
+        ...{ clock, ...SEARCH_MS },
+        onError: (error) => {
           const isOver = stopped.has(this) || clock.elapsedMs() >= untilMs;
           if (isOver || !(isAway(error) || hasRetriedInVain(error))) throw error;
           if (isAway(error)) void search(this);
-        }
-        await clock.sleep(SEARCH_INTERVAL_MS);
-      }
+        },
+      });
     },
     async recoverFromFetch(this: ConsumerGroup, error: unknown) {
       if (!isAway(error)) return before.recoverFromFetch.call(this, error);
-      await clock.sleep(SEARCH_INTERVAL_MS);
+      await clock.sleep(INTERVAL_MS);
       try {
         await this.cluster.refreshMetadata();
       } catch (failure) {
@@ -155,17 +158,14 @@ async function findCoordinator(
   isStopped: () => boolean,
 ): Promise<void> {
   const { cluster, groupId } = group;
-  while (!isStopped()) {
-    try {
-      const broker = await cluster.brokerPool.findConnectedBroker();
-      const asked = { groupId, coordinatorType: GROUP_TYPE };
-      const { coordinator } = await broker.findGroupCoordinator(asked);
-      group.coordinator = await cluster.findBroker(coordinator);
-      if (group.offsetManager !== null) group.offsetManager.coordinator = group.coordinator;
-      return;
-    } catch {
-      // There is none yet, or it is the one that has died.
-    }
-    await clock.sleep(SEARCH_INTERVAL_MS);
-  }
+  const find = async () => {
+    const broker = await cluster.brokerPool.findConnectedBroker();
+    const asked = { groupId, coordinatorType: GROUP_TYPE };
+    const { coordinator } = await broker.findGroupCoordinator(asked);
+    group.coordinator = await cluster.findBroker(coordinator);
+    if (group.offsetManager !== null) group.offsetManager.coordinator = group.coordinator;
+    return true;
+  };
+  // After an error there is none yet, or it is the one that has died.
+  await retry(find, { clock, ...SEARCH_MS, isOver: isStopped, onError: () => undefined });
 }

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../../base/time.ts';
 import { completeUntil, type PartitionProgress } from '../../../sink/windows/window-progress.ts';
 import type { ArrivalLog } from './arrival-log.ts';
 import {
@@ -20,7 +21,7 @@ export interface ArrivalCompletenessOptions extends TrackLimits {
 /** Longest step that counts as waiting, after a suspended process or a long step. */
 const longestStepMs = 5_000;
 /** Displaced events make traffic incomplete for this long. */
-const displacedForMs = 2 * 60_000;
+const displacedForMs = 2 * minuteMs;
 
 /**
  * Windows are complete up to the time by which everything that had arrived in Kafka is stored. A partition

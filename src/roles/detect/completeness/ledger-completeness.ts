@@ -1,3 +1,4 @@
+import { minuteMs } from '../../../base/time.ts';
 import { completeUntil, type PartitionProgress } from '../../../sink/windows/window-progress.ts';
 import type { ArrivalCompletenessOptions } from './arrival-completeness.ts';
 import {
@@ -48,7 +49,7 @@ export class LedgerCompleteness implements CompletenessProbe {
 }
 
 /** Traffic is live, not a replay, if events are stored within this time. */
-const liveWithinMs = 5 * 60_000;
+const liveWithinMs = 5 * minuteMs;
 
 /**
  * Wall-clock time up to which no partition received events; undefined if a partition is not idle, or if its

@@ -1,10 +1,11 @@
 import { isIPv6 } from 'node:net';
 import type { Logger } from '../../../base/telemetry/log.ts';
+import { minuteMs } from '../../../base/time.ts';
 import { Problem } from '../http/problem.ts';
 
 /** Different wrong tokens that an address may send within a time, after the first of them. */
 const maxWrong = 10;
-const spanMs = 5 * 60_000;
+const spanMs = 5 * minuteMs;
 /** Addresses that are remembered; the one that was heard least recently is forgotten first. */
 const maxAddresses = 10_000;
 /** Tokens of an address that stay accepted while it is refused: those of its other programs. */
@@ -62,7 +63,7 @@ export class LoginAttempts {
     this.#log.warn({ address }, 'a login was refused: no such token');
     if (known.wrong.size < maxWrong) return;
     this.#log.warn(
-      { address, wrong_tokens: maxWrong, minutes: spanMs / 60_000 },
+      { address, wrong_tokens: maxWrong, minutes: spanMs / minuteMs },
       'logins of an address are refused for a while: it tries tokens',
     );
   }

@@ -1,7 +1,8 @@
 import { createHash, randomBytes } from 'node:crypto';
+import { weekMs } from '../../../base/time.ts';
 
 /** Time for which a browser stays logged in. */
-export const sessionMs = 7 * 86_400_000;
+export const sessionMs = weekMs;
 /** Most sessions at a time: the oldest ends for one more. */
 const maxSessions = 10_000;
 

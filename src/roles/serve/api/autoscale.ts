@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { storedQuantiles } from '../../../base/stored-quantiles.ts';
+import { dayMs } from '../../../base/time.ts';
 import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import { checked } from '../http/explain-request.ts';
@@ -10,7 +11,7 @@ export const autoscaleSchema = z.strictObject({
   model: z.string().min(1).max(4096),
   stage: z.string().min(1).max(4096).default('total'),
   q: z.enum(storedQuantiles.map(String)).transform(Number),
-  objective_ms: z.coerce.number().min(0.001).max(86_400_000).optional(),
+  objective_ms: z.coerce.number().min(0.001).max(dayMs).optional(),
   window_seconds: z.coerce.number().int().min(10).max(3_600).default(60),
 });
 

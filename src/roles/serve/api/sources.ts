@@ -1,6 +1,7 @@
 import { valuesOf } from '../../../alert/routing/matches.ts';
 import { unseenValues } from '../../../alert/routing/unseen-values.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
+import { dayMs, hourMs, weekMs } from '../../../base/time.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
 import type { Comparison } from '../../../compare/comparison.ts';
 import { compareVersions } from '../../../compare/verdict/compare-versions.ts';
@@ -15,18 +16,14 @@ import { type Mute, MuteStore } from '../../../sink/anomalies/mute-store.ts';
 import type { ClickHouseClient } from '../../../sink/client/clickhouse.ts';
 import { endingWith } from '../../../sink/client/ending-with.ts';
 import { seenValuesOf } from '../../../sink/read-seen-values.ts';
-import { readFirstMinute } from '../../../sink/windows/read-first-minute.ts';
 import { readTails, type StageTails } from '../../../sink/windows/read-tails.ts';
 import { readWindowRequests } from '../../../sink/windows/read-window-requests.ts';
+import { readFirstMinute } from '../../../sink/windows/window-range.ts';
 import { longestComparisonMs, readVersions } from '../../../views/comparison/read-comparison.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import { Problem } from '../http/problem.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
-
-const dayMs = 86_400_000;
-const weekMs = 7 * dayMs;
-const hourMs = 3_600_000;
 
 export interface ApiSources {
   /**

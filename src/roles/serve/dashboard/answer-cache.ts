@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../../../base/clock.ts';
+import { minuteMs } from '../../../base/time.ts';
 import { Work } from '../http/work.ts';
 
 /** Bytes as responses take them. */
@@ -39,7 +40,7 @@ const leastCompressed = 16 * 1024;
 const costsKept = 20;
 const longestKeptMs = 20_000;
 /** Age from which a question that nobody asks again costs nothing. */
-const recentMs = 60_000;
+const recentMs = minuteMs;
 
 const gzipped = promisify(gzip);
 

@@ -1,3 +1,4 @@
+import { minuteMs } from '../../../base/time.ts';
 import type { PartitionProgress } from '../../../sink/windows/window-progress.ts';
 import type { WindowBounds } from '../../../views/window-states.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
@@ -28,7 +29,7 @@ const intervalMs = 1_000;
  */
 const oldestMs = 3_000;
 /** Time for which the first window that is stored stays the first one: older ones come late, if at all. */
-const firstKeptMs = 60_000;
+const firstKeptMs = minuteMs;
 
 interface Known {
   readonly progress: LedgerProgress;

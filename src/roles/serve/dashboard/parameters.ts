@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { hourMs } from '../../../base/time.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
 import { type Filters, starts } from '../../../views/question.ts';
@@ -115,7 +116,7 @@ type RangeValues = {
 };
 
 /** Length of a range that names no start. */
-const defaultRangeMs = 6 * 3_600_000;
+const defaultRangeMs = 6 * hourMs;
 
 /**
  * Whole steps of a given range.

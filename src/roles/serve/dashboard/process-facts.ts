@@ -3,6 +3,7 @@ import type { Route } from '../../../alert/routing/route.ts';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import { messageOf } from '../../../base/failure.ts';
 import { type MetricsSnapshot, readMetrics } from '../../../base/telemetry/metrics.ts';
+import { minuteMs } from '../../../base/time.ts';
 import type { RejectReason } from '../../../decode/reject-reasons.ts';
 import type { Publisher } from '../../../kafka/client/publisher.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
@@ -33,7 +34,6 @@ interface Sample {
   readonly rejected: ReadonlyMap<string, number>;
 }
 
-const minuteMs = 60_000;
 const samplesAnHour = 60;
 
 /** Reads facts of the process when they are asked for. Rejected events are sampled once a minute. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { RowBinaryReader } from '../../src/sink/row-binary/row-binary-reader.ts';
-import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
+import { RowBinaryReader } from '../../../src/sink/row-binary/row-binary-reader.ts';
+import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
 
 const natural = fc.oneof(
   fc.maxSafeNat(),

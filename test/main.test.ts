@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import { version } from '../../src/base/telemetry/version.ts';
-import { commands } from '../../src/cli/program/commands.ts';
-import { printError } from '../../src/cli/text/print-error.ts';
-import { capturedIo, run } from './captured-io.ts';
+import { version } from '../src/base/telemetry/version.ts';
+import { commands } from '../src/cli/program/commands.ts';
+import { printError } from '../src/cli/text/print-error.ts';
+import { capturedIo, run } from './cli/captured-io.ts';
 
 describe('main help', () => {
   it('--help lists every command on standard output and ends with examples', async () => {

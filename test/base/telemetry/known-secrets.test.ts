@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { knownSecrets } from '../../src/base/telemetry/known-secrets.ts';
-import { loadConfig } from '../../src/config/load/load-config.ts';
-import { maskLogin } from '../../src/config/secrets/mask-secrets.ts';
-import { leaksIn } from '../e2e/kit/leaks-in.ts';
+import { knownSecrets } from '../../../src/base/telemetry/known-secrets.ts';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { maskLogin } from '../../../src/config/secrets/mask-secrets.ts';
+import { leaksIn } from '../../e2e/kit/leaks-in.ts';
 
 describe('knownSecrets', () => {
   it('hides a secret as it is, in JSON, in a URL and in base64, wherever it stands there', () => {

@@ -1,7 +1,5 @@
 import { expect, test } from 'vitest';
-import { jaegerUi } from '../../../src/convert/spans/jaeger-ui.ts';
-import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
-import { vercelAi } from '../../../src/convert/spans/vercel-ai.ts';
+import { jaegerUi, otlpJson, vercelAi } from '../../../src/convert/spans/span-formats.ts';
 import { convert, textFile } from '../conversion.ts';
 
 const START_S = 1_700_000_000;

@@ -1,5 +1,5 @@
 import { beforeEach, describe, expect, it } from 'vitest';
-import { type RetryOptions, retry } from '../../../src/kafka/errors/retry.ts';
+import { type RetryOptions, retry } from '../../src/base/retry.ts';
 
 let waits: number[];
 let errors: unknown[];

@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { limits } from '../../src/base/limits.ts';
-import { configSchema } from '../../src/config/schema.ts';
-import { chunkSettingsOf } from '../../src/ingest/chunk/chunk-settings.ts';
-import { type ChunkContext, emptyBegin, OpenChunk } from '../../src/ingest/chunk/open-chunk.ts';
-import { OpenMemory } from '../../src/ingest/chunk/open-memory.ts';
-import { ChunkBlock } from '../../src/sink/chunks/chunk-block.ts';
+import { limits } from '../../../src/base/limits.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import { chunkSettingsOf } from '../../../src/ingest/chunk/chunk-settings.ts';
+import { type ChunkContext, emptyBegin, OpenChunk } from '../../../src/ingest/chunk/open-chunk.ts';
+import { OpenMemory } from '../../../src/ingest/chunk/open-memory.ts';
+import { ChunkBlock } from '../../../src/sink/chunks/chunk-block.ts';
 
 const nowMs = 1_790_000_000_000;
 

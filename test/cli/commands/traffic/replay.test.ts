@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { Readable } from 'node:stream';
 import { gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { createReplayCommand } from '../../../src/cli/commands/traffic/replay.ts';
-import { generateTraffic } from '../../../src/generate/traffic.ts';
-import { fakeTime } from '../../generate/fake-time.ts';
-import { type CommandRunOptions, runCommand } from '../../generate/run-command.ts';
+import { createReplayCommand } from '../../../../src/cli/commands/traffic/replay.ts';
+import { generateTraffic } from '../../../../src/generate/traffic.ts';
+import { fakeTime } from '../../../generate/fake-time.ts';
+import { type CommandRunOptions, runCommand } from '../../../generate/run-command.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 2, 9);
 const dir = mkdtempSync(join(tmpdir(), 'tailmark-replay-'));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import { type Claim, ClaimLostError } from '../../src/source/source.ts';
-import { away, brokerErrors, FakeKafka, never, refuse } from './fake-kafka.ts';
-import { WatchedRun } from './watched-run.ts';
+import { type Claim, ClaimLostError } from '../../../src/source/source.ts';
+import { away, brokerErrors, FakeKafka, never, refuse } from '../fake-kafka.ts';
+import { WatchedRun } from '../watched-run.ts';
 
 // Numbers are those of kafkajs' issues. Time and the brokers are simulated; consumer, runner, fetchers and
 // offset manager are kafkajs' own.

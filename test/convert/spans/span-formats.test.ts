@@ -1,8 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { FileFormat } from '../../../src/convert/file-format.ts';
-import { jaegerUi } from '../../../src/convert/spans/jaeger-ui.ts';
-import { otlpJson } from '../../../src/convert/spans/otlp-json.ts';
-import { vercelAi } from '../../../src/convert/spans/vercel-ai.ts';
+import { jaegerUi, otlpJson, vercelAi } from '../../../src/convert/spans/span-formats.ts';
 import { fixtureBytes, fixtureText } from '../conversion.ts';
 import { results } from './results.ts';
 

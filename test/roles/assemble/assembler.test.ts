@@ -1,16 +1,16 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
-import { traceReader } from '../../src/assemble/event/span-formats.ts';
-import { childrenRules } from '../../src/assemble/event/trace-rules.ts';
-import { createMetrics } from '../../src/base/telemetry/metrics.ts';
-import { configSchema } from '../../src/config/schema.ts';
-import { assembleTopics } from '../../src/roles/assemble/assemble-topics.ts';
-import { Assembler } from '../../src/roles/assemble/assembler.ts';
-import { EventCheck } from '../../src/roles/assemble/event-check.ts';
-import { PartitionAssembly } from '../../src/roles/assemble/partition-assembly.ts';
-import { settingsOf } from '../../src/roles/assemble/topic-rules.ts';
-import { RecordList } from '../../src/source/record.ts';
-import { type Claim, emptyPartition } from '../../src/source/source.ts';
+import { traceReader } from '../../../src/assemble/event/span-formats.ts';
+import { childrenRules } from '../../../src/assemble/event/trace-rules.ts';
+import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import { assembleTopics } from '../../../src/roles/assemble/assemble-topics.ts';
+import { Assembler } from '../../../src/roles/assemble/assembler.ts';
+import { EventCheck } from '../../../src/roles/assemble/event-check.ts';
+import { PartitionAssembly } from '../../../src/roles/assemble/partition-assembly.ts';
+import { settingsOf } from '../../../src/roles/assemble/topic-rules.ts';
+import { RecordList } from '../../../src/source/record.ts';
+import { type Claim, emptyPartition } from '../../../src/source/source.ts';
 
 const config = configSchema.parse({});
 

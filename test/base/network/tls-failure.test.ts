@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { tlsFailure } from '../../src/base/network/tls-failure.ts';
+import { tlsFailure } from '../../../src/base/network/tls-failure.ts';
 
 describe('tlsFailure', () => {
   it.each([

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import { run } from '../captured-io.ts';
+import { run } from '../../captured-io.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'tailmark-convert-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const path = (name: string) => join(folder, name);
 const fixture = (name: string) =>
-  new URL(`../../fixtures/formats/${name}`, import.meta.url).pathname;
+  new URL(`../../../fixtures/formats/${name}`, import.meta.url).pathname;
 const lambda = fixture('aws-lambda/cloudwatch_log_timeout.json');
 
 it('recognises the format, and writes events to standard output', async () => {

@@ -3,14 +3,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { afterAll, describe, expect, it } from 'vitest';
-import type { OperatorError } from '../../../src/base/operator-error.ts';
-import { createGenerateCommand } from '../../../src/cli/commands/traffic/generate.ts';
+import type { OperatorError } from '../../../../src/base/operator-error.ts';
+import { createGenerateCommand } from '../../../../src/cli/commands/traffic/generate.ts';
 import {
   type PublishedEvent,
   publishedTraffic,
-} from '../../../src/generate/publish/published-traffic.ts';
-import { type FakeTime, fakeTime } from '../../generate/fake-time.ts';
-import { type CommandRunOptions, runCommand } from '../../generate/run-command.ts';
+} from '../../../../src/generate/publish/published-traffic.ts';
+import { type FakeTime, fakeTime } from '../../../generate/fake-time.ts';
+import { type CommandRunOptions, runCommand } from '../../../generate/run-command.ts';
 
 const NOW_MS = Date.UTC(2026, 10, 2, 9);
 const dir = mkdtempSync(join(tmpdir(), 'tailmark-generate-'));

@@ -1,7 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
-import type { Claim } from '../../src/source/source.ts';
-import { brokerErrors, FakeKafka, refuse } from './fake-kafka.ts';
-import { WatchedRun } from './watched-run.ts';
+import type { Claim } from '../../../src/source/source.ts';
+import { brokerErrors, FakeKafka, refuse } from '../fake-kafka.ts';
+import { WatchedRun } from '../watched-run.ts';
 
 beforeEach(() => {
   vi.useFakeTimers({

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { anomalyText } from '../../src/cli/commands/anomalies.ts';
-import { anomalyFixture } from '../contract/anomaly-fixture.ts';
+import { anomalyText } from '../../../src/cli/commands/anomalies.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const rates = {
   ...{ slow_rate: 0.5, slow_rate_of_others: 0.05 },

@@ -1,8 +1,8 @@
 import { describe, expect, it } from 'vitest';
-import type { SourceRecord } from '../../src/source/record.ts';
-import { FakeBench, recordAt } from './fake-bench.ts';
-import { FakeBroker } from './fake-broker.ts';
-import { testConfig } from './test-config.ts';
+import type { SourceRecord } from '../../../src/source/record.ts';
+import { FakeBench, recordAt } from '../fake-bench.ts';
+import { FakeBroker } from '../fake-broker.ts';
+import { testConfig } from '../test-config.ts';
 
 /** Records of so many bytes, and the offsets of the decoded ones. */
 function watched(count: number, bytes: number) {

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { loadConfig } from '../../src/config/load/load-config.ts';
-import { EventCheck } from '../../src/roles/assemble/event-check.ts';
-import { EventMessages } from '../../src/roles/assemble/event-messages.ts';
+import { loadConfig } from '../../../src/config/load/load-config.ts';
+import { EventCheck } from '../../../src/roles/assemble/event-check.ts';
+import { EventMessages } from '../../../src/roles/assemble/event-messages.ts';
 
 const { config } = loadConfig({ env: {}, readFile: () => '' });
 const limited = (bytes: number) => {

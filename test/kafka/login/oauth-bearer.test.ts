@@ -2,8 +2,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { knownSecrets } from '../../src/base/telemetry/known-secrets.ts';
-import { oauthBearer } from '../../src/kafka/login/oauth-bearer.ts';
+import { knownSecrets } from '../../../src/base/telemetry/known-secrets.ts';
+import { oauthBearer } from '../../../src/kafka/login/oauth-bearer.ts';
 
 let path: string;
 let dir: string;

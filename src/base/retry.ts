@@ -1,10 +1,13 @@
-import type { Clock } from '../../base/clock.ts';
+import type { Clock } from './clock.ts';
 
-export interface RetryOptions {
-  readonly clock: Pick<Clock, 'sleep'>;
-  /** Waits between attempts: the first and the longest. Each is twice the one before. */
+/** Waits between attempts: the first and the longest. Each is twice the one before. */
+export interface Backoff {
   readonly firstMs: number;
   readonly longestMs: number;
+}
+
+export interface RetryOptions extends Backoff {
+  readonly clock: Pick<Clock, 'sleep'>;
   /** @default no limit */
   readonly attempts?: number;
   /** Receives the error of an attempt before the wait; throws where another attempt is of no use. */
@@ -16,11 +19,22 @@ interface Ending {
   readonly isOver: () => boolean;
 }
 
+/** The waits of a backoff, without end. */
+export function* waitsOf({ firstMs, longestMs }: Backoff): Generator<number, never> {
+  for (let waitMs = firstMs; ; waitMs = Math.min(2 * waitMs, longestMs)) yield waitMs;
+}
+
 /**
  * Runs an action until it returns a value: again after an error, and after undefined.
  *
  * @returns its value; undefined where the attempts are over before.
  * @throws the error of the last attempt.
+ * @example
+ * // Members of a group, asked for until the brokers show them.
+ * await retry(() => findMembers(admin, groupId), {
+ *   ...{ clock, firstMs: 200, longestMs: 5_000 },
+ *   onError: (error, waitMs) => log.warn({ err: messageOf(error), retry_ms: waitMs }, 'retrying'),
+ * });
  */
 export function retry<T>(
   action: () => Promise<T | undefined>,
@@ -31,11 +45,11 @@ export async function retry<T>(
   action: () => Promise<T | undefined>,
   options: RetryOptions & Partial<Ending>,
 ): Promise<T | undefined> {
-  const { clock, firstMs, longestMs, attempts = Number.POSITIVE_INFINITY, onError } = options;
-  const { isOver = () => false } = options;
-  let waitMs = firstMs;
+  const { clock, attempts = Number.POSITIVE_INFINITY, isOver = () => false, onError } = options;
+  const waits = waitsOf(options);
   for (let attempt = 1; !isOver(); attempt++) {
     const isLast = attempt >= attempts;
+    const waitMs = waits.next().value;
     try {
       const value = await action();
       if (value !== undefined) return value;
@@ -46,7 +60,6 @@ export async function retry<T>(
     if (isOver()) return undefined;
     if (isLast) throw new Error(`no result after ${attempts} attempts`);
     await clock.sleep(waitMs);
-    waitMs = Math.min(2 * waitMs, longestMs);
   }
   return undefined;
 }

@@ -1,11 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
-import { renderCliReference } from '../../scripts/docs/render-cli-reference.ts';
-import { exitCodes } from '../../src/base/exit-codes.ts';
-import { type ErrorCode, errorCodes } from '../../src/base/operator-error.ts';
-import { commands } from '../../src/cli/program/commands.ts';
+import { renderCliReference } from '../../../scripts/docs/render-cli-reference.ts';
+import { exitCodes } from '../../../src/base/exit-codes.ts';
+import { type ErrorCode, errorCodes } from '../../../src/base/operator-error.ts';
+import { commands } from '../../../src/cli/program/commands.ts';
 
-const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
+const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
 describe('docs/reference/cli.md', () => {
   it('is current: else run npm run generate:docs', async () => {
