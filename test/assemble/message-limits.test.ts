@@ -6,8 +6,8 @@ import {
 } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules, tritonRules } from '../../src/assemble/event/trace-rules.ts';
 import { hasParent } from '../../src/assemble/trace.ts';
-import { readOtlpProto } from '../../src/formats/spans/otlp-proto.ts';
 import { bytesField, fixed64Field, varintField } from '../formats/otlp/proto-writer.ts';
+import { readOtlpProto } from '../formats/otlp/read-otlp-proto.ts';
 
 interface Rejected {
   readonly reason: string | undefined;

@@ -8,7 +8,7 @@ import {
 } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules, tritonRules } from '../../src/assemble/event/trace-rules.ts';
 import { hasParent, type TraceSpan } from '../../src/assemble/trace.ts';
-import { readOtlpProto } from '../../src/formats/spans/otlp-proto.ts';
+import { readOtlpProto } from '../formats/otlp/read-otlp-proto.ts';
 import { fixture } from '../formats/records/decode-records.ts';
 import { messageText } from './checked-decode.ts';
 import { fastestMs } from './fastest-ms.ts';

@@ -1,7 +1,7 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/span.ts';
-import { textAt } from '../../formats/spans/span-fields.ts';
+import { fieldsOf } from '../../formats/spans/span-fields.ts';
 import {
   type ClosedTrace,
   hasParent,
@@ -139,12 +139,13 @@ function tritonEventOf(
     spans.flatMap((span) => span.full ?? []),
   );
   const { status, ...others } = event;
+  const { model, version, id } = fieldsOf(named, fields);
   return {
     ...others,
     ...(root.statusCode === 0 ? {} : { status }),
-    model: textAt(named, fields.model),
-    version: textAt(named, fields.version),
-    id: textAt(named, fields.id),
+    model,
+    version,
+    id,
     stages_ms: stages,
   };
 }

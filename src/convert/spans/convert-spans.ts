@@ -1,8 +1,7 @@
 import type { DraftSink, EventDraft, Origin } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/span.ts';
-import type { Preset } from '../../formats/spans/presets/preset.ts';
 import { spanPresets } from '../../formats/spans/presets/span-presets.ts';
-import { emitSpan } from '../../formats/spans/span-events.ts';
+import { SpanInterpreter } from '../../formats/spans/span-interpreter.ts';
 import type { SpanReader } from '../../formats/spans/span-reader.ts';
 import { NestedCalls } from '../../formats/spans/trace/nested-calls.ts';
 import type { ConvertOptions, InputFile } from '../file-format.ts';
@@ -37,9 +36,9 @@ export async function convertSpans(
     const finished = finish(event, span);
     return { ...finished, model: finished.model ?? model };
   };
-  const presets = spanPresets();
+  const interpreter = new SpanInterpreter(spanPresets());
   for (const file of files) {
-    const held = new HeldSpans(presets, complete, sink);
+    const held = new HeldSpans(interpreter, complete, sink);
     for await (const text of jsonValues(file.open(), start)) {
       const kept = () => Buffer.from((text ?? '').slice(0, maxCharsKept));
       const problem =
@@ -63,7 +62,7 @@ type Held =
 
 /** Spans of a file in their order, of which the older part is handed on when there are many. */
 class HeldSpans {
-  readonly #presets: readonly Preset[];
+  readonly #interpreter: SpanInterpreter;
   readonly #finish: (event: EventDraft, span: Span) => EventDraft;
   readonly #sink: DraftSink;
   #held: Held[] = [];
@@ -72,11 +71,11 @@ class HeldSpans {
   #chars = 0;
 
   constructor(
-    presets: readonly Preset[],
+    interpreter: SpanInterpreter,
     finish: (event: EventDraft, span: Span) => EventDraft,
     sink: DraftSink,
   ) {
-    this.#presets = presets;
+    this.#interpreter = interpreter;
     this.#finish = finish;
     this.#sink = sink;
   }
@@ -102,12 +101,15 @@ class HeldSpans {
   /** Hands on the first ones, by all that are held. */
   #handOn(count: number): void {
     const spans = this.#held.flatMap((one) => ('span' in one ? one.span : []));
-    const calls = new NestedCalls(spans, this.#presets, this.#finish);
+    const calls = new NestedCalls(spans, this.#interpreter, this.#finish);
     let place = 0;
     for (const one of this.#held.slice(0, count)) {
       if (!('span' in one)) this.#sink.reject('invalid_line', one.detail, one.origin);
       else if (calls.isOuter(place++)) this.#sink.skip(1);
-      else emitSpan(one.span, one.origin, this.#presets, this.#sink, this.#finish);
+      else {
+        const finish = (event: EventDraft) => this.#finish(event, one.span);
+        this.#interpreter.of(one.span).emit(one.origin, this.#sink, finish);
+      }
     }
     this.#held = this.#held.slice(count);
   }

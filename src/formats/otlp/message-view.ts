@@ -1,5 +1,8 @@
-/** The memory of a message, of which four or eight bytes are read at once. */
+const NO_BYTES: Buffer = Buffer.alloc(0);
+
+/** A message, of whose memory four or eight bytes are read at once. */
 export class MessageView {
+  bytes = NO_BYTES;
   /** Another memory has another view. Messages of one fetch share theirs, so a view is made per fetch. */
   view = new DataView<ArrayBufferLike>(new ArrayBuffer(0));
   /** Start of the message in it. */
@@ -8,6 +11,7 @@ export class MessageView {
   /** Begins a message. */
   begin(message: Buffer): void {
     const { buffer } = message;
+    this.bytes = message;
     if (this.view.buffer !== buffer) this.view = new DataView(buffer);
     this.base = message.byteOffset;
   }

@@ -8,6 +8,9 @@ import type { Origin } from '../format-reader.ts';
 import { bracketsExcess } from '../json-brackets.ts';
 import type { Span } from '../span.ts';
 import { readOtlpJson } from '../spans/otlp-json.ts';
+import { SpanInterpreter } from '../spans/span-interpreter.ts';
+import type { SpanRules } from '../spans/span-rules.ts';
+import { NestedCalls } from '../spans/trace/nested-calls.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 import { SpanDrafts } from './span-drafts.ts';
 
@@ -29,6 +32,8 @@ type Found =
  */
 export class OtlpJsonDecoder implements EventDecoder {
   readonly #maxMessageBytes: number;
+  readonly #rules: SpanRules | undefined;
+  readonly #interpreter: SpanInterpreter;
   readonly #drafts: SpanDrafts;
   /** Of the span that is handed on; undefined for the message as a whole. */
   #origin: Origin | undefined;
@@ -36,7 +41,9 @@ export class OtlpJsonDecoder implements EventDecoder {
 
   constructor(options: OtlpDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
-    this.#drafts = new SpanDrafts(options);
+    this.#rules = options.rules;
+    this.#interpreter = new SpanInterpreter(options.presets);
+    this.#drafts = new SpanDrafts(options, this.#interpreter.presets);
   }
 
   decode(message: Buffer | null, sink: DecodeSink): number {
@@ -83,15 +90,28 @@ export class OtlpJsonDecoder implements EventDecoder {
 
   #handOn(found: readonly Found[], end: number, isWithin: (origin: Origin) => boolean): void {
     const drafts = this.#drafts;
-    const calls = drafts.nestedCalls(found.flatMap((one) => ('span' in one ? one.span : [])));
+    const spans = found.flatMap((one) => ('span' in one ? one.span : []));
+    // Rules of single spans know no calls.
+    const calls =
+      this.#rules === undefined
+        ? new NestedCalls(spans, this.#interpreter, drafts.finish)
+        : undefined;
     let place = 0;
     for (const one of found) {
       const { origin } = one;
-      const isOuter = 'span' in one && calls.isOuter(place++);
+      const isOuter = 'span' in one && calls?.isOuter(place++) === true;
       if (!isWithin(origin)) return;
       if (isOuter) drafts.skip(1);
-      else if ('span' in one) drafts.span(one.span, origin, 0, end);
+      else if ('span' in one) this.#span(one.span, origin, end);
       else drafts.rejectAt(one.reason, one.detail, 0, end);
+    }
+  }
+
+  #span(span: Span, origin: Origin, end: number): void {
+    if (this.#rules !== undefined) this.#drafts.byRules(span, this.#rules, origin, 0, end);
+    else {
+      this.#interpreter.of(span);
+      this.#drafts.byPresets(origin, 0, end);
     }
   }
 

@@ -2,19 +2,24 @@ import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { Attributes } from '../span.ts';
+import { CompiledPresets } from '../spans/compiled-presets.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
-import { otlpSpan } from '../spans/otlp-proto.ts';
-import { type CallKind, callKinds } from '../spans/presets/preset.ts';
+import { PresetInterpreter } from '../spans/preset-interpreter.ts';
+import type { CallKind } from '../spans/presets/preset.ts';
+import type { SpanFault } from '../spans/span-reader.ts';
+import type { SpanRules } from '../spans/span-rules.ts';
 import { SpanLinks } from '../spans/trace/span-links.ts';
-import { CompiledPresets } from './compiled-presets.ts';
-import { EventMaker, outcomes } from './event-maker.ts';
+import { BytesCache } from './bytes-cache.ts';
+import { EventMaker } from './event-maker.ts';
 import { MessageView } from './message-view.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
+import { OtlpSpanReader } from './otlp-span-reader.ts';
 import { ParentFilter } from './parent-filter.ts';
-import { Resource, Resources } from './resources.ts';
+import { InternedResource } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
-import { SpanIds } from './span-ids.ts';
-import { SpanScanner } from './span-scanner.ts';
+
+/** What becomes of a span. `doubt`: the contract decides. `broken`: the span cannot be read. */
+type Outcome = 'event' | 'skip' | 'doubt' | 'broken';
 
 /** Bytes of resources and scopes that the letters of one message repeat. Later letters are without them. */
 const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
@@ -29,21 +34,19 @@ const REPEATED_BYTES = limits.deadLetterBytesPerChunk;
  * without spans is valid and holds nothing.
  */
 export class OtlpProtoDecoder implements EventDecoder {
-  readonly #maxMessageBytes: number;
-  /** Rules of single spans are for the general path. */
-  readonly #hasRules: boolean;
+  readonly #options: OtlpDecoderOptions;
   readonly #envelope = new OtlpEnvelope(limits.eventsPerMessage + 1);
   readonly #view = new MessageView();
-  readonly #scanner: SpanScanner;
+  readonly #reader: OtlpSpanReader;
+  readonly #interpreter: PresetInterpreter;
   readonly #maker: EventMaker;
-  readonly #resources: Resources;
+  readonly #resources: BytesCache<InternedResource>;
   readonly #drafts: SpanDrafts;
   readonly #links = new SpanLinks();
-  readonly #ids = new SpanIds();
   readonly #filter = new ParentFilter();
   /** Kinds of calls that are events, by the places of their spans; undefined: not asked yet. */
   readonly #kinds: (CallKind | 'none' | undefined)[] = [];
-  #resource: Resource;
+  #resource: InternedResource;
   #resourceNumber = -1;
   #fallbackCount = 0;
   /** True while a span is handed on; a letter of it then needs its resource and scope. */
@@ -51,30 +54,29 @@ export class OtlpProtoDecoder implements EventDecoder {
   #repeatedBytes = 0;
 
   constructor(options: OtlpDecoderOptions) {
-    this.#maxMessageBytes = options.maxMessageBytes;
-    this.#hasRules = options.rules !== undefined;
     const compiled = new CompiledPresets(options.presets);
-    const { keys, eventNames, exception, resourceKeys } = compiled;
-    this.#scanner = new SpanScanner(this.#view, keys, eventNames, exception);
-    this.#maker = new EventMaker(compiled, this.#scanner, options);
-    this.#resources = new Resources(
-      this.#view,
-      resourceKeys,
-      options.values,
-      options.maxDimensionBytes,
-    );
-    this.#resource = new Resource(new Map(), resourceKeys, options.maxDimensionBytes);
-    this.#drafts = new SpanDrafts(options);
+    const { resourceKeys } = compiled.names;
+    this.#options = options;
+    this.#reader = new OtlpSpanReader(this.#view, compiled.names);
+    const { span } = this.#reader;
+    this.#interpreter = new PresetInterpreter(compiled, span);
+    this.#maker = new EventMaker(compiled, this.#interpreter, span, options);
+    this.#resources = new BytesCache((start, end) => {
+      const attributes = this.#reader.readResource(start, end);
+      return new InternedResource(attributes, resourceKeys, options.maxDimensionBytes);
+    });
+    this.#resource = new InternedResource(new Map(), resourceKeys, options.maxDimensionBytes);
+    this.#drafts = new SpanDrafts(options, this.#interpreter);
   }
 
-  /** Number of spans that the general path decoded. */
+  /** Number of spans that the contract decided. */
   get fallbackCount(): number {
     return this.#fallbackCount;
   }
 
   decode(message: Buffer | null, sink: DecodeSink): number {
     this.#isInSpan = false;
-    if (!isReadable(message, this.#maxMessageBytes, sink)) return 1;
+    if (!isReadable(message, this.#options.maxMessageBytes, sink)) return 1;
     const envelope = this.#envelope;
     envelope.begin(message);
     const { problem } = envelope;
@@ -84,7 +86,6 @@ export class OtlpProtoDecoder implements EventDecoder {
     }
     this.#repeatedBytes = 0;
     this.#view.begin(message);
-    this.#scanner.begin();
     this.#maker.begin(message);
     this.#drafts.begin(sink);
     this.#spans(message, sink);
@@ -110,6 +111,7 @@ export class OtlpProtoDecoder implements EventDecoder {
   #spans(message: Buffer, sink: DecodeSink): void {
     const envelope = this.#envelope;
     const drafts = this.#drafts;
+    const { rules } = this.#options;
     this.#resourceNumber = -1;
     // It is asked for with the first span that may be an event.
     let isLinked: boolean | undefined;
@@ -122,86 +124,105 @@ export class OtlpProtoDecoder implements EventDecoder {
         return;
       }
       this.#isInSpan = true;
-      const { attributes } = this.#resourceAt(message);
+      const { attributes } = this.#resourceAt();
       if ('detail' in attributes) {
-        drafts.rejectAt(attributes.reason ?? 'invalid_protobuf', attributes.detail, start, end);
+        this.#rejectSpan(attributes);
         continue;
       }
-      let outcome = this.#make(message);
-      if (outcome !== outcomes.skip) isLinked ??= this.#link(message, place);
-      if (isLinked === true && outcome !== outcomes.skip && this.#links.hasChildren(place)) {
-        if (this.#isOuter(message, place, outcome)) outcome = outcomes.skip;
-        else outcome = this.#make(message);
+      if (rules !== undefined) {
+        this.#byRules(message, rules, attributes);
+        continue;
       }
-      if (outcome === outcomes.event) {
+      let outcome = this.#make();
+      if (outcome !== 'skip' && isLinked === undefined) {
+        isLinked = this.#link(place);
+        // Another span may have been read since.
+        if (isLinked || outcome !== 'event') outcome = this.#make();
+      }
+      if (isLinked === true && outcome !== 'skip' && this.#links.hasChildren(place)) {
+        outcome = this.#isOuter(place, outcome) ? 'skip' : this.#make();
+      }
+      if (outcome === 'event') {
         drafts.index++;
         sink.event(this.#maker.event, start, end);
-      } else if (outcome === outcomes.skip) {
-        drafts.skip(1);
-      } else {
+      } else if (outcome === 'skip') drafts.skip(1);
+      else if (outcome === 'broken') this.#rejectSpan(this.#reader.fault);
+      else {
         this.#fallbackCount++;
-        const span = otlpSpan(message, start, end, attributes);
-        const origin = { bytes: () => this.letter(message, start, end) };
-        if (!('detail' in span)) drafts.span(span, origin, start, end);
-        else drafts.rejectAt(span.reason ?? 'invalid_protobuf', span.detail, start, end);
+        drafts.byPresets({ bytes: () => this.letter(message, start, end) }, start, end);
       }
     }
   }
 
+  #byRules(message: Buffer, rules: SpanRules, resource: Attributes): void {
+    const { start, end } = this.#envelope;
+    const span = this.#reader.readWhole(start, end, resource);
+    const origin = { bytes: () => this.letter(message, start, end) };
+    if ('detail' in span) this.#rejectSpan(span);
+    else this.#drafts.byRules(span, rules, origin, start, end);
+  }
+
+  #rejectSpan({ reason = 'invalid_protobuf', detail }: SpanFault): void {
+    this.#drafts.rejectAt(reason, detail, this.#envelope.start, this.#envelope.end);
+  }
+
   /** Resource of the envelope's span. */
-  #resourceAt(message: Buffer): Resource {
+  #resourceAt(): InternedResource {
     const { resourceNumber, resourceStart, resourceEnd } = this.#envelope;
     if (this.#resourceNumber !== resourceNumber) {
       this.#resourceNumber = resourceNumber;
-      this.#resource = this.#resources.find(message, resourceStart, resourceEnd);
+      this.#resource = this.#resources.get(this.#view, resourceStart, resourceEnd);
+      this.#resource.useIdsOf(this.#options.values);
+      this.#reader.span.resource = this.#resource.values;
     }
     return this.#resource;
   }
 
   /** Makes an event of the envelope's span, whose resource `#resourceAt` has returned. */
-  #make(message: Buffer): number {
+  #make(): Outcome {
     const { start, end } = this.#envelope;
-    const isPlain = !this.#hasRules && this.#scanner.scan(message, start, end);
-    return isPlain ? this.#maker.make(message, this.#resource) : outcomes.doubt;
+    if (!this.#reader.read(start, end)) return 'broken';
+    const preset = this.#interpreter.preset();
+    if (preset === undefined) return 'skip';
+    return this.#maker.make(preset, this.#resource) ? 'event' : 'doubt';
   }
 
   /**
    * Links the spans of a message. Returns false where none is below another one. Leaves the envelope at
    * `place`.
    */
-  #link(message: Buffer, place: number): boolean {
-    if (this.#hasRules || this.#envelope.spanCount < 2) return false;
-    const isLinked = this.#mayNest(message) && this.#linkAll(message);
-    this.#goTo(message, place);
+  #link(place: number): boolean {
+    if (this.#envelope.spanCount < 2) return false;
+    const isLinked = this.#mayNest() && this.#linkAll();
+    this.#goTo(place);
     return isLinked;
   }
 
-  #mayNest(message: Buffer): boolean {
+  #mayNest(): boolean {
     const envelope = this.#envelope;
     const filter = this.#filter;
+    const { span } = this.#reader;
     const { view, base } = this.#view;
     filter.begin();
     envelope.seek(0);
     while (envelope.next()) {
-      if (!this.#ids.find(message, envelope.start, envelope.end)) return true;
-      filter.add(view, base, this.#ids);
+      if (!this.#reader.readIds(envelope.start, envelope.end) || !span.areIdsPlain) return true;
+      filter.add(view, base, span);
     }
     return filter.mayNest();
   }
 
-  #linkAll(message: Buffer): boolean {
+  #linkAll(): boolean {
     const envelope = this.#envelope;
     const links = this.#links;
+    const { span } = this.#reader;
     const { view, base } = this.#view;
     links.begin();
     envelope.seek(0);
     while (envelope.next()) {
-      const { start, end } = envelope;
-      if (this.#ids.find(message, start, end)) links.addAt(view, base, this.#ids);
-      else {
-        const span = otlpSpan(message, start, end, noAttributes);
-        links.add('detail' in span ? noIds : span);
-      }
+      if (!this.#reader.readIds(envelope.start, envelope.end)) links.add(noIds);
+      else if (span.areIdsPlain) links.addAt(view, base, span);
+      else links.add(span);
     }
     this.#kinds.length = 0;
     return links.link();
@@ -211,39 +232,35 @@ export class OtlpProtoDecoder implements EventDecoder {
    * True if the span at a place is a call around one that counts, see `NestedCalls`. Leaves the envelope
    * there.
    */
-  #isOuter(message: Buffer, place: number, outcome: number): boolean {
-    const kind = this.#kindOf(message, outcome, false);
+  #isOuter(place: number, outcome: Outcome): boolean {
+    const kind = this.#kindOf(outcome, false);
     const isAbove = this.#links.isAbove(place, (below) => {
-      this.#kinds[below] ??= this.#eventKindAt(message, below);
+      this.#kinds[below] ??= this.#eventKindAt(below) ?? 'none';
       return this.#kinds[below] === kind;
     });
-    this.#goTo(message, place);
+    this.#goTo(place);
     return isAbove;
   }
 
-  #eventKindAt(message: Buffer, place: number): CallKind | 'none' {
-    const { attributes } = this.#goTo(message, place);
-    if ('detail' in attributes) return 'none';
-    return this.#kindOf(message, this.#make(message), true) ?? 'none';
+  #eventKindAt(place: number): CallKind | undefined {
+    const { attributes } = this.#goTo(place);
+    return 'detail' in attributes ? undefined : this.#kindOf(this.#make(), true);
   }
 
-  #goTo(message: Buffer, place: number): Resource {
+  #goTo(place: number): InternedResource {
     this.#envelope.seek(place);
     this.#envelope.next();
-    return this.#resourceAt(message);
+    return this.#resourceAt();
   }
 
-  /** Kind of the call that the envelope's span is. @param isEvent whether it must become an event */
-  #kindOf(message: Buffer, outcome: number, isEvent: boolean): CallKind | undefined {
-    if (outcome === outcomes.skip) return undefined;
-    if (outcome === outcomes.event) return callKinds[this.#maker.callKind(message)];
-    const { start, end } = this.#envelope;
-    const { attributes } = this.#resource;
-    const span = 'detail' in attributes ? attributes : otlpSpan(message, start, end, attributes);
-    if ('detail' in span) return undefined;
-    return isEvent ? this.#drafts.eventKindOf(span) : this.#drafts.kindOf(span);
+  /** Kind of the call that the span is which was read. @param isEvent whether it must become an event */
+  #kindOf(outcome: Outcome, isEvent: boolean): CallKind | undefined {
+    const preset = outcome === 'broken' ? undefined : this.#interpreter.preset();
+    if (preset === undefined) return undefined;
+    return isEvent && outcome === 'doubt'
+      ? this.#interpreter.eventKindOf(preset, this.#drafts.finish)
+      : this.#interpreter.kindOf(preset);
   }
 }
 
-const noAttributes: Attributes = new Map();
 const noIds = { traceId: '', spanId: '', parentSpanId: '' };

@@ -6,22 +6,20 @@ import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { contractOf } from '../../decode/shared-contract.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Span } from '../span.ts';
-import type { CallKind, Preset } from '../spans/presets/preset.ts';
-import { callOf, emitSpan, type SpanEventSink } from '../spans/span-events.ts';
+import type { PresetInterpreter } from '../spans/preset-interpreter.ts';
+import type { SpanEventSink } from '../spans/span-events.ts';
 import { excessOfMessage } from '../spans/span-reader.ts';
 import { emitByRules, type SpanRules } from '../spans/span-rules.ts';
-import { NestedCalls } from '../spans/trace/nested-calls.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 
 /**
- * Makes decoded events of spans that were read: by the presets, then by the contract. It is the reference for
- * spans read from bytes, and counts the items of a message.
+ * Makes decoded events of spans by the presets or rules, then by the contract, which alone rejects them. It
+ * counts the items of a message.
  */
 export class SpanDrafts implements SpanEventSink {
-  readonly #presets: readonly Preset[];
+  readonly #interpreter: PresetInterpreter;
   /** Adds the model to an event without one. */
-  readonly #finish: (event: EventDraft) => EventDraft;
-  readonly #rules: SpanRules | undefined;
+  readonly finish: (event: EventDraft) => EventDraft;
   readonly #context: DecodeContext;
   readonly #event = new DecodedEvent();
   /** The contract's rejection of an event without a model, once there was one. */
@@ -33,10 +31,10 @@ export class SpanDrafts implements SpanEventSink {
   /** Position of the next item among those of the message. */
   index = 0;
 
-  constructor({ presets, rules, model, ...options }: OtlpDecoderOptions) {
-    this.#presets = presets;
-    this.#rules = rules;
-    this.#finish = (event) => (event.model === undefined ? { ...event, model } : event);
+  /** @param interpreter of the presets, at whose span `byPresets` looks. */
+  constructor({ model, ...options }: OtlpDecoderOptions, interpreter: PresetInterpreter) {
+    this.#interpreter = interpreter;
+    this.finish = (event) => (event.model === undefined ? { ...event, model } : event);
     const { stages, values } = options;
     this.#context = { contract: contractOf(options), stages, values };
   }
@@ -53,28 +51,18 @@ export class SpanDrafts implements SpanEventSink {
     return excessOfMessage(this.index, this.#rejected);
   }
 
-  /** Hands on the span at `[start, end)` of the message. */
-  span(span: Span, origin: Origin, start: number, end: number): void {
+  /** Hands on the interpreter's span, which stands at `[start, end)` of the message. */
+  byPresets(origin: Origin, start: number, end: number): void {
     this.#start = start;
     this.#end = end;
-    if (this.#rules === undefined) emitSpan(span, origin, this.#presets, this, this.#finish);
-    else emitByRules(span, origin, this.#rules, this);
+    this.#interpreter.emit(origin, this, this.finish);
   }
 
-  /** Which call a span is, whether its event is valid or not; undefined where it does not count. */
-  kindOf(span: Span): CallKind | undefined {
-    return callOf(span, this.#presets)?.kind;
-  }
-
-  /** The same where it is an event. */
-  eventKindOf(span: Span): CallKind | undefined {
-    return callOf(span, this.#presets)?.eventKind(this.#finish);
-  }
-
-  /** Returns the calls among the spans of a message that are around others; of rules there are none. */
-  nestedCalls(spans: readonly Span[]): NestedCalls {
-    const presets = this.#rules === undefined ? this.#presets : [];
-    return new NestedCalls(spans, presets, this.#finish);
+  /** Hands on a span by the rules of single spans. */
+  byRules(span: Span, rules: SpanRules, origin: Origin, start: number, end: number): void {
+    this.#start = start;
+    this.#end = end;
+    emitByRules(span, origin, rules, this);
   }
 
   /** Rejects what stands at `[start, end)` of the message, an item of it. */

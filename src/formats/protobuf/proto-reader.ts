@@ -70,6 +70,11 @@ export class ProtoReader {
     this.#end = end;
   }
 
+  /** Position of the next field, behind the value of this one. */
+  get pos(): number {
+    return this.#pos;
+  }
+
   /** Begins to read another message, which costs no allocation. An earlier fault stays. */
   begin(bytes: Buffer, start: number, end: number): void {
     this.bytes = bytes;

@@ -1,7 +1,9 @@
 import type { EventDraft } from '../format-reader.ts';
 import type { Span } from '../span.ts';
+import { AskedNames } from './asked-names.ts';
 import type { Source } from './presets/preset.ts';
-import { numberOf, statusOf, textOf } from './span-events.ts';
+import { orAbsent, SourceValues } from './source-values.ts';
+import { type SpanValues, ValuesOfSpan } from './span-values.ts';
 import { weightOf } from './trace-weight.ts';
 
 /** Sources of the event's fields. */
@@ -38,69 +40,60 @@ export const defaultFields: FieldSources = {
   output_tokens: ['gen_ai.usage.output_tokens'],
 };
 
-/** Looks up the values that sources name. */
-export interface SourceValues<S> {
-  /** Returns the first of the sources that is a text and not empty. */
-  textOf(sources: readonly S[]): string | undefined;
-  /** Returns the first of the sources that is a number. */
-  numberOf(sources: readonly S[]): number | undefined;
+/** Gives the fields of events by the sources of one configuration. */
+export class FieldReader {
+  readonly names = new AskedNames();
+  readonly #fields: Readonly<Record<keyof FieldSources, Int32Array>>;
+
+  constructor(fields: FieldSources) {
+    this.#fields = Object.fromEntries(
+      Object.entries(fields).map(([name, sources]) => [name, this.names.sources(sources)]),
+    ) as Record<keyof FieldSources, Int32Array>;
+  }
+
+  /** Returns the fields that the span at hand gives an event: all but the total and the stages. */
+  read(values: SpanValues, sources: SourceValues, traceId: string): EventDraft {
+    const fields = this.#fields;
+    return {
+      ts: orAbsent(values.startMs),
+      model: sources.shownOf(fields.model),
+      version: sources.shownOf(fields.version),
+      request_type: sources.shownOf(fields.request_type),
+      service: sources.shownOf(fields.service),
+      host: sources.shownOf(fields.host),
+      region: sources.shownOf(fields.region),
+      tenant: sources.shownOf(fields.tenant),
+      id: sources.shownOf(fields.id),
+      trace_id: traceId,
+      status: sources.status(),
+      batch_size: countOf(sources, fields.batch_size),
+      input_tokens: countOf(sources, fields.input_tokens),
+      output_tokens: countOf(sources, fields.output_tokens),
+      weight: weightOf(values.traceState),
+    };
+  }
 }
 
-/** Values for its event that a span has in its own fields. */
-export type OwnFields = Readonly<Record<'ts' | 'trace_id' | 'status' | 'weight', unknown>>;
+/** Readers of spans that were read as a whole, each made once. */
+const readers = new WeakMap<FieldSources, (span: Span) => EventDraft>();
 
 /** Returns the fields that a span gives an event: all but the total and the stages. */
 export function fieldsOf(span: Span, fields: FieldSources): EventDraft {
-  const values: SourceValues<Source> = {
-    textOf: (sources) => textOf(span, sources),
-    numberOf: (sources) => numberOf(span, sources),
-  };
-  return fieldsFrom(values, fields, {
-    ts: span.startMs,
-    trace_id: span.traceId,
-    status: statusOf(span),
-    weight: weightOf(span.traceState),
-  });
-}
-
-/** The same of a span whose sources are of another kind. */
-export function fieldsFrom<S>(
-  values: SourceValues<S>,
-  fields: Readonly<Record<keyof FieldSources, readonly S[]>>,
-  { ts, trace_id, status, weight }: OwnFields,
-): EventDraft {
-  return {
-    ts: ts as number | undefined,
-    model: textFrom(values, fields.model),
-    version: textFrom(values, fields.version),
-    request_type: textFrom(values, fields.request_type),
-    service: textFrom(values, fields.service),
-    host: textFrom(values, fields.host),
-    region: textFrom(values, fields.region),
-    tenant: textFrom(values, fields.tenant),
-    id: textFrom(values, fields.id),
-    trace_id,
-    status,
-    batch_size: countFrom(values, fields.batch_size),
-    input_tokens: countFrom(values, fields.input_tokens),
-    output_tokens: countFrom(values, fields.output_tokens),
-    weight,
-  };
-}
-
-/** Returns a field as text, whether it is text or a number. */
-export function textAt(span: Span, sources: FieldSources['model']): string | undefined {
-  return textOf(span, sources) ?? numberOf(span, sources)?.toString();
-}
-
-function textFrom<S>(values: SourceValues<S>, sources: readonly S[]): string | undefined {
-  if (sources.length === 0) return undefined;
-  return values.textOf(sources) ?? values.numberOf(sources)?.toString();
+  let read = readers.get(fields);
+  if (read === undefined) {
+    const reader = new FieldReader(fields);
+    const values = new ValuesOfSpan(reader.names);
+    const sources = new SourceValues(reader.names, values);
+    read = (each) => reader.read(values.begin(each), sources, each.traceId);
+    readers.set(fields, read);
+  }
+  return read(span);
 }
 
 /** Numbers may be texts: Zipkin and Jaeger's older clients have no others. */
-function countFrom<S>(values: SourceValues<S>, sources: readonly S[]): number | undefined {
+function countOf(values: SourceValues, sources: Int32Array): number | undefined {
   if (sources.length === 0) return undefined;
-  const number = values.numberOf(sources) ?? Number(values.textOf(sources) ?? Number.NaN);
+  const found = values.numberOf(sources);
+  const number = Number.isNaN(found) ? Number(values.textOf(sources) ?? Number.NaN) : found;
   return Number.isSafeInteger(number) && number >= 0 ? number : undefined;
 }

@@ -2,12 +2,13 @@ import type { DecodeSink, EventDecoder } from '../../../src/decode/event-decoder
 import { Interner } from '../../../src/decode/interner.ts';
 import { OtlpProtoDecoder } from '../../../src/formats/otlp/otlp-proto-decoder.ts';
 import { SpanDrafts } from '../../../src/formats/otlp/span-drafts.ts';
-import { readOtlpProto } from '../../../src/formats/spans/otlp-proto.ts';
 import { genai } from '../../../src/formats/spans/presets/genai.ts';
 import type { Preset } from '../../../src/formats/spans/presets/preset.ts';
 import { sglang } from '../../../src/formats/spans/presets/sglang.ts';
 import { vllm } from '../../../src/formats/spans/presets/vllm.ts';
+import { SpanInterpreter } from '../../../src/formats/spans/span-interpreter.ts';
 import { bounds, textsOf } from '../../decode/outcomes.ts';
+import { readOtlpProto } from './read-otlp-proto.ts';
 
 export const allPresets: readonly Preset[] = [vllm, sglang, ...genai];
 
@@ -76,12 +77,16 @@ export function testProtoDecoder(presets = allPresets, capacity?: number) {
 /** Outcomes by the general path alone, of a message whose envelope is whole. */
 export function generalPath(presets = allPresets, capacity?: number) {
   const options = testOptions(presets, capacity);
-  const drafts = new SpanDrafts(options);
+  const interpreter = new SpanInterpreter(presets);
+  const drafts = new SpanDrafts(options, interpreter.presets);
   return (message: Buffer): readonly Outcome[] => {
     const { sink, outcomes } = keepingSink(options);
     drafts.begin(sink);
     const problem = readOtlpProto(message, {
-      span: (span, origin) => drafts.span(span, origin, 0, 0),
+      span: (span, origin) => {
+        interpreter.of(span);
+        drafts.byPresets(origin, 0, 0);
+      },
       malformed: (detail, _, reason = 'invalid_protobuf') => drafts.rejectAt(reason, detail, 0, 0),
     });
     if (problem !== undefined) drafts.rejectAt('invalid_protobuf', problem, 0, message.length);

@@ -1,11 +1,11 @@
 import { describe, expect, test } from 'vitest';
 import type { Span } from '../../../src/formats/span.ts';
 import { readOtlpJson } from '../../../src/formats/spans/otlp-json.ts';
-import { readOtlpProto } from '../../../src/formats/spans/otlp-proto.ts';
 import { mulberry32 } from '../../base/seeded-random.ts';
 import { fixtureBytes, fixtureText } from '../../convert/conversion.ts';
 import { oracleSpans } from '../otlp/oracle.ts';
 import { RandomRequests } from '../otlp/random-request.ts';
+import { readOtlpProto } from '../otlp/read-otlp-proto.ts';
 
 interface Read {
   readonly spans: Span[];

@@ -67,32 +67,3 @@ export function textSources(preset: Preset) {
     id: preset.id ?? [],
   } satisfies Readonly<Record<string, readonly Source[]>>;
 }
-
-const resourcePrefix = 'resource:';
-const nameSource = 'span:name';
-
-/** A source taken apart. */
-export interface SourceParts {
-  /** The name of the span itself. */
-  readonly isName: boolean;
-  readonly isResource: boolean;
-  readonly attribute: string;
-  /** Member of the attribute's JSON object; undefined: the attribute itself. */
-  readonly member: string | undefined;
-}
-
-export function partsOf(source: Source): SourceParts {
-  const isName = source === nameSource;
-  if (source.startsWith(resourcePrefix)) {
-    const attribute = source.slice(resourcePrefix.length);
-    return { isName, isResource: true, attribute, member: undefined };
-  }
-  const hash = source.indexOf('#');
-  if (hash < 0) return { isName, isResource: false, attribute: source, member: undefined };
-  return {
-    isName,
-    isResource: false,
-    attribute: source.slice(0, hash),
-    member: source.slice(hash + 1),
-  };
-}

@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../format-reader.ts';
 import type { Span } from '../../span.ts';
-import type { CallKind, Preset } from '../presets/preset.ts';
-import { callOf } from '../span-events.ts';
+import type { CallKind } from '../presets/preset.ts';
+import type { SpanInterpreter } from '../span-interpreter.ts';
 import { SpanLinks } from './span-links.ts';
 
 /**
@@ -10,21 +10,21 @@ import { SpanLinks } from './span-links.ts';
  */
 export class NestedCalls {
   readonly #spans: readonly Span[];
-  readonly #presets: readonly Preset[];
+  readonly #interpreter: SpanInterpreter;
   readonly #finish: (event: EventDraft, span: Span) => EventDraft;
   readonly #links = new SpanLinks();
   readonly #isLinked: boolean;
   /** Kinds of the calls that would be events; undefined: not asked yet. */
   readonly #events: (CallKind | 'none')[] = [];
 
-  /** @param finish as in `emitSpan`. */
+  /** @param finish as in `PresetInterpreter.emit`. */
   constructor(
     spans: readonly Span[],
-    presets: readonly Preset[],
+    interpreter: SpanInterpreter,
     finish: (event: EventDraft, span: Span) => EventDraft = (event) => event,
   ) {
     this.#spans = spans;
-    this.#presets = presets;
+    this.#interpreter = interpreter;
     this.#finish = finish;
     for (const span of spans) this.#links.add(span);
     this.#isLinked = this.#links.link();
@@ -33,14 +33,20 @@ export class NestedCalls {
   /** True if a span is a call around one for the same thing that is an event. @param index its place. */
   isOuter(index: number): boolean {
     if (!this.#isLinked || !this.#links.hasChildren(index)) return false;
-    const kind = callOf(this.#spans[index] as Span, this.#presets)?.kind;
-    if (kind === undefined) return false;
+    const interpreter = this.#interpreter.of(this.#spans[index] as Span);
+    const preset = interpreter.preset();
+    if (preset === undefined) return false;
+    const kind = interpreter.kindOf(preset);
     return this.#links.isAbove(index, (below) => this.#eventOf(below) === kind);
   }
 
   #eventOf(index: number): CallKind | 'none' {
-    const span = this.#spans[index] as Span;
-    this.#events[index] ??= callOf(span, this.#presets)?.eventKind(this.#finish) ?? 'none';
+    this.#events[index] ??= this.#eventKindOf(this.#spans[index] as Span) ?? 'none';
     return this.#events[index] as CallKind | 'none';
+  }
+  #eventKindOf(span: Span): CallKind | undefined {
+    const interpreter = this.#interpreter.of(span);
+    const preset = interpreter.preset();
+    return preset && interpreter.eventKindOf(preset, (event) => this.#finish(event, span));
   }
 }

@@ -1,0 +1,23 @@
+import type { Span } from '../span.ts';
+import { CompiledPresets } from './compiled-presets.ts';
+import { PresetInterpreter } from './preset-interpreter.ts';
+import type { Preset } from './presets/preset.ts';
+import { ValuesOfSpan } from './span-values.ts';
+
+/** Says what presets make of spans that were read as a whole. */
+export class SpanInterpreter {
+  readonly #values: ValuesOfSpan;
+  readonly presets: PresetInterpreter;
+
+  constructor(presets: readonly Preset[]) {
+    const compiled = new CompiledPresets(presets);
+    this.#values = new ValuesOfSpan(compiled.names);
+    this.presets = new PresetInterpreter(compiled, this.#values);
+  }
+
+  /** Returns the interpreter, which looks at a span until the next call. */
+  of(span: Span): PresetInterpreter {
+    this.#values.begin(span);
+    return this.presets;
+  }
+}
