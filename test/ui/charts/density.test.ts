@@ -24,7 +24,7 @@ describe('a density chart', () => {
     const density = densityOf(rows, range, { ...windows, open: 2 });
     expect(density.cells.map(({ share }) => share)).toEqual([0.9, 0.1, 0.9, 0.1]);
     expect(density.bands).toEqual([8, 21]);
-    expect(density.isOpen).toEqual([false, true, true]);
+    expect(density.states).toEqual(['final', 'open', 'open']);
     expect(density.notStored?.fromMs).toBe(Date.parse('2026-11-01T10:02:00Z'));
   });
 

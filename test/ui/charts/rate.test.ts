@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { affectedSeries } from '../../../src/views/anomalies/affected-series.ts';
-import { rateLineOf, runsOf } from '../../../ui/src/charts/geometry/rate.ts';
+import { rateLineOf } from '../../../ui/src/charts/geometry/rate.ts';
+import { splitOpen } from '../../../ui/src/charts/geometry/step-grid.ts';
 import { rateSentence } from '../../../ui/src/charts/rate-text.ts';
 import type { TailRow } from '../../../ui/src/data/answers.ts';
 import { rateBaseline, rateTable } from '../../../ui/src/views/incident/incident-rate.ts';
@@ -29,11 +30,10 @@ describe('a rate over time', () => {
     expect(failed.values).toEqual([0.002, 0.48, null, 0.5, 0, 0]);
     expect(failed.thin).toEqual([false, false, false, true, false, true]);
     expect(failed.notStored).toBeNull();
-    expect(runsOf(failed)).toEqual([
-      { from: 0, to: 1, isOpen: false },
-      { from: 3, to: 4, isOpen: false },
-      { from: 4, to: 5, isOpen: true },
-    ]);
+    expect(splitOpen(failed.values, failed.states)).toEqual({
+      closed: [0.002, 0.48, null, 0.5, 0, null],
+      open: [null, null, null, null, 0, 0],
+    });
     expect(failed.most).toBeCloseTo(0.54);
   });
 

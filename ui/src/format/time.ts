@@ -1,6 +1,6 @@
 /** Times as text: one zone a page, the viewer's or UTC. */
 
-import { dayMs } from '../../../src/base/time.ts';
+import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/base/time.ts';
 
 type Form = 'time' | 'seconds' | 'day' | 'dayTime' | 'full';
 const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
@@ -58,13 +58,38 @@ export function formatRange(
   return `${at(fromMs)} – ${end}`;
 }
 
+/** The clock of the page minus UTC, at a time. */
+export const offsetMs = (ms: number, { utc }: Zone): number =>
+  utc ? 0 : -new Date(ms).getTimezoneOffset() * minuteMs;
+
 /** `UTC`, `UTC+1`, `UTC+5:30`: of the page at a time. */
-export function zoneName(ms: number, { utc }: Zone): string {
-  const minutes = utc ? 0 : -new Date(ms).getTimezoneOffset();
+export function zoneName(ms: number, zone: Zone): string {
+  const minutes = offsetMs(ms, zone) / minuteMs;
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   const rest = size % 60;
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
+}
+
+const units = [
+  [dayMs, 'd'],
+  [hourMs, 'h'],
+  [minuteMs, 'min'],
+  [secondMs, 's'],
+] as const;
+
+/** `10 s`, `90 min`, `2 h`, `1 d`: a length in the largest unit that is exact. */
+export function stepName(stepMs: number): string {
+  const [size, unit] = units.find(([size]) => stepMs % size === 0) ?? [secondMs, 's'];
+  return `${stepMs / size} ${unit}`;
+}
+
+/** A step in words: `25 Nov 10:20 to 10:25`. */
+export function stepText(ms: number, stepMs: number, zone: Zone): string {
+  const form = stepMs < minuteMs ? 'seconds' : 'time';
+  const day = formatAs(ms, 'day', zone);
+  if (stepMs >= dayMs) return day;
+  return `${day} ${formatAs(ms, form, zone)} to ${formatAs(ms + stepMs, form, zone)}`;
 }
 
 /** `last 6 h` of `-6h`. */

@@ -1,6 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { relativeName, zoneName } from '../format/time.ts';
+import { offsetMs, relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
 import { isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
@@ -135,8 +135,7 @@ function RangeMenu({ close }: { readonly close: () => void }) {
 
 /** `2026-11-25T10:00:00` in the zone of the page. */
 function toInput(ms: number, isUtc: boolean): string {
-  const offsetMs = isUtc ? 0 : new Date(ms).getTimezoneOffset() * 60_000;
-  return new Date(ms - offsetMs).toISOString().slice(0, 19);
+  return new Date(ms + offsetMs(ms, { utc: isUtc })).toISOString().slice(0, 19);
 }
 
 function fromInput(text: string, isUtc: boolean): number {

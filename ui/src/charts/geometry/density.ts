@@ -1,5 +1,12 @@
-import type { DensityRow, Range, Windows } from '../../data/answers.ts';
-import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
+import type { DensityRow, Range, WindowState, Windows } from '../../data/answers.ts';
+import {
+  notStoredOf,
+  rowsByStep,
+  type StepGrid,
+  statesOf,
+  stepGridOf,
+  type TimeSpan,
+} from './step-grid.ts';
 
 /** Bands are quarter octaves; band 0 begins at 1 ms. */
 export const bandEdgeMs = (band: number): number => 2 ** (band / 4);
@@ -18,11 +25,10 @@ export interface DensityCell {
 
 /** A density chart: columns of steps, rows of bands. */
 export interface Density {
-  readonly times: readonly number[];
-  readonly stepMs: number;
+  readonly grid: StepGrid;
   /** Requests of each column. */
   readonly requests: readonly number[];
-  readonly isOpen: readonly boolean[];
+  readonly states: readonly WindowState[];
   /** Time of which nothing is stored yet. */
   readonly notStored: TimeSpan | null;
   readonly cells: readonly DensityCell[];
@@ -49,10 +55,7 @@ export function densityOf(rows: readonly DensityRow[], range: Range, windows: Wi
     end = Math.max(end, band + 1);
   }
   return {
-    times: byStep.map((_, i) => grid.fromMs + i * grid.stepMs),
-    stepMs: grid.stepMs,
-    requests,
-    isOpen: states.map((state) => state === 'open'),
+    ...{ grid, requests, states },
     notStored: notStoredOf(states, requests, grid),
     cells,
     bands: cells.length === 0 ? [0, 0] : [first, end],

@@ -1,5 +1,13 @@
 import type { Range, TailRow, WindowState, Windows } from '../../data/answers.ts';
-import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
+import type { StepValues } from './paths.ts';
+import {
+  notStoredOf,
+  rowsByStep,
+  type StepGrid,
+  statesOf,
+  stepGridOf,
+  type TimeSpan,
+} from './step-grid.ts';
 
 /** The measure: a part of the requests, or the requests of a second. */
 export type RateMeasure = 'failed' | 'cold' | 'per_second';
@@ -7,14 +15,13 @@ export type RateMeasure = 'failed' | 'cold' | 'per_second';
 /** A rate over time: all arrays have one value a step. */
 export interface RateLine {
   readonly measure: RateMeasure;
-  readonly times: readonly number[];
-  readonly stepMs: number;
+  readonly grid: StepGrid;
   readonly states: readonly WindowState[];
   readonly requests: readonly number[];
   /** Failed requests or cold starts; of `per_second` the requests. */
   readonly counts: readonly number[];
   /** Null where a share has no request, and where a count of a second is not complete. */
-  readonly values: readonly (number | null)[];
+  readonly values: StepValues;
   /** True if a share is of so few requests that it is drawn hollow. */
   readonly thin: readonly boolean[];
   readonly baseline: number | null;
@@ -63,32 +70,9 @@ export function rateLineOf(
   const most = Math.max(baseline ?? 0, ...values.map((value) => value ?? 0));
   const least = isShare ? leastMost.share : leastMost.perSecond;
   return {
-    ...{ measure, stepMs: grid.stepMs, states, requests, counts, values, baseline },
-    times: byStep.map((_, i) => grid.fromMs + i * grid.stepMs),
+    ...{ measure, grid, states, requests, counts, values, baseline },
     thin: requests.map((n) => isShare && n > 0 && n < requestsOfShare),
     most: most === 0 ? least : Math.min(isShare ? 1 : Number.POSITIVE_INFINITY, most * 1.08),
     notStored: notStoredOf(states, requests, grid),
   };
-}
-
-/** Steps that a line joins without a gap. */
-export interface RateRun {
-  readonly from: number;
-  /** Inclusive. */
-  readonly to: number;
-  /** Open steps, with the last closed one to join them. */
-  readonly isOpen: boolean;
-}
-
-export function runsOf({ values, states }: Pick<RateLine, 'values' | 'states'>): RateRun[] {
-  const runs: RateRun[] = [];
-  for (const [i, value] of values.entries()) {
-    if (value === null) continue;
-    const isOpen = states[i] === 'open';
-    const last = runs.at(-1);
-    const isNext = last !== undefined && last.to === i - 1;
-    if (isNext && last.isOpen === isOpen) runs[runs.length - 1] = { ...last, to: i };
-    else runs.push({ from: isNext && isOpen ? i - 1 : i, to: i, isOpen });
-  }
-  return runs;
 }

@@ -1,4 +1,5 @@
 import type { Range, WindowState, Windows } from '../../data/answers.ts';
+import type { StepValues } from './paths.ts';
 
 /** A span of time, in epoch milliseconds. */
 export interface TimeSpan {
@@ -22,6 +23,9 @@ export function stepGridOf(range: Range): StepGrid {
   return { fromMs, toMs, stepMs, steps: Math.max(1, Math.round((toMs - fromMs) / stepMs)) };
 }
 
+export const stepStart = ({ fromMs, stepMs }: StepGrid, step: number): number =>
+  fromMs + step * stepMs;
+
 /** Rows by step; undefined for a step that has none. Rows outside the range are dropped. */
 export function rowsByStep<Row extends { readonly at: string | null }>(
   rows: readonly Row[],
@@ -41,6 +45,18 @@ export function statesOf(
   { open }: Windows,
 ): WindowState[] {
   return byStep.map((row, i) => row?.state ?? (i >= byStep.length - open ? 'open' : 'final'));
+}
+
+/** Values of the steps up to the first open one, and of the open ones with the last closed one to join them. */
+export function splitOpen(values: StepValues, states: readonly WindowState[]) {
+  const first = states.indexOf('open');
+  const firstOpen = first === -1 ? values.length : first;
+  return {
+    closed: values.map((value, i) => (i < firstOpen ? value : null)),
+    open: values.map((value, i) =>
+      i >= firstOpen - 1 && firstOpen < values.length ? value : null,
+    ),
+  };
 }
 
 /** The open steps at the end that hold no request: nothing of them is stored yet. */

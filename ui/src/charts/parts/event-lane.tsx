@@ -4,6 +4,7 @@ import { utc } from '../../state/zone.ts';
 import { flagWidth, isLeft, joinFlags } from '../geometry/flags.ts';
 import { stackSpans } from '../geometry/lanes.ts';
 import type { TimeSpan } from '../geometry/step-grid.ts';
+import { guttersOf } from './plot.tsx';
 import { useWidth } from './use-width.ts';
 
 /** An incident under a chart over time. */
@@ -24,21 +25,21 @@ export interface LaneRelease {
   readonly atMs: number;
 }
 
-interface Props {
-  readonly span: TimeSpan;
+export interface Lane {
   readonly incidents: readonly LaneIncident[];
   readonly releases: readonly LaneRelease[];
-  readonly gutters: { readonly left: number; readonly right: number };
 }
 
 /** Rows of incidents at most; more are counted. */
 const mostRows = 3;
 
 /** Incidents as bars and releases as flags, on the time axis of the chart above. */
-export function EventLane({ span, incidents, releases, gutters }: Props) {
+export function EventLane({ span, incidents, releases }: Lane & { readonly span: TimeSpan }) {
   const { fromMs, toMs } = span;
   const host = useRef<HTMLDivElement>(null);
-  const width = useWidth(host);
+  const outer = useWidth(host);
+  const gutters = guttersOf(outer);
+  const width = outer - gutters.left - gutters.right;
   const shown = incidents.filter((one) => one.fromMs < toMs && (one.toMs ?? toMs) > fromMs);
   const flags = releases
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
@@ -59,7 +60,7 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
       ref={host}
       class="chart-lane"
       hidden={shown.length === 0 && flags.length === 0}
-      style={{ marginLeft: `${gutters.left}px`, marginRight: `${gutters.right}px` }}
+      style={{ paddingLeft: `${gutters.left}px`, paddingRight: `${gutters.right}px` }}
     >
       <ul
         class="chart-lane-items"

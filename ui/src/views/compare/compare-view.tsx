@@ -164,7 +164,6 @@ function ShiftPanel({ answered }: Props) {
           label={`${sideName(b)} against ${sideName(a)} by percentile`}
           points={quantiles}
           likeWithLike={like_with_like}
-          names={{ a: 'A', b: 'B' }}
           requests={Math.min(a.requests, b.requests)}
         />
       )}

@@ -51,8 +51,8 @@ export const rateStart = ({ unit }: Pick<Rate, 'unit'>): 'all' | undefined =>
 /** Numbers of a rate: a row a step. */
 export function rateTable({ rows }: TailsAnswer, line: RateLine) {
   const isShare = line.measure !== 'per_second';
-  const stepOf = (at: string | null) =>
-    Math.round((Date.parse(at ?? '') - (line.times[0] ?? 0)) / line.stepMs);
+  const { fromMs, stepMs } = line.grid;
+  const stepOf = (at: string | null) => Math.round((Date.parse(at ?? '') - fromMs) / stepMs);
   return {
     heads: [
       ...['at', 'state', 'requests'],

@@ -1,5 +1,4 @@
 import type { ReadonlySignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
 import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
 import type { DensityAnswer } from '../../../../src/views/answers/density.ts';
 import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
@@ -78,7 +77,6 @@ function FanPanel({
       baseline_q: mainQuantile,
     }),
   );
-  const hidden = hiddenQuantiles();
   const whole = overall.value.answer?.rows.find(({ by }) => by === stage) ?? null;
   return (
     <Panel
@@ -92,46 +90,26 @@ function FanPanel({
       table={fanTable}
     >
       {(answer) => (
-        <Fan
-          model={model}
-          answer={answer}
-          hidden={hidden}
+        <TailFan
+          label={`Percentiles of ${model} over time`}
+          fan={fanOf(answer.rows, answer.range, answer.windows)}
           overall={whole}
-          incidents={anomalies.value.answer}
-          releases={releases.value.answer}
+          mainQ={mainQuantile}
+          hidden={hiddenQuantiles()}
+          onHide={hide}
+          lane={laneOf({ model, anomalies, releases })}
         />
       )}
     </Panel>
   );
 }
 
-interface FanProps {
-  readonly model: string;
-  readonly answer: TailsAnswer;
-  readonly hidden: ReadonlySet<number>;
-  readonly overall: TailsAnswer['rows'][number] | null;
-  readonly incidents: AnomaliesAnswer | undefined;
-  readonly releases: ReleasesAnswer | undefined;
-}
-
-function Fan({ model, answer, hidden, overall, incidents, releases }: FanProps) {
-  const { range, rows, windows } = answer;
-  const fan = useMemo(() => fanOf(rows, range, windows), [answer]);
-  const lane = useMemo(() => laneIncidents(incidents), [incidents]);
-  const flags = useMemo(() => laneReleases(releases, model), [releases, model]);
-  return (
-    <TailFan
-      label={`Percentiles of ${model} over time`}
-      fan={fan}
-      range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
-      overall={overall}
-      mainQ={mainQuantile}
-      hidden={hidden}
-      onHide={hide}
-      incidents={lane}
-      releases={flags}
-    />
-  );
+/** Incidents and releases below the chart. */
+function laneOf({ model, anomalies, releases }: Pick<Props, 'model' | 'anomalies' | 'releases'>) {
+  return {
+    incidents: laneIncidents(anomalies.value.answer),
+    releases: laneReleases(releases.value.answer, model),
+  };
 }
 
 /** Quantiles hidden by the address: `hide=p50,p90`. */
@@ -164,9 +142,7 @@ function DensityPanel({ model, anomalies, releases, stagesOnly }: Props) {
         <DensityChart
           label={`Requests of ${model} by duration over time`}
           density={densityOf(rows, range, windows)}
-          range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
-          incidents={laneIncidents(anomalies.value.answer)}
-          releases={laneReleases(releases.value.answer, model)}
+          lane={laneOf({ model, anomalies, releases })}
         />
       )}
     </Panel>

@@ -18,6 +18,7 @@ import {
   quantileName,
   threeDigits,
 } from '../../format/number.ts';
+import { stepName } from '../../format/time.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
@@ -108,7 +109,7 @@ const rateColumns = (range: Range): readonly Column<ModelRow>[] => [
         values={rate_steps}
         scale="zero"
         label={(least, most) =>
-          `Requests over time: ${formatPerSecond(least)} to ${formatPerSecond(most)}, ${stepText(range)} a step`
+          `Requests over time: ${formatPerSecond(least)} to ${formatPerSecond(most)}, ${stepName((range.step_seconds ?? 0) * 1000)} a step`
         }
       />
     ),
@@ -245,7 +246,7 @@ function TailLine({ row, range, anomalies }: TailLineProps) {
       markedFrom={slowRatio}
       spans={spans}
       label={(least, most) =>
-        `p99 over time: about ${roundedMs(least)} to ${roundedMs(most)}, ${stepText(range)} a step`
+        `p99 over time: about ${roundedMs(least)} to ${roundedMs(most)}, ${stepName((range.step_seconds ?? 0) * 1000)} a step`
       }
     />
   );
@@ -253,13 +254,6 @@ function TailLine({ row, range, anomalies }: TailLineProps) {
 
 /** Two digits: steps are read from bands. */
 const roundedMs = (ms: number): string => formatMs(Number(ms.toPrecision(2)));
-
-/** "10 min". */
-function stepText({ step_seconds }: Range): string {
-  const seconds = step_seconds ?? 0;
-  if (seconds < 60) return `${seconds} s`;
-  return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
-}
 
 const objectiveColumn: Column<ModelRow> = {
   key: 'budget',
