@@ -36,6 +36,9 @@ export const formatCount = withUnit((value) => shared.formatCount(Math.round(val
 export const formatMsBeside = (ms: number, longerMs: number) =>
   withUnit(shared.formatMsOf(ms, longerMs))(ms);
 
+/** A duration of a status: `45 s`, `12 min`, `3 h 20 min`. */
+export const secondsText = (seconds: number): string => durationText(seconds * 1000);
+
 /** Requests beyond a quantile that make it worth showing as one. */
 const leastBeyond = 20;
 

@@ -1,7 +1,6 @@
-import type { ReadonlySignal } from '@preact/signals';
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Answered } from '../data/use-answer.ts';
+import type { Asked } from '../data/use-answer.ts';
 import { copy } from '../state/copy.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
 import { Boundary } from './boundary.tsx';
@@ -15,7 +14,7 @@ interface PanelProps<Answer> {
   /** Name in `data-panel`, `?only=` and `?table=`. */
   readonly name: string;
   readonly title: ComponentChildren;
-  readonly answered: ReadonlySignal<Answered<Answer>>;
+  readonly answered: Asked<Answer>;
   /** Drawing of an answer. */
   readonly children: (answer: Answer) => ComponentChildren;
   /** A sentence where the answer holds nothing to draw. */

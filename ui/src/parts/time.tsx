@@ -4,12 +4,13 @@ import { nowMs } from '../state/now.ts';
 import { utc } from '../state/zone.ts';
 
 interface TimeProps {
-  /** Epoch milliseconds, or RFC 3339. */
-  readonly at: number | string;
+  /** Epoch milliseconds, or RFC 3339; null for none: "–". */
+  readonly at: number | string | null;
 }
 
 /** A time in the zone of the page; its title has all of it. */
 export function Time({ at }: TimeProps) {
+  if (at === null) return <>–</>;
   const ms = typeof at === 'number' ? at : Date.parse(at);
   const zone = { utc: utc.value };
   const iso = new Date(ms).toISOString();

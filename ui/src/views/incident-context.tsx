@@ -1,4 +1,4 @@
-import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
+import type { AnomalyAnswer } from '../data/answers.ts';
 import { questionPath, useAnswer } from '../data/use-answer.ts';
 import { shownName } from '../format/name.ts';
 import { hrefTo, place } from '../state/place.ts';

@@ -1,9 +1,11 @@
-import type { CompositionAnswer } from '../../../src/views/answers/composition.ts';
-import type { DensityAnswer } from '../../../src/views/answers/density.ts';
-import type { FacetsAnswer } from '../../../src/views/answers/facets.ts';
-import type { RequestsAnswer } from '../../../src/views/answers/requests.ts';
-import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
 import { unaccounted } from '../charts/geometry/composition.ts';
+import type {
+  CompositionAnswer,
+  DensityAnswer,
+  FacetsAnswer,
+  RequestsAnswer,
+  TailsAnswer,
+} from '../data/answers.ts';
 import { quantileName } from '../format/number.ts';
 import type { TableOf } from '../parts/data-table.tsx';
 

@@ -1,7 +1,6 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
+import type { CompareAnswer, VersionRow, VersionsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { plural } from '../../format/number.ts';

@@ -1,12 +1,11 @@
-import type { ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
-import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import type { CompareAnswer, VersionRow, VersionsAnswer } from '../../data/answers.ts';
+import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { formatRange } from '../../format/time.ts';
+import { type Column, Table } from '../../parts/data-table.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { Sentence } from '../../parts/time.tsx';
@@ -75,7 +74,7 @@ function useNewestSides(rows: readonly VersionRow[] | undefined): void {
 }
 
 interface Props {
-  readonly answered: ReadonlySignal<Answered<CompareAnswer>>;
+  readonly answered: Asked<CompareAnswer>;
 }
 
 interface TitleProps extends Props {
@@ -186,43 +185,39 @@ function SidesPanel({ answered }: Props) {
       })}
     >
       {({ a, b }) => (
-        <table class="cards">
-          <caption class="sr">Both sides of the comparison</caption>
-          <thead>
-            <tr>
-              <th scope="col">Side</th>
-              <th scope="col">Time</th>
-              <th scope="col" class="number">
-                Requests
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(
-              [
-                ['A', a],
-                ['B', b],
-              ] as const
-            ).map(([name, side]) => (
-              <tr key={name}>
-                <td class="name">
-                  <b>{name}</b> {side.version === null ? 'all versions' : shownName(side.version)}
-                </td>
-                <td data-label="Time">{timeOf(side)}</td>
-                <td class="number" data-label="Requests">
-                  <Value value={side.requests}>{formatCount(side.requests)}</Value>
-                </td>
-                <td class="number" data-label="Failed">
-                  <Value value={side.failed_share}>{formatShare(side.failed_share)}</Value>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          caption="Both sides of the comparison"
+          columns={sideColumns}
+          rows={[
+            ['A', a],
+            ['B', b],
+          ]}
+          keyOf={([name]) => name}
+        />
       )}
     </Panel>
   );
 }
+
+const sideColumns: readonly Column<readonly [name: string, side: CompareAnswer['a']]>[] = [
+  {
+    head: 'Side',
+    class: 'name',
+    cell: ([name, { version }]) => (
+      <>
+        <b>{name}</b> {version === null ? 'all versions' : shownName(version)}
+      </>
+    ),
+  },
+  { head: 'Time', cell: ([, side]) => timeOf(side) },
+  {
+    head: 'Requests',
+    isNumber: true,
+    cell: ([, { requests }]) => <Value value={requests} as={formatCount} />,
+  },
+  {
+    head: 'Failed',
+    isNumber: true,
+    cell: ([, { failed_share }]) => <Value value={failed_share} as={formatShare} />,
+  },
+];

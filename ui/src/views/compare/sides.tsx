@@ -1,5 +1,4 @@
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { VersionRow } from '../../../../src/views/answers/versions.ts';
+import type { CompareAnswer, VersionRow } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import { formatCount } from '../../format/number.ts';
 import { hrefTo, hrefWith, place, setParams } from '../../state/place.ts';

@@ -1,15 +1,10 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { Answered } from '../../data/use-answer.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
+import type { Asked } from '../../data/use-answer.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { Time } from '../../parts/time.tsx';
 
 /** Every event of the incident, and what receivers answered. */
-export function History({
-  answered,
-}: {
-  readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
-}) {
+export function History({ answered }: { readonly answered: Asked<AnomalyAnswer> }) {
   return (
     <Panel
       name="history"

@@ -1,4 +1,4 @@
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
 import { isLive } from '../../state/place.ts';
 import { absolute, type Changes } from '../../state/url.ts';
 

@@ -1,6 +1,6 @@
 import type { AnomalyEvent, Rate } from '../../../../src/contract/anomaly-event.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import type { RateLine, RateMeasure } from '../../charts/geometry/rate.ts';
+import type { TailsAnswer } from '../../data/answers.ts';
 
 /** Drawing and name of an incident's rate. */
 interface ShownRate {

@@ -1,9 +1,8 @@
-import type { ReadonlySignal } from '@preact/signals';
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
-import { type Answered, questionPath, useAnswer } from '../../data/use-answer.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
+import { type Asked, questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import {
   durationText,
@@ -57,7 +56,7 @@ export function IncidentView({ id }: { readonly id: string }) {
 }
 
 interface Props {
-  readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
+  readonly answered: Asked<AnomalyAnswer>;
 }
 
 function IncidentHead({ id, answered }: Props & { readonly id: string }) {

@@ -1,9 +1,8 @@
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { rateLineOf } from '../../charts/geometry/rate.ts';
 import type { Lane } from '../../charts/parts/event-lane.tsx';
 import { RateChart } from '../../charts/rate-chart.tsx';
+import type { AnomalyAnswer, TailsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';

@@ -1,6 +1,6 @@
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatRate } from '../../charts/rate-text.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, quantileName } from '../../format/number.ts';
 import { shownRate } from './incident-rate.ts';

@@ -1,9 +1,7 @@
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { fanOf } from '../../charts/geometry/fan.ts';
 import type { Lane, LaneIncident } from '../../charts/parts/event-lane.tsx';
+import type { AnomalyAnswer, ReleasesAnswer, TailsAnswer } from '../../data/answers.ts';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { quantileName } from '../../format/number.ts';

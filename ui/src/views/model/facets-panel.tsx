@@ -1,6 +1,6 @@
-import type { FacetsAnswer } from '../../../../src/views/answers/facets.ts';
 import { type FacetGroup, facetGroups, largestSpread } from '../../charts/geometry/facets.ts';
 import { SplitDots } from '../../charts/split-dots.tsx';
+import type { FacetsAnswer } from '../../data/answers.ts';
 import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, quantileName } from '../../format/number.ts';

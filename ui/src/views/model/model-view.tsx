@@ -1,9 +1,10 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
-import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
-import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import type {
+  AnomaliesAnswer,
+  CompositionAnswer,
+  ReleasesAnswer,
+  TailsAnswer,
+} from '../../data/answers.ts';
+import { type Asked, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { durationText } from '../../format/number.ts';
 import { relativeName } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -73,8 +74,8 @@ export function ModelView({ model }: { readonly model: string }) {
 
 interface TitleProps {
   readonly model: string;
-  readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
-  readonly composition: ReadonlySignal<Answered<CompositionAnswer>>;
+  readonly overall: Asked<TailsAnswer>;
+  readonly composition: Asked<CompositionAnswer>;
   readonly stagesOnly: readonly string[];
 }
 
@@ -113,11 +114,7 @@ function rangeName({ from, to }: TailsAnswer['range']): string {
 }
 
 /** The open anomalies of the model, in a sentence. */
-function OpenIncident({
-  anomalies,
-}: {
-  readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
-}) {
+function OpenIncident({ anomalies }: { readonly anomalies: Asked<AnomaliesAnswer> }) {
   const open = anomalies.value.answer?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
   if (open.length === 0) return null;
   return (
@@ -136,10 +133,7 @@ function OpenIncident({
 }
 
 /** Stages of a model whose events have no total, the one with most requests first; none of another model. */
-function useStagesOnly(
-  model: string,
-  composition: ReadonlySignal<Answered<CompositionAnswer>>,
-): readonly string[] {
+function useStagesOnly(model: string, composition: Asked<CompositionAnswer>): readonly string[] {
   const isEmpty = composition.value.answer?.rows.length === 0;
   const stages = useAnswer<TailsAnswer>(
     isEmpty ? modelQuestion('tails', model, { by: 'stage', q: '0.5' }) : undefined,

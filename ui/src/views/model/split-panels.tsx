@@ -1,7 +1,6 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { SplitDots } from '../../charts/split-dots.tsx';
-import type { Answered } from '../../data/use-answer.ts';
+import type { TailsAnswer } from '../../data/answers.ts';
+import type { Asked } from '../../data/use-answer.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { hrefWith } from '../../state/place.ts';
 import { noRequests } from '../no-requests.ts';
@@ -10,7 +9,7 @@ import { type SplitName, splitNames } from './model-question.ts';
 
 interface Props {
   readonly model: string;
-  readonly splits: Readonly<Record<SplitName, ReadonlySignal<Answered<TailsAnswer>>>>;
+  readonly splits: Readonly<Record<SplitName, Asked<TailsAnswer>>>;
   readonly stagesOnly: readonly string[];
 }
 

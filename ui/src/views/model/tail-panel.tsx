@@ -1,13 +1,14 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { DensityAnswer } from '../../../../src/views/answers/density.ts';
-import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { DensityChart } from '../../charts/density.tsx';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { densityOf } from '../../charts/geometry/density.ts';
 import { fanOf } from '../../charts/geometry/fan.ts';
-import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import type {
+  AnomaliesAnswer,
+  DensityAnswer,
+  ReleasesAnswer,
+  TailsAnswer,
+} from '../../data/answers.ts';
+import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { quantileName } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -21,9 +22,9 @@ import { fanQuantiles, mainQuantile, modelQuestion } from './model-question.ts';
 
 interface Props {
   readonly model: string;
-  readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
-  readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
-  readonly releases: ReadonlySignal<Answered<ReleasesAnswer>>;
+  readonly overall: Asked<TailsAnswer>;
+  readonly anomalies: Asked<AnomaliesAnswer>;
+  readonly releases: Asked<ReleasesAnswer>;
   readonly stagesOnly: readonly string[];
 }
 

@@ -1,6 +1,5 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
-import type { Answered } from '../../data/use-answer.ts';
+import type { AnomaliesAnswer, AnomalyRow } from '../../data/answers.ts';
+import type { Asked } from '../../data/use-answer.ts';
 
 import { durationText } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -10,7 +9,7 @@ import { hrefTo } from '../../state/place.ts';
 import { byUrgency, isOpen } from './open-anomalies.ts';
 
 interface AnomaliesProps {
-  readonly answered: ReadonlySignal<Answered<AnomaliesAnswer>>;
+  readonly answered: Asked<AnomaliesAnswer>;
 }
 
 /** Open incidents as sentences, the worst first. Nothing where none is open. */

@@ -1,7 +1,5 @@
-import type { AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
-import type { Range } from '../../../../src/views/answers/common.ts';
-import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
+import type { AnomalyRow, ModelRow, ModelsAnswer, Range } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import {
   formatCount,
@@ -52,7 +50,6 @@ export function modelColumns(
       cell: (row) => <Ratio row={row} open={anomalies.openOf(row.model)} />,
     },
     {
-      key: 'p99-line',
       head: 'p99 over time',
       class: 'trend',
       cell: (row) => <TailLine row={row} range={range} anomalies={anomalies.of(row.model)} />,
@@ -101,7 +98,6 @@ const rateColumns = (range: Range): readonly Column<ModelRow>[] => [
     ),
   },
   {
-    key: 'rate-line',
     class: 'wide-only trend of-rate',
     head: 'over time',
     cell: ({ rate_steps }) => (

@@ -1,10 +1,9 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
-import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import type { AnomaliesAnswer, ModelRow, ModelsAnswer } from '../../data/answers.ts';
+import { type Asked, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { formatCount, plural } from '../../format/number.ts';
-import { SortedTable, sorted } from '../../parts/data-table.tsx';
+import { sorted, Table } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { place, setParams } from '../../state/place.ts';
@@ -22,7 +21,7 @@ export function ModelsPanel({
   answered,
   anomalies,
 }: {
-  readonly answered: ReadonlySignal<Answered<ModelsAnswer>>;
+  readonly answered: Asked<ModelsAnswer>;
   readonly anomalies: AnomaliesAnswer | undefined;
 }) {
   const { answer: all } = answered.value;
@@ -117,7 +116,7 @@ function Models({ answer, total, anomalies }: ModelsProps) {
           </button>
         </p>
       ) : (
-        <SortedTable
+        <Table
           caption="Models, with the percentiles of the range against their baseline"
           columns={columns}
           rows={found.slice(0, shown.value)}

@@ -1,5 +1,4 @@
-import type { MutesAnswer } from '../../../../src/views/answers/mutes.ts';
-import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
+import type { MutesAnswer, PipelineAnswer } from '../../data/answers.ts';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
