@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { fanExtent, fanOf } from '../../../ui/src/charts/geometry/fan.ts';
-import type { TailRow } from '../../../ui/src/data/answers.ts';
+import { fanExtent, fanOf as fanOfAnswer } from '../../../ui/src/charts/geometry/fan.ts';
+import type { Range, TailRow, Windows } from '../../../ui/src/data/answers.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 1, 10, minute)).toISOString();
 const range = (minutes: number) => ({ from: at(0), to: at(minutes), step_seconds: 60 });
@@ -20,6 +20,8 @@ const row = (minute: number, ms: number | null, more: Partial<TailRow> = {}): Ta
   baseline: null,
   ...more,
 });
+const fanOf = (rows: readonly TailRow[], range: Range, windows: Windows) =>
+  fanOfAnswer({ rows, range, windows });
 const noOpen = { final: 0, provisional: 0, open: 0 };
 
 describe('a tail fan', () => {

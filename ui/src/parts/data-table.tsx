@@ -1,5 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { formatCount } from '../format/number.ts';
+import type { TableOf } from './table-of.ts';
 import { Time } from './time.tsx';
 
 /** A column of a table. One unit a column: it stands in the head. */
@@ -160,27 +161,6 @@ export function sorted<Row>(
   });
 }
 
-type Plain = string | number | null;
-
-/** Table behind a panel's "Show as a table": heads, and rows of the same length. */
-export interface TableOf {
-  readonly heads: readonly string[];
-  readonly rows: readonly (readonly Plain[])[];
-}
-
-/** A table of rows by its heads: each names a field of a row, or reads a value from it. */
-export function tableOf<Row extends object>(
-  rows: readonly Row[],
-  columns: Readonly<Record<string, keyof Row | ((row: Row) => Plain)>>,
-): TableOf {
-  return {
-    heads: Object.keys(columns),
-    rows: rows.map((row) =>
-      Object.values(columns).map((of) => (typeof of === 'function' ? of(row) : (row[of] as Plain))),
-    ),
-  };
-}
-
 /** Rows that a table draws at most; a browser slows down with more. */
 const maxRows = 1_000;
 
@@ -189,7 +169,7 @@ export function DataTable({ heads, rows, caption }: TableOf & { caption: Compone
   const columns = heads.map((head, column) => ({
     head,
     isNumber: rows.some((row) => typeof row[column] === 'number'),
-    cell: (row: readonly Plain[]) => <Cell value={row[column] ?? null} />,
+    cell: (row: TableOf['rows'][number]) => <Cell value={row[column] ?? null} />,
   }));
   return (
     // biome-ignore lint/a11y/noNoninteractiveTabindex: a region that scrolls must be reached by keyboard
@@ -213,7 +193,7 @@ const timeForm = /^\d{4}-\d\d-\d\dT[\d:.]+Z$/;
 const digits = new Intl.NumberFormat('en-US', { maximumSignificantDigits: 6 });
 
 /** A number for people with the exact one for machines, a time in the page's zone, or a text. */
-function Cell({ value }: { readonly value: Plain }) {
+function Cell({ value }: { readonly value: string | number | null }) {
   if (value === null) return <span class="none">–</span>;
   if (typeof value === 'number') {
     const text = Number.isInteger(value) ? formatCount(value) : digits.format(value);

@@ -4,8 +4,9 @@ import type { Asked } from '../data/use-answer.ts';
 import { copy } from '../state/copy.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
 import { Boundary } from './boundary.tsx';
-import { DataTable, type TableOf } from './data-table.tsx';
+import { DataTable } from './data-table.tsx';
 import { MoreMenu } from './more-menu.tsx';
+import type { TableOf } from './table-of.ts';
 import { Time } from './time.tsx';
 
 export type PanelState = 'loading' | 'ready' | 'empty' | 'partial' | 'error';

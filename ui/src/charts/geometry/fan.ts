@@ -1,15 +1,7 @@
-import type { Range, TailRow, WindowState, Windows } from '../../data/answers.ts';
+import type { TailRow } from '../../data/answers.ts';
 import { isHollow } from '../../format/number.ts';
 import type { StepValues } from './paths.ts';
-import {
-  notStoredOf,
-  rowsByStep,
-  type StepGrid,
-  splitOpen,
-  statesOf,
-  stepGridOf,
-  type TimeSpan,
-} from './step-grid.ts';
+import { type Stepped, type Steps, splitOpen, stepsOf } from './step-grid.ts';
 
 /** A quantile over time. */
 export interface FanLine {
@@ -27,26 +19,20 @@ export interface FanLine {
 }
 
 /** A tail fan: all arrays have one value a step. */
-export interface Fan {
-  readonly grid: StepGrid;
-  readonly states: readonly WindowState[];
-  readonly requests: readonly number[];
+export interface Fan extends Steps {
   readonly lines: readonly FanLine[];
   readonly baseline: {
     readonly low: StepValues;
     readonly median: StepValues;
     readonly high: StepValues;
   } | null;
-  /** Time of which nothing is stored yet. */
-  readonly notStored: TimeSpan | null;
 }
 
 /** Lays rows of steps out on a time grid; steps that have no row are gaps. Cost: steps × quantiles. */
-export function fanOf(rows: readonly TailRow[], range: Range, windows: Windows): Fan {
-  const grid = stepGridOf(range);
-  const byStep = rowsByStep(rows, grid);
-  const states = statesOf(byStep, windows);
-  const requests = byStep.map((row) => row?.requests ?? 0);
+export function fanOf(answer: Stepped<TailRow>): Fan {
+  const { steps, byStep } = stepsOf(answer);
+  const { states, requests } = steps;
+  const { rows } = answer;
   const quantiles = rows[0]?.quantiles.map(({ q }) => q) ?? [];
   const lines = quantiles.map((q, at) => {
     const values = byStep.map((row) => row?.quantiles[at]?.ms ?? null);
@@ -63,8 +49,7 @@ export function fanOf(rows: readonly TailRow[], range: Range, windows: Windows):
   const baseline = rows.some((row) => row.baseline !== null)
     ? { low: baselineOf('low_ms'), median: baselineOf('median_ms'), high: baselineOf('high_ms') }
     : null;
-  const notStored = notStoredOf(states, requests, grid);
-  return { grid, states, requests, lines, baseline, notStored };
+  return { ...steps, lines, baseline };
 }
 
 /** Least and largest value of what is shown, the baseline's included; null where nothing is. */

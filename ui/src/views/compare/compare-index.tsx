@@ -6,6 +6,7 @@ import { shownName } from '../../format/name.ts';
 import { plural } from '../../format/number.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { ShownRange } from '../../parts/windows-note.tsx';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { compareQuestion, versionsQuestion } from './compare-question.ts';
@@ -38,13 +39,15 @@ export function CompareIndex() {
             ? 'No model has two versions with requests at the end of this range.'
             : undefined
         }
-        table={({ rows }) => ({
-          heads: ['model', 'version', 'first seen', 'last seen', 'requests', 'live'],
-          rows: rows.map((row) => [
-            ...[row.model, row.version, row.first_seen, row.last_seen],
-            ...[row.requests, row.is_live ? 'yes' : 'no'],
-          ]),
-        })}
+        table={({ rows }) =>
+          tableOf(rows, [
+            ...(['model', 'version'] as const),
+            ['first seen', 'first_seen'],
+            ['last seen', 'last_seen'],
+            'requests',
+            ['live', ({ is_live }) => (is_live ? 'yes' : 'no')],
+          ])
+        }
       >
         {() => (
           <ul class="verdicts">

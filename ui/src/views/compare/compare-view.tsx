@@ -8,6 +8,7 @@ import { formatRange } from '../../format/time.ts';
 import { type Column, Table } from '../../parts/data-table.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Sentence } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
@@ -150,13 +151,16 @@ function ShiftPanel({ answered }: Props) {
           ? 'A or B has no requests in its range.'
           : undefined
       }
-      table={({ quantiles }) => ({
-        heads: ['q', 'A, ms', 'B, ms', 'B / A', 'low', 'high'],
-        rows: quantiles.map((point) => [
-          ...[point.q, point.a_ms, point.b_ms],
-          ...[point.ratio, point.ratio_low, point.ratio_high],
-        ]),
-      })}
+      table={({ quantiles }) =>
+        tableOf(quantiles, [
+          'q',
+          ['A, ms', 'a_ms'],
+          ['B, ms', 'b_ms'],
+          ['B / A', 'ratio'],
+          ['low', 'ratio_low'],
+          ['high', 'ratio_high'],
+        ])
+      }
     >
       {({ quantiles, like_with_like, a, b }) => (
         <ShiftFunction
@@ -176,13 +180,15 @@ function SidesPanel({ answered }: Props) {
       name="sides"
       title="What is compared"
       answered={answered}
-      table={({ a, b }) => ({
-        heads: ['side', 'label', 'from', 'to', 'requests', 'failed share'],
-        rows: [
-          ['A', a.label, a.from, a.to, a.requests, a.failed_share],
-          ['B', b.label, b.from, b.to, b.requests, b.failed_share],
-        ],
-      })}
+      table={({ a, b }) =>
+        tableOf(
+          [
+            { ...a, side: 'A' },
+            { ...b, side: 'B' },
+          ],
+          ['side', 'label', 'from', 'to', 'requests', ['failed share', 'failed_share']],
+        )
+      }
     >
       {({ a, b }) => (
         <Table

@@ -5,6 +5,7 @@ import { shownName } from '../../format/name.ts';
 import { formatSignedMs, quantileName, signedDecimal } from '../../format/number.ts';
 import { type Column, Table } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { type PlainColumn, tableOf } from '../../parts/table-of.ts';
 import { Value } from '../../parts/value.tsx';
 
 /** Quantiles of stages that stand next to the bars. */
@@ -28,18 +29,18 @@ export function StageChanges({ answered }: { readonly answered: Asked<CompareAns
       empty={({ stages }) =>
         stages.length === 0 ? 'No stage is stored of these requests.' : undefined
       }
-      table={({ stages }) => ({
-        heads: [
+      table={({ stages }) =>
+        tableOf(stages, [
           'stage',
-          'part of the slowest 1 %, ms',
-          ...shownQs.map((q) => `B − A at ${quantileName(q)}, ms`),
-        ],
-        rows: stages.map((stage) => [
-          stage.stage,
-          stage.excess_ms,
-          ...shownQs.map((q) => differenceAt(stage, q)),
-        ]),
-      })}
+          ['part of the slowest 1 %, ms', 'excess_ms'],
+          ...shownQs.map(
+            (q): PlainColumn<Stage> => [
+              `B − A at ${quantileName(q)}, ms`,
+              (stage) => differenceAt(stage, q),
+            ],
+          ),
+        ])
+      }
     >
       {({ stages }) => (
         <>

@@ -1,6 +1,7 @@
 import type { AnomalyAnswer } from '../../data/answers.ts';
 import type { Asked } from '../../data/use-answer.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Time } from '../../parts/time.tsx';
 
 /** Every event of the incident, and what receivers answered. */
@@ -11,10 +12,7 @@ export function History({ answered }: { readonly answered: Asked<AnomalyAnswer> 
       title="Event history"
       answered={answered}
       empty={({ history }) => (history.length === 0 ? 'No event is stored.' : undefined)}
-      table={({ history }) => ({
-        heads: ['at', 'what', 'severity', 'text'],
-        rows: history.map(({ at, what, severity, text }) => [at, what, severity, text]),
-      })}
+      table={({ history }) => tableOf(history, ['at', 'what', 'severity', 'text'])}
     >
       {({ history }) => (
         <ol class="history">

@@ -11,9 +11,9 @@ import {
   quantileName,
   wholePercent,
 } from '../../format/number.ts';
-
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Sentence, Time, WithTimes } from '../../parts/time.tsx';
 import { comparedWithBefore } from '../../state/before.ts';
 import { tickingNow } from '../../state/now.ts';
@@ -150,10 +150,7 @@ function BlamePanel({ answered }: Props) {
       empty={(answer) =>
         blameOf(answer).length === 0 ? 'No stage explains this kind of anomaly.' : undefined
       }
-      table={(answer) => ({
-        heads: ['stage', 'excess, ms', 'share'],
-        rows: blameOf(answer).map(({ stage, excess_ms, share }) => [stage, excess_ms, share]),
-      })}
+      table={(answer) => tableOf(blameOf(answer), ['stage', ['excess, ms', 'excess_ms'], 'share'])}
     >
       {(answer) => (
         <>
@@ -193,10 +190,9 @@ function DistributionPanel({ answered }: Props) {
         distribution.length === 0 ? 'No request is stored of this time.' : undefined
       }
       partial={noBaseline}
-      table={({ distribution }) => ({
-        heads: ['from, ms', 'before', 'during'],
-        rows: distribution.map(({ from_ms, before, during }) => [from_ms, before, during]),
-      })}
+      table={({ distribution }) =>
+        tableOf(distribution, [['from, ms', 'from_ms'], 'before', 'during'])
+      }
     >
       {(answer) => (
         <>
@@ -249,13 +245,13 @@ function CommonPanel({ answered }: Props) {
           ? 'No host, tenant or facet is more frequent among slow requests.'
           : undefined
       }
-      table={({ event }) => ({
-        heads: ['facet', 'value', 'of slow requests', 'of all requests'],
-        rows: (event.drivers ?? []).map(({ facet, value, share_of_slow, share_of_all }) => [
-          ...[facet, value],
-          ...[share_of_slow, share_of_all],
-        ]),
-      })}
+      table={({ event }) =>
+        tableOf(event.drivers ?? [], [
+          ...(['facet', 'value'] as const),
+          ['of slow requests', 'share_of_slow'],
+          ['of all requests', 'share_of_all'],
+        ])
+      }
     >
       {({ event, common }) => <Drivers event={event} common={common} />}
     </Panel>

@@ -82,7 +82,7 @@ function TailTimeline({ answer, name, lane }: TailProps) {
           <ShownRange answer={tails} />
           <TailFan
             label={`${what} over time`}
-            fan={fanOf(tails.rows, tails.range, tails.windows)}
+            fan={fanOf(tails)}
             overall={null}
             mainQ={quantile}
             hidden={nothing}

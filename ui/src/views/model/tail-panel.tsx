@@ -93,7 +93,7 @@ function FanPanel({
       {(answer) => (
         <TailFan
           label={`Percentiles of ${model} over time`}
-          fan={fanOf(answer.rows, answer.range, answer.windows)}
+          fan={fanOf(answer)}
           overall={whole}
           mainQ={mainQuantile}
           hidden={hiddenQuantiles()}
@@ -139,10 +139,10 @@ function DensityPanel({ model, anomalies, releases, stagesOnly }: Props) {
       partial={windowsNote}
       table={densityTable}
     >
-      {({ rows, range, windows }) => (
+      {(answer) => (
         <DensityChart
           label={`Requests of ${model} by duration over time`}
-          density={densityOf(rows, range, windows)}
+          density={densityOf(answer)}
           lane={laneOf({ model, anomalies, releases })}
         />
       )}

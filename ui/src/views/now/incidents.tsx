@@ -1,8 +1,8 @@
 import type { AnomaliesAnswer, AnomalyRow } from '../../data/answers.ts';
 import type { Asked } from '../../data/use-answer.ts';
-
 import { durationText } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Time } from '../../parts/time.tsx';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo } from '../../state/place.ts';
@@ -40,6 +40,11 @@ export function OpenIncidents({ answered }: AnomaliesProps) {
   );
 }
 
+const fields = [
+  ...(['started_at', 'ended_at', 'resolved_at', 'model', 'stage'] as const),
+  ...(['kind', 'severity', 'headline'] as const),
+];
+
 /** Incidents that are over, the newest first: what is open stands above. */
 export function IncidentsPanel({ answered }: AnomaliesProps) {
   return (
@@ -48,22 +53,7 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
       title="Resolved in this range"
       answered={answered}
       empty={({ rows }) => (rows.every(isOpen) ? 'No incident ended in this range.' : undefined)}
-      table={({ rows }) => ({
-        heads: [
-          'started_at',
-          'ended_at',
-          'resolved_at',
-          'model',
-          'stage',
-          'kind',
-          'severity',
-          'headline',
-        ],
-        rows: rows.map((row) => [
-          ...[row.started_at, row.ended_at, row.resolved_at, row.model, row.stage],
-          ...[row.kind, row.severity, row.headline],
-        ]),
-      })}
+      table={({ rows }) => tableOf(rows, fields)}
     >
       {(answer) => (
         <ul class="incident-list">

@@ -5,6 +5,7 @@ import { type Asked, questionPath, rangeParams, useAnswer } from '../../data/use
 import { formatCount, plural } from '../../format/number.ts';
 import { sorted, Table } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { place, setParams } from '../../state/place.ts';
 import { modelColumns } from './model-columns.tsx';
@@ -43,7 +44,7 @@ export function ModelsPanel({
       tools={<Filter total={total} />}
       empty={() => (total === 0 ? 'No requests of any model in this range.' : undefined)}
       partial={partialNote}
-      table={(answer) => tableOf(answer)}
+      table={numbersOf}
     >
       {(answer) => (
         <Models {...{ answer, total }} anomalies={anomaliesOfModels(anomalies?.rows ?? [])} />
@@ -155,17 +156,18 @@ function matches(filter: string): (row: ModelRow) => boolean {
   return ({ model }) => model.toLowerCase().includes(wanted);
 }
 
-function tableOf({ rows }: ModelsAnswer) {
-  return {
-    heads: [
-      ...['model', 'counted by', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
-      ...['baseline p99 ms', 'baseline of', 'p99 / baseline', 'budget left'],
-    ],
-    rows: rows.map((row) => [
-      ...[row.model, row.counted_stage, row.requests, row.requests_per_second, row.failed],
-      ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms],
-      ...[row.baseline_of, row.ratio],
-      row.objective?.budget_left ?? null,
-    ]),
-  };
-}
+const numbersOf = ({ rows }: ModelsAnswer) =>
+  tableOf(rows, [
+    'model',
+    ['counted by', 'counted_stage'],
+    'requests',
+    ['requests/s', 'requests_per_second'],
+    'failed',
+    ['p50 ms', 'p50_ms'],
+    ['p95 ms', 'p95_ms'],
+    ['p99 ms', 'p99_ms'],
+    ['baseline p99 ms', 'baseline_p99_ms'],
+    ['baseline of', 'baseline_of'],
+    ['p99 / baseline', 'ratio'],
+    ['budget left', ({ objective }) => objective?.budget_left ?? null],
+  ]);
