@@ -1,11 +1,11 @@
 import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Asked } from '../data/use-answer.ts';
-import { copy } from '../state/copy.ts';
+import { copySaying } from '../state/copy.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
 import { Boundary } from './boundary.tsx';
 import { DataTable } from './data-table.tsx';
-import { MoreMenu } from './more-menu.tsx';
+import { type MenuEntry, MoreMenu } from './more-menu.tsx';
 import type { TableOf } from './table-of.ts';
 import { Time } from './time.tsx';
 
@@ -102,37 +102,21 @@ interface ToolsProps {
 function PanelMenu({ name, hasTable, sql }: ToolsProps) {
   const [said, setSaid] = useState('');
   const shown = tablesOf(place.value.params.table);
-  const isTable = shown.includes(name);
-  const copyText = async (what: string, text: string) => {
-    setSaid((await copy(text)) ? `${what} copied` : 'The browser refused to copy');
-    setTimeout(() => setSaid(''), 2_000);
-  };
-  const entries = [
-    ...(hasTable
-      ? [
-          {
-            label: 'Show as a table',
-            isOn: isTable,
-            run: () => {
-              const next = isTable ? shown.filter((other) => other !== name) : [...shown, name];
-              setParams({ table: next.join(',') }, { replace: true });
-            },
-          },
-        ]
-      : []),
-    ...(sql === undefined
-      ? []
-      : [
-          {
-            label: 'Copy the SQL that returns these numbers',
-            run: () => void copyText('SQL', sql),
-          },
-        ]),
-    {
-      label: 'Copy a link to this panel, over the range shown',
-      run: () => void copyText('Link', frozenHref(name)),
-    },
-  ];
+  const isOn = shown.includes(name);
+  const entries: MenuEntry[] = [];
+  if (hasTable) {
+    const next = isOn ? shown.filter((other) => other !== name) : [...shown, name];
+    const run = () => setParams({ table: next.join(',') }, { replace: true });
+    entries.push({ label: 'Show as a table', isOn, run });
+  }
+  if (sql !== undefined) {
+    const run = () => void copySaying(sql, 'SQL copied', setSaid);
+    entries.push({ label: 'Copy the SQL that returns these numbers', run });
+  }
+  entries.push({
+    label: 'Copy a link to this panel, over the range shown',
+    run: () => void copySaying(frozenHref(name), 'Link copied', setSaid),
+  });
   return (
     <div class="panel-menu">
       <span role="status" class="hint">

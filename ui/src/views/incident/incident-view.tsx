@@ -20,6 +20,7 @@ import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { utc } from '../../state/zone.ts';
 import { endOf } from '../incident-end.ts';
+import { SeverityTag } from '../open-incidents.tsx';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
 import { History } from './history.tsx';
@@ -67,19 +68,18 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
     );
   }
   const { event, dashboard } = answer;
-  const isOver = event.resolved_at !== null;
   const zone = { utc: utc.value, nowMs: tickingNow() };
+  const state =
+    event.resolved_at === null
+      ? `open ${durationText(zone.nowMs - Date.parse(event.started_at))}`
+      : 'resolved';
   const range = incidentRange(answer);
   const { model } = event;
   const accepted = deliveredTo(answer);
   return (
     <>
       <PageTitle text={incidentTitle(answer, zone)}>
-        <span class={`tag ${isOver ? 'resolved' : event.severity}`}>
-          {isOver
-            ? `${event.severity}, resolved`
-            : `${event.severity}, open ${durationText(zone.nowMs - Date.parse(event.started_at))}`}
-        </span>
+        <SeverityTag of={event} text={`${event.severity}, ${state}`} />
       </PageTitle>
       <p>{event.summary}</p>
       <p class="incident-links">

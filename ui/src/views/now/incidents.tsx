@@ -4,8 +4,8 @@ import { durationText } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { tableOf } from '../../parts/table-of.ts';
 import { Time } from '../../parts/time.tsx';
-import { tickingNow } from '../../state/now.ts';
 import { hrefTo } from '../../state/place.ts';
+import { OpenIncidentList, SeverityTag } from '../open-incidents.tsx';
 import { byUrgency, isOpen } from './open-anomalies.ts';
 
 interface AnomaliesProps {
@@ -18,24 +18,7 @@ export function OpenIncidents({ answered }: AnomaliesProps) {
   if (!isAnyOpen) return null;
   return (
     <Panel name="open" title="Open incidents" answered={answered} class="open-incidents">
-      {(answer) => (
-        <ul class="incidents">
-          {answer.rows
-            .filter(isOpen)
-            .toSorted(byUrgency)
-            .map((row) => (
-              <li key={row.id} class={`incident ${row.severity}`}>
-                <a data-row href={incidentHref(row)}>
-                  {row.summary}
-                </a>
-                <p>
-                  <Severity of={row} /> since <Time at={row.started_at} /> (
-                  {durationText(tickingNow() - Date.parse(row.started_at))}) · {deliveredTo(row)}
-                </p>
-              </li>
-            ))}
-        </ul>
-      )}
+      {(answer) => <OpenIncidentList rows={answer.rows.filter(isOpen).toSorted(byUrgency)} />}
     </Panel>
   );
 }
@@ -65,10 +48,10 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
                   <Lasted of={row} />
                 </span>
               </span>
-              <a data-row href={incidentHref(row)}>
+              <a data-row href={hrefTo({ view: 'incident', id: row.id })}>
                 {row.headline}
               </a>
-              <Severity of={row} />
+              <SeverityTag of={row} />
             </li>
           ))}
           {answer.next !== null && <li class="hint">There are more: choose a shorter range.</li>}
@@ -78,24 +61,7 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
   );
 }
 
-/** The word, and a sign beside it: colour alone says nothing. */
-function Severity({ of: { severity, resolved_at } }: { readonly of: AnomalyRow }) {
-  const isOver = resolved_at !== null;
-  return (
-    <span class={`tag ${isOver ? 'resolved' : severity}`}>{isOver ? 'resolved' : severity}</span>
-  );
-}
-
 const isResolved = (row: AnomalyRow) => !isOpen(row);
-
-function incidentHref({ id }: AnomalyRow): string {
-  return hrefTo({ view: 'incident', id });
-}
-
-function deliveredTo({ accepted_by }: AnomalyRow): string {
-  if (accepted_by.length === 0) return 'delivered to nobody';
-  return `delivered to ${accepted_by.join(', ')}`;
-}
 
 /** Its duration, in event time; where its end is unknown, the time at which that was noticed. */
 function Lasted({ of: { started_at, ended_at, resolved_at } }: { readonly of: AnomalyRow }) {
