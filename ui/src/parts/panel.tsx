@@ -11,6 +11,9 @@ import { Time } from './time.tsx';
 
 export type PanelState = 'loading' | 'ready' | 'empty' | 'partial' | 'error';
 
+/** A sentence on an answer; false or nothing where there is none to say. */
+type Sentence = ComponentChildren | false | undefined;
+
 interface PanelProps<Answer> {
   /** Name in `data-panel`, `?only=` and `?table=`. */
   readonly name: string;
@@ -19,9 +22,9 @@ interface PanelProps<Answer> {
   /** Drawing of an answer. */
   readonly children: (answer: Answer) => ComponentChildren;
   /** A sentence where the answer holds nothing to draw. */
-  readonly empty?: (answer: Answer) => ComponentChildren | undefined;
+  readonly empty?: (answer: Answer) => Sentence;
   /** A sentence where a part of the answer is missing or can still change. */
-  readonly partial?: (answer: Answer) => ComponentChildren | undefined;
+  readonly partial?: (answer: Answer) => Sentence;
   /** The numbers that are drawn, for "Show as a table". */
   readonly table?: (answer: Answer) => TableOf;
   /** Legend or switches, right of the title. */
@@ -38,8 +41,8 @@ interface PanelProps<Answer> {
 export function Panel<Answer>(props: PanelProps<Answer>) {
   const { name, title, answered, tools, minHeight } = props;
   const { answer, failure, asOfMs, isLoading } = answered.value;
-  const empty = answer === undefined ? undefined : props.empty?.(answer);
-  const partial = answer === undefined ? undefined : props.partial?.(answer);
+  const empty = (answer !== undefined && props.empty?.(answer)) || undefined;
+  const partial = (answer !== undefined && props.partial?.(answer)) || undefined;
   const state = stateOf({ isLoading, hasFailed: failure !== undefined, empty, partial });
   const hasRoom = minHeight !== undefined && (answer !== undefined || failure === undefined);
   useArrival(name, answer !== undefined);

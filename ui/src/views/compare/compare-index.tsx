@@ -35,9 +35,8 @@ export function CompareIndex() {
         title="The newest version against the one before it"
         answered={answered}
         empty={() =>
-          compared.length === 0
-            ? 'No model has two versions with requests at the end of this range.'
-            : undefined
+          compared.length === 0 &&
+          'No model has two versions with requests at the end of this range.'
         }
         table={({ rows }) =>
           tableOf(rows, [

@@ -147,9 +147,7 @@ function ShiftPanel({ answered }: Props) {
       answered={answered}
       minHeight={330}
       empty={({ quantiles }) =>
-        quantiles.every(({ ratio }) => ratio === null)
-          ? 'A or B has no requests in its range.'
-          : undefined
+        quantiles.every(({ ratio }) => ratio === null) && 'A or B has no requests in its range.'
       }
       table={({ quantiles }) =>
         tableOf(quantiles, [

@@ -26,9 +26,7 @@ export function StageChanges({ answered }: { readonly answered: Asked<CompareAns
       title={title}
       answered={answered}
       minHeight={200}
-      empty={({ stages }) =>
-        stages.length === 0 ? 'No stage is stored of these requests.' : undefined
-      }
+      empty={({ stages }) => stages.length === 0 && 'No stage is stored of these requests.'}
       table={({ stages }) =>
         tableOf(stages, [
           'stage',

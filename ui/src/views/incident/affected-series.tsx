@@ -19,9 +19,7 @@ export function AffectedSeries({ answered }: { readonly answered: Asked<AnomalyA
       title={answer === undefined || isOfTailmark(answer) ? 'Affected series' : answer.series_title}
       answered={answered}
       empty={(answer) =>
-        seriesRows(answer).length === 0
-          ? 'This incident is of tailmark itself, not of a series.'
-          : undefined
+        seriesRows(answer).length === 0 && 'This incident is of tailmark itself, not of a series.'
       }
       table={(answer) => seriesTable(seriesRows(answer))}
     >

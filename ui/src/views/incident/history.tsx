@@ -11,7 +11,7 @@ export function History({ answered }: { readonly answered: Asked<AnomalyAnswer> 
       name="history"
       title="Event history"
       answered={answered}
-      empty={({ history }) => (history.length === 0 ? 'No event is stored.' : undefined)}
+      empty={({ history }) => history.length === 0 && 'No event is stored.'}
       table={({ history }) => tableOf(history, ['at', 'what', 'severity', 'text'])}
     >
       {({ history }) => (

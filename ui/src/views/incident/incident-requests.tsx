@@ -25,7 +25,7 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
       }
       answered={answered}
       minHeight={120}
-      empty={({ rows }) => (rows.length === 0 ? 'No request of this time is kept.' : undefined)}
+      empty={({ rows }) => rows.length === 0 && 'No request of this time is kept.'}
       table={requestsTable}
     >
       {({ rows, failed, typical }) => (

@@ -147,9 +147,7 @@ function BlamePanel({ answered }: Props) {
       title={title}
       answered={answered}
       minHeight={120}
-      empty={(answer) =>
-        blameOf(answer).length === 0 ? 'No stage explains this kind of anomaly.' : undefined
-      }
+      empty={(answer) => blameOf(answer).length === 0 && 'No stage explains this kind of anomaly.'}
       table={(answer) => tableOf(blameOf(answer), ['stage', ['excess, ms', 'excess_ms'], 'share'])}
     >
       {(answer) => (
@@ -187,7 +185,7 @@ function DistributionPanel({ answered }: Props) {
       answered={answered}
       minHeight={240}
       empty={({ distribution }) =>
-        distribution.length === 0 ? 'No request is stored of this time.' : undefined
+        distribution.length === 0 && 'No request is stored of this time.'
       }
       partial={noBaseline}
       table={({ distribution }) =>
@@ -241,9 +239,9 @@ function CommonPanel({ answered }: Props) {
       title="What slow requests have in common"
       answered={answered}
       empty={({ event, common }) =>
-        (event.drivers ?? []).length === 0 && common.length === 0
-          ? 'No host, tenant or facet is more frequent among slow requests.'
-          : undefined
+        (event.drivers ?? []).length === 0 &&
+        common.length === 0 &&
+        'No host, tenant or facet is more frequent among slow requests.'
       }
       table={({ event }) =>
         tableOf(event.drivers ?? [], [

@@ -43,9 +43,9 @@ export function RateTimeline({ answer, rate, lane }: Props) {
       answered={answered}
       minHeight={300}
       empty={({ rows }) =>
-        measure !== 'per_second' && rows.every(({ requests }) => requests === 0)
-          ? 'No request is stored of this time.'
-          : undefined
+        measure !== 'per_second' &&
+        rows.every(({ requests }) => requests === 0) &&
+        'No request is stored of this time.'
       }
       partial={(tails) => noteOf(answer, tails)}
       table={(tails) => rateTable(tails, lineOf(tails))}

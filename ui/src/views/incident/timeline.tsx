@@ -70,9 +70,7 @@ function TailTimeline({ answer, name, lane }: TailProps) {
       answered={answered}
       minHeight={300}
       empty={({ rows }) =>
-        rows.every(({ requests }) => requests === 0)
-          ? 'No request is stored of this time.'
-          : undefined
+        rows.every(({ requests }) => requests === 0) && 'No request is stored of this time.'
       }
       partial={windowsNote}
       table={fanTable}

@@ -29,9 +29,8 @@ export function FacetsPanel({ model }: Props) {
       answered={answered}
       minHeight={90}
       empty={({ rows }) =>
-        rows.length === 0
-          ? 'No request of this range has a host, a size or a load. Events may have these fields.'
-          : undefined
+        rows.length === 0 &&
+        'No request of this range has a host, a size or a load. Events may have these fields.'
       }
       table={facetsTable}
     >

@@ -35,7 +35,7 @@ export function IncidentsPanel({ answered }: AnomaliesProps) {
       name="incidents"
       title="Resolved in this range"
       answered={answered}
-      empty={({ rows }) => (rows.every(isOpen) ? 'No incident ended in this range.' : undefined)}
+      empty={({ rows }) => rows.every(isOpen) && 'No incident ended in this range.'}
       table={({ rows }) => tableOf(rows, fields)}
     >
       {(answer) => (

@@ -42,7 +42,7 @@ export function ModelsPanel({
       answered={isCut && filter !== '' ? found : answered}
       minHeight={160}
       tools={<Filter total={total} />}
-      empty={() => (total === 0 ? 'No requests of any model in this range.' : undefined)}
+      empty={() => total === 0 && 'No requests of any model in this range.'}
       partial={partialNote}
       table={numbersOf}
     >
