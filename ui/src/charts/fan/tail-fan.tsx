@@ -10,6 +10,7 @@ import {
   quantileName,
 } from '../../format/number.ts';
 import { stepText } from '../../format/time.ts';
+import { place } from '../../state/place.ts';
 import { utc } from '../../state/zone.ts';
 import { type Fan, fanExtent } from '../geometry/fan.ts';
 import { dotsPath } from '../geometry/paths.ts';
@@ -80,6 +81,11 @@ export function TailFan(props: Props) {
 /** Steps that are selected; while some are, the page does not refresh. */
 function useBrush(name: string) {
   const selected = useSignal<Columns | null>(null);
+  const { from, to } = place.value.params;
+  // Of another range, and the answer to it would never be asked for.
+  useEffect(() => {
+    selected.value = null;
+  }, [from, to]);
   useSignalEffect(() => hold(name, selected.value !== null));
   useEffect(() => () => hold(name, false), [name]);
   return {

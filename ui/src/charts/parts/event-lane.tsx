@@ -3,6 +3,7 @@ import { formatAs } from '../../format/time.ts';
 import { utc } from '../../state/zone.ts';
 import { flagWidth, isLeft, joinFlags } from '../geometry/flags.ts';
 import { stackSpans } from '../geometry/lanes.ts';
+import { linearScale } from '../geometry/scale.ts';
 import type { TimeSpan } from '../geometry/step-grid.ts';
 import { guttersOf } from './plot.tsx';
 import { useWidth } from './use-width.ts';
@@ -44,17 +45,16 @@ export function EventLane({ span, incidents, releases }: Lane & { readonly span:
   const flags = releases
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
     .sort((one, other) => one.atMs - other.atMs);
-  const percent = (ms: number) =>
-    ((Math.min(Math.max(ms, fromMs), toMs) - fromMs) / (toMs - fromMs)) * 100;
+  const scale = linearScale([fromMs, toMs], [0, width]);
+  const x = (ms: number) => scale(Math.min(Math.max(ms, fromMs), toMs));
   const spans = shown.map((one) => ({ fromMs: one.fromMs, toMs: one.toMs ?? toMs }));
   const rows = stackSpans(spans, (toMs - fromMs) / 200);
   const depth = Math.min(mostRows, Math.max(0, ...rows.map((row) => row + 1)));
   const hidden = rows.filter((row) => row >= mostRows).length;
-  const flagTop = depth * 12 + (depth === 0 ? 0 : 4);
-  const x = (ms: number) => (percent(ms) / 100) * width;
+  const top = depth * 12 + (depth === 0 ? 0 : 4);
   const labels = flags.map(({ atMs, version }) => ({ x: x(atMs), text: version }));
   const groups = joinFlags(labels, width, joinedText);
-  const height = flagTop + (flags.length === 0 ? 0 : 20);
+  const height = top + (flags.length === 0 ? 0 : 20);
   return (
     <div
       ref={host}
@@ -68,10 +68,9 @@ export function EventLane({ span, incidents, releases }: Lane & { readonly span:
         style={{ height: `${height}px` }}
       >
         {shown.map((one, i) => {
-          const left = percent(one.fromMs);
-          const row = rows[i] ?? 0;
+          const [left, row] = [x(one.fromMs), rows[i] ?? 0];
           if (row >= mostRows) return null;
-          const width = Math.max(0.6, percent(one.toMs ?? toMs) - left);
+          const size = { left: `${left}px`, width: `${x(one.toMs ?? toMs) - left}px` };
           return (
             <li key={one.id}>
               <a
@@ -80,7 +79,7 @@ export function EventLane({ span, incidents, releases }: Lane & { readonly span:
                 data-open={one.toMs === null}
                 href={one.href}
                 title={one.title}
-                style={{ left: `${left}%`, width: `${width}%`, top: `${row * 12}px` }}
+                style={{ ...size, top: `${row * 12}px` }}
               >
                 <span class="sr">Incident: {one.title}</span>
               </a>
@@ -92,8 +91,7 @@ export function EventLane({ span, incidents, releases }: Lane & { readonly span:
             key={group[0]}
             releases={group.flatMap((i) => flags[i] ?? [])}
             x={labels[group[0]]?.x ?? 0}
-            top={flagTop}
-            axisWidth={width}
+            {...{ top, width }}
           />
         ))}
       </ul>
@@ -109,11 +107,12 @@ interface FlagProps {
   readonly releases: readonly LaneRelease[];
   readonly x: number;
   readonly top: number;
-  readonly axisWidth: number;
+  /** Of the axis. */
+  readonly width: number;
 }
 
 /** The flag of a release, or of several at about the same time: their names show on hover and focus. */
-function ReleaseFlag({ releases, x, top, axisWidth }: FlagProps) {
+function ReleaseFlag({ releases, x, top, width }: FlagProps) {
   const [first] = releases;
   const newest = releases.at(-1);
   if (first === undefined || newest === undefined) return null;
@@ -125,7 +124,7 @@ function ReleaseFlag({ releases, x, top, axisWidth }: FlagProps) {
   const what = isJoined
     ? `${text} first seen: ${names.join(', ')}. Compare the newest with what was before`
     : `Release ${first.version}: compare it with what was before`;
-  const side = isLeft(x, flagWidth(text), axisWidth) ? 'left' : 'right';
+  const side = isLeft(x, flagWidth(text), width) ? 'left' : 'right';
   return (
     <li>
       <a
