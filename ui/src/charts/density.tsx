@@ -1,9 +1,8 @@
 import { useMemo } from 'preact/hooks';
 import { formatCount, formatMsRange, formatShare, msFormat } from '../format/number.ts';
 import { stepText } from '../format/time.ts';
-import { utc } from '../state/zone.ts';
+import { zone } from '../state/zone.ts';
 import { bandEdgeMs, type Density, depthOf } from './geometry/density.ts';
-import { stepStart } from './geometry/step-grid.ts';
 import { logAxis } from './parts/axis.ts';
 import type { Cursor } from './parts/chart-frame.tsx';
 import type { Lane } from './parts/event-lane.tsx';
@@ -33,7 +32,7 @@ export function DensityChart({ label, density, lane }: Props) {
     [density],
   );
   const describe = ({ column, row }: Cursor) => {
-    const step = stepText(stepStart(grid, column), grid.stepMs, { utc: utc.value });
+    const step = stepText(grid, column, zone.value);
     const band = formatMsRange(bandEdgeMs(first + row), bandEdgeMs(first + row + 1));
     return `${step}, ${band}: ${shareText(density, column, byPlace.get(`${column} ${first + row}`))}`;
   };

@@ -15,6 +15,12 @@ const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
 };
 const made = new Map<string, Intl.DateTimeFormat>();
 
+/** A span of time in epoch milliseconds; its end is exclusive. */
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
+
 export interface Zone {
   readonly utc: boolean;
 }
@@ -44,7 +50,7 @@ export function formatTime(ms: number, { utc, nowMs }: Zone & { readonly nowMs: 
 
 /** `24 Nov 22:00 to 25 Nov 04:00`, or `22:00 to 22:15` where both are today. */
 export function formatRange(
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  { fromMs, toMs }: TimeSpan,
   { utc, nowMs }: Zone & { readonly nowMs: number },
 ): string {
   const zone = { utc };
@@ -84,8 +90,13 @@ export function stepName(stepMs: number): string {
   return `${stepMs / size} ${unit}`;
 }
 
-/** A step in words: `25 Nov 10:20 to 10:25`. */
-export function stepText(ms: number, stepMs: number, zone: Zone): string {
+/** A step of a grid in words: `25 Nov 10:20 to 10:25`. */
+export function stepText(
+  { fromMs, stepMs }: Pick<TimeSpan, 'fromMs'> & { readonly stepMs: number },
+  step: number,
+  zone: Zone,
+): string {
+  const ms = fromMs + step * stepMs;
   const form = stepMs < minuteMs ? 'seconds' : 'time';
   const day = formatAs(ms, 'day', zone);
   if (stepMs >= dayMs) return day;

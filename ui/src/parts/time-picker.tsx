@@ -4,7 +4,7 @@ import { offsetMs, relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
 import { isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
-import { utc } from '../state/zone.ts';
+import { utc, zone } from '../state/zone.ts';
 import { rangeName } from './range-name.ts';
 import { usePopover } from './use-popover.ts';
 
@@ -104,7 +104,7 @@ function RangeMenu({ close }: { readonly close: () => void }) {
             />
           </label>
         ))}
-        <p class="hint">Times are {zoneName(range.toMs, { utc: utc.value })}.</p>
+        <p class="hint">Times are {zoneName(range.toMs, zone.value)}.</p>
         {problem.value !== '' && (
           <p class="hint problem" role="alert">
             {problem.value}

@@ -8,7 +8,7 @@ import { hrefTo, place } from '../state/place.ts';
 import { hasSession, logOut } from '../state/session.ts';
 import { theme, toggleTheme } from '../state/theme.ts';
 import { hasRange, isOfTimes, isRelative, type Place, rangeOf } from '../state/url.ts';
-import { toggleUtc, utc } from '../state/zone.ts';
+import { toggleUtc, utc, zone } from '../state/zone.ts';
 import { type MenuEntry, MoreMenu } from './more-menu.tsx';
 import { Time } from './time.tsx';
 import { TimePicker } from './time-picker.tsx';
@@ -114,7 +114,7 @@ function openHelp(): void {
 }
 
 function zoneText(): string {
-  return zoneName(rangeOf(place.value, nowMs()).toMs, { utc: utc.value });
+  return zoneName(rangeOf(place.value, nowMs()).toMs, zone.value);
 }
 
 /** True if the content of the page has ended: an incident and the pipeline follow the clock. */

@@ -1,4 +1,5 @@
 import { parseDuration } from '../../../src/config/duration.ts';
+import type { TimeSpan } from '../format/time.ts';
 
 /**
  * All state of a page, as its address has it. Pure: nothing here reads the clock or the browser.
@@ -63,12 +64,6 @@ export interface Place {
   readonly wrong: Params;
   /** Panel to scroll to, without "#". */
   readonly hash: string;
-}
-
-/** A range of time in epoch milliseconds; `to` is exclusive. */
-export interface TimeRange {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 /** Reads a path and query. `nowMs` settles a range that mixes relative and absolute times. */
@@ -168,7 +163,7 @@ export function isRelative({ params }: Place): boolean {
   return !isAbsoluteTime(paramOf(params, 'from') ?? '');
 }
 
-export function rangeOf({ params }: Place, nowMs: number): TimeRange {
+export function rangeOf({ params }: Place, nowMs: number): TimeSpan {
   return {
     fromMs: timeOf(paramOf(params, 'from') ?? '', nowMs) ?? nowMs,
     toMs: timeOf(paramOf(params, 'to') ?? '', nowMs) ?? nowMs,
@@ -176,7 +171,7 @@ export function rangeOf({ params }: Place, nowMs: number): TimeRange {
 }
 
 /** The same place with absolute times: what a copied link has. */
-export function freeze(place: Place, range: TimeRange, nowMs: number): Place {
+export function freeze(place: Place, range: TimeSpan, nowMs: number): Place {
   const others: Partial<Record<Key, string>> = {};
   for (const key of ['a.from', 'a.to', 'b.from', 'b.to'] as const) {
     const text = place.params[key];
@@ -205,7 +200,7 @@ export function stepRange(place: Place, direction: -1 | 1, nowMs: number): Place
 }
 
 /** `from` and `to` of the query for an absolute range. */
-export function absolute({ fromMs, toMs }: TimeRange): { from: string; to: string } {
+export function absolute({ fromMs, toMs }: TimeSpan): { from: string; to: string } {
   return { from: formatAbsolute(fromMs), to: formatAbsolute(toMs) };
 }
 

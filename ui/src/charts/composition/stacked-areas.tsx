@@ -1,9 +1,9 @@
 import { formatMs, msFormat } from '../../format/number.ts';
 import { stepText } from '../../format/time.ts';
-import { utc } from '../../state/zone.ts';
+import { zone } from '../../state/zone.ts';
 import type { StackedAreas } from '../geometry/composition.ts';
 import { bandPath } from '../geometry/paths.ts';
-import { type StepGrid, stepStart } from '../geometry/step-grid.ts';
+import type { StepGrid } from '../geometry/step-grid.ts';
 import { linearAxis } from '../parts/axis.ts';
 import type { Cursor } from '../parts/chart-frame.tsx';
 import { Key } from '../parts/legend-keys.tsx';
@@ -26,7 +26,7 @@ export function StackedAreasChart({ label, areas, grid, stages, focus }: Props) 
   const { unit, tick } = msFormat([mostMs]);
   const endMs = mostMs * 1.05 || 1;
   const describe = ({ column, row }: Cursor) => {
-    const at = stepText(stepStart(grid, column), grid.stepMs, { utc: utc.value });
+    const at = stepText(grid, column, zone.value);
     const slice = rows[column];
     if (slice == null) return `${at}: no requests`;
     const stage = stages[row] ?? '';

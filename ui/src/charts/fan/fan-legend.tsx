@@ -1,8 +1,7 @@
 import { msFormat, plural, quantileName } from '../../format/number.ts';
 import { stepText } from '../../format/time.ts';
 import { Quantile } from '../../parts/value.tsx';
-import { utc } from '../../state/zone.ts';
-import { stepStart } from '../geometry/step-grid.ts';
+import { zone } from '../../state/zone.ts';
 import { Key, StepKeys } from '../parts/legend-keys.tsx';
 import { colorOf, type Shown, shownLines } from './fan-marks.tsx';
 
@@ -30,9 +29,7 @@ export function FanLegend({ fan, step, overall, mainQ, hidden, onHide }: Props) 
   return (
     <>
       <span class="chart-legend-at">
-        {step === null
-          ? overall !== null && 'Whole range'
-          : stepText(stepStart(fan.grid, step), fan.grid.stepMs, { utc: utc.value })}
+        {step === null ? overall !== null && 'Whole range' : stepText(fan.grid, step, zone.value)}
       </span>
       {fan.lines.map(({ q }) => (
         <button

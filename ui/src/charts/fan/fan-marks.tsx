@@ -1,8 +1,8 @@
 import { quantileName } from '../../format/number.ts';
+import type { TimeSpan } from '../../format/time.ts';
 import type { Fan, FanLine } from '../geometry/fan.ts';
 import { spreadLabels } from '../geometry/lanes.ts';
 import { bandPath, dotsPath, linePath, type StepValues } from '../geometry/paths.ts';
-import type { TimeSpan } from '../geometry/step-grid.ts';
 import type { Lane } from '../parts/event-lane.tsx';
 import type { Area } from '../parts/plot.tsx';
 

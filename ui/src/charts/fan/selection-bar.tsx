@@ -1,10 +1,9 @@
 import type { Signal } from '@preact/signals';
 import { formatRange } from '../../format/time.ts';
 import { comparedWithBefore } from '../../state/before.ts';
-import { nowMs } from '../../state/now.ts';
 import { hrefTo, hrefWith, place } from '../../state/place.ts';
 import { absolute, modelOf } from '../../state/url.ts';
-import { utc } from '../../state/zone.ts';
+import { zoneNow } from '../../state/zone.ts';
 import { type StepGrid, stepStart } from '../geometry/step-grid.ts';
 import type { Columns } from '../parts/plot.tsx';
 
@@ -23,7 +22,7 @@ export function SelectionBar({ grid, selected, clear }: Props) {
   const inTime = absolute(span);
   return (
     <div class="chart-selection" role="status">
-      <span>{formatRange(span, { utc: utc.value, nowMs: nowMs() })} selected</span>
+      <span>{formatRange(span, zoneNow())} selected</span>
       <a href={hrefWith(inTime)}>Zoom in</a>
       {model !== undefined && (
         <>

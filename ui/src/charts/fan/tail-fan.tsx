@@ -11,10 +11,9 @@ import {
 } from '../../format/number.ts';
 import { stepText } from '../../format/time.ts';
 import { place } from '../../state/place.ts';
-import { utc } from '../../state/zone.ts';
+import { zone } from '../../state/zone.ts';
 import { type Fan, fanExtent } from '../geometry/fan.ts';
 import { dotsPath } from '../geometry/paths.ts';
-import { stepStart } from '../geometry/step-grid.ts';
 import { logAxis } from '../parts/axis.ts';
 import type { Cursor } from '../parts/chart-frame.tsx';
 import type { Lane } from '../parts/event-lane.tsx';
@@ -101,7 +100,7 @@ function useBrush(name: string) {
 
 /** A step as a sentence. */
 function stepSentence({ grid, requests: all, states, lines, baseline }: Fan, step: number): string {
-  const at = stepText(stepStart(grid, step), grid.stepMs, { utc: utc.value });
+  const at = stepText(grid, step, zone.value);
   const [requests, state] = [all[step] ?? 0, states[step]];
   if (requests === 0) return `${at}: ${state === 'open' ? 'not stored yet' : 'no requests'}`;
   const values = lines.map(({ q, values }) => `${quantileName(q)} ${formatMs(values[step])}`);

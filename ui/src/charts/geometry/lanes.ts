@@ -1,4 +1,4 @@
-import type { TimeSpan } from './step-grid.ts';
+import type { TimeSpan } from '../../format/time.ts';
 
 /** Rows for spans so that those of a row do not touch: the first row that is free, in the order given. */
 export function stackSpans(spans: readonly TimeSpan[], gapMs: number): number[] {

@@ -1,11 +1,6 @@
 import type { Range, WindowState, Windows } from '../../data/answers.ts';
+import type { TimeSpan } from '../../format/time.ts';
 import type { StepValues } from './paths.ts';
-
-/** A span of time, in epoch milliseconds. */
-export interface TimeSpan {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
 
 /** The steps of a range: step `i` begins at `fromMs + i * stepMs`. */
 export interface StepGrid extends TimeSpan {

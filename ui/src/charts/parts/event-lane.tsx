@@ -1,10 +1,10 @@
 import { useRef } from 'preact/hooks';
+import type { TimeSpan } from '../../format/time.ts';
 import { formatAs } from '../../format/time.ts';
-import { utc } from '../../state/zone.ts';
+import { zone } from '../../state/zone.ts';
 import { flagWidth, isLeft, joinFlags } from '../geometry/flags.ts';
 import { stackSpans } from '../geometry/lanes.ts';
 import { linearScale } from '../geometry/scale.ts';
-import type { TimeSpan } from '../geometry/step-grid.ts';
 import { guttersOf } from './plot.tsx';
 import { useWidth } from './use-width.ts';
 
@@ -119,7 +119,7 @@ function ReleaseFlag({ releases, x, top, width }: FlagProps) {
   const isJoined = releases.length > 1;
   const text = isJoined ? joinedText(releases.length) : first.version;
   const names = releases.map(
-    ({ version, atMs }) => `${version} ${formatAs(atMs, 'time', { utc: utc.value })}`,
+    ({ version, atMs }) => `${version} ${formatAs(atMs, 'time', zone.value)}`,
   );
   const what = isJoined
     ? `${text} first seen: ${names.join(', ')}. Compare the newest with what was before`

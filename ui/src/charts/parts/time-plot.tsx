@@ -1,5 +1,6 @@
-import { utc } from '../../state/zone.ts';
-import type { StepGrid, TimeSpan } from '../geometry/step-grid.ts';
+import type { TimeSpan } from '../../format/time.ts';
+import { zone } from '../../state/zone.ts';
+import type { StepGrid } from '../geometry/step-grid.ts';
 import { timeAxis, timeTitle } from './axis.ts';
 import { EventLane, type Lane } from './event-lane.tsx';
 import { Plot, type PlotProps } from './plot.tsx';
@@ -14,13 +15,12 @@ interface Props extends Omit<PlotProps, 'x' | 'columns' | 'title'> {
 
 /** A plot over time: a column a step. */
 export function TimePlot({ grid, notStored = null, lane, children, below, ...plot }: Props) {
-  const zone = { utc: utc.value };
   return (
     <Plot
       {...plot}
       columns={grid.steps}
-      x={timeAxis(grid, zone)}
-      title={timeTitle(grid, zone)}
+      x={timeAxis(grid, zone.value)}
+      title={timeTitle(grid, zone.value)}
       below={
         <>
           {lane !== undefined && <EventLane span={grid} {...lane} />}

@@ -11,10 +11,9 @@ import { Panel } from '../../parts/panel.tsx';
 import { tableOf } from '../../parts/table-of.ts';
 import { Sentence } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
-import { nowMs } from '../../state/now.ts';
 import { onlyPanel, place, setParams } from '../../state/place.ts';
 import { isOfTimes } from '../../state/url.ts';
-import { utc } from '../../state/zone.ts';
+import { zoneNow } from '../../state/zone.ts';
 import { IncidentContext } from '../incident-context.tsx';
 import { knownModels, UnknownModel } from '../unknown-model.tsx';
 import { CompareIndex } from './compare-index.tsx';
@@ -133,10 +132,7 @@ function sideName(side: CompareAnswer['a']): string {
 }
 
 function timeOf({ from, to }: CompareAnswer['a']): string {
-  return formatRange(
-    { fromMs: Date.parse(from), toMs: Date.parse(to) },
-    { utc: utc.value, nowMs: nowMs() },
-  );
+  return formatRange({ fromMs: Date.parse(from), toMs: Date.parse(to) }, zoneNow());
 }
 
 function ShiftPanel({ answered }: Props) {

@@ -93,7 +93,7 @@ const rateColumns = (range: Range): readonly Column<ModelRow>[] => [
     sortBy: (row) => row.requests_per_second,
     cell: (row) => (
       <span title={plural(row.requests, 'request')}>
-        <Value value={row.requests_per_second}>{threeDigits(row.requests_per_second)}</Value>
+        <Value value={row.requests_per_second} as={threeDigits} />
       </span>
     ),
   },
@@ -193,7 +193,7 @@ function Ratio({ row, open }: RatioProps) {
       class={ratio >= slowRatio ? 'ratio slow' : 'ratio'}
       title={`Baseline p99: ${formatMs(baseline_p99_ms)}, ${what}`}
     >
-      <Value value={ratio}>{formatRatio(ratio)}</Value>
+      <Value value={ratio} as={formatRatio} />
       {isOfDetector && <span class="of-baseline">detector's</span>}
     </span>
   );
@@ -214,7 +214,7 @@ function IncidentRatio({ tail }: { readonly tail: NonNullable<AnomalyRow['tail']
       class="ratio slow"
       title={`Its open incident: ${what} is ${formatMs(observed_ms)}, baseline ${formatMsBeside(baseline_ms, observed_ms)}`}
     >
-      <Value value={ratio}>{formatRatio(ratio)}</Value>
+      <Value value={ratio} as={formatRatio} />
       <span class="of-incident">{isAsColumn ? `incident${cold}` : `incident, ${what}`}</span>
     </span>
   );
