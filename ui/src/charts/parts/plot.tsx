@@ -102,7 +102,7 @@ export function Plot(props: PlotProps) {
           onEscape: brush.clear,
         })}
       >
-        <div class="chart-above">{props.above}</div>
+        {props.above !== undefined && <div class="chart-above">{props.above}</div>}
         <div ref={host} class="chart-plot" style={{ height: `${height}px` }} {...pointer}>
           <svg width={width} height={height} aria-hidden="true">
             <Hatch id={id} />
