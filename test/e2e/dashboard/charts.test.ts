@@ -14,7 +14,7 @@ import { useStack } from '../../containers/stack.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { press, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, tabTo, untilDrawn, useBrowser, valuesIn } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -46,12 +46,6 @@ function fixedRange(): string {
   const iso = (ms: number) => new Date(ms).toISOString();
   return `from=${iso(toMs - 45 * minuteMs)}&to=${iso(toMs)}`;
 }
-
-/** Exact numbers of an element, in their order. */
-const valuesIn = (page: Page, selector: string) =>
-  page
-    .locator(`${selector} data`)
-    .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
 
 const spokenBy = (page: Page, chart: string) =>
   page

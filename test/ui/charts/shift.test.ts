@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { changeOf, shiftOf } from '../../../ui/src/charts/geometry/shift.ts';
 import { shiftSentence } from '../../../ui/src/charts/shift-text.ts';
+import { plain } from '../plain.ts';
 
 const point = (q: number, ratio: number | null, low = ratio, high = ratio) => ({
   q,
@@ -46,7 +47,7 @@ describe('a shift function', () => {
     expect(thin(134)).toEqual([false, true, true, true]);
     expect(thin(20_000)).toEqual([false, false, false, false]);
     const said = (q: number, like: number | null) =>
-      shiftSentence(point(q, 1.38, 1.21, 1.57), 134, [point(q, like)]).replaceAll('\u202f', ' ');
+      plain(shiftSentence(point(q, 1.38, 1.21, 1.57), 134, [point(q, like)]));
     expect(said(0.5, null)).toBe('p50: +38 % (+21 to +57), 138 ms against 100 ms; B is slower');
     expect(said(0.99, 1.12)).toBe(
       'p99: +38 % (+21 to +57), 138 ms against 100 ms; B is slower; like with like +12 %; 134 requests: p99 needs 2,000',
