@@ -7,7 +7,7 @@ import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { hrefTo } from '../../state/place.ts';
 import type { Changes } from '../../state/url.ts';
-import { incidentRange } from './incident-range.ts';
+import { incidentRange } from './incident-question.ts';
 import { type SeriesRow, seriesRows, seriesTable } from './series-rows.ts';
 
 /** The series that the incident affects, the worst first. */

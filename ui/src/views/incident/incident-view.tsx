@@ -24,7 +24,7 @@ import { SeverityTag } from '../open-incidents.tsx';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
 import { History } from './history.tsx';
-import { incidentRange, rangeWithoutFixed } from './incident-range.ts';
+import { incidentRange, rangeWithoutFixed } from './incident-question.ts';
 import { IncidentRequests } from './incident-requests.tsx';
 import { incidentTitle } from './incident-title.ts';
 import { Timeline } from './timeline.tsx';

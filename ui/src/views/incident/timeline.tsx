@@ -10,8 +10,7 @@ import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { endMsOf } from '../incident-end.ts';
 import { laneReleases } from '../lane.ts';
 import { fanTable } from '../tables.ts';
-import { incidentQuestion } from './incident-question.ts';
-import { rangeWithoutFixed } from './incident-range.ts';
+import { incidentQuestion, rangeWithoutFixed } from './incident-question.ts';
 import { RateTimeline } from './rate-timeline.tsx';
 
 /** The measured value over time, against its baseline: a rate, a quantile, or both of a burning budget. */
