@@ -1,9 +1,8 @@
-import type { ComponentChildren } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import type { Asked } from '../data/use-answer.ts';
 import { copySaying } from '../state/copy.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
-import { Boundary } from './boundary.tsx';
 import { DataTable } from './data-table.tsx';
 import { type MenuEntry, MoreMenu } from './more-menu.tsx';
 import type { TableOf } from './table-of.ts';
@@ -167,4 +166,41 @@ function sqlOf(answer: unknown): string | undefined {
 
 function tablesOf(text: string | undefined): readonly string[] {
   return text === undefined ? [] : text.split(',');
+}
+
+interface DrawnProps<Answer> {
+  readonly answer: Answer;
+  readonly children: (answer: Answer) => ComponentChildren;
+}
+interface BoundaryState {
+  readonly problem: string | undefined;
+}
+
+/** Draws an answer. One that cannot be drawn does not take the page with it; the next one is tried again. */
+class Boundary<Answer> extends Component<DrawnProps<Answer>, BoundaryState> {
+  override state: BoundaryState = { problem: undefined };
+
+  static override getDerivedStateFromError(error: unknown): BoundaryState {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+
+  override componentDidUpdate({ answer }: DrawnProps<Answer>): void {
+    if (this.state.problem !== undefined && answer !== this.props.answer) {
+      this.setState({ problem: undefined });
+    }
+  }
+
+  override render() {
+    const { problem } = this.state;
+    if (problem === undefined) return <Drawn {...this.props} />;
+    return (
+      <p class="notice error" role="alert">
+        BUG: this answer cannot be drawn: {problem}
+      </p>
+    );
+  }
+}
+
+function Drawn<Answer>({ answer, children }: DrawnProps<Answer>) {
+  return <>{children(answer)}</>;
 }

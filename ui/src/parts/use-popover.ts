@@ -2,8 +2,8 @@ import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
 
 /**
- * What opens at a button, in a box with it: closed by Escape, by `close`, and by a press elsewhere. Unless that press
- * takes it, the focus goes back to the button.
+ * Opens a menu at a button, in a box with it. Escape and `close` give the focus back to the button; a press
+ * elsewhere closes it too.
  *
  * @param opener selects the button in the box.
  */

@@ -1,9 +1,15 @@
 import { dayMs, minuteMs } from '../../../../src/base/time.ts';
 import type { TimeSpan } from '../../format/time.ts';
 import { formatAs, offsetMs, stepName, type Zone, zoneName } from '../../format/time.ts';
-import { linearScale, linearTicks, logTicks, type Scale, type Span } from '../geometry/scale.ts';
+import {
+  linearScale,
+  linearTicks,
+  logTicks,
+  type Scale,
+  type Span,
+  timeTicks,
+} from '../geometry/scale.ts';
 import type { StepGrid } from '../geometry/step-grid.ts';
-import { timeTicks } from '../geometry/time-ticks.ts';
 
 /** A value of an axis with a grid line, and its label. */
 export type Tick = readonly [value: number, text: string];
