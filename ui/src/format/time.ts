@@ -1,6 +1,7 @@
 /** Times as text: one zone a page, the viewer's or UTC. */
 
-import { dayMs, hourMs, minuteMs, secondMs } from '../../../src/base/time.ts';
+import { dayMs, minuteMs } from '../../../src/base/time.ts';
+import { formatDuration } from '../../../src/config/duration.ts';
 
 type Form = 'time' | 'seconds' | 'day' | 'dayTime' | 'full';
 const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
@@ -77,18 +78,12 @@ export function zoneName(ms: number, zone: Zone): string {
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
 }
 
-const units = [
-  [dayMs, 'd'],
-  [hourMs, 'h'],
-  [minuteMs, 'min'],
-  [secondMs, 's'],
-] as const;
+/** `10 s` of `10s`, `5 min` of `5m`, `1 d` of `1d`. */
+const spaced = (text: string) =>
+  text.replace(/^([\d.]+)(\w+)$/, (_, amount, unit) => `${amount} ${unit === 'm' ? 'min' : unit}`);
 
 /** `10 s`, `90 min`, `2 h`, `1 d`: a length in the largest unit that is exact. */
-export function stepName(stepMs: number): string {
-  const [size, unit] = units.find(([size]) => stepMs % size === 0) ?? [secondMs, 's'];
-  return `${stepMs / size} ${unit}`;
-}
+export const stepName = (stepMs: number): string => spaced(formatDuration(stepMs));
 
 /** A step of a grid in words: `25 Nov 10:20 to 10:25`. */
 export function stepText(
@@ -104,7 +99,4 @@ export function stepText(
 }
 
 /** `last 6 h` of `-6h`. */
-export function relativeName(text: string): string {
-  const [, amount = '', unit = ''] = /^-([\d.]+)(ms|s|m|h|d|w)$/.exec(text) ?? [];
-  return `last ${amount} ${unit === 'm' ? 'min' : unit}`;
-}
+export const relativeName = (text: string): string => `last ${spaced(text.slice(1))}`;

@@ -1,4 +1,5 @@
-import { parseDuration } from '../../../src/config/duration.ts';
+import { secondMs } from '../../../src/base/time.ts';
+import { formatDuration, parseDuration } from '../../../src/config/duration.ts';
 import type { TimeSpan } from '../format/time.ts';
 
 /**
@@ -194,7 +195,7 @@ export function stepRange(place: Place, direction: -1 | 1, nowMs: number): Place
   };
   // The clock has gone on since a step back: what ends almost now is what was left.
   if (direction > 0 && moved.toMs >= nowMs - lengthMs / 10) {
-    return withParams(place, { from: `-${formatDuration(lengthMs)}`, to: undefined });
+    return withParams(place, { from: `-${lengthText(lengthMs)}`, to: undefined });
   }
   return withParams(place, absolute(moved));
 }
@@ -262,17 +263,10 @@ function clampTime(ms: number): number {
   return Math.min(Math.max(Math.round(ms), least), most);
 }
 
-/** `6h`, `90m`, `3d`: the largest unit that is exact. */
-export function formatDuration(ms: number): string {
-  const seconds = Math.max(1, Math.round(ms / 1000));
-  const [size, unit] = (
-    [
-      [86_400, 'd'],
-      [3_600, 'h'],
-      [60, 'm'],
-    ] as const
-  ).find(([size, unit]) => seconds % size === 0 && (unit !== 'd' || seconds > 86_400)) ?? [1, 's'];
-  return `${seconds / size}${unit}`;
+/** A length in whole seconds, `6h`, `90m`, `3d`; a day is `24h`, as the picker has it. */
+export function lengthText(ms: number): string {
+  const text = formatDuration(Math.max(1, Math.round(ms / secondMs)) * secondMs);
+  return text === '1d' ? '24h' : text;
 }
 
 function parsePath(path: string): Route {
