@@ -21,7 +21,7 @@ interface Props {
  * and its inverse are equally far from 1.
  */
 export function ShiftFunction({ label, points: all, likeWithLike, requests }: Props) {
-  const { points, ribbon, ratios, nines, within } = shiftOf(all, requests);
+  const { points, ribbon, ratios, nines } = shiftOf(all, requests);
   const like = likeWithLike?.filter(({ ratio }) => ratio !== null) ?? [];
   return (
     <Plot
@@ -56,7 +56,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
             <path
               key={point.q}
               class={`shift-point shift-${changeOf(point)}`}
-              d={dotsPath([[x(point.nines), y(within(point.ratio))]], 5)}
+              d={dotsPath([[x(point.nines), y(point.ratio)]], 5)}
             />
           ))
       }
@@ -75,7 +75,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
           <path
             class="shift-like"
             d={linePath(
-              like.map(({ ratio }) => within(ratio ?? 1)),
+              like.map(({ ratio }) => ratio),
               (i) => x(tailPosition(like[i]?.q ?? 0)),
               y,
             )}
@@ -87,7 +87,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
               <path
                 key={point.q}
                 class={`shift-line shift-${change}`}
-                d={`M${x(before.nines)} ${y(within(before.ratio))}L${x(point.nines)} ${y(within(point.ratio))}`}
+                d={`M${x(before.nines)} ${y(before.ratio)}L${x(point.nines)} ${y(point.ratio)}`}
               />
             );
           })}
@@ -97,7 +97,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
               class={`shift-point shift-${changeOf(point)}`}
               data-thin={point.isThin}
               cx={x(point.nines)}
-              cy={y(within(point.ratio))}
+              cy={y(point.ratio)}
               r={3}
             />
           ))}
@@ -109,7 +109,8 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
 
 const ratioAxis = (span: Span): Axis => ({
   span,
-  along: Math.log,
+  // A ratio beyond the axis is at its end.
+  along: (ratio) => Math.log(Math.min(span[1], Math.max(span[0], ratio))),
   ticks: () => ratioTicks(span, 7).map((ratio) => [ratio, `×${Number(ratio.toPrecision(3))}`]),
 });
 

@@ -31,10 +31,8 @@ export interface ShiftLayout {
     /** True if A or B has too few requests beyond the quantile. */
     readonly isThin: boolean;
   })[];
-  /** The intervals, within the axis. */
+  /** The intervals, which the axis may not hold. */
   readonly ribbon: readonly { readonly nines: number; readonly edge: Span }[];
-  /** A ratio, or the end of the axis that it lies beyond. */
-  readonly within: (ratio: number) => number;
 }
 
 /** Half of the least ratio range: ×1.25, so that noise does not fill the chart. */
@@ -61,13 +59,12 @@ export function shiftOf(all: readonly ShiftPoint[], requests: number): ShiftLayo
       sign * Math.min(mostReach, Math.max(leastReach, ...logs.map((log) => sign * log)) * 1.08),
     );
   const ratios: Span = [reach(-1), reach(1)];
-  const within = (ratio: number) => Math.min(ratios[1], Math.max(ratios[0], ratio));
   const nines = all.map(({ q }) => tailPosition(q));
   return {
-    ...{ ratios, points, within },
+    ...{ ratios, points },
     nines: [Math.min(...nines, 0), Math.max(...nines, 1)],
     ribbon: points.flatMap(({ nines, ratio_low: low, ratio_high: high }) =>
-      low === null || high === null ? [] : [{ nines, edge: [within(low), within(high)] as const }],
+      low === null || high === null ? [] : [{ nines, edge: [low, high] as const }],
     ),
   };
 }
