@@ -59,6 +59,8 @@ export function TopBar() {
 interface Action extends MenuEntry {
   /** Text of its button, where the bar has room. */
   readonly short: string;
+  /** Its name for those who do not see it. @default the label */
+  readonly name?: string;
   readonly title: string;
 }
 
@@ -69,6 +71,7 @@ function actions(): readonly Action[] {
     {
       ...{ label: `Times in UTC (now ${zoneText()})`, isOn: utc.value, run: toggleUtc },
       ...{ short: zoneText(), title: 'UTC or local time  u' },
+      name: `Times in ${zoneText()}; switch between UTC and local time`,
     },
     {
       ...{ label: 'Copy link with absolute times', run: () => void copyLink() },
@@ -93,13 +96,13 @@ function actions(): readonly Action[] {
 function Switches() {
   return (
     <div class="switches">
-      {actions().map(({ label, short, title, isOn, run }) => (
+      {actions().map(({ label, short, name = label, title, isOn, run }) => (
         <button
           key={title}
           type="button"
           title={title}
           aria-pressed={isOn}
-          aria-label={label}
+          aria-label={name}
           onClick={run}
         >
           {short}
