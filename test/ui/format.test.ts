@@ -24,8 +24,7 @@ import {
   relativeName,
   zoneName,
 } from '../../ui/src/format/time.ts';
-
-const plain = (text: string) => text.replaceAll('\u202f', ' ');
+import { plain } from './plain.ts';
 
 describe('numbers', () => {
   it.each([

@@ -2,11 +2,11 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { incidentPath, isPagePath, movedPath } from '../../src/base/dashboard-paths.ts';
 import {
-  formatDuration,
   formatPlace,
   freeze,
   hasRange,
   isRelative,
+  lengthText,
   linkTo,
   type Place,
   parsePlace,
@@ -255,7 +255,7 @@ describe('a range', () => {
     [72 * hour, '3d'],
     [1_234_567, '1235s'],
   ])('of %i ms is %s', (ms, text) => {
-    expect(formatDuration(ms)).toBe(text);
+    expect(lengthText(ms)).toBe(text);
   });
 });
 

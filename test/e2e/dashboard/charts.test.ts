@@ -14,7 +14,7 @@ import { useStack } from '../../containers/stack.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { press, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, tabTo, untilDrawn, useBrowser, valuesIn } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -46,12 +46,6 @@ function fixedRange(): string {
   const iso = (ms: number) => new Date(ms).toISOString();
   return `from=${iso(toMs - 45 * minuteMs)}&to=${iso(toMs)}`;
 }
-
-/** Exact numbers of an element, in their order. */
-const valuesIn = (page: Page, selector: string) =>
-  page
-    .locator(`${selector} data`)
-    .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));
 
 const spokenBy = (page: Page, chart: string) =>
   page
@@ -226,6 +220,40 @@ describe('the view of a model', () => {
       expect((a?.to ?? 0) - (a?.from ?? 0)).toBe((b?.to ?? 0) - (b?.from ?? 0));
       await page.goBack();
       expect(new URL(page.url()).pathname).toBe('/models/ranker');
+    }));
+
+  it('zooms into the steps that a pointer is drawn over, and reads on', () =>
+    withRig({ stack, name: 'dashboard-zoom' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      const answer = answersOf(page);
+      await page.goto(`/models/ranker?${fixedRange()}`);
+      await untilDrawn(page);
+      const plot = page.locator('.chart-fan .chart-plot');
+      await plot.scrollIntoViewIfNeeded();
+      const box = await plot.boundingBox();
+      const at = (part: number) => (box?.x ?? 0) + part * (box?.width ?? 0);
+      await page.mouse.move(at(0.6), (box?.y ?? 0) + 90);
+      await page.mouse.down();
+      await page.mouse.move(at(0.75), (box?.y ?? 0) + 60, { steps: 4 });
+      await page.mouse.up();
+      await page.getByText('held').waitFor();
+      expect(await page.locator('.chart-brush').count()).toBe(1);
+      await page.getByRole('link', { name: 'Zoom in' }).click();
+      await page.getByText('held').waitFor({ state: 'detached' });
+      await untilDrawn(page);
+      const { searchParams } = new URL(page.url());
+      const [from = '', to = ''] = ['from', 'to'].map((key) => searchParams.get(key) ?? '');
+      const { range, rows } = await answer<TailsAnswer>(
+        'tails?',
+        'by=time',
+        `from=${encodeURIComponent(from)}`,
+      );
+      expect([range.from, range.to].map(Date.parse)).toEqual([from, to].map(Date.parse));
+      expect(rows.some(({ requests }) => requests > 0)).toBe(true);
+      expect(await page.locator('.chart-brush').count()).toBe(0);
+      expect(complaints).toEqual([]);
     }));
 });
 

@@ -9,15 +9,19 @@ import { withRig } from '../kit/with-rig.ts';
 import { store, trafficOf } from '../views/view-traffic.ts';
 import { askApi } from './asked-api.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { axeFindings, press, soon, tabTo, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import {
+  addressOf,
+  axeFindings,
+  press,
+  soon,
+  tabTo,
+  untilDrawn,
+  useBrowser,
+} from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
 
-const at = (page: Page) => {
-  const { pathname, searchParams } = new URL(page.url());
-  return { pathname, params: Object.fromEntries(searchParams) };
-};
 const title = (page: Page) => page.locator('h1').textContent();
 
 /** Elements whose text is wider than their box. */
@@ -60,12 +64,12 @@ describe('a comparison', () => {
       await soon(() => others.locator('a').count()).toBe(2);
 
       await page.goto('/compare?from=-1h&model=ranker');
-      await soon(() => at(page).params).toEqual(asked);
+      await soon(() => addressOf(page).params).toEqual(asked);
       await soon(() => title(page)).toMatch(/^ranker: /);
 
       // A chosen B is compared with the version before it; a model with one version says so.
       await page.goto('/compare?from=-1h&model=ranker&b.version=v2');
-      await soon(() => at(page).params['a.version']).toBe('v1');
+      await soon(() => addressOf(page).params['a.version']).toBe('v1');
       await page.goto('/compare?from=-1h&model=few');
       await soon(() => title(page)).toBe('few: one version in this range, v1');
       expect(complaints).toEqual([]);
@@ -106,31 +110,34 @@ describe('the way from an incident', () => {
         }
         expect(links.some((link) => link.includes(`version=${event.version}`))).toBe(true);
         await page.locator('.incident-links a').first().click();
-        await soon(() => at(page)).toMatchObject({
+        await soon(() => addressOf(page)).toMatchObject({
           ...{ pathname: '/models/ranker' },
           params: { incident: openId, from: expect.stringMatching(/Z$/) },
         });
-        const { from, to } = at(page).params;
+        const { from, to } = addressOf(page).params;
         expect(await page.locator('.time-picker').count()).toBe(1);
         await untilDrawn(page);
         await page.locator('.filters').getByLabel('Stage').selectOption('queue');
         await page.locator('.request-toggle').first().click();
-        await soon(() => at(page).params.at).toBeDefined();
+        await soon(() => addressOf(page).params.at).toBeDefined();
         // The opened request is part of the address.
         await page.reload();
         await soon(() => page.locator('.request-toggle[aria-expanded="true"]').count()).toBe(1);
 
         await page.getByRole('link', { name: 'Compare versions' }).click();
         const context = { incident: openId, stage: 'queue', from, to };
-        await soon(() => at(page)).toMatchObject({
+        await soon(() => addressOf(page)).toMatchObject({
           ...{ pathname: '/compare' },
           params: { ...context, model: 'ranker', 'a.version': 'v1', 'b.version': 'v2' },
         });
         await page.getByRole('link', { name: 'What ranker is made of' }).click();
-        await soon(() => at(page)).toEqual({ pathname: '/models/ranker', params: context });
+        await soon(() => addressOf(page)).toEqual({ pathname: '/models/ranker', params: context });
         await page.getByRole('link', { name: '← Incident' }).click();
         const back = { stage: 'queue', from, to };
-        await soon(() => at(page)).toEqual({ pathname: `/incidents/${openId}`, params: back });
+        await soon(() => addressOf(page)).toEqual({
+          pathname: `/incidents/${openId}`,
+          params: back,
+        });
 
         await page.getByRole('link', { name: 'Compare with before' }).click();
         await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
@@ -138,7 +145,10 @@ describe('the way from an incident', () => {
         expect(reason).toMatch(/^[A-Z]|^p\d/);
         expect(await page.locator('.time-picker').count()).toBe(0);
         await page.getByRole('link', { name: '← Incident' }).click();
-        await soon(() => at(page)).toEqual({ pathname: `/incidents/${openId}`, params: back });
+        await soon(() => addressOf(page)).toEqual({
+          pathname: `/incidents/${openId}`,
+          params: back,
+        });
         expect(complaints).toEqual([]);
         await page.context().close();
       }
@@ -157,7 +167,10 @@ describe('what an address names wrongly', () => {
       await soon(() => known.first().textContent()).toBe('ranker');
       expect(await known.count()).toBe(3);
       await known.first().click();
-      await soon(() => at(page)).toEqual({ pathname: '/models/ranker', params: { from: '-1h' } });
+      await soon(() => addressOf(page)).toEqual({
+        pathname: '/models/ranker',
+        params: { from: '-1h' },
+      });
 
       await page.goto('/compare?model=rankr');
       await soon(() => title(page)).toBe('There is no model rankr');
@@ -173,7 +186,7 @@ describe('what an address names wrongly', () => {
       await soon(() => notice.textContent()).toBe(
         'The address has from=-30x, which is no time: what is shown is the last 6 h. A time is now, a duration ago such as -6h, -30m or -7d, RFC 3339 such as 2026-11-25T10:00:00Z, or milliseconds since 1970.',
       );
-      expect(at(page).params).toEqual({ from: '-30x' });
+      expect(addressOf(page).params).toEqual({ from: '-30x' });
       await press(page, '[');
       await soon(() => notice.count()).toBe(0);
     }));
@@ -208,7 +221,7 @@ describe('a page', () => {
       expect(await isFocused(button)).toBe(true);
       await press(page, 'Enter');
       await press(page, 'Enter');
-      await soon(() => at(page).params.table).toBe('by-region');
+      await soon(() => addressOf(page).params.table).toBe('by-region');
       await press(page, 'Enter');
       await soon(() => items.first().getAttribute('aria-checked')).toBe('true');
     }));
@@ -235,8 +248,8 @@ describe('a page', () => {
       await soon(() => names.isVisible()).toBe(true);
       await soon(() => names.textContent()).toMatch(/^2026-10-15 \d\d:\d\d2026-11-01 \d\d:\d\d$/);
       await press(page, 'Enter');
-      await soon(() => at(page).params['b.version']).toBe('2026-11-01');
-      await soon(() => at(page).params['a.version']).toBe('2026-10-15');
+      await soon(() => addressOf(page).params['b.version']).toBe('2026-11-01');
+      await soon(() => addressOf(page).params['a.version']).toBe('2026-10-15');
       expect(complaints).toEqual([]);
     }));
 
@@ -270,6 +283,6 @@ describe('a page', () => {
       const menu = page.locator('.top').getByRole('button', { name: 'More of this page' });
       await menu.click();
       await page.getByRole('menuitemcheckbox', { name: /Times in UTC/ }).click();
-      await soon(() => at(page).params.utc).toBe('1');
+      await soon(() => addressOf(page).params.utc).toBe('1');
     }));
 });

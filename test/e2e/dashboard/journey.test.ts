@@ -7,7 +7,7 @@ import { withRig } from '../kit/with-rig.ts';
 import { fault, openIncident, publishFault } from './kit/detected-incident.ts';
 import { bodiesByReceiver, linksByReceiver, noticeOf } from './kit/message-links.ts';
 import { disagreements, type Statement } from './kit/statements.ts';
-import { soon, untilDrawn, useBrowser, widths } from './kit/use-browser.ts';
+import { addressOf, soon, untilDrawn, useBrowser, widths } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
@@ -15,10 +15,6 @@ const browser = useBrowser();
 /** Whose message the journey starts with. */
 const paged = ['slack', 'pagerduty', 'mail as HTML', 'alertmanager'] as const;
 
-const at = (page: Page) => {
-  const { pathname, searchParams } = new URL(page.url());
-  return { pathname, params: Object.fromEntries(searchParams) };
-};
 const textOf = async (page: Page, selector: string) =>
   (await page.locator(selector).first().textContent()) ?? '';
 
@@ -77,7 +73,7 @@ async function walk(page: Page, id: string): Promise<Statement[]> {
   const statements = await incidentStatements(page);
   await page.getByRole('link', { name: `What ${fault.model} is made of` }).click();
   await untilDrawn(page);
-  const { pathname, params } = at(page);
+  const { pathname, params } = addressOf(page);
   expect([pathname, params.incident]).toEqual([`/models/${fault.model}`, id]);
   const { from, to } = params;
   expect([from, to]).toEqual([expect.stringMatching(/Z$/), expect.stringMatching(/Z$/)]);
@@ -86,29 +82,33 @@ async function walk(page: Page, id: string): Promise<Statement[]> {
   statements.push(...tailOf('open incidents of the model', (await open.textContent()) ?? ''));
 
   await page.locator('.filters').getByLabel('Stage').selectOption(fault.stage);
-  await soon(() => at(page).params.stage).toBe(fault.stage);
+  await soon(() => addressOf(page).params.stage).toBe(fault.stage);
   await untilDrawn(page);
   const context = { incident: id, stage: fault.stage, from, to };
   const request = page.locator('[data-panel="requests"] .request-toggle').first();
   await request.click();
   await soon(() => request.getAttribute('aria-expanded')).toBe('true');
-  expect(at(page).params).toMatchObject({ ...context, at: expect.stringContaining('Z') });
+  expect(addressOf(page).params).toMatchObject({ ...context, at: expect.stringContaining('Z') });
 
   await page.getByRole('link', { name: '← Incident' }).click();
   const back = { pathname: `/incidents/${id}`, params: { stage: fault.stage, from, to } };
-  await soon(() => at(page)).toEqual(back);
+  await soon(() => addressOf(page)).toEqual(back);
   await untilDrawn(page);
   statements.push(...(await incidentStatements(page)));
 
   await page.getByRole('link', { name: 'Compare with before' }).click();
   await untilDrawn(page);
   await page.getByText('B is the time of the incident,').waitFor();
-  expect(at(page).params).toMatchObject({ ...context, model: fault.model, region: fault.region });
+  expect(addressOf(page).params).toMatchObject({
+    ...context,
+    model: fault.model,
+    region: fault.region,
+  });
   statements.push(...(await contextStatements(page, 'comparison')));
   // Another measure, of all affected series: its stage is the one to blame.
   await page.getByRole('heading', { name: `Largest difference: ${fault.stage} +` }).waitFor();
   await page.getByRole('link', { name: '← Incident' }).click();
-  await soon(() => at(page)).toEqual(back);
+  await soon(() => addressOf(page)).toEqual(back);
   await untilDrawn(page);
   expect(await page.locator('[data-state="error"]').count()).toBe(0);
   return [...statements, ...(await incidentStatements(page))];

@@ -108,7 +108,7 @@ describe('now', () => {
       await soon(() => textOf('requests')).toContain('Requests are kept where they have a total.');
       await page.getByLabel('Stage').selectOption('queue');
       await soon(() => page.locator('h1').textContent()).toContain('queue of parts: median');
-      await soon(() => page.locator('[data-panel="tail"] .u-over').count()).toBe(1);
+      await soon(() => page.locator('[data-panel="tail"] .chart-plot svg').count()).toBe(1);
       await soon(() => textOf('composition')).toContain(sentence);
       expect(complaints).toEqual([]);
     }));

@@ -8,16 +8,12 @@ import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { hostileModel } from '../views/view-traffic.ts';
 import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
-import { press, soon, untilDrawn, useBrowser } from './kit/use-browser.ts';
+import { press, soon, untilDrawn, useBrowser, valuesIn } from './kit/use-browser.ts';
 
 const stack = useStack();
 const browser = useBrowser();
 
-/** Numbers of a panel, as machines read them. */
-const valuesOf = (page: Page, panel: string) =>
-  page
-    .locator(`[data-panel="${panel}"] data`)
-    .evaluateAll((all) => all.map((one) => one.getAttribute('value')));
+const models = '[data-panel="models"]';
 const query = (page: Page) => new URL(page.url()).search;
 
 describe('the dashboard', () => {
@@ -75,14 +71,14 @@ describe('the dashboard', () => {
       await later.page.clock.install({ time: Date.now() + 3_600_000 });
       await later.page.goto(link);
       await untilDrawn(later.page);
-      expect(await valuesOf(later.page, 'models')).toEqual(await valuesOf(page, 'models'));
+      expect(await valuesIn(later.page, models)).toEqual(await valuesIn(page, models));
       await later.page.context().close();
 
       // The query of a panel is copied, and returns a row a model.
-      const models = page.locator('[data-panel="models"]');
-      await models.getByRole('button', { name: 'More of this panel' }).click();
-      await models.getByRole('menuitem', { name: /SQL/ }).click();
-      await models.getByText('SQL copied').waitFor();
+      const panel = page.locator(models);
+      await panel.getByRole('button', { name: 'More of this panel' }).click();
+      await panel.getByRole('menuitem', { name: /SQL/ }).click();
+      await panel.getByText('SQL copied').waitFor();
       expect((await rig.rows(await clipboard())).length).toBe(3);
 
       // One panel alone, for embedding.
@@ -112,8 +108,8 @@ describe('the dashboard', () => {
       await page.clock.install();
       await page.goto('/?from=-1h');
       await untilDrawn(page);
-      const before = await valuesOf(page, 'models');
-      const panel = page.locator('[data-panel="models"]');
+      const before = await valuesIn(page, models);
+      const panel = page.locator(models);
       const away = [
         [{ abort: true }, 'tailmark cannot be reached. Shown as of'],
         [
@@ -132,7 +128,7 @@ describe('the dashboard', () => {
         await page.clock.runFor(6_000);
         await panel.getByText(text).waitFor();
         expect(await panel.getAttribute('data-state')).toBe('error');
-        expect(await valuesOf(page, 'models')).toEqual(before);
+        expect(await valuesIn(page, models)).toEqual(before);
         await page.unroute('**/v1/**');
         await page.clock.runFor(61_000);
         await page.locator('[data-panel="models"]:not([data-state="error"])').waitFor();

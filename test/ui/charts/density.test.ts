@@ -7,7 +7,7 @@ const windows = { final: 0, provisional: 0, open: 0 };
 
 describe('a density chart', () => {
   it('of nothing has no bands', () => {
-    const density = densityOf([], range, windows);
+    const density = densityOf({ rows: [], range, windows });
     expect(density.bands).toEqual([0, 0]);
     expect(density.requests).toEqual([0, 0, 0]);
   });
@@ -21,10 +21,10 @@ describe('a density chart', () => {
       { at: '2026-11-01T10:00:00Z', state: 'final' as const, requests: 100, bands: bands(1) },
       { at: '2026-11-01T10:01:00Z', state: 'open' as const, requests: 5000, bands: bands(50) },
     ];
-    const density = densityOf(rows, range, { ...windows, open: 2 });
+    const density = densityOf({ rows, range, windows: { ...windows, open: 2 } });
     expect(density.cells.map(({ share }) => share)).toEqual([0.9, 0.1, 0.9, 0.1]);
     expect(density.bands).toEqual([8, 21]);
-    expect(density.isOpen).toEqual([false, true, true]);
+    expect(density.states).toEqual(['final', 'open', 'open']);
     expect(density.notStored?.fromMs).toBe(Date.parse('2026-11-01T10:02:00Z'));
   });
 

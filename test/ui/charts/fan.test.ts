@@ -1,25 +1,19 @@
 import { describe, expect, it } from 'vitest';
-import { fanExtent, fanOf } from '../../../ui/src/charts/geometry/fan.ts';
-import type { TailRow } from '../../../ui/src/data/answers.ts';
+import { fanExtent, fanOf as fanOfAnswer } from '../../../ui/src/charts/geometry/fan.ts';
+import type { Range, TailRow, Windows } from '../../../ui/src/data/answers.ts';
+import { tailRow } from './tail-row.ts';
 
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 1, 10, minute)).toISOString();
 const range = (minutes: number) => ({ from: at(0), to: at(minutes), step_seconds: 60 });
-const row = (minute: number, ms: number | null, more: Partial<TailRow> = {}): TailRow => ({
-  at: at(minute),
-  by: '',
-  state: 'final',
-  requests: ms === null ? 0 : 5000,
-  failed: 0,
-  mean_ms: ms,
-  min_ms: ms,
-  max_ms: ms,
-  quantiles: [
+const row = (minute: number, ms: number | null, more: Partial<TailRow> = {}) => {
+  const quantiles = [
     { q: 0.5, ms },
     { q: 0.999, ms: ms === null ? null : ms * 10 },
-  ],
-  baseline: null,
-  ...more,
-});
+  ];
+  return tailRow({ at: at(minute), requests: ms === null ? 0 : 5000, quantiles, ...more });
+};
+const fanOf = (rows: readonly TailRow[], range: Range, windows: Windows) =>
+  fanOfAnswer({ rows, range, windows });
 const noOpen = { final: 0, provisional: 0, open: 0 };
 
 describe('a tail fan', () => {
@@ -27,7 +21,7 @@ describe('a tail fan', () => {
     const fan = fanOf([], range(5), noOpen);
     expect(fanExtent(fan, new Set())).toBeNull();
     expect(fan.lines).toEqual([]);
-    expect(fan.times).toHaveLength(5);
+    expect(fan.requests).toEqual([0, 0, 0, 0, 0]);
   });
 
   it('has a gap where there was no request, given as a row or not', () => {

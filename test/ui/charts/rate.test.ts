@@ -1,20 +1,19 @@
 import { describe, expect, it } from 'vitest';
 import { affectedSeries } from '../../../src/views/anomalies/affected-series.ts';
-import { rateLineOf, runsOf } from '../../../ui/src/charts/geometry/rate.ts';
+import { rateLineOf } from '../../../ui/src/charts/geometry/rate.ts';
+import { splitOpen } from '../../../ui/src/charts/geometry/step-grid.ts';
 import { rateSentence } from '../../../ui/src/charts/rate-text.ts';
-import type { TailRow } from '../../../ui/src/data/answers.ts';
 import { rateBaseline, rateTable } from '../../../ui/src/views/incident/incident-rate.ts';
 import { seriesRows, seriesTable } from '../../../ui/src/views/incident/series-rows.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
+import { plain } from '../plain.ts';
+import { tailRow } from './tail-row.ts';
 
-const plain = (text: string) => text.replaceAll('\u202f', ' ');
 const at = (minute: number) => new Date(Date.UTC(2026, 10, 25, 10, minute)).toISOString();
 const range = { from: at(0), to: at(6), step_seconds: 60 };
 const windows = { final: 5, provisional: 0, open: 1 };
-const row = (minute: number, requests: number, failed: number): TailRow => ({
-  ...{ at: at(minute), by: '', state: minute === 5 ? 'open' : 'final', requests, failed },
-  ...{ mean_ms: 9, min_ms: 1, max_ms: 90, quantiles: [{ q: 0.5, ms: 8 }], baseline: null },
-});
+const row = (minute: number, requests: number, failed: number) =>
+  tailRow({ at: at(minute), state: minute === 5 ? 'open' : 'final', requests, failed });
 const rows = [row(0, 500, 1), row(1, 500, 240), row(3, 40, 20), row(4, 600, 0), row(5, 30, 0)];
 const rate = (observed: number, baseline: number) => ({
   unit: 'failures per request' as const,
@@ -29,11 +28,10 @@ describe('a rate over time', () => {
     expect(failed.values).toEqual([0.002, 0.48, null, 0.5, 0, 0]);
     expect(failed.thin).toEqual([false, false, false, true, false, true]);
     expect(failed.notStored).toBeNull();
-    expect(runsOf(failed)).toEqual([
-      { from: 0, to: 1, isOpen: false },
-      { from: 3, to: 4, isOpen: false },
-      { from: 4, to: 5, isOpen: true },
-    ]);
+    expect(splitOpen(failed.values, failed.states)).toEqual({
+      closed: [0.002, 0.48, null, 0.5, 0, null],
+      open: [null, null, null, null, 0, 0],
+    });
     expect(failed.most).toBeCloseTo(0.54);
   });
 

@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { spreadLabels, stackSpans } from '../../../ui/src/charts/geometry/lanes.ts';
 import {
   linearScale,
   linearTicks,
@@ -7,8 +6,8 @@ import {
   logTicks,
   ratioTicks,
   tailPosition,
+  timeTicks,
 } from '../../../ui/src/charts/geometry/scale.ts';
-import { timeTicks } from '../../../ui/src/charts/geometry/time-ticks.ts';
 
 describe('scales', () => {
   it('map a domain without extent to the middle', () => {
@@ -60,23 +59,5 @@ describe('ticks', () => {
       times.map(() => '00:00'),
     );
     expect(times.length).toBeGreaterThan(2);
-  });
-});
-
-describe('spans and labels', () => {
-  it('share a row unless they touch', () => {
-    const spans = [
-      [0, 10],
-      [5, 15],
-      [20, 30],
-      [12, 13],
-    ].map(([fromMs = 0, toMs = 0]) => ({ fromMs, toMs }));
-    expect(stackSpans(spans, 1)).toEqual([0, 1, 0, 0]);
-  });
-
-  it('are moved apart, in their order and inside', () => {
-    expect(spreadLabels([50, 52, 99], 12, [0, 100])).toEqual([50, 62, 99]);
-    expect(spreadLabels([99, 98], 12, [0, 100])).toEqual([100, 88]);
-    expect(spreadLabels([], 12, [0, 100])).toEqual([]);
   });
 });

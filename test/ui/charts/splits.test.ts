@@ -1,15 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { splitsOf } from '../../../ui/src/charts/geometry/splits.ts';
-import type { TailRow } from '../../../ui/src/data/answers.ts';
+import { extentOf, splitsOf } from '../../../ui/src/charts/geometry/splits.ts';
+import { tailRow } from './tail-row.ts';
 
-const row = (by: string, requests: number, p99: number | null): TailRow => ({
-  ...{ at: null, by, state: 'final', requests, failed: 0, baseline: null },
-  ...{ mean_ms: 9, min_ms: 1, max_ms: 900 },
-  quantiles: [
+const row = (by: string, requests: number, p99: number | null) => {
+  const quantiles = [
     { q: 0.5, ms: 8 },
     { q: 0.99, ms: p99 },
-  ],
-});
+  ];
+  return tailRow({ by, requests, quantiles });
+};
 
 describe('values of a dimension', () => {
   const rows = [
@@ -32,5 +31,10 @@ describe('values of a dimension', () => {
     expect(splitsOf([row('a', 9, 1), row('b', 0, null)], 1)).toMatchObject({
       ...{ hidden: 1, slowest: null },
     });
+  });
+
+  it('share an axis from the least to the largest percentile', () => {
+    expect(extentOf(rows)).toEqual([8, 2_000]);
+    expect(extentOf([])).toEqual([1, 1000]);
   });
 });

@@ -3,8 +3,8 @@ import { sliceEdges, sliceName } from '../../../ui/src/charts/composition/slice-
 import type { SliceRow } from '../../../ui/src/data/answers.ts';
 import { shownName } from '../../../ui/src/format/name.ts';
 import { modelTitle } from '../../../ui/src/views/model/model-title.ts';
+import { plain } from '../plain.ts';
 
-const plain = (text: string) => text.replaceAll('\u202f', ' ');
 const slice = (
   from_share: number,
   to_share: number,

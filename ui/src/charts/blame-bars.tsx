@@ -52,7 +52,7 @@ export function BlameBars({ label, parts, sumName }: Props) {
                 />
               </span>
               <span class="blame-ms">
-                <Value value={bar.excess_ms}>{formatSignedMs(bar.excess_ms)}</Value>
+                <Value value={bar.excess_ms} as={formatSignedMs} />
               </span>
               <span class="blame-share">
                 <Value value={bar.share}>{bar.share === null ? '' : wholePercent(bar.share)}</Value>

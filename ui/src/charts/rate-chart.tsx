@@ -1,24 +1,20 @@
-import { useSignal } from '@preact/signals';
-import { useRef } from 'preact/hooks';
 import { utc } from '../state/zone.ts';
-import { type RateLine, runsOf } from './geometry/rate.ts';
-import type { TimeSpan } from './geometry/step-grid.ts';
-import { ChartFrame, type Cursor } from './parts/chart-frame.tsx';
-import { EventLane, type LaneIncident, type LaneRelease } from './parts/event-lane.tsx';
-import { guttersOf } from './parts/gutters.ts';
-import { type PlotPlace, TimePlot } from './parts/time-plot.tsx';
-import { useWidth } from './parts/use-width.ts';
+import { dotsPath, linePath } from './geometry/paths.ts';
+import type { RateLine } from './geometry/rate.ts';
+import { splitOpen } from './geometry/step-grid.ts';
+import { linearAxis } from './parts/axis.ts';
+import type { Lane } from './parts/event-lane.tsx';
+import { Key, StepKeys } from './parts/legend-keys.tsx';
+import type { Area } from './parts/plot.tsx';
+import { TimePlot } from './parts/time-plot.tsx';
 import { formatRate, rateSentence, rateTick } from './rate-text.ts';
 
 interface Props {
   readonly label: string;
   readonly line: RateLine;
-  readonly range: TimeSpan;
   /** Name of the baseline in the legend. */
   readonly baselineName: string;
-  readonly incidents: readonly LaneIncident[];
-  readonly releases: readonly LaneRelease[];
-  readonly height?: number;
+  readonly lane: Lane;
 }
 
 const axisNames = {
@@ -28,135 +24,73 @@ const axisNames = {
 } as const;
 
 /** A share of the requests, or requests per second, over time beside its baseline; from 0, linear. */
-export function RateChart(props: Props) {
-  const { label, line, range, incidents, releases, height = 240 } = props;
-  const root = useRef<HTMLDivElement>(null);
-  const gutters = guttersOf(useWidth(root));
-  const cursor = useSignal<Cursor | null>(null);
-  const steps = line.times.length;
-  const describe = ({ column }: Cursor) => rateSentence(line, column, utc.value);
-  const at = cursor.value;
-  const lastKnown = line.values.findLastIndex((value) => value !== null);
+export function RateChart({ label, line, baselineName, lane }: Props) {
+  const { measure, grid, values, states, baseline, notStored } = line;
   return (
-    <div ref={root} class="chart chart-rate">
-      <RateLegend line={line} baselineName={props.baselineName} />
-      <p class="chart-readout">{at === null ? ' ' : describe(at)}</p>
-      <ChartFrame
-        label={label}
-        columns={steps}
-        cursor={cursor}
-        describe={describe}
-        start={{ column: Math.max(0, lastKnown), row: 0 }}
-      >
-        <TimePlot
-          grid={{ ...range, stepMs: line.stepMs, steps }}
-          {...{ height, cursor }}
-          most={line.most}
-          lastTick={line.most}
-          tickText={(value) => rateTick(line.measure, value)}
-          above={axisNames[line.measure]}
-        >
-          {(place) => (
-            <>
-              <RateGround line={line} place={place} />
-              <RateMarks line={line} {...place} at={at?.column} />
-            </>
+    <TimePlot
+      name="rate"
+      {...{ label, grid, lane, notStored }}
+      height={240}
+      y={linearAxis(line.most, (value) => rateTick(measure, value))}
+      describe={({ column }) => rateSentence(line, column, utc.value)}
+      start={{ column: values.findLastIndex((value) => value !== null) }}
+      above={axisNames[measure]}
+      legend={() => (
+        <>
+          {baseline !== null && (
+            <Key swatch="chart-swatch-line rate-baseline-key">
+              {baselineName} <b>{formatRate(measure, baseline)}</b>
+            </Key>
           )}
-        </TimePlot>
-      </ChartFrame>
-      <EventLane span={range} incidents={incidents} releases={releases} gutters={gutters} />
-    </div>
+          <StepKeys
+            isThin={line.thin.includes(true)}
+            isOpen={values.some((value, i) => value !== null && states[i] === 'open')}
+            isStored={notStored === null}
+          />
+        </>
+      )}
+      atCursor={(area, { column }) => <RateDots {...{ line, area }} only={column} />}
+    >
+      {(area) => <RateMarks {...{ line, area }} />}
+    </TimePlot>
   );
 }
 
-/** The time that is not stored yet, and the baseline. */
-function RateGround({ line, place }: { readonly line: RateLine; readonly place: PlotPlace }) {
-  const { x, y, left, right, top, bottom } = place;
-  const { notStored, baseline } = line;
+interface MarksProps {
+  readonly line: RateLine;
+  readonly area: Area;
+}
+
+/** The baseline, and the line with its gaps. */
+function RateMarks({ line, area }: MarksProps) {
+  const { left, right, middle, y } = area;
+  const { values, states, baseline } = line;
+  const { closed, open } = splitOpen(values, states);
   return (
     <>
-      {notStored !== null && (
-        <rect
-          class="rate-not-stored"
-          x={x(notStored.fromMs)}
-          y={top}
-          width={right - x(notStored.fromMs)}
-          height={bottom - top}
-        />
-      )}
       {baseline !== null && (
         <line class="rate-baseline" x1={left} x2={right} y1={y(baseline)} y2={y(baseline)} />
       )}
+      <path class="rate-line" d={linePath(closed, middle, y)} />
+      <path class="rate-line" data-open d={linePath(open, middle, y)} />
+      <RateDots {...{ line, area }} />
     </>
   );
 }
 
-function RateLegend({ line, baselineName }: Pick<Props, 'line' | 'baselineName'>) {
+/** A point a step, hollow where few requests were; the one under the cursor is larger. */
+function RateDots({ line, area, only }: MarksProps & { readonly only?: number }) {
+  const dots = (isThin: boolean) =>
+    line.values.flatMap((value, i) =>
+      value === null || line.thin[i] !== isThin || (only ?? i) !== i
+        ? []
+        : [[area.middle(i), area.y(value)] as const],
+    );
+  const radius = only === undefined ? 2.5 : 4.5;
   return (
-    <div class="chart-legend">
-      {line.baseline !== null && (
-        <span class="chart-key-static">
-          <i class="chart-swatch-line rate-baseline-key" />
-          {baselineName} <b>{formatRate(line.measure, line.baseline)}</b>
-        </span>
-      )}
-      {line.thin.includes(true) && (
-        <span class="chart-key-static">
-          <i class="chart-swatch-hollow" />
-          few requests
-        </span>
-      )}
-      {runsOf(line).some(({ isOpen }) => isOpen) && (
-        <span class="chart-key-static">
-          <i class="chart-swatch-open" />
-          open
-        </span>
-      )}
-      {line.notStored !== null && (
-        <span class="chart-key-static">
-          <i class="chart-swatch rate-not-stored" />
-          not stored yet
-        </span>
-      )}
-    </div>
-  );
-}
-
-interface MarksProps extends Pick<PlotPlace, 'x' | 'y'> {
-  readonly line: RateLine;
-  readonly at: number | undefined;
-}
-
-/** The line with its gaps, and a point a step, hollow where few requests were. */
-function RateMarks({ line, x, y, at }: MarksProps) {
-  const place = (i: number) =>
-    [x((line.times[i] ?? 0) + line.stepMs / 2), y(line.values[i] ?? 0)] as const;
-  return (
-    <g>
-      {runsOf(line).map(({ from, to, isOpen }) => (
-        <polyline
-          key={`${from} ${isOpen}`}
-          class="rate-line"
-          data-open={isOpen}
-          points={line.values
-            .slice(from, to + 1)
-            .map((_, i) => place(from + i).join())
-            .join(' ')}
-        />
-      ))}
-      {line.values.map((value, i) => {
-        if (value === null) return null;
-        const [cx, cy] = place(i);
-        return (
-          <circle
-            key={line.times[i]}
-            class="rate-point"
-            data-thin={line.thin[i]}
-            {...{ cx, cy }}
-            r={i === at ? 4.5 : 2.5}
-          />
-        );
-      })}
-    </g>
+    <>
+      <path class="rate-point" d={dotsPath(dots(false), radius)} />
+      <path class="rate-point" data-thin d={dotsPath(dots(true), radius)} />
+    </>
   );
 }

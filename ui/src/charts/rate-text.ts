@@ -1,6 +1,6 @@
 import { decimal, formatCount, formatPerSecond, formatShare, plural } from '../format/number.ts';
+import { stepText } from '../format/time.ts';
 import { type RateLine, type RateMeasure, requestsOfShare } from './geometry/rate.ts';
-import { stepText } from './parts/time-text.ts';
 
 const words = { failed: 'failed', cold: 'cold starts', per_second: 'requests' } as const;
 
@@ -16,8 +16,8 @@ export function rateTick(measure: RateMeasure, value: number): string {
 
 /** "25 Nov 10:20 to 10:25: 4.8 % failed, 24 of 500 requests; baseline 0.2 %". */
 export function rateSentence(line: RateLine, step: number, utc: boolean): string {
-  const { measure, baseline, stepMs } = line;
-  const at = stepText(line.times[step] ?? 0, stepMs, utc);
+  const { measure, baseline } = line;
+  const at = stepText(line.grid, step, { utc });
   const [requests, count] = [line.requests[step] ?? 0, line.counts[step] ?? 0];
   const [state, value] = [line.states[step], line.values[step] ?? null];
   if (value === null) {

@@ -1,5 +1,6 @@
 import { shownName } from '../format/name.ts';
-import { formatCount, formatMs, formatShare, msFormat, quantileName } from '../format/number.ts';
+import { formatMs, formatShare, msFormat, plural, quantileName } from '../format/number.ts';
+import { type Column, Table } from '../parts/data-table.tsx';
 import { Quantile, Value } from '../parts/value.tsx';
 import { logScale, type Scale } from './geometry/scale.ts';
 import { type SplitRow, splitsOf } from './geometry/splits.ts';
@@ -14,7 +15,6 @@ interface Props {
   readonly extent: readonly [number, number];
   /** Address of the requests with a value; absent: there is none. */
   readonly hrefOf?: (value: string) => string;
-  readonly labelOf?: (value: string) => string;
   /** True if rows keep their order; those with most requests come first otherwise. */
   readonly isOrdered?: boolean;
   /** True if percentiles are read from bands. */
@@ -31,7 +31,6 @@ export function SplitDots({
   rows,
   extent,
   hrefOf,
-  labelOf = (value) => value,
   isOrdered = false,
   isApproximate = false,
 }: Props) {
@@ -42,77 +41,63 @@ export function SplitDots({
   );
   const last = shown[0]?.quantiles.at(-1)?.q ?? 0.99;
   const x = logScale(extent, [3, 97]);
-  const nameOf = (value: string) => shownName(labelOf(value)) || '(none)';
-  return (
-    <table class="splits">
-      <caption class="sr">{caption}</caption>
-      <thead>
-        <tr>
-          <th scope="col">{name}</th>
-          <th scope="col" class="splits-track">
-            <span class="sr">Percentiles</span>
-          </th>
-          <th scope="col" class="number">
-            {isApproximate && '≈ '}
-            {quantileName(last)}, {unit}
-          </th>
-          <th scope="col" class="number">
-            Share
-          </th>
-        </tr>
-      </thead>
-      <tbody>
-        {shown.map((row) => (
-          <tr key={row.by}>
-            <th scope="row">
-              {hrefOf === undefined ? (
-                nameOf(row.by)
-              ) : (
-                <a href={hrefOf(row.by)} title={`Only ${nameOf(row.by)}`}>
-                  {nameOf(row.by)}
-                </a>
-              )}
-            </th>
-            <td class="splits-track">
-              <Dots row={row} x={x} />
-            </td>
-            <td class="number">
-              <Quantile q={last} ms={row.quantiles.at(-1)?.ms} requests={row.requests}>
-                {format(row.quantiles.at(-1)?.ms)}
-              </Quantile>
-            </td>
-            <td class="number" title={`${formatCount(row.requests)} requests`}>
-              <Value value={row.requests}>
-                {formatShare(total === 0 ? null : row.requests / total)}
-              </Value>
-            </td>
-          </tr>
-        ))}
-      </tbody>
-      {hidden > 0 && (
-        <tfoot>
-          <tr>
-            <td colSpan={4}>
-              {hidden} more with fewer requests, in the table
-              {slowest !== null && (
-                <>
-                  ; slowest of them{' '}
-                  {hrefOf === undefined ? (
-                    nameOf(slowest.row.by)
-                  ) : (
-                    <a href={hrefOf(slowest.row.by)}>{nameOf(slowest.row.by)}</a>
-                  )}
-                  , {quantileName(slowest.q)}{' '}
-                  <Quantile {...slowest} requests={slowest.row.requests}>
-                    {formatMs(slowest.ms)}
-                  </Quantile>
-                </>
-              )}
-            </td>
-          </tr>
-        </tfoot>
+  const nameOf = ({ by }: SplitRow) => {
+    const text = shownName(by) || '(none)';
+    return hrefOf === undefined ? (
+      text
+    ) : (
+      <a href={hrefOf(by)} title={`Only ${text}`}>
+        {text}
+      </a>
+    );
+  };
+  const columns: readonly Column<SplitRow>[] = [
+    { head: name, isName: true, cell: nameOf },
+    {
+      head: <span class="sr">Percentiles</span>,
+      class: 'splits-track',
+      cell: (row) => <Dots row={row} x={x} />,
+    },
+    {
+      head: `${isApproximate ? '≈ ' : ''}${quantileName(last)}, ${unit}`,
+      isNumber: true,
+      cell: ({ quantiles, requests }) => (
+        <Quantile q={last} ms={quantiles.at(-1)?.ms} requests={requests}>
+          {format(quantiles.at(-1)?.ms)}
+        </Quantile>
+      ),
+    },
+    {
+      head: 'Share',
+      isNumber: true,
+      cell: ({ requests }) => (
+        <span title={plural(requests, 'request')}>
+          <Value value={requests}>{formatShare(total === 0 ? null : requests / total)}</Value>
+        </span>
+      ),
+    },
+  ];
+  const foot = hidden > 0 && (
+    <>
+      {hidden} more with fewer requests, in the table
+      {slowest !== null && (
+        <>
+          ; slowest of them {nameOf(slowest.row)}, {quantileName(slowest.q)}{' '}
+          <Quantile {...slowest} requests={slowest.row.requests}>
+            {formatMs(slowest.ms)}
+          </Quantile>
+        </>
       )}
-    </table>
+    </>
+  );
+  return (
+    <Table
+      class="splits"
+      {...{ caption, columns }}
+      rows={shown}
+      keyOf={({ by }) => by}
+      foot={foot || undefined}
+    />
   );
 }
 

@@ -13,7 +13,11 @@ export interface Answered<Answer> extends Polled<Answer> {
   readonly path: string | undefined;
 }
 
-type Value = string | number | undefined;
+/** The state of an answer while a component shows it. */
+export type Asked<Answer> = ReadonlySignal<Answered<Answer>>;
+
+/** Parameters of a question; undefined values are left out. */
+export type Question = Readonly<Record<string, string | number | undefined>>;
 
 /** Names of what has a selection: no page refreshes under it. */
 const holders = signal<ReadonlySet<string>>(new Set());
@@ -92,7 +96,7 @@ export function rangeParams(): { readonly from: string | undefined; readonly to:
 }
 
 /** Address of an endpoint with parameters in a fixed order; undefined values are left out. */
-export function questionPath(endpoint: string, params: Readonly<Record<string, Value>>): string {
+export function questionPath(endpoint: string, params: Question): string {
   const given = Object.entries(params).filter(([, value]) => value !== undefined && value !== '');
   const query = new URLSearchParams(given.map(([key, value]) => [key, String(value)]));
   return `/v1/${endpoint}${given.length > 0 ? `?${query}` : ''}`;
@@ -104,7 +108,7 @@ export function questionPath(endpoint: string, params: Readonly<Record<string, V
  *
  * @param path of `questionPath`; undefined asks nothing yet.
  */
-export function useAnswer<Answer>(path: string | undefined): ReadonlySignal<Answered<Answer>> {
+export function useAnswer<Answer>(path: string | undefined): Asked<Answer> {
   const asked = useMemo(() => signal<string | undefined>(undefined), []);
   const last = useRef<Answer | undefined>(undefined);
   useEffect(() => {

@@ -36,6 +36,9 @@ export const formatCount = withUnit((value) => shared.formatCount(Math.round(val
 export const formatMsBeside = (ms: number, longerMs: number) =>
   withUnit(shared.formatMsOf(ms, longerMs))(ms);
 
+/** A duration of a status: `45 s`, `12 min`, `3 h 20 min`. */
+export const secondsText = (seconds: number): string => durationText(seconds * 1000);
+
 /** Requests beyond a quantile that make it worth showing as one. */
 const leastBeyond = 20;
 
@@ -43,12 +46,18 @@ export interface UnitFormat {
   readonly unit: 'ms' | 's';
   /** Without the unit; three digits, so that a column lines up. */
   readonly format: (ms: number | null | undefined) => string;
+  /** The same without zeros at the end, for an axis. */
+  readonly tick: (ms: number) => string;
 }
 
 /** The unit of a column of milliseconds: seconds where one value reaches 10 s. */
 export function msFormat(values: Iterable<number | null | undefined>): UnitFormat {
   const { unit, factor } = unitOf(values);
-  return { unit, format: (ms) => (ms == null ? none : threeDigits(ms * factor)) };
+  return {
+    unit,
+    format: (ms) => (ms == null ? none : threeDigits(ms * factor)),
+    tick: (ms) => decimal(ms * factor),
+  };
 }
 
 /** Two durations with one unit, for a sentence: `41 to 78 ms`, `6.14 to 10.2 s`. */

@@ -1,6 +1,7 @@
 /** Times as text: one zone a page, the viewer's or UTC. */
 
-import { dayMs } from '../../../src/base/time.ts';
+import { dayMs, minuteMs } from '../../../src/base/time.ts';
+import { formatDuration } from '../../../src/config/duration.ts';
 
 type Form = 'time' | 'seconds' | 'day' | 'dayTime' | 'full';
 const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
@@ -14,6 +15,12 @@ const forms: Readonly<Record<Form, Intl.DateTimeFormatOptions>> = {
   },
 };
 const made = new Map<string, Intl.DateTimeFormat>();
+
+/** A span of time in epoch milliseconds; its end is exclusive. */
+export interface TimeSpan {
+  readonly fromMs: number;
+  readonly toMs: number;
+}
 
 export interface Zone {
   readonly utc: boolean;
@@ -44,7 +51,7 @@ export function formatTime(ms: number, { utc, nowMs }: Zone & { readonly nowMs: 
 
 /** `24 Nov 22:00 to 25 Nov 04:00`, or `22:00 to 22:15` where both are today. */
 export function formatRange(
-  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  { fromMs, toMs }: TimeSpan,
   { utc, nowMs }: Zone & { readonly nowMs: number },
 ): string {
   const zone = { utc };
@@ -58,17 +65,38 @@ export function formatRange(
   return `${at(fromMs)} – ${end}`;
 }
 
+/** The clock of the page minus UTC, at a time. */
+export const offsetMs = (ms: number, { utc }: Zone): number =>
+  utc ? 0 : -new Date(ms).getTimezoneOffset() * minuteMs;
+
 /** `UTC`, `UTC+1`, `UTC+5:30`: of the page at a time. */
-export function zoneName(ms: number, { utc }: Zone): string {
-  const minutes = utc ? 0 : -new Date(ms).getTimezoneOffset();
+export function zoneName(ms: number, zone: Zone): string {
+  const minutes = offsetMs(ms, zone) / minuteMs;
   if (minutes === 0) return 'UTC';
   const size = Math.abs(minutes);
   const rest = size % 60;
   return `UTC${minutes < 0 ? '−' : '+'}${Math.floor(size / 60)}${rest ? `:${String(rest).padStart(2, '0')}` : ''}`;
 }
 
-/** `last 6 h` of `-6h`. */
-export function relativeName(text: string): string {
-  const [, amount = '', unit = ''] = /^-([\d.]+)(ms|s|m|h|d|w)$/.exec(text) ?? [];
-  return `last ${amount} ${unit === 'm' ? 'min' : unit}`;
+/** `10 s` of `10s`, `5 min` of `5m`, `1 d` of `1d`. */
+const spaced = (text: string) =>
+  text.replace(/^([\d.]+)(\w+)$/, (_, amount, unit) => `${amount} ${unit === 'm' ? 'min' : unit}`);
+
+/** `10 s`, `90 min`, `2 h`, `1 d`: a length in the largest unit that is exact. */
+export const stepName = (stepMs: number): string => spaced(formatDuration(stepMs));
+
+/** A step of a grid in words: `25 Nov 10:20 to 10:25`. */
+export function stepText(
+  { fromMs, stepMs }: Pick<TimeSpan, 'fromMs'> & { readonly stepMs: number },
+  step: number,
+  zone: Zone,
+): string {
+  const ms = fromMs + step * stepMs;
+  const form = stepMs < minuteMs ? 'seconds' : 'time';
+  const day = formatAs(ms, 'day', zone);
+  if (stepMs >= dayMs) return day;
+  return `${day} ${formatAs(ms, form, zone)} to ${formatAs(ms + stepMs, form, zone)}`;
 }
+
+/** `last 6 h` of `-6h`. */
+export const relativeName = (text: string): string => `last ${spaced(text.slice(1))}`;

@@ -1,6 +1,5 @@
-import { useSignal } from '@preact/signals';
 import { useEffect, useId, useRef } from 'preact/hooks';
-import { useDismiss } from './use-dismiss.ts';
+import { usePopover } from './use-popover.ts';
 
 export interface MenuEntry {
   readonly label: string;
@@ -18,13 +17,10 @@ interface Props {
 
 /** A button "⋯" with a menu, by pointer and by keyboard. */
 export function MoreMenu({ label, entries, class: name = '' }: Props) {
-  const isOpen = useSignal(false);
-  const box = useRef<HTMLDivElement>(null);
+  const { isOpen, box, toggle, close, leave } = usePopover('.more-button');
   const id = useId();
-  useDismiss(box, isOpen, '.more-button');
   const run = (entry: MenuEntry) => {
-    isOpen.value = false;
-    box.current?.querySelector<HTMLElement>('.more-button')?.focus();
+    close();
     entry.run();
   };
   return (
@@ -35,22 +31,13 @@ export function MoreMenu({ label, entries, class: name = '' }: Props) {
         title={label}
         aria-label={label}
         aria-haspopup="menu"
-        aria-expanded={isOpen.value}
-        aria-controls={isOpen.value ? id : undefined}
-        onClick={() => {
-          isOpen.value = !isOpen.value;
-        }}
+        aria-expanded={isOpen}
+        aria-controls={isOpen ? id : undefined}
+        onClick={toggle}
       >
         ⋯
       </button>
-      {isOpen.value && (
-        <Entries
-          {...{ id, label, entries, run }}
-          leave={() => {
-            isOpen.value = false;
-          }}
-        />
-      )}
+      {isOpen && <Entries {...{ id, label, entries, run, leave }} />}
     </div>
   );
 }

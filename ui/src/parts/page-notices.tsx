@@ -1,16 +1,15 @@
 import { freshness, staleness } from '../data/freshness.ts';
 import { formatTime } from '../format/time.ts';
-import { nowMs } from '../state/now.ts';
 import { hrefTo, place } from '../state/place.ts';
 import { hasRange, timeForms } from '../state/url.ts';
-import { utc } from '../state/zone.ts';
+import { zoneNow } from '../state/zone.ts';
 import { rangeName } from './range-name.ts';
 
 /** Says on every page that what it shows is behind, and since when. */
 export function StaleNotice() {
   const known = freshness.value;
   if (known === undefined) return null;
-  const text = staleness(known, (ms) => formatTime(ms, { utc: utc.value, nowMs: nowMs() }));
+  const text = staleness(known, (ms) => formatTime(ms, zoneNow()));
   if (text === undefined) return null;
   return (
     <p class="stale-notice" role="status">

@@ -1,27 +1,29 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { ComponentChildren } from 'preact';
+import { Component, type ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
-import type { Answered } from '../data/use-answer.ts';
-import { copy } from '../state/copy.ts';
+import type { Asked } from '../data/use-answer.ts';
+import { copySaying } from '../state/copy.ts';
 import { frozenHref, onlyPanel, place, setParams } from '../state/place.ts';
-import { Boundary } from './boundary.tsx';
-import { DataTable, type TableOf } from './data-table.tsx';
-import { MoreMenu } from './more-menu.tsx';
+import { DataTable } from './data-table.tsx';
+import { type MenuEntry, MoreMenu } from './more-menu.tsx';
+import type { TableOf } from './table-of.ts';
 import { Time } from './time.tsx';
 
 export type PanelState = 'loading' | 'ready' | 'empty' | 'partial' | 'error';
+
+/** A sentence on an answer; false or nothing where there is none to say. */
+type Sentence = ComponentChildren | false | undefined;
 
 interface PanelProps<Answer> {
   /** Name in `data-panel`, `?only=` and `?table=`. */
   readonly name: string;
   readonly title: ComponentChildren;
-  readonly answered: ReadonlySignal<Answered<Answer>>;
+  readonly answered: Asked<Answer>;
   /** Drawing of an answer. */
   readonly children: (answer: Answer) => ComponentChildren;
   /** A sentence where the answer holds nothing to draw. */
-  readonly empty?: (answer: Answer) => ComponentChildren | undefined;
+  readonly empty?: (answer: Answer) => Sentence;
   /** A sentence where a part of the answer is missing or can still change. */
-  readonly partial?: (answer: Answer) => ComponentChildren | undefined;
+  readonly partial?: (answer: Answer) => Sentence;
   /** The numbers that are drawn, for "Show as a table". */
   readonly table?: (answer: Answer) => TableOf;
   /** Legend or switches, right of the title. */
@@ -38,8 +40,8 @@ interface PanelProps<Answer> {
 export function Panel<Answer>(props: PanelProps<Answer>) {
   const { name, title, answered, tools, minHeight } = props;
   const { answer, failure, asOfMs, isLoading } = answered.value;
-  const empty = answer === undefined ? undefined : props.empty?.(answer);
-  const partial = answer === undefined ? undefined : props.partial?.(answer);
+  const empty = (answer !== undefined && props.empty?.(answer)) || undefined;
+  const partial = (answer !== undefined && props.partial?.(answer)) || undefined;
   const state = stateOf({ isLoading, hasFailed: failure !== undefined, empty, partial });
   const hasRoom = minHeight !== undefined && (answer !== undefined || failure === undefined);
   useArrival(name, answer !== undefined);
@@ -102,37 +104,21 @@ interface ToolsProps {
 function PanelMenu({ name, hasTable, sql }: ToolsProps) {
   const [said, setSaid] = useState('');
   const shown = tablesOf(place.value.params.table);
-  const isTable = shown.includes(name);
-  const copyText = async (what: string, text: string) => {
-    setSaid((await copy(text)) ? `${what} copied` : 'The browser refused to copy');
-    setTimeout(() => setSaid(''), 2_000);
-  };
-  const entries = [
-    ...(hasTable
-      ? [
-          {
-            label: 'Show as a table',
-            isOn: isTable,
-            run: () => {
-              const next = isTable ? shown.filter((other) => other !== name) : [...shown, name];
-              setParams({ table: next.join(',') }, { replace: true });
-            },
-          },
-        ]
-      : []),
-    ...(sql === undefined
-      ? []
-      : [
-          {
-            label: 'Copy the SQL that returns these numbers',
-            run: () => void copyText('SQL', sql),
-          },
-        ]),
-    {
-      label: 'Copy a link to this panel, over the range shown',
-      run: () => void copyText('Link', frozenHref(name)),
-    },
-  ];
+  const isOn = shown.includes(name);
+  const entries: MenuEntry[] = [];
+  if (hasTable) {
+    const next = isOn ? shown.filter((other) => other !== name) : [...shown, name];
+    const run = () => setParams({ table: next.join(',') }, { replace: true });
+    entries.push({ label: 'Show as a table', isOn, run });
+  }
+  if (sql !== undefined) {
+    const run = () => void copySaying(sql, 'SQL copied', setSaid);
+    entries.push({ label: 'Copy the SQL that returns these numbers', run });
+  }
+  entries.push({
+    label: 'Copy a link to this panel, over the range shown',
+    run: () => void copySaying(frozenHref(name), 'Link copied', setSaid),
+  });
   return (
     <div class="panel-menu">
       <span role="status" class="hint">
@@ -180,4 +166,41 @@ function sqlOf(answer: unknown): string | undefined {
 
 function tablesOf(text: string | undefined): readonly string[] {
   return text === undefined ? [] : text.split(',');
+}
+
+interface DrawnProps<Answer> {
+  readonly answer: Answer;
+  readonly children: (answer: Answer) => ComponentChildren;
+}
+interface BoundaryState {
+  readonly problem: string | undefined;
+}
+
+/** Draws an answer. One that cannot be drawn does not take the page with it; the next one is tried again. */
+class Boundary<Answer> extends Component<DrawnProps<Answer>, BoundaryState> {
+  override state: BoundaryState = { problem: undefined };
+
+  static override getDerivedStateFromError(error: unknown): BoundaryState {
+    return { problem: error instanceof Error ? error.message : String(error) };
+  }
+
+  override componentDidUpdate({ answer }: DrawnProps<Answer>): void {
+    if (this.state.problem !== undefined && answer !== this.props.answer) {
+      this.setState({ problem: undefined });
+    }
+  }
+
+  override render() {
+    const { problem } = this.state;
+    if (problem === undefined) return <Drawn {...this.props} />;
+    return (
+      <p class="notice error" role="alert">
+        BUG: this answer cannot be drawn: {problem}
+      </p>
+    );
+  }
+}
+
+function Drawn<Answer>({ answer, children }: DrawnProps<Answer>) {
+  return <>{children(answer)}</>;
 }

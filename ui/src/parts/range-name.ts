@@ -2,7 +2,7 @@ import { formatAs, formatRange, relativeName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
 import { firstDataMs, isLive, place } from '../state/place.ts';
 import { paramOf, rangeOf } from '../state/url.ts';
-import { utc } from '../state/zone.ts';
+import { zone, zoneNow } from '../state/zone.ts';
 
 /** A page's name for its range. */
 export interface RangeName {
@@ -23,12 +23,12 @@ export function rangeName(): RangeName {
     const fromMs = firstDataMs.value;
     const text = relativeName(from);
     if (fromMs === undefined) return { text, why: '', phrase: `the ${text}` };
-    const since = `since ${formatAs(fromMs, 'time', { utc: utc.value })}`;
+    const since = `since ${formatAs(fromMs, 'time', zone.value)}`;
     const why = ', the first data';
     return { text: since, why, phrase: `the time ${since}${why}` };
   }
   const text = isLive.value
     ? `${from} to ${to}`
-    : formatRange(rangeOf(place.value, nowMs()), { utc: utc.value, nowMs: nowMs() });
+    : formatRange(rangeOf(place.value, nowMs()), zoneNow());
   return { text, why: '', phrase: text };
 }

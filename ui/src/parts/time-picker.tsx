@@ -1,20 +1,18 @@
 import { useSignal } from '@preact/signals';
 import { useEffect, useRef } from 'preact/hooks';
-import { relativeName, zoneName } from '../format/time.ts';
+import { offsetMs, relativeName, zoneName } from '../format/time.ts';
 import { nowMs } from '../state/now.ts';
 import { isLive, place, setParams, step } from '../state/place.ts';
 import { absolute, paramOf, rangeOf } from '../state/url.ts';
-import { utc } from '../state/zone.ts';
+import { utc, zone } from '../state/zone.ts';
 import { rangeName } from './range-name.ts';
-import { useDismiss } from './use-dismiss.ts';
+import { usePopover } from './use-popover.ts';
 
 const quick = ['-15m', '-1h', '-3h', '-6h', '-12h', '-24h', '-3d', '-7d', '-14d', '-30d'] as const;
 
 /** The range of the page: a step back, what it is, a step forward. */
 export function TimePicker() {
-  const isOpen = useSignal(false);
-  const box = useRef<HTMLDivElement>(null);
-  useDismiss(box, isOpen, '.range');
+  const { isOpen, box, toggle, close } = usePopover('.range');
   const name = rangeName();
   return (
     <div class="time-picker" ref={box}>
@@ -29,11 +27,9 @@ export function TimePicker() {
       <button
         type="button"
         class="range"
-        aria-expanded={isOpen.value}
+        aria-expanded={isOpen}
         aria-controls="range-menu"
-        onClick={() => {
-          isOpen.value = !isOpen.value;
-        }}
+        onClick={toggle}
       >
         <span class="range-name">
           {name.text}
@@ -50,14 +46,7 @@ export function TimePicker() {
       >
         ›
       </button>
-      {isOpen.value && (
-        <RangeMenu
-          close={() => {
-            isOpen.value = false;
-            box.current?.querySelector<HTMLElement>('.range')?.focus();
-          }}
-        />
-      )}
+      {isOpen && <RangeMenu close={close} />}
     </div>
   );
 }
@@ -97,29 +86,25 @@ function RangeMenu({ close }: { readonly close: () => void }) {
         ))}
       </div>
       <form onSubmit={apply}>
-        <label>
-          From
-          <input
-            type="datetime-local"
-            step="1"
-            value={from.value}
-            onInput={(event) => {
-              from.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-        <label>
-          to
-          <input
-            type="datetime-local"
-            step="1"
-            value={to.value}
-            onInput={(event) => {
-              to.value = event.currentTarget.value;
-            }}
-          />
-        </label>
-        <p class="hint">Times are {zoneName(range.toMs, { utc: utc.value })}.</p>
+        {(
+          [
+            ['From', from],
+            ['to', to],
+          ] as const
+        ).map(([name, end]) => (
+          <label key={name}>
+            {name}
+            <input
+              type="datetime-local"
+              step="1"
+              value={end.value}
+              onInput={(event) => {
+                end.value = event.currentTarget.value;
+              }}
+            />
+          </label>
+        ))}
+        <p class="hint">Times are {zoneName(range.toMs, zone.value)}.</p>
         {problem.value !== '' && (
           <p class="hint problem" role="alert">
             {problem.value}
@@ -135,8 +120,7 @@ function RangeMenu({ close }: { readonly close: () => void }) {
 
 /** `2026-11-25T10:00:00` in the zone of the page. */
 function toInput(ms: number, isUtc: boolean): string {
-  const offsetMs = isUtc ? 0 : new Date(ms).getTimezoneOffset() * 60_000;
-  return new Date(ms - offsetMs).toISOString().slice(0, 19);
+  return new Date(ms + offsetMs(ms, { utc: isUtc })).toISOString().slice(0, 19);
 }
 
 function fromInput(text: string, isUtc: boolean): number {

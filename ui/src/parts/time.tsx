@@ -1,21 +1,20 @@
 import { formatAs, formatTime, zoneName } from '../format/time.ts';
 import { asSentence, timesInText } from '../format/times-in-text.ts';
-import { nowMs } from '../state/now.ts';
-import { utc } from '../state/zone.ts';
+import { zone, zoneNow } from '../state/zone.ts';
 
 interface TimeProps {
-  /** Epoch milliseconds, or RFC 3339. */
-  readonly at: number | string;
+  /** Epoch milliseconds, or RFC 3339; null for none: "–". */
+  readonly at: number | string | null;
 }
 
 /** A time in the zone of the page; its title has all of it. */
 export function Time({ at }: TimeProps) {
+  if (at === null) return <>–</>;
   const ms = typeof at === 'number' ? at : Date.parse(at);
-  const zone = { utc: utc.value };
   const iso = new Date(ms).toISOString();
   return (
-    <time dateTime={iso} title={`${formatAs(ms, 'full', zone)} ${zoneName(ms, zone)}`}>
-      {formatTime(ms, { ...zone, nowMs: nowMs() })}
+    <time dateTime={iso} title={`${formatAs(ms, 'full', zone.value)} ${zoneName(ms, zone.value)}`}>
+      {formatTime(ms, zoneNow())}
     </time>
   );
 }

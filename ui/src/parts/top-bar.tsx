@@ -1,18 +1,25 @@
 import { freshness, staleness } from '../data/freshness.ts';
 import { health, isAsking, isHeld } from '../data/use-answer.ts';
 import { zoneName } from '../format/time.ts';
-import { copied, copyLink } from '../state/copied.ts';
+import { copied, copyLink } from '../state/copy.ts';
 import { isHelpOpen } from '../state/keys.ts';
 import { nowMs } from '../state/now.ts';
 import { hrefTo, place } from '../state/place.ts';
 import { hasSession, logOut } from '../state/session.ts';
 import { theme, toggleTheme } from '../state/theme.ts';
 import { hasRange, isOfTimes, isRelative, type Place, rangeOf } from '../state/url.ts';
-import { toggleUtc, utc } from '../state/zone.ts';
+import { toggleUtc, utc, zone } from '../state/zone.ts';
 import { type MenuEntry, MoreMenu } from './more-menu.tsx';
 import { Time } from './time.tsx';
 import { TimePicker } from './time-picker.tsx';
 
+const titles = {
+  held: 'Does not refresh while something is selected',
+  paused: 'Does not refresh while the page is hidden',
+  live: 'Asks for new data every 5 s',
+  behind: 'What is stored or evaluated is behind',
+  fixed: 'A fixed range of time',
+} as const;
 const views = [
   ['now', 'Now'],
   ['compare', 'Compare'],
@@ -41,7 +48,7 @@ export function TopBar() {
       {hasRange(place.value) && <TimePicker />}
       <Liveness />
       <Switches />
-      <MoreMenu class="narrow-only" label="More of this page" entries={narrowEntries()} />
+      <MoreMenu class="narrow-only" label="More of this page" entries={actions()} />
       <p class="toast" role="status">
         {copied.value}
       </p>
@@ -49,54 +56,60 @@ export function TopBar() {
   );
 }
 
+interface Action extends MenuEntry {
+  /** Text of its button, where the bar has room. */
+  readonly short: string;
+  /** Its name for those who do not see it. @default the label */
+  readonly name?: string;
+  readonly title: string;
+}
+
+/** Actions on the page: buttons in the bar, entries of a menu where it has no room. */
+function actions(): readonly Action[] {
+  const other = theme.value === 'dark' ? 'Light theme' : 'Dark theme';
+  return [
+    {
+      ...{ label: `Times in UTC (now ${zoneText()})`, isOn: utc.value, run: toggleUtc },
+      ...{ short: zoneText(), title: 'UTC or local time  u' },
+      name: `Times in ${zoneText()}; switch between UTC and local time`,
+    },
+    {
+      ...{ label: 'Copy link with absolute times', run: () => void copyLink() },
+      ...{ short: 'Copy link', title: 'Copy link with absolute times  c' },
+    },
+    {
+      ...{ label: other, run: toggleTheme },
+      ...{ short: theme.value === 'dark' ? '☀' : '☾', title: other },
+    },
+    { label: 'Keys', run: openHelp, short: '?', title: 'Keys  ?' },
+    ...(hasSession.value
+      ? [
+          {
+            ...{ label: 'Log out', run: () => void logOut() },
+            ...{ short: 'Log out', title: "End this browser's session" },
+          },
+        ]
+      : []),
+  ];
+}
+
 function Switches() {
   return (
     <div class="switches">
-      <button
-        type="button"
-        title="UTC or local time  u"
-        aria-pressed={utc.value}
-        aria-label={`Times in ${zoneText()}; switch between UTC and local time`}
-        onClick={toggleUtc}
-      >
-        {zoneText()}
-      </button>
-      <button
-        type="button"
-        title="Copy a link with absolute times  c"
-        onClick={() => void copyLink()}
-      >
-        Copy link
-      </button>
-      <button
-        type="button"
-        title="Light or dark"
-        aria-label={theme.value === 'dark' ? 'Light theme' : 'Dark theme'}
-        onClick={toggleTheme}
-      >
-        {theme.value === 'dark' ? '☀' : '☾'}
-      </button>
-      <button type="button" title="Keys  ?" aria-label="Keys" onClick={openHelp}>
-        ?
-      </button>
-      {hasSession.value && (
-        <button type="button" title="End this browser's session" onClick={() => void logOut()}>
-          Log out
+      {actions().map(({ label, short, name = label, title, isOn, run }) => (
+        <button
+          key={title}
+          type="button"
+          title={title}
+          aria-pressed={isOn}
+          aria-label={name}
+          onClick={run}
+        >
+          {short}
         </button>
-      )}
+      ))}
     </div>
   );
-}
-
-/** The same where the bar has no room for them. */
-function narrowEntries(): MenuEntry[] {
-  return [
-    { label: `Times in UTC (now ${zoneText()})`, isOn: utc.value, run: toggleUtc },
-    { label: 'Copy a link with absolute times', run: () => void copyLink() },
-    { label: theme.value === 'dark' ? 'Light theme' : 'Dark theme', run: toggleTheme },
-    { label: 'Keys', run: openHelp },
-    ...(hasSession.value ? [{ label: 'Log out', run: () => void logOut() }] : []),
-  ];
 }
 
 function openHelp(): void {
@@ -104,7 +117,7 @@ function openHelp(): void {
 }
 
 function zoneText(): string {
-  return zoneName(rangeOf(place.value, nowMs()).toMs, { utc: utc.value });
+  return zoneName(rangeOf(place.value, nowMs()).toMs, zone.value);
 }
 
 /** True if the content of the page has ended: an incident and the pipeline follow the clock. */
@@ -128,7 +141,7 @@ function Liveness() {
   }
   const known = freshness.value;
   const isBehind = known !== undefined && staleness(known, String) !== undefined;
-  const text = isHeld.value
+  const state = isHeld.value
     ? 'held'
     : !isAsking.value
       ? 'paused'
@@ -137,16 +150,9 @@ function Liveness() {
         : isBehind
           ? 'behind'
           : 'live';
-  const titles = {
-    held: 'Does not refresh while something is selected',
-    paused: 'Does not refresh while the page is hidden',
-    live: 'Asks for new data every 5 s',
-    behind: 'What is stored or evaluated is behind',
-    fixed: 'A fixed range of time',
-  };
   return (
-    <p class={`liveness ${text === 'behind' ? 'stale' : text}`} title={titles[text]}>
-      <i aria-hidden="true" /> <span>{text}</span>
+    <p class={`liveness ${state === 'behind' ? 'stale' : state}`} title={titles[state]}>
+      <i aria-hidden="true" /> <span>{state}</span>
     </p>
   );
 }

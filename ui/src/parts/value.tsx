@@ -3,13 +3,16 @@ import { hollowReason, isHollow } from '../format/number.ts';
 
 interface ValueProps {
   readonly value: number | null | undefined;
-  readonly children: ComponentChildren;
+  /** Its text for people; "–" of none. */
+  readonly as?: (value: number) => string;
+  /** The same where a text is not all of it. */
+  readonly children?: ComponentChildren;
 }
 
 /** A number for people, with the exact one for machines. */
-export function Value({ value, children }: ValueProps) {
-  if (value == null) return <span class="none">{children}</span>;
-  return <data value={String(value)}>{children}</data>;
+export function Value({ value, as, children }: ValueProps) {
+  if (value == null) return <span class="none">{children ?? '–'}</span>;
+  return <data value={String(value)}>{children ?? as?.(value)}</data>;
 }
 
 interface QuantileProps {

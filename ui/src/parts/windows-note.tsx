@@ -1,5 +1,5 @@
 import { useLayoutEffect } from 'preact/hooks';
-import type { Range, Windows } from '../../../src/views/answers/common.ts';
+import type { Range, Windows } from '../data/answers.ts';
 import { formatCount, plural } from '../format/number.ts';
 import { shownRange } from '../state/place.ts';
 

@@ -1,16 +1,12 @@
 import { minuteMs } from '../../../src/base/time.ts';
+import type { TimeSpan } from '../format/time.ts';
 import { absolute, type Changes } from './url.ts';
-
-interface Span {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
 
 /**
  * Both sides of a comparison of a time with as much before it. A comparison has whole minutes: those that
  * lie wholly within the time, where it has one.
  */
-export function comparedWithBefore(span: Span): Changes {
+export function comparedWithBefore(span: TimeSpan): Changes {
   const whole = {
     fromMs: Math.ceil(span.fromMs / minuteMs) * minuteMs,
     toMs: Math.floor(span.toMs / minuteMs) * minuteMs,

@@ -1,5 +1,5 @@
 import { signal } from '@preact/signals';
-import { copyLink } from './copied.ts';
+import { copyLink } from './copy.ts';
 import { step } from './place.ts';
 import { toggleUtc } from './zone.ts';
 

@@ -1,4 +1,5 @@
 import { computed, signal } from '@preact/signals';
+import type { TimeSpan } from '../format/time.ts';
 import { nowMs } from './now.ts';
 import {
   type Changes,
@@ -12,7 +13,6 @@ import {
   type Route,
   rangeOf,
   stepRange,
-  type TimeRange,
   withParams,
 } from './url.ts';
 
@@ -26,7 +26,7 @@ export const isLive = computed(() => isRelative(current.value));
 export const onlyPanel = computed(() => current.value.params.only);
 
 /** The range that the main answer of the view covers, as the server rounded it, and how many steps still fill. */
-export const shownRange = signal<(TimeRange & { readonly openSteps: number }) | undefined>(
+export const shownRange = signal<(TimeSpan & { readonly openSteps: number }) | undefined>(
   undefined,
 );
 

@@ -1,35 +1,20 @@
 import { signal } from '@preact/signals';
+import { store, stored } from './stored.ts';
 
-const storageKey = 'tailmark.session';
+const storageKey = 'session';
 
 /** True if this browser has logged in with a token: the cookie itself is hidden from scripts. */
-export const hasSession = signal(read());
+export const hasSession = signal(stored(storageKey) !== undefined);
 
 /** Notes a login. */
 export function beginSession(): void {
   hasSession.value = true;
-  try {
-    localStorage.setItem(storageKey, 'open');
-  } catch {
-    // A browser that stores nothing keeps it to the end of the page.
-  }
+  store(storageKey, 'open');
 }
 
 /** Ends the session, and drops all that the page has read. */
 export async function logOut(): Promise<void> {
   await fetch('/v1/logout', { method: 'POST' }).catch(() => undefined);
-  try {
-    localStorage.removeItem(storageKey);
-  } catch {
-    // Nothing was stored.
-  }
+  store(storageKey, undefined);
   location.reload();
-}
-
-function read(): boolean {
-  try {
-    return localStorage.getItem(storageKey) !== null;
-  } catch {
-    return false;
-  }
 }

@@ -1,19 +1,18 @@
 import { computed, effect, signal } from '@preact/signals';
 import { place, setParams } from './place.ts';
+import { store, stored } from './stored.ts';
 
 export type Theme = 'light' | 'dark';
-const storageKey = 'tailmark.theme';
+const storageKey = 'theme';
 
 const dark = matchMedia('(prefers-color-scheme: dark)');
 const preferred = signal<Theme>(dark.matches ? 'dark' : 'light');
-const chosen = signal<Theme | undefined>(read());
+const chosen = signal(themeOf(stored(storageKey)));
 
 /** The theme of the page: that of the address, else what was chosen in this browser, else the system's. */
-export const theme = computed<Theme>(() => {
-  const { theme: asked } = place.value.params;
-  if (asked === 'light' || asked === 'dark') return asked;
-  return chosen.value ?? preferred.value;
-});
+export const theme = computed<Theme>(
+  () => themeOf(place.value.params.theme) ?? chosen.value ?? preferred.value,
+);
 
 export function startTheme(): void {
   dark.addEventListener('change', ({ matches }) => {
@@ -27,24 +26,10 @@ export function startTheme(): void {
 export function toggleTheme(): void {
   const next: Theme = theme.value === 'dark' ? 'light' : 'dark';
   chosen.value = next;
-  try {
-    localStorage.setItem(storageKey, next);
-  } catch {
-    // A browser that stores nothing keeps it to the end of the page.
-  }
+  store(storageKey, next);
   if (place.value.params.theme !== undefined) setParams({ theme: next }, { replace: true });
 }
 
-/** Value of a colour token, for a canvas. Read `theme.value` in what draws, so that it draws again. */
-export function token(name: `--${string}`): string {
-  return getComputedStyle(document.documentElement).getPropertyValue(name).trim();
-}
-
-function read(): Theme | undefined {
-  try {
-    const stored = localStorage.getItem(storageKey);
-    return stored === 'light' || stored === 'dark' ? stored : undefined;
-  } catch {
-    return undefined;
-  }
+function themeOf(text: string | undefined): Theme | undefined {
+  return text === 'light' || text === 'dark' ? text : undefined;
 }

@@ -1,4 +1,6 @@
-import { parseDuration } from '../../../src/config/duration.ts';
+import { secondMs } from '../../../src/base/time.ts';
+import { formatDuration, parseDuration } from '../../../src/config/duration.ts';
+import type { TimeSpan } from '../format/time.ts';
 
 /**
  * All state of a page, as its address has it. Pure: nothing here reads the clock or the browser.
@@ -63,12 +65,6 @@ export interface Place {
   readonly wrong: Params;
   /** Panel to scroll to, without "#". */
   readonly hash: string;
-}
-
-/** A range of time in epoch milliseconds; `to` is exclusive. */
-export interface TimeRange {
-  readonly fromMs: number;
-  readonly toMs: number;
 }
 
 /** Reads a path and query. `nowMs` settles a range that mixes relative and absolute times. */
@@ -168,7 +164,7 @@ export function isRelative({ params }: Place): boolean {
   return !isAbsoluteTime(paramOf(params, 'from') ?? '');
 }
 
-export function rangeOf({ params }: Place, nowMs: number): TimeRange {
+export function rangeOf({ params }: Place, nowMs: number): TimeSpan {
   return {
     fromMs: timeOf(paramOf(params, 'from') ?? '', nowMs) ?? nowMs,
     toMs: timeOf(paramOf(params, 'to') ?? '', nowMs) ?? nowMs,
@@ -176,7 +172,7 @@ export function rangeOf({ params }: Place, nowMs: number): TimeRange {
 }
 
 /** The same place with absolute times: what a copied link has. */
-export function freeze(place: Place, range: TimeRange, nowMs: number): Place {
+export function freeze(place: Place, range: TimeSpan, nowMs: number): Place {
   const others: Partial<Record<Key, string>> = {};
   for (const key of ['a.from', 'a.to', 'b.from', 'b.to'] as const) {
     const text = place.params[key];
@@ -199,13 +195,13 @@ export function stepRange(place: Place, direction: -1 | 1, nowMs: number): Place
   };
   // The clock has gone on since a step back: what ends almost now is what was left.
   if (direction > 0 && moved.toMs >= nowMs - lengthMs / 10) {
-    return withParams(place, { from: `-${formatDuration(lengthMs)}`, to: undefined });
+    return withParams(place, { from: `-${lengthText(lengthMs)}`, to: undefined });
   }
   return withParams(place, absolute(moved));
 }
 
 /** `from` and `to` of the query for an absolute range. */
-export function absolute({ fromMs, toMs }: TimeRange): { from: string; to: string } {
+export function absolute({ fromMs, toMs }: TimeSpan): { from: string; to: string } {
   return { from: formatAbsolute(fromMs), to: formatAbsolute(toMs) };
 }
 
@@ -267,17 +263,10 @@ function clampTime(ms: number): number {
   return Math.min(Math.max(Math.round(ms), least), most);
 }
 
-/** `6h`, `90m`, `3d`: the largest unit that is exact. */
-export function formatDuration(ms: number): string {
-  const seconds = Math.max(1, Math.round(ms / 1000));
-  const [size, unit] = (
-    [
-      [86_400, 'd'],
-      [3_600, 'h'],
-      [60, 'm'],
-    ] as const
-  ).find(([size, unit]) => seconds % size === 0 && (unit !== 'd' || seconds > 86_400)) ?? [1, 's'];
-  return `${seconds / size}${unit}`;
+/** A length in whole seconds, `6h`, `90m`, `3d`; a day is `24h`, as the picker has it. */
+export function lengthText(ms: number): string {
+  const text = formatDuration(Math.max(1, Math.round(ms / secondMs)) * secondMs);
+  return text === '1d' ? '24h' : text;
 }
 
 function parsePath(path: string): Route {

@@ -1,7 +1,8 @@
-import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
+import type { AnomalyAnswer } from '../data/answers.ts';
 import { questionPath, useAnswer } from '../data/use-answer.ts';
 import { shownName } from '../format/name.ts';
 import { hrefTo, place } from '../state/place.ts';
+import { SeverityTag } from './open-incidents.tsx';
 
 /** The way back to the incident from which one came here; nothing where one did not. */
 export function IncidentContext() {
@@ -16,9 +17,10 @@ export function IncidentContext() {
       <a href={hrefTo({ view: 'incident', id })}>← Incident</a>
       {event !== undefined && (
         <>
-          <span class={`tag ${event.resolved_at === null ? event.severity : 'resolved'}`}>
-            {event.severity}, {event.resolved_at === null ? 'open' : 'resolved'}
-          </span>
+          <SeverityTag
+            of={event}
+            text={`${event.severity}, ${event.resolved_at === null ? 'open' : 'resolved'}`}
+          />
           <span class="hint">{shownName(event.summary)}</span>
         </>
       )}

@@ -1,6 +1,5 @@
-import type { AnomaliesAnswer, AnomalyRow } from '../../../src/views/answers/anomalies.ts';
-import type { ReleasesAnswer } from '../../../src/views/answers/releases.ts';
 import type { LaneIncident, LaneRelease } from '../charts/parts/event-lane.tsx';
+import type { AnomaliesAnswer, AnomalyRow, ReleasesAnswer } from '../data/answers.ts';
 import { hrefTo } from '../state/place.ts';
 import type { Changes } from '../state/url.ts';
 import { endMsOf } from './incident-end.ts';

@@ -1,4 +1,4 @@
-import type { Range, Windows } from '../../../src/views/answers/common.ts';
+import type { Range, Windows } from '../data/answers.ts';
 import { shownName } from '../format/name.ts';
 import { place } from '../state/place.ts';
 

@@ -134,3 +134,15 @@ export async function tabTo(page: Page, target: Locator): Promise<void> {
 
 /** What a page comes to have: it draws after a key, a click or an answer. */
 export const soon = <T>(read: () => T | Promise<T>) => expect.poll(read, { timeout: 60_000 });
+
+/** Path and parameters of a page. */
+export function addressOf(page: Page) {
+  const { pathname, searchParams } = new URL(page.url());
+  return { pathname, params: Object.fromEntries(searchParams) };
+}
+
+/** Exact numbers in an element, in their order, as machines read them. */
+export const valuesIn = (page: Page, selector: string): Promise<number[]> =>
+  page
+    .locator(`${selector} data`)
+    .evaluateAll((all) => all.map((one) => Number(one.getAttribute('value'))));

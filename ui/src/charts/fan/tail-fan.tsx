@@ -1,119 +1,115 @@
-import { useMemo, useRef } from 'preact/hooks';
+import { useSignal, useSignalEffect } from '@preact/signals';
+import { useEffect } from 'preact/hooks';
+import { hold } from '../../data/use-answer.ts';
 import {
   formatCount,
   formatMs,
   hollowReason,
   isHollow,
+  msFormat,
   quantileName,
 } from '../../format/number.ts';
-import { utc } from '../../state/zone.ts';
-import type { Fan } from '../geometry/fan.ts';
-import type { TimeSpan } from '../geometry/step-grid.ts';
-import { ChartFrame } from '../parts/chart-frame.tsx';
-import { EventLane, type LaneIncident, type LaneRelease } from '../parts/event-lane.tsx';
-import { guttersOf } from '../parts/gutters.ts';
-import { axisTitle, stepText } from '../parts/time-text.ts';
-import { useWidth } from '../parts/use-width.ts';
-import { FanLegend, FanMarks, type OverallQuantile } from './fan-legend.tsx';
-import { isInSeconds } from './fan-plot.ts';
-import type { FanScene } from './fan-scene.ts';
+import { stepText } from '../../format/time.ts';
+import { place } from '../../state/place.ts';
+import { zone } from '../../state/zone.ts';
+import { type Fan, fanExtent } from '../geometry/fan.ts';
+import { dotsPath } from '../geometry/paths.ts';
+import { logAxis } from '../parts/axis.ts';
+import type { Cursor } from '../parts/chart-frame.tsx';
+import type { Lane } from '../parts/event-lane.tsx';
+import type { Columns } from '../parts/plot.tsx';
+import { TimePlot } from '../parts/time-plot.tsx';
+import { FanKeys, FanLegend, type Overall } from './fan-legend.tsx';
+import { colorOf, FanMarks, type Shown, shownLines } from './fan-marks.tsx';
 import { SelectionBar } from './selection-bar.tsx';
-import { useFanPlot } from './use-fan-plot.ts';
 
-interface Props {
+interface Props extends Shown {
   readonly label: string;
-  readonly fan: Fan;
-  readonly range: TimeSpan;
   /** Quantiles of the whole range, merged: what the legend shows without a cursor. */
-  readonly overall: {
-    readonly requests: number;
-    readonly quantiles: readonly OverallQuantile[];
-  } | null;
-  /** Quantile that the baseline is of. */
-  readonly mainQ: number;
-  readonly hidden: ReadonlySet<number>;
+  readonly overall: Overall | null;
   readonly onHide?: (q: number) => void;
-  readonly incidents: readonly LaneIncident[];
-  readonly releases: readonly LaneRelease[];
+  readonly lane: Lane;
+  /** @default {280} */
   readonly height?: number;
 }
+
+/** Room above and below the values of the log axis. */
+const headroom = { low: 0.8, high: 1.25 } as const;
 
 /**
  * Quantiles over time on a log axis: the space between them shaded, the baseline as a hatched band, incidents
  * and releases below. Open steps are dashed, steps without requests are gaps, what is not stored is hatched.
  */
 export function TailFan(props: Props) {
-  const { label, fan, range, mainQ, hidden, incidents, releases, height = 280 } = props;
-  const host = useRef<HTMLDivElement>(null);
-  const width = useWidth(host);
-  const gutters = guttersOf(width);
-  const spans = useMemo(
-    () => incidents.map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs ?? range.toMs })),
-    [incidents, range.toMs],
-  );
-  const flags = useMemo(() => releases.map(({ atMs }) => atMs), [releases]);
-  const scene: FanScene = {
-    fan,
-    range,
-    utc: utc.value,
-    hidden,
-    mainQ,
-    incidents: spans,
-    releases: flags,
-    gutters,
-  };
-  const { cursor, selected, select, clear } = useFanPlot(host, scene, { width, height }, label);
-  const describe = useMemo(() => describing(fan, utc.value), [fan, utc.value]);
-  const unit = isInSeconds(scene) ? 's' : 'ms';
+  const { label, fan, hidden, mainQ, lane, height = 280 } = props;
+  const { grid, notStored } = fan;
+  const shown = { fan, hidden, mainQ };
+  const brush = useBrush(label);
+  const [low, high] = fanExtent(fan, hidden) ?? [1, 1000];
+  const { unit, tick } = msFormat([high]);
   return (
-    <div class="chart chart-fan">
-      <FanLegend {...props} cursor={cursor} />
-      <ChartFrame
-        label={label}
-        columns={fan.times.length}
-        cursor={cursor}
-        describe={({ column }) => describe(column)}
-        onExtend={select}
-        onOpen={(at) => select(at, at)}
-        onEscape={clear}
-        start={{
-          column: Math.max(
-            0,
-            fan.requests.findLastIndex((n) => n > 0),
-          ),
-          row: 0,
-        }}
-      >
-        <div class="chart-above">
+    <TimePlot
+      name="fan"
+      {...{ label, grid, lane, notStored, height, brush }}
+      y={logAxis([Math.max(0.01, low * headroom.low), high * headroom.high], tick)}
+      describe={({ column }) => stepSentence(fan, column)}
+      idle={null}
+      start={{ column: fan.requests.findLastIndex((n) => n > 0) }}
+      legend={(at) => <FanLegend {...props} step={at?.column ?? null} />}
+      above={
+        <>
           <span>{unit}, log</span>
-          <FanMarks {...props} />
-        </div>
-        <div ref={host} class="chart-plot" style={{ height: `${height}px` }} />
-        <p class="chart-axis-title" style={{ marginRight: `${gutters.right}px` }}>
-          {axisTitle(range.fromMs, fan.stepMs, utc.value)}
-        </p>
-      </ChartFrame>
-      <EventLane span={range} incidents={incidents} releases={releases} gutters={gutters} />
-      <SelectionBar selected={selected} onClear={clear} />
-    </div>
+          <FanKeys {...shown} />
+        </>
+      }
+      atCursor={({ middle, y }, { column }) =>
+        shownLines(shown).map(({ q, values }) => {
+          const value = values[column] ?? null;
+          if (value === null) return null;
+          const d = dotsPath([[middle(column), y(value)]], 3.5);
+          return <path key={q} class="fan-at" data-q={colorOf(q)} d={d} />;
+        })
+      }
+      below={<SelectionBar {...{ grid, ...brush }} />}
+    >
+      {(area) => <FanMarks {...shown} {...{ area, lane }} span={grid} />}
+    </TimePlot>
   );
 }
 
-/** A step as a sentence. */
-function describing(fan: Fan, inUtc: boolean): (step: number) => string {
-  return (step) => {
-    const at = stepText(fan.times[step] ?? 0, fan.stepMs, inUtc);
-    const requests = fan.requests[step] ?? 0;
-    const state = fan.states[step];
-    if (requests === 0) return `${at}: ${state === 'open' ? 'not stored yet' : 'no requests'}`;
-    const values = fan.lines.map(({ q, values }) => `${quantileName(q)} ${formatMs(values[step])}`);
-    const few = fan.lines.find(({ q }) => isHollow(q, requests));
-    const baseline = fan.baseline?.median[step] ?? null;
-    return [
-      `${at}: ${values.join(', ')}`,
-      ...(baseline === null ? [] : [`baseline ${formatMs(baseline)}`]),
-      few === undefined ? `${formatCount(requests)} requests` : hollowReason(few.q, requests),
-      ...(state === 'final' ? [] : [state]),
-    ].join('; ');
+/** Steps that are selected; while some are, the page does not refresh. */
+function useBrush(name: string) {
+  const selected = useSignal<Columns | null>(null);
+  const { from, to } = place.value.params;
+  // Of another range, and the answer to it would never be asked for.
+  useEffect(() => {
+    selected.value = null;
+  }, [from, to]);
+  useSignalEffect(() => hold(name, selected.value !== null));
+  useEffect(() => () => hold(name, false), [name]);
+  return {
+    selected,
+    select({ column: one }: Cursor, { column: other }: Cursor) {
+      selected.value = [Math.min(one, other), Math.max(one, other)];
+    },
+    clear() {
+      selected.value = null;
+    },
   };
+}
+
+/** A step as a sentence. */
+function stepSentence({ grid, requests: all, states, lines, baseline }: Fan, step: number): string {
+  const at = stepText(grid, step, zone.value);
+  const [requests, state] = [all[step] ?? 0, states[step]];
+  if (requests === 0) return `${at}: ${state === 'open' ? 'not stored yet' : 'no requests'}`;
+  const values = lines.map(({ q, values }) => `${quantileName(q)} ${formatMs(values[step])}`);
+  const few = lines.find(({ q }) => isHollow(q, requests));
+  const median = baseline?.median[step] ?? null;
+  return [
+    `${at}: ${values.join(', ')}`,
+    ...(median === null ? [] : [`baseline ${formatMs(median)}`]),
+    few === undefined ? `${formatCount(requests)} requests` : hollowReason(few.q, requests),
+    ...(state === 'final' || state === undefined ? [] : [state]),
+  ].join('; ');
 }

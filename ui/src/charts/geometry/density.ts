@@ -1,5 +1,5 @@
-import type { DensityRow, Range, Windows } from '../../data/answers.ts';
-import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
+import type { DensityRow } from '../../data/answers.ts';
+import { type Stepped, type Steps, stepsOf } from './step-grid.ts';
 
 /** Bands are quarter octaves; band 0 begins at 1 ms. */
 export const bandEdgeMs = (band: number): number => 2 ** (band / 4);
@@ -17,45 +17,26 @@ export interface DensityCell {
 }
 
 /** A density chart: columns of steps, rows of bands. */
-export interface Density {
-  readonly times: readonly number[];
-  readonly stepMs: number;
-  /** Requests of each column. */
-  readonly requests: readonly number[];
-  readonly isOpen: readonly boolean[];
-  /** Time of which nothing is stored yet. */
-  readonly notStored: TimeSpan | null;
+export interface Density extends Steps {
   readonly cells: readonly DensityCell[];
   /** First band with requests, and the first after the last. */
   readonly bands: readonly [number, number];
 }
 
 /** Lays rows out on a grid of steps and bands. Cost: steps and cells. */
-export function densityOf(rows: readonly DensityRow[], range: Range, windows: Windows): Density {
-  const grid = stepGridOf(range);
-  const byStep = rowsByStep(rows, grid);
-  const states = statesOf(byStep, windows);
-  const requests = byStep.map((row) => row?.requests ?? 0);
+export function densityOf(answer: Stepped<DensityRow>): Density {
+  const { steps, byStep } = stepsOf(answer);
   const cells = byStep.flatMap((row, column) =>
     (row?.bands ?? []).flatMap(({ band, requests }) => {
       if (row === undefined || requests === 0) return [];
       return [{ column, band, requests, share: requests / row.requests }];
     }),
   );
-  let first = Number.POSITIVE_INFINITY;
-  let end = Number.NEGATIVE_INFINITY;
-  for (const { band } of cells) {
-    first = Math.min(first, band);
-    end = Math.max(end, band + 1);
-  }
+  const bands = [...new Set(cells.map(({ band }) => band))];
   return {
-    times: byStep.map((_, i) => grid.fromMs + i * grid.stepMs),
-    stepMs: grid.stepMs,
-    requests,
-    isOpen: states.map((state) => state === 'open'),
-    notStored: notStoredOf(states, requests, grid),
+    ...steps,
     cells,
-    bands: cells.length === 0 ? [0, 0] : [first, end],
+    bands: bands.length === 0 ? [0, 0] : [Math.min(...bands), Math.max(...bands) + 1],
   };
 }
 

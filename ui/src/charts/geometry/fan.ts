@@ -1,89 +1,55 @@
-import type { Range, TailRow, WindowState, Windows } from '../../data/answers.ts';
+import type { TailRow } from '../../data/answers.ts';
 import { isHollow } from '../../format/number.ts';
-import { notStoredOf, rowsByStep, statesOf, stepGridOf, type TimeSpan } from './step-grid.ts';
+import type { StepValues } from './paths.ts';
+import { type Stepped, type Steps, splitOpen, stepsOf } from './step-grid.ts';
 
 /** A quantile over time. */
 export interface FanLine {
   readonly q: number;
   /** Null where there was no request. */
-  readonly values: readonly (number | null)[];
+  readonly values: StepValues;
   /** The part up to the first open step. */
-  readonly closed: readonly (number | null)[];
+  readonly closed: StepValues;
   /** The open steps, with the last closed one to join them. */
-  readonly open: readonly (number | null)[];
+  readonly open: StepValues;
   /** Indices with too few requests beyond the quantile. */
   readonly thin: readonly number[];
   /** Indices without a neighbour to draw a line to. */
   readonly lone: readonly number[];
 }
 
-/** A tail fan: all arrays have one value a step, `times` are the starts of the steps. */
-export interface Fan {
-  readonly times: readonly number[];
-  readonly stepMs: number;
-  readonly states: readonly WindowState[];
-  readonly requests: readonly number[];
-  readonly failed: readonly number[];
+/** A tail fan: all arrays have one value a step. */
+export interface Fan extends Steps {
   readonly lines: readonly FanLine[];
   readonly baseline: {
-    readonly low: readonly (number | null)[];
-    readonly median: readonly (number | null)[];
-    readonly high: readonly (number | null)[];
+    readonly low: StepValues;
+    readonly median: StepValues;
+    readonly high: StepValues;
   } | null;
-  /** Time of which nothing is stored yet. */
-  readonly notStored: TimeSpan | null;
 }
 
 /** Lays rows of steps out on a time grid; steps that have no row are gaps. Cost: steps × quantiles. */
-export function fanOf(rows: readonly TailRow[], range: Range, windows: Windows): Fan {
-  const steps = stepGridOf(range);
-  const grid = rowsByStep(rows, steps);
-  const states = statesOf(grid, windows);
-  const requests = grid.map((row) => row?.requests ?? 0);
-  const firstOpen = states.indexOf('open');
+export function fanOf(answer: Stepped<TailRow>): Fan {
+  const { steps, byStep } = stepsOf(answer);
+  const { states, requests } = steps;
+  const { rows } = answer;
   const quantiles = rows[0]?.quantiles.map(({ q }) => q) ?? [];
   const lines = quantiles.map((q, at) => {
-    const values = grid.map((row) => row?.quantiles[at]?.ms ?? null);
-    return lineOf(q, values, requests, firstOpen === -1 ? grid.length : firstOpen);
+    const values = byStep.map((row) => row?.quantiles[at]?.ms ?? null);
+    const isValue = (i: number) => (values[i] ?? null) !== null;
+    const indices = [...values.keys()].filter(isValue);
+    return {
+      ...{ q, values, ...splitOpen(values, states) },
+      thin: indices.filter((i) => isHollow(q, requests[i] ?? 0)),
+      lone: indices.filter((i) => !isValue(i - 1) && !isValue(i + 1)),
+    };
   });
-  const hasBaseline = rows.some(({ baseline }) => baseline !== null);
-  const baseline = hasBaseline
-    ? {
-        low: grid.map((row) => row?.baseline?.low_ms ?? null),
-        median: grid.map((row) => row?.baseline?.median_ms ?? null),
-        high: grid.map((row) => row?.baseline?.high_ms ?? null),
-      }
+  const baselineOf = (key: 'low_ms' | 'median_ms' | 'high_ms') =>
+    byStep.map((row) => row?.baseline?.[key] ?? null);
+  const baseline = rows.some((row) => row.baseline !== null)
+    ? { low: baselineOf('low_ms'), median: baselineOf('median_ms'), high: baselineOf('high_ms') }
     : null;
-  return {
-    times: grid.map((_, i) => steps.fromMs + i * steps.stepMs),
-    stepMs: steps.stepMs,
-    states,
-    requests,
-    failed: grid.map((row) => row?.failed ?? 0),
-    lines,
-    baseline,
-    notStored: notStoredOf(states, requests, steps),
-  };
-}
-
-function lineOf(
-  q: number,
-  values: readonly (number | null)[],
-  requests: readonly number[],
-  firstOpen: number,
-): FanLine {
-  const isValue = (i: number) => (values[i] ?? null) !== null;
-  const indices = values.map((_, i) => i).filter(isValue);
-  return {
-    q,
-    values,
-    closed: values.map((value, i) => (i < firstOpen ? value : null)),
-    open: values.map((value, i) =>
-      i >= firstOpen - 1 && firstOpen < values.length ? value : null,
-    ),
-    thin: indices.filter((i) => isHollow(q, requests[i] ?? 0)),
-    lone: indices.filter((i) => !isValue(i - 1) && !isValue(i + 1)),
-  };
+  return { ...steps, lines, baseline };
 }
 
 /** Least and largest value of what is shown, the baseline's included; null where nothing is. */
@@ -91,18 +57,8 @@ export function fanExtent(
   { lines, baseline }: Pick<Fan, 'lines' | 'baseline'>,
   hidden: ReadonlySet<number>,
 ): readonly [number, number] | null {
-  const all = [
-    ...lines.filter(({ q }) => !hidden.has(q)).map(({ values }) => values),
-    ...(baseline === null ? [] : [baseline.low, baseline.high]),
-  ];
-  let low = Number.POSITIVE_INFINITY;
-  let high = 0;
-  for (const values of all) {
-    for (const value of values) {
-      if (value === null || value <= 0) continue;
-      low = Math.min(low, value);
-      high = Math.max(high, value);
-    }
-  }
-  return high === 0 ? null : [low, high];
+  const shown = lines.filter(({ q }) => !hidden.has(q)).map(({ values }) => values);
+  const all = [...shown, ...(baseline === null ? [] : [baseline.low, baseline.high])].flat();
+  const positive = all.filter((value) => value !== null && value > 0) as number[];
+  return positive.length === 0 ? null : [Math.min(...positive), Math.max(...positive)];
 }

@@ -1,5 +1,5 @@
 import { isHollow } from '../../format/number.ts';
-import { linearScale, logScale, type Scale, type Span, tailPosition } from './scale.ts';
+import { type Span, tailPosition } from './scale.ts';
 
 /** A quantile of B against A. */
 export interface ShiftPoint {
@@ -21,19 +21,18 @@ export function changeOf({ ratio_low: low, ratio_high: high }: ShiftPoint): Chan
 }
 
 export interface ShiftLayout {
-  readonly x: Scale;
-  readonly y: Scale;
+  /** Ends of the axis of quantiles, as `tailPosition` has them. */
+  readonly nines: Span;
   /** Ratios at the lower and the upper end. */
   readonly ratios: Span;
   readonly points: readonly (ShiftPoint & {
     readonly ratio: number;
-    readonly px: number;
-    readonly py: number;
+    readonly nines: number;
     /** True if A or B has too few requests beyond the quantile. */
     readonly isThin: boolean;
   })[];
-  /** Outline of the ribbon, clockwise; empty where no point has an interval. */
-  readonly ribbon: readonly (readonly [number, number])[];
+  /** The intervals, which the axis may not hold. */
+  readonly ribbon: readonly { readonly nines: number; readonly edge: Span }[];
 }
 
 /** Half of the least ratio range: ×1.25, so that noise does not fill the chart. */
@@ -46,50 +45,26 @@ const mostReach = Math.log(16);
  *
  * @param requests of the smaller side.
  */
-export function shiftOf(
-  all: readonly ShiftPoint[],
-  requests: number,
-  width: Span,
-  height: Span,
-): ShiftLayout {
-  const known = all.flatMap((point) =>
-    point.ratio === null ? [] : [{ ...point, ratio: point.ratio }],
+export function shiftOf(all: readonly ShiftPoint[], requests: number): ShiftLayout {
+  const points = all.flatMap((point) => {
+    const { q, ratio } = point;
+    if (ratio === null) return [];
+    return [{ ...point, ratio, nines: tailPosition(q), isThin: isHollow(q, requests) }];
+  });
+  const logs = points.flatMap(({ ratio, ratio_low, ratio_high }) =>
+    [ratio, ratio_low, ratio_high].flatMap((value) => (value ? [Math.log(value)] : [])),
   );
-  const qs = all.map(({ q }) => tailPosition(q));
-  const reach = (values: readonly number[], least: number) => {
-    const most = Math.max(least, ...values);
-    return Math.min(mostReach, most * 1.08);
-  };
-  const bounds = known.flatMap(({ ratio, ratio_low, ratio_high }) =>
-    [ratio, ratio_low, ratio_high].filter((value) => value !== null && value > 0),
-  ) as number[];
-  const up = reach(
-    bounds.map((value) => Math.log(value)),
-    leastReach,
-  );
-  const down = reach(
-    bounds.map((value) => -Math.log(value)),
-    leastReach,
-  );
-  const ratios: Span = [Math.exp(-down), Math.exp(up)];
-  const x = linearScale([Math.min(...qs, 0), Math.max(...qs, 1)], width);
-  const y = logScale(ratios, height);
-  const clamp = (ratio: number) => y(Math.min(ratios[1], Math.max(ratios[0], ratio)));
-  const withInterval = known.filter(
-    ({ ratio_low, ratio_high }) => ratio_low !== null && ratio_high !== null,
-  );
-  const edge = (of: 'ratio_low' | 'ratio_high') =>
-    withInterval.map((point) => [x(tailPosition(point.q)), clamp(point[of] ?? 1)] as const);
+  const reach = (sign: 1 | -1) =>
+    Math.exp(
+      sign * Math.min(mostReach, Math.max(leastReach, ...logs.map((log) => sign * log)) * 1.08),
+    );
+  const ratios: Span = [reach(-1), reach(1)];
+  const nines = all.map(({ q }) => tailPosition(q));
   return {
-    x,
-    y,
-    ratios,
-    points: known.map((point) => ({
-      ...point,
-      px: x(tailPosition(point.q)),
-      py: clamp(point.ratio),
-      isThin: isHollow(point.q, requests),
-    })),
-    ribbon: [...edge('ratio_high'), ...edge('ratio_low').reverse()],
+    ...{ ratios, points },
+    nines: [Math.min(...nines, 0), Math.max(...nines, 1)],
+    ribbon: points.flatMap(({ nines, ratio_low: low, ratio_high: high }) =>
+      low === null || high === null ? [] : [{ nines, edge: [low, high] as const }],
+    ),
   };
 }

@@ -1,3 +1,6 @@
+import { linePath, type StepValues } from './paths.ts';
+import type { Scale } from './scale.ts';
+
 /** Height of a sparkline in its own units; its width is one unit a step. */
 export const sparkHeight = 24;
 /** Room for the line's width above and below. */
@@ -7,9 +10,9 @@ const leastRatio = 4;
 
 export interface SparklineOptions {
   /** By step; null is a gap. */
-  readonly values: readonly (number | null)[];
+  readonly values: StepValues;
   /** Baseline of the values, by step; null where there is none. */
-  readonly baseline?: readonly (number | null)[] | undefined;
+  readonly baseline?: StepValues | undefined;
   /** `ratio`: logarithmic, for durations. `zero`: linear from 0, for rates. */
   readonly scale: 'ratio' | 'zero';
   /** Values from this multiple of their baseline on are marked. */
@@ -36,21 +39,17 @@ export function sparklineOf(options: SparklineOptions): Sparkline | undefined {
     const base = baseline[i] ?? null;
     return value !== null && base !== null && value >= markedFrom * base;
   });
+  const pathOf = (of: StepValues) => linePath(of, (step) => step + 0.5, heightOf);
   return {
-    line: pathOf(values, heightOf),
-    baseline: pathOf(baseline, heightOf),
-    marked: pathOf(
-      values.map((value, i) => (isMarked[i] ? value : null)),
-      heightOf,
-    ),
+    line: pathOf(values),
+    baseline: pathOf(baseline),
+    marked: pathOf(values.map((value, i) => (isMarked[i] ? value : null))),
     least: Math.min(...known),
     most: Math.max(...known),
   };
 }
 
-type Height = (value: number) => number;
-
-function heights(scale: SparklineOptions['scale'], all: readonly number[]): Height {
+function heights(scale: SparklineOptions['scale'], all: readonly number[]): Scale {
   const most = Math.max(...all);
   const y = (part: number) => sparkHeight - margin - part * (sparkHeight - 2 * margin);
   if (scale === 'zero') return (value) => y(most === 0 ? 0 : value / most);
@@ -60,17 +59,4 @@ function heights(scale: SparklineOptions['scale'], all: readonly number[]): Heig
   const room = Math.max(0, Math.log(leastRatio) - Math.log(most / least)) / 2;
   const [low, high] = [Math.log(least) - room, Math.log(most) + room];
   return (value) => y(value <= 0 ? 0 : (Math.log(value) - low) / (high - low));
-}
-
-/** A line through the middle of each step; a step between two gaps is a dot. */
-function pathOf(values: readonly (number | null)[], heightOf: Height): string {
-  let path = '';
-  for (const [i, value] of values.entries()) {
-    if (value === null) continue;
-    const at = `${i + 0.5} ${Number(heightOf(value).toFixed(2))}`;
-    const isStart = i === 0 || (values[i - 1] ?? null) === null;
-    path += isStart ? `M${at}` : `L${at}`;
-    if (isStart && (values[i + 1] ?? null) === null) path += 'h0.01';
-  }
-  return path;
 }

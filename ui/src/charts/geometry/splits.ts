@@ -5,6 +5,12 @@ export type SplitRow = Pick<TailRow, 'by' | 'requests'> & {
   readonly quantiles: readonly { readonly q: number; readonly ms: number | null }[];
 };
 
+/** Least and largest percentile of all rows, so that their dots compare. */
+export function extentOf(rows: readonly Pick<SplitRow, 'quantiles'>[]): readonly [number, number] {
+  const values = rows.flatMap(({ quantiles }) => quantiles.flatMap(({ ms }) => (ms ? [ms] : [])));
+  return values.length === 0 ? [1, 1000] : [Math.min(...values), Math.max(...values)];
+}
+
 /** Values of a dimension: those with most requests are shown, the slowest of the others is named. */
 export interface ShownSplits {
   readonly shown: readonly SplitRow[];

@@ -1,10 +1,6 @@
 import type { Range, WindowState, Windows } from '../../data/answers.ts';
-
-/** A span of time, in epoch milliseconds. */
-export interface TimeSpan {
-  readonly fromMs: number;
-  readonly toMs: number;
-}
+import type { TimeSpan } from '../../format/time.ts';
+import type { StepValues } from './paths.ts';
 
 /** The steps of a range: step `i` begins at `fromMs + i * stepMs`. */
 export interface StepGrid extends TimeSpan {
@@ -22,6 +18,9 @@ export function stepGridOf(range: Range): StepGrid {
   return { fromMs, toMs, stepMs, steps: Math.max(1, Math.round((toMs - fromMs) / stepMs)) };
 }
 
+export const stepStart = ({ fromMs, stepMs }: StepGrid, step: number): number =>
+  fromMs + step * stepMs;
+
 /** Rows by step; undefined for a step that has none. Rows outside the range are dropped. */
 export function rowsByStep<Row extends { readonly at: string | null }>(
   rows: readonly Row[],
@@ -35,21 +34,53 @@ export function rowsByStep<Row extends { readonly at: string | null }>(
   return byStep;
 }
 
-/** States of all steps: those without a row are open at the end of the range, as many as the answer says. */
-export function statesOf(
-  byStep: readonly ({ readonly state: WindowState } | undefined)[],
-  { open }: Windows,
-): WindowState[] {
-  return byStep.map((row, i) => row?.state ?? (i >= byStep.length - open ? 'open' : 'final'));
+/** Values of the steps up to the first open one, and of the open ones with the last closed one to join them. */
+export function splitOpen(values: StepValues, states: readonly WindowState[]) {
+  const first = states.indexOf('open');
+  const firstOpen = first === -1 ? values.length : first;
+  return {
+    closed: values.map((value, i) => (i < firstOpen ? value : null)),
+    open: values.map((value, i) =>
+      i >= firstOpen - 1 && firstOpen < values.length ? value : null,
+    ),
+  };
 }
 
-/** The open steps at the end that hold no request: nothing of them is stored yet. */
-export function notStoredOf(
-  states: readonly WindowState[],
-  requests: readonly number[],
-  { fromMs, toMs, stepMs }: StepGrid,
-): TimeSpan | null {
-  let first = states.length;
-  while (first > 0 && states[first - 1] === 'open' && requests[first - 1] === 0) first--;
-  return first === states.length ? null : { fromMs: fromMs + first * stepMs, toMs };
+interface StepRow {
+  readonly at: string | null;
+  readonly state: WindowState;
+  readonly requests: number;
+}
+
+/** The steps of an answer: all arrays have one value a step. */
+export interface Steps {
+  readonly grid: StepGrid;
+  /** Steps without a row are open at the end of the range, as many as the answer says. */
+  readonly states: readonly WindowState[];
+  readonly requests: readonly number[];
+  /** The open steps at the end that hold no request: nothing of them is stored yet. */
+  readonly notStored: TimeSpan | null;
+}
+
+/** An answer by steps. */
+export interface Stepped<Row> {
+  readonly rows: readonly Row[];
+  readonly range: Range;
+  readonly windows: Windows;
+}
+
+/** Lays the rows of an answer out on its grid; `byStep` is undefined where a step has none. */
+export function stepsOf<Row extends StepRow>({ rows, range, windows }: Stepped<Row>) {
+  const grid = stepGridOf(range);
+  const byStep = rowsByStep(rows, grid);
+  const firstOpen = grid.steps - windows.open;
+  const states = byStep.map((row, i) => row?.state ?? (i >= firstOpen ? 'open' : 'final'));
+  const requests = byStep.map((row) => row?.requests ?? 0);
+  const lastKnown = states.findLastIndex((state, i) => state !== 'open' || requests[i] !== 0);
+  const notStored =
+    lastKnown === grid.steps - 1
+      ? null
+      : { fromMs: stepStart(grid, lastKnown + 1), toMs: grid.toMs };
+  const steps: Steps = { grid, states, requests, notStored };
+  return { steps, byStep };
 }

@@ -1,9 +1,10 @@
 import { useRef } from 'preact/hooks';
+import type { TimeSpan } from '../../format/time.ts';
 import { formatAs } from '../../format/time.ts';
-import { utc } from '../../state/zone.ts';
-import { flagWidth, isLeft, joinFlags } from '../geometry/flags.ts';
-import { stackSpans } from '../geometry/lanes.ts';
-import type { TimeSpan } from '../geometry/step-grid.ts';
+import { zone } from '../../state/zone.ts';
+import { flagWidth, isLeft, joinFlags, stackSpans } from '../geometry/lanes.ts';
+import { linearScale } from '../geometry/scale.ts';
+import { guttersOf } from './plot.tsx';
 import { useWidth } from './use-width.ts';
 
 /** An incident under a chart over time. */
@@ -24,42 +25,41 @@ export interface LaneRelease {
   readonly atMs: number;
 }
 
-interface Props {
-  readonly span: TimeSpan;
+export interface Lane {
   readonly incidents: readonly LaneIncident[];
   readonly releases: readonly LaneRelease[];
-  readonly gutters: { readonly left: number; readonly right: number };
 }
 
 /** Rows of incidents at most; more are counted. */
 const mostRows = 3;
 
 /** Incidents as bars and releases as flags, on the time axis of the chart above. */
-export function EventLane({ span, incidents, releases, gutters }: Props) {
+export function EventLane({ span, incidents, releases }: Lane & { readonly span: TimeSpan }) {
   const { fromMs, toMs } = span;
   const host = useRef<HTMLDivElement>(null);
-  const width = useWidth(host);
+  const outer = useWidth(host);
+  const gutters = guttersOf(outer);
+  const width = outer - gutters.left - gutters.right;
   const shown = incidents.filter((one) => one.fromMs < toMs && (one.toMs ?? toMs) > fromMs);
   const flags = releases
     .filter(({ atMs }) => atMs >= fromMs && atMs < toMs)
     .sort((one, other) => one.atMs - other.atMs);
-  const percent = (ms: number) =>
-    ((Math.min(Math.max(ms, fromMs), toMs) - fromMs) / (toMs - fromMs)) * 100;
+  const scale = linearScale([fromMs, toMs], [0, width]);
+  const x = (ms: number) => scale(Math.min(Math.max(ms, fromMs), toMs));
   const spans = shown.map((one) => ({ fromMs: one.fromMs, toMs: one.toMs ?? toMs }));
   const rows = stackSpans(spans, (toMs - fromMs) / 200);
   const depth = Math.min(mostRows, Math.max(0, ...rows.map((row) => row + 1)));
   const hidden = rows.filter((row) => row >= mostRows).length;
-  const flagTop = depth * 12 + (depth === 0 ? 0 : 4);
-  const x = (ms: number) => (percent(ms) / 100) * width;
+  const top = depth * 12 + (depth === 0 ? 0 : 4);
   const labels = flags.map(({ atMs, version }) => ({ x: x(atMs), text: version }));
   const groups = joinFlags(labels, width, joinedText);
-  const height = flagTop + (flags.length === 0 ? 0 : 20);
+  const height = top + (flags.length === 0 ? 0 : 20);
   return (
     <div
       ref={host}
       class="chart-lane"
       hidden={shown.length === 0 && flags.length === 0}
-      style={{ marginLeft: `${gutters.left}px`, marginRight: `${gutters.right}px` }}
+      style={{ paddingLeft: `${gutters.left}px`, paddingRight: `${gutters.right}px` }}
     >
       <ul
         class="chart-lane-items"
@@ -67,10 +67,9 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
         style={{ height: `${height}px` }}
       >
         {shown.map((one, i) => {
-          const left = percent(one.fromMs);
-          const row = rows[i] ?? 0;
+          const [left, row] = [x(one.fromMs), rows[i] ?? 0];
           if (row >= mostRows) return null;
-          const width = Math.max(0.6, percent(one.toMs ?? toMs) - left);
+          const size = { left: `${left}px`, width: `${x(one.toMs ?? toMs) - left}px` };
           return (
             <li key={one.id}>
               <a
@@ -79,7 +78,7 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
                 data-open={one.toMs === null}
                 href={one.href}
                 title={one.title}
-                style={{ left: `${left}%`, width: `${width}%`, top: `${row * 12}px` }}
+                style={{ ...size, top: `${row * 12}px` }}
               >
                 <span class="sr">Incident: {one.title}</span>
               </a>
@@ -91,8 +90,7 @@ export function EventLane({ span, incidents, releases, gutters }: Props) {
             key={group[0]}
             releases={group.flatMap((i) => flags[i] ?? [])}
             x={labels[group[0]]?.x ?? 0}
-            top={flagTop}
-            axisWidth={width}
+            {...{ top, width }}
           />
         ))}
       </ul>
@@ -108,23 +106,24 @@ interface FlagProps {
   readonly releases: readonly LaneRelease[];
   readonly x: number;
   readonly top: number;
-  readonly axisWidth: number;
+  /** Of the axis. */
+  readonly width: number;
 }
 
 /** The flag of a release, or of several at about the same time: their names show on hover and focus. */
-function ReleaseFlag({ releases, x, top, axisWidth }: FlagProps) {
+function ReleaseFlag({ releases, x, top, width }: FlagProps) {
   const [first] = releases;
   const newest = releases.at(-1);
   if (first === undefined || newest === undefined) return null;
   const isJoined = releases.length > 1;
   const text = isJoined ? joinedText(releases.length) : first.version;
   const names = releases.map(
-    ({ version, atMs }) => `${version} ${formatAs(atMs, 'time', { utc: utc.value })}`,
+    ({ version, atMs }) => `${version} ${formatAs(atMs, 'time', zone.value)}`,
   );
   const what = isJoined
     ? `${text} first seen: ${names.join(', ')}. Compare the newest with what was before`
     : `Release ${first.version}: compare it with what was before`;
-  const side = isLeft(x, flagWidth(text), axisWidth) ? 'left' : 'right';
+  const side = isLeft(x, flagWidth(text), width) ? 'left' : 'right';
   return (
     <li>
       <a

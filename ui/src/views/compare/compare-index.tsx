@@ -1,12 +1,12 @@
 import { useSignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
+import type { CompareAnswer, VersionRow, VersionsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { plural } from '../../format/number.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { ShownRange } from '../../parts/windows-note.tsx';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { compareQuestion, versionsQuestion } from './compare-question.ts';
@@ -35,17 +35,18 @@ export function CompareIndex() {
         title="The newest version against the one before it"
         answered={answered}
         empty={() =>
-          compared.length === 0
-            ? 'No model has two versions with requests at the end of this range.'
-            : undefined
+          compared.length === 0 &&
+          'No model has two versions with requests at the end of this range.'
         }
-        table={({ rows }) => ({
-          heads: ['model', 'version', 'first seen', 'last seen', 'requests', 'live'],
-          rows: rows.map((row) => [
-            ...[row.model, row.version, row.first_seen, row.last_seen],
-            ...[row.requests, row.is_live ? 'yes' : 'no'],
-          ]),
-        })}
+        table={({ rows }) =>
+          tableOf(rows, [
+            ...(['model', 'version'] as const),
+            ['first seen', 'first_seen'],
+            ['last seen', 'last_seen'],
+            'requests',
+            ['live', ({ is_live }) => (is_live ? 'yes' : 'no')],
+          ])
+        }
       >
         {() => (
           <ul class="verdicts">

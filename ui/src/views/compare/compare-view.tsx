@@ -1,20 +1,19 @@
-import type { ReadonlySignal } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { VersionRow, VersionsAnswer } from '../../../../src/views/answers/versions.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
-import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import type { CompareAnswer, VersionRow, VersionsAnswer } from '../../data/answers.ts';
+import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { formatRange } from '../../format/time.ts';
+import { type Column, Table } from '../../parts/data-table.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Sentence } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
-import { nowMs } from '../../state/now.ts';
 import { onlyPanel, place, setParams } from '../../state/place.ts';
 import { isOfTimes } from '../../state/url.ts';
-import { utc } from '../../state/zone.ts';
+import { zoneNow } from '../../state/zone.ts';
 import { IncidentContext } from '../incident-context.tsx';
 import { knownModels, UnknownModel } from '../unknown-model.tsx';
 import { CompareIndex } from './compare-index.tsx';
@@ -75,7 +74,7 @@ function useNewestSides(rows: readonly VersionRow[] | undefined): void {
 }
 
 interface Props {
-  readonly answered: ReadonlySignal<Answered<CompareAnswer>>;
+  readonly answered: Asked<CompareAnswer>;
 }
 
 interface TitleProps extends Props {
@@ -133,10 +132,7 @@ function sideName(side: CompareAnswer['a']): string {
 }
 
 function timeOf({ from, to }: CompareAnswer['a']): string {
-  return formatRange(
-    { fromMs: Date.parse(from), toMs: Date.parse(to) },
-    { utc: utc.value, nowMs: nowMs() },
-  );
+  return formatRange({ fromMs: Date.parse(from), toMs: Date.parse(to) }, zoneNow());
 }
 
 function ShiftPanel({ answered }: Props) {
@@ -147,24 +143,24 @@ function ShiftPanel({ answered }: Props) {
       answered={answered}
       minHeight={330}
       empty={({ quantiles }) =>
-        quantiles.every(({ ratio }) => ratio === null)
-          ? 'A or B has no requests in its range.'
-          : undefined
+        quantiles.every(({ ratio }) => ratio === null) && 'A or B has no requests in its range.'
       }
-      table={({ quantiles }) => ({
-        heads: ['q', 'A, ms', 'B, ms', 'B / A', 'low', 'high'],
-        rows: quantiles.map((point) => [
-          ...[point.q, point.a_ms, point.b_ms],
-          ...[point.ratio, point.ratio_low, point.ratio_high],
-        ]),
-      })}
+      table={({ quantiles }) =>
+        tableOf(quantiles, [
+          'q',
+          ['A, ms', 'a_ms'],
+          ['B, ms', 'b_ms'],
+          ['B / A', 'ratio'],
+          ['low', 'ratio_low'],
+          ['high', 'ratio_high'],
+        ])
+      }
     >
       {({ quantiles, like_with_like, a, b }) => (
         <ShiftFunction
           label={`${sideName(b)} against ${sideName(a)} by percentile`}
           points={quantiles}
           likeWithLike={like_with_like}
-          names={{ a: 'A', b: 'B' }}
           requests={Math.min(a.requests, b.requests)}
         />
       )}
@@ -178,52 +174,50 @@ function SidesPanel({ answered }: Props) {
       name="sides"
       title="What is compared"
       answered={answered}
-      table={({ a, b }) => ({
-        heads: ['side', 'label', 'from', 'to', 'requests', 'failed share'],
-        rows: [
-          ['A', a.label, a.from, a.to, a.requests, a.failed_share],
-          ['B', b.label, b.from, b.to, b.requests, b.failed_share],
-        ],
-      })}
+      table={({ a, b }) =>
+        tableOf(
+          [
+            { ...a, side: 'A' },
+            { ...b, side: 'B' },
+          ],
+          ['side', 'label', 'from', 'to', 'requests', ['failed share', 'failed_share']],
+        )
+      }
     >
       {({ a, b }) => (
-        <table class="cards">
-          <caption class="sr">Both sides of the comparison</caption>
-          <thead>
-            <tr>
-              <th scope="col">Side</th>
-              <th scope="col">Time</th>
-              <th scope="col" class="number">
-                Requests
-              </th>
-              <th scope="col" class="number">
-                Failed
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {(
-              [
-                ['A', a],
-                ['B', b],
-              ] as const
-            ).map(([name, side]) => (
-              <tr key={name}>
-                <td class="name">
-                  <b>{name}</b> {side.version === null ? 'all versions' : shownName(side.version)}
-                </td>
-                <td data-label="Time">{timeOf(side)}</td>
-                <td class="number" data-label="Requests">
-                  <Value value={side.requests}>{formatCount(side.requests)}</Value>
-                </td>
-                <td class="number" data-label="Failed">
-                  <Value value={side.failed_share}>{formatShare(side.failed_share)}</Value>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          caption="Both sides of the comparison"
+          columns={sideColumns}
+          rows={[
+            ['A', a],
+            ['B', b],
+          ]}
+          keyOf={([name]) => name}
+        />
       )}
     </Panel>
   );
 }
+
+const sideColumns: readonly Column<readonly [name: string, side: CompareAnswer['a']]>[] = [
+  {
+    head: 'Side',
+    class: 'name',
+    cell: ([name, { version }]) => (
+      <>
+        <b>{name}</b> {version === null ? 'all versions' : shownName(version)}
+      </>
+    ),
+  },
+  { head: 'Time', cell: ([, side]) => timeOf(side) },
+  {
+    head: 'Requests',
+    isNumber: true,
+    cell: ([, { requests }]) => <Value value={requests} as={formatCount} />,
+  },
+  {
+    head: 'Failed',
+    isNumber: true,
+    cell: ([, { failed_share }]) => <Value value={failed_share} as={formatShare} />,
+  },
+];

@@ -1,4 +1,4 @@
-import type { VersionRow } from '../../../../src/views/answers/versions.ts';
+import type { VersionRow } from '../../data/answers.ts';
 
 interface Sides {
   readonly 'a.version'?: string | undefined;

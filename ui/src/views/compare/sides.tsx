@@ -1,7 +1,7 @@
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
-import type { VersionRow } from '../../../../src/views/answers/versions.ts';
+import type { CompareAnswer, VersionRow } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import { formatCount } from '../../format/number.ts';
+import { Choice, withChosen } from '../../parts/choice.tsx';
 import { hrefTo, hrefWith, place, setParams } from '../../state/place.ts';
 import { isOfTimes } from '../../state/url.ts';
 
@@ -19,28 +19,20 @@ export function Sides({ model, rows, answer }: Props) {
   return (
     <form class="filters" aria-label="Sides" onSubmit={(event) => event.preventDefault()}>
       {(['a.version', 'b.version'] as const).map((key) => (
-        <label key={key}>
-          {key === 'a.version' ? 'A' : 'B'}
-          <select
-            value={params[key] ?? ''}
-            onChange={(event) => setParams({ [key]: event.currentTarget.value })}
-          >
-            {(ofTimes || params[key] === undefined) && (
-              <option value="" selected={params[key] === undefined}>
-                {ofTimes ? 'all versions' : 'choose a version'}
-              </option>
-            )}
-            {withChosen(
+        <Choice
+          key={key}
+          name={key === 'a.version' ? 'A' : 'B'}
+          value={params[key] ?? ''}
+          options={[
+            ...(ofTimes ? [['', 'all versions'] as const] : []),
+            ...(!ofTimes && params[key] === undefined ? [['', 'choose a version'] as const] : []),
+            ...withChosen(
               rows.map(({ version }) => version),
               params[key],
-            ).map((version) => (
-              <option key={version} value={version} selected={version === params[key]}>
-                {shownName(version)}
-                {requestsOf(rows, version)}
-              </option>
-            ))}
-          </select>
-        </label>
+            ).map((version) => [version, shownName(version) + requestsOf(rows, version)] as const),
+          ]}
+          onChoose={(version) => setParams({ [key]: version })}
+        />
       ))}
       {answer !== undefined && <a href={hrefWith(swapped(params))}>Swap</a>}
       {ofTimes && (
@@ -64,10 +56,6 @@ export function Sides({ model, rows, answer }: Props) {
       )}
     </form>
   );
-}
-
-function withChosen(versions: readonly string[], chosen: string | undefined): readonly string[] {
-  return chosen === undefined || versions.includes(chosen) ? versions : [chosen, ...versions];
 }
 
 function requestsOf(rows: readonly VersionRow[], version: string): string {

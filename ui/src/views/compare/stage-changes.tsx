@@ -1,10 +1,11 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { CompareAnswer } from '../../../../src/views/answers/compare.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
-import type { Answered } from '../../data/use-answer.ts';
+import type { CompareAnswer } from '../../data/answers.ts';
+import type { Asked } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatSignedMs, quantileName, signedDecimal } from '../../format/number.ts';
+import { type Column, Table } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { type PlainColumn, tableOf } from '../../parts/table-of.ts';
 import { Value } from '../../parts/value.tsx';
 
 /** Quantiles of stages that stand next to the bars. */
@@ -13,11 +14,7 @@ const shownQs = [0.5, 0.95, 0.99] as const;
 type Stage = CompareAnswer['stages'][number];
 
 /** Which stage the difference is in: parts of the slowest 1 % that add up, and quantiles that do not. */
-export function StageChanges({
-  answered,
-}: {
-  readonly answered: ReadonlySignal<Answered<CompareAnswer>>;
-}) {
+export function StageChanges({ answered }: { readonly answered: Asked<CompareAnswer> }) {
   const [first] = answered.value.answer?.stages ?? [];
   const title =
     first === undefined || first.excess_ms === null
@@ -29,21 +26,19 @@ export function StageChanges({
       title={title}
       answered={answered}
       minHeight={200}
-      empty={({ stages }) =>
-        stages.length === 0 ? 'No stage is stored of these requests.' : undefined
-      }
-      table={({ stages }) => ({
-        heads: [
+      empty={({ stages }) => stages.length === 0 && 'No stage is stored of these requests.'}
+      table={({ stages }) =>
+        tableOf(stages, [
           'stage',
-          'part of the slowest 1 %, ms',
-          ...shownQs.map((q) => `B − A at ${quantileName(q)}, ms`),
-        ],
-        rows: stages.map((stage) => [
-          stage.stage,
-          stage.excess_ms,
-          ...shownQs.map((q) => differenceAt(stage, q)),
-        ]),
-      })}
+          ['part of the slowest 1 %, ms', 'excess_ms'],
+          ...shownQs.map(
+            (q): PlainColumn<Stage> => [
+              `B − A at ${quantileName(q)}, ms`,
+              (stage) => differenceAt(stage, q),
+            ],
+          ),
+        ])
+      }
     >
       {({ stages }) => (
         <>
@@ -54,45 +49,28 @@ export function StageChanges({
             )}
             sumName="sum"
           />
-          <QuantileDifferences stages={stages} />
+          <Table
+            class="differences"
+            caption="B − A of each stage by itself, ms"
+            isTitled
+            columns={columns}
+            rows={stages}
+            keyOf={({ stage }) => stage}
+          />
         </>
       )}
     </Panel>
   );
 }
 
-function QuantileDifferences({ stages }: { readonly stages: readonly Stage[] }) {
-  return (
-    <table class="differences">
-      <caption>B − A of each stage by itself, ms</caption>
-      <thead>
-        <tr>
-          <th scope="col">Stage</th>
-          {shownQs.map((q) => (
-            <th key={q} scope="col" class="number">
-              {quantileName(q)}
-            </th>
-          ))}
-        </tr>
-      </thead>
-      <tbody>
-        {stages.map((stage) => (
-          <tr key={stage.stage}>
-            <th scope="row">{stage.stage}</th>
-            {shownQs.map((q) => {
-              const ms = differenceAt(stage, q);
-              return (
-                <td key={q} class="number">
-                  <Value value={ms}>{ms === null ? '–' : signedDecimal(ms)}</Value>
-                </td>
-              );
-            })}
-          </tr>
-        ))}
-      </tbody>
-    </table>
-  );
-}
+const columns: readonly Column<Stage>[] = [
+  { head: 'Stage', isName: true, cell: ({ stage }) => stage },
+  ...shownQs.map((q) => ({
+    head: quantileName(q),
+    isNumber: true,
+    cell: (stage: Stage) => <Value value={differenceAt(stage, q)} as={signedDecimal} />,
+  })),
+];
 
 function differenceAt({ quantiles }: Stage, q: number): number | null {
   const point = quantiles.find((known) => known.q === q);

@@ -1,6 +1,41 @@
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
 import { formatShare } from '../../format/number.ts';
+import { type Column, Table } from '../../parts/data-table.tsx';
 import { Value } from '../../parts/value.tsx';
+
+type Driver = NonNullable<AnomalyAnswer['event']['drivers']>[number];
+
+const columns: readonly Column<Driver>[] = [
+  {
+    head: 'Value',
+    isName: true,
+    cell: ({ facet, value }) => (
+      <>
+        <span class="hint">{facet.replaceAll('_', ' ')}</span> {value}
+      </>
+    ),
+  },
+  {
+    head: <span class="sr">Shares</span>,
+    class: 'driver-track',
+    cell: ({ share_of_slow: slow, share_of_all: all }) => (
+      <span class="driver-bars" aria-hidden="true">
+        <i class="driver-slow" style={{ width: `${slow * 100}%` }} />
+        <i class="driver-all" style={{ width: `${all * 100}%` }} />
+      </span>
+    ),
+  },
+  {
+    head: 'Of slow',
+    isNumber: true,
+    cell: ({ share_of_slow }) => <Value value={share_of_slow} as={formatShare} />,
+  },
+  {
+    head: 'Of all',
+    isNumber: true,
+    cell: ({ share_of_all }) => <Value value={share_of_all} as={formatShare} />,
+  },
+];
 
 /** Values that slow requests have more often than others, as bars against their share of all requests. */
 export function Drivers({
@@ -10,44 +45,13 @@ export function Drivers({
   return (
     <>
       {drivers.length > 0 && (
-        <table class="drivers">
-          <caption class="sr">Values that are more frequent among slow requests</caption>
-          <thead>
-            <tr>
-              <th scope="col">Value</th>
-              <th scope="col" class="driver-track">
-                <span class="sr">Shares</span>
-              </th>
-              <th scope="col" class="number">
-                Of slow
-              </th>
-              <th scope="col" class="number">
-                Of all
-              </th>
-            </tr>
-          </thead>
-          <tbody>
-            {drivers.map(({ facet, value, share_of_slow: slow, share_of_all: all }) => (
-              <tr key={`${facet} ${value}`}>
-                <th scope="row">
-                  <span class="hint">{facet.replaceAll('_', ' ')}</span> {value}
-                </th>
-                <td class="driver-track">
-                  <span class="driver-bars" aria-hidden="true">
-                    <i class="driver-slow" style={{ width: `${slow * 100}%` }} />
-                    <i class="driver-all" style={{ width: `${all * 100}%` }} />
-                  </span>
-                </td>
-                <td class="number">
-                  <Value value={slow}>{formatShare(slow)}</Value>
-                </td>
-                <td class="number">
-                  <Value value={all}>{formatShare(all)}</Value>
-                </td>
-              </tr>
-            ))}
-          </tbody>
-        </table>
+        <Table
+          class="drivers"
+          caption="Values that are more frequent among slow requests"
+          columns={columns}
+          rows={drivers}
+          keyOf={({ facet, value }) => `${facet} ${value}`}
+        />
       )}
       {common.length > 0 && (
         <p class="common">

@@ -1,25 +1,18 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { Answered } from '../../data/use-answer.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
+import type { Asked } from '../../data/use-answer.ts';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Time } from '../../parts/time.tsx';
 
 /** Every event of the incident, and what receivers answered. */
-export function History({
-  answered,
-}: {
-  readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
-}) {
+export function History({ answered }: { readonly answered: Asked<AnomalyAnswer> }) {
   return (
     <Panel
       name="history"
       title="Event history"
       answered={answered}
-      empty={({ history }) => (history.length === 0 ? 'No event is stored.' : undefined)}
-      table={({ history }) => ({
-        heads: ['at', 'what', 'severity', 'text'],
-        rows: history.map(({ at, what, severity, text }) => [at, what, severity, text]),
-      })}
+      empty={({ history }) => history.length === 0 && 'No event is stored.'}
+      table={({ history }) => tableOf(history, ['at', 'what', 'severity', 'text'])}
     >
       {({ history }) => (
         <ol class="history">

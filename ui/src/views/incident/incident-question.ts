@@ -1,14 +1,26 @@
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import { questionPath } from '../../data/use-answer.ts';
-
-type Value = string | number | undefined;
+import type { AnomalyAnswer } from '../../data/answers.ts';
+import { type Question, questionPath } from '../../data/use-answer.ts';
+import { isLive } from '../../state/place.ts';
+import { absolute, type Changes } from '../../state/url.ts';
 
 /** A question about the requests of an incident: of its series, or of what all affected series share. */
 export function incidentQuestion(
   endpoint: string,
   { event, dashboard }: AnomalyAnswer,
-  more: Readonly<Record<string, Value>>,
+  more: Question,
 ): string {
   const { from, to, requests } = dashboard;
   return questionPath(endpoint, { from, to, model: event.model, ...requests, ...more });
+}
+
+type Shown = Pick<AnomalyAnswer, 'dashboard'>;
+
+/** The time that an incident's page shows: links to its model take it along. */
+export function incidentRange({ dashboard }: Shown) {
+  return absolute({ fromMs: Date.parse(dashboard.from), toMs: Date.parse(dashboard.to) });
+}
+
+/** The same for links to comparisons, where the address has no fixed range, as after the way to the model and back. */
+export function rangeWithoutFixed(answer: Shown): Changes {
+  return isLive.value ? incidentRange(answer) : {};
 }

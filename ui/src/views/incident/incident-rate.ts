@@ -1,6 +1,7 @@
 import type { AnomalyEvent, Rate } from '../../../../src/contract/anomaly-event.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import type { RateLine, RateMeasure } from '../../charts/geometry/rate.ts';
+import type { TailsAnswer } from '../../data/answers.ts';
+import { type PlainColumn, tableOf } from '../../parts/table-of.ts';
 
 /** Drawing and name of an incident's rate. */
 interface ShownRate {
@@ -51,17 +52,15 @@ export const rateStart = ({ unit }: Pick<Rate, 'unit'>): 'all' | undefined =>
 /** Numbers of a rate: a row a step. */
 export function rateTable({ rows }: TailsAnswer, line: RateLine) {
   const isShare = line.measure !== 'per_second';
-  const stepOf = (at: string | null) =>
-    Math.round((Date.parse(at ?? '') - (line.times[0] ?? 0)) / line.stepMs);
-  return {
-    heads: [
-      ...['at', 'state', 'requests'],
-      ...(isShare ? [line.measure === 'cold' ? 'cold starts' : 'failed', 'share'] : ['per second']),
-    ],
-    rows: rows.map(({ at, state, requests }) => [
-      ...[at, state, requests],
-      ...(isShare ? [line.counts[stepOf(at)] ?? null] : []),
-      line.values[stepOf(at)] ?? null,
-    ]),
-  };
+  const { fromMs, stepMs } = line.grid;
+  const stepOf = (at: string | null) => Math.round((Date.parse(at ?? '') - fromMs) / stepMs);
+  const counts: PlainColumn<TailsAnswer['rows'][number]> = [
+    line.measure === 'cold' ? 'cold starts' : 'failed',
+    ({ at }) => line.counts[stepOf(at)] ?? null,
+  ];
+  return tableOf(rows, [
+    ...(['at', 'state', 'requests'] as const),
+    ...(isShare ? [counts] : []),
+    [isShare ? 'share' : 'per second', ({ at }) => line.values[stepOf(at)] ?? null],
+  ]);
 }

@@ -1,6 +1,5 @@
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { RequestsAnswer } from '../../../../src/views/answers/requests.ts';
 import { RequestList } from '../../charts/request-list.tsx';
+import type { AnomalyAnswer, RequestsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -26,7 +25,7 @@ export function IncidentRequests({ answer }: { readonly answer: AnomalyAnswer })
       }
       answered={answered}
       minHeight={120}
-      empty={({ rows }) => (rows.length === 0 ? 'No request of this time is kept.' : undefined)}
+      empty={({ rows }) => rows.length === 0 && 'No request of this time is kept.'}
       table={requestsTable}
     >
       {({ rows, failed, typical }) => (

@@ -1,4 +1,4 @@
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
 import { durationText } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 

@@ -1,9 +1,8 @@
-import type { ReadonlySignal } from '@preact/signals';
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
-import { type Answered, questionPath, useAnswer } from '../../data/use-answer.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
+import { type Asked, questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import {
   durationText,
@@ -12,19 +11,20 @@ import {
   quantileName,
   wholePercent,
 } from '../../format/number.ts';
-
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { Sentence, Time, WithTimes } from '../../parts/time.tsx';
 import { comparedWithBefore } from '../../state/before.ts';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
 import { utc } from '../../state/zone.ts';
 import { endOf } from '../incident-end.ts';
+import { SeverityTag } from '../open-incidents.tsx';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
 import { History } from './history.tsx';
-import { incidentRange, rangeWithoutFixed } from './incident-range.ts';
+import { incidentRange, rangeWithoutFixed } from './incident-question.ts';
 import { IncidentRequests } from './incident-requests.tsx';
 import { incidentTitle } from './incident-title.ts';
 import { Timeline } from './timeline.tsx';
@@ -57,7 +57,7 @@ export function IncidentView({ id }: { readonly id: string }) {
 }
 
 interface Props {
-  readonly answered: ReadonlySignal<Answered<AnomalyAnswer>>;
+  readonly answered: Asked<AnomalyAnswer>;
 }
 
 function IncidentHead({ id, answered }: Props & { readonly id: string }) {
@@ -68,19 +68,18 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
     );
   }
   const { event, dashboard } = answer;
-  const isOver = event.resolved_at !== null;
   const zone = { utc: utc.value, nowMs: tickingNow() };
+  const state =
+    event.resolved_at === null
+      ? `open ${durationText(zone.nowMs - Date.parse(event.started_at))}`
+      : 'resolved';
   const range = incidentRange(answer);
   const { model } = event;
   const accepted = deliveredTo(answer);
   return (
     <>
       <PageTitle text={incidentTitle(answer, zone)}>
-        <span class={`tag ${isOver ? 'resolved' : event.severity}`}>
-          {isOver
-            ? `${event.severity}, resolved`
-            : `${event.severity}, open ${durationText(zone.nowMs - Date.parse(event.started_at))}`}
-        </span>
+        <SeverityTag of={event} text={`${event.severity}, ${state}`} />
       </PageTitle>
       <p>{event.summary}</p>
       <p class="incident-links">
@@ -148,13 +147,8 @@ function BlamePanel({ answered }: Props) {
       title={title}
       answered={answered}
       minHeight={120}
-      empty={(answer) =>
-        blameOf(answer).length === 0 ? 'No stage explains this kind of anomaly.' : undefined
-      }
-      table={(answer) => ({
-        heads: ['stage', 'excess, ms', 'share'],
-        rows: blameOf(answer).map(({ stage, excess_ms, share }) => [stage, excess_ms, share]),
-      })}
+      empty={(answer) => blameOf(answer).length === 0 && 'No stage explains this kind of anomaly.'}
+      table={(answer) => tableOf(blameOf(answer), ['stage', ['excess, ms', 'excess_ms'], 'share'])}
     >
       {(answer) => (
         <>
@@ -191,13 +185,12 @@ function DistributionPanel({ answered }: Props) {
       answered={answered}
       minHeight={240}
       empty={({ distribution }) =>
-        distribution.length === 0 ? 'No request is stored of this time.' : undefined
+        distribution.length === 0 && 'No request is stored of this time.'
       }
       partial={noBaseline}
-      table={({ distribution }) => ({
-        heads: ['from, ms', 'before', 'during'],
-        rows: distribution.map(({ from_ms, before, during }) => [from_ms, before, during]),
-      })}
+      table={({ distribution }) =>
+        tableOf(distribution, [['from, ms', 'from_ms'], 'before', 'during'])
+      }
     >
       {(answer) => (
         <>
@@ -246,17 +239,17 @@ function CommonPanel({ answered }: Props) {
       title="What slow requests have in common"
       answered={answered}
       empty={({ event, common }) =>
-        (event.drivers ?? []).length === 0 && common.length === 0
-          ? 'No host, tenant or facet is more frequent among slow requests.'
-          : undefined
+        (event.drivers ?? []).length === 0 &&
+        common.length === 0 &&
+        'No host, tenant or facet is more frequent among slow requests.'
       }
-      table={({ event }) => ({
-        heads: ['facet', 'value', 'of slow requests', 'of all requests'],
-        rows: (event.drivers ?? []).map(({ facet, value, share_of_slow, share_of_all }) => [
-          ...[facet, value],
-          ...[share_of_slow, share_of_all],
-        ]),
-      })}
+      table={({ event }) =>
+        tableOf(event.drivers ?? [], [
+          ...(['facet', 'value'] as const),
+          ['of slow requests', 'share_of_slow'],
+          ['of all requests', 'share_of_all'],
+        ])
+      }
     >
       {({ event, common }) => <Drivers event={event} common={common} />}
     </Panel>

@@ -1,10 +1,8 @@
-import { useMemo } from 'preact/hooks';
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { rateLineOf } from '../../charts/geometry/rate.ts';
-import type { LaneIncident, LaneRelease } from '../../charts/parts/event-lane.tsx';
+import type { Lane } from '../../charts/parts/event-lane.tsx';
 import { RateChart } from '../../charts/rate-chart.tsx';
+import type { AnomalyAnswer, TailsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';
@@ -16,12 +14,11 @@ import { rateBaseline, rateStart, rateTable, shownRate } from './incident-rate.t
 interface Props {
   readonly answer: AnomalyAnswer;
   readonly rate: Rate;
-  readonly incidents: readonly LaneIncident[];
-  readonly releases: readonly LaneRelease[];
+  readonly lane: Lane;
 }
 
 /** The anomalous rate over time, against its baseline: whether it is over. */
-export function RateTimeline({ answer, rate, incidents, releases }: Props) {
+export function RateTimeline({ answer, rate, lane }: Props) {
   const { event, dashboard } = answer;
   const { measure, title } = shownRate(rate);
   const question = { by: 'time', stage: dashboard.measured_stage, q: '0.5' };
@@ -46,9 +43,9 @@ export function RateTimeline({ answer, rate, incidents, releases }: Props) {
       answered={answered}
       minHeight={300}
       empty={({ rows }) =>
-        measure !== 'per_second' && rows.every(({ requests }) => requests === 0)
-          ? 'No request is stored of this time.'
-          : undefined
+        measure !== 'per_second' &&
+        rows.every(({ requests }) => requests === 0) &&
+        'No request is stored of this time.'
       }
       partial={(tails) => noteOf(answer, tails)}
       table={(tails) => rateTable(tails, lineOf(tails))}
@@ -57,37 +54,18 @@ export function RateTimeline({ answer, rate, incidents, releases }: Props) {
         measure === 'cold' && coldRows === undefined ? (
           <p class="notice waiting">Loading…</p>
         ) : (
-          <Chart
-            what={what}
-            tails={tails}
-            line={lineOf(tails)}
-            baselineName={baseline?.name ?? ''}
-            {...{ incidents, releases }}
-          />
+          <>
+            <ShownRange answer={tails} />
+            <RateChart
+              label={`${what} over time`}
+              line={lineOf(tails)}
+              baselineName={baseline?.name ?? ''}
+              lane={lane}
+            />
+          </>
         )
       }
     </Panel>
-  );
-}
-
-interface ChartProps extends Pick<Props, 'incidents' | 'releases'> {
-  readonly what: string;
-  readonly tails: TailsAnswer;
-  readonly line: ReturnType<typeof rateLineOf>;
-  readonly baselineName: string;
-}
-
-function Chart({ what, tails, line, ...rest }: ChartProps) {
-  const { range } = tails;
-  const span = useMemo(
-    () => ({ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }),
-    [range],
-  );
-  return (
-    <>
-      <ShownRange answer={tails} />
-      <RateChart label={`${what} over time`} line={line} range={span} {...rest} />
-    </>
   );
 }
 

@@ -1,8 +1,9 @@
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
 import { formatRate } from '../../charts/rate-text.ts';
+import type { AnomalyAnswer } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, quantileName } from '../../format/number.ts';
+import { tableOf } from '../../parts/table-of.ts';
 import { shownRate } from './incident-rate.ts';
 
 type Listed = AnomalyAnswer['series'][number];
@@ -83,16 +84,16 @@ function nameOf(series: Listed): string {
 /** Numbers of the series; a row has its own unit where one of them is a rate. */
 export function seriesTable(rows: readonly SeriesRow[]) {
   const isMs = rows.every(({ unit }) => unit === 'ms');
-  return {
-    heads: [
-      ...['series', ...(isMs ? ['blame'] : []), 'measured'],
-      ...(isMs ? ['observed, ms', 'baseline, ms'] : ['observed', 'baseline', 'unit']),
-      ...['ratio', 'since', 'until', 'resolved'],
-    ],
-    rows: rows.map((row) => [
-      ...[row.name, ...(isMs ? [row.blame] : []), row.measured, row.observed, row.baseline],
-      ...(isMs ? [] : [row.unit]),
-      ...[row.ratio, row.startedAt, row.endedAt, row.resolvedAt],
-    ]),
-  };
+  return tableOf(rows, [
+    ['series', 'name'],
+    ...(isMs ? (['blame'] as const) : []),
+    'measured',
+    [isMs ? 'observed, ms' : 'observed', 'observed'],
+    [isMs ? 'baseline, ms' : 'baseline', 'baseline'],
+    ...(isMs ? [] : (['unit'] as const)),
+    'ratio',
+    ['since', 'startedAt'],
+    ['until', 'endedAt'],
+    ['resolved', 'resolvedAt'],
+  ]);
 }

@@ -1,10 +1,7 @@
-import { useMemo } from 'preact/hooks';
-import type { AnomalyAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { fanOf } from '../../charts/geometry/fan.ts';
-import type { LaneIncident, LaneRelease } from '../../charts/parts/event-lane.tsx';
+import type { Lane, LaneIncident } from '../../charts/parts/event-lane.tsx';
+import type { AnomalyAnswer, ReleasesAnswer, TailsAnswer } from '../../data/answers.ts';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { quantileName } from '../../format/number.ts';
@@ -13,8 +10,7 @@ import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { endMsOf } from '../incident-end.ts';
 import { laneReleases } from '../lane.ts';
 import { fanTable } from '../tables.ts';
-import { incidentQuestion } from './incident-question.ts';
-import { rangeWithoutFixed } from './incident-range.ts';
+import { incidentQuestion, rangeWithoutFixed } from './incident-question.ts';
 import { RateTimeline } from './rate-timeline.tsx';
 
 /** The measured value over time, against its baseline: a rate, a quantile, or both of a burning budget. */
@@ -27,20 +23,18 @@ export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
       ? questionPath('releases', { from: dashboard.from, to: dashboard.to, model })
       : undefined,
   );
-  const incidents = useMemo(() => [laneIncident(event)], [event]);
-  const known = answered.value.answer;
-  const releases = useMemo(
-    () => laneReleases(known, model, rangeWithoutFixed({ dashboard })),
-    [known, model, dashboard],
-  );
   if (!isOfModel) return null;
+  const lane = {
+    incidents: [laneIncident(event)],
+    releases: laneReleases(answered.value.answer, model, rangeWithoutFixed(answer)),
+  };
   const isTail = rate === undefined || rate.unit === 'errors per request';
   return (
     <>
-      {rate !== undefined && <RateTimeline {...{ answer, rate, incidents, releases }} />}
+      {rate !== undefined && <RateTimeline {...{ answer, rate, lane }} />}
       {isTail && (
         <TailTimeline
-          {...{ answer, incidents, releases }}
+          {...{ answer, lane }}
           name={rate === undefined ? 'timeline' : 'tail-timeline'}
         />
       )}
@@ -51,12 +45,11 @@ export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
 interface TailProps {
   readonly answer: AnomalyAnswer;
   readonly name: string;
-  readonly incidents: readonly LaneIncident[];
-  readonly releases: readonly LaneRelease[];
+  readonly lane: Lane;
 }
 
 /** The quantile that was measured, over time, against its baseline. */
-function TailTimeline({ answer, name, incidents, releases }: TailProps) {
+function TailTimeline({ answer, name, lane }: TailProps) {
   const { event, dashboard } = answer;
   const { measured_stage: stage, quantile } = dashboard;
   const { model } = event;
@@ -76,47 +69,30 @@ function TailTimeline({ answer, name, incidents, releases }: TailProps) {
       answered={answered}
       minHeight={300}
       empty={({ rows }) =>
-        rows.every(({ requests }) => requests === 0)
-          ? 'No request is stored of this time.'
-          : undefined
+        rows.every(({ requests }) => requests === 0) && 'No request is stored of this time.'
       }
       partial={windowsNote}
       table={fanTable}
     >
-      {(tails) => <Chart {...{ what, tails, incidents, releases }} mainQ={quantile} />}
+      {(tails) => (
+        <>
+          <ShownRange answer={tails} />
+          <TailFan
+            label={`${what} over time`}
+            fan={fanOf(tails)}
+            overall={null}
+            mainQ={quantile}
+            hidden={nothing}
+            lane={lane}
+            height={240}
+          />
+        </>
+      )}
     </Panel>
   );
 }
 
-interface ChartProps {
-  readonly what: string;
-  readonly mainQ: number;
-  readonly tails: TailsAnswer;
-  readonly incidents: readonly LaneIncident[];
-  readonly releases: readonly LaneRelease[];
-}
-
 const nothing: ReadonlySet<number> = new Set();
-
-function Chart({ what, mainQ, tails, incidents, releases }: ChartProps) {
-  const fan = useMemo(() => fanOf(tails.rows, tails.range, tails.windows), [tails]);
-  return (
-    <>
-      <ShownRange answer={tails} />
-      <TailFan
-        label={`${what} over time`}
-        fan={fan}
-        range={{ fromMs: Date.parse(tails.range.from), toMs: Date.parse(tails.range.to) }}
-        overall={null}
-        mainQ={mainQ}
-        hidden={nothing}
-        incidents={incidents}
-        releases={releases}
-        height={240}
-      />
-    </>
-  );
-}
 
 function laneIncident(event: AnomalyAnswer['event']): LaneIncident {
   return {

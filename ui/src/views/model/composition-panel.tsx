@@ -1,5 +1,3 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
 import { CompositionBars } from '../../charts/composition/composition-bars.tsx';
 import { sliceEdges, sliceName } from '../../charts/composition/slice-name.ts';
 import { StackedAreasChart } from '../../charts/composition/stacked-areas.tsx';
@@ -10,7 +8,8 @@ import {
   tailSlice,
 } from '../../charts/geometry/composition.ts';
 import { stepGridOf } from '../../charts/geometry/step-grid.ts';
-import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import type { CompositionAnswer } from '../../data/answers.ts';
+import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -23,7 +22,7 @@ import { largestPart, partOf } from './model-title.ts';
 
 interface Props {
   readonly model: string;
-  readonly answered: ReadonlySignal<Answered<CompositionAnswer>>;
+  readonly answered: Asked<CompositionAnswer>;
   readonly stagesOnly: readonly string[];
 }
 

@@ -1,6 +1,7 @@
-import type { FacetsAnswer } from '../../../../src/views/answers/facets.ts';
 import { type FacetGroup, facetGroups, largestSpread } from '../../charts/geometry/facets.ts';
+import { extentOf } from '../../charts/geometry/splits.ts';
 import { SplitDots } from '../../charts/split-dots.tsx';
+import type { FacetsAnswer } from '../../data/answers.ts';
 import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, quantileName } from '../../format/number.ts';
@@ -28,13 +29,12 @@ export function FacetsPanel({ model }: Props) {
       answered={answered}
       minHeight={90}
       empty={({ rows }) =>
-        rows.length === 0
-          ? 'No request of this range has a host, a size or a load. Events may have these fields.'
-          : undefined
+        rows.length === 0 &&
+        'No request of this range has a host, a size or a load. Events may have these fields.'
       }
       table={facetsTable}
     >
-      {() => (
+      {(answer) => (
         <>
           <div class="columns columns-splits facet-tables">
             {groups.map(({ facet, rows }) => (
@@ -43,7 +43,7 @@ export function FacetsPanel({ model }: Props) {
                 caption={`By ${named(facet)}`}
                 name={sentence(named(facet))}
                 rows={rows.map((row) => ({ ...row, by: row.value }))}
-                extent={extentOf(groups)}
+                extent={extentOf(answer.rows)}
                 isOrdered
                 isApproximate
               />
@@ -75,11 +75,3 @@ function FacetsTitle({ groups }: { readonly groups: readonly FacetGroup[] }) {
 }
 
 const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1);
-
-/** Least and largest percentile of all facets, so that they compare. */
-function extentOf(groups: readonly FacetGroup[]): readonly [number, number] {
-  const values = groups.flatMap(({ rows }) =>
-    rows.flatMap(({ quantiles }) => quantiles.flatMap(({ ms }) => (ms ? [ms] : []))),
-  );
-  return values.length === 0 ? [1, 1000] : [Math.min(...values), Math.max(...values)];
-}

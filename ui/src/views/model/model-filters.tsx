@@ -1,3 +1,4 @@
+import { Choice, type Option, withChosen } from '../../parts/choice.tsx';
 import { place, setParams } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
 
@@ -13,18 +14,14 @@ const starts = [
   ['all', 'All starts'],
 ] as const;
 
+const filterKeys = ['version', 'region', 'request_type', 'start', 'stage'] as const;
+
 /** Which requests, and which stage of them. */
 export function ModelFilters({ values, stages }: Props) {
   const { params } = place.value;
   const start = paramOf(params, 'start') ?? 'warm';
   const stage = paramOf(params, 'stage') ?? 'total';
-  const isFiltered = [
-    params.version,
-    params.region,
-    params.request_type,
-    params.start,
-    params.stage,
-  ].some((value) => value !== undefined);
+  const isFiltered = filterKeys.some((key) => params[key] !== undefined);
   return (
     <form class="filters" aria-label="Filters" onSubmit={(event) => event.preventDefault()}>
       {(['version', 'region', 'request_type'] as const).map((key) => (
@@ -52,15 +49,7 @@ export function ModelFilters({ values, stages }: Props) {
         <button
           type="button"
           class="small"
-          onClick={() =>
-            setParams({
-              version: undefined,
-              region: undefined,
-              request_type: undefined,
-              start: undefined,
-              stage: undefined,
-            })
-          }
+          onClick={() => setParams(Object.fromEntries(filterKeys.map((key) => [key, undefined])))}
         >
           Clear filters
         </button>
@@ -69,34 +58,9 @@ export function ModelFilters({ values, stages }: Props) {
   );
 }
 
-type Option = readonly [value: string, text: string];
-
-/** Values as options, the chosen one among them even where the range does not have it. */
+/** Values as options, without those that cannot be asked for. */
 function options(values: readonly string[], chosen: string | undefined): Option[] {
-  const all = chosen === undefined || values.includes(chosen) ? values : [chosen, ...values];
-  return all
+  return withChosen(values, chosen)
     .filter((value) => value !== '' && value !== 'unaccounted')
     .map((value) => [value, value]);
-}
-
-interface ChoiceProps {
-  readonly name: string;
-  readonly value: string;
-  readonly options: readonly Option[];
-  readonly onChoose: (value: string) => void;
-}
-
-function Choice({ name, value, options, onChoose }: ChoiceProps) {
-  return (
-    <label>
-      {name}
-      <select value={value} onChange={(event) => onChoose(event.currentTarget.value)}>
-        {options.map(([option, text]) => (
-          <option key={option} value={option} selected={option === value}>
-            {text}
-          </option>
-        ))}
-      </select>
-    </label>
-  );
 }

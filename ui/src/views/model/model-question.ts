@@ -1,4 +1,4 @@
-import { questionPath, rangeParams } from '../../data/use-answer.ts';
+import { type Question, questionPath, rangeParams } from '../../data/use-answer.ts';
 import { place } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
 
@@ -23,14 +23,9 @@ function filterParams() {
   };
 }
 
-type Value = string | number | undefined;
-
 /** A question about the requests of a model over the range of the page. */
-export const modelQuestion = (
-  endpoint: string,
-  model: string,
-  more: Readonly<Record<string, Value>> = {},
-): string => questionPath(endpoint, { ...rangeParams(), model, ...filterParams(), ...more });
+export const modelQuestion = (endpoint: string, model: string, more: Question = {}): string =>
+  questionPath(endpoint, { ...rangeParams(), model, ...filterParams(), ...more });
 
 /** Quantiles of each value of a dimension, whatever this dimension is filtered to. */
 export function splitQuestion(model: string, by: SplitName): string {

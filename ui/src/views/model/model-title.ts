@@ -1,5 +1,5 @@
-import type { SliceRow } from '../../../../src/views/answers/composition.ts';
 import { tailPlace, tailSlice } from '../../charts/geometry/composition.ts';
+import type { SliceRow } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, hollowReason, isHollow } from '../../format/number.ts';
 

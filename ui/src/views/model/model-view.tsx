@@ -1,17 +1,18 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
-import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
-import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import type {
+  AnomaliesAnswer,
+  CompositionAnswer,
+  ReleasesAnswer,
+  TailsAnswer,
+} from '../../data/answers.ts';
+import { type Asked, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { durationText } from '../../format/number.ts';
 import { relativeName } from '../../format/time.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
-import { Time } from '../../parts/time.tsx';
 import { ShownRange } from '../../parts/windows-note.tsx';
 import { firstDataMs, hrefTo, onlyPanel, place } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
 import { IncidentContext } from '../incident-context.tsx';
+import { OpenIncidentList } from '../open-incidents.tsx';
 import { knownModels, UnknownModel } from '../unknown-model.tsx';
 import { CompositionPanel } from './composition-panel.tsx';
 import { FacetsPanel } from './facets-panel.tsx';
@@ -43,6 +44,7 @@ export function ModelView({ model }: { readonly model: string }) {
   if (known !== undefined) return <UnknownModel model={model} known={known} view="model" />;
   const parts = composition.value.answer?.rows.at(-1)?.parts.map((part) => part.stage) ?? [];
   const stages = parts.length > 0 ? parts : stagesOnly;
+  const open = anomalies.value.answer?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
   const valuesOf = (by: (typeof splitNames)[number]) =>
     splits[by].value.answer?.rows.map((row) => row.by) ?? [];
   return (
@@ -51,7 +53,7 @@ export function ModelView({ model }: { readonly model: string }) {
         <>
           <IncidentContext />
           <ModelTitle {...{ model, overall, composition, stagesOnly }} />
-          <OpenIncident anomalies={anomalies} />
+          {open.length > 0 && <OpenIncidentList label="Open incidents" rows={open} />}
           <ModelFilters
             values={{
               version: valuesOf('version'),
@@ -73,8 +75,8 @@ export function ModelView({ model }: { readonly model: string }) {
 
 interface TitleProps {
   readonly model: string;
-  readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
-  readonly composition: ReadonlySignal<Answered<CompositionAnswer>>;
+  readonly overall: Asked<TailsAnswer>;
+  readonly composition: Asked<CompositionAnswer>;
   readonly stagesOnly: readonly string[];
 }
 
@@ -112,34 +114,8 @@ function rangeName({ from, to }: TailsAnswer['range']): string {
   return durationText(Date.parse(to) - Date.parse(from));
 }
 
-/** The open anomalies of the model, in a sentence. */
-function OpenIncident({
-  anomalies,
-}: {
-  readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
-}) {
-  const open = anomalies.value.answer?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
-  if (open.length === 0) return null;
-  return (
-    <ul class="incidents" aria-label="Open incidents">
-      {open.map((row) => (
-        <li key={row.id} class={`incident ${row.severity}`}>
-          <a href={hrefTo({ view: 'incident', id: row.id })}>{row.summary}</a>
-          <p>
-            <span class={`tag ${row.severity}`}>{row.severity}</span> since{' '}
-            <Time at={row.started_at} />
-          </p>
-        </li>
-      ))}
-    </ul>
-  );
-}
-
 /** Stages of a model whose events have no total, the one with most requests first; none of another model. */
-function useStagesOnly(
-  model: string,
-  composition: ReadonlySignal<Answered<CompositionAnswer>>,
-): readonly string[] {
+function useStagesOnly(model: string, composition: Asked<CompositionAnswer>): readonly string[] {
   const isEmpty = composition.value.answer?.rows.length === 0;
   const stages = useAnswer<TailsAnswer>(
     isEmpty ? modelQuestion('tails', model, { by: 'stage', q: '0.5' }) : undefined,

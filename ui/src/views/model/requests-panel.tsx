@@ -1,8 +1,7 @@
 import { useMemo } from 'preact/hooks';
-import type { CompositionAnswer } from '../../../../src/views/answers/composition.ts';
-import type { RequestsAnswer } from '../../../../src/views/answers/requests.ts';
 import { compositionOf } from '../../charts/geometry/composition.ts';
 import { RequestList } from '../../charts/request-list.tsx';
+import type { CompositionAnswer, RequestsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';

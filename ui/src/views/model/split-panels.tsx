@@ -1,7 +1,7 @@
-import type { ReadonlySignal } from '@preact/signals';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
+import { extentOf } from '../../charts/geometry/splits.ts';
 import { SplitDots } from '../../charts/split-dots.tsx';
-import type { Answered } from '../../data/use-answer.ts';
+import type { TailsAnswer } from '../../data/answers.ts';
+import type { Asked } from '../../data/use-answer.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { hrefWith } from '../../state/place.ts';
 import { noRequests } from '../no-requests.ts';
@@ -10,7 +10,7 @@ import { type SplitName, splitNames } from './model-question.ts';
 
 interface Props {
   readonly model: string;
-  readonly splits: Readonly<Record<SplitName, ReadonlySignal<Answered<TailsAnswer>>>>;
+  readonly splits: Readonly<Record<SplitName, Asked<TailsAnswer>>>;
   readonly stagesOnly: readonly string[];
 }
 
@@ -29,14 +29,7 @@ const names = {
 
 /** Quantiles by version, region, request type and start, on one axis. */
 export function SplitPanels({ model, splits, stagesOnly }: Props) {
-  const all = splitNames.flatMap((by) => splits[by].value.answer?.rows ?? []);
-  const values = all
-    .flatMap(({ quantiles }) => quantiles.map(({ ms }) => ms))
-    .filter((ms) => ms !== null && ms > 0);
-  const extent =
-    values.length === 0
-      ? ([1, 1000] as const)
-      : ([Math.min(...(values as number[])), Math.max(...(values as number[]))] as const);
+  const extent = extentOf(splitNames.flatMap((by) => splits[by].value.answer?.rows ?? []));
   return (
     <div class="columns columns-splits">
       {splitNames.map((by) => (

@@ -1,14 +1,14 @@
-import type { ReadonlySignal } from '@preact/signals';
-import { useMemo } from 'preact/hooks';
-import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { DensityAnswer } from '../../../../src/views/answers/density.ts';
-import type { ReleasesAnswer } from '../../../../src/views/answers/releases.ts';
-import type { TailsAnswer } from '../../../../src/views/answers/tails.ts';
 import { DensityChart } from '../../charts/density.tsx';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { densityOf } from '../../charts/geometry/density.ts';
 import { fanOf } from '../../charts/geometry/fan.ts';
-import { type Answered, useAnswer } from '../../data/use-answer.ts';
+import type {
+  AnomaliesAnswer,
+  DensityAnswer,
+  ReleasesAnswer,
+  TailsAnswer,
+} from '../../data/answers.ts';
+import { type Asked, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { quantileName } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
@@ -22,9 +22,9 @@ import { fanQuantiles, mainQuantile, modelQuestion } from './model-question.ts';
 
 interface Props {
   readonly model: string;
-  readonly overall: ReadonlySignal<Answered<TailsAnswer>>;
-  readonly anomalies: ReadonlySignal<Answered<AnomaliesAnswer>>;
-  readonly releases: ReadonlySignal<Answered<ReleasesAnswer>>;
+  readonly overall: Asked<TailsAnswer>;
+  readonly anomalies: Asked<AnomaliesAnswer>;
+  readonly releases: Asked<ReleasesAnswer>;
   readonly stagesOnly: readonly string[];
 }
 
@@ -78,7 +78,6 @@ function FanPanel({
       baseline_q: mainQuantile,
     }),
   );
-  const hidden = hiddenQuantiles();
   const whole = overall.value.answer?.rows.find(({ by }) => by === stage) ?? null;
   return (
     <Panel
@@ -92,46 +91,26 @@ function FanPanel({
       table={fanTable}
     >
       {(answer) => (
-        <Fan
-          model={model}
-          answer={answer}
-          hidden={hidden}
+        <TailFan
+          label={`Percentiles of ${model} over time`}
+          fan={fanOf(answer)}
           overall={whole}
-          incidents={anomalies.value.answer}
-          releases={releases.value.answer}
+          mainQ={mainQuantile}
+          hidden={hiddenQuantiles()}
+          onHide={hide}
+          lane={laneOf({ model, anomalies, releases })}
         />
       )}
     </Panel>
   );
 }
 
-interface FanProps {
-  readonly model: string;
-  readonly answer: TailsAnswer;
-  readonly hidden: ReadonlySet<number>;
-  readonly overall: TailsAnswer['rows'][number] | null;
-  readonly incidents: AnomaliesAnswer | undefined;
-  readonly releases: ReleasesAnswer | undefined;
-}
-
-function Fan({ model, answer, hidden, overall, incidents, releases }: FanProps) {
-  const { range, rows, windows } = answer;
-  const fan = useMemo(() => fanOf(rows, range, windows), [answer]);
-  const lane = useMemo(() => laneIncidents(incidents), [incidents]);
-  const flags = useMemo(() => laneReleases(releases, model), [releases, model]);
-  return (
-    <TailFan
-      label={`Percentiles of ${model} over time`}
-      fan={fan}
-      range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
-      overall={overall}
-      mainQ={mainQuantile}
-      hidden={hidden}
-      onHide={hide}
-      incidents={lane}
-      releases={flags}
-    />
-  );
+/** Incidents and releases below the chart. */
+function laneOf({ model, anomalies, releases }: Pick<Props, 'model' | 'anomalies' | 'releases'>) {
+  return {
+    incidents: laneIncidents(anomalies.value.answer),
+    releases: laneReleases(releases.value.answer, model),
+  };
 }
 
 /** Quantiles hidden by the address: `hide=p50,p90`. */
@@ -160,13 +139,11 @@ function DensityPanel({ model, anomalies, releases, stagesOnly }: Props) {
       partial={windowsNote}
       table={densityTable}
     >
-      {({ rows, range, windows }) => (
+      {(answer) => (
         <DensityChart
           label={`Requests of ${model} by duration over time`}
-          density={densityOf(rows, range, windows)}
-          range={{ fromMs: Date.parse(range.from), toMs: Date.parse(range.to) }}
-          incidents={laneIncidents(anomalies.value.answer)}
-          releases={laneReleases(releases.value.answer, model)}
+          density={densityOf(answer)}
+          lane={laneOf({ model, anomalies, releases })}
         />
       )}
     </Panel>

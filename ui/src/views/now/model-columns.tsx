@@ -1,7 +1,5 @@
-import type { AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
-import type { Range } from '../../../../src/views/answers/common.ts';
-import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
+import type { AnomalyRow, ModelRow, ModelsAnswer, Range } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
 import {
   formatCount,
@@ -18,6 +16,7 @@ import {
   quantileName,
   threeDigits,
 } from '../../format/number.ts';
+import { stepName } from '../../format/time.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
@@ -51,7 +50,6 @@ export function modelColumns(
       cell: (row) => <Ratio row={row} open={anomalies.openOf(row.model)} />,
     },
     {
-      key: 'p99-line',
       head: 'p99 over time',
       class: 'trend',
       cell: (row) => <TailLine row={row} range={range} anomalies={anomalies.of(row.model)} />,
@@ -95,12 +93,11 @@ const rateColumns = (range: Range): readonly Column<ModelRow>[] => [
     sortBy: (row) => row.requests_per_second,
     cell: (row) => (
       <span title={plural(row.requests, 'request')}>
-        <Value value={row.requests_per_second}>{threeDigits(row.requests_per_second)}</Value>
+        <Value value={row.requests_per_second} as={threeDigits} />
       </span>
     ),
   },
   {
-    key: 'rate-line',
     class: 'wide-only trend of-rate',
     head: 'over time',
     cell: ({ rate_steps }) => (
@@ -108,7 +105,7 @@ const rateColumns = (range: Range): readonly Column<ModelRow>[] => [
         values={rate_steps}
         scale="zero"
         label={(least, most) =>
-          `Requests over time: ${formatPerSecond(least)} to ${formatPerSecond(most)}, ${stepText(range)} a step`
+          `Requests over time: ${formatPerSecond(least)} to ${formatPerSecond(most)}, ${stepName((range.step_seconds ?? 0) * 1000)} a step`
         }
       />
     ),
@@ -196,7 +193,7 @@ function Ratio({ row, open }: RatioProps) {
       class={ratio >= slowRatio ? 'ratio slow' : 'ratio'}
       title={`Baseline p99: ${formatMs(baseline_p99_ms)}, ${what}`}
     >
-      <Value value={ratio}>{formatRatio(ratio)}</Value>
+      <Value value={ratio} as={formatRatio} />
       {isOfDetector && <span class="of-baseline">detector's</span>}
     </span>
   );
@@ -217,7 +214,7 @@ function IncidentRatio({ tail }: { readonly tail: NonNullable<AnomalyRow['tail']
       class="ratio slow"
       title={`Its open incident: ${what} is ${formatMs(observed_ms)}, baseline ${formatMsBeside(baseline_ms, observed_ms)}`}
     >
-      <Value value={ratio}>{formatRatio(ratio)}</Value>
+      <Value value={ratio} as={formatRatio} />
       <span class="of-incident">{isAsColumn ? `incident${cold}` : `incident, ${what}`}</span>
     </span>
   );
@@ -245,7 +242,7 @@ function TailLine({ row, range, anomalies }: TailLineProps) {
       markedFrom={slowRatio}
       spans={spans}
       label={(least, most) =>
-        `p99 over time: about ${roundedMs(least)} to ${roundedMs(most)}, ${stepText(range)} a step`
+        `p99 over time: about ${roundedMs(least)} to ${roundedMs(most)}, ${stepName((range.step_seconds ?? 0) * 1000)} a step`
       }
     />
   );
@@ -253,13 +250,6 @@ function TailLine({ row, range, anomalies }: TailLineProps) {
 
 /** Two digits: steps are read from bands. */
 const roundedMs = (ms: number): string => formatMs(Number(ms.toPrecision(2)));
-
-/** "10 min". */
-function stepText({ step_seconds }: Range): string {
-  const seconds = step_seconds ?? 0;
-  if (seconds < 60) return `${seconds} s`;
-  return seconds < 3_600 ? `${seconds / 60} min` : `${seconds / 3_600} h`;
-}
 
 const objectiveColumn: Column<ModelRow> = {
   key: 'budget',

@@ -1,11 +1,11 @@
-import { type ReadonlySignal, useSignal } from '@preact/signals';
+import { useSignal } from '@preact/signals';
 import { useEffect, useState } from 'preact/hooks';
-import type { AnomaliesAnswer } from '../../../../src/views/answers/anomalies.ts';
-import type { ModelRow, ModelsAnswer } from '../../../../src/views/answers/models.ts';
-import { type Answered, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import type { AnomaliesAnswer, ModelRow, ModelsAnswer } from '../../data/answers.ts';
+import { type Asked, questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { formatCount, plural } from '../../format/number.ts';
-import { SortedTable, sorted } from '../../parts/data-table.tsx';
+import { sorted, Table } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { tableOf } from '../../parts/table-of.ts';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { place, setParams } from '../../state/place.ts';
 import { modelColumns } from './model-columns.tsx';
@@ -22,7 +22,7 @@ export function ModelsPanel({
   answered,
   anomalies,
 }: {
-  readonly answered: ReadonlySignal<Answered<ModelsAnswer>>;
+  readonly answered: Asked<ModelsAnswer>;
   readonly anomalies: AnomaliesAnswer | undefined;
 }) {
   const { answer: all } = answered.value;
@@ -42,9 +42,9 @@ export function ModelsPanel({
       answered={isCut && filter !== '' ? found : answered}
       minHeight={160}
       tools={<Filter total={total} />}
-      empty={() => (total === 0 ? 'No requests of any model in this range.' : undefined)}
+      empty={() => total === 0 && 'No requests of any model in this range.'}
       partial={partialNote}
-      table={(answer) => tableOf(answer)}
+      table={numbersOf}
     >
       {(answer) => (
         <Models {...{ answer, total }} anomalies={anomaliesOfModels(anomalies?.rows ?? [])} />
@@ -117,7 +117,7 @@ function Models({ answer, total, anomalies }: ModelsProps) {
           </button>
         </p>
       ) : (
-        <SortedTable
+        <Table
           caption="Models, with the percentiles of the range against their baseline"
           columns={columns}
           rows={found.slice(0, shown.value)}
@@ -156,17 +156,18 @@ function matches(filter: string): (row: ModelRow) => boolean {
   return ({ model }) => model.toLowerCase().includes(wanted);
 }
 
-function tableOf({ rows }: ModelsAnswer) {
-  return {
-    heads: [
-      ...['model', 'counted by', 'requests', 'requests/s', 'failed', 'p50 ms', 'p95 ms', 'p99 ms'],
-      ...['baseline p99 ms', 'baseline of', 'p99 / baseline', 'budget left'],
-    ],
-    rows: rows.map((row) => [
-      ...[row.model, row.counted_stage, row.requests, row.requests_per_second, row.failed],
-      ...[row.p50_ms, row.p95_ms, row.p99_ms, row.baseline_p99_ms],
-      ...[row.baseline_of, row.ratio],
-      row.objective?.budget_left ?? null,
-    ]),
-  };
-}
+const numbersOf = ({ rows }: ModelsAnswer) =>
+  tableOf(rows, [
+    'model',
+    ['counted by', 'counted_stage'],
+    'requests',
+    ['requests/s', 'requests_per_second'],
+    'failed',
+    ['p50 ms', 'p50_ms'],
+    ['p95 ms', 'p95_ms'],
+    ['p99 ms', 'p99_ms'],
+    ['baseline p99 ms', 'baseline_p99_ms'],
+    ['baseline of', 'baseline_of'],
+    ['p99 / baseline', 'ratio'],
+    ['budget left', ({ objective }) => objective?.budget_left ?? null],
+  ]);

@@ -1,5 +1,4 @@
-import type { AnomaliesAnswer, AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
-import type { ModelsAnswer } from '../../../../src/views/answers/models.ts';
+import type { AnomaliesAnswer, AnomalyRow, ModelsAnswer } from '../../data/answers.ts';
 import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { durationText, plural } from '../../format/number.ts';

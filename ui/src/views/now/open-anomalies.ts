@@ -1,4 +1,4 @@
-import type { AnomalyRow } from '../../../../src/views/answers/anomalies.ts';
+import type { AnomalyRow } from '../../data/answers.ts';
 
 const severities: readonly AnomalyRow['severity'][] = ['critical', 'warning', 'info'];
 

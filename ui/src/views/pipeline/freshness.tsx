@@ -1,5 +1,5 @@
-import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
-import { durationText, formatCount } from '../../format/number.ts';
+import type { PipelineAnswer } from '../../data/answers.ts';
+import { formatCount, secondsText } from '../../format/number.ts';
 
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
@@ -20,7 +20,7 @@ export function Freshness({ answer }: { readonly answer: PipelineAnswer }) {
                 ended <Time at={newest_window} />
                 {age_seconds !== null && (
                   <>
-                    , <Value value={age_seconds}>{durationText(age_seconds * 1000)}</Value> ago
+                    , <Value value={age_seconds} as={secondsText} /> ago
                   </>
                 )}
               </>
@@ -43,16 +43,11 @@ export function Freshness({ answer }: { readonly answer: PipelineAnswer }) {
           <div>
             <dt>Series evaluated</dt>
             <dd>
-              <Value value={detector.series_evaluated}>
-                {formatCount(detector.series_evaluated)}
-              </Value>
+              <Value value={detector.series_evaluated} as={formatCount} />
               {detector.series_waiting !== null && detector.series_waiting > 0 && (
                 <>
-                  ,{' '}
-                  <Value value={detector.series_waiting}>
-                    {formatCount(detector.series_waiting)}
-                  </Value>{' '}
-                  with too little traffic or no place
+                  , <Value value={detector.series_waiting} as={formatCount} /> with too little
+                  traffic or no place
                 </>
               )}
             </dd>
@@ -61,7 +56,7 @@ export function Freshness({ answer }: { readonly answer: PipelineAnswer }) {
         <div>
           <dt>Open anomalies</dt>
           <dd>
-            <Value value={detector.open_anomalies}>{formatCount(detector.open_anomalies)}</Value>
+            <Value value={detector.open_anomalies} as={formatCount} />
           </dd>
         </div>
       </dl>

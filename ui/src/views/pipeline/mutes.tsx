@@ -1,44 +1,28 @@
-import type { MuteRow, MutesAnswer } from '../../../../src/views/answers/mutes.ts';
+import type { MuteRow, MutesAnswer } from '../../data/answers.ts';
+import { type Column, Table } from '../../parts/data-table.tsx';
 import { Time } from '../../parts/time.tsx';
+
+const columns: readonly Column<MuteRow>[] = [
+  { head: 'What', class: 'name', cell: whatOf },
+  { head: 'From', cell: ({ from }) => <Time at={from} /> },
+  { head: 'Until', cell: ({ until }) => <Time at={until} /> },
+  { head: 'Why', class: 'long', cell: ({ why }) => why },
+  {
+    head: 'Who',
+    cell: ({ who, on_behalf_of: other }) => (other === null ? who : `${who} for ${other}`),
+  },
+  { head: 'Ended by', cell: ({ ended_by, state }) => ended_by ?? ends[state] },
+];
 
 /** Mutes, their authors, and who ended them. */
 export function Mutes({ answer }: { readonly answer: MutesAnswer }) {
   return (
-    <table class="cards">
-      <caption class="sr">Mutes, who added and who ended them</caption>
-      <thead>
-        <tr>
-          <th scope="col">What</th>
-          <th scope="col">From</th>
-          <th scope="col">Until</th>
-          <th scope="col">Why</th>
-          <th scope="col">Who</th>
-          <th scope="col">Ended by</th>
-        </tr>
-      </thead>
-      <tbody>
-        {answer.rows.map((row) => (
-          <tr key={row.id}>
-            <td class="name" data-label="What">
-              {whatOf(row)}
-            </td>
-            <td data-label="From">
-              <Time at={row.from} />
-            </td>
-            <td data-label="Until">
-              <Time at={row.until} />
-            </td>
-            <td class="long" data-label="Why">
-              {row.why}
-            </td>
-            <td data-label="Who">
-              {row.on_behalf_of === null ? row.who : `${row.who} for ${row.on_behalf_of}`}
-            </td>
-            <td data-label="Ended by">{row.ended_by ?? ends[row.state]}</td>
-          </tr>
-        ))}
-      </tbody>
-    </table>
+    <Table
+      caption="Mutes, who added and who ended them"
+      columns={columns}
+      rows={answer.rows}
+      keyOf={({ id }) => id}
+    />
   );
 }
 

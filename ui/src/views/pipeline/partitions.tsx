@@ -1,7 +1,6 @@
-import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
-import { durationText, formatCount } from '../../format/number.ts';
-
-import { type Column, SortedTable, sorted } from '../../parts/data-table.tsx';
+import type { PipelineAnswer } from '../../data/answers.ts';
+import { formatCount, secondsText } from '../../format/number.ts';
+import { type Column, sorted, Table } from '../../parts/data-table.tsx';
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
 import { place, setParams } from '../../state/place.ts';
@@ -22,7 +21,7 @@ const columns: readonly Column<Partition>[] = [
     head: 'Stored offset',
     isNumber: true,
     sortBy: (row) => row.stored_offset,
-    cell: (row) => <Value value={row.stored_offset}>{formatCount(row.stored_offset)}</Value>,
+    cell: (row) => <Value value={row.stored_offset} as={formatCount} />,
   },
   {
     key: 'lag',
@@ -30,30 +29,26 @@ const columns: readonly Column<Partition>[] = [
     unit: 'messages',
     isNumber: true,
     sortBy: (row) => row.lag_messages,
-    cell: (row) => <Value value={row.lag_messages}>{formatCount(row.lag_messages)}</Value>,
+    cell: (row) => <Value value={row.lag_messages} as={formatCount} />,
   },
   {
     key: 'watermark',
     head: 'Watermark',
     sortBy: (row) => row.watermark,
-    cell: ({ watermark }) => (watermark === null ? '–' : <Time at={watermark} />),
+    cell: ({ watermark }) => <Time at={watermark} />,
   },
   {
     key: 'behind',
     head: 'Behind',
     isNumber: true,
     sortBy: (row) => row.behind_seconds,
-    cell: ({ behind_seconds }) => (
-      <Value value={behind_seconds}>
-        {behind_seconds === null ? '–' : durationText(behind_seconds * 1000)}
-      </Value>
-    ),
+    cell: ({ behind_seconds }) => <Value value={behind_seconds} as={secondsText} />,
   },
   {
     key: 'stored',
     head: 'Last stored',
     sortBy: (row) => row.stored_at,
-    cell: ({ stored_at }) => (stored_at === null ? '–' : <Time at={stored_at} />),
+    cell: ({ stored_at }) => <Time at={stored_at} />,
   },
 ];
 
@@ -61,7 +56,7 @@ const columns: readonly Column<Partition>[] = [
 export function Partitions({ answer }: { readonly answer: PipelineAnswer }) {
   const { sort = defaultSort } = place.value.params;
   return (
-    <SortedTable
+    <Table
       caption="Partitions, and how far each is stored"
       columns={columns}
       rows={sorted(answer.partitions, columns, sort)}

@@ -1,5 +1,4 @@
-import type { MutesAnswer } from '../../../../src/views/answers/mutes.ts';
-import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
+import type { MutesAnswer, PipelineAnswer } from '../../data/answers.ts';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
@@ -24,7 +23,7 @@ export function PipelineView() {
           title="Current"
           answered={answered}
           minHeight={120}
-          partial={({ problems }) => (problems.length > 0 ? 'Not ready.' : undefined)}
+          partial={({ problems }) => problems.length > 0 && 'Not ready.'}
         >
           {(answer) => <Freshness answer={answer} />}
         </Panel>
@@ -51,9 +50,7 @@ export function PipelineView() {
           name="partitions"
           title="Partitions"
           answered={answered}
-          empty={({ partitions }) =>
-            partitions.length === 0 ? 'Nothing is stored yet.' : undefined
-          }
+          empty={({ partitions }) => partitions.length === 0 && 'Nothing is stored yet.'}
         >
           {(answer) => <Partitions answer={answer} />}
         </Panel>
@@ -62,7 +59,7 @@ export function PipelineView() {
           title="Deliveries"
           answered={answered}
           empty={({ deliveries }) =>
-            deliveries.length === 0 ? 'No receiver is configured: see alert.receivers.' : undefined
+            deliveries.length === 0 && 'No receiver is configured: see alert.receivers.'
           }
         >
           {(answer) => <Deliveries answer={answer} />}
@@ -72,7 +69,7 @@ export function PipelineView() {
         name="mutes"
         title="Mutes of the last 30 days"
         answered={muted}
-        empty={({ rows }) => (rows.length === 0 ? 'Nothing was muted.' : undefined)}
+        empty={({ rows }) => rows.length === 0 && 'Nothing was muted.'}
       >
         {(answer) => <Mutes answer={answer} />}
       </Panel>

@@ -1,4 +1,4 @@
-import type { PipelineAnswer } from '../../../../src/views/answers/pipeline.ts';
+import type { PipelineAnswer } from '../../data/answers.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { Time } from '../../parts/time.tsx';
 import { Value } from '../../parts/value.tsx';
@@ -52,7 +52,7 @@ function Row({ name, events, of }: RowProps) {
     <tr>
       <th scope="row">{name}</th>
       <td class="number">
-        <Value value={events}>{formatCount(events)}</Value>
+        <Value value={events} as={formatCount} />
       </td>
       <td class="number hint">{events > 0 && events !== of ? formatShare(events / of) : ''}</td>
     </tr>

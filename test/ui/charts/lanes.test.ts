@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { flagWidth, joinFlags } from '../../../ui/src/charts/geometry/flags.ts';
+import {
+  flagWidth,
+  joinFlags,
+  spreadLabels,
+  stackSpans,
+} from '../../../ui/src/charts/geometry/lanes.ts';
 
 const joined = (count: number) => `${count} versions`;
 const groupsOf = (flags: readonly (readonly [x: number, text: string])[], width = 1_000) =>
@@ -75,5 +80,23 @@ describe('flags of versions', () => {
         if (i > 0) expect(from).toBeGreaterThanOrEqual(boxes[i - 1]?.[1] ?? 0);
       }
     }
+  });
+});
+
+describe('spans and labels', () => {
+  it('share a row unless they touch', () => {
+    const spans = [
+      [0, 10],
+      [5, 15],
+      [20, 30],
+      [12, 13],
+    ].map(([fromMs = 0, toMs = 0]) => ({ fromMs, toMs }));
+    expect(stackSpans(spans, 1)).toEqual([0, 1, 0, 0]);
+  });
+
+  it('are moved apart, in their order and inside', () => {
+    expect(spreadLabels([50, 52, 99], 12, [0, 100])).toEqual([50, 62, 99]);
+    expect(spreadLabels([99, 98], 12, [0, 100])).toEqual([100, 88]);
+    expect(spreadLabels([], 12, [0, 100])).toEqual([]);
   });
 });
