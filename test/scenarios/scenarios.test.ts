@@ -1,9 +1,10 @@
 import { readdirSync, readFileSync } from 'node:fs';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { eventLine, streamLine } from '../golden/event-lines.ts';
 import { expectGolden } from '../golden/expect-golden.ts';
-import { detectOptions, type EmittedEvent, runScenario } from './run-scenario.ts';
+import { detectOptions, type EmittedEvent, restartScenario, runScenario } from './run-scenario.ts';
 import { type Scenario, scenarioSchema } from './scenario-schema.ts';
 import { scenarioSeries, scenarioWindows } from './scenario-windows.ts';
 
@@ -13,8 +14,17 @@ const files = readdirSync(folder).filter((name) => name.endsWith('.yaml'));
 describe.each(files)('%s', (file) => {
   const scenario = scenarioSchema.parse(parse(readFileSync(new URL(file, folder), 'utf8')));
   const options = detectOptions(scenario.detect);
-  const windows = scenarioWindows(scenario, options.window);
-  const emitted = runScenario(windows, options);
+  let windows: SeriesWindow[][] = [];
+  let emitted: EmittedEvent[] = [];
+  beforeAll(() => {
+    windows = scenarioWindows(scenario, options.window);
+    emitted = runScenario(windows, options);
+  });
+  // Later files of the worker need the memory.
+  afterAll(() => {
+    windows = [];
+    emitted = [];
+  });
 
   it(scenario.title, () => {
     const pages = emitted.filter(({ event }) => event.incident_id === undefined);
@@ -49,9 +59,9 @@ describe.each(files)('%s', (file) => {
     }
   });
 
-  it.each(scenario.restarts)('emits the same when restarted before window %i', (restartAt) => {
+  it.each(scenario.restarts)('emits the same when restarted before window %i', (at) => {
     const history = scenario.restart_history;
-    const again = runScenario(windows, options, { restartAt, history });
+    const again = restartScenario(windows, options, emitted, { at, history });
     if (history === undefined) {
       expect(again).toEqual(emitted);
       return;
