@@ -19,23 +19,47 @@ interface StoredChunk {
 
 const eventsPerChunk = 100;
 const chunksPerPartition = 5;
+const settings = {
+  INGEST_FLUSH_MAX_EVENTS: String(eventsPerChunk),
+  INGEST_FLUSH_INTERVAL: '60s',
+};
+/** Tables that keep rows, in which a chunk leaves some. */
+const tables = [
+  ...['flushes', 'chunk_landings', 'drivers_1m', 'exemplars'],
+  ...['latency_10s', 'latency_1m', 'latency_1h', 'latency_1d'],
+];
 
-/** Lends a rig whose topic of two partitions is stored, in five chunks each, and verified. */
+/** A topic of two partitions that is stored, in five chunks each, and verified. */
+let stored: Rig | undefined;
+beforeAll(async () => {
+  if (stack.clickhouseUrl === '') return;
+  const rig = await Rig.open({ stack, name: 'verify', partitions: 2, settings });
+  stored = rig;
+  const { messages } = benchMessages('verify', 2 * chunksPerPartition * eventsPerChunk, 1);
+  await rig.publish(messages.map((value, n) => ({ value, partition: n % 2 })));
+  const pipeline = await rig.start(['ingest']);
+  await rig.untilConsumed(messages.length);
+  await pipeline.stop();
+  await rig.expectVerified();
+});
+afterAll(() => stored?.close());
+
+/** Lends a database of its own with the stored rows. */
 async function withStored(
   name: string,
   use: (rig: Rig, chunks: readonly StoredChunk[]) => Promise<void>,
 ): Promise<void> {
-  const settings = {
-    INGEST_FLUSH_MAX_EVENTS: String(eventsPerChunk),
-    INGEST_FLUSH_INTERVAL: '60s',
-  };
-  const rig = await Rig.open({ stack, name, partitions: 2, settings });
+  if (stored === undefined) throw new Error('nothing is stored');
+  const { topic, config } = stored;
+  const same = { KAFKA_TOPICS: topic, KAFKA_GROUP_ID: config.kafka.group_id };
+  const rig = await Rig.open({ stack, name, partitions: 2, settings: { ...settings, ...same } });
   try {
-    const { messages } = benchMessages(name, 2 * chunksPerPartition * eventsPerChunk, 1);
-    await rig.publish(messages.map((value, n) => ({ value, partition: n % 2 })));
-    const pipeline = await rig.start(['ingest']);
-    await rig.untilConsumed(messages.length);
-    await pipeline.stop();
+    for (const table of tables) {
+      await rig.client.command({
+        query: 'INSERT INTO {table:Identifier} SELECT * FROM {from:Identifier}.{table:Identifier}',
+        query_params: { table, from: config.clickhouse.database },
+      });
+    }
     await rig.expectVerified();
     await use(rig, await chunksOf(rig, 1));
   } catch (error) {
