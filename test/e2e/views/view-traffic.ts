@@ -1,5 +1,6 @@
 import { minuteMs } from '../../../src/base/time.ts';
 import { Random } from '../../../src/generate/random.ts';
+import { packed } from '../kit/packed.ts';
 import type { Rig } from '../kit/rig.ts';
 import type { RawRequest } from './composition-of.ts';
 
@@ -57,23 +58,19 @@ export function trafficOf(of: Traffic): SentRequest[] {
 /** Publishes requests in the order in which they ended, and stores them. */
 export async function store(rig: Rig, sent: readonly SentRequest[]): Promise<void> {
   const ordered = sent.toSorted((a, b) => a.endMs - b.endMs);
-  const events = ordered.map((request) =>
-    JSON.stringify({
-      // The end is a whole millisecond, and within its window.
-      ts: Math.floor(request.endMs - request.totalMs),
-      ...{ model: request.model, version: request.version, region: request.region },
-      request_type: request.requestType,
-      ...{ cold_start: request.cold, status: request.status, host: 'h1' },
-      trace_id: request.traceId,
-      total_ms: request.totalMs,
-      stages_ms: request.stages,
-    }),
-  );
-  const perMessage = 50;
   await rig.publish(
-    Array.from({ length: Math.ceil(events.length / perMessage) }, (_, n) => ({
-      value: events.slice(perMessage * n, perMessage * (n + 1)).join('\n'),
-    })),
+    packed(
+      ordered.map((request) => ({
+        // The end is a whole millisecond, and within its window.
+        ts: Math.floor(request.endMs - request.totalMs),
+        ...{ model: request.model, version: request.version, region: request.region },
+        request_type: request.requestType,
+        ...{ cold_start: request.cold, status: request.status, host: 'h1' },
+        trace_id: request.traceId,
+        total_ms: request.totalMs,
+        stages_ms: request.stages,
+      })),
+    ),
   );
   const pipeline = await rig.start(['ingest']);
   await rig.untilConsumed(ordered.length);
