@@ -11,15 +11,10 @@ import { javaOptions } from './test/containers/class-archive.ts';
 //
 // `npm test` runs these two. Each has a slow counterpart for `*.slow.test.ts`, which `npm run test:slow` runs.
 
-/** Files of a minute or more. They start first: at the end, others could not use the cores beside them. */
+/** The longest files. They start first: at the end, others could not use the cores beside them. */
 const longFiles = [
-  'demo',
-  'demo-without-java',
-  'chaos',
-  'outage',
-  'verify',
-  'bench',
-  'local-stack',
+  ...['liveness', 'outage', 'exactly-once', 'least-privilege', 'local-stack', 'logins'],
+  ...['chaos.slow', 'broker-away.slow', 'demo.slow', 'demo-without-java.slow', 'bench.slow'],
 ].map((name) => `e2e/${name}.test.ts`);
 
 class LongFilesFirst extends BaseSequencer {
@@ -34,17 +29,12 @@ class LongFilesFirst extends BaseSequencer {
 const slowFiles = 'test/**/*.slow.test.ts';
 const integrationFolders = ['test/e2e/**', 'test/containers/**'];
 
-const unit = {
-  isolate: false,
-  testTimeout: 600_000,
-  maxWorkers: availableParallelism(),
-};
+const shared = { isolate: false, testTimeout: 600_000, hookTimeout: 600_000 };
+const unit = { ...shared, maxWorkers: availableParallelism() };
 const integration = {
+  ...shared,
   globalSetup: ['test/containers/global-setup.ts'],
-  isolate: false,
   env: { JAVA_TOOL_OPTIONS: javaOptions },
-  testTimeout: 600_000,
-  hookTimeout: 600_000,
   maxWorkers: 3,
   sequence: { groupOrder: 1 },
 };
