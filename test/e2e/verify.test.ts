@@ -103,7 +103,7 @@ async function meddle(rig: Rig, query: string, params: Record<string, unknown>):
 function look(rig: Rig): Promise<Verification> {
   const { retention } = rig.config.clickhouse;
   const nowMs = () => Date.now();
-  return verify(rig.client, { retention, nowMs, sleep: () => Promise.resolve() });
+  return verify(rig.client, { retention, nowMs, sleep: () => Promise.resolve(), attempts: 1 });
 }
 
 const failed = ({ checks }: Verification) => checks.filter(({ ok }) => !ok).map((c) => c.name);
