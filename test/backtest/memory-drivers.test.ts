@@ -8,9 +8,9 @@ import type { Fault } from '../../src/generate/fault.ts';
 import { generateTraffic } from '../../src/generate/traffic.ts';
 
 const startMs = Date.UTC(2026, 10, 2, 9);
-const config = configSchema.parse({ detect: { baseline: '40m' } });
+const config = configSchema.parse({ detect: { baseline: '20m' } });
 
-/** The last event of 50 minutes of the ranker, the last ten with a fault. */
+/** The last event of 26 minutes of the ranker, the last six with a fault. */
 function eventOf(fault: Fault) {
   const windows = new MemoryWindows(config);
   const backtest = new Backtest(config.detect, (event) => windows.explained(event));
@@ -20,11 +20,11 @@ function eventOf(fault: Fault) {
   for (const event of generateTraffic({
     seed: 'memory drivers',
     startMs,
-    durationMs: 50 * minuteMs,
-    ratePerSecond: 60,
+    durationMs: 26 * minuteMs,
+    ratePerSecond: 40,
     models: defaultFleet.filter(({ name }) => name === 'ranker'),
     dailySwing: 0,
-    faults: [{ ...fault, fromMs: 40 * minuteMs }],
+    faults: [{ ...fault, fromMs: 20 * minuteMs }],
   })) {
     windows.consume(Buffer.from(JSON.stringify(event)));
     evaluate(false);

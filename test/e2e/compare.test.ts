@@ -6,6 +6,7 @@ import { minuteMs } from '../../src/base/time.ts';
 import type { NamedComparison } from '../../src/compare/comparison.ts';
 import { Random } from '../../src/generate/random.ts';
 import { useStack } from '../containers/stack.ts';
+import { packed } from './kit/packed.ts';
 import type { Rig } from './kit/rig.ts';
 import { withRig } from './kit/with-rig.ts';
 
@@ -52,7 +53,7 @@ async function ingest(rig: Rig, startMs: number, sent: readonly Sent[]): Promise
   };
   const all = [...sent.flatMap((each) => [...events(startMs, each)])];
   const ordered = all.toSorted((a, b) => a.ts - b.ts);
-  await rig.publish([...ordered, last].map((event) => ({ value: JSON.stringify(event) })));
+  await rig.publish(packed([...ordered, last]));
   const pipeline = await rig.start(['ingest']);
   await rig.untilConsumed(ordered.length + 1);
   await pipeline.stop();

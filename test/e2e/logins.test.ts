@@ -1,75 +1,18 @@
-import { mkdtempSync, renameSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { writeFileSync } from 'node:fs';
+import { describe, expect, it } from 'vitest';
 import { freePorts } from '../../src/local/local-ports.ts';
-import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
-import { KafkaCluster } from './kit/kafka-cluster.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';
-import { unsecuredToken } from './kit/unsecured-token.ts';
-import { withRig } from './kit/with-rig.ts';
+import {
+  plain,
+  START_SECONDS,
+  sessionMs,
+  untilPassed,
+  useShortLogins,
+} from './kit/short-logins.ts';
 
-const stack = useStack();
-/** How long brokers know a login, by its mechanism. */
-const sessionMs = { plain: 3_000, oauthbearer: 8_000 };
-/** A token for as long as a process takes to start. */
-const START_SECONDS = 600;
-const TOKEN_SECONDS = 15;
-let dir: string;
-let cluster: KafkaCluster;
-beforeAll(async () => {
-  dir = mkdtempSync(join(tmpdir(), 'tailmark-logins-'));
-  cluster = await KafkaCluster.start({
-    brokers: 1,
-    settings: {
-      'listener.name.sasl_plaintext.plain.connections.max.reauth.ms': sessionMs.plain,
-      'listener.name.sasl_plaintext.oauthbearer.connections.max.reauth.ms': sessionMs.oauthbearer,
-    },
-  });
-});
-afterAll(async () => {
-  await cluster.stop();
-  rmSync(dir, { recursive: true, force: true });
-});
-
-/** A rig whose processes log in, and whose test does not. */
-function withLogin(
-  name: string,
-  login: Readonly<Record<string, string>>,
-  use: (rig: Rig, env: Record<string, string>) => Promise<void>,
-): Promise<void> {
-  return withRig({ stack: { ...stack, brokers: cluster.brokers }, name }, (rig) =>
-    use(rig, { TAILMARK_KAFKA_BROKERS: cluster.saslBrokers.join(','), ...login }),
-  );
-}
-
-const plain = {
-  TAILMARK_KAFKA_SASL_MECHANISM: 'plain',
-  TAILMARK_KAFKA_SASL_USERNAME: 'app',
-  TAILMARK_KAFKA_SASL_PASSWORD: 'app-password',
-};
-
-/** A token file, replaced as Kubernetes does. */
-function tokenFile(name: string) {
-  const path = join(dir, name);
-  const renew = (seconds: number) => {
-    writeFileSync(`${path}.new`, unsecuredToken('app', seconds), { mode: 0o600 });
-    renameSync(`${path}.new`, path);
-  };
-  const env = {
-    TAILMARK_KAFKA_SASL_MECHANISM: 'oauthbearer',
-    TAILMARK_KAFKA_SASL_TOKEN_FILE: path,
-  };
-  return { renew, path, env };
-}
-
-function untilPassed(ms: number): Promise<true> {
-  const endMs = performance.now() + ms;
-  const isOver = () => (performance.now() > endMs ? true : undefined);
-  return poll('time has passed', isOver, { deadlineMs: ms + 10_000 });
-}
+const { withLogin, tokenFile } = useShortLogins();
 
 /** Starts a process whose first login is refused, and waits until it says so. */
 async function startRefused(rig: Rig, env: Record<string, string>, reason: string) {
@@ -92,7 +35,8 @@ async function startRefused(rig: Rig, env: Record<string, string>, reason: strin
   return { child, get };
 }
 
-describe('a process whose first login is refused', () => {
+// Concurrent: each waits for what kafkajs alone would do.
+describe.concurrent('a process whose first login is refused', () => {
   it.each([
     ['expired', (renew: (seconds: number) => void) => renew(-30), 'invalid_token'],
     ['empty', (_: unknown, path: string) => writeFileSync(path, ''), 'it is empty'],
@@ -157,52 +101,13 @@ describe('a login', () => {
       const half = messages.length / 2;
       await rig.publish(messages.slice(0, half).map((value) => ({ value })));
       await rig.untilConsumed(half);
-      await untilPassed(5 * sessionMs.plain);
+      await untilPassed(3 * sessionMs.plain);
       await rig.publish(messages.slice(half).map((value) => ({ value })));
       await rig.untilConsumed(messages.length);
       expect(child.isOver()).toBe(false);
       expect(child.err()).not.toContain('Kafka consumer failed');
       child.signal('SIGTERM');
       expect(await child.exited).toBe(0);
-    });
-  });
-
-  it('by a token that is replaced two seconds before its end goes on', async () => {
-    const { renew, env: login } = tokenFile('late');
-    renew(START_SECONDS);
-    await withLogin('late_token', login, async (rig, env) => {
-      const { messages } = benchMessages('late_token', 100, 1);
-      const child = rig.spawn(['run', '--roles', 'ingest'], env);
-      await child.logged('partition assigned');
-      for (const at of [0, 1, 2]) {
-        renew(TOKEN_SECONDS);
-        const part = messages.slice(33 * at, 33 * (at + 1));
-        await rig.publish(part.map((value) => ({ value })));
-        await rig.untilConsumed(33 * (at + 1));
-        await untilPassed(1_000 * (TOKEN_SECONDS - 2));
-      }
-      expect(child.isOver()).toBe(false);
-      expect(child.err()).not.toContain('Kafka consumer failed');
-    });
-  });
-
-  it('by a token that is not replaced for a while makes a process not ready, and does not end it', async () => {
-    const { renew, env: login } = tokenFile('away');
-    renew(START_SECONDS);
-    await withLogin('no_token', login, async (rig, env) => {
-      const { messages } = benchMessages('no_token', 100, 1);
-      const child = rig.spawn(['run', '--roles', 'ingest'], env);
-      await rig.publish(messages.slice(0, 50).map((value) => ({ value })));
-      await rig.untilConsumed(50);
-      renew(1);
-      await child.logged('the brokers have refused the login for');
-      await rig.publish(messages.slice(50).map((value) => ({ value })));
-      await untilPassed(15_000);
-      expect(child.isOver()).toBe(false);
-      renew(START_SECONDS);
-      await rig.untilConsumed(100, 60_000);
-      await child.logged('Kafka consumption resumed');
-      expect(child.isOver()).toBe(false);
     });
   });
 });

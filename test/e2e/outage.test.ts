@@ -71,7 +71,7 @@ function endpoints(): StackEndpoints {
 function through(name: string, outage: (rig: Rig, url: string) => Promise<void>) {
   const settings = { INGEST_FLUSH_INTERVAL: '100ms', INGEST_FLUSH_MAX_EVENTS: '500' };
   return withRig({ stack: endpoints(), name, partitions, settings }, async (rig) => {
-    const { messages, events, truth } = benchMessages(name, 30_000, 10);
+    const { messages, events, truth } = benchMessages(name, 12_000, 10);
     await rig.publish(messages.map((value, n) => ({ value, partition: n % partitions })));
     const pipeline = await rig.start(['ingest', 'serve']);
     await rig.untilConsumed(2_000);
@@ -114,9 +114,9 @@ describe('kill -9 of', () => {
 
 describe('a ClickHouse that takes connections and never responds', () => {
   it('makes the process unready, which names it first, does not end it, and costs nothing', () => {
-    const settings = { INGEST_FLUSH_INTERVAL: '1s' };
+    const settings = { INGEST_FLUSH_INTERVAL: '1s', CLICKHOUSE_REQUEST_TIMEOUT: '30s' };
     return withRig({ stack: endpoints(), name: 'hang', partitions, settings }, async (rig) => {
-      const { messages, events, truth } = benchMessages('hang', 30_000, 10);
+      const { messages, events, truth } = benchMessages('hang', 12_000, 10);
       const half = messages.length / 2;
       const spread = (some: readonly Buffer[]) =>
         rig.publish(some.map((value, n) => ({ value, partition: n % partitions })));
@@ -139,9 +139,9 @@ describe('a ClickHouse that takes connections and never responds', () => {
         await spread(messages.slice(half));
         const unready = async () => (/^503/.test(await readiness()) ? true : undefined);
         await poll('it is not ready', unready, { deadlineMs: 40_000 });
-        // The first request of a chunk fails after clickhouse.request_timeout: 60 s.
+        // The first request of a chunk fails after clickhouse.request_timeout, and a stuck consumer has 40 s.
         const seen = new Set<string>();
-        for (let second = 0; second < 75 && ended === undefined; second++) {
+        for (let second = 0; second < 40 && ended === undefined; second++) {
           seen.add((await readiness()).replaceAll(/\d+ s\b/g, 'N s').replaceAll(rig.topic, 't'));
           await pause(1_000);
         }

@@ -21,6 +21,16 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const all = readMigrations().map(({ name }) => name);
 
+/** How each table and view of a database is made, without the database's name. */
+async function definitionsIn(rig: Rig, database: string): Promise<string[]> {
+  const rows = await rig.rows<{ definition: string }>(
+    `SELECT replaceAll(create_table_query, {database:String}, 'name') AS definition
+     FROM system.tables WHERE database = {database:String} ORDER BY name`,
+    { database },
+  );
+  return rows.map(({ definition }) => definition);
+}
+
 describe('tailmark migrate', () => {
   it('creates everything, changes nothing the second time, and sets a retention that changed', () =>
     withRig({ stack, name: 'migrate' }, async (rig) => {
@@ -36,6 +46,10 @@ describe('tailmark migrate', () => {
       const first = await migrate();
       expect(first).toMatchObject({ database, applied: all, present: [] });
       expect(first.retentionChanged).toContain('latency_10s');
+      // The rig's is a copy (kit/migrated-database.ts): the same in all but the name.
+      const copied = await definitionsIn(rig, rig.config.clickhouse.database);
+      expect(copied.length).toBeGreaterThan(30);
+      expect(copied).toEqual(await definitionsIn(rig, database));
       const nothing = { database, applied: [], present: all, recreated: [], retentionChanged: [] };
       expect(await migrate()).toEqual(nothing);
 

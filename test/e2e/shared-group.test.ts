@@ -1,11 +1,11 @@
-import { expect, it } from 'vitest';
+import { describe, expect, it } from 'vitest';
 import { createMetrics } from '../../src/base/telemetry/metrics.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { createKafkaClient } from '../../src/kafka/client/kafka-client.ts';
 import { openClickHouse } from '../../src/sink/client/clickhouse.ts';
-import { migrate } from '../../src/sink/migrate/migrate.ts';
 import { useStack } from '../containers/stack.ts';
 import { benchMessages } from './kit/bench-messages.ts';
+import { migratedDatabase } from './kit/migrated-database.ts';
 import { poll } from './kit/poll.ts';
 import type { Rig } from './kit/rig.ts';
 import { startIngester } from './kit/start-ingester.ts';
@@ -19,7 +19,7 @@ const settings = { KAFKA_SESSION_TIMEOUT: '6s' };
 async function deploy(rig: Rig) {
   const database = `${rig.config.clickhouse.database}_staging`;
   const config: Config = { ...rig.config, clickhouse: { ...rig.config.clickhouse, database } };
-  await migrate(config.clickhouse);
+  await migratedDatabase(config.clickhouse);
   const client = openClickHouse(config.clickhouse);
   rig.atEnd(async () => {
     await client.command({ query: `DROP DATABASE ${database}` });
@@ -79,33 +79,70 @@ it('a second database with the same group and topic is refused, beside the first
     await rig.expectVerified();
   }));
 
-it('of two databases that join at once, one has all partitions and the other one ends', () =>
-  withRig({ stack, name: 'at_once', partitions: 2, settings }, async (rig) => {
-    const ends: Promise<{ at: number; error: unknown }>[] = [];
-    const join = (storeId: string, at: number) =>
-      startIngester(rig, {
-        storeId,
-        wrapSource: (source) => {
-          ends.push(
-            source.done
-              .then(() => ({ at, error: undefined }))
-              .catch((error: unknown) => ({ at, error })),
-          );
-          return source;
-        },
+describe('of two databases whose members pass the checks of a start at once', () => {
+  it('the one that started first has all partitions, and the other one ends', () =>
+    withRig({ stack, name: 'at_once', partitions: 2, settings }, async (rig) => {
+      const first = await startIngester(rig, { storeId: 'one' });
+      const assigned = () => rig.logLines.filter((line) => line.includes('partition assigned'));
+      await poll('the first has its partitions', () => assigned().length === 2 || undefined);
+      const second = await startEnding(rig, 'two');
+      expect(await second.ended).toMatchObject({ code, exitCode: 78 });
+      await second.ingester.abandon();
+      await publishSpread(rig, 'at_once');
+      await rig.untilConsumed(200);
+      expect(rig.logLines.join()).toContain(
+        'members of the consumer group store a topic into another',
+      );
+      await first.drain();
+      await rig.expectVerified();
+    }));
+
+  it('both end where the later one has begun by then; restarted, that one goes on', () =>
+    withRig({ stack, name: 'begun', partitions: 2, settings }, async (rig) => {
+      let release = () => {};
+      const begun = new Promise<void>((resolve) => {
+        release = resolve;
       });
-    const both = await Promise.all([join('one', 0), join('two', 1)]);
-    const { at, error } = await Promise.race(ends);
-    expect(error).toMatchObject({ code, exitCode: 78 });
-    await both[at]?.abandon();
-    await rig.publish(events('at_once').map((message, n) => ({ ...message, partition: n % 2 })));
-    await rig.untilConsumed(200);
-    expect(rig.logLines.join()).toContain(
-      'members of the consumer group store a topic into another',
-    );
-    await both[1 - at]?.drain();
-    await rig.expectVerified();
-  }));
+      const starting = startEnding(rig, 'one', begun);
+      const startedMs = Date.now();
+      await poll('a later time', () => Date.now() > startedMs || undefined);
+      const later = await startEnding(rig, 'two');
+      await publishSpread(rig, 'begun');
+      await rig.untilConsumed(200);
+      release();
+      const earlier = await starting;
+      // By its start the topic is its own, and by the offsets it is not.
+      await expect(earlier.ingester.failed).rejects.toMatchObject({ code, exitCode: 78 });
+      expect(await later.ended).toMatchObject({ code, exitCode: 78 });
+      for (const { ingester } of [earlier, later]) await ingester.abandon();
+      const again = await startIngester(rig, { storeId: 'two' });
+      await publishSpread(rig, 'begun');
+      await rig.untilConsumed(400);
+      await again.drain();
+      await rig.expectVerified();
+    }));
+});
+
+const publishSpread = (rig: Rig, name: string) =>
+  rig.publish(events(name).map((message, n) => ({ ...message, partition: n % 2 })));
+
+/** An ingester that joins once `begun` resolves; `ended` resolves with the reason why its source ends. */
+async function startEnding(rig: Rig, storeId: string, begun?: Promise<void>) {
+  let ended: Promise<unknown> = Promise.resolve();
+  const ingester = await startIngester(rig, {
+    storeId,
+    wrapSource: (source) => {
+      ended = source.done.catch((error: unknown) => error);
+      const start = source.start.bind(source);
+      source.start = async (handler) => {
+        await begun;
+        return start(handler);
+      };
+      return source;
+    },
+  });
+  return { ingester, ended };
+}
 
 it('a restored database goes on where its ledger ends, once the offsets of the group are deleted', () =>
   withRig({ stack, name: 'restored', settings }, async (rig) => {

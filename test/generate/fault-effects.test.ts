@@ -1,4 +1,4 @@
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { minuteMs } from '../../src/base/time.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
 import { releasedVersion } from '../../src/generate/fault.ts';
@@ -14,14 +14,21 @@ function traffic(options: Partial<TrafficOptions>, ...faults: string[]): TimingE
       seed: 11,
       startMs: START_MS,
       durationMs: 5 * minuteMs,
-      ratePerSecond: 200,
+      ratePerSecond: 100,
       faults: faults.map((fault) => parseFault(fault, defaultFleet)),
       ...options,
     }),
   ];
 }
 
-const healthy = traffic({});
+let healthy: TimingEventJson[] = [];
+beforeAll(() => {
+  healthy = traffic({});
+});
+// Later files of the worker need the memory.
+afterAll(() => {
+  healthy = [];
+});
 
 const FROM_MS = minuteMs;
 const TO_MS = 3 * minuteMs;

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { minuteMs } from '../../src/base/time.ts';
 import { timingEvent } from '../../src/decode/timing-event.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';
@@ -40,7 +40,14 @@ function correlation(xs: readonly number[], ys: readonly number[]): number {
 }
 
 // One long run that the statistics share: some 120,000 events.
-const long = traffic({ durationMs: 10 * minuteMs });
+let long: TimingEventJson[] = [];
+beforeAll(() => {
+  long = traffic({ durationMs: 10 * minuteMs });
+});
+// Later files of the worker need the memory.
+afterAll(() => {
+  long = [];
+});
 
 describe('generateTraffic', () => {
   it('gives the same bytes for the same seed, other bytes for another', () => {

@@ -7,7 +7,7 @@ import { lineDiff } from './line-diff.ts';
 /** Set by `npm run golden`, and `record` with `--record`. */
 const mode = process.env.TAILMARK_GOLDEN;
 const isRecording = mode === 'record';
-/** Whether runs of minutes are compared too. */
+/** Whether what depends on the processor is compared too. */
 export const isWhole = mode !== undefined;
 
 /**

@@ -54,7 +54,7 @@ describe('Arena', () => {
       return [first, ...others].map((room) => room?.offset);
     };
     const lent = lend();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < 6; round++) {
       collect();
       await nextTurn();
     }
@@ -65,10 +65,11 @@ describe('Arena', () => {
 
   it('has what it gave once nobody has its owner any more', async () => {
     const before = memory.doubles.length;
-    for (let round = 0; round < 40; round++) {
-      // Four MiB each, 160 in all.
-      for (let n = 0; n < 8; n++) memory.scope().allocate(2 ** 15 + 64);
-      for (let n = 0; n < 8; n++) memory.allocateFor({}, 2 ** 15 + 64);
+    // A collection looks through all that the files before have left.
+    for (let round = 0; round < 10; round++) {
+      // 16 MiB each, 160 in all.
+      for (let n = 0; n < 32; n++) memory.scope().allocate(2 ** 15 + 64);
+      for (let n = 0; n < 32; n++) memory.allocateFor({}, 2 ** 15 + 64);
       collect();
       await nextTurn();
     }

@@ -10,11 +10,12 @@ export function detectOptions(detect: Readonly<Record<string, unknown>> = {}): D
   return configSchema.parse({ detect: { resolve_windows: 3, ...detect } }).detect;
 }
 
-export interface ScenarioRun {
-  /** Window before which a new detector takes over, knowing only events and history. */
-  readonly restartAt?: number;
-  /** Windows of history the new detector replays; absent: all. */
-  readonly history?: number | undefined;
+/** A new detector in the middle of a run. */
+export interface Restart {
+  /** Window before which the new detector takes over, knowing only events and history. */
+  readonly at: number;
+  /** Windows of history the new detector replays; undefined: all. */
+  readonly history: number | undefined;
 }
 
 export interface EmittedEvent {
@@ -22,28 +23,41 @@ export interface EmittedEvent {
   readonly event: AnomalyEvent;
 }
 
-/** Runs windows through a detector, with a restart in the middle if asked. */
+/** Runs windows through a detector. */
 export function runScenario(
   windows: readonly (readonly SeriesWindow[])[],
   options: DetectOptions,
-  { restartAt, history }: ScenarioRun = {},
 ): EmittedEvent[] {
-  let detector = new Detector(options);
-  const emitted: EmittedEvent[] = [];
-  windows.forEach((present, at) => {
-    if (at === restartAt) {
-      detector = new Detector(options);
-      detector.restore(openOf(emitted));
-      const from = history === undefined ? 0 : Math.max(0, at - history);
-      for (const past of windows.slice(from, at)) detector.warmUp([past]);
-    }
-    const startMs = scenarioStartMs + at * options.window;
-    const nowMs = startMs + options.window + 2_000;
-    for (const event of detector.observe(present, nowMs, startMs)) {
-      emitted.push({ window: at, event: anomalyEventSchema.parse(event) });
-    }
+  return observed(new Detector(options), windows, 0, options);
+}
+
+/** The same run with a restart. Before that it is the run that emitted these events. */
+export function restartScenario(
+  windows: readonly (readonly SeriesWindow[])[],
+  options: DetectOptions,
+  emitted: readonly EmittedEvent[],
+  { at, history }: Restart,
+): EmittedEvent[] {
+  const before = emitted.filter(({ window }) => window < at);
+  const detector = new Detector(options);
+  detector.restore(openOf(before));
+  const from = history === undefined ? 0 : Math.max(0, at - history);
+  for (const past of windows.slice(from, at)) detector.warmUp([past]);
+  return [...before, ...observed(detector, windows, at, options)];
+}
+
+/** Events of the windows from one on. */
+function observed(
+  detector: Detector,
+  windows: readonly (readonly SeriesWindow[])[],
+  from: number,
+  { window: windowMs }: DetectOptions,
+): EmittedEvent[] {
+  return windows.slice(from).flatMap((present, i) => {
+    const startMs = scenarioStartMs + (from + i) * windowMs;
+    const events = detector.observe(present, startMs + windowMs + 2_000, startMs);
+    return events.map((event) => ({ window: from + i, event: anomalyEventSchema.parse(event) }));
   });
-  return emitted;
 }
 
 /** What a table would give of what is open: the last event of each anomaly and its series, through JSON. */

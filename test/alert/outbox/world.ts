@@ -1,6 +1,7 @@
 import { Outbox } from '../../../src/alert/outbox/outbox.ts';
 import { ReceiverWatch } from '../../../src/alert/outbox/receiver-watch.ts';
 import type { Receiver } from '../../../src/alert/receiver.ts';
+import type { Clock } from '../../../src/base/clock.ts';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { hourMs } from '../../../src/base/time.ts';
@@ -78,6 +79,31 @@ class Tables {
 
 const started: AnomalyEvent['started_at'] = '2026-11-01T12:00:00.000Z';
 
+/** A process' own view of the clock, whose timers end with it. */
+class ProcessClock implements Clock {
+  readonly #clock: Clock;
+  readonly #stops: (() => void)[] = [];
+
+  constructor(clock: Clock) {
+    this.#clock = clock;
+  }
+
+  nowMs = () => this.#clock.nowMs();
+  elapsedMs = () => this.#clock.elapsedMs();
+  sleep = (ms: number) => this.#clock.sleep(ms);
+  yieldToEventLoop = () => this.#clock.yieldToEventLoop();
+
+  every(ms: number, action: () => void): () => void {
+    const stop = this.#clock.every(ms, action);
+    this.#stops.push(stop);
+    return stop;
+  }
+
+  stop(): void {
+    for (const stop of this.#stops) stop();
+  }
+}
+
 /** A process that delivers, and its successors, on one clock. */
 export class World {
   readonly clock = new VirtualClock();
@@ -124,11 +150,13 @@ export class World {
   }
 
   #open(): Outbox {
-    const { clock, tables } = this;
-    // A killed process sends nothing more, whoever leads by then.
+    const { tables } = this;
+    // A killed process sends nothing more, whoever leads by then, and has no timers.
     let isAlive = true;
+    const clock = new ProcessClock(this.clock);
     const kill = () => {
       isAlive = false;
+      clock.stop();
     };
     this.#killLast();
     this.#killLast = kill;

@@ -8,6 +8,7 @@ import { type ModelRow, modelsAnswer } from '../../../src/views/answers/models.t
 import type { ReleaseRow } from '../../../src/views/answers/releases.ts';
 import type { TailRow } from '../../../src/views/answers/tails.ts';
 import { useStack } from '../../containers/stack.ts';
+import { packed } from '../kit/packed.ts';
 import { poll } from '../kit/poll.ts';
 import { Rig } from '../kit/rig.ts';
 import { answerOf, askApi, numbersIn, type Parameters, pastedRows } from './asked-api.ts';
@@ -74,7 +75,7 @@ beforeAll(async () => {
   url = pipeline.url;
   const endOf = ({ ts, total_ms = 0 }: Event) => ts + total_ms;
   const ordered = events.toSorted((a, b) => endOf(a) - endOf(b));
-  await rig.publish(ordered.map((event) => ({ value: JSON.stringify(event) })));
+  await rig.publish(packed(ordered));
   await rig.untilConsumed(events.length);
   await poll('windows that are complete', async () => {
     const { windows } = await answerOf<TailRow>(url, '/v1/tails', ranker);

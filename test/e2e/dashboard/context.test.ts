@@ -8,7 +8,7 @@ import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { store, trafficOf } from '../views/view-traffic.ts';
 import { askApi } from './asked-api.ts';
-import { openId, seedDashboard } from './kit/seeded-dashboard.ts';
+import { openId, seedDashboard, useDashboard } from './kit/seeded-dashboard.ts';
 import {
   addressOf,
   axeFindings,
@@ -21,6 +21,7 @@ import {
 
 const stack = useStack();
 const browser = useBrowser();
+const dashboard = useDashboard(stack);
 
 const title = (page: Page) => page.locator('h1').textContent();
 
@@ -77,154 +78,148 @@ describe('a comparison', () => {
 });
 
 describe('the way from an incident', () => {
-  it('to its model, a request, a comparison and back keeps incident, range and stage, at both widths', () =>
-    withRig({ stack, name: 'dashboard-context' }, async (rig) => {
-      await seedDashboard(rig);
-      const { url } = await rig.start(['ingest', 'serve']);
-      for (const width of [1280, 400]) {
-        const { page, complaints } = await browser.open(url, { viewport: { width, height: 900 } });
-        await page.goto(`/incidents/${openId}?from=-1h`);
-        await untilDrawn(page);
-        // The incident has a time of its own: a picker would do nothing.
-        expect(await page.locator('.time-picker').count()).toBe(0);
-        // Times in sentences of the server are in the zone of the page, as all others.
-        await page.locator('[data-panel="evidence"] summary').click();
-        expect(await page.locator('[data-panel="evidence"] time').count()).toBeGreaterThan(2);
-        expect(await page.locator('main').textContent()).not.toMatch(/\d\d:\d\d(Z| UTC)/);
-        // Every link to the model's requests has the time and the stage of the incident.
-        const { event, dashboard } = JSON.parse(
-          (await askApi(url, `/v1/anomalies/${openId}`)).text,
-        ) as AnomalyAnswer;
-        const ofIncident = { incident: openId, stage: dashboard.measured_stage };
-        const links = await page
-          .locator('a[href^="/models/"], a[href*="&model=ranker"]')
-          .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
-        expect(links.length).toBe(3);
-        for (const link of links) {
-          const linked = parsePlace(new URL(link, url), 0).params;
-          const stage = link.includes('/models/') ? linked.stage : undefined;
-          expect([link, linked.incident, stage ?? ofIncident.stage]).toEqual([
-            ...[link, ofIncident.incident, ofIncident.stage],
-          ]);
-          expect([link, Date.parse(linked.from ?? '')]).toEqual([link, Date.parse(dashboard.from)]);
-        }
-        expect(links.some((link) => link.includes(`version=${event.version}`))).toBe(true);
-        await page.locator('.incident-links a').first().click();
-        await soon(() => addressOf(page)).toMatchObject({
-          ...{ pathname: '/models/ranker' },
-          params: { incident: openId, from: expect.stringMatching(/Z$/) },
-        });
-        const { from, to } = addressOf(page).params;
-        expect(await page.locator('.time-picker').count()).toBe(1);
-        await untilDrawn(page);
-        await page.locator('.filters').getByLabel('Stage').selectOption('queue');
-        await page.locator('.request-toggle').first().click();
-        await soon(() => addressOf(page).params.at).toBeDefined();
-        // The opened request is part of the address.
-        await page.reload();
-        await soon(() => page.locator('.request-toggle[aria-expanded="true"]').count()).toBe(1);
-
-        await page.getByRole('link', { name: 'Compare versions' }).click();
-        const context = { incident: openId, stage: 'queue', from, to };
-        await soon(() => addressOf(page)).toMatchObject({
-          ...{ pathname: '/compare' },
-          params: { ...context, model: 'ranker', 'a.version': 'v1', 'b.version': 'v2' },
-        });
-        await page.getByRole('link', { name: 'What ranker is made of' }).click();
-        await soon(() => addressOf(page)).toEqual({ pathname: '/models/ranker', params: context });
-        await page.getByRole('link', { name: '← Incident' }).click();
-        const back = { stage: 'queue', from, to };
-        await soon(() => addressOf(page)).toEqual({
-          pathname: `/incidents/${openId}`,
-          params: back,
-        });
-
-        await page.getByRole('link', { name: 'Compare with before' }).click();
-        await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
-        const reason = await page.locator('.reason li').nth(1).textContent();
-        expect(reason).toMatch(/^[A-Z]|^p\d/);
-        expect(await page.locator('.time-picker').count()).toBe(0);
-        await page.getByRole('link', { name: '← Incident' }).click();
-        await soon(() => addressOf(page)).toEqual({
-          pathname: `/incidents/${openId}`,
-          params: back,
-        });
-        expect(complaints).toEqual([]);
-        await page.context().close();
+  it('to its model, a request, a comparison and back keeps incident, range and stage, at both widths', async () => {
+    const url = dashboard.url();
+    for (const width of [1280, 400]) {
+      const { page, complaints } = await browser.open(url, { viewport: { width, height: 900 } });
+      await page.goto(`/incidents/${openId}?from=-1h`);
+      await untilDrawn(page);
+      // The incident has a time of its own: a picker would do nothing.
+      expect(await page.locator('.time-picker').count()).toBe(0);
+      // Times in sentences of the server are in the zone of the page, as all others.
+      await page.locator('[data-panel="evidence"] summary').click();
+      expect(await page.locator('[data-panel="evidence"] time').count()).toBeGreaterThan(2);
+      expect(await page.locator('main').textContent()).not.toMatch(/\d\d:\d\d(Z| UTC)/);
+      // Every link to the model's requests has the time and the stage of the incident.
+      const { event, dashboard } = JSON.parse(
+        (await askApi(url, `/v1/anomalies/${openId}`)).text,
+      ) as AnomalyAnswer;
+      const ofIncident = { incident: openId, stage: dashboard.measured_stage };
+      const links = await page
+        .locator('a[href^="/models/"], a[href*="&model=ranker"]')
+        .evaluateAll((all) => all.map((link) => link.getAttribute('href') ?? ''));
+      expect(links.length).toBe(3);
+      for (const link of links) {
+        const linked = parsePlace(new URL(link, url), 0).params;
+        const stage = link.includes('/models/') ? linked.stage : undefined;
+        expect([link, linked.incident, stage ?? ofIncident.stage]).toEqual([
+          ...[link, ofIncident.incident, ofIncident.stage],
+        ]);
+        expect([link, Date.parse(linked.from ?? '')]).toEqual([link, Date.parse(dashboard.from)]);
       }
-    }));
+      expect(links.some((link) => link.includes(`version=${event.version}`))).toBe(true);
+      await page.locator('.incident-links a').first().click();
+      await soon(() => addressOf(page)).toMatchObject({
+        ...{ pathname: '/models/ranker' },
+        params: { incident: openId, from: expect.stringMatching(/Z$/) },
+      });
+      const { from, to } = addressOf(page).params;
+      expect(await page.locator('.time-picker').count()).toBe(1);
+      await untilDrawn(page);
+      await page.locator('.filters').getByLabel('Stage').selectOption('queue');
+      await page.locator('.request-toggle').first().click();
+      await soon(() => addressOf(page).params.at).toBeDefined();
+      // The opened request is part of the address.
+      await page.reload();
+      await soon(() => page.locator('.request-toggle[aria-expanded="true"]').count()).toBe(1);
+
+      await page.getByRole('link', { name: 'Compare versions' }).click();
+      const context = { incident: openId, stage: 'queue', from, to };
+      await soon(() => addressOf(page)).toMatchObject({
+        ...{ pathname: '/compare' },
+        params: { ...context, model: 'ranker', 'a.version': 'v1', 'b.version': 'v2' },
+      });
+      await page.getByRole('link', { name: 'What ranker is made of' }).click();
+      await soon(() => addressOf(page)).toEqual({ pathname: '/models/ranker', params: context });
+      await page.getByRole('link', { name: '← Incident' }).click();
+      const back = { stage: 'queue', from, to };
+      await soon(() => addressOf(page)).toEqual({
+        pathname: `/incidents/${openId}`,
+        params: back,
+      });
+
+      await page.getByRole('link', { name: 'Compare with before' }).click();
+      await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
+      const reason = await page.locator('.reason li').nth(1).textContent();
+      expect(reason).toMatch(/^[A-Z]|^p\d/);
+      expect(await page.locator('.time-picker').count()).toBe(0);
+      await page.getByRole('link', { name: '← Incident' }).click();
+      await soon(() => addressOf(page)).toEqual({
+        pathname: `/incidents/${openId}`,
+        params: back,
+      });
+      expect(complaints).toEqual([]);
+      await page.context().close();
+    }
+  });
 });
 
 describe('what an address names wrongly', () => {
-  it('is said, with the names and times that there are', () =>
-    withRig({ stack, name: 'dashboard-wrong' }, async (rig) => {
-      await seedDashboard(rig);
-      const { url } = await rig.start(['ingest', 'serve']);
-      const { page } = await browser.open(url);
-      await page.goto('/models/rankr?from=-1h');
-      await soon(() => title(page)).toBe('There is no model rankr');
-      const known = page.getByRole('list', { name: 'Known models' }).locator('a');
-      await soon(() => known.first().textContent()).toBe('ranker');
-      expect(await known.count()).toBe(3);
-      await known.first().click();
-      await soon(() => addressOf(page)).toEqual({
-        pathname: '/models/ranker',
-        params: { from: '-1h' },
-      });
+  it('is said, with the names and times that there are', async () => {
+    const url = dashboard.url();
+    const { page } = await browser.open(url);
+    await page.goto('/models/rankr?from=-1h');
+    await soon(() => title(page)).toBe('There is no model rankr');
+    const known = page.getByRole('list', { name: 'Known models' }).locator('a');
+    await soon(() => known.first().textContent()).toBe('ranker');
+    expect(await known.count()).toBe(3);
+    await known.first().click();
+    await soon(() => addressOf(page)).toEqual({
+      pathname: '/models/ranker',
+      params: { from: '-1h' },
+    });
 
-      await page.goto('/compare?model=rankr');
-      await soon(() => title(page)).toBe('There is no model rankr');
-      await soon(() => known.first().textContent()).toBe('ranker');
+    await page.goto('/compare?model=rankr');
+    await soon(() => title(page)).toBe('There is no model rankr');
+    await soon(() => known.first().textContent()).toBe('ranker');
 
-      await page.goto('/models/ranker?from=-1h&version=v9');
-      await soon(() => page.locator('[data-panel="tail"] .notice').textContent()).toBe(
-        'No request of model "ranker" has the version "v9". Known versions: v1, v2.',
-      );
+    await page.goto('/models/ranker?from=-1h&version=v9');
+    await soon(() => page.locator('[data-panel="tail"] .notice').textContent()).toBe(
+      'No request of model "ranker" has the version "v9". Known versions: v1, v2.',
+    );
 
-      await page.goto('/models/ranker?from=-30x');
-      const notice = page.getByRole('alert');
-      await soon(() => notice.textContent()).toBe(
-        'The address has from=-30x, which is no time: what is shown is the last 6 h. A time is now, a duration ago such as -6h, -30m or -7d, RFC 3339 such as 2026-11-25T10:00:00Z, or milliseconds since 1970.',
-      );
-      expect(addressOf(page).params).toEqual({ from: '-30x' });
-      await press(page, '[');
-      await soon(() => notice.count()).toBe(0);
-    }));
+    await page.goto('/models/ranker?from=-30x');
+    const notice = page.getByRole('alert');
+    await soon(() => notice.textContent()).toBe(
+      'The address has from=-30x, which is no time: what is shown is the last 6 h. A time is now, a duration ago such as -6h, -30m or -7d, RFC 3339 such as 2026-11-25T10:00:00Z, or milliseconds since 1970.',
+    );
+    expect(addressOf(page).params).toEqual({ from: '-30x' });
+    await press(page, '[');
+    await soon(() => notice.count()).toBe(0);
+  });
 });
 
 describe('a page', () => {
-  it('has one menu a panel, which is used by keyboard alone', () =>
-    withRig({ stack, name: 'dashboard-menus' }, async (rig) => {
-      await seedDashboard(rig);
-      const { url } = await rig.start(['ingest', 'serve']);
-      const { page } = await browser.open(url);
-      await page.goto('/models/ranker?from=-1h');
-      await untilDrawn(page);
-      const facetNote = 'in all regions, of all types, warm and cold, whatever is chosen above';
-      await page.locator('[data-panel="facets"]').getByText(facetNote).waitFor();
-      const panels = await page.locator('[data-panel]').count();
-      expect(await page.locator('[data-panel] [aria-haspopup="menu"]').count()).toBe(panels);
-      const panel = page.locator('[data-panel="by-region"]');
-      const button = panel.getByRole('button', { name: 'More of this panel' });
-      await tabTo(page, button);
-      await press(page, 'Enter');
-      await soon(() => button.getAttribute('aria-expanded')).toBe('true');
-      const items = panel.getByRole('menu').locator('button');
-      await soon(() => isFocused(items.first())).toBe(true);
-      expect(await axeFindings(page)).toEqual([]);
-      await press(page, 'ArrowUp');
-      await soon(() => isFocused(items.last())).toBe(true);
-      await press(page, 'ArrowDown');
-      await soon(() => isFocused(items.first())).toBe(true);
-      await press(page, 'Escape');
-      await soon(() => panel.getByRole('menu').count()).toBe(0);
-      expect(await isFocused(button)).toBe(true);
-      await press(page, 'Enter');
-      await press(page, 'Enter');
-      await soon(() => addressOf(page).params.table).toBe('by-region');
-      await press(page, 'Enter');
-      await soon(() => items.first().getAttribute('aria-checked')).toBe('true');
-    }));
+  it('has one menu a panel, which is used by keyboard alone', async () => {
+    const url = dashboard.url();
+    const { page } = await browser.open(url);
+    await page.goto('/models/ranker?from=-1h');
+    await untilDrawn(page);
+    const facetNote = 'in all regions, of all types, warm and cold, whatever is chosen above';
+    await page.locator('[data-panel="facets"]').getByText(facetNote).waitFor();
+    const panels = await page.locator('[data-panel]').count();
+    expect(await page.locator('[data-panel] [aria-haspopup="menu"]').count()).toBe(panels);
+    const panel = page.locator('[data-panel="by-region"]');
+    const button = panel.getByRole('button', { name: 'More of this panel' });
+    await tabTo(page, button);
+    await press(page, 'Enter');
+    await soon(() => button.getAttribute('aria-expanded')).toBe('true');
+    const items = panel.getByRole('menu').locator('button');
+    await soon(() => isFocused(items.first())).toBe(true);
+    expect(await axeFindings(page)).toEqual([]);
+    await press(page, 'ArrowUp');
+    await soon(() => isFocused(items.last())).toBe(true);
+    await press(page, 'ArrowDown');
+    await soon(() => isFocused(items.first())).toBe(true);
+    await press(page, 'Escape');
+    await soon(() => panel.getByRole('menu').count()).toBe(0);
+    expect(await isFocused(button)).toBe(true);
+    await press(page, 'Enter');
+    await press(page, 'Enter');
+    await soon(() => addressOf(page).params.table).toBe('by-region');
+    await press(page, 'Enter');
+    await soon(() => items.first().getAttribute('aria-checked')).toBe('true');
+  });
 
   it('joins the flags of versions that would stand on each other, and names them on focus', () =>
     withRig({ stack, name: 'dashboard-flags' }, async (rig) => {

@@ -1,7 +1,11 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 500;
+
 /**
- * Calls every 100 ms until the result is not undefined, and returns it.
+ * Calls until the result is not undefined, and returns it. The longer it has taken, the rarer the calls are:
+ * those of many tests would take the processor from what they wait for.
  *
  * @throws after the deadline, naming the awaited state and, by `seen`, the progress
  */
@@ -10,13 +14,14 @@ export async function poll<T>(
   ask: () => T | undefined | Promise<T | undefined>,
   { deadlineMs = 30_000, seen = () => '' as unknown } = {},
 ): Promise<T> {
-  const endMs = performance.now() + deadlineMs;
+  const startMs = performance.now();
   for (;;) {
     const answer = await ask();
     if (answer !== undefined) return answer;
-    if (performance.now() > endMs) {
+    const elapsedMs = performance.now() - startMs;
+    if (elapsedMs > deadlineMs) {
       throw new Error(`not within ${deadlineMs} ms: ${what} ${JSON.stringify(seen())}`);
     }
-    await pause(100);
+    await pause(Math.min(LONGEST_PAUSE_MS, Math.max(FIRST_PAUSE_MS, elapsedMs / 10)));
   }
 }

@@ -11,12 +11,12 @@ import type { OutgoingMessage, Publisher } from '../../../src/kafka/client/publi
 import { followTopic, type TopicMessage } from '../../../src/kafka/follow-topic.ts';
 import { type Pipeline, type Role, startPipeline } from '../../../src/pipeline.ts';
 import { type ClickHouseClient, openClickHouse } from '../../../src/sink/client/clickhouse.ts';
-import { migrate } from '../../../src/sink/migrate/migrate.ts';
 import type { Verification } from '../../../src/sink/verify.ts';
 import { resolutions } from '../../../src/sink/windows/read-tails.ts';
 import { type CapturedRun, run } from '../../cli/captured-io.ts';
 import type { StackEndpoints } from '../../containers/global-setup.ts';
 import { uniqueName } from '../../containers/unique-name.ts';
+import { migratedDatabase } from './migrated-database.ts';
 import { poll } from './poll.ts';
 import { stageSums } from './stage-sums.ts';
 import { type Child, startChild } from './start-child.ts';
@@ -85,9 +85,12 @@ export class Rig {
     );
     const { config } = loadConfig({ env, readFile: () => '' });
     const topic = config.kafka.topics[0] as string;
-    await ensureTopics(config.kafka, [{ topic, partitions, settings: topicSettings }]);
-    await migrate(config.clickhouse);
-    return new Rig(env, config, await openKafkaPublisher(config.kafka));
+    const [publisher] = await Promise.all([
+      openKafkaPublisher(config.kafka),
+      ensureTopics(config.kafka, [{ topic, partitions, settings: topicSettings }]),
+      migratedDatabase(config.clickhouse),
+    ]);
+    return new Rig(env, config, publisher);
   }
 
   /** Sends messages, about 1 MB a request. */

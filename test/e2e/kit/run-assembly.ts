@@ -1,9 +1,12 @@
-import { writeFileSync } from 'node:fs';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
+import { expect } from 'vitest';
 import { stringify } from 'yaml';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
 import type { Config } from '../../../src/config/schema.ts';
-import type { Random } from '../../../src/generate/random.ts';
+import { Random } from '../../../src/generate/random.ts';
 import { ensureTopics } from '../../../src/kafka/client/kafka-topics.ts';
 import { pipelineRules } from '../../assemble/assemble-messages.ts';
 import { AssembledTopic } from './assembled-topic.ts';
@@ -102,4 +105,19 @@ export async function runKilledAssembly(
   await last.exited;
   await assembled.stop();
   return { copies, problems: assembled.problems(copies), events: assembled.events.length };
+}
+
+/** Expects one event of each trace, in the topic and the ledger, after so many kills of the assembler. */
+export async function expectOnceEach(rig: Rig, kills: number): Promise<void> {
+  const dir = mkdtempSync(join(tmpdir(), 'assemble-'));
+  rig.atEnd(async () => rmSync(dir, { recursive: true, force: true }));
+  await rig.start(['ingest']);
+  const { problems, events } = await runKilledAssembly(rig, join(dir, 'tailmark.yaml'), {
+    kills,
+    random: new Random('assemble'),
+    onKill: (n) => process.stderr.write(`killed ${n} of ${kills}\n`),
+  });
+  expect(problems.slice(0, 20)).toEqual([]);
+  await rig.untilConsumed(events);
+  expect(await rig.consumed()).toBe(events);
 }

@@ -1,3 +1,4 @@
+import { afterAll, beforeAll } from 'vitest';
 import { Rig, type RigOptions } from './rig.ts';
 
 /**
@@ -9,8 +10,33 @@ export async function withRig(
   use: (rig: Rig) => Promise<void>,
 ): Promise<void> {
   const rig = await Rig.open(options);
+  await conserved(rig, () => use(rig));
+}
+
+/**
+ * A rig that the tests of a file share, as they only read it. Call it at the top of the file; the rig is there
+ * inside tests. Its data must be conserved too.
+ */
+export function useRig(options: RigOptions, prepare: (rig: Rig) => Promise<void>): () => Rig {
+  let rig: Rig | undefined;
+  beforeAll(async () => {
+    // Its tests are skipped.
+    if (options.stack.clickhouseUrl === '') return;
+    rig = await Rig.open(options);
+    await prepare(rig);
+  });
+  afterAll(async () => {
+    if (rig !== undefined) await conserved(rig, async () => undefined);
+  });
+  return () => {
+    if (rig === undefined) throw new Error('the rig is not open');
+    return rig;
+  };
+}
+
+async function conserved(rig: Rig, use: () => Promise<void>): Promise<void> {
   try {
-    await use(rig);
+    await use();
     await rig.stopAll();
     await rig.expectVerified({ mayBeEmpty: true });
   } catch (error) {

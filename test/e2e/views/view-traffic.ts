@@ -1,5 +1,6 @@
 import { minuteMs } from '../../../src/base/time.ts';
 import { Random } from '../../../src/generate/random.ts';
+import { packed } from '../kit/packed.ts';
 import type { Rig } from '../kit/rig.ts';
 import type { RawRequest } from './composition-of.ts';
 
@@ -58,8 +59,8 @@ export function trafficOf(of: Traffic): SentRequest[] {
 export async function store(rig: Rig, sent: readonly SentRequest[]): Promise<void> {
   const ordered = sent.toSorted((a, b) => a.endMs - b.endMs);
   await rig.publish(
-    ordered.map((request) => ({
-      value: JSON.stringify({
+    packed(
+      ordered.map((request) => ({
         // The end is a whole millisecond, and within its window.
         ts: Math.floor(request.endMs - request.totalMs),
         ...{ model: request.model, version: request.version, region: request.region },
@@ -68,8 +69,8 @@ export async function store(rig: Rig, sent: readonly SentRequest[]): Promise<voi
         trace_id: request.traceId,
         total_ms: request.totalMs,
         stages_ms: request.stages,
-      }),
-    })),
+      })),
+    ),
   );
   const pipeline = await rig.start(['ingest']);
   await rig.untilConsumed(ordered.length);

@@ -1,17 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { runDelay, slowParts, trueRatio } from './run-delay.ts';
+import { slowParts, trueRatio } from './run-delay.ts';
 
 const outage = { stage: 'forward', share: 1, factor: 10 };
-
-describe('runDelay', () => {
-  it('emits an outage with its first window, two seconds after its end', () => {
-    expect(runDelay(0, outage)).toBe(12_000);
-  });
-
-  it('emits nothing without a slowdown', () => {
-    expect(runDelay(0, { ...outage, factor: 1 })).toBeUndefined();
-  });
-});
 
 describe('trueRatio', () => {
   it('is the factor where all requests are slow', () => {

@@ -3,6 +3,7 @@ import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 import { defaultFleet } from '../../../../src/generate/default-fleet.ts';
 import { publishedTraffic } from '../../../../src/generate/publish/published-traffic.ts';
 import { AnomalyStore } from '../../../../src/sink/anomalies/anomaly-store.ts';
+import { packed } from '../../kit/packed.ts';
 import { poll } from '../../kit/poll.ts';
 import type { Rig } from '../../kit/rig.ts';
 
@@ -20,7 +21,7 @@ export interface FaultyTraffic {
 export async function publishFault(rig: Rig): Promise<FaultyTraffic> {
   const startMs = Math.floor((Date.now() - plot.endMs) / minuteMs) * minuteMs;
   const sent = messages(startMs);
-  await rig.publish(batches(sent));
+  await rig.publish(packed(sent));
   await rig.untilConsumed(sent.length);
   return { startMs, endMs: startMs + plot.endMs };
 }
@@ -38,14 +39,7 @@ function messages(startMs: number) {
       ],
     }),
   ];
-  return events.map(({ event }) => JSON.stringify(event));
-}
-
-/** Messages of 20 events. */
-function* batches(events: readonly string[]) {
-  for (let from = 0; from < events.length; from += 20) {
-    yield { value: events.slice(from, from + 20).join('\n') };
-  }
+  return events.map(({ event }) => event);
 }
 
 /** The newest event of the open incident, once the detector has evaluated the traffic up to its last minute. */

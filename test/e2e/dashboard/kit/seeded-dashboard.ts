@@ -2,8 +2,10 @@ import { dayMs, minuteMs } from '../../../../src/base/time.ts';
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 import { AnomalyStore } from '../../../../src/sink/anomalies/anomaly-store.ts';
 import { MuteStore } from '../../../../src/sink/anomalies/mute-store.ts';
+import type { StackEndpoints } from '../../../containers/global-setup.ts';
 import { anomalyFixture } from '../../../contract/anomaly-fixture.ts';
 import type { Rig } from '../../kit/rig.ts';
+import { useRig } from '../../kit/with-rig.ts';
 import { hostileModel, store, trafficOf } from '../../views/view-traffic.ts';
 
 export const openId = 'a'.repeat(32);
@@ -60,4 +62,14 @@ export async function seedDashboard(rig: Rig): Promise<void> {
       ...{ resolution: 'recovered', resolved_at: new Date(nowMs - 15 * minuteMs).toISOString() },
     }),
   );
+}
+
+/** A seeded dashboard that the tests of a file share, as they only read it. */
+export function useDashboard(stack: StackEndpoints, seed = seedDashboard) {
+  let url = '';
+  const rig = useRig({ stack, name: 'dashboard' }, async (opened) => {
+    await seed(opened);
+    ({ url = '' } = await opened.start(['ingest', 'serve']));
+  });
+  return { rig, url: () => url };
 }

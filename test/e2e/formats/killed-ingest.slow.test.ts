@@ -8,7 +8,7 @@ import { llmSpans } from './llm-spans.ts';
 import { withSpanTopics } from './with-span-topics.ts';
 
 const stack = useStack();
-const KILLS = Number(process.env.INGEST_KILLS ?? 3);
+const KILLS = 3;
 
 describe('spans of LLM servers that are read while their process is killed', () => {
   it(`count once each after ${KILLS} kills`, () =>

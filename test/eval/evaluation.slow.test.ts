@@ -3,7 +3,7 @@ import { evaluate } from './evaluation.ts';
 import { renderEvaluation } from './render-evaluation.ts';
 import { runSeries } from './run-series.ts';
 
-// The short form of `npm run eval`, on its own seeds; false-pages.test.ts is its other half.
+// The short form of `npm run eval`, on its own seeds; false-pages.slow.test.ts is its other half.
 const seed = 500_000;
 
 describe('the detector, evaluated', () => {

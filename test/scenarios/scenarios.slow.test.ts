@@ -1,0 +1,3 @@
+import { describeScenarios } from './describe-scenarios.ts';
+
+describeScenarios(false);
