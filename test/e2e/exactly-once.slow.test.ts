@@ -57,7 +57,7 @@ describe('kill -9', () => {
           expect([0, 1]).toContain(await successor.exited);
           expect(await rig.consumed(), 'nothing was left for the last one').toBeLessThan(events);
 
-          await rig.untilConsumed(events, 90_000);
+          await rig.untilConsumed(events);
           await rig.expectStages(truth);
           const records = messages.length / partitions;
           expect(await ledger(rig)).toEqual(

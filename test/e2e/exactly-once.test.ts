@@ -134,7 +134,7 @@ concurrent('kill -9', () => {
         await kill(first);
         expect(await killInChunk(rig, second), 'chunks begun and not ended').toBeGreaterThan(0);
         rig.spawn(ingest);
-        await rig.untilConsumed(events, 90_000);
+        await rig.untilConsumed(events);
         await rig.expectStages(truth);
         const records = messages.length / partitions;
         expect(await ledger(rig)).toEqual(

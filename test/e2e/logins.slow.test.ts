@@ -40,7 +40,7 @@ describe.concurrent('a login', () => {
       await untilPassed(15_000);
       expect(child.isOver()).toBe(false);
       renew(START_SECONDS);
-      await rig.untilConsumed(100, 60_000);
+      await rig.untilConsumed(100);
       await child.logged('Kafka consumption resumed');
       expect(child.isOver()).toBe(false);
     });

@@ -76,7 +76,7 @@ function through(name: string, outage: (rig: Rig, url: string) => Promise<void>)
     const pipeline = await rig.start(['ingest', 'serve']);
     await rig.untilConsumed(2_000);
     await outage(rig, pipeline.url ?? '');
-    await rig.untilConsumed(events, 90_000);
+    await rig.untilConsumed(events);
     let answer = '';
     const isReady = async () => {
       const response = await fetch(`${pipeline.url}/readyz`);
@@ -151,7 +151,7 @@ describe('a ClickHouse that takes connections and never responds', () => {
       } finally {
         process.kill(pid, 'SIGCONT');
       }
-      await rig.untilConsumed(events, 90_000);
+      await rig.untilConsumed(events);
       await poll('it is ready again', async () =>
         (await readiness()) === '200 ready\n' ? true : undefined,
       );

@@ -51,6 +51,6 @@ it('goes on reading at the pace of a quota, and says so', async () => {
     expect(Number(counted.exec(metrics)?.[1])).toBeGreaterThan(20);
     expect(await rig.consumed()).toBeLessThan(events);
     await cluster.limitFetches(clientId, undefined);
-    await rig.untilConsumed(events, 120_000);
+    await rig.untilConsumed(events);
   });
 });

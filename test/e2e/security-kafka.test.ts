@@ -392,7 +392,7 @@ describe('a token that rotates', () => {
             last = await response.text();
             return response.status === status && last.includes(says) ? true : undefined;
           },
-          { deadlineMs: 60_000, seen: () => last },
+          { seen: () => last },
         );
       };
       await untilReady(503, 'kafka: the brokers have refused the login for');

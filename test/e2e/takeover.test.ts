@@ -116,7 +116,7 @@ concurrent('a topic that was deleted and recreated', () => {
       await rig.publish(inOne(second.messages));
       if (reader === undefined) await ingestAll(rig, first.events + second.events);
       else {
-        await rig.untilConsumed(first.events + second.events, 90_000);
+        await rig.untilConsumed(first.events + second.events);
         await reader.stop();
       }
       await rig.expectStages(both(first.truth, second.truth));
@@ -229,7 +229,7 @@ concurrent('a partition that is added', () => {
         await rig.publish(inOne(first.messages));
         await rig.untilConsumed(first.events);
         await addPartition(rig, second.messages);
-        await rig.untilConsumed(first.events + second.events, 90_000);
+        await rig.untilConsumed(first.events + second.events);
         await pipeline.stop();
         await rig.expectStages(both(first.truth, second.truth));
         expect((await ranges(rig, 1))[0]?.[0]).toBe(0);

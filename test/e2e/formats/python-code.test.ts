@@ -106,7 +106,7 @@ describe('Python code of the pages', () => {
         .replaceAll('litellm.requests', rig.topic);
       // LiteLLM calls its loggers later than it answers.
       const files = { 'tailmark_logger.py': code, 'main.py': callsOf(port) };
-      await runPython(files, () => rig.read(rig.topic, 6, 120_000));
+      await runPython(files, () => rig.read(rig.topic, 6));
       const messages = await rig.read(rig.topic, 6);
       expect(messages.filter(({ value }) => String(value).includes('a secret'))).toEqual([]);
 

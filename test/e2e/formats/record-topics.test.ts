@@ -99,7 +99,7 @@ it('Avro, Protobuf and JSON of a registry that is away at first give every event
       );
       isAway = false;
       // An id that the registry does not know holds its partition for a minute: another node may know it.
-      await rig.untilConsumed(62, 240_000);
+      await rig.untilConsumed(62);
 
       await rig.expectStages(truthOf([...events, ...events, ...events]));
       const { totals } = await rig.expectVerified();

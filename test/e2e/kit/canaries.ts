@@ -120,10 +120,8 @@ async function printed(argv: readonly string[], env: Readonly<Record<string, str
   const child = startChild([...argv, '--log-level', 'trace'], env);
   const isRun = argv[0] === 'run';
   if (isRun) {
-    await poll(
-      'it runs, waits for its login or has ended',
-      () => (/running|not accept the login/.test(child.err()) || child.isOver() ? true : undefined),
-      { deadlineMs: 90_000 },
+    await poll('it runs, waits for its login or has ended', () =>
+      /running|not accept the login/.test(child.err()) || child.isOver() ? true : undefined,
     );
     child.signal('SIGTERM');
   }

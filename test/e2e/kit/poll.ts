@@ -1,5 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises';
 
+/** Ends what hangs, however busy the machine. */
+const DEADLINE_MS = 120_000;
 const FIRST_PAUSE_MS = 50;
 const LONGEST_PAUSE_MS = 500;
 
@@ -12,7 +14,7 @@ const LONGEST_PAUSE_MS = 500;
 export async function poll<T>(
   what: string,
   ask: () => T | undefined | Promise<T | undefined>,
-  { deadlineMs = 30_000, seen = () => '' as unknown } = {},
+  { deadlineMs = DEADLINE_MS, seen = () => '' as unknown } = {},
 ): Promise<T> {
   const startMs = performance.now();
   for (;;) {

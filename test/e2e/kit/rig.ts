@@ -148,7 +148,7 @@ export class Rig {
   }
 
   /** Resolves when the ledger has at least so many events. */
-  async untilConsumed(events: number, deadlineMs = 60_000): Promise<void> {
+  async untilConsumed(events: number, deadlineMs = 240_000): Promise<void> {
     let seen = 0;
     await poll(
       `${events} events in the ledger`,
@@ -161,14 +161,13 @@ export class Rig {
   }
 
   /** The first so many messages of a topic, in the order in which they were read. */
-  async read(topic: string, count: number, deadlineMs = 30_000): Promise<TopicMessage[]> {
+  async read(topic: string, count: number): Promise<TopicMessage[]> {
     const messages: TopicMessage[] = [];
     const followed = await this.follow(topic, (message) => messages.push(message));
     await poll(
       `${count} messages in ${topic}`,
       () => (messages.length >= count ? true : undefined),
       {
-        deadlineMs,
         seen: () => messages.map(({ headers }) => headers),
       },
     );

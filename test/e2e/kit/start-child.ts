@@ -62,8 +62,7 @@ export function startChild(
       await poll(
         `process ${child.pid} says "${text}"`,
         () => (err.split(text).length > times || isOver() ? true : undefined),
-        // It may have to build dist/ first.
-        { deadlineMs: 90_000, seen: () => err.slice(-2_000) },
+        { seen: () => err.slice(-2_000) },
       );
       if (err.split(text).length <= times) throw new Error(`it ended instead: ${err}`);
     },

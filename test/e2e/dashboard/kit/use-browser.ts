@@ -102,7 +102,6 @@ export async function untilDrawn(page: Page): Promise<void> {
     'panels that are drawn',
     async () => ((await loading.count()) === 0 ? true : undefined),
     {
-      deadlineMs: 60_000,
       seen: () => page.url(),
     },
   );
