@@ -1,5 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 import { blame } from '../../detect/event/blame.ts';
 import {
   blamedQuantile,
@@ -210,7 +211,8 @@ function stagesOf(
     for (const stage of baseline?.stages.keys() ?? []) names.add(stage);
   }
   names.delete(whole);
-  const parts = bands && blame(bands.candidate, bands.baseline, blamedQuantile);
+  const parts =
+    bands && blame(bands.candidate, bands.baseline, blamedQuantile, StageTable.standard);
   return [...names]
     .map((stage) => {
       const part = parts?.find((each) => each.stage === stage);

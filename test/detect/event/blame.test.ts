@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unaccounted } from '../../../src/contract/anomaly-event.ts';
-import { blame } from '../../../src/detect/event/blame.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
+import { type BandedStages, blame as blameBy } from '../../../src/detect/event/blame.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
+
+const blame = (now: BandedStages, baseline: BandedStages, q: number) =>
+  blameBy(now, baseline, q, StageTable.standard);
 
 const series = {
   ...{ service: '', model: 'm', version: '', request_type: '', region: '', host: '' },

@@ -1,0 +1,51 @@
+import { describe, expect, it } from 'vitest';
+import { StageTable } from '../../src/contract/stage-table.ts';
+
+describe('StageTable.classOf', () => {
+  it.each([
+    ['queue', 'queue'],
+    ['forward', 'compute'],
+    ['features', 'feature'],
+    ['ingress', 'network'],
+    ['downstream', 'downstream'],
+    ['preprocess', 'serialization'],
+    // vLLM, SGLang, and clients that see the first token.
+    ['prefill', 'prefill'],
+    ['queue_prefill', 'prefill'],
+    ['first_token', 'prefill'],
+    ['decode', 'decode'],
+    // k6, Zipkin, Lambda, diffusion services, models within models.
+    ['tls', 'network'],
+    ['downstream:payments', 'downstream'],
+    ['network:payments', 'network'],
+    ['restore', 'transfer'],
+    ['adapter_load', 'transfer'],
+    ['scheduler_queue', 'queue'],
+    ['encoder.forward', 'compute'],
+    ['ensemble.step.queue', 'queue'],
+    ['kv_transfer', 'transfer'],
+    ['batch_wait', 'batching'],
+  ])('of %s is %s', (stage, expected) => {
+    expect(StageTable.standard.classOf(stage)).toBe(expected);
+  });
+
+  it.each(['rerank', 'total', 'unaccounted', 'image_decode', 'constructor', '__proto__', ''])(
+    'of %s is unknown',
+    (stage) => {
+      expect(StageTable.standard.classOf(stage)).toBeUndefined();
+    },
+  );
+
+  it('goes by the configuration first, by the first entry that fits and has a class', () => {
+    const table = new StageTable({
+      'rerank*': {},
+      rerank_fast: { class: 'decode' },
+      'r*': { class: 'feature' },
+      queue: { class: 'batching' },
+    });
+    expect(table.classOf('rerank_fast')).toBe('decode');
+    expect(table.classOf('rerank')).toBe('feature');
+    expect(table.classOf('queue')).toBe('batching');
+    expect(table.classOf('forward')).toBe('compute');
+  });
+});
