@@ -32,6 +32,12 @@ export const stages = z
         .describe(
           'Class of a cause that shows in the stage: `bottleneck` of an anomaly, and where to look first.',
         ),
+      milestone: z
+        .boolean()
+        .optional()
+        .describe(
+          'Whether it is the time from the start to a point, and so no part of the total. `first_token`, `ttft`, `ttfb` and `time_to_*` are by their names.',
+        ),
     }),
   )
   .superRefine((named, context) => {

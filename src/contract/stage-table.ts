@@ -1,3 +1,4 @@
+import { milestoneName } from '../base/dimensions.ts';
 import type { StageClass, StageSettings } from '../config/stages.ts';
 import { matchesPattern } from '../series/matches-pattern.ts';
 
@@ -31,6 +32,11 @@ const classByPattern: readonly (readonly [pattern: string, StageClass])[] = [
   ['*_load', 'transfer'],
 ];
 
+/** Regular expression of a pattern of names, which have no other special characters than a dot. */
+function regexOf(pattern: string): string {
+  return `^${pattern.replaceAll('.', '\\.').replaceAll('*', '.*')}$`;
+}
+
 /**
  * All that is known of stages by their names: the entries of the block `stages` first, then standard names.
  * Of a model within models (`encoder.queue`) the stage counts.
@@ -39,9 +45,25 @@ export class StageTable {
   /** What is known without configuration. */
   static readonly standard = new StageTable();
   readonly #settings: readonly (readonly [pattern: string, StageSettings[string]])[];
+  /** Regular expressions, in RE2 too: a milestone matches the first, and not the second. */
+  readonly milestones: { readonly matching: string; readonly except: string };
+  readonly #matching: RegExp;
+  readonly #except: RegExp;
 
   constructor(settings: StageSettings = {}) {
     this.#settings = Object.entries(settings);
+    const named = (is: boolean) =>
+      this.#settings.filter(([, { milestone }]) => milestone === is).map(([name]) => name);
+    const matching = [milestoneName.source, ...named(true).map(regexOf)].join('|');
+    const except = named(false).map(regexOf).join('|');
+    this.milestones = { matching, except: except === '' ? '^$' : except };
+    this.#matching = new RegExp(this.milestones.matching);
+    this.#except = new RegExp(this.milestones.except);
+  }
+
+  /** Reports whether a stage is the time from the start to a point: it is no part of the total. */
+  isMilestone(stage: string): boolean {
+    return this.#matching.test(stage) && !this.#except.test(stage);
   }
 
   /** Class of a stage; undefined where nobody classed its name. */

@@ -49,3 +49,58 @@ describe('StageTable.classOf', () => {
     expect(table.classOf('forward')).toBe('compute');
   });
 });
+
+describe('StageTable.isMilestone', () => {
+  const named = (table: StageTable, names: readonly string[]) =>
+    names.filter((name) => table.isMilestone(name));
+
+  it('goes by names', () => {
+    const names = [
+      'first_token',
+      'ttft',
+      'ttfb',
+      'time_to_headers',
+      'first_byte',
+      'prefill',
+      'x_ttft',
+      'total',
+    ];
+    expect(named(StageTable.standard, names)).toEqual([
+      'first_token',
+      'ttft',
+      'ttfb',
+      'time_to_headers',
+    ]);
+  });
+
+  it('goes by the configuration, which may say that a name is none', () => {
+    const table = new StageTable({
+      'gw.headers': { milestone: true },
+      'until_*': { milestone: true },
+      time_to_load: { milestone: false },
+      queue: { class: 'queue' },
+    });
+    const names = [
+      'gw.headers',
+      'gwxheaders',
+      'until_scored',
+      'time_to_load',
+      'first_token',
+      'queue',
+    ];
+    expect(named(table, names)).toEqual(['gw.headers', 'until_scored', 'first_token']);
+  });
+
+  it('says it in two regular expressions for queries too', () => {
+    expect(StageTable.standard.milestones).toEqual({
+      matching: '^(?:first_token|ttft|ttfb|time_to_.*)$',
+      except: '^$',
+    });
+    expect(
+      new StageTable({ 'a.*': { milestone: false }, b: { milestone: true } }).milestones,
+    ).toEqual({
+      matching: '^(?:first_token|ttft|ttfb|time_to_.*)$|^b$',
+      except: '^a\\..*$',
+    });
+  });
+});

@@ -16,8 +16,8 @@ const rounding = 1e-9;
 export type BandedStages = ReadonlyMap<string, StageBands>;
 
 /**
- * Splits the excess of the slowest `1 - q` of the requests, trimmed, over their stages, largest first. The
- * parts, with `unaccounted`, add up to the whole: they are differences of means in the same requests, taken
+ * Splits the excess of the slowest `1 - q` of the requests, trimmed, over the parts of their total, largest
+ * first. These, with `unaccounted`, add up to the whole; milestones are left out: they are differences of means in the same requests, taken
  * from bands of the total. undefined without totals on both sides, or without an excess.
  */
 export function blame(
@@ -37,8 +37,8 @@ export function blame(
 }
 
 /**
- * Splits the excess of the mean request over its stages, largest first. The parts, with `unaccounted`, add
- * up to the whole. undefined without an excess.
+ * Splits the excess of the mean request over its parts, largest first. They, with `unaccounted`, add up to the
+ * whole. undefined without an excess.
  */
 export function splitExcess(
   now: StageMeans,
@@ -50,6 +50,7 @@ export function splitExcess(
   const parts: Blamed[] = [];
   let restMs = wholeMs;
   for (const stage of new Set([...now.stagesMs.keys(), ...baseline.stagesMs.keys()])) {
+    if (table.isMilestone(stage)) continue;
     const excessMs = (now.stagesMs.get(stage) ?? 0) - (baseline.stagesMs.get(stage) ?? 0);
     restMs -= excessMs;
     parts.push({ ...classedStage(stage, table), excess_ms: excessMs, share: excessMs / wholeMs });

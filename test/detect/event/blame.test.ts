@@ -55,6 +55,25 @@ describe('blame', () => {
     });
   });
 
+  it('gives a milestone no part, whatever it says', () => {
+    const requests = (prefillMs: number) => {
+      const values = Array.from({ length: 100 }, (_, i) => prefillMs + (i % 10));
+      const sums = (plus: number) => values.map((ms) => ms + plus);
+      const stages = new Map([
+        ['queue', values.map(() => 30)],
+        ['prefill', values],
+        ['first_token', sums(30)],
+        ['decode', values.map(() => 900)],
+        ['total', sums(930)],
+      ]);
+      return summarizeWindow({ series, windowStartMs: 0, windowMs: 10_000, stages }).stages;
+    };
+    const parts = blame(requests(1_200), requests(300), 0.9);
+    expect(parts?.[0]).toMatchObject({ stage: 'prefill', class: 'prefill' });
+    expect(parts?.[0]?.share).toBeCloseTo(1, 10);
+    expect(parts?.map(({ stage }) => stage).sort()).toEqual(['decode', 'prefill', 'queue']);
+  });
+
   it('limits the influence of one very slow request', () => {
     const requests = (queueMs: number) =>
       Array.from({ length: 40 }, () => [queueMs, 10, 0] as const);
