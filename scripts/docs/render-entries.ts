@@ -14,7 +14,10 @@ interface Row {
  * keys that all share, and one a type.
  */
 export function entryTables(settings: readonly Setting[]): string[] {
-  return settings.flatMap(({ key, node: { items } }) => {
+  return settings.flatMap(({ key, node: { items, additionalProperties } }) => {
+    if (typeof additionalProperties === 'object') {
+      return section(`Keys of an entry of \`${key}\``, [], rowsOf(additionalProperties));
+    }
     const map = items?.anyOf?.find(isMapNode);
     if (map !== undefined)
       return section(`Keys of an entry of \`${key}\` that is a map`, [], rowsOf(map));

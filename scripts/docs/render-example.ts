@@ -1,6 +1,11 @@
 import { stringify } from 'yaml';
 import { describeType } from '../../src/config/describe-type.ts';
-import { inputSchema, propertiesOf, type SchemaNode } from '../../src/config/input-schema.ts';
+import {
+  inputSchema,
+  isNamedMap,
+  propertiesOf,
+  type SchemaNode,
+} from '../../src/config/input-schema.ts';
 import { listSettings } from '../../src/config/read/list-settings.ts';
 
 const width = 98;
@@ -19,7 +24,7 @@ export function renderExample(): string {
     '# Secrets do not stand here: name their files (password_file), or use the environment.',
   ];
   const blocks = Object.entries(propertiesOf(inputSchema())).map(([name, node]) =>
-    renderBlock([name], node, '', ''),
+    isNamedMap(node) ? renderSetting(name, node, '', '') : renderBlock([name], node, '', ''),
   );
   return `${[head, ...blocks].map((lines) => lines.join('\n')).join('\n\n')}\n`;
 }

@@ -25,7 +25,7 @@ Nothing is interpolated into the file: \`\${VAR}\` is text. Start from
 
 - **Durations** are a number and a unit: \`500ms\`, \`10s\`, \`5m\`, \`24h\`, \`7d\`, \`2w\`.
 - **Environment variables** are \`TAILMARK_\` and the path of the key in capitals, joined by \`_\`. Lists are
-  separated by commas, lists of maps are JSON. An empty variable counts as absent. Optional blocks
+  separated by commas, lists of maps and \`stages\` are JSON. An empty variable counts as absent. Optional blocks
   (\`kafka.tls\`, \`kafka.sasl\`) have one too: \`true\` turns the block on, \`false\` off. A
   \`TAILMARK_\` variable that is no setting is an error. The exceptions are those below, and the links
   that Kubernetes writes for a Service named \`tailmark\` (\`TAILMARK_PORT_9464_TCP_ADDR\`).
@@ -70,5 +70,6 @@ function table(settings: readonly Setting[]): string[] {
 function defaultText(value: unknown): string {
   if (value === undefined) return '';
   if (Array.isArray(value)) return `\`[${value.join(', ')}]\``;
+  if (typeof value === 'object') return `\`${JSON.stringify(value)}\``;
   return value === '' ? '`""`' : `\`${String(value)}\``;
 }

@@ -33,6 +33,21 @@ export function isStageName(name: string): boolean {
   return stageName.test(name) && name !== totalStage;
 }
 
+/**
+ * Pattern of the stages that are milestones by their name: the time from the start of a request to a point. All
+ * others are parts of the total, which add up to it.
+ */
+export const milestoneName = /^(?:first_token|ttft|ttfb|time_to_.*)$/;
+
+export function isMilestoneName(name: string): boolean {
+  return milestoneName.test(name);
+}
+
+/** Stage that a milestone of `milestones_ms` is kept as: `headers` as `time_to_headers`. */
+export function milestoneStage(name: string): string {
+  return isMilestoneName(name) ? name : `time_to_${name}`;
+}
+
 /** Standard stages, in the order of a request. Any other name is allowed. */
 export const standardStages = [
   'ingress',

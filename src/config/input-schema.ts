@@ -87,6 +87,11 @@ export function isMapNode(node: SchemaNode): boolean {
   return node.type === 'object' || node.oneOf !== undefined;
 }
 
+/** Reports whether the keys of a map are the operator's own names: it is one setting, not a block of them. */
+export function isNamedMap({ properties, additionalProperties }: SchemaNode): boolean {
+  return properties === undefined && typeof additionalProperties === 'object';
+}
+
 /** Formats a path: `alert.webhooks[0].url`. */
 export function keyOf(path: readonly PropertyKey[]): string {
   return path

@@ -16,6 +16,7 @@ import {
   share,
   whole,
 } from './setting-types.ts';
+import { stages } from './stages.ts';
 import {
   checkFormat,
   lineKeys,
@@ -325,7 +326,7 @@ const log = z
 /** Every setting, its default and its documentation; docs/reference/configuration.md is generated from it. */
 export const configSchema = z
   .strictObject({
-    ...{ kafka, schema_registry, source, assemble, clickhouse, windows },
+    ...{ kafka, schema_registry, source, assemble, clickhouse, windows, stages },
     ...{ ingest, limits, detect, alert, http, log },
   })
   .refine((value) => !value.kafka.topics.includes(value.alert.topic), {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { dimensions } from '../base/dimensions.ts';
 import { anomalyKinds } from '../config/alert.ts';
+import { stageClasses } from '../config/stages.ts';
 
 const time = z.iso.datetime();
 const milliseconds = z.number();
@@ -90,6 +91,10 @@ const slo = z
 
 const blamed = z.strictObject({
   stage: z.string().describe('Stage, or `unaccounted` for time that no stage measured.'),
+  class: z
+    .enum(stageClasses)
+    .optional()
+    .describe('Class of the stage; absent where nobody classed its name, and from older events.'),
   excess_ms: milliseconds.describe('How much more the slowest requests spend in it on average.'),
   share: share.describe('Part of the whole excess; all shares sum to 1, one can be negative.'),
 });
@@ -148,19 +153,7 @@ export const scopeMemberSchema = z.strictObject({
 const blame = z.array(blamed).describe('The excess of the slowest requests, largest part first.');
 
 const bottleneck = z
-  .enum([
-    'queue',
-    'compute',
-    'feature',
-    'network',
-    'downstream',
-    'serialization',
-    'contention',
-    'cold_start',
-    'traffic_mix',
-    'mixed',
-    'unknown',
-  ])
+  .enum([...stageClasses, 'contention', 'cold_start', 'traffic_mix', 'mixed', 'unknown'])
   .describe('Class of the cause.');
 
 const worst = z

@@ -1,6 +1,6 @@
 import { isUtf8 } from 'node:buffer';
 import type { z } from 'zod';
-import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { coldStartIndex, dimensions, milestoneStage } from '../base/dimensions.ts';
 import { amountFacets } from '../base/facets.ts';
 import { messageOf } from '../base/failure.ts';
 import { limits } from '../base/limits.ts';
@@ -11,7 +11,9 @@ import { binaryHint, registryHeader, wrapperOf } from './foreign-form.ts';
 import type { Interner } from './interner.ts';
 import { longTextsOf } from './long-texts.ts';
 import type { RejectReason } from './reject-reasons.ts';
-import type { TimingEvent, timingEvent } from './timing-event.ts';
+import { contractOf } from './shared-contract.ts';
+import type { TimingEvent, TimingEventLimits, timingEvent } from './timing-event.ts';
+import { TotalCompletion } from './total-completion.ts';
 
 export interface Rejection {
   readonly reason: RejectReason;
@@ -23,6 +25,14 @@ export interface DecodeContext {
   readonly contract: ReturnType<typeof timingEvent>;
   readonly stages: Interner;
   readonly values: Interner;
+  readonly totals: TotalCompletion;
+}
+
+export function decodeContext(
+  options: TimingEventLimits & Pick<DecodeContext, 'stages' | 'values'>,
+): DecodeContext {
+  const { stages, values } = options;
+  return { contract: contractOf(options), stages, values, totals: new TotalCompletion(stages) };
 }
 
 /**
@@ -81,9 +91,15 @@ export function decodeValue(
 ): Rejection | undefined {
   const checked = context.contract.safeParse(value);
   if (!checked.success) return rejectionOf(checked.error, value);
-  fill(checked.data, context, decoded);
+  fill(checked.data, context, decoded, hasMilestonesFirst(value));
   decoded.longTexts = longTextsOf(value, checked.data);
   return undefined;
+}
+
+function hasMilestonesFirst(value: object): boolean {
+  if (!Object.hasOwn(value, 'milestones_ms')) return false;
+  const names = Object.keys(value);
+  return names.indexOf('milestones_ms') < names.indexOf('stages_ms');
 }
 
 /** Rejection of the first issue, in the order of the contract's fields. */
@@ -132,7 +148,13 @@ function truncated(text: string, maxLength = 300): string {
   return text.length <= maxLength ? text : `${text.slice(0, maxLength)}…`;
 }
 
-function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent): void {
+/** @param hasMilestonesFirst the scanner keeps stages and milestones in the order in which they were read. */
+function fill(
+  event: TimingEvent,
+  context: DecodeContext,
+  decoded: DecodedEvent,
+  hasMilestonesFirst: boolean,
+): void {
   decoded.tsMs = event.ts;
   decoded.status = statuses.indexOf(event.status ?? 'ok');
   for (let i = 0; i < dimensions.length; i++) {
@@ -140,16 +162,20 @@ function fill(event: TimingEvent, context: DecodeContext, decoded: DecodedEvent)
     decoded.dimensionIds[i] = typeof value === 'string' ? context.values.internText(value) : 0;
   }
   decoded.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
-  let sumMs = 0;
   decoded.stageCount = 0;
   // Adding 0 makes -0, which JSON can write, a 0.
-  for (const [name, ms] of Object.entries(event.stages_ms ?? {})) {
+  const add = (name: string, ms: number) => {
     decoded.stageIds[decoded.stageCount] = context.stages.internText(name);
     decoded.stageMs[decoded.stageCount++] = ms + 0;
-    sumMs += ms;
-  }
-  if (typeof event.total_ms === 'number') decoded.totalMs = event.total_ms + 0;
-  else decoded.totalMs = event.partial === true ? Number.NaN : sumMs;
+  };
+  const addStages = () => {
+    for (const [name, ms] of Object.entries(event.stages_ms ?? {})) add(name, ms);
+  };
+  if (!hasMilestonesFirst) addStages();
+  for (const [name, ms] of Object.entries(event.milestones_ms ?? {})) add(milestoneStage(name), ms);
+  if (hasMilestonesFirst) addStages();
+  decoded.totalMs = numberOf(event.total_ms);
+  context.totals.complete(decoded, event.partial === true);
   for (const [i, facet] of amountFacets.entries()) decoded.amounts[i] = numberOf(event[facet]);
   decoded.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
   decoded.weight = event.weight ?? 1;

@@ -16,10 +16,12 @@ export class DecodedEvent {
   status = 0;
   /** Interned value per dimension (0: absent); `cold_start` holds 0 or 1 itself. */
   readonly dimensionIds: Int32Array;
-  /** Total, given or summed up from the stages; NaN for a partial event without one. */
+  /** Total, given or summed up from the stages that are parts; NaN for a partial event without one. */
   totalMs = Number.NaN;
+  /** Without a total: how long the request took at least, by its stages. Not set where there is a total. */
+  leastMs = 0;
   stageCount = 0;
-  /** Ids of the decoder's stage interner; the first `stageCount` are valid. */
+  /** Ids of the decoder's stage interner, milestones among them; the first `stageCount` are valid. */
   readonly stageIds: Int32Array;
   readonly stageMs: Float64Array;
   /** Facets that are numbers, in the order of `amountFacets`; NaN where absent. */

@@ -16,6 +16,7 @@ export const fieldKinds = {
   id: 9,
   traceId: 10,
   weight: 11,
+  milestonesMs: 12,
 } as const;
 
 export interface EventField {
@@ -47,5 +48,6 @@ export const eventFields: readonly EventField[] = [
   field('weight', fieldKinds.weight),
   field('total_ms', fieldKinds.totalMs),
   field('stages_ms', fieldKinds.stagesMs),
+  field('milestones_ms', fieldKinds.milestonesMs),
   field('partial', fieldKinds.partial),
 ];

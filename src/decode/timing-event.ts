@@ -1,6 +1,8 @@
 import { z } from 'zod';
 import {
+  isMilestoneName,
   isStageName,
+  milestoneStage,
   overflowValue,
   stageName,
   stageNameRule,
@@ -63,22 +65,25 @@ function modelText(maxBytes: number) {
     .min(1, 'must not be empty');
 }
 
-/** JSON Schema of `stages_ms`, which is checked by hand. */
-const stagesSchema = (maxMs: number) =>
+/** JSON Schema of `stages_ms` and `milestones_ms`, which are checked by hand. */
+const stagesSchema = (maxMs: number, example: Readonly<Record<string, number>>) =>
   ({
     type: 'object',
     propertyNames: { pattern: stageName.source, not: { const: totalStage } },
     additionalProperties: { type: 'number', minimum: 0, maximum: maxMs },
     maxProperties: limits.stagesPerEvent,
-    examples: [{ queue: 6.4, forward: 51.7 }],
+    examples: [example],
   }) as const;
 
 /**
  * Schema of the stages. A zod record would ignore a key `__proto__` silently, so they are checked by hand.
  * Only own keys count, so `constructor` is a stage like any other.
  */
-function stages(maxMs: number) {
-  const described = z.unknown().meta(stagesSchema(maxMs));
+function stages(
+  maxMs: number,
+  { nameOf, example }: { nameOf: (name: string) => string; example: Record<string, number> },
+) {
+  const described = z.unknown().meta(stagesSchema(maxMs, example));
   return described.transform((input, context): Readonly<Record<string, number>> => {
     if (typeof input !== 'object' || input === null || Array.isArray(input)) {
       context.addIssue(
@@ -92,7 +97,7 @@ function stages(maxMs: number) {
       context.addIssue(problem('too_many_stages', rule));
     }
     for (const [name, ms] of entries) {
-      if (!isStageName(name)) {
+      if (!isStageName(name) || !isStageName(nameOf(name))) {
         context.addIssue(problem('bad_stage_name', stageNameRule, [name]));
       } else if (typeof ms !== 'number' || !Number.isFinite(ms) || ms < 0) {
         context.addIssue(problem('bad_duration', 'must be a finite number >= 0', [name]));
@@ -104,6 +109,8 @@ function stages(maxMs: number) {
     return input as Record<string, number>;
   });
 }
+
+const plainName = (name: string) => name;
 
 /** Fields that identify a request and its origin. */
 function textFields(maxBytes: number) {
@@ -206,13 +213,25 @@ export function timingEvent(bounds: TimingEventLimits) {
         .nullish()
         .meta({
           description:
-            'Duration of the whole request, kept as the stage `total`. Absent: the sum of the stages, unless `partial`.',
+            'Duration of the whole request, kept as the stage `total`. Absent: the sum of the stages that are no milestones, unless `partial`.',
           examples: [84.1],
         }),
-      stages_ms: stages(maxDurationMs)
+      stages_ms: stages(maxDurationMs, {
+        nameOf: plainName,
+        example: { queue: 6.4, forward: 51.7 },
+      })
         .nullish()
         .meta({
           description: `Duration of each stage by its name. Standard names: ${standardStages.join(', ')}; any other is allowed. Leave out a stage that did not run.`,
+        }),
+      milestones_ms: stages(maxDurationMs, {
+        nameOf: milestoneStage,
+        example: { first_token: 312.5, headers: 20.1 },
+      })
+        .nullish()
+        .meta({
+          description:
+            'Time from the start to a point of the request, by its name. A milestone is kept as a stage and is no part of the total: `first_token`, `ttft`, `ttfb` and `time_to_…` under these names, `headers` as `time_to_headers`.',
         }),
       partial: flag(
         'The event reports some stages of a request: no total is made from their sum.',
@@ -227,24 +246,42 @@ export function timingEvent(bounds: TimingEventLimits) {
     .meta({
       title: 'tailmark timing event, v1',
       description: 'Durations of one inference request, or of some of its stages.',
-      anyOf: [{ required: ['stages_ms'] }, { required: ['total_ms'] }],
+      anyOf: [
+        { required: ['stages_ms'] },
+        { required: ['total_ms'] },
+        { required: ['milestones_ms'] },
+      ],
     });
 }
 
 interface Durations {
   readonly total_ms?: number | null | undefined;
   readonly stages_ms?: Readonly<Record<string, number>> | null | undefined;
+  readonly milestones_ms?: Readonly<Record<string, number>> | null | undefined;
   readonly partial?: boolean | null | undefined;
 }
 
 /** Issue of an event's durations taken together. */
-function durationsIssue({ total_ms, stages_ms, partial }: Durations, maxMs: number) {
+function durationsIssue({ total_ms, partial, ...given }: Durations, maxMs: number) {
+  const stages = Object.entries(given.stages_ms ?? {});
+  const milestones = Object.keys(given.milestones_ms ?? {}).map(milestoneStage);
+  const count = stages.length + milestones.length;
+  if (milestones.length > 0 && count > limits.stagesPerEvent) {
+    const rule = `must have at most ${limits.stagesPerEvent} stages with milestones, not ${count}`;
+    return problem('too_many_stages', rule);
+  }
+  const repeated = milestones.find(
+    (name, i) => milestones.indexOf(name) < i || stages.some(([stage]) => stage === name),
+  );
+  if (repeated !== undefined) {
+    return problem('bad_stage_name', `must have the stage ${repeated} once`);
+  }
   if (typeof total_ms === 'number') return undefined;
-  const durations = Object.values(stages_ms ?? {});
-  if (durations.length === 0) {
+  if (count === 0) {
     return problem('missing_durations', 'must have total_ms or at least one stage in stages_ms');
   }
-  if (partial === true || durations.reduce((sum, ms) => sum + ms, 0) <= maxMs) return undefined;
+  const parts = stages.filter(([name]) => !isMilestoneName(name));
+  if (partial === true || parts.reduce((sum, [, ms]) => sum + ms, 0) <= maxMs) return undefined;
   return problem('duration_too_large', `must have stages that add up to at most ${maxMs} ms`);
 }
 

@@ -9,6 +9,7 @@ export interface EventDraft {
   readonly model?: string | undefined;
   readonly total_ms?: number | undefined;
   readonly stages_ms?: Readonly<Record<string, number>> | undefined;
+  readonly milestones_ms?: Readonly<Record<string, number>> | undefined;
   readonly [field: string]: unknown;
 }
 

@@ -1,13 +1,22 @@
 import { daySeconds, hourSeconds } from '../base/time.ts';
+import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { coarsePart } from '../sink/windows/read-tails.ts';
 import type { CompositionAnswer, SliceRow } from './answers/composition.ts';
-import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
+import {
+  answeredRange,
+  isoTime,
+  milestoneParameters,
+  parametersOf,
+  type Question,
+} from './question.ts';
 import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
 export interface CompositionQuestion extends Question {
+  /** Milestones by it are no parts. */
+  readonly stages: StageTable;
   /** The slowest slice of each step; otherwise all slices of the range as one. */
   readonly isStepped: boolean;
 }
@@ -54,6 +63,7 @@ export async function compositionView(
     ...baselineHours(question),
     stepSeconds: isStepped ? stepSeconds : 0,
     cuts: isStepped ? cuts.step : cuts.range,
+    ...milestoneParameters(question.stages),
     coarseTable: coarse.table,
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,

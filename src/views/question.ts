@@ -1,3 +1,4 @@
+import type { StageTable } from '../contract/stage-table.ts';
 import type { Range } from './answers/common.ts';
 import type { TimeRange } from './time-range.ts';
 import type { WindowBounds } from './window-states.ts';
@@ -32,6 +33,11 @@ export function parametersOf({ filters, range }: Pick<Question, 'filters' | 'ran
     fromSeconds: range.fromSeconds,
     toSeconds: range.toSeconds,
   };
+}
+
+/** Regular expressions of the milestones as query parameters. */
+export function milestoneParameters({ milestones: { matching, except } }: StageTable) {
+  return { milestones: matching, noMilestones: except };
 }
 
 export const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();

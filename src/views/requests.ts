@@ -1,8 +1,9 @@
 import { traceLink } from '../alert/message/links.ts';
 import { standardStages } from '../base/dimensions.ts';
+import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import type { RequestRow, RequestsAnswer } from './answers/requests.ts';
-import { answeredRange, parametersOf, type Question } from './question.ts';
+import { answeredRange, milestoneParameters, parametersOf, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
@@ -13,6 +14,7 @@ export interface RequestsQuestion extends Question {
   /** Stage in whose time the requests are ordered; '' for their total. */
   readonly stage: string;
   readonly traceUrl: string | undefined;
+  readonly stages: StageTable;
 }
 
 /** Quantiles whose typical requests are shown with the slowest ones. */
@@ -46,9 +48,9 @@ export async function requestsView(
   client: ClickHouseClient,
   question: RequestsQuestion,
 ): Promise<RequestsAnswer> {
-  const { limit, stage, traceUrl, range, bounds, filters } = question;
+  const { limit, stage, traceUrl, range, bounds, filters, stages } = question;
   const [slowest, typical] = await Promise.all([
-    readSlowest(client, { filters, range, stage, limit }),
+    readSlowest(client, { filters, range, stage, limit, stages }),
     viewRows<TypicalRow>(client, 'view_typical_requests', {
       ...parametersOf(question),
       levels: typicalLevels,
@@ -60,12 +62,12 @@ export async function requestsView(
   return {
     range: answeredRange(range, false),
     windows: windowsOf(whole, bounds),
-    rows: slowest.rows.map((row) => requestOf(row, traceUrl)),
+    rows: slowest.rows.map((row) => requestOf(row, traceUrl, stages)),
     failed: failedOf(slowest.rows),
     typical: typicalLevels.map((q) => {
       const row = typical.rows.find((each) => each.q === q);
-      if (row === undefined) return { q, total_ms: null, stages: [] };
-      return { q, total_ms: row.total_ms, stages: inOrder(row.stage_means) };
+      if (row === undefined) return { q, total_ms: null, stages: [], milestones: [] };
+      return { q, total_ms: row.total_ms, ...partedOf(row.stage_means, stages) };
     }),
     sql: slowest.sql,
     ...unknown,
@@ -75,10 +77,18 @@ export async function requestsView(
 /** The slowest requests that are kept, and then as many of those that failed. */
 export function readSlowest(
   client: ClickHouseClient,
-  { stage, limit, ...of }: Pick<RequestsQuestion, 'filters' | 'range' | 'stage' | 'limit'>,
+  {
+    stage,
+    limit,
+    stages,
+    ...of
+  }: Pick<RequestsQuestion, 'filters' | 'range' | 'stage' | 'limit' | 'stages'>,
 ) {
   const { table: _, ...parameters } = parametersOf(of);
-  return viewRows<Row>(client, 'view_requests', { ...parameters, stage, limit });
+  return viewRows<Row>(client, 'view_requests', {
+    ...{ ...parameters, stage, limit },
+    ...milestoneParameters(stages),
+  });
 }
 
 function failedOf(rows: readonly Row[]): RequestsAnswer['failed'] {
@@ -87,18 +97,28 @@ function failedOf(rows: readonly Row[]): RequestsAnswer['failed'] {
   return [...kept].map(([status, count]) => ({ status, kept: count }));
 }
 
-function requestOf(row: Row, trace_url: string | undefined): RequestRow {
+function requestOf(row: Row, trace_url: string | undefined, table: StageTable): RequestRow {
   const { at_ms, stages_ms, is_failed: _, kept: __, ...rest } = row;
   return {
     ...rest,
     at: new Date(Number(at_ms)).toISOString(),
     trace_url: row.trace_id === '' ? null : (traceLink(row.trace_id, { trace_url })?.url ?? null),
-    stages: inOrder(Object.entries(stages_ms)),
+    ...partedOf(Object.entries(stages_ms), table),
   };
 }
 
 /** Others come after them, by name. */
 const order: readonly string[] = standardStages;
+
+/** Parts in the order of the request, and milestones, the first that it reaches first. */
+function partedOf(stages: readonly (readonly [string, number])[], table: StageTable) {
+  const isPart = ([stage]: readonly [string, number]) => !table.isMilestone(stage);
+  const milestones = stages.filter((stage) => !isPart(stage)).map(([stage, ms]) => ({ stage, ms }));
+  return {
+    stages: inOrder(stages.filter(isPart)),
+    milestones: milestones.toSorted((a, b) => a.ms - b.ms || (a.stage < b.stage ? -1 : 1)),
+  };
+}
 
 function inOrder(stages: readonly (readonly [string, number])[]) {
   const rank = (stage: string) => {

@@ -67,8 +67,8 @@ function examplesOf(field: FieldSchema): readonly unknown[] {
 
 function fieldTable(): string {
   const rows = Object.entries(schema.properties).map(([name, field]) => {
-    const isOneOfTwo = name === 'total_ms' || name === 'stages_ms';
-    const required = schema.required.includes(name) ? 'yes' : isOneOfTwo ? 'one of the two' : '';
+    const isOneOf = ['total_ms', 'stages_ms', 'milestones_ms'].includes(name);
+    const required = schema.required.includes(name) ? 'yes' : isOneOf ? 'one of these' : '';
     const examples = examplesOf(field).map((example) => `\`${JSON.stringify(example)}\``);
     const cells = [`\`${name}\``, typeOf(field), unitOf(name), required, field.description];
     return `| ${[...cells, examples.join(', ')].join(' | ')} |`;

@@ -1,11 +1,10 @@
 import { coldStartIndex, dimensions } from '../../src/base/dimensions.ts';
 import { amountFacets } from '../../src/base/facets.ts';
 import { statuses } from '../../src/base/statuses.ts';
-import { type DecodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
+import { decodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
-import { timingEvent } from '../../src/decode/timing-event.ts';
 
 export const bounds = { maxDurationMs: 3_600_000, maxDimensionBytes: 256 };
 
@@ -25,6 +24,7 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     tsMs: record.tsMs,
     status: statuses[record.status],
     totalMs: record.totalMs,
+    ...(Number.isNaN(record.totalMs) && { leastMs: record.leastMs }),
     ...Object.fromEntries(amountFacets.map((facet, i) => [facet, record.amounts[i]])),
     weight: record.weight,
     cacheHit: record.cacheHit,
@@ -79,7 +79,7 @@ export function testDecoder(options: TestDecoderOptions = {}) {
 export function generalPath() {
   const stages = new Interner(10_000);
   const values = new Interner(1_000_000);
-  const context: DecodeContext = { contract: timingEvent(bounds), stages, values };
+  const context = decodeContext({ ...bounds, stages, values });
   const record = new DecodedEvent();
   return (bytes: Buffer, start: number, end: number, index: number): Outcome => {
     const rejection = decodeEvent(bytes, start, end, context, record);

@@ -86,6 +86,7 @@ export function randomEvent(random: Random): string {
   maybe(0.4, 'status', () => pick(random, ['"ok"', '"error"', '"timeout"', '"cancelled"', 'null']));
   maybe(0.5, 'total_ms', () => number(random));
   maybe(0.9, 'stages_ms', () => stages(random));
+  maybe(0.15, 'milestones_ms', () => milestones(random));
   maybe(0.3, `x_${Math.floor(random() * 9)}`, () => pick(random, unknowns));
   maybe(0.1, 'größe', () => pick(random, unknowns));
   maybe(0.05, pick(random, ['model', 'ts', 'stages_ms', 'total_ms', 'version']), () =>
@@ -94,6 +95,26 @@ export function randomEvent(random: Random): string {
   maybe(0.05, 'total_ms', () => pick(random, oddTexts));
   maybe(0.03, '__proto__', () => '{"model":"evil","polluted":true}');
   if (random() < 0.7) shuffle(fields, random);
+  return object(fields, random);
+}
+
+/** Milestones as a producer writes them: some are known by their names, one may be a stage too. */
+function milestones(random: Random): string {
+  const names = [
+    'first_token',
+    'headers',
+    'time_to_headers',
+    'ttft',
+    'forward',
+    'total',
+    'h'.repeat(57),
+  ];
+  const fields = names
+    .filter((_, i) => random() < (i < 2 ? 0.6 : 0.04))
+    .map((name): [string, string] => [
+      name,
+      random() < 0.95 ? number(random) : pick(random, oddTexts),
+    ]);
   return object(fields, random);
 }
 

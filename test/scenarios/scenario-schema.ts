@@ -7,6 +7,9 @@ const stage = z.strictObject({
   sigma: z.number().min(0).describe('Of the logarithm.'),
 });
 
+/** A stage that lasts from the start to the end of the one before it. */
+const milestone = z.strictObject({ milestone: z.literal(true) });
+
 const series = z.strictObject({
   model: z.string(),
   version: z.string().default(''),
@@ -15,7 +18,7 @@ const series = z.strictObject({
   cold_start: z.boolean().default(false),
   requests: z.number().min(0).describe('In each window; below 1, one in so many of the windows.'),
   partial: z.boolean().default(false).describe('Events without a total.'),
-  stages: z.record(z.string(), stage),
+  stages: z.record(z.string(), z.union([stage, milestone])),
   restless: z
     .strictObject({
       stage: z.string(),

@@ -82,7 +82,12 @@ function sampleWindow(
   const columns: number[][] = [];
   const isTimeout = new Array<boolean>(requests).fill(false);
   const totals = new Array<number>(requests).fill(0);
-  for (const [stage, { median_ms, sigma }] of Object.entries(stages)) {
+  for (const [stage, model] of Object.entries(stages)) {
+    if ('milestone' in model) {
+      columns.push([...totals]);
+      continue;
+    }
+    const { median_ms, sigma } = model;
     const own = faults.filter((fault) => fault.stage === stage);
     const slowed: { factor: number; share: number; timeout_ms?: number | undefined }[] = own;
     if (restless?.stage === stage) {

@@ -1,7 +1,7 @@
 import { totalStage } from '../../base/dimensions.ts';
 import { type AnomalyEvent, type Bottleneck, unaccounted } from '../../contract/anomaly-event.ts';
 import { blamedStage, stageText } from '../../contract/blame-text.ts';
-import { classOfStage } from '../../contract/class-of-stage.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 import { kindWords } from './kind-words.ts';
 
 /** The place to look first, by the class of the cause. */
@@ -12,11 +12,23 @@ const byClass: Readonly<Record<Exclude<Bottleneck, 'unknown'>, string>> = {
   network: 'network, proxies and TLS between client and server',
   downstream: 'the called services: their latency, timeouts and retries',
   serialization: 'request and response sizes, parsing, garbage collection',
+  prefill: 'prompts: their lengths, prefix-cache hits, and what is batched with them',
+  decode: 'lengths of answers, batch sizes, KV-cache use and preemptions of the model server',
+  batching: 'the batch window, the largest batch, and how evenly requests come',
+  transfer: 'copies between hosts and devices: KV cache, adapters, model loads',
   contention: 'whatever shares the hosts: CPU throttling, garbage collection, neighbours',
   cold_start: 'model loads: scaling, evictions, restarts',
   traffic_mix: 'what clients send: larger requests, no slower ones',
   mixed: 'what changed for several stages at once: hosts, releases, load',
 };
+/** The place to look first of a stage that nobody classed, and how to class it where it is blamed. */
+function unclassed({ blame }: AnomalyEvent, stage: string): string {
+  const advice = `what ${stage} does and calls, and what was released last`;
+  if (blame.length === 0) return advice;
+  const key = /^[A-Za-z0-9_-]+$/.test(stage) ? stage : JSON.stringify(stage);
+  return `${advice} (stages.${key}.class of the configuration would say more)`;
+}
+
 /** Causes that concern whole requests: the stage that they show in is not what to look at. */
 const ofWholeRequests: ReadonlySet<Bottleneck> = new Set(['cold_start', 'traffic_mix']);
 
@@ -33,11 +45,9 @@ export function lookFirst(event: AnomalyEvent): string {
     return 'traces of the slowest requests: no stage accounts for their time';
   }
   if (rate !== undefined || stage === totalStage || stage === '') return kindWords[kind].lookFirst;
-  const ownClass = classOfStage.get(stage);
-  const advice =
-    ownClass === undefined
-      ? `what ${stage} does and calls, and what was released last`
-      : byClass[ownClass];
+  // Events of earlier versions have no class of a stage.
+  const ownClass = event.blame[0]?.class ?? StageTable.standard.classOf(stage);
+  const advice = ownClass === undefined ? unclassed(event, stage) : byClass[ownClass];
   // A drift comes slowly: there is more to look at than the stage.
   if (kind === 'drift') return `${advice}; then ${kindWords[kind].lookFirst}`;
   if (bottleneck === 'unknown' || bottleneck === ownClass) return advice;

@@ -3,6 +3,7 @@ import { readFileWindows } from '../../backtest/file-windows.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { detectOptionsOf } from '../../detect/options/detect-options.ts';
 import { backfillPast } from '../../roles/detect/backfill.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { explainedEvent } from '../../sink/anomalies/read-drivers.ts';
@@ -68,13 +69,9 @@ Exit codes: 0 no anomaly, 2 at least one anomaly.`,
   },
 };
 
-function optionsOf({ detect, alert }: Config) {
-  return { ...detect, runbookUrl: alert.runbook_url };
-}
-
 async function ofFile(config: Config, path: string, io: Io): Promise<Outcome> {
   let explained = (event: AnomalyEvent) => event;
-  const backtest = new Backtest(optionsOf(config), (event) => explained(event));
+  const backtest = new Backtest(detectOptionsOf(config), (event) => explained(event));
   const progress = createProgress(io, { label: 'Evaluating', total: undefined });
   const file = { path, stdin: io.stdin };
   const { counts } = await readFileWindows(config, file, (complete, windows) => {
@@ -93,7 +90,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
   const floor = (ms: number) => Math.floor(ms / windowMs) * windowMs;
   const range = { fromMs: floor(fromMs), toMs: floor(toMs), windowMs };
   return withClickHouse(config, 'read windows of the past', async (client) => {
-    const backtest = new Backtest(optionsOf(config));
+    const backtest = new Backtest(detectOptionsOf(config));
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Evaluating', total });
     const past = {

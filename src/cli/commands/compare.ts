@@ -6,6 +6,7 @@ import { configuredMargin } from '../../compare/compare-options.ts';
 import type { NamedComparison } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { askedComparison } from '../compare/asked-comparison.ts';
@@ -84,7 +85,8 @@ producers that are down, must not let a job go on.`,
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
     };
-    const comparison = compareVersions(input, compareOptions);
+    const table = new StageTable(config.stages);
+    const comparison = compareVersions({ ...input, table }, compareOptions);
     const compared: NamedComparison = {
       ...{ ...names, ...comparison },
       ...compareMixes(comparison, mixes),

@@ -1,6 +1,7 @@
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 import { explainAnomaly, findAnomaly } from '../../sink/anomalies/explanation.ts';
 import { slowestRequests } from '../../views/anomalies/slowest-requests.ts';
 import type { Command } from '../command.ts';
@@ -32,6 +33,7 @@ Exit codes: 0 the anomaly is resolved, 2 it is open.`,
   async run([id = ''], options, io) {
     const { config } = await loadSettings(options, io);
     const nowMs = Date.now();
+    const stages = new StageTable(config.stages);
     const explanation = await withClickHouse(config, 'explain an anomaly', async (client) => {
       const found = await findAnomaly(client, id);
       if ('ids' in found) throw ambiguous(id, found.ids);
@@ -40,12 +42,12 @@ Exit codes: 0 the anomaly is resolved, 2 it is open.`,
       const { retention } = config.clickhouse;
       const [explained, slowest] = await Promise.all([
         explainAnomaly(client, found.events, nowMs),
-        slowestRequests(client, last, { nowMs, retention, limit: slowestShown }),
+        slowestRequests(client, last, { nowMs, retention, limit: slowestShown, stages }),
       ]);
       return { ...explained, slowest };
     });
     if (options.json === true) io.out(`${JSON.stringify(explanation)}\n`);
-    else io.out(renderExplanation(explanation, io, nowMs));
+    else io.out(renderExplanation(explanation, io, nowMs, stages));
     const { state } = explanation.events.at(-1) as AnomalyEvent;
     return state === 'resolved' ? exitCodes.ok : exitCodes.found;
   },

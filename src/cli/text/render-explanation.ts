@@ -9,6 +9,7 @@ import {
   formatSignedMs,
   wholePercent,
 } from '../../contract/format.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
@@ -38,11 +39,14 @@ type Colored = { readonly color: boolean };
 /**
  * Explains an anomaly to an operator on call: the slow stage and since when, the event history, blame and
  * drivers, the evidence, and where to look.
+ *
+ * @param table says which stages of a request are no parts of it.
  */
 export function renderExplanation(
   { events, timeline, drivers, mix, members, slowest }: Explanation,
   io: Colored,
   nowMs: number,
+  table: StageTable = StageTable.standard,
 ): string {
   const last = events.at(-1) as AnomalyEvent;
   const shown = ofWorstSeries(last);
@@ -61,7 +65,7 @@ export function renderExplanation(
     ...section('Drivers of slow requests', driverLines(drivers, io)),
     ...section('Traffic mix', mixLines(mix)),
     ...section('Evidence', evidenceLines(last, io)),
-    ...section('Slowest requests', slowestLines(slowest, io)),
+    ...section('Slowest requests', slowestLines(slowest, table, io)),
     ...history,
     ...section('SQL query', shown.sql.split('\n').map(visible)),
     '',
@@ -228,11 +232,11 @@ function blameTitle({ kind, quantile }: AnomalyEvent): string {
   return `Mean excess of the slowest ${formatExactShare(1 - quantile)} over the baseline, by stage`;
 }
 
-function slowestLines(slowest: readonly SlowRequest[], io: Colored): string[] {
+function slowestLines(slowest: readonly SlowRequest[], table: StageTable, io: Colored): string[] {
   if (slowest.length === 0) return [];
   const rows = slowest.map((request): TableCell[] => {
-    const stages = Object.entries(request.stages_ms).sort(([, a], [, b]) => b - a);
-    const [stage, ms] = stages[0] ?? ['–', Number.NaN];
+    const parts = Object.entries(request.stages_ms).filter(([name]) => !table.isMilestone(name));
+    const [stage, ms] = parts.sort(([, a], [, b]) => b - a)[0] ?? ['–', Number.NaN];
     return [
       clock(new Date(request.event_ms).toISOString()),
       formatMs(request.total_ms),

@@ -1,5 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 import { blame } from '../../detect/event/blame.ts';
 import {
   blamedQuantile,
@@ -51,6 +52,8 @@ export interface CompareInput {
     /** Intervals of all stages cost most of the time. */
     readonly hasStageIntervals: boolean;
   };
+  /** Milestones by it have no part of the excess. @default standard names */
+  readonly table?: StageTable;
   /** Names of both sides in sentences. @default "version v2" */
   readonly phrases?: Phrases;
 }
@@ -194,14 +197,14 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
-interface StagesInput extends Pick<CompareInput, 'bands' | 'shown'> {
+interface StagesInput extends Pick<CompareInput, 'bands' | 'shown' | 'table'> {
   readonly joined: JoinedQuantiles | undefined;
 }
 
 function stagesOf(
   minutes: readonly ComparedMinute[],
   whole: string,
-  { bands, shown, joined }: StagesInput,
+  { bands, shown, joined, table = StageTable.standard }: StagesInput,
   options: CompareOptions,
 ): StageComparison[] {
   const names = new Set<string>();
@@ -210,7 +213,7 @@ function stagesOf(
     for (const stage of baseline?.stages.keys() ?? []) names.add(stage);
   }
   names.delete(whole);
-  const parts = bands && blame(bands.candidate, bands.baseline, blamedQuantile);
+  const parts = bands && blame(bands.candidate, bands.baseline, blamedQuantile, table);
   return [...names]
     .map((stage) => {
       const part = parts?.find((each) => each.stage === stage);

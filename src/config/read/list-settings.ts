@@ -1,4 +1,10 @@
-import { inputSchema, isMapNode, propertiesOf, type SchemaNode } from '../input-schema.ts';
+import {
+  inputSchema,
+  isMapNode,
+  isNamedMap,
+  propertiesOf,
+  type SchemaNode,
+} from '../input-schema.ts';
 
 /** One setting of a line of the file, an environment variable or a flag. */
 export interface Setting {
@@ -28,7 +34,7 @@ function settingsBelow(parent: readonly string[], block: SchemaNode): Setting[] 
       path,
       environment: `TAILMARK_${path.join('_').toUpperCase()}`,
       node: name === 'type' ? withVariants(node, block) : node,
-      isBlock: isMapNode(node),
+      isBlock: isMapNode(node) && !isNamedMap(node),
     };
     if (!setting.isBlock) return [setting];
     const below = settingsBelow(path, node);

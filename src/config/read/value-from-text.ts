@@ -1,13 +1,14 @@
-import { isMapNode, type SchemaNode } from '../input-schema.ts';
+import { isMapNode, isNamedMap, type SchemaNode } from '../input-schema.ts';
 
 const decimal = /^[+-]?(\d+\.?\d*|\.\d+)([eE][+-]?\d+)?$/;
 
 /**
- * Parses the text of an environment variable or a flag: lists are separated by commas, lists of maps are
- * JSON; a list of names or maps is either. Text of another type is returned as it is, for the schema to
- * refuse.
+ * Parses the text of an environment variable or a flag: lists are separated by commas, lists of
+ * maps and maps are JSON; a list of names or maps is either. Text of another type is returned as it is, for
+ * the schema to refuse.
  */
 export function valueFromText(text: string, node: SchemaNode): unknown {
+  if (isNamedMap(node)) return fromJson(text);
   if (node.type === 'array') {
     const items = node.items ?? {};
     const mayBeJson = items.anyOf !== undefined && /^\s*\[/.test(text);

@@ -31,16 +31,16 @@ const headBytes = 16;
 const blockBytes = 16;
 
 /**
- * Compiles the shapes of an event and of its stages (without steps: none were read in their shape) into the
- * kernel's format: for each value, the bytes before it, and its kind. Returns undefined beyond `maxBytes`, and with
- * a weight, which few events have.
+ * Compiles the shapes of an event, of its stages and of its milestones (without steps: none were read in their
+ * shape) into the kernel's format: for each value, the bytes before it, and its kind. Returns undefined beyond
+ * `maxBytes`, and with a weight, which few events have.
  *
  *     kind u16 · index u16 · length of the literal u16 · blocks u16 · 8 unused bytes
  *     and for each block of the literal its 16 bytes and 16 bytes of mask
  */
 export function compileProgram(
   event: Shape,
-  stages: Shape,
+  { stages, milestones }: Readonly<Record<'stages' | 'milestones', Shape>>,
   maxBytes: number,
 ): Uint8Array | undefined {
   const writer = new ProgramWriter();
@@ -49,10 +49,11 @@ export function compileProgram(
     const field = step.id === KeyMatcher.unknown ? undefined : eventFields[step.id];
     if (field?.kind === fieldKinds.weight) return undefined;
     writer.literal(step);
-    if (field?.kind === fieldKinds.stagesMs) {
-      for (let i = 0; i < stages.count; i++) {
-        writer.literal(stages.step(i));
-        writer.value(valueKinds.stage, stages.step(i).id);
+    if (field?.kind === fieldKinds.stagesMs || field?.kind === fieldKinds.milestonesMs) {
+      const shape = field.kind === fieldKinds.stagesMs ? stages : milestones;
+      for (let i = 0; i < shape.count; i++) {
+        writer.literal(shape.step(i));
+        writer.value(valueKinds.stage, shape.step(i).id);
       }
       writer.text('}');
     } else {

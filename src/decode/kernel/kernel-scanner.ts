@@ -74,11 +74,11 @@ export class KernelScanner {
     this.#sinceProgram = MIN_SPACING;
   }
 
-  /** Compiles the shape of an event, and that of its stages, that JavaScript has just read. */
-  learn(event: Shape, stages: Shape): void {
+  /** Compiles the shape of an event, and those of its stages and milestones, that JavaScript has just read. */
+  learn(event: Shape, stages: Shape, milestones: Shape): void {
     if (this.#sinceProgram < MIN_SPACING) return;
     this.#sinceProgram = 0;
-    const program = compileProgram(event, stages, EventKernel.programBytes);
+    const program = compileProgram(event, { stages, milestones }, EventKernel.programBytes);
     if (program === undefined) return;
     const n = this.#oldest;
     this.#oldest = (n + 1) % EventKernel.maxPrograms;

@@ -1,5 +1,5 @@
 import { isUtf8 } from 'node:buffer';
-import { coldStartIndex, dimensions } from '../../base/dimensions.ts';
+import { coldStartIndex, dimensions, milestoneStage } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
 import type { DecodeContext } from '../decode-event.ts';
@@ -41,6 +41,7 @@ export class EventScanner {
   readonly #keys = new KeyMatcher(this.#json);
   readonly #values: ValueScanner;
   readonly #stages: StageScanner;
+  readonly #milestones: StageScanner;
   readonly #shape = new Shape();
   /** Reads most events, if there is WebAssembly. */
   readonly #kernelScanner: KernelScanner | undefined;
@@ -62,7 +63,9 @@ export class EventScanner {
     if (kernel !== undefined) this.#kernelScanner = new KernelScanner(kernel, context, limits);
     this.#limits = limits;
     this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
-    this.#stages = new StageScanner(this.#json, context.stages, limits.maxDurationMs);
+    const { maxDurationMs } = limits;
+    this.#stages = new StageScanner(this.#json, context.stages, maxDurationMs);
+    this.#milestones = new StageScanner(this.#json, context.stages, maxDurationMs, milestoneStage);
   }
 
   get kernelCount(): number {
@@ -83,6 +86,7 @@ export class EventScanner {
     if (this.#stagesGeneration !== stages.generation) {
       this.#stagesGeneration = stages.generation;
       this.#stages.forget();
+      this.#milestones.forget();
       this.#kernelScanner?.forgetStages();
     }
   }
@@ -103,9 +107,10 @@ export class EventScanner {
     if (kernel === undefined) return -1;
     const after = kernel.scan(bytes, start, end, event);
     if (after < 0 || event.dimensionIds[modelIndex] === 0) return -1;
-    if (!this.#completeTotal(event, kernel.isPartial)) return -1;
+    if (!this.#hasDurations(event, kernel.isPartial)) return -1;
     if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
     kernel.resolve(bytes, event);
+    this.#context.totals.complete(event, kernel.isPartial);
     return after;
   }
 
@@ -122,7 +127,9 @@ export class EventScanner {
     if (after < 0 || !this.#finish(bytes, event)) return -1;
     // The recorded steps are those of the last object read without the shape, which may be broken.
     if (!isShaped) this.#shape.learn(bytes);
-    else if (this.#stages.isShaped) this.#kernelScanner?.learn(this.#shape, this.#stages.shape);
+    else if (this.#stages.isShaped && this.#milestones.isShaped) {
+      this.#kernelScanner?.learn(this.#shape, this.#stages.shape, this.#milestones.shape);
+    }
     return after;
   }
 
@@ -174,6 +181,7 @@ export class EventScanner {
     this.#seen = 0;
     this.#values.begin();
     this.#stages.begin();
+    this.#milestones.begin();
     this.#isPartial = false;
     event.tsMs = Number.NaN;
     event.status = 0;
@@ -234,6 +242,8 @@ export class EventScanner {
         return this.#weight(bytes, pos, end, event);
       case fieldKinds.stagesMs:
         return this.#stages.scan(bytes, pos, end, event);
+      case fieldKinds.milestonesMs:
+        return this.#milestones.scan(bytes, pos, end, event);
       default:
         return this.#flag(kinds[field] as number, bytes, pos, end, event);
     }
@@ -291,21 +301,32 @@ export class EventScanner {
   /** Validates the whole event, then interns its new strings. Returns false if invalid. */
   #finish(bytes: Buffer, event: DecodedEvent): boolean {
     if (!this.#values.has(modelIndex, event) || Number.isNaN(event.tsMs)) return false;
-    if (!this.#completeTotal(event, this.#isPartial)) return false;
+    if (!this.#hasDurations(event, this.#isPartial)) return false;
     if (this.#json.sawHighByte && !this.#isUtf8(bytes)) return false;
     if (!this.#stages.resolve(bytes, event)) return false;
+    if (this.#milestones.count > 0 && !this.#resolveMilestones(bytes, event)) return false;
     this.#values.resolve(bytes, event);
+    this.#context.totals.complete(event, this.#isPartial);
     return true;
   }
 
-  /** Sums up a missing total, unless the event is partial. Returns false for invalid durations. */
-  #completeTotal(event: DecodedEvent, isPartial: boolean): boolean {
+  /** Interns the milestones. Returns false for one that is a stage too, which only the general path can handle. */
+  #resolveMilestones(bytes: Buffer, event: DecodedEvent): boolean {
+    if (!this.#milestones.resolve(bytes, event)) return false;
+    const { stageIds, stageCount } = event;
+    for (let i = 1; i < stageCount; i++) {
+      if (stageIds.indexOf(stageIds[i] as number) < i) return false;
+    }
+    return true;
+  }
+
+  /** Returns false without a duration, and where all of them could add up to more than a total may be. */
+  #hasDurations(event: DecodedEvent, isPartial: boolean): boolean {
     if (!Number.isNaN(event.totalMs)) return true;
     if (event.stageCount === 0) return false;
     if (isPartial) return true;
     let sumMs = 0;
     for (let i = 0; i < event.stageCount; i++) sumMs += event.stageMs[i] as number;
-    event.totalMs = sumMs;
     return sumMs <= this.#limits.maxDurationMs;
   }
 

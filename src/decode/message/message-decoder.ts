@@ -1,11 +1,10 @@
 import { limits } from '../../base/limits.ts';
-import { type DecodeContext, decodeEvent, type Rejection } from '../decode-event.ts';
+import { type DecodeContext, decodeContext, decodeEvent, type Rejection } from '../decode-event.ts';
 import type { DecodedEvent } from '../decoded-event.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../event-decoder.ts';
 import { afterSpace } from '../json/json-scanner.ts';
 import { EventKernel } from '../kernel/event-kernel.ts';
 import { isReadable } from '../readable-message.ts';
-import { contractOf } from '../shared-contract.ts';
 import { EventScanner } from './event-scanner.ts';
 
 const NEWLINE = 0x0a;
@@ -45,8 +44,7 @@ export class MessageDecoder implements EventDecoder {
 
   constructor(options: MessageDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
-    const { stages, values } = options;
-    this.#context = { contract: contractOf(options), stages, values };
+    this.#context = decodeContext(options);
     const kernel = options.kernel === undefined ? EventKernel.shared() : options.kernel;
     this.#scanner = new EventScanner(this.#context, options, kernel ?? undefined);
     this.#event = this.#scanner.event;

@@ -3,12 +3,13 @@ import { hourMs } from '../../base/time.ts';
 import type { HourPair, HourTail } from '../../baseline/hourly-tails.ts';
 import type { Blamed } from '../../contract/anomaly-event.ts';
 import { formatMs, formatMsOf, formatRatio } from '../../contract/format.ts';
+import type { StageTable } from '../../contract/stage-table.ts';
 import type { Series } from '../../series/series-window.ts';
 import { anomalySubject, explainedPart } from '../event/anomaly-summary.ts';
 import { type StageMeans, splitExcess } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
 import { baselineFields, round, significance } from '../event/measured-fields.ts';
-import type { DetectOptions } from '../options/detect-options.ts';
+import { type DetectOptions, stageTableOf } from '../options/detect-options.ts';
 import type { DriftVerdict } from './drift-test.ts';
 
 /** Slowdown of a day against the same hours a week before, the stage to blame, and the evidence. */
@@ -16,8 +17,9 @@ export function driftMeasured(
   series: Series,
   pairs: readonly HourPair[],
   verdict: DriftVerdict,
-  { quantiles, window }: DetectOptions,
+  options: DetectOptions,
 ) {
+  const { quantiles, window } = options;
   const { baselineMs, ratio, interval, hours } = verdict;
   const first = pairs[0] as HourPair;
   const last = pairs.at(-1) as HourPair;
@@ -25,7 +27,7 @@ export function driftMeasured(
   const fromMs = first.baseline.startMs;
   const toMs = last.baseline.startMs + hourMs;
   const windows = Math.round((hours * hourMs) / window);
-  const blame = blameOf(pairs, measuredStage);
+  const blame = blameOf(pairs, measuredStage, stageTableOf(options));
   const measured = {
     stage: blame[0]?.stage ?? measuredStage,
     quantile: quantiles[verdict.quantile] as number,
@@ -67,10 +69,10 @@ function summaryOf(event: Parameters<typeof anomalySubject>[0]): string {
 }
 
 /** Growth of each stage's mean, per whole request; empty without `total` or without growth. */
-function blameOf(pairs: readonly HourPair[], measuredStage: string): Blamed[] {
+function blameOf(pairs: readonly HourPair[], measuredStage: string, table: StageTable): Blamed[] {
   if (measuredStage !== totalStage) return [];
   const now = stageMeans(pairs.map((pair) => pair.now));
-  return splitExcess(now, stageMeans(pairs.map((pair) => pair.baseline))) ?? [];
+  return splitExcess(now, stageMeans(pairs.map((pair) => pair.baseline)), table) ?? [];
 }
 
 function stageMeans(hours: readonly HourTail[]): StageMeans {

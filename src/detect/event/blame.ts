@@ -1,6 +1,7 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
 import { type Blamed, unaccounted } from '../../contract/anomaly-event.ts';
+import type { StageTable } from '../../contract/stage-table.ts';
 import type { Bands } from '../../series/series-window.ts';
 
 /**
@@ -15,14 +16,15 @@ const rounding = 1e-9;
 export type BandedStages = ReadonlyMap<string, StageBands>;
 
 /**
- * Splits the excess of the slowest `1 - q` of the requests, trimmed, over their stages, largest first. The
- * parts, with `unaccounted`, add up to the whole: they are differences of means in the same requests, taken
+ * Splits the excess of the slowest `1 - q` of the requests, trimmed, over the parts of their total, largest
+ * first. These, with `unaccounted`, add up to the whole; milestones are left out: they are differences of means in the same requests, taken
  * from bands of the total. undefined without totals on both sides, or without an excess.
  */
 export function blame(
   now: BandedStages,
   baseline: BandedStages,
   q: number,
+  table: StageTable,
 ): readonly Blamed[] | undefined {
   const share = 1 - q;
   const requests = share * Math.min(requestsOf(now), requestsOf(baseline));
@@ -31,27 +33,38 @@ export function blame(
   const slowNow = slowestMeans(now, share, trimmedPart);
   const slowBefore = slowestMeans(baseline, share, trimmedPart);
   if (slowNow === undefined || slowBefore === undefined) return undefined;
-  return splitExcess(slowNow, slowBefore);
+  return splitExcess(slowNow, slowBefore, table);
 }
 
 /**
- * Splits the excess of the mean request over its stages, largest first. The parts, with `unaccounted`, add
- * up to the whole. undefined without an excess.
+ * Splits the excess of the mean request over its parts, largest first. They, with `unaccounted`, add up to the
+ * whole. undefined without an excess.
  */
-export function splitExcess(now: StageMeans, baseline: StageMeans): Blamed[] | undefined {
+export function splitExcess(
+  now: StageMeans,
+  baseline: StageMeans,
+  table: StageTable,
+): Blamed[] | undefined {
   const wholeMs = now.totalMs - baseline.totalMs;
   if (!(wholeMs > 0)) return undefined;
   const parts: Blamed[] = [];
   let restMs = wholeMs;
   for (const stage of new Set([...now.stagesMs.keys(), ...baseline.stagesMs.keys()])) {
+    if (table.isMilestone(stage)) continue;
     const excessMs = (now.stagesMs.get(stage) ?? 0) - (baseline.stagesMs.get(stage) ?? 0);
     restMs -= excessMs;
-    parts.push({ stage, excess_ms: excessMs, share: excessMs / wholeMs });
+    parts.push({ ...classedStage(stage, table), excess_ms: excessMs, share: excessMs / wholeMs });
   }
   if (Math.abs(restMs) > rounding * wholeMs) {
     parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
   }
   return parts.sort((x, y) => y.excess_ms - x.excess_ms || (x.stage < y.stage ? -1 : 1));
+}
+
+/** A stage with its class; without one where nobody classed its name. */
+export function classedStage(stage: string, table: StageTable): Pick<Blamed, 'stage' | 'class'> {
+  const known = table.classOf(stage);
+  return known === undefined ? { stage } : { stage, class: known };
 }
 
 /** Mean milliseconds of some requests: of their total and of each stage within it. */

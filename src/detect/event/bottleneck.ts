@@ -1,5 +1,4 @@
 import type { Blamed, Bottleneck } from '../../contract/anomaly-event.ts';
-import { classOfStage } from '../../contract/class-of-stage.ts';
 
 /** Share of the excess from which a class names the bottleneck. */
 const dominantShare = 0.5;
@@ -17,13 +16,12 @@ export interface BottleneckInput {
  * Class of an anomaly's cause. Cold starts are a separate class. Otherwise the class whose stages explain
  * half of the excess or more wins. If none does, a moved median gives `mixed`. An unmoved one gives
  * `contention`: stages that are slow only at times compete for something. `unknown` means that the larger
- * part is unaccounted, or in a stage without a standard name.
+ * part is unaccounted, or in a stage that nobody classed.
  */
 export function bottleneck({ blame, coldStart, medianRatio }: BottleneckInput): Bottleneck {
   if (coldStart) return 'cold_start';
   const shares = new Map<Bottleneck, number>();
-  for (const { stage, share } of blame) {
-    const name = classOfStage.get(stage);
+  for (const { class: name, share } of blame) {
     if (name !== undefined) shares.set(name, (shares.get(name) ?? 0) + share);
     else if (share >= dominantShare) return 'unknown';
   }

@@ -1,9 +1,20 @@
 import type { Config } from '../../config/schema.ts';
+import { StageTable } from '../../contract/stage-table.ts';
 
 /** The `detect` block, and what of other blocks goes into events. */
 export type DetectOptions = Config['detect'] & {
   readonly runbookUrl?: string | undefined;
+  /** @default standard names alone */
+  readonly stages?: StageTable;
 };
+
+export function detectOptionsOf({ detect, alert, stages }: Config): DetectOptions {
+  return { ...detect, runbookUrl: alert.runbook_url, stages: new StageTable(stages) };
+}
+
+export function stageTableOf({ stages }: Pick<DetectOptions, 'stages'>): StageTable {
+  return stages ?? StageTable.standard;
+}
 
 /** Windows in a row whose requests are counted: a longer run is evaluated by its last ones. */
 export const longestRun = 30;

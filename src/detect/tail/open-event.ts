@@ -9,12 +9,12 @@ import { mergeBands } from '../../series/bands.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { type BandedStages, blame } from '../event/blame.ts';
+import { type BandedStages, blame, classedStage } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
 import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
 import { severity } from '../event/severity.ts';
-import type { DetectOptions } from '../options/detect-options.ts';
+import { type DetectOptions, stageTableOf } from '../options/detect-options.ts';
 import type { StepContext } from '../options/detector-step.ts';
 import { quantileInterval } from '../stats/quantile-interval.ts';
 import { shownWindows } from './effect-counts.ts';
@@ -145,10 +145,11 @@ function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
   const top = parts?.[0];
   const explains = stage === totalStage || (top?.stage === stage && top.share >= explainingShare);
   if (parts !== undefined && explains) return parts;
-  return [{ stage, excess_ms: observedMs - baselineMs, share: 1 }];
+  const named = classedStage(stage, stageTableOf(input.options));
+  return [{ ...named, excess_ms: observedMs - baselineMs, share: 1 }];
 }
 
-function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
+function blameOfTotal({ verdict, windows, baseline, options }: OpenEventInput) {
   const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
   const now = new Map(
     [...names].map((name) => {
@@ -163,7 +164,7 @@ function blameOfTotal({ verdict, windows, baseline }: OpenEventInput) {
       return bands === undefined ? [] : [[name, bands] as const];
     }),
   );
-  return blame(now, before, verdict.q);
+  return blame(now, before, verdict.q, stageTableOf(options));
 }
 
 /** Factor of `min_requests` for the windows over which an update measures the present. */

@@ -74,7 +74,8 @@ export function compileMapping(
   const isNoRequest = noRequestOf(mapping);
   const readTimes = timesOf(mapping);
   const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
-  const readStages = mapping.stages === undefined ? undefined : stagesOf(mapping.stages);
+  const readStages = mapping.stages && stagesOf(mapping.stages);
+  const readMilestones = mapping.milestones && stagesOf(mapping.milestones);
   const fields = fieldsOf(mapping);
   const { headers: headersName } = mapping;
   return (object, headers) => {
@@ -97,6 +98,7 @@ export function compileMapping(
       const status = readStatus?.(root);
       if (status !== undefined) draft.status = status;
       if (readStages !== undefined) draft.stages_ms = readStages(root, start);
+      if (readMilestones !== undefined) draft.milestones_ms = readMilestones(root, start);
       return { draft };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

@@ -59,18 +59,23 @@ export class FoundFields {
 function fieldsOf(mapping: Mapping): readonly (readonly [name: string, isIn: IsIn])[] {
   return Object.keys(mapping).flatMap((key): readonly (readonly [string, IsIn])[] => {
     if (others.has(key)) return [];
-    if (key === 'stages') return stagesOf(mapping);
+    if (key === 'stages' || key === 'milestones') return stagesOf(mapping, key);
     const field = key === 'total' ? 'total_ms' : key;
     return [[key, (draft) => draft[field] !== undefined]];
   });
 }
 
-function stagesOf({ stages }: Mapping): readonly (readonly [string, IsIn])[] {
-  if (Array.isArray(stages)) {
-    return stages.map(({ name }) => [
-      `stage ${name}`,
-      ({ stages_ms = {} }) => Object.hasOwn(stages_ms, name),
+function stagesOf(
+  mapping: Mapping,
+  key: 'stages' | 'milestones',
+): readonly (readonly [string, IsIn])[] {
+  const given = mapping[key];
+  const inDraft = (draft: EventDraft) => draft[`${key}_ms`] ?? {};
+  if (Array.isArray(given)) {
+    return given.map(({ name }) => [
+      `${key.slice(0, -1)} ${name}`,
+      (draft) => Object.hasOwn(inDraft(draft), name),
     ]);
   }
-  return [['stages', ({ stages_ms = {} }) => Object.keys(stages_ms).length > 0]];
+  return [[key, (draft) => Object.keys(inDraft(draft)).length > 0]];
 }

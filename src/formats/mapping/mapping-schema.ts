@@ -172,6 +172,10 @@ export const mappingSchema = z
       description: 'Duration of the whole request. Left out: end − start.',
     }),
     stages: stages.optional().meta({ description: 'Durations of the stages.' }),
+    milestones: stages.optional().meta({
+      description:
+        'Times from the start to points of the request, written as stages are. A milestone is no part of the total: `headers` is kept as the stage `time_to_headers`.',
+    }),
     status: oneOrMore(statusRule).optional().meta({
       description: 'How the request ended: the first rule with an answer counts. Absent: ok.',
     }),
@@ -197,7 +201,7 @@ export const mappingSchema = z
     weight: field('Requests that the event stands for.'),
   })
   .check((context) => {
-    const { start, end, total, stages: given, once, id } = context.value;
+    const { start, end, total, once, id, ...given } = context.value;
     const problem = (key: string, message: string) =>
       context.issues.push({ code: 'custom', message, path: [key], input: context.value });
     if (start === undefined && (end === undefined || total === undefined)) {
@@ -206,7 +210,8 @@ export const mappingSchema = z
     if (once === true && id === undefined) {
       problem('id', 'must be given with once');
     }
-    if (total === undefined && end === undefined && given === undefined) {
+    const { stages: parts = given.milestones } = given;
+    if (total === undefined && end === undefined && parts === undefined) {
       problem('total', 'must be given, or else end or stages');
     }
   });

@@ -1,9 +1,13 @@
-import { type DecodeContext, decodeValue, type Rejection } from '../../decode/decode-event.ts';
+import {
+  type DecodeContext,
+  decodeContext,
+  decodeValue,
+  type Rejection,
+} from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecodeSink } from '../../decode/event-decoder.ts';
 import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
-import { contractOf } from '../../decode/shared-contract.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Span } from '../span.ts';
 import type { PresetInterpreter } from '../spans/preset-interpreter.ts';
@@ -35,8 +39,7 @@ export class SpanDrafts implements SpanEventSink {
   constructor({ model, ...options }: OtlpDecoderOptions, interpreter: PresetInterpreter) {
     this.#interpreter = interpreter;
     this.finish = (event) => (event.model === undefined ? { ...event, model } : event);
-    const { stages, values } = options;
-    this.#context = { contract: contractOf(options), stages, values };
+    this.#context = decodeContext(options);
   }
 
   /** Begins a message. */

@@ -1,10 +1,14 @@
 import { limits } from '../../base/limits.ts';
-import { type DecodeContext, decodeValue, type Rejection } from '../../decode/decode-event.ts';
+import {
+  type DecodeContext,
+  decodeContext,
+  decodeValue,
+  type Rejection,
+} from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
-import { contractOf } from '../../decode/shared-contract.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 import type { Mapped, ReadTexts } from '../mapping/compile-mapping.ts';
 import type { SeenRequests } from '../mapping/seen-requests.ts';
@@ -50,12 +54,12 @@ export class RecordDecoder implements EventDecoder, RecordSink {
   #rejected = 0;
 
   constructor(options: RecordDecoderOptions) {
-    const { reader, map, seen, stages, values, maxMessageBytes } = options;
+    const { reader, map, seen, maxMessageBytes } = options;
     this.#reader = reader;
     this.#map = map;
     this.#seen = seen;
     this.#maxMessageBytes = maxMessageBytes;
-    this.#context = { contract: contractOf(options), stages, values };
+    this.#context = decodeContext(options);
   }
 
   prepare(message: Buffer, headers?: ReadHeaders): Promise<void> | undefined {

@@ -1,6 +1,7 @@
 import { systemClock } from '../../base/clock.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { Detector } from '../../detect/detector.ts';
+import { detectOptionsOf } from '../../detect/options/detect-options.ts';
 import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import type { StateStore } from '../../sink/anomalies/state-store.ts';
 import { eachBlock, type ReadOptions, type WindowsAt } from '../../sink/windows/each-window.ts';
@@ -40,8 +41,7 @@ export class DetectorReplay {
   }
 
   newDetector(): Detector {
-    const { detect, alert } = this.#options.config;
-    return new Detector({ ...detect, runbookUrl: alert.runbook_url });
+    return new Detector(detectOptionsOf(this.#options.config));
   }
 
   readingFor(detector: Detector): ReadOptions {

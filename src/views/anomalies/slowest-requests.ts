@@ -1,5 +1,6 @@
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import type { StageTable } from '../../contract/stage-table.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { AnomalyStore, type SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import { shownRange } from '../../sink/anomalies/explanation.ts';
@@ -12,13 +13,14 @@ interface Options {
   readonly nowMs: number;
   readonly retention: Config['clickhouse']['retention'];
   readonly limit: number;
+  readonly stages: StageTable;
 }
 
 /** The slowest requests of an anomaly, as its page lists them: those that failed come last. */
 export async function slowestRequests(
   client: ClickHouseClient,
   event: AnomalyEvent,
-  { nowMs, retention, limit }: Options,
+  { nowMs, retention, limit, stages }: Options,
 ): Promise<readonly SlowRequest[]> {
   const asked = slowestOf(event, nowMs);
   if (asked === undefined) {
@@ -31,7 +33,8 @@ export async function slowestRequests(
     ...{ fromMs, toMs, nowMs, wishedSteps: defaultSteps },
     retention: retentionOf(retention),
   });
-  const { rows } = await readSlowest(client, { filters: requestsOf(event), range, stage, limit });
+  const filters = requestsOf(event);
+  const { rows } = await readSlowest(client, { filters, range, stage, limit, stages });
   return rows.slice(0, limit).map((row) => ({
     ...{ trace_id: row.trace_id, request_id: row.request_id, total_ms: row.total_ms },
     ...{ status: row.status, host: row.host, stages_ms: row.stages_ms },

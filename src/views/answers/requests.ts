@@ -3,6 +3,8 @@ import { answerOf, count, time } from './common.ts';
 
 const stageMs = z.strictObject({ stage: z.string(), ms: z.number() });
 
+const milestones = z.array(stageMs).describe('Times from the start to a point: no parts.');
+
 /** One of the slowest requests that are kept. */
 const requestRow = z.strictObject({
   at: time,
@@ -17,7 +19,8 @@ const requestRow = z.strictObject({
   trace_id: z.string(),
   trace_url: z.string().nullable().describe('`alert.trace_url` with the trace id; null without.'),
   request_id: z.string(),
-  stages: z.array(stageMs).describe('In the order of the request.'),
+  stages: z.array(stageMs).describe('Parts of the total, in the order of the request.'),
+  milestones,
 });
 
 /** Time of requests around a quantile in each stage, to compare one request with. */
@@ -25,6 +28,7 @@ const typicalRequest = z.strictObject({
   q: z.number(),
   total_ms: z.number().nullable(),
   stages: z.array(stageMs),
+  milestones,
 });
 
 export const requestsAnswer = answerOf(requestRow).extend({

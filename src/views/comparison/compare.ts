@@ -4,6 +4,7 @@ import type { CompareOptions } from '../../compare/compare-options.ts';
 import type { Comparison, QuantileComparison } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
+import type { StageTable } from '../../contract/stage-table.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
@@ -32,6 +33,7 @@ export interface CompareQuestion {
   readonly minutesFromMs: number;
   /** `configuredMargin` of the configuration. */
   readonly margin: Partial<CompareOptions>;
+  readonly stages: StageTable;
 }
 
 type Quantile = CompareAnswer['quantiles'][number];
@@ -60,7 +62,7 @@ export async function compareView(
       ...{ candidate: b.version, baseline: a.version, ...read },
       shown: { quantiles: joinedQuantiles, hasStageIntervals: false },
       phrases: { candidate: 'B', baseline: 'A' },
-      ...{ remainingMinutes, minutesEach: blockSeconds / 60 },
+      ...{ remainingMinutes, minutesEach: blockSeconds / 60, table: question.stages },
     },
     question.margin,
   );

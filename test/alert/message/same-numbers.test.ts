@@ -10,8 +10,9 @@ import {
   type Scope,
   type ScopeMember,
 } from '../../../src/contract/anomaly-event.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
 import { anomalySummary } from '../../../src/detect/event/anomaly-summary.ts';
-import { splitExcess } from '../../../src/detect/event/blame.ts';
+import { classedStage, splitExcess } from '../../../src/detect/event/blame.ts';
 import { bottleneck } from '../../../src/detect/event/bottleneck.ts';
 import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
@@ -47,6 +48,7 @@ const measured = fc
     const blame = splitExcess(
       { totalMs: sum(now) + rest, stagesMs: meansOf(now) },
       { totalMs: sum(before), stagesMs: meansOf(before) },
+      StageTable.standard,
     );
     const parts = blame ?? [];
     const { fixture } = { fixture: anomalyFixture() };
@@ -231,14 +233,20 @@ describe('where to look first', () => {
     blame: readonly (readonly [string, number])[],
     changed: Partial<AnomalyEvent> = {},
   ) => {
-    const parts = blame.map(([stage, share]) => ({ stage, excess_ms: 1_000 * share, share }));
+    const parts = blame.map(([stage, share]) => ({
+      ...classedStage(stage, StageTable.standard),
+      ...{ excess_ms: 1_000 * share, share },
+    }));
     const kind = bottleneck({ blame: parts, coldStart: false, medianRatio: 2 });
     const stage = parts[0]?.stage ?? 'total';
     return lookFirst(anomalyFixture({ blame: parts, stage, bottleneck: kind, ...changed }));
   };
 
   it.each([
-    [[['decode', 1.01]], 'what decode does and calls, and what was released last'],
+    [
+      [['rerank', 1.01]],
+      'what rerank does and calls, and what was released last (stages.rerank.class of the configuration would say more)',
+    ],
     [[['queue', 0.8]], 'queue depth, concurrency and replicas of the model server'],
     [[['unaccounted', 0.7]], 'traces of the slowest requests: no stage accounts for their time'],
     [
@@ -255,7 +263,7 @@ describe('where to look first', () => {
         ['queue', 0.3],
         ['forward', 0.3],
       ],
-      'prefill first: what prefill does and calls, and what was released last; then what changed for several stages at once: hosts, releases, load',
+      'prefill first: prompts: their lengths, prefix-cache hits, and what is batched with them; then what changed for several stages at once: hosts, releases, load',
     ],
   ] as const)('follows from the blame of %j', (blame, look) => {
     expect(lookOf(blame)).toBe(look);

@@ -221,8 +221,8 @@ describe('loadConfig environment', () => {
     for (const { environment, node } of listSettings()) {
       const { default: value } = node;
       if (value === undefined) continue;
-      const isList = Array.isArray(value);
-      env[environment] = isList && value.length === 0 ? '[]' : String(value);
+      const isWritten = typeof value !== 'object' || (Array.isArray(value) && value.length > 0);
+      env[environment] = isWritten ? String(value) : JSON.stringify(value);
     }
     const { config, origins } = load({ env });
     expect(config).toEqual(configSchema.parse({}));

@@ -1,8 +1,12 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unaccounted } from '../../../src/contract/anomaly-event.ts';
-import { blame } from '../../../src/detect/event/blame.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
+import { type BandedStages, blame as blameBy } from '../../../src/detect/event/blame.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
+
+const blame = (now: BandedStages, baseline: BandedStages, q: number) =>
+  blameBy(now, baseline, q, StageTable.standard);
 
 const series = {
   ...{ service: '', model: 'm', version: '', request_type: '', region: '', host: '' },
@@ -49,6 +53,25 @@ describe('blame', () => {
       expect(parts?.[i]?.excess_ms).toBeCloseTo(ms, 10);
       expect(parts?.[i]?.share).toBeCloseTo(ms / 92, 10);
     });
+  });
+
+  it('gives a milestone no part, whatever it says', () => {
+    const requests = (prefillMs: number) => {
+      const values = Array.from({ length: 100 }, (_, i) => prefillMs + (i % 10));
+      const sums = (plus: number) => values.map((ms) => ms + plus);
+      const stages = new Map([
+        ['queue', values.map(() => 30)],
+        ['prefill', values],
+        ['first_token', sums(30)],
+        ['decode', values.map(() => 900)],
+        ['total', sums(930)],
+      ]);
+      return summarizeWindow({ series, windowStartMs: 0, windowMs: 10_000, stages }).stages;
+    };
+    const parts = blame(requests(1_200), requests(300), 0.9);
+    expect(parts?.[0]).toMatchObject({ stage: 'prefill', class: 'prefill' });
+    expect(parts?.[0]?.share).toBeCloseTo(1, 10);
+    expect(parts?.map(({ stage }) => stage).sort()).toEqual(['decode', 'prefill', 'queue']);
   });
 
   it('limits the influence of one very slow request', () => {

@@ -1,8 +1,13 @@
 import { describe, expect, it } from 'vitest';
+import { StageTable } from '../../../src/contract/stage-table.ts';
+import { classedStage } from '../../../src/detect/event/blame.ts';
 import { bottleneck } from '../../../src/detect/event/bottleneck.ts';
 
 function of(shares: Record<string, number>, medianRatio = 1, coldStart = false) {
-  const blame = Object.entries(shares).map(([stage, share]) => ({ stage, share, excess_ms: 1 }));
+  const blame = Object.entries(shares).map(([stage, share]) => ({
+    ...classedStage(stage, StageTable.standard),
+    ...{ share, excess_ms: 1 },
+  }));
   return bottleneck({ blame, coldStart, medianRatio });
 }
 

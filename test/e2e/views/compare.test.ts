@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dayMs, minuteMs } from '../../../src/base/time.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
 import { compareAnswer } from '../../../src/views/answers/compare.ts';
 import { type CompareQuestion, compareView } from '../../../src/views/comparison/compare.ts';
 import { ImpossibleQuestion } from '../../../src/views/impossible-question.ts';
@@ -59,7 +60,7 @@ describe('compare', () => {
           await compareView(rig.client, {
             ...{ filters, a: { ...range, version: a }, b: { ...range, version: b } },
             ...{ bounds: { completeMs: Number.POSITIVE_INFINITY, finalMs: 0 }, minutesFromMs: 0 },
-            ...{ margin: {}, ...changed },
+            ...{ margin: {}, stages: StageTable.standard, ...changed },
           }),
         );
         type Row = { side: string; stage: string; requests: number; quantiles_ms: number[] };

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { dayMs, hourMs, minuteMs } from '../../../src/base/time.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
 import { compositionAnswer, type SliceRow } from '../../../src/views/answers/composition.ts';
 import { type CompositionQuestion, compositionView } from '../../../src/views/composition.ts';
 import type { Filters } from '../../../src/views/question.ts';
@@ -36,6 +37,7 @@ function question(fromMs: number, { stepSeconds, ...changed }: Asked = {}): Comp
       stepSeconds: stepSeconds ?? 10,
     },
     isStepped: stepSeconds !== undefined,
+    stages: StageTable.standard,
     bounds: { completeMs: Number.POSITIVE_INFINITY, finalMs: Number.NEGATIVE_INFINITY },
   };
 }

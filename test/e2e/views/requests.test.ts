@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../../src/base/time.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
 import { requestsAnswer } from '../../../src/views/answers/requests.ts';
 import { type RequestsQuestion, requestsView } from '../../../src/views/requests.ts';
 import { UnknownName } from '../../../src/views/unknown-name.ts';
@@ -30,6 +31,7 @@ describe('requests', () => {
             range: { fromSeconds, toSeconds: fromSeconds + 600, stepSeconds: 60, resolution: '1m' },
             bounds: { completeMs: 0, finalMs: 0 },
             ...{ stage, limit: 20, traceUrl: 'https://traces/t/{trace_id}?x' },
+            stages: StageTable.standard,
           }),
         );
         const pasted = await paste<{ at_ms: number; total_ms: number }>(rig, answer.sql);

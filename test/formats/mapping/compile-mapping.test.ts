@@ -359,3 +359,21 @@ describe('objects', () => {
     }
   });
 });
+
+describe('milestones', () => {
+  const milestones = [{ name: 'headers', end: { path: 'sent', unit: 'ms' } }];
+
+  it('are read as stages are', () => {
+    const mapped = map(
+      { milestones, stages: { path: 's', unit: 'ms' } },
+      { sent: 1795608000127, s: { q: 1 } },
+    );
+    expect(ofDraft(mapped)).toMatchObject({ milestones_ms: { headers: 4 }, stages_ms: { q: 1 } });
+  });
+
+  it('suffice where there is neither a total nor a stage', () => {
+    const { total: _, ...rest } = minimal;
+    expect(mappingSchema.safeParse(rest).success).toBe(false);
+    expect(mappingSchema.safeParse({ ...rest, milestones }).success).toBe(true);
+  });
+});

@@ -9,6 +9,7 @@ import { servedLately } from '../../../compare/verdict/served-lately.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
+import { StageTable } from '../../../contract/stage-table.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
 import { matchesPattern } from '../../../series/matches-pattern.ts';
 import { AnomalyStore } from '../../../sink/anomalies/anomaly-store.ts';
@@ -153,7 +154,7 @@ async function releaseVerdict(
   });
   const known = input.known && hidesModels ? { ...input.known, models: [] } : input.known;
   const comparison = compareVersions(
-    { ...input, ...(known && { known }) },
+    { ...input, ...(known && { known }), table: new StageTable(config.stages) },
     configuredMargin(config.detect),
   );
   return {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { facets as allFacets } from '../../../base/facets.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
+import { StageTable } from '../../../contract/stage-table.ts';
 import { anomaliesView } from '../../../views/anomalies/anomalies.ts';
 import { anomalyView } from '../../../views/anomalies/anomaly.ts';
 import { anomaliesAnswer, anomalyAnswer } from '../../../views/answers/anomalies.ts';
@@ -182,11 +183,13 @@ const composition = rangeEndpoint({
     ...stepParameter,
   }),
   answer: compositionAnswer,
+  dependsOn: 'settings',
   wishedSteps: defaultSteps,
-  question: (values, common) => ({
+  question: (values, common, { config }) => ({
     ...common,
     filters: filtersOf(values),
     isStepped: values.by === 'time',
+    stages: new StageTable(config.stages),
   }),
   view: compositionView,
 });
@@ -215,6 +218,7 @@ const requests = rangeEndpoint({
     limit: values.limit,
     stage: values.stage,
     traceUrl: config.alert.trace_url,
+    stages: new StageTable(config.stages),
   }),
   view: requestsView,
 });
@@ -257,6 +261,7 @@ const compare = liveEndpoint({
       bounds,
       minutesFromMs: nowMs - config.clickhouse.retention.latency_1m,
       margin: configuredMargin(config.detect),
+      stages: new StageTable(config.stages),
     };
     return (client) => compareView(client, question);
   },

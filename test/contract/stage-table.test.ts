@@ -1,0 +1,106 @@
+import { describe, expect, it } from 'vitest';
+import { StageTable } from '../../src/contract/stage-table.ts';
+
+describe('StageTable.classOf', () => {
+  it.each([
+    ['queue', 'queue'],
+    ['forward', 'compute'],
+    ['features', 'feature'],
+    ['ingress', 'network'],
+    ['downstream', 'downstream'],
+    ['preprocess', 'serialization'],
+    // vLLM, SGLang, and clients that see the first token.
+    ['prefill', 'prefill'],
+    ['queue_prefill', 'prefill'],
+    ['first_token', 'prefill'],
+    ['decode', 'decode'],
+    // k6, Zipkin, Lambda, diffusion services, models within models.
+    ['tls', 'network'],
+    ['downstream:payments', 'downstream'],
+    ['network:payments', 'network'],
+    ['restore', 'transfer'],
+    ['adapter_load', 'transfer'],
+    ['scheduler_queue', 'queue'],
+    ['encoder.forward', 'compute'],
+    ['ensemble.step.queue', 'queue'],
+    ['kv_transfer', 'transfer'],
+    ['batch_wait', 'batching'],
+  ])('of %s is %s', (stage, expected) => {
+    expect(StageTable.standard.classOf(stage)).toBe(expected);
+  });
+
+  it.each(['rerank', 'total', 'unaccounted', 'image_decode', 'constructor', '__proto__', ''])(
+    'of %s is unknown',
+    (stage) => {
+      expect(StageTable.standard.classOf(stage)).toBeUndefined();
+    },
+  );
+
+  it('goes by the configuration first, by the first entry that fits and has a class', () => {
+    const table = new StageTable({
+      'rerank*': {},
+      rerank_fast: { class: 'decode' },
+      'r*': { class: 'feature' },
+      queue: { class: 'batching' },
+    });
+    expect(table.classOf('rerank_fast')).toBe('decode');
+    expect(table.classOf('rerank')).toBe('feature');
+    expect(table.classOf('queue')).toBe('batching');
+    expect(table.classOf('forward')).toBe('compute');
+  });
+});
+
+describe('StageTable.isMilestone', () => {
+  const named = (table: StageTable, names: readonly string[]) =>
+    names.filter((name) => table.isMilestone(name));
+
+  it('goes by names', () => {
+    const names = [
+      'first_token',
+      'ttft',
+      'ttfb',
+      'time_to_headers',
+      'first_byte',
+      'prefill',
+      'x_ttft',
+      'total',
+    ];
+    expect(named(StageTable.standard, names)).toEqual([
+      'first_token',
+      'ttft',
+      'ttfb',
+      'time_to_headers',
+    ]);
+  });
+
+  it('goes by the configuration, which may say that a name is none', () => {
+    const table = new StageTable({
+      'gw.headers': { milestone: true },
+      'until_*': { milestone: true },
+      time_to_load: { milestone: false },
+      queue: { class: 'queue' },
+    });
+    const names = [
+      'gw.headers',
+      'gwxheaders',
+      'until_scored',
+      'time_to_load',
+      'first_token',
+      'queue',
+    ];
+    expect(named(table, names)).toEqual(['gw.headers', 'until_scored', 'first_token']);
+  });
+
+  it('says it in two regular expressions for queries too', () => {
+    expect(StageTable.standard.milestones).toEqual({
+      matching: '^(?:first_token|ttft|ttfb|time_to_.*)$',
+      except: '^$',
+    });
+    expect(
+      new StageTable({ 'a.*': { milestone: false }, b: { milestone: true } }).milestones,
+    ).toEqual({
+      matching: '^(?:first_token|ttft|ttfb|time_to_.*)$|^b$',
+      except: '^a\\..*$',
+    });
+  });
+});
