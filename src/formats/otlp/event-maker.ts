@@ -10,7 +10,7 @@ import type { CompiledPreset, CompiledPresets } from '../spans/compiled-presets.
 import type { PresetInterpreter } from '../spans/preset-interpreter.ts';
 import { absent } from '../spans/source-values.ts';
 import { weightOf } from '../spans/trace-weight.ts';
-import type { OtlpSpan } from './otlp-span.ts';
+import { isZero, type OtlpSpan } from './otlp-span.ts';
 import type { InternedResource } from './resources.ts';
 
 const modelIndex = dimensions.indexOf('model');
@@ -194,10 +194,5 @@ export class EventMaker {
 
 function isAscii(bytes: Buffer, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if ((bytes[i] as number) >= 0x80) return false;
-  return true;
-}
-
-function isZero(bytes: Buffer, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (bytes[i] !== 0) return false;
   return true;
 }

@@ -58,8 +58,10 @@ export class SpanParts {
     this.kind = valueKinds.none;
     pair.begin(bytes, start, end);
     while (pair.next()) {
-      if (pair.field === 1 && pair.is(wireTypes.bytes)) [keyStart, keyEnd] = [pair.start, pair.end];
-      else if (pair.field === 2 && pair.is(wireTypes.bytes)) this.#any(pair);
+      if (pair.field === 1 && pair.is(wireTypes.bytes)) {
+        keyStart = pair.start;
+        keyEnd = pair.end;
+      } else if (pair.field === 2 && pair.is(wireTypes.bytes)) this.#any(pair);
     }
     if (this.fault.text !== '') return false;
     this.nameStart = keyStart;
@@ -85,7 +87,8 @@ export class SpanParts {
     while (event.next()) {
       if (event.field === 1 && event.is(wireTypes.fixed64)) timeAt = event.pos - 8;
       else if (event.field === 2 && event.is(wireTypes.bytes)) {
-        [nameStart, nameEnd] = [event.start, event.end];
+        nameStart = event.start;
+        nameEnd = event.end;
       } else if (event.field === 3 && event.is(wireTypes.bytes)) {
         if (!this.attribute(bytes, event.start, event.end, into)) return false;
       }
