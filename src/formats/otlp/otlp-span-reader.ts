@@ -7,9 +7,9 @@ import {
   parentIsRemoteBy,
   type Span,
 } from '../span.ts';
-import type { AskedNames } from '../spans/asked-names.ts';
+import type { AskedNames } from '../spans/rules/asked-names.ts';
+import { valueKinds } from '../spans/rules/span-values.ts';
 import { type SpanFault, tooManyOfResource, tooManyParts } from '../spans/span-reader.ts';
-import { valueKinds } from '../spans/span-values.ts';
 import type { BytesCache } from './bytes-cache.ts';
 import { KeyTable } from './key-table.ts';
 import type { MessageView } from './message-view.ts';
@@ -30,10 +30,10 @@ interface Whole {
 }
 
 /**
- * Reads spans in OTLP protobuf, in one pass and without allocation: where their fields stand, and the attributes
- * and events that rules ask for. There are short cuts for what writers write. Any other field is read by
- * `ProtoReader` and `SpanParts`, so each valid span is read, and of any other it is said what is wrong. Of a field
- * that is there several times the last one counts.
+ * Reads spans in OTLP protobuf, in one pass and without allocation: where their fields stand, and the
+ * attributes and events that rules ask for. There are short cuts for what writers write. Any other field is
+ * read by `ProtoReader` and `SpanParts`. So each valid span is read, and of any other it is said what is wrong.
+ * Of a field that is there several times the last one counts.
  */
 export class OtlpSpanReader {
   readonly #message: MessageView;

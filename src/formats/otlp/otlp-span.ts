@@ -1,11 +1,11 @@
 import { type AttributeValue, type Moment, msBetween, msOfNs, nsBeyondMs } from '../span.ts';
-import { type AskedNames, exception } from '../spans/asked-names.ts';
+import { type AskedNames, exception } from '../spans/rules/asked-names.ts';
 import {
   exceptionTypeIn,
   type KnownText,
   type SpanValues,
   valueKinds,
-} from '../spans/span-values.ts';
+} from '../spans/rules/span-values.ts';
 import type { BytesCache } from './bytes-cache.ts';
 import type { MessageView } from './message-view.ts';
 import { SpanParts } from './span-parts.ts';

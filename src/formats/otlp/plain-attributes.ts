@@ -1,4 +1,4 @@
-import { valueKinds } from '../spans/span-values.ts';
+import { valueKinds } from '../spans/rules/span-values.ts';
 import { KeyTable } from './key-table.ts';
 import type { MessageView } from './message-view.ts';
 import type { OtlpSpan } from './otlp-span.ts';
@@ -12,7 +12,7 @@ const IGNORED = -1;
 /** Attributes of a span whose keys are guessed. */
 const MAX_GUESSES = 64;
 
-/** Reads attributes of spans that are written as usual: the short cut of `SpanParts`. */
+/** Reads attributes of spans as writers write them: the short cut of `SpanParts`. */
 export class PlainAttributes {
   readonly #message: MessageView;
   readonly #span: OtlpSpan;

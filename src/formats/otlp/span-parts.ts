@@ -1,14 +1,14 @@
 import { limits } from '../../base/limits.ts';
 import { ProtoFault, ProtoReader, wireTypes } from '../protobuf/proto-reader.ts';
 import type { AttributeValue } from '../span.ts';
-import { valueKinds } from '../spans/span-values.ts';
+import { valueKinds } from '../spans/rules/span-values.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Reads attributes, events and the status of spans in OTLP protobuf, in whichever way they are written. Of a
- * field that is there several times the last one counts. A message may have millions of parts that are nothing,
- * so the readers are used again.
+ * field that is there several times the last one counts. A message may have millions of parts that are
+ * nothing, so the readers are used again.
  */
 export class SpanParts {
   /** That of the span or the resource around the parts. */

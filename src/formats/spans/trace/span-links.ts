@@ -14,8 +14,9 @@ const PLACES = 4;
 const MAX_TRIES = 64;
 
 /**
- * Which spans of a message or a file are below which, by their ids. Of one trace some spans may have 16 digits of
- * its id, and some 32. A span that is there several times is one. Memory is used again from message to message.
+ * The spans of a message or a file with those below them, by their ids. Of one trace some spans may have 16
+ * digits of its id, and some 32. A span that is there several times is one. Memory is used again from message to
+ * message.
  */
 export class SpanLinks {
   #ids = new Int32Array(MIN_SPANS * NUMBERS);

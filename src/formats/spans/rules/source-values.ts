@@ -1,6 +1,6 @@
-import type { Status } from '../../base/statuses.ts';
-import { objectOf, parsed } from '../loose-json.ts';
-import type { AttributeValue } from '../span.ts';
+import type { Status } from '../../../base/statuses.ts';
+import { objectOf, parsed } from '../../loose-json.ts';
+import type { AttributeValue } from '../../span.ts';
 import { type AskedNames, errorType, firstMember, spanName } from './asked-names.ts';
 import { type SpanValues, valueKinds } from './span-values.ts';
 
