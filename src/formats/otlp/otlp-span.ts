@@ -11,8 +11,17 @@ import type { MessageView } from './message-view.ts';
 import { SpanParts } from './span-parts.ts';
 
 /** Numbers of the fields that stand in one place: texts, bytes and times. */
-const fields = { traceId: 1, spanId: 2, traceState: 3, parentId: 4, name: 5, start: 7, end: 8 };
+const fields = {
+  traceId: 1,
+  spanId: 2,
+  traceState: 3,
+  parentId: 4,
+  name: 5,
+  start: 7,
+  end: 8,
+} as const;
 const PLACES = 9;
+const HAS_IDS = (1 << fields.traceId) | (1 << fields.spanId);
 const HAS_TIMES = (1 << fields.start) | (1 << fields.end);
 /** Bytes of a trace's id, the longest id there is, and of a span's. */
 const TRACE_ID_BYTES = 16;
@@ -166,15 +175,17 @@ export class OtlpSpan implements SpanValues {
   /** Its ids as integers, as `SpanLinks` has them, until the next call. */
   ids(): Int32Array {
     const ids = this.#ids;
+    const { places, seen } = this;
     const { view, base } = this.#message;
-    const trace = this.#startOf(fields.traceId);
-    const own = this.#startOf(fields.spanId);
-    const parent = this.#startOf(fields.parentId);
+    const trace = places[fields.traceId * 2] as number;
+    const own = places[fields.spanId * 2] as number;
+    const parent = places[fields.parentId * 2] as number;
     const hasParent = this.#endOf(fields.parentId) > parent;
     const isPlain =
-      this.#endOf(fields.traceId) - trace === TRACE_ID_BYTES &&
-      this.#endOf(fields.spanId) - own === SPAN_ID_BYTES &&
-      (!hasParent || this.#endOf(fields.parentId) - parent === SPAN_ID_BYTES);
+      (seen & HAS_IDS) === HAS_IDS &&
+      (places[fields.traceId * 2 + 1] as number) - trace === TRACE_ID_BYTES &&
+      (places[fields.spanId * 2 + 1] as number) - own === SPAN_ID_BYTES &&
+      (!hasParent || (places[fields.parentId * 2 + 1] as number) - parent === SPAN_ID_BYTES);
     if (!isPlain) return this.#setOddIds(ids);
     ids[0] = view.getInt32(base + trace, false);
     ids[1] = view.getInt32(base + trace + 4, false);
