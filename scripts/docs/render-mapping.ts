@@ -2,9 +2,9 @@ import { z } from 'zod';
 import { describeType } from '../../src/config/describe-type.ts';
 import type { SchemaNode } from '../../src/config/input-schema.ts';
 import { mappingSchema } from '../../src/formats/mapping/mapping-schema.ts';
-import { spanRulesSchema } from '../../src/formats/spans/span-rules.ts';
+import { spanRulesSchema } from '../../src/formats/spans/rules/span-rules.ts';
 
-const intro = `<!-- Made from src/formats/mapping/mapping-schema.ts and src/formats/spans/span-rules.ts by
+const intro = `<!-- Made from src/formats/mapping/mapping-schema.ts and src/formats/spans/rules/span-rules.ts by
      \`npm run generate:docs\`: change it there. -->
 # Mappings
 

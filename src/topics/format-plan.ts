@@ -7,7 +7,7 @@ import type { TopicFormat } from '../config/topic-format.ts';
 import { checkedMapping, checkedSpanRules } from '../formats/mapping/checked-mapping.ts';
 import type { Mapping } from '../formats/mapping/mapping-schema.ts';
 import type { RecordReader } from '../formats/records/record-reader.ts';
-import type { SpanRules } from '../formats/spans/span-rules.ts';
+import type { SpanRules } from '../formats/spans/rules/span-rules.ts';
 import { recordReaderOf } from './record-reader-of.ts';
 
 /** A format with what its files hold. */

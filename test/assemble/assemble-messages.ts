@@ -9,7 +9,7 @@ import { outcomeOf, type TraceOutcome } from '../../src/assemble/event/trace-out
 import type { TraceRules } from '../../src/assemble/event/trace-rules.ts';
 import { freshStart, TraceAssembler } from '../../src/assemble/trace-assembler.ts';
 import type { EventDraft } from '../../src/formats/format-reader.ts';
-import { defaultFields } from '../../src/formats/spans/span-fields.ts';
+import { defaultFields } from '../../src/formats/spans/rules/span-fields.ts';
 import { fixtureText } from '../convert/conversion.ts';
 
 export const settings: AssembleSettings = {

@@ -6,7 +6,7 @@ import {
 } from '../../src/assemble/event/span-formats.ts';
 import { childrenRules, type TraceRules } from '../../src/assemble/event/trace-rules.ts';
 import { hasParent, type TraceSpan } from '../../src/assemble/trace.ts';
-import { defaultFields } from '../../src/formats/spans/span-fields.ts';
+import { defaultFields } from '../../src/formats/spans/rules/span-fields.ts';
 import { mulberry32 } from '../base/seeded-random.ts';
 import { RandomRequests } from '../formats/otlp/random-request.ts';
 import { readOtlpProto } from '../formats/otlp/read-otlp-proto.ts';

@@ -8,7 +8,7 @@ import { loadConfig } from '../../src/config/load/load-config.ts';
 import { listSettings } from '../../src/config/read/list-settings.ts';
 import { configSchema } from '../../src/config/schema.ts';
 import { mappingSchema } from '../../src/formats/mapping/mapping-schema.ts';
-import { spanRulesSchema } from '../../src/formats/spans/span-rules.ts';
+import { spanRulesSchema } from '../../src/formats/spans/rules/span-rules.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../${path}`, import.meta.url), 'utf8');
 

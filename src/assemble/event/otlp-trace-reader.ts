@@ -5,17 +5,14 @@ import { OtlpSpanReader } from '../../formats/otlp/otlp-span-reader.ts';
 import { Resource } from '../../formats/otlp/resources.ts';
 import { type Attributes, isEntry, parentIsRemoteBy } from '../../formats/span.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../formats/spans/otlp-envelope.ts';
-import { orAbsent, SourceValues } from '../../formats/spans/source-values.ts';
-import { FieldReader } from '../../formats/spans/span-fields.ts';
+import { orAbsent, SourceValues } from '../../formats/spans/rules/source-values.ts';
+import { FieldReader } from '../../formats/spans/rules/span-fields.ts';
+import { textFrom } from '../../formats/spans/rules/span-values.ts';
 import type { SpanFault } from '../../formats/spans/span-reader.ts';
-import { textFrom } from '../../formats/spans/span-values.ts';
-import { idHalves } from '../../formats/spans/trace/ids.ts';
 import { ReusedSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';
 import { bytesOfFields, SPAN_BYTES, traceSpanOf } from './trace-span-of.ts';
 import type { TraceSpanSink } from './trace-span-sink.ts';
-
-const TRACE_ID_BYTES = 16;
 
 /** A resource with the name of its service. */
 class ServiceResource extends Resource {
@@ -44,9 +41,9 @@ export class OtlpTraceReader {
   readonly #sources: SourceValues;
   readonly #resources: BytesCache<ServiceResource>;
   readonly #kept = new ReusedSpan();
-  /** The last trace id of 16 bytes, by four integers and as text. */
-  readonly #traceIdParts = new Int32Array(TRACE_ID_BYTES / 4);
-  #plainTraceId = '';
+  /** The last trace id, by four integers and the number of its bytes, and as text. */
+  readonly #traceNumbers = new Int32Array(4);
+  #traceBytes = 0;
   #traceId = '';
 
   constructor(rules: TraceRules) {
@@ -97,11 +94,7 @@ export class OtlpTraceReader {
     const kept = this.#kept;
     if ('detail' in attributes) return attributes;
     if (this.#rules.stagesFrom === 'triton') return this.#readWhole(attributes, sink);
-    if (!reader.readHead(start, end)) {
-      // Something before may be wrong too.
-      reader.read(start, end);
-      return reader.fault;
-    }
+    if (!reader.readHead(start, end)) return reader.fault;
     this.#setIds();
     kept.name = span.name;
     kept.service = service;
@@ -119,8 +112,9 @@ export class OtlpTraceReader {
       kept.fields = this.#fields.read(span, this.#sources, this.#traceId);
       kept.bytes += bytesOfFields(kept.fields);
     }
-    kept.endIsSet = span.endIsSet;
-    kept.durationMs = orAbsent(span.durationMs);
+    const { durationMs } = span;
+    kept.durationMs = orAbsent(durationMs);
+    kept.endIsSet = durationMs >= 0 || span.endIsSet;
     sink.span(this.#traceId, kept);
     return undefined;
   }
@@ -137,39 +131,24 @@ export class OtlpTraceReader {
   #setIds(): void {
     const { span } = this.#reader;
     const kept = this.#kept;
-    if (!span.areIdsPlain) {
-      const [id, parent] = [idHalves(span.spanId), idHalves(span.parentSpanId)];
-      [kept.idHigh, kept.idLow] = [id.high, id.low];
-      [kept.parentHigh, kept.parentLow] = [parent.high, parent.low];
-      this.#traceId = span.traceId;
-      return;
-    }
-    const { view, base } = this.#message;
-    const { spanAt, parentAt } = span;
-    kept.idHigh = spanAt < 0 ? 0 : view.getInt32(base + spanAt, false);
-    kept.idLow = spanAt < 0 ? 0 : view.getInt32(base + spanAt + 4, false);
-    kept.parentHigh = parentAt < 0 ? 0 : view.getInt32(base + parentAt, false);
-    kept.parentLow = parentAt < 0 ? 0 : view.getInt32(base + parentAt + 4, false);
-    this.#traceId = span.traceAt < 0 ? '' : this.#traceIdAt(span.traceAt);
-  }
-
-  /** Returns the id of the trace, which is mostly that of the span before. */
-  #traceIdAt(at: number): string {
-    const { view } = this.#message;
-    const from = this.#message.base + at;
-    const a = view.getInt32(from, true);
-    const b = view.getInt32(from + 4, true);
-    const c = view.getInt32(from + 8, true);
-    const d = view.getInt32(from + 12, true);
-    const known = this.#traceIdParts;
-    if (a !== known[0] || b !== known[1] || c !== known[2] || d !== known[3]) {
-      known[0] = a;
-      known[1] = b;
-      known[2] = c;
-      known[3] = d;
-      this.#plainTraceId = this.#reader.span.traceId;
-    }
-    return this.#plainTraceId;
+    const ids = span.ids();
+    kept.idHigh = ids[4] as number;
+    kept.idLow = ids[5] as number;
+    kept.parentHigh = ids[6] as number;
+    kept.parentLow = ids[7] as number;
+    // The trace is mostly that of the span before.
+    const last = this.#traceNumbers;
+    const length = span.traceEnd - span.traceStart;
+    const isLast =
+      ids[0] === last[0] &&
+      ids[1] === last[1] &&
+      ids[2] === last[2] &&
+      ids[3] === last[3] &&
+      length === this.#traceBytes;
+    if (isLast) return;
+    for (let i = 0; i < last.length; i++) last[i] = ids[i] as number;
+    this.#traceBytes = length;
+    this.#traceId = span.traceId;
   }
 }
 

@@ -1,7 +1,7 @@
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/span.ts';
-import { fieldsOf } from '../../formats/spans/span-fields.ts';
+import { fieldsOf } from '../../formats/spans/rules/span-fields.ts';
 import {
   type ClosedTrace,
   hasParent,

@@ -1,4 +1,4 @@
-import { defaultFields, type FieldSources } from '../../formats/spans/span-fields.ts';
+import { defaultFields, type FieldSources } from '../../formats/spans/rules/span-fields.ts';
 
 /** Rules that make the event of a trace. In lists of sources the first that the root has counts. */
 export interface TraceRules {

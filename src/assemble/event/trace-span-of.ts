@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../formats/format-reader.ts';
 import { isEntry, type Span } from '../../formats/span.ts';
-import { fieldsOf } from '../../formats/spans/span-fields.ts';
-import { textFrom } from '../../formats/spans/span-values.ts';
+import { fieldsOf } from '../../formats/spans/rules/span-fields.ts';
+import { textFrom } from '../../formats/spans/rules/span-values.ts';
 import { idHalves } from '../../formats/spans/trace/ids.ts';
 import type { TraceSpan } from '../trace.ts';
 import type { TraceRules } from './trace-rules.ts';

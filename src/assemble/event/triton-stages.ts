@@ -1,7 +1,7 @@
 import { type Interval, ModelStages, ownTime } from '../../formats/model-stages.ts';
 import type { Span } from '../../formats/span.ts';
 import { toNanosecond } from '../../formats/span.ts';
-import { textFrom } from '../../formats/spans/span-values.ts';
+import { textFrom } from '../../formats/spans/rules/span-values.ts';
 
 /** A stage between two events of Triton's spans. */
 interface Between {

@@ -1,7 +1,7 @@
 import type { DraftSink, EventDraft, Origin } from '../../formats/format-reader.ts';
 import type { Span } from '../../formats/span.ts';
 import { spanPresets } from '../../formats/spans/presets/span-presets.ts';
-import { SpanInterpreter } from '../../formats/spans/span-interpreter.ts';
+import { SpanInterpreter } from '../../formats/spans/rules/span-interpreter.ts';
 import type { SpanReader } from '../../formats/spans/span-reader.ts';
 import { NestedCalls } from '../../formats/spans/trace/nested-calls.ts';
 import type { ConvertOptions, InputFile } from '../file-format.ts';

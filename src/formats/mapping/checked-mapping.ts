@@ -2,7 +2,7 @@ import type { z } from 'zod';
 import { closest } from '../../config/closest.ts';
 import { ConfigError, type ConfigProblem } from '../../config/config-error.ts';
 import type { MappingFile } from '../../config/read/presets.ts';
-import { compileSpanRules, type SpanRules, spanRulesSchema } from '../spans/span-rules.ts';
+import { compileSpanRules, type SpanRules, spanRulesSchema } from '../spans/rules/span-rules.ts';
 import { type Mapping, mappingSchema } from './mapping-schema.ts';
 
 type Issue = NonNullable<ReturnType<typeof mappingSchema.safeParse>['error']>['issues'][number];

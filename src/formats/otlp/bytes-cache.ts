@@ -1,6 +1,7 @@
 import { type MessageView, wordsOf } from './message-view.ts';
 
-const SLOTS = 4_096;
+/** Values that are kept at most, by default. */
+const MAX_KEPT = 4_096;
 /** Bytes of the shortest and the longest ones that are kept. */
 const MIN_BYTES = 4;
 const MAX_BYTES = 4_096;
@@ -17,30 +18,44 @@ interface Kept<T> {
  */
 export class BytesCache<T> {
   readonly #make: (start: number, end: number) => T;
-  readonly #slots: (Kept<T> | undefined)[] = new Array(SLOTS).fill(undefined);
+  readonly #slots: (Kept<T> | undefined)[];
   #last: Kept<T> | undefined;
 
-  /** @param make makes a value of the bytes at `[start, end)` of the message. */
-  constructor(make: (start: number, end: number) => T) {
+  /**
+   * @param make makes a value of the bytes at `[start, end)` of the message.
+   * @param maxKept a power of two.
+   */
+  constructor(make: (start: number, end: number) => T, maxKept = MAX_KEPT) {
     this.#make = make;
+    this.#slots = new Array(maxKept).fill(undefined);
   }
 
   /** Returns what is made of the message's bytes at `[start, end)`. O(length). */
   get(message: MessageView, start: number, end: number): T {
     const length = end - start;
     if (length < MIN_BYTES || length > MAX_BYTES) return this.#make(start, end);
-    const last = this.#last;
-    if (last?.length === length && message.hasWords(last.words, start, length)) return last.value;
-    const slot = hashOf(message, start, length) & (SLOTS - 1);
-    let kept = this.#slots[slot];
-    if (kept?.length !== length || !message.hasWords(kept.words, start, length)) {
-      const value = this.#make(start, end);
-      kept = { words: wordsOf(message.bytes.subarray(start, end)), length, value };
-      this.#slots[slot] = kept;
+    const slot = hashOf(message, start, length) & (this.#slots.length - 1);
+    const kept = this.#slots[slot];
+    if (kept !== undefined && isSame(kept, message, start, length)) {
+      this.#last = kept;
+      return kept.value;
     }
-    this.#last = kept;
-    return kept.value;
+    const value = this.#make(start, end);
+    const words = wordsOf(message.bytes.subarray(start, end));
+    this.#slots[slot] = { words, length, value };
+    return value;
   }
+
+  /** The same of bytes that are mostly those of the last call. */
+  again(message: MessageView, start: number, end: number): T {
+    const last = this.#last;
+    const isLast = last !== undefined && isSame(last, message, start, end - start);
+    return isLast ? last.value : this.get(message, start, end);
+  }
+}
+
+function isSame(kept: Kept<unknown>, message: MessageView, start: number, length: number): boolean {
+  return kept.length === length && message.hasWords(kept.words, start, length);
 }
 
 function hashOf({ view, base }: MessageView, start: number, length: number): number {

@@ -5,12 +5,12 @@ import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions } from '../../decode/event-decoder.ts';
 import { Interner } from '../../decode/interner.ts';
 import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
-import { spanName } from '../spans/asked-names.ts';
-import type { CompiledPreset, CompiledPresets } from '../spans/compiled-presets.ts';
-import type { PresetInterpreter } from '../spans/preset-interpreter.ts';
-import { absent } from '../spans/source-values.ts';
-import { weightOf } from '../spans/trace-weight.ts';
-import type { OtlpSpan } from './otlp-span.ts';
+import { spanName } from '../spans/rules/asked-names.ts';
+import type { CompiledPreset, CompiledPresets } from '../spans/rules/compiled-presets.ts';
+import type { PresetInterpreter } from '../spans/rules/preset-interpreter.ts';
+import { absent } from '../spans/rules/source-values.ts';
+import { weightOf } from '../spans/rules/trace-weight.ts';
+import { isZero, type OtlpSpan } from './otlp-span.ts';
 import type { InternedResource } from './resources.ts';
 
 const modelIndex = dimensions.indexOf('model');
@@ -194,10 +194,5 @@ export class EventMaker {
 
 function isAscii(bytes: Buffer, start: number, end: number): boolean {
   for (let i = start; i < end; i++) if ((bytes[i] as number) >= 0x80) return false;
-  return true;
-}
-
-function isZero(bytes: Buffer, start: number, end: number): boolean {
-  for (let i = start; i < end; i++) if (bytes[i] !== 0) return false;
   return true;
 }

@@ -1,6 +1,6 @@
 import type { DecoderOptions } from '../../decode/event-decoder.ts';
 import type { Preset } from '../spans/presets/preset.ts';
-import type { SpanRules } from '../spans/span-rules.ts';
+import type { SpanRules } from '../spans/rules/span-rules.ts';
 
 export interface OtlpDecoderOptions extends DecoderOptions {
   /** In order: each span goes to the first that knows it. */

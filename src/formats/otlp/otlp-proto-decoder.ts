@@ -2,12 +2,12 @@ import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/readable-message.ts';
 import type { Attributes } from '../span.ts';
-import { CompiledPresets } from '../spans/compiled-presets.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
-import { PresetInterpreter } from '../spans/preset-interpreter.ts';
 import type { CallKind } from '../spans/presets/preset.ts';
+import { CompiledPresets } from '../spans/rules/compiled-presets.ts';
+import { PresetInterpreter } from '../spans/rules/preset-interpreter.ts';
+import type { SpanRules } from '../spans/rules/span-rules.ts';
 import type { SpanFault } from '../spans/span-reader.ts';
-import type { SpanRules } from '../spans/span-rules.ts';
 import { SpanLinks } from '../spans/trace/span-links.ts';
 import { BytesCache } from './bytes-cache.ts';
 import { EventMaker } from './event-maker.ts';
@@ -18,6 +18,8 @@ import { ParentFilter } from './parent-filter.ts';
 import { InternedResource } from './resources.ts';
 import { SpanDrafts } from './span-drafts.ts';
 
+/** Resources that are kept: hostile ones take some 20 KiB each. */
+const MAX_RESOURCES = 1_024;
 /** What becomes of a span. `doubt`: the contract decides. `broken`: the span cannot be read. */
 type Outcome = 'event' | 'skip' | 'doubt' | 'broken';
 
@@ -64,7 +66,7 @@ export class OtlpProtoDecoder implements EventDecoder {
     this.#resources = new BytesCache((start, end) => {
       const attributes = this.#reader.readResource(start, end);
       return new InternedResource(attributes, resourceKeys, options.maxDimensionBytes);
-    });
+    }, MAX_RESOURCES);
     this.#resource = new InternedResource(new Map(), resourceKeys, options.maxDimensionBytes);
     this.#drafts = new SpanDrafts(options, this.#interpreter);
   }
@@ -171,7 +173,7 @@ export class OtlpProtoDecoder implements EventDecoder {
     const { resourceNumber, resourceStart, resourceEnd } = this.#envelope;
     if (this.#resourceNumber !== resourceNumber) {
       this.#resourceNumber = resourceNumber;
-      this.#resource = this.#resources.get(this.#view, resourceStart, resourceEnd);
+      this.#resource = this.#resources.again(this.#view, resourceStart, resourceEnd);
       this.#resource.useIdsOf(this.#options.values);
       this.#reader.span.resource = this.#resource.values;
     }
@@ -201,13 +203,12 @@ export class OtlpProtoDecoder implements EventDecoder {
   #mayNest(): boolean {
     const envelope = this.#envelope;
     const filter = this.#filter;
-    const { span } = this.#reader;
-    const { view, base } = this.#view;
+    const reader = this.#reader;
     filter.begin();
     envelope.seek(0);
     while (envelope.next()) {
-      if (!this.#reader.readIds(envelope.start, envelope.end) || !span.areIdsPlain) return true;
-      filter.add(view, base, span);
+      if (!reader.readIds(envelope.start, envelope.end)) continue;
+      filter.add(reader.span.idEnd, reader.span.parentEnd);
     }
     return filter.mayNest();
   }
@@ -215,14 +216,11 @@ export class OtlpProtoDecoder implements EventDecoder {
   #linkAll(): boolean {
     const envelope = this.#envelope;
     const links = this.#links;
-    const { span } = this.#reader;
-    const { view, base } = this.#view;
+    const reader = this.#reader;
     links.begin();
     envelope.seek(0);
     while (envelope.next()) {
-      if (!this.#reader.readIds(envelope.start, envelope.end)) links.add(noIds);
-      else if (span.areIdsPlain) links.addAt(view, base, span);
-      else links.add(span);
+      links.addNumbers(reader.readIds(envelope.start, envelope.end) ? reader.span.ids() : noIds);
     }
     this.#kinds.length = 0;
     return links.link();
@@ -263,4 +261,4 @@ export class OtlpProtoDecoder implements EventDecoder {
   }
 }
 
-const noIds = { traceId: '', spanId: '', parentSpanId: '' };
+const noIds = new Int32Array(8);

@@ -1,19 +1,28 @@
 import { type AttributeValue, type Moment, msBetween, msOfNs, nsBeyondMs } from '../span.ts';
-import { type AskedNames, exception } from '../spans/asked-names.ts';
+import { type AskedNames, exception } from '../spans/rules/asked-names.ts';
 import {
   exceptionTypeIn,
   type KnownText,
   type SpanValues,
   valueKinds,
-} from '../spans/span-values.ts';
+} from '../spans/rules/span-values.ts';
 import type { BytesCache } from './bytes-cache.ts';
 import type { MessageView } from './message-view.ts';
 import { SpanParts } from './span-parts.ts';
 
 /** Numbers of the fields that stand in one place: texts, bytes and times. */
-const fields = { traceId: 1, spanId: 2, traceState: 3, parentId: 4, name: 5, start: 7, end: 8 };
+const fields = {
+  traceId: 1,
+  spanId: 2,
+  traceState: 3,
+  parentId: 4,
+  name: 5,
+  start: 7,
+  end: 8,
+} as const;
 const PLACES = 9;
-const NONE = -1;
+const HAS_IDS = (1 << fields.traceId) | (1 << fields.spanId);
+const HAS_TIMES = (1 << fields.start) | (1 << fields.end);
 /** Bytes of a trace's id, the longest id there is, and of a span's. */
 const TRACE_ID_BYTES = 16;
 const SPAN_ID_BYTES = 8;
@@ -26,8 +35,11 @@ export class OtlpSpan implements SpanValues {
   readonly #message: MessageView;
   readonly #texts: BytesCache<string> | undefined;
   readonly #parts = new SpanParts();
-  /** Start and end of each field that stands in one place, by its number; both 0 without it. */
-  readonly #places = new Int32Array(PLACES * 2);
+  /** Fields that stand in one place and are there, a bit each. */
+  seen = 0;
+  /** Start and end of each such field, by its number. */
+  readonly places = new Int32Array(PLACES * 2);
+  readonly #ids = new Int32Array(8);
   kind = 0;
   flags = 0;
   statusCode = 0;
@@ -39,7 +51,7 @@ export class OtlpSpan implements SpanValues {
   readonly starts: Int32Array;
   readonly ends: Int32Array;
   /** Numbers, and 0 or 1 of booleans, by key. */
-  readonly #numbers: Float64Array;
+  readonly numbers: Float64Array;
   /** Stamp and position of the earliest event of each name. */
   readonly #eventStamps: Int32Array;
   readonly #eventAts: Int32Array;
@@ -57,7 +69,7 @@ export class OtlpSpan implements SpanValues {
     this.#kinds = new Int32Array(keys);
     this.starts = new Int32Array(keys);
     this.ends = new Int32Array(keys);
-    this.#numbers = new Float64Array(keys);
+    this.numbers = new Float64Array(keys);
     this.#eventStamps = new Int32Array(events);
     this.#eventAts = new Int32Array(events);
   }
@@ -69,7 +81,7 @@ export class OtlpSpan implements SpanValues {
       this.#kinds.fill(0);
       this.#eventStamps.fill(0);
     }
-    for (let i = 0; i < PLACES * 2; i++) this.#places[i] = 0;
+    this.seen = 0;
     this.kind = 0;
     this.flags = 0;
     this.statusCode = 0;
@@ -77,24 +89,21 @@ export class OtlpSpan implements SpanValues {
 
   /** Keeps where a field stands. @param field below 9. */
   place(field: number, start: number, end: number): void {
-    this.#places[field * 2] = start;
-    this.#places[field * 2 + 1] = end;
+    this.seen |= 1 << field;
+    this.places[field * 2] = start;
+    this.places[field * 2 + 1] = end;
   }
 
-  /** Keeps the value of a key. */
-  keep(key: number, kind: number, start: number, end: number, number: number): void {
+  /** Keeps the kind of a key's value, which is set already. */
+  keep(key: number, kind: number): void {
     this.#kinds[key] = (this.#stamp << 2) | kind;
-    if (kind === valueKinds.text) {
-      this.starts[key] = start;
-      this.ends[key] = end;
-    } else this.#numbers[key] = number;
   }
 
   /** Keeps an event of a name, whose time is set, if it is the earliest, and the last exception. */
   keepEvent(index: number, timeAt: number, start: number, end: number): void {
     const isFirst =
       this.#eventStamps[index] !== this.#stamp ||
-      this.#nsBetween(this.#eventAts[index] as number, timeAt) < 0;
+      this.#isBefore(timeAt, this.#eventAts[index] as number);
     this.#eventStamps[index] = this.#stamp;
     if (isFirst) this.#eventAts[index] = timeAt;
     if (index !== exception) return;
@@ -103,23 +112,24 @@ export class OtlpSpan implements SpanValues {
   }
 
   get startMs(): number {
-    const at = this.#places[fields.start * 2] as number;
-    if (!this.isTime(at)) return Number.NaN;
     const { view, base } = this.#message;
-    return msOfNs(view.getInt32(base + at, true), view.getInt32(base + at + 4, true));
+    const at = base + this.#startOf(fields.start);
+    if (!this.isTime(at - base)) return Number.NaN;
+    return msOfNs(view.getInt32(at, true), view.getInt32(at + 4, true));
   }
 
   get endIsSet(): boolean {
-    return this.isTime(this.#places[fields.end * 2] as number);
+    return this.isTime(this.#startOf(fields.end));
   }
 
   get durationMs(): number {
-    return this.endIsSet ? this.#msUntil(this.#places[fields.end * 2] as number) : Number.NaN;
+    if ((this.seen & HAS_TIMES) !== HAS_TIMES) return Number.NaN;
+    return this.#msUntil(this.places[fields.end * 2] as number);
   }
 
   /** Moment of its start; undefined without one. */
   get start(): Moment | undefined {
-    const at = this.#places[fields.start * 2] as number;
+    const at = this.#startOf(fields.start);
     return this.isTime(at) ? this.momentAt(at) : undefined;
   }
 
@@ -145,34 +155,47 @@ export class OtlpSpan implements SpanValues {
 
   /** Range of the trace's id, as it is written. */
   get traceStart(): number {
-    return this.#places[fields.traceId * 2] as number;
+    return this.#startOf(fields.traceId);
   }
 
   get traceEnd(): number {
-    return this.#places[fields.traceId * 2 + 1] as number;
+    return this.#endOf(fields.traceId);
   }
 
-  /** Position of the trace's id of 16 bytes; -1 for any other. */
-  get traceAt(): number {
-    return this.#idAt(fields.traceId, TRACE_ID_BYTES);
+  /** The last four bytes of its id as an integer; 0 without one. */
+  get idEnd(): number {
+    return this.#lastOf(fields.spanId);
   }
 
-  /** Position of the span's id of 8 bytes; -1 for any other. */
-  get spanAt(): number {
-    return this.#idAt(fields.spanId, SPAN_ID_BYTES);
+  /** The same of its parent's id. */
+  get parentEnd(): number {
+    return this.#lastOf(fields.parentId);
   }
 
-  get parentAt(): number {
-    return this.#idAt(fields.parentId, SPAN_ID_BYTES);
-  }
-
-  /** True if each of its ids is none, or as long as usual. */
-  get areIdsPlain(): boolean {
-    return (
-      (this.traceAt >= 0 || this.traceStart === this.traceEnd) &&
-      (this.spanAt >= 0 || this.#isEmpty(fields.spanId)) &&
-      (this.parentAt >= 0 || this.#isEmpty(fields.parentId))
-    );
+  /** Its ids as integers, as `SpanLinks` has them, until the next call. */
+  ids(): Int32Array {
+    const ids = this.#ids;
+    const { places, seen } = this;
+    const { view, base } = this.#message;
+    const trace = places[fields.traceId * 2] as number;
+    const own = places[fields.spanId * 2] as number;
+    const parent = places[fields.parentId * 2] as number;
+    const hasParent = this.#endOf(fields.parentId) > parent;
+    const isPlain =
+      (seen & HAS_IDS) === HAS_IDS &&
+      (places[fields.traceId * 2 + 1] as number) - trace === TRACE_ID_BYTES &&
+      (places[fields.spanId * 2 + 1] as number) - own === SPAN_ID_BYTES &&
+      (!hasParent || (places[fields.parentId * 2 + 1] as number) - parent === SPAN_ID_BYTES);
+    if (!isPlain) return this.#setOddIds(ids);
+    ids[0] = view.getInt32(base + trace, false);
+    ids[1] = view.getInt32(base + trace + 4, false);
+    ids[2] = view.getInt32(base + trace + 8, false);
+    ids[3] = view.getInt32(base + trace + 12, false);
+    ids[4] = view.getInt32(base + own, false);
+    ids[5] = view.getInt32(base + own + 4, false);
+    ids[6] = hasParent ? view.getInt32(base + parent, false) : 0;
+    ids[7] = hasParent ? view.getInt32(base + parent + 4, false) : 0;
+    return ids;
   }
 
   kindOf(key: number): number {
@@ -189,7 +212,7 @@ export class OtlpSpan implements SpanValues {
   }
 
   numberOf(key: number): number {
-    return this.#numbers[key] as number;
+    return this.numbers[key] as number;
   }
 
   isOneOf(key: number, texts: readonly KnownText[], isWhole: boolean): boolean {
@@ -243,40 +266,76 @@ export class OtlpSpan implements SpanValues {
       : this.#texts.get(this.#message, start, end);
   }
 
+  #startOf(field: number): number {
+    return ((this.seen >> field) & 1) === 0 ? 0 : (this.places[field * 2] as number);
+  }
+
+  #endOf(field: number): number {
+    return ((this.seen >> field) & 1) === 0 ? 0 : (this.places[field * 2 + 1] as number);
+  }
+
   #textOf(field: number): string {
-    return this.text(this.#places[field * 2] as number, this.#places[field * 2 + 1] as number);
-  }
-
-  #isEmpty(field: number): boolean {
-    return this.#places[field * 2] === this.#places[field * 2 + 1];
-  }
-
-  #idAt(field: number, length: number): number {
-    const start = this.#places[field * 2] as number;
-    return (this.#places[field * 2 + 1] as number) - start === length ? start : NONE;
+    return this.text(this.#startOf(field), this.#endOf(field));
   }
 
   #idOf(field: number): string {
-    const start = this.#places[field * 2] as number;
-    const end = this.#places[field * 2 + 1] as number;
-    if (end - start > TRACE_ID_BYTES) return '';
-    const hex = this.#message.bytes.toString('hex', start, end);
-    return /^0*$/.test(hex) ? '' : hex;
+    const [start, end] = [this.#startOf(field), this.#endOf(field)];
+    const { bytes } = this.#message;
+    if (end - start > TRACE_ID_BYTES || isZero(bytes, start, end)) return '';
+    return (bytes as Buffer & HexSlice).hexSlice(start, end);
   }
 
-  /** Milliseconds from the start to a time, exact to a nanosecond; NaN without a start. */
-  #msUntil(at: number): number {
-    const from = this.#places[fields.start * 2] as number;
-    if (!this.isTime(from)) return Number.NaN;
-    const ns = this.#nsBetween(from, at);
-    if (Math.abs(ns) <= MOST_EXACT_NS) return ns / 1e6;
-    return msBetween(this.momentAt(from), this.momentAt(at));
-  }
-
-  #nsBetween(from: number, to: number): number {
+  #lastOf(field: number): number {
     const { view, base } = this.#message;
-    const high = view.getUint32(base + to + 4, true) - view.getUint32(base + from + 4, true);
-    const low = view.getUint32(base + to, true) - view.getUint32(base + from, true);
-    return high * 0x1_0000_0000 + low;
+    const [start, end] = [this.#startOf(field), this.#endOf(field)];
+    if (start === end) return 0;
+    if (end - start === SPAN_ID_BYTES) return view.getInt32(base + end - 4, false);
+    return Number.parseInt(this.#idOf(field).slice(-8), 16) | 0;
   }
+
+  /** Sets the integers of ids that have other lengths. Of a longer one they are those of its end. */
+  #setOddIds(ids: Int32Array): Int32Array {
+    const digits = [
+      this.traceId.padStart(32, '0'),
+      this.spanId.padStart(16, '0').slice(-16),
+      this.parentSpanId.padStart(16, '0').slice(-16),
+    ].join('');
+    for (let i = 0; i < ids.length; i++)
+      ids[i] = Number.parseInt(digits.slice(8 * i, 8 * i + 8), 16);
+    return ids;
+  }
+
+  /** Milliseconds from the start to a time, exact to a nanosecond; NaN without one of them. */
+  #msUntil(to: number): number {
+    const { view, base } = this.#message;
+    const from = this.#startOf(fields.start);
+    if (from === 0) return Number.NaN;
+    const fromLow = view.getUint32(base + from, true);
+    const fromHigh = view.getUint32(base + from + 4, true);
+    const toLow = view.getUint32(base + to, true);
+    const toHigh = view.getUint32(base + to + 4, true);
+    if ((fromLow | fromHigh) === 0 || (toLow | toHigh) === 0) return Number.NaN;
+    const ns = (toHigh - fromHigh) * 0x1_0000_0000 + (toLow - fromLow);
+    if (Math.abs(ns) <= MOST_EXACT_NS) return ns / 1e6;
+    return msBetween(this.momentAt(from), this.momentAt(to));
+  }
+
+  #isBefore(at: number, other: number): boolean {
+    const { view, base } = this.#message;
+    const high = view.getUint32(base + at + 4, true);
+    const otherHigh = view.getUint32(base + other + 4, true);
+    if (high !== otherHigh) return high < otherHigh;
+    return view.getUint32(base + at, true) < view.getUint32(base + other, true);
+  }
+}
+
+/** Buffer's own method, which `toString` calls after many checks. */
+interface HexSlice {
+  hexSlice(start: number, end: number): string;
+}
+
+/** True if all bytes of a range are 0. */
+export function isZero(bytes: Buffer, start: number, end: number): boolean {
+  for (let i = start; i < end; i++) if (bytes[i] !== 0) return false;
+  return true;
 }

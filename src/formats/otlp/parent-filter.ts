@@ -1,5 +1,4 @@
 import { grown } from '../../base/grown.ts';
-import type { SpanIdsAt } from '../spans/trace/span-links.ts';
 
 const MIN_SPANS = 64;
 /** Bits for each span: so few parents outside of a message hit one that is set. */
@@ -26,15 +25,15 @@ export class ParentFilter {
     this.#parentCount = 0;
   }
 
-  /** Adds a span, whose ids stand in the memory of a view. */
-  add(view: DataView, base: number, { spanAt, parentAt }: SpanIdsAt): void {
-    if (spanAt >= 0) {
+  /** Adds a span by the last halves of its id and its parent's; 0 for none. */
+  add(span: number, parent: number): void {
+    if (span !== 0) {
       if (this.#spanCount === this.#spans.length) this.#grow();
-      this.#spans[this.#spanCount++] = view.getInt32(base + spanAt + 4, false);
+      this.#spans[this.#spanCount++] = span;
     }
-    if (parentAt >= 0) {
+    if (parent !== 0) {
       if (this.#parentCount === this.#parents.length) this.#grow();
-      this.#parents[this.#parentCount++] = view.getInt32(base + parentAt + 4, false);
+      this.#parents[this.#parentCount++] = parent;
     }
   }
 

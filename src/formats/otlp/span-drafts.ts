@@ -10,10 +10,10 @@ import { isPlausibleTs } from '../../decode/is-plausible-ts.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { EventDraft, Origin } from '../format-reader.ts';
 import type { Span } from '../span.ts';
-import type { PresetInterpreter } from '../spans/preset-interpreter.ts';
-import type { SpanEventSink } from '../spans/span-events.ts';
+import type { PresetInterpreter } from '../spans/rules/preset-interpreter.ts';
+import type { SpanEventSink } from '../spans/rules/span-events.ts';
+import { emitByRules, type SpanRules } from '../spans/rules/span-rules.ts';
 import { excessOfMessage } from '../spans/span-reader.ts';
-import { emitByRules, type SpanRules } from '../spans/span-rules.ts';
 import type { OtlpDecoderOptions } from './otlp-decoder-options.ts';
 
 /**

@@ -1,14 +1,14 @@
 import { limits } from '../../base/limits.ts';
 import { ProtoFault, ProtoReader, wireTypes } from '../protobuf/proto-reader.ts';
 import type { AttributeValue } from '../span.ts';
-import { valueKinds } from '../spans/span-values.ts';
+import { valueKinds } from '../spans/rules/span-values.ts';
 
 const NO_BYTES = Buffer.alloc(0);
 
 /**
  * Reads attributes, events and the status of spans in OTLP protobuf, in whichever way they are written. Of a
- * field that is there several times the last one counts. A message may have millions of parts that are nothing,
- * so the readers are used again.
+ * field that is there several times the last one counts. A message may have millions of parts that are
+ * nothing, so the readers are used again.
  */
 export class SpanParts {
   /** That of the span or the resource around the parts. */
@@ -58,8 +58,10 @@ export class SpanParts {
     this.kind = valueKinds.none;
     pair.begin(bytes, start, end);
     while (pair.next()) {
-      if (pair.field === 1 && pair.is(wireTypes.bytes)) [keyStart, keyEnd] = [pair.start, pair.end];
-      else if (pair.field === 2 && pair.is(wireTypes.bytes)) this.#any(pair);
+      if (pair.field === 1 && pair.is(wireTypes.bytes)) {
+        keyStart = pair.start;
+        keyEnd = pair.end;
+      } else if (pair.field === 2 && pair.is(wireTypes.bytes)) this.#any(pair);
     }
     if (this.fault.text !== '') return false;
     this.nameStart = keyStart;
@@ -85,7 +87,8 @@ export class SpanParts {
     while (event.next()) {
       if (event.field === 1 && event.is(wireTypes.fixed64)) timeAt = event.pos - 8;
       else if (event.field === 2 && event.is(wireTypes.bytes)) {
-        [nameStart, nameEnd] = [event.start, event.end];
+        nameStart = event.start;
+        nameEnd = event.end;
       } else if (event.field === 3 && event.is(wireTypes.bytes)) {
         if (!this.attribute(bytes, event.start, event.end, into)) return false;
       }

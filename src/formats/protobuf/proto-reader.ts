@@ -87,7 +87,7 @@ export class ProtoReader {
     if (this.#pos >= this.#end || this.fault.text !== '') return false;
     this.at = this.#pos;
     if (this.#shortRange()) return true;
-    if (!this.#varint('a tag')) return false;
+    if (!this.#tag()) return false;
     this.field = this.low >>> 3;
     this.wireType = this.low & 7;
     if (this.high !== 0) return this.#refuse('a field number must be below 2^29, and is not');
@@ -150,6 +150,15 @@ export class ProtoReader {
   /** Reader of a value of `bytes` that is a message. */
   message(): ProtoReader {
     return new ProtoReader(this.bytes, this.start, this.end, this.fault);
+  }
+
+  #tag(): boolean {
+    const tag = this.bytes[this.#pos] as number;
+    if (tag >= 0x80) return this.#varint('a tag');
+    this.#pos++;
+    this.low = tag;
+    this.high = 0;
+    return true;
   }
 
   /** Reads the commonest field: a tag of one byte, and a length of one or two. Returns false for any other. */

@@ -1,7 +1,7 @@
 import type { AssembleSettings } from '../../assemble/assemble-settings.ts';
 import { childrenRules, type TraceRules, tritonRules } from '../../assemble/event/trace-rules.ts';
 import type { AssembleConfig, AssembleTopic } from '../../config/assemble.ts';
-import type { FieldSources } from '../../formats/spans/span-fields.ts';
+import type { FieldSources } from '../../formats/spans/rules/span-fields.ts';
 
 /** Returns the rules of a topic, as its configuration and its preset have them. */
 export function rulesOf({

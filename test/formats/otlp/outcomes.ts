@@ -6,7 +6,7 @@ import { genai } from '../../../src/formats/spans/presets/genai.ts';
 import type { Preset } from '../../../src/formats/spans/presets/preset.ts';
 import { sglang } from '../../../src/formats/spans/presets/sglang.ts';
 import { vllm } from '../../../src/formats/spans/presets/vllm.ts';
-import { SpanInterpreter } from '../../../src/formats/spans/span-interpreter.ts';
+import { SpanInterpreter } from '../../../src/formats/spans/rules/span-interpreter.ts';
 import { bounds, textsOf } from '../../decode/outcomes.ts';
 import { readOtlpProto } from './read-otlp-proto.ts';
 

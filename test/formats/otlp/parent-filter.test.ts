@@ -6,15 +6,8 @@ const filter = new ParentFilter();
 
 /** Asks about spans, each with the halves of its id and of its parent's; undefined: without one. */
 function mayNest(spans: readonly (readonly [number, number | undefined])[]): boolean {
-  const bytes = Buffer.alloc(8 * 2 * spans.length);
-  const view = new DataView(bytes.buffer, bytes.byteOffset, bytes.length);
   filter.begin();
-  for (const [i, [id, parent]] of spans.entries()) {
-    bytes.writeInt32BE(id, 16 * i + 4);
-    bytes.writeInt32BE(parent ?? 0, 16 * i + 12);
-    const parentAt = parent === undefined ? -1 : 16 * i + 8;
-    filter.add(view, 0, { traceAt: -1, spanAt: 16 * i, parentAt });
-  }
+  for (const [id, parent] of spans) filter.add(id, parent ?? 0);
   return filter.mayNest();
 }
 

@@ -1,7 +1,7 @@
 import { MessageView } from '../../../src/formats/otlp/message-view.ts';
 import { OtlpSpanReader } from '../../../src/formats/otlp/otlp-span-reader.ts';
-import { AskedNames } from '../../../src/formats/spans/asked-names.ts';
 import { OtlpEnvelope, requestOfSpan } from '../../../src/formats/spans/otlp-envelope.ts';
+import { AskedNames } from '../../../src/formats/spans/rules/asked-names.ts';
 import { putSpan, type SpanSink } from '../../../src/formats/spans/span-reader.ts';
 
 /**

@@ -1,7 +1,7 @@
 import type { EventDraft } from '../../format-reader.ts';
 import type { Span } from '../../span.ts';
 import type { CallKind } from '../presets/preset.ts';
-import type { SpanInterpreter } from '../span-interpreter.ts';
+import type { SpanInterpreter } from '../rules/span-interpreter.ts';
 import { SpanLinks } from './span-links.ts';
 
 /**

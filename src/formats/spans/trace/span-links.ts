@@ -13,16 +13,10 @@ const MIN_SPANS = 64;
 const PLACES = 4;
 const MAX_TRIES = 64;
 
-/** Places of a span's ids in its message, -1 for none: of 16 bytes, 8 and 8. */
-export interface SpanIdsAt {
-  readonly traceAt: number;
-  readonly spanAt: number;
-  readonly parentAt: number;
-}
-
 /**
- * Which spans of a message or a file are below which, by their ids. Of one trace some spans may have 16 digits of
- * its id, and some 32. A span that is there several times is one. Memory is used again from message to message.
+ * The spans of a message or a file with those below them, by their ids. Of one trace some spans may have 16
+ * digits of its id, and some 32. A span that is there several times is one. Memory is used again from message to
+ * message.
  */
 export class SpanLinks {
   #ids = new Int32Array(MIN_SPANS * NUMBERS);
@@ -57,18 +51,11 @@ export class SpanLinks {
     this.#hasParents ||= parentSpanId !== '';
   }
 
-  /** Adds the next span, whose ids stand in the memory of a view. */
-  addAt(view: DataView, base: number, { traceAt, spanAt, parentAt }: SpanIdsAt): void {
+  /** Adds the next span. @param numbers four of its trace's id, two of its own and two of its parent's */
+  addNumbers(numbers: Int32Array): void {
     const at = this.#next();
-    const ids = this.#ids;
-    for (let i = 0; i < ID; i++) {
-      ids[at + i] = traceAt < 0 ? 0 : view.getInt32(base + traceAt + 4 * i, false);
-    }
-    ids[at + ID] = spanAt < 0 ? 0 : view.getInt32(base + spanAt, false);
-    ids[at + ID + 1] = spanAt < 0 ? 0 : view.getInt32(base + spanAt + 4, false);
-    ids[at + PARENT] = parentAt < 0 ? 0 : view.getInt32(base + parentAt, false);
-    ids[at + PARENT + 1] = parentAt < 0 ? 0 : view.getInt32(base + parentAt + 4, false);
-    this.#hasParents ||= parentAt >= 0;
+    for (let i = 0; i < NUMBERS; i++) this.#ids[at + i] = numbers[i] as number;
+    this.#hasParents ||= ((numbers[PARENT] as number) | (numbers[PARENT + 1] as number)) !== 0;
   }
 
   /** Links the spans that were added. Returns false where none is below another one. O(spans) */

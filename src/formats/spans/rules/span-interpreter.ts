@@ -1,7 +1,7 @@
-import type { Span } from '../span.ts';
+import type { Span } from '../../span.ts';
+import type { Preset } from '../presets/preset.ts';
 import { CompiledPresets } from './compiled-presets.ts';
 import { PresetInterpreter } from './preset-interpreter.ts';
-import type { Preset } from './presets/preset.ts';
 import { ValuesOfSpan } from './span-values.ts';
 
 /** Says what presets make of spans that were read as a whole. */

@@ -1,6 +1,5 @@
-import { dimensions } from '../../base/dimensions.ts';
-import type { AttributeValue } from '../span.ts';
-import { AskedNames } from './asked-names.ts';
+import { dimensions } from '../../../base/dimensions.ts';
+import type { AttributeValue } from '../../span.ts';
 import {
   type CallKind,
   callKinds,
@@ -8,7 +7,8 @@ import {
   type Mark,
   type Preset,
   textSources,
-} from './presets/preset.ts';
+} from '../presets/preset.ts';
+import { AskedNames } from './asked-names.ts';
 import type { KnownText } from './span-values.ts';
 
 /** A mark with its attribute as the index of a key. */

@@ -1,12 +1,12 @@
-import type { EventDraft, Origin } from '../format-reader.ts';
-import { toNanosecond } from '../span.ts';
+import type { EventDraft, Origin } from '../../format-reader.ts';
+import { toNanosecond } from '../../span.ts';
+import type { CallKind } from '../presets/preset.ts';
 import type {
   CompiledDuration,
   CompiledMark,
   CompiledPreset,
   CompiledPresets,
 } from './compiled-presets.ts';
-import type { CallKind } from './presets/preset.ts';
 import { orAbsent, SourceValues, valueAt } from './source-values.ts';
 import { type SpanEventSink, unendedReject } from './span-events.ts';
 import { type SpanValues, valueKinds } from './span-values.ts';

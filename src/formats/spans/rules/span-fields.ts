@@ -1,7 +1,7 @@
-import type { EventDraft } from '../format-reader.ts';
-import type { Span } from '../span.ts';
+import type { EventDraft } from '../../format-reader.ts';
+import type { Span } from '../../span.ts';
+import type { Source } from '../presets/preset.ts';
 import { AskedNames } from './asked-names.ts';
-import type { Source } from './presets/preset.ts';
 import { orAbsent, SourceValues } from './source-values.ts';
 import { type SpanValues, ValuesOfSpan } from './span-values.ts';
 import { weightOf } from './trace-weight.ts';

@@ -1,4 +1,4 @@
-import type { Source } from './presets/preset.ts';
+import type { Source } from '../presets/preset.ts';
 
 /** Attribute with what an error is called, and the name of events with an exception. */
 const errorTypeKey = 'error.type';

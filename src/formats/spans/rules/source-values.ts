@@ -1,6 +1,6 @@
-import type { Status } from '../../base/statuses.ts';
-import { objectOf, parsed } from '../loose-json.ts';
-import type { AttributeValue } from '../span.ts';
+import type { Status } from '../../../base/statuses.ts';
+import { objectOf, parsed } from '../../loose-json.ts';
+import type { AttributeValue } from '../../span.ts';
 import { type AskedNames, errorType, firstMember, spanName } from './asked-names.ts';
 import { type SpanValues, valueKinds } from './span-values.ts';
 
@@ -23,20 +23,28 @@ export class SourceValues {
   withText(sources: Int32Array): number {
     for (let i = 0; i < sources.length; i++) {
       const source = sources[i] as number;
-      const hasText = isAttribute(source)
-        ? this.#values.hasText(source)
-        : isText(this.#otherValue(source));
-      if (hasText) return source;
+      if (isAttribute(source)) {
+        if (this.#values.hasText(source)) return source;
+      } else {
+        const value = this.#otherValue(source);
+        if (typeof value === 'string' && value !== '') return source;
+      }
     }
     return absent;
   }
 
   /** Returns the first of the sources that is a text and not empty. */
   textOf(sources: Int32Array): string | undefined {
-    const source = this.withText(sources);
-    if (source === absent) return undefined;
-    if (isAttribute(source)) return this.#values.textOf(source);
-    return this.#otherValue(source) as string;
+    for (let i = 0; i < sources.length; i++) {
+      const source = sources[i] as number;
+      if (isAttribute(source)) {
+        if (this.#values.hasText(source)) return this.#values.textOf(source);
+      } else {
+        const value = this.#otherValue(source);
+        if (typeof value === 'string' && value !== '') return value;
+      }
+    }
+    return undefined;
   }
 
   /** Returns the first of the sources that is a number; NaN without one. */
@@ -55,6 +63,7 @@ export class SourceValues {
 
   /** Returns the first of the sources as text, and without a text the first number. */
   shownOf(sources: Int32Array): string | undefined {
+    if (sources.length === 0) return undefined;
     return this.textOf(sources) ?? orAbsent(this.numberOf(sources))?.toString();
   }
 
@@ -81,7 +90,6 @@ export class SourceValues {
 }
 
 const isAttribute = (source: number) => source >= 0 && source < spanName;
-const isText = (value: unknown) => typeof value === 'string' && value !== '';
 
 /** Returns a number; undefined for NaN. */
 export const orAbsent = (value: number) => (Number.isNaN(value) ? undefined : value);

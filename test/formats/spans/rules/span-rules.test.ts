@@ -1,12 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { describe, expect, it } from 'vitest';
-import { readMapping } from '../../../src/config/read/presets.ts';
-import { checkedSpanRules } from '../../../src/formats/mapping/checked-mapping.ts';
-import { OtlpJsonDecoder } from '../../../src/formats/otlp/otlp-json-decoder.ts';
-import { OtlpProtoDecoder } from '../../../src/formats/otlp/otlp-proto-decoder.ts';
-import type { Span } from '../../../src/formats/span.ts';
-import { decodeAll, type Outcome, testOptions } from '../otlp/outcomes.ts';
-import { fixture, messagesOf } from '../records/decode-records.ts';
+import { readMapping } from '../../../../src/config/read/presets.ts';
+import { checkedSpanRules } from '../../../../src/formats/mapping/checked-mapping.ts';
+import { OtlpJsonDecoder } from '../../../../src/formats/otlp/otlp-json-decoder.ts';
+import { OtlpProtoDecoder } from '../../../../src/formats/otlp/otlp-proto-decoder.ts';
+import type { Span } from '../../../../src/formats/span.ts';
+import { decodeAll, type Outcome, testOptions } from '../../otlp/outcomes.ts';
+import { fixture, messagesOf } from '../../records/decode-records.ts';
 
 const yaml = `
 stages:

@@ -1,4 +1,4 @@
-import { limits } from '../../base/limits.ts';
+import { limits } from '../../../base/limits.ts';
 
 /** Digits of a threshold: 56 bits. */
 const digits = 14;

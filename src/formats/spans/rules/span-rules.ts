@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { isStageName, stageNameRule } from '../../base/dimensions.ts';
-import type { Origin } from '../format-reader.ts';
-import { type Span, spanKinds } from '../span.ts';
+import { isStageName, stageNameRule } from '../../../base/dimensions.ts';
+import type { Origin } from '../../format-reader.ts';
+import { type Span, spanKinds } from '../../span.ts';
 import { type SpanEventSink, unendedReject } from './span-events.ts';
 import { defaultFields, type FieldSources, fieldsOf } from './span-fields.ts';
 

@@ -1,5 +1,5 @@
 import { expect, it } from 'vitest';
-import { weightOf } from '../../../src/formats/spans/trace-weight.ts';
+import { weightOf } from '../../../../src/formats/spans/rules/trace-weight.ts';
 
 it.each([
   ['', undefined],

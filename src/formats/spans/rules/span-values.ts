@@ -1,4 +1,4 @@
-import type { Attributes, AttributeValue, Span } from '../span.ts';
+import type { Attributes, AttributeValue, Span } from '../../span.ts';
 import { type AskedNames, exceptionEvent } from './asked-names.ts';
 
 /** Kinds of an attribute's value; `none` also stands for a list, a map or bytes. */

@@ -1,5 +1,5 @@
-import type { RejectReason } from '../../decode/reject-reasons.ts';
-import type { EventDraft, Origin } from '../format-reader.ts';
+import type { RejectReason } from '../../../decode/reject-reasons.ts';
+import type { EventDraft, Origin } from '../../format-reader.ts';
 
 /** Receives what becomes of spans: a sink of drafts is one. */
 export interface SpanEventSink {
