@@ -1,4 +1,4 @@
-import { useSignal, useSignalEffect } from '@preact/signals';
+import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
 import { hold } from '../../data/use-answer.ts';
 import {
@@ -9,11 +9,14 @@ import {
   msFormat,
   quantileName,
 } from '../../format/number.ts';
-import { stepText } from '../../format/time.ts';
-import { place } from '../../state/place.ts';
-import { zone } from '../../state/zone.ts';
+import { formatRange, stepText } from '../../format/time.ts';
+import { comparedWithBefore } from '../../state/before.ts';
+import { hrefTo, hrefWith, place } from '../../state/place.ts';
+import { absolute, modelOf } from '../../state/url.ts';
+import { zone, zoneNow } from '../../state/zone.ts';
 import { type Fan, fanExtent } from '../geometry/fan.ts';
 import { dotsPath } from '../geometry/paths.ts';
+import { type StepGrid, stepStart } from '../geometry/step-grid.ts';
 import { logAxis } from '../parts/axis.ts';
 import type { Cursor } from '../parts/chart-frame.tsx';
 import type { Lane } from '../parts/event-lane.tsx';
@@ -21,7 +24,6 @@ import type { Columns } from '../parts/plot.tsx';
 import { TimePlot } from '../parts/time-plot.tsx';
 import { FanKeys, FanLegend, type Overall } from './fan-legend.tsx';
 import { colorOf, FanMarks, type Shown, shownLines } from './fan-marks.tsx';
-import { SelectionBar } from './selection-bar.tsx';
 
 interface Props extends Shown {
   readonly label: string;
@@ -112,4 +114,36 @@ function stepSentence({ grid, requests: all, states, lines, baseline }: Fan, ste
     few === undefined ? `${formatCount(requests)} requests` : hollowReason(few.q, requests),
     ...(state === 'final' || state === undefined ? [] : [state]),
   ].join('; ');
+}
+
+interface BarProps {
+  readonly grid: StepGrid;
+  readonly selected: Signal<Columns | null>;
+  readonly clear: () => void;
+}
+
+/** Actions on selected steps. The page does not refresh while it is there. */
+function SelectionBar({ grid, selected, clear }: BarProps) {
+  if (selected.value === null) return null;
+  const [from, to] = selected.value;
+  const span = { fromMs: stepStart(grid, from), toMs: stepStart(grid, to + 1) };
+  const model = modelOf(place.value);
+  const inTime = absolute(span);
+  return (
+    <div class="chart-selection" role="status">
+      <span>{formatRange(span, zoneNow())} selected</span>
+      <a href={hrefWith(inTime)}>Zoom in</a>
+      {model !== undefined && (
+        <>
+          <a href={hrefTo({ view: 'compare' }, { model, ...comparedWithBefore(span) })}>
+            Compare with before
+          </a>
+          <a href={`${hrefTo({ view: 'model', model }, inTime)}#requests`}>Slowest requests</a>
+        </>
+      )}
+      <button type="button" class="small" onClick={clear}>
+        Clear
+      </button>
+    </div>
+  );
 }

@@ -23,7 +23,6 @@ import { endOf } from '../incident-end.ts';
 import { SeverityTag } from '../open-incidents.tsx';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
-import { History } from './history.tsx';
 import { incidentRange, rangeWithoutFixed } from './incident-question.ts';
 import { IncidentRequests } from './incident-requests.tsx';
 import { incidentTitle } from './incident-title.ts';
@@ -288,6 +287,33 @@ function EvidencePanel({ answered }: Props) {
             </dl>
           </details>
         </>
+      )}
+    </Panel>
+  );
+}
+
+/** Every event of the incident, and what receivers answered. */
+function History({ answered }: Props) {
+  return (
+    <Panel
+      name="history"
+      title="Event history"
+      answered={answered}
+      empty={({ history }) => history.length === 0 && 'No event is stored.'}
+      table={({ history }) => tableOf(history, ['at', 'what', 'severity', 'text'])}
+    >
+      {({ history }) => (
+        <ol class="history">
+          {history.map(({ at, what, severity, text }, i) => (
+            <li key={i} data-what={what}>
+              <Time at={at} />
+              <span class={what === 'delivery' || what === 'resolved' ? 'tag' : `tag ${severity}`}>
+                {what}
+              </span>
+              <span>{text}</span>
+            </li>
+          ))}
+        </ol>
       )}
     </Panel>
   );

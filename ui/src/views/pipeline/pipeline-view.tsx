@@ -1,11 +1,13 @@
-import type { MutesAnswer, PipelineAnswer } from '../../data/answers.ts';
+import type { MuteRow, MutesAnswer, PipelineAnswer } from '../../data/answers.ts';
 import { questionPath, useAnswer } from '../../data/use-answer.ts';
+import { formatCount, secondsText } from '../../format/number.ts';
+import { type Column, Table } from '../../parts/data-table.tsx';
 import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
+import { Time } from '../../parts/time.tsx';
+import { Value } from '../../parts/value.tsx';
 import { onlyPanel } from '../../state/place.ts';
-import { Deliveries } from './deliveries.tsx';
 import { Freshness } from './freshness.tsx';
-import { Mutes } from './mutes.tsx';
 import { Partitions } from './partitions.tsx';
 import { Stored } from './stored.tsx';
 
@@ -75,4 +77,63 @@ export function PipelineView() {
       </Panel>
     </>
   );
+}
+
+const deliveryColumns: readonly Column<PipelineAnswer['deliveries'][number]>[] = [
+  { head: 'Receiver', class: 'name', cell: ({ receiver }) => receiver },
+  { head: 'Due', isNumber: true, cell: ({ due }) => <Value value={due} as={formatCount} /> },
+  {
+    head: 'Oldest',
+    isNumber: true,
+    cell: ({ oldest_due_seconds: seconds }) => <Value value={seconds} as={secondsText} />,
+  },
+  { head: 'Last accepted', cell: ({ last_accepted_at: at }) => <Time at={at} /> },
+  { head: 'Last answer', class: 'long', cell: ({ last_answer }) => last_answer },
+];
+
+/** Deliveries due at each receiver, and its last answer. */
+function Deliveries({ answer }: { readonly answer: PipelineAnswer }) {
+  return (
+    <Table
+      caption="Receivers, and what is due at them"
+      columns={deliveryColumns}
+      rows={answer.deliveries}
+      keyOf={({ receiver }) => receiver}
+    />
+  );
+}
+
+const muteColumns: readonly Column<MuteRow>[] = [
+  { head: 'What', class: 'name', cell: whatOf },
+  { head: 'From', cell: ({ from }) => <Time at={from} /> },
+  { head: 'Until', cell: ({ until }) => <Time at={until} /> },
+  { head: 'Why', class: 'long', cell: ({ why }) => why },
+  {
+    head: 'Who',
+    cell: ({ who, on_behalf_of: other }) => (other === null ? who : `${who} for ${other}`),
+  },
+  { head: 'Ended by', cell: ({ ended_by, state }) => ended_by ?? ends[state] },
+];
+
+/** Mutes, their authors, and who ended them. */
+function Mutes({ answer }: { readonly answer: MutesAnswer }) {
+  return (
+    <Table
+      caption="Mutes, who added and who ended them"
+      columns={muteColumns}
+      rows={answer.rows}
+      keyOf={({ id }) => id}
+    />
+  );
+}
+
+/** Texts that are shown in place of a name. */
+const ends = { later: 'begins later', holds: 'still holds', over: 'ran out' } as const;
+
+function whatOf({ models, kinds, dimensions }: MuteRow): string {
+  return [
+    ...(models.length > 0 ? [`model ${models.join(' or ')}`] : []),
+    ...(kinds.length > 0 ? [`kind ${kinds.join(' or ')}`] : []),
+    ...Object.entries(dimensions).map(([dimension, value]) => `${dimension} ${value}`),
+  ].join(', ');
 }
