@@ -14,8 +14,8 @@ import { verdictCases } from '../eval/verdict/verdict-cases.ts';
 /** A run of the evaluation, by fixed seeds. */
 export interface EvaluationRun {
   readonly name: string;
-  /** Among those that `npm test` runs; the others take minutes. */
-  readonly isShort: boolean;
+  /** What runs it: `npm test`, `npm run test:slow` or, as it takes minutes, `npm run golden` alone. */
+  readonly by: 'test' | 'slow' | 'golden';
   /** Returns what is recorded beside the events that detectors emit. */
   readonly run: () => unknown;
 }
@@ -27,7 +27,7 @@ const shortFamily = 'independent';
 const faults = nullFamilies.map(
   ({ name: family }): EvaluationRun => ({
     name: `faults, ${family}`,
-    isShort: family === shortFamily,
+    by: family === shortFamily ? 'test' : 'golden',
     run: () => {
       const { falsePages, faults } = runSeries({ family, seed, days: 2, faultsFromDay: 1 });
       return { falsePages, faults };
@@ -39,7 +39,7 @@ const faults = nullFamilies.map(
 const drifts = driftCases.map(
   ({ name }): EvaluationRun => ({
     name: `drift, ${name}`,
-    isShort: false,
+    by: 'golden',
     run: () => runDrift({ family: shortFamily, seed, days: 22, name }),
   }),
 );
@@ -47,15 +47,15 @@ const drifts = driftCases.map(
 const flaps = ['outage ×10', 'tail ×3'].map(
   (kind, i): EvaluationRun => ({
     name: `on and off, ${kind}`,
-    isShort: i === 0,
+    by: i === 0 ? 'test' : 'golden',
     run: () => runFlap(shortFamily, seed, kind).length,
   }),
 );
 
 const incidents = ['tail ×3', 'contention'].map(
-  (kind): EvaluationRun => ({
+  (kind, i): EvaluationRun => ({
     name: `for two hours, ${kind}`,
-    isShort: false,
+    by: i === 0 ? 'slow' : 'golden',
     run: () => {
       const { moved, apart, movedAfter, overAfterMs } = runIncident('diurnal', seed, kind, 2);
       return { moved, apart, movedAfter, overAfterMs };
@@ -64,9 +64,9 @@ const incidents = ['tail ×3', 'contention'].map(
 );
 
 const releases = releaseCases.map(
-  ({ name }): EvaluationRun => ({
+  ({ name }, i): EvaluationRun => ({
     name: `release, ${name}`,
-    isShort: false,
+    by: i === 1 ? 'slow' : 'golden',
     run: () => runReleases({ family: shortFamily, seed, cases: [name] }),
   }),
 );
@@ -74,7 +74,7 @@ const releases = releaseCases.map(
 const pairs = [1, 4].map(
   (pairCount, i): EvaluationRun => ({
     name: `second faults, ${pairCount}`,
-    isShort: i === 0,
+    by: i === 0 ? 'test' : 'golden',
     run: () => {
       const { pairs, short } = runPairs({ seed, pairCount });
       return { pairs, short };
@@ -85,7 +85,7 @@ const pairs = [1, 4].map(
 /** Verdicts of two pairs of versions of each case. */
 const verdicts: EvaluationRun = {
   name: 'verdicts',
-  isShort: true,
+  by: 'test',
   run: () =>
     verdictCases.map((each) => {
       const { law, variation, change, rates } = each;

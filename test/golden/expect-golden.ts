@@ -7,7 +7,7 @@ import { lineDiff } from './line-diff.ts';
 /** Set by `npm run golden`, and `record` with `--record`. */
 const mode = process.env.TAILMARK_GOLDEN;
 const isRecording = mode === 'record';
-/** Whether what depends on the processor is compared too. */
+/** Whether what takes minutes, or depends on the processor, is compared too. */
 export const isWhole = mode !== undefined;
 
 /**

@@ -12,6 +12,7 @@ import type { TailsAnswer } from '../../../src/views/answers/tails.ts';
 import { isHollow } from '../../../ui/src/format/number.ts';
 import { useStack } from '../../containers/stack.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
+import { poll } from '../kit/poll.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { openId, seedDashboard, useDashboard } from './kit/seeded-dashboard.ts';
 import { press, tabTo, untilDrawn, useBrowser, valuesIn } from './kit/use-browser.ts';
@@ -33,8 +34,10 @@ function answersOf(page: Page) {
     }
   });
   return async <Answer>(...parts: readonly string[]): Promise<Answer> => {
-    const found = [...bodies].findLast(([url]) => parts.every((part) => url.includes(part)));
-    if (found === undefined) throw new Error(`no answer to ${parts.join(' ')}`);
+    // A busy server may refuse at first: the page asks again.
+    const found = await poll(`an answer to ${parts.join(' ')}`, () =>
+      [...bodies].findLast(([url]) => parts.every((part) => url.includes(part))),
+    );
     const body = await found[1];
     if (body === undefined) throw new Error(`the page has left the answer to ${parts.join(' ')}`);
     return body as Answer;

@@ -14,8 +14,8 @@ export async function withRig(
 }
 
 /**
- * A rig that the tests of a file share, as they only read it. Call it at the top of the file; the rig is there
- * inside tests. Its data must be conserved too.
+ * A rig that the tests of a file share, as they only read it. Call it at the top of the file; the rig is
+ * there inside tests. Its data must be conserved too.
  */
 export function useRig(options: RigOptions, prepare: (rig: Rig) => Promise<void>): () => Rig {
   let rig: Rig | undefined;
