@@ -1,3 +1,5 @@
+// Covers src/cli/program/create-program.ts and src/cli/text/print-error.ts.
+
 import { describe, expect, it } from 'vitest';
 import { version } from '../src/base/telemetry/version.ts';
 import { commands } from '../src/cli/program/commands.ts';

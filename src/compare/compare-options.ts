@@ -1,5 +1,5 @@
-import { storedQuantiles } from '../base/stored-quantiles.ts';
 import type { Config } from '../config/schema.ts';
+import { storedQuantiles } from '../sketch/stored-quantiles.ts';
 
 /** The size of what counts as worse, and the certainty of a verdict. */
 export interface CompareOptions {

@@ -1,7 +1,7 @@
 import { type Dimension, dimensions, totalStage } from '../base/dimensions.ts';
-import { storedQuantiles } from '../base/stored-quantiles.ts';
 import { dayMs, minuteMs } from '../base/time.ts';
 import type { Series } from '../series/series-window.ts';
+import { storedQuantiles } from '../sketch/stored-quantiles.ts';
 import type { AnomalyEvent } from './anomaly-event.ts';
 
 /**

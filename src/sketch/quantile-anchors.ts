@@ -1,5 +1,5 @@
-import { storedQuantiles } from '../base/stored-quantiles.ts';
 import { highWord } from './high-word.ts';
+import { storedQuantiles } from './stored-quantiles.ts';
 
 /** Maximum number of centroids that anchors add: a part below and one above each. */
 export const anchorCentroids = 2 * storedQuantiles.length;

@@ -15,8 +15,8 @@ export interface LineOptions {
 }
 
 /**
- * Splits bytes into lines that end with LF or CRLF; the last one needs no end. Each group has the lines that end
- * in a piece of the stream, and must be read before the next one. Memory: a piece, and a line.
+ * Splits bytes into lines that end with LF or CRLF; the last one needs no end. Each group has the lines that
+ * end in a piece of the stream, and must be read before the next one. Memory: a piece, and a line.
  */
 export async function* lineGroups(
   stream: AsyncIterable<Buffer | string>,

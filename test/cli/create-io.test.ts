@@ -1,3 +1,5 @@
+// Covers src/cli/text/colors.ts.
+
 import { describe, expect, it, vi } from 'vitest';
 import { createIo, wantsColor } from '../../src/cli/create-io.ts';
 import { colorsOf } from '../../src/cli/text/colors.ts';

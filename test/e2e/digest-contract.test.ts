@@ -1,8 +1,8 @@
 import { Readable } from 'node:stream';
 import { describe, expect, it } from 'vitest';
-import { storedQuantiles } from '../../src/base/stored-quantiles.ts';
 import { RowBinaryWriter } from '../../src/sink/row-binary/row-binary-writer.ts';
 import { decodeState, encodeState, maxStateBytes } from '../../src/sketch/clickhouse-state.ts';
+import { storedQuantiles } from '../../src/sketch/stored-quantiles.ts';
 import type { TDigest } from '../../src/sketch/t-digest.ts';
 import { useStack } from '../containers/stack.ts';
 import { drawDistribution } from '../sketch/distributions.ts';

@@ -1,3 +1,6 @@
+// Covers src/generate/default-fleet.ts, src/generate/fault.ts, src/generate/host-pool.ts,
+// src/generate/model-profile.ts, src/generate/request-draw.ts and src/generate/request-stream.ts.
+
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { minuteMs } from '../../src/base/time.ts';
 import { defaultFleet } from '../../src/generate/default-fleet.ts';

@@ -1,3 +1,5 @@
+// Covers src/ingest/persist.ts.
+
 import { ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { ChunkFlush, type FlushContext } from '../../src/ingest/chunk-flush.ts';

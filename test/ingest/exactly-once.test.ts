@@ -1,3 +1,5 @@
+// Covers src/ingest/made-again.ts.
+
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../base/seeded-random.ts';
 import { fakeLog } from './fake-log.ts';

@@ -1,3 +1,5 @@
+// Covers src/ingest/own-store.ts and src/source/log-id.ts.
+
 import { describe, expect, it } from 'vitest';
 import { encodeMetadata, type Intent } from '../../src/ingest/commit-metadata.ts';
 import {

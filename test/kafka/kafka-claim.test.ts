@@ -1,3 +1,5 @@
+// Covers src/kafka/errors/broker-error.ts.
+
 import { describe, expect, it } from 'vitest';
 import { KafkaClaim } from '../../src/kafka/kafka-claim.ts';
 import { ClaimLostError } from '../../src/source/source.ts';

@@ -1,3 +1,5 @@
+// Covers src/sink/ledger-problems.ts.
+
 import { describe, expect, it } from 'vitest';
 import { checkLedger, type LedgerRow } from './ledger-check.ts';
 

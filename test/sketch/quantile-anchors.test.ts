@@ -1,8 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { storedQuantiles } from '../../src/base/stored-quantiles.ts';
 import { anchorCentroids, findAnchors, placeAnchors } from '../../src/sketch/quantile-anchors.ts';
 import { digestBits, shortMs } from '../../src/sketch/short-ms.ts';
+import { storedQuantiles } from '../../src/sketch/stored-quantiles.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { poolDigest } from './pool-digest.ts';
 

@@ -1,4 +1,4 @@
-import { storedQuantiles } from '../../src/base/stored-quantiles.ts';
+import { storedQuantiles } from '../../src/sketch/stored-quantiles.ts';
 
 const quantiles = [0.5, 0.6, 0.7, 0.75, 0.8, 0.9, 0.95, 0.98, 0.99, 0.995, 0.998, 0.999];
 

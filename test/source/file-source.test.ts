@@ -1,3 +1,5 @@
+// Covers src/source/event-text.ts and src/source/record.ts.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import { storedQuantiles } from '../../base/stored-quantiles.ts';
 import { minuteMs } from '../../base/time.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
+import { storedQuantiles } from '../../sketch/stored-quantiles.ts';
 import { readRows } from '../client/read-query.ts';
 import { windowSeconds } from '../windows/read-tails.ts';
 import { readEvents } from './anomaly-store.ts';

@@ -1,3 +1,5 @@
+// Covers src/base/telemetry/secret-spellings.ts.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { knownSecrets } from '../../../src/base/telemetry/known-secrets.ts';

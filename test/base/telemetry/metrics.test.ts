@@ -1,3 +1,7 @@
+// Covers src/base/telemetry/assemble-metrics.ts, src/base/telemetry/detect-metrics.ts,
+// src/base/telemetry/ingest-metrics.ts, src/base/telemetry/metric-factory.ts,
+// src/base/telemetry/process-metrics.ts and src/base/telemetry/serve-metrics.ts.
+
 import { setTimeout } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { MetricFactory } from '../../../src/base/telemetry/metric-factory.ts';

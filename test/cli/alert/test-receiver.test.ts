@@ -1,3 +1,5 @@
+// Covers src/cli/alert/remedy-for.ts, src/cli/commands/alert.ts and src/cli/text/report-line.ts.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { tmpdir } from 'node:os';

@@ -1,3 +1,5 @@
+// Covers src/cli/doctor/probes.ts and src/cli/load.ts.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

@@ -1,3 +1,6 @@
+// Covers src/cli/doctor/examine-machine.ts, src/cli/doctor/examine-servers.ts and
+// src/cli/machine.ts.
+
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import type { ProbeFinding } from '../../../src/base/probe-finding.ts';

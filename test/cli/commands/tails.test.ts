@@ -1,3 +1,5 @@
+// Covers src/cli/tails-by.ts.
+
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

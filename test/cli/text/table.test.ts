@@ -1,3 +1,5 @@
+// Covers src/cli/text/display-width.ts.
+
 import { describe, expect, it } from 'vitest';
 import { displayWidth } from '../../../src/cli/text/display-width.ts';
 import { renderTable, right } from '../../../src/cli/text/table.ts';

@@ -1,3 +1,5 @@
+// Covers src/convert/avro/byte-stream.ts and src/convert/avro/container.ts.
+
 import { readFileSync } from 'node:fs';
 import { deflateRawSync } from 'node:zlib';
 import avro from 'avsc';

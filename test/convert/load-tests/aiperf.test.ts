@@ -1,3 +1,5 @@
+// Covers src/convert/load-tests/json-lines.ts.
+
 import { describe, expect, it } from 'vitest';
 import { aiperf } from '../../../src/convert/load-tests/aiperf.ts';
 import {

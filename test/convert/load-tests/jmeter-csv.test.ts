@@ -1,3 +1,6 @@
+// Covers src/convert/load-tests/csv-records.ts, src/convert/load-tests/csv-table.ts,
+// src/convert/load-tests/jmeter-sample.ts and src/convert/load-tests/labels.ts.
+
 import { describe, expect, it } from 'vitest';
 import { jmeterCsv } from '../../../src/convert/load-tests/jmeter-csv.ts';
 import {

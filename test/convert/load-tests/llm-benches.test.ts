@@ -1,3 +1,6 @@
+// Covers src/convert/load-tests/back-to-back.ts, src/convert/load-tests/llmperf.ts,
+// src/convert/load-tests/sglang-bench.ts and src/convert/required-options.ts.
+
 import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import { llmperf } from '../../../src/convert/load-tests/llmperf.ts';

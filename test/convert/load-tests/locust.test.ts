@@ -1,3 +1,5 @@
+// Covers src/convert/load-tests/field-reader.ts.
+
 import { describe, expect, it } from 'vitest';
 import { locust } from '../../../src/convert/load-tests/locust.ts';
 import {

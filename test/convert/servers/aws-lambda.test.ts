@@ -1,3 +1,6 @@
+// Covers src/convert/servers/lambda/invocation-event.ts, src/convert/servers/lambda/lambda-line.ts
+// and src/convert/servers/lambda/sandbox.ts.
+
 import { describe, expect, it } from 'vitest';
 import { awsLambda } from '../../../src/convert/servers/aws-lambda.ts';
 import { convert, expectedEvents, expectSameEvents, fixture, textFile } from '../conversion.ts';

@@ -1,3 +1,7 @@
+// Covers src/convert/servers/http-status.ts, src/convert/servers/onnxruntime.ts,
+// src/convert/servers/ray-serve.ts, src/convert/servers/torchserve.ts and
+// src/convert/servers/triton.ts.
+
 import { expect, it } from 'vitest';
 import { onnxruntime } from '../../../src/convert/servers/onnxruntime.ts';
 import { rayServe } from '../../../src/convert/servers/ray-serve.ts';

@@ -1,3 +1,5 @@
+// Covers src/convert/json-values.ts.
+
 import { describe, expect, test } from 'vitest';
 import { jaegerUi, otlpJson, vercelAi } from '../../../src/convert/spans/span-formats.ts';
 import { convert, fixtureText, textFile } from '../conversion.ts';

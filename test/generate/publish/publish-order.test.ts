@@ -1,3 +1,5 @@
+// Covers src/generate/publish/published-traffic.ts.
+
 import { describe, expect, it } from 'vitest';
 import { DueQueue, PublishOrder } from '../../../src/generate/publish/publish-order.ts';
 import {

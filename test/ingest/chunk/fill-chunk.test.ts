@@ -1,3 +1,5 @@
+// Covers src/ingest/chunk/chunk-settings.ts.
+
 import { describe, expect, it } from 'vitest';
 import type { SourceRecord } from '../../../src/source/record.ts';
 import { FakeBench, recordAt } from '../fake-bench.ts';

@@ -1,3 +1,5 @@
+// Covers src/ingest/chunk/open-memory.ts.
+
 import { describe, expect, it } from 'vitest';
 import { limits } from '../../../src/base/limits.ts';
 import { configSchema } from '../../../src/config/schema.ts';

@@ -1,3 +1,5 @@
+// Covers src/kafka/client/cluster-admin.ts.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { KafkaAdmin } from '../../../src/kafka/client/kafka-admin.ts';
 import { clientOfCluster } from './client-of-cluster.ts';

@@ -1,3 +1,6 @@
+// Covers src/kafka/compression/inflate-error.ts, src/kafka/compression/inflate-lz4.ts,
+// src/kafka/compression/inflate-snappy.ts and src/kafka/compression/inflate-zstd.ts.
+
 import { deflateSync, gzipSync } from 'node:zlib';
 import kafkajs from 'kafkajs';
 import { compressFrameSync, compressSync, decompressFrameSync } from 'lz4-napi';

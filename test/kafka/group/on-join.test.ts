@@ -1,3 +1,5 @@
+// Covers src/kafka/client/partition-lookup.ts.
+
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import type { Claim } from '../../../src/source/source.ts';
 import { brokerErrors, FakeKafka, refuse } from '../fake-kafka.ts';

@@ -1,3 +1,5 @@
+// Covers src/kafka/group/group-stores.ts.
+
 import kafkajs, { type Admin, type ConsumerGroupState } from 'kafkajs';
 import { expect, it } from 'vitest';
 import type { Logger } from '../../../src/base/telemetry/log.ts';

@@ -1,3 +1,5 @@
+// Covers src/kafka/patches/end-fetch-loops.ts.
+
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { type Claim, ClaimLostError } from '../../../src/source/source.ts';
 import { away, brokerErrors, FakeKafka, never, refuse } from '../fake-kafka.ts';

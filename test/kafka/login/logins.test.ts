@@ -1,3 +1,5 @@
+// Covers src/kafka/errors/away.ts.
+
 import { beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import { configSchema } from '../../../src/config/schema.ts';

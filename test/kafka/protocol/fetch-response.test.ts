@@ -1,3 +1,5 @@
+// Covers src/kafka/protocol/record-batch-header.ts and src/kafka/protocol/validate-records.ts.
+
 import { createRequire } from 'node:module';
 import { gzipSync } from 'node:zlib';
 import { compressFrameSync } from 'lz4-napi';

@@ -1,3 +1,5 @@
+// Covers src/local/path-error.ts and src/local/process/tied-process.ts.
+
 import {
   chmodSync,
   existsSync,

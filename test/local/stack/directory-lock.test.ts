@@ -1,3 +1,5 @@
+// Covers src/local/process/process-identity.ts.
+
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

@@ -1,3 +1,5 @@
+// Covers src/roles/assemble/assembly-start.ts and src/roles/assemble/partition-assembly.ts.
+
 import { setImmediate as turn } from 'node:timers/promises';
 import { describe, expect, it } from 'vitest';
 import { traceReader } from '../../../src/assemble/event/span-formats.ts';

@@ -1,3 +1,5 @@
+// Covers src/roles/assemble/event-check.ts.
+
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
 import { EventCheck } from '../../../src/roles/assemble/event-check.ts';

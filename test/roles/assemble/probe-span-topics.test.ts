@@ -1,3 +1,5 @@
+// Covers src/roles/assemble/topic-rules.ts and src/roles/assemble/trace-letter.ts.
+
 import { describe, expect, it } from 'vitest';
 import type { SpanFormat } from '../../../src/assemble/event/span-formats.ts';
 import { configSchema } from '../../../src/config/schema.ts';

@@ -1,3 +1,5 @@
+// Covers src/roles/detect/leadership-lost.ts.
+
 import { ClickHouseError } from '@clickhouse/client';
 import { afterEach, beforeEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';

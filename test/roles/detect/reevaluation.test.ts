@@ -1,3 +1,6 @@
+// Covers src/roles/detect/backfill.ts, src/roles/detect/completeness/measure-completeness.ts and
+// src/roles/detect/detector-replay.ts.
+
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';

@@ -1,3 +1,5 @@
+// Covers src/roles/detect/pipeline-handover.ts.
+
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';

@@ -1,3 +1,5 @@
+// Covers src/sink/chunks/chunk-columns.ts.
+
 import { Readable } from 'node:stream';
 import { buffer } from 'node:stream/consumers';
 import type { ClickHouseClient } from '@clickhouse/client';

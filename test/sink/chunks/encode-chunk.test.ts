@@ -1,3 +1,6 @@
+// Covers src/sink/chunks/chunk-block.ts, src/sink/chunks/chunk-marks.ts,
+// src/sink/chunks/row-order.ts, src/sink/native/map-column.ts and src/sink/native/text-column.ts.
+
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../../src/base/dimensions.ts';

@@ -1,3 +1,5 @@
+// Covers src/sink/client/read-query.ts.
+
 import { type ClickHouseClient, ClickHouseError } from '@clickhouse/client';
 import { describe, expect, it } from 'vitest';
 import { readingSettings, reliedSettings } from '../../../src/sink/client/query-settings.ts';

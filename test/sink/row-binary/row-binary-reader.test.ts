@@ -1,3 +1,5 @@
+// Covers src/sink/row-binary/row-binary-writer.ts.
+
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { RowBinaryReader } from '../../../src/sink/row-binary/row-binary-reader.ts';

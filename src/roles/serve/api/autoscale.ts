@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { storedQuantiles } from '../../../base/stored-quantiles.ts';
 import { dayMs } from '../../../base/time.ts';
 import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
+import { storedQuantiles } from '../../../sketch/stored-quantiles.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import { checked } from '../http/explain-request.ts';
 import { Problem } from '../http/problem.ts';

@@ -1,3 +1,5 @@
+// Covers src/cli/traffic/send-traffic.ts.
+
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';

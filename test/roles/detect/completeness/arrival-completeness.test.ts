@@ -1,3 +1,6 @@
+// Covers src/roles/detect/completeness/arrival-log.ts and
+// src/roles/detect/completeness/partition-track.ts.
+
 import { describe, expect, it } from 'vitest';
 import { hourMs } from '../../../../src/base/time.ts';
 import { SimulatedPipeline } from '../simulated-pipeline.ts';

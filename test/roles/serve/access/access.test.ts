@@ -1,3 +1,6 @@
+// Covers src/roles/serve/access/login-attempts.ts, src/roles/serve/access/sessions.ts and
+// src/roles/serve/access/token-file.ts.
+
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, utimesSync, writeFileSync } from 'node:fs';
 import type { IncomingMessage } from 'node:http';

@@ -1,3 +1,5 @@
+// Covers src/roles/serve/api/operations.ts.
+
 import { createHash } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';

@@ -1,3 +1,5 @@
+// Covers src/roles/serve/api/gate.ts and src/roles/serve/http/explain-request.ts.
+
 import { createServer, request } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';

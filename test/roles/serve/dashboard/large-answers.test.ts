@@ -1,3 +1,5 @@
+// Covers src/roles/serve/dashboard/dashboard.ts and src/roles/serve/dashboard/open-api.ts.
+
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
 import { systemClock } from '../../../../src/base/clock.ts';

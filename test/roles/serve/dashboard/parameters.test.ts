@@ -1,3 +1,5 @@
+// Covers src/roles/serve/dashboard/endpoints.ts.
+
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config/load/load-config.ts';
 import type { Asked } from '../../../../src/roles/serve/dashboard/endpoint.ts';

@@ -1,3 +1,6 @@
+// Covers src/roles/serve/http/caller.ts, src/roles/serve/http/read-request.ts and
+// src/roles/serve/http/work.ts.
+
 import { describe, expect, it } from 'vitest';
 import { createLog } from '../../../../src/base/telemetry/log.ts';
 import { createMetrics, readMetrics } from '../../../../src/base/telemetry/metrics.ts';

@@ -1,3 +1,6 @@
+// Covers src/roles/serve/access/login.ts, src/roles/serve/http/accepted-encodings.ts and
+// src/roles/serve/http/problem.ts.
+
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
