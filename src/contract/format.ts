@@ -108,6 +108,14 @@ export function durationText(ms: number): string {
   return rest.startsWith('0 ') ? whole : `${whole} ${rest}`;
 }
 
+/** Time from one moment to another, beside both: "12 min", "15 min 30 s", "3 h 20 min". */
+export function lastedText(from: string, to: string): string {
+  const ms = Date.parse(to) - Date.parse(from);
+  const seconds = Math.max(0, Math.round(ms / 1000));
+  if (seconds < 120 || seconds >= 3600 || seconds % 60 === 0) return durationText(ms);
+  return `${Math.floor(seconds / 60)} min ${seconds % 60} s`;
+}
+
 /** "512", "61.0", "4.70": three digits, for a column. A value that rounds to zero is "< 0.01". */
 export function threeDigits(value: number): string {
   const size = Math.abs(value);

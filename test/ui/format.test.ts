@@ -10,6 +10,7 @@ import {
   formatSignedMs,
   hollowReason,
   isHollow,
+  lastedText,
   msCell,
   msFormat,
   plural,
@@ -187,6 +188,16 @@ describe('times', () => {
     [-5, '0 s'],
   ])('%d ms are %s', (ms, text) => {
     expect(durationText(ms)).toBe(text);
+  });
+
+  it.each([
+    [630, '10 min 30 s'],
+    [600, '10 min'],
+    [90, '90 s'],
+    [3_630, '61 min'],
+  ])('beside a start and an end agree with them: %d s', (seconds, text) => {
+    const at = (second: number) => new Date(Date.UTC(2026, 10, 1, 12, 1, second)).toISOString();
+    expect(lastedText(at(0), at(seconds))).toBe(text);
   });
 
   it('are relative in words', () => {

@@ -22,7 +22,7 @@ it.each([
   ],
   [
     { storedToMs: at(240), evaluatedToMs: at(240) },
-    'Numbers end at 10:01:00: storing is behind, or has stopped. What is shown may be over, or worse.',
+    'Numbers end at 10:01:00: no newer requests are stored. Traffic has stopped, or storing is behind: see Pipeline.',
   ],
   [{ evaluatedToMs: null }, 'No detector has evaluated anything: no incident can open.'],
   [{ evaluatedToMs: at(300) }, 'Nothing is evaluated since 10:00:00: no incident opens or ends.'],

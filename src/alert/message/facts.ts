@@ -6,6 +6,7 @@ import {
   formatPerSecond,
   formatRatio,
   formatShare,
+  lastedText,
   quantileName,
   seriesLabel,
 } from '../../contract/format.ts';
@@ -17,7 +18,7 @@ import { causeFacts } from './cause-facts.ts';
 import type { Fact } from './fact.ts';
 import { kindWords } from './kind-words.ts';
 import { longSpanText, timeText } from './times.ts';
-import { endText, lastedText, resolvedAt, severityBefore, subjectOf } from './title.ts';
+import { endText, resolvedAt, severityBefore, subjectOf } from './title.ts';
 
 /** Affected series that a message lists. */
 const membersShown = 3;

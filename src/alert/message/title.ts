@@ -1,5 +1,5 @@
 import type { AnomalyEvent, Severity } from '../../contract/anomaly-event.ts';
-import { durationText } from '../../contract/format.ts';
+import { lastedText } from '../../contract/format.ts';
 import { ofEndedSeries, ofWorstSeries } from '../../contract/worst-series.ts';
 import type { Notice } from '../receiver.ts';
 import { cleanText, cutText } from './clean-text.ts';
@@ -117,11 +117,6 @@ export function endText(event: AnomalyEvent): string {
 /** Time at which the end was noticed, by the clock; of an open anomaly the time of the event. */
 export function resolvedAt({ resolved_at, emitted_at }: AnomalyEvent): string {
   return resolved_at ?? emitted_at;
-}
-
-/** "12 min". */
-export function lastedText(from: string, to: string): string {
-  return durationText(Date.parse(to) - Date.parse(from));
 }
 
 /** "; 12 of 24 series", where one cause affects several. */

@@ -68,11 +68,12 @@ Exit codes: 0 no listed anomaly is open, 1 the model is unknown, 2 at least one 
       };
     });
     const { events, deliveries, unknown } = found;
+    const of = options.state === undefined ? 'anomalies' : `${options.state} anomalies`;
     if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     const shown =
       options.deliveries === true ? { anomalies: events, deliveries } : { anomalies: events };
     if (options.json === true) io.out(`${JSON.stringify(shown)}\n`);
-    else if (events.length === 0) io.err(`No anomalies since ${new Date(fromMs).toISOString()}.\n`);
+    else if (events.length === 0) io.err(`No ${of} since ${new Date(fromMs).toISOString()}.\n`);
     else {
       for (const event of events) {
         io.out(anomalyText(event, io));

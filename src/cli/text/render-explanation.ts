@@ -7,6 +7,7 @@ import {
   formatMs,
   formatRatio,
   formatSignedMs,
+  lastedText,
   wholePercent,
 } from '../../contract/format.ts';
 import { StageTable } from '../../contract/stage-table.ts';
@@ -96,7 +97,7 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
 /** Its start and, as far as it is known, its end, in event time. */
 function spanText({ started_at: from, ended_at: to }: AnomalyEvent): string {
   if (!to) return clock(from);
-  return `${clock(from)} to ${clock(to)}, ${durationText(Date.parse(to) - Date.parse(from))}`;
+  return `${clock(from)} to ${clock(to)}, ${lastedText(from, to)}`;
 }
 
 /** Times at which tailmark noticed the start and the end, by the clock. */

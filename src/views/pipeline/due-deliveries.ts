@@ -47,7 +47,7 @@ export async function dueDeliveries(
     const dueMs = [...anomalies].flatMap(([id, events]) => {
       const settled = settledOf.get(`${name}\n${id}`);
       const found = dueNow(route, { events, settled, given: [], registeredMs, mutes, nowMs });
-      return found.notices.map(({ event }) => writtenMs(events, event.revision));
+      return found.notices.map(() => dueSinceMs(events, settled?.settledRevision));
     });
     const row = rows.find(({ receiver }) => receiver === name);
     const acceptedMs = Number(row?.accepted_ms ?? 0);
@@ -62,8 +62,9 @@ export async function dueDeliveries(
   });
 }
 
-function writtenMs(events: readonly StoredEvent[], revision: number): number {
-  return events.find(({ event }) => event.revision === revision)?.writtenMs ?? 0;
+/** When the first revision after the settled one was written, as the outbox counts: a newer one replaces it. */
+function dueSinceMs(events: readonly StoredEvent[], settled = 0): number {
+  return events.find(({ event }) => event.revision > settled)?.writtenMs ?? 0;
 }
 
 /** "accepted: ok", "failed: time-out". */

@@ -35,7 +35,7 @@ export function staleness(
 ): string | undefined {
   if (storedToMs === null) return 'Nothing to show yet: no window of events is complete.';
   if (serverMs - storedToMs > staleMs) {
-    return `Numbers end at ${timeText(storedToMs)}: storing is behind, or has stopped. What is shown may be over, or worse.`;
+    return `Numbers end at ${timeText(storedToMs)}: no newer requests are stored. Traffic has stopped, or storing is behind: see Pipeline.`;
   }
   if (evaluatedToMs === null) return 'No detector has evaluated anything: no incident can open.';
   if (serverMs - evaluatedToMs > staleMs) {

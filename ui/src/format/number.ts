@@ -5,7 +5,7 @@
 
 import * as shared from '../../../src/contract/format.ts';
 
-export const { decimal, durationText, quantileName, threeDigits } = shared;
+export const { decimal, durationText, lastedText, quantileName, threeDigits } = shared;
 
 const thin = '\u202f';
 const none = '–';

@@ -1,5 +1,5 @@
 import type { AnomalyAnswer } from '../../data/answers.ts';
-import { durationText } from '../../format/number.ts';
+import { lastedText } from '../../format/number.ts';
 import { formatTime, type Zone } from '../../format/time.ts';
 
 type Titled = Pick<AnomalyAnswer, 'headline'> & {
@@ -19,6 +19,5 @@ export function incidentTitle(
   const { started_at: from, ended_at: to, resolved_at: noticed } = event;
   if (noticed === null) return `${headline}; since ${timeOf(from)}`;
   if (to === null) return `${headline}; since ${timeOf(from)}, resolved ${timeOf(noticed)}`;
-  const lasted = durationText(Date.parse(to) - Date.parse(from));
-  return `${headline}; ${timeOf(from)} to ${timeOf(to)} (${lasted})`;
+  return `${headline}; ${timeOf(from)} to ${timeOf(to)} (${lastedText(from, to)})`;
 }

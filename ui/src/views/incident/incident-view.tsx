@@ -258,7 +258,7 @@ function CommonPanel({ answered }: Props) {
 function EvidencePanel({ answered }: Props) {
   return (
     <Panel name="evidence" title="Evidence" answered={answered}>
-      {({ evidence, facts, dashboard }) => (
+      {({ event, evidence, facts, dashboard }) => (
         <>
           <ul class="sentences">
             {evidence.map((text) => (
@@ -278,12 +278,14 @@ function EvidencePanel({ answered }: Props) {
                   </dd>
                 </div>
               ))}
-              <div>
-                <dt>Measured</dt>
-                <dd>
-                  {quantileName(dashboard.quantile)} of {dashboard.measured_stage}
-                </dd>
-              </div>
+              {event.kind === 'tail_shift' && (
+                <div>
+                  <dt>Measured</dt>
+                  <dd>
+                    {quantileName(dashboard.quantile)} of {dashboard.measured_stage}
+                  </dd>
+                </div>
+              )}
             </dl>
           </details>
         </>

@@ -1,6 +1,6 @@
 import type { AnomaliesAnswer, AnomalyRow } from '../../data/answers.ts';
 import type { Asked } from '../../data/use-answer.ts';
-import { durationText } from '../../format/number.ts';
+import { lastedText } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { tableOf } from '../../parts/table-of.ts';
 import { Time } from '../../parts/time.tsx';
@@ -65,7 +65,7 @@ const isResolved = (row: AnomalyRow) => !isOpen(row);
 
 /** Its duration, in event time; where its end is unknown, the time at which that was noticed. */
 function Lasted({ of: { started_at, ended_at, resolved_at } }: { readonly of: AnomalyRow }) {
-  if (ended_at !== null) return <>{durationText(Date.parse(ended_at) - Date.parse(started_at))}</>;
+  if (ended_at !== null) return <>{lastedText(started_at, ended_at)}</>;
   if (resolved_at === null) return null;
   return (
     <>
