@@ -219,6 +219,40 @@ describe('the view of a model', () => {
     await page.goBack();
     expect(new URL(page.url()).pathname).toBe('/models/ranker');
   });
+
+  it('zooms into the steps that a pointer is drawn over, and reads on', () =>
+    withRig({ stack, name: 'dashboard-zoom' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { page, complaints } = await browser.open(url);
+      const answer = answersOf(page);
+      await page.goto(`/models/ranker?${fixedRange()}`);
+      await untilDrawn(page);
+      const plot = page.locator('.chart-fan .chart-plot');
+      await plot.scrollIntoViewIfNeeded();
+      const box = await plot.boundingBox();
+      const at = (part: number) => (box?.x ?? 0) + part * (box?.width ?? 0);
+      await page.mouse.move(at(0.6), (box?.y ?? 0) + 90);
+      await page.mouse.down();
+      await page.mouse.move(at(0.75), (box?.y ?? 0) + 60, { steps: 4 });
+      await page.mouse.up();
+      await page.getByText('held').waitFor();
+      expect(await page.locator('.chart-brush').count()).toBe(1);
+      await page.getByRole('link', { name: 'Zoom in' }).click();
+      await page.getByText('held').waitFor({ state: 'detached' });
+      await untilDrawn(page);
+      const { searchParams } = new URL(page.url());
+      const [from = '', to = ''] = ['from', 'to'].map((key) => searchParams.get(key) ?? '');
+      const { range, rows } = await answer<TailsAnswer>(
+        'tails?',
+        'by=time',
+        `from=${encodeURIComponent(from)}`,
+      );
+      expect([range.from, range.to].map(Date.parse)).toEqual([from, to].map(Date.parse));
+      expect(rows.some(({ requests }) => requests > 0)).toBe(true);
+      expect(await page.locator('.chart-brush').count()).toBe(0);
+      expect(complaints).toEqual([]);
+    }));
 });
 
 describe('the view of an incident', () => {
@@ -312,40 +346,6 @@ describe('the view of an incident', () => {
         'of tailmark itself',
       );
       expect(await valuesIn(page, '[data-panel="series"]')).toEqual([]);
-      expect(complaints).toEqual([]);
-    }));
-
-  it('zooms into the steps that a pointer is drawn over, and reads on', () =>
-    withRig({ stack, name: 'dashboard-zoom' }, async (rig) => {
-      await seedDashboard(rig);
-      const { url } = await rig.start(['ingest', 'serve']);
-      const { page, complaints } = await browser.open(url);
-      const answer = answersOf(page);
-      await page.goto(`/models/ranker?${fixedRange()}`);
-      await untilDrawn(page);
-      const plot = page.locator('.chart-fan .chart-plot');
-      await plot.scrollIntoViewIfNeeded();
-      const box = await plot.boundingBox();
-      const at = (part: number) => (box?.x ?? 0) + part * (box?.width ?? 0);
-      await page.mouse.move(at(0.6), (box?.y ?? 0) + 90);
-      await page.mouse.down();
-      await page.mouse.move(at(0.75), (box?.y ?? 0) + 60, { steps: 4 });
-      await page.mouse.up();
-      await page.getByText('held').waitFor();
-      expect(await page.locator('.chart-brush').count()).toBe(1);
-      await page.getByRole('link', { name: 'Zoom in' }).click();
-      await page.getByText('held').waitFor({ state: 'detached' });
-      await untilDrawn(page);
-      const { searchParams } = new URL(page.url());
-      const [from = '', to = ''] = ['from', 'to'].map((key) => searchParams.get(key) ?? '');
-      const { range, rows } = await answer<TailsAnswer>(
-        'tails?',
-        'by=time',
-        `from=${encodeURIComponent(from)}`,
-      );
-      expect([range.from, range.to].map(Date.parse)).toEqual([from, to].map(Date.parse));
-      expect(rows.some(({ requests }) => requests > 0)).toBe(true);
-      expect(await page.locator('.chart-brush').count()).toBe(0);
       expect(complaints).toEqual([]);
     }));
 });
