@@ -34,23 +34,28 @@ export class BytesCache<T> {
   get(message: MessageView, start: number, end: number): T {
     const length = end - start;
     if (length < MIN_BYTES || length > MAX_BYTES) return this.#make(start, end);
-    const slot = hashOf(message, start, length) & (this.#slots.length - 1);
-    const kept = this.#slots[slot];
-    if (kept !== undefined && isSame(kept, message, start, length)) {
-      this.#last = kept;
-      return kept.value;
-    }
-    const value = this.#make(start, end);
-    const words = wordsOf(message.bytes.subarray(start, end));
-    this.#slots[slot] = { words, length, value };
-    return value;
+    return this.#find(message, start, length).value;
   }
 
   /** The same of bytes that are mostly those of the last call. */
   again(message: MessageView, start: number, end: number): T {
+    const length = end - start;
+    if (length < MIN_BYTES || length > MAX_BYTES) return this.#make(start, end);
     const last = this.#last;
-    const isLast = last !== undefined && isSame(last, message, start, end - start);
-    return isLast ? last.value : this.get(message, start, end);
+    if (last !== undefined && isSame(last, message, start, length)) return last.value;
+    this.#last = this.#find(message, start, length);
+    return this.#last.value;
+  }
+
+  #find(message: MessageView, start: number, length: number): Kept<T> {
+    const slot = hashOf(message, start, length) & (this.#slots.length - 1);
+    const kept = this.#slots[slot];
+    if (kept !== undefined && isSame(kept, message, start, length)) return kept;
+    const value = this.#make(start, start + length);
+    const words = wordsOf(message.bytes.subarray(start, start + length));
+    const made = { words, length, value };
+    this.#slots[slot] = made;
+    return made;
   }
 }
 
