@@ -16,7 +16,6 @@ const axeSource = readFileSync(
   'utf8',
 );
 
-export const themes = ['light', 'dark'] as const;
 export const widths = [1280, 400] as const;
 
 /** A page that keeps what it complained of. */
