@@ -24,3 +24,35 @@ it('keeps an event that is added twice once, and adds one again whose rows are g
     await store.add(event);
     expect(await stored()).toEqual([{ id: event.id, revision: event.revision }]);
   }));
+
+it('lists failed requests first for failures, and last for slow ones', () =>
+  withRig({ stack, name: 'anomaly-requests' }, async (rig) => {
+    const { client } = rig;
+    const tail = anomalyFixture({});
+    const atMs = Date.parse(tail.started_at);
+    const row = (trace_id: string, status: string, total_ms: number) => ({
+      ...{ model: tail.model, version: tail.version, request_type: tail.request_type },
+      ...{ region: tail.region, cold_start: tail.cold_start, window_start: atMs / 1000 },
+      ...{
+        event_time: atMs / 1000,
+        trace_id,
+        status,
+        total_ms,
+        stages_ms: { [tail.stage]: total_ms },
+      },
+    });
+    await client.insert({
+      ...{ table: 'exemplars', format: 'JSONEachRow' },
+      values: [row('slow', 'ok', 900), row('time-out', 'timeout', 700), row('failed', 'error', 20)],
+    });
+    const store = new AnomalyStore(client);
+    const tracesOf = async (event: typeof tail) =>
+      (await store.slowest(event, atMs, atMs + 10_000)).map(({ trace_id }) => trace_id);
+    expect(await tracesOf(tail)).toEqual(['slow', 'time-out', 'failed']);
+    const rate = {
+      ...{ observed: 0.2, baseline: 0.01, ratio: 20, interval: [0.1, 0.3] as [number, number] },
+      unit: 'errors per request' as const,
+    };
+    const failures = anomalyFixture({ kind: 'error_rate', stage: 'total', rate });
+    expect(await tracesOf(failures)).toEqual(['time-out', 'failed', 'slow']);
+  }));

@@ -116,10 +116,10 @@ export class AnomalyStore {
 
   /**
    * The slowest requests of an anomaly's series in [fromMs, toMs), the slowest first: in the stage to blame, those that
-   * failed after the others. Of a rate by their total.
+   * failed after the others. Of a rate by their total, and of failures those that failed first.
    */
   async slowest(
-    event: Series & Pick<AnomalyEvent, 'stage' | 'rate'>,
+    event: Series & Pick<AnomalyEvent, 'kind' | 'stage' | 'rate'>,
     fromMs: number,
     toMs: number,
   ): Promise<SlowRequest[]> {
@@ -129,6 +129,7 @@ export class AnomalyStore {
       requestType: event.request_type,
       region: event.region,
       coldStart: event.cold_start,
+      kind: event.kind,
       stage: event.rate === undefined ? event.stage : '',
       fromSeconds: Math.floor(fromMs / 1000),
       toSeconds: Math.ceil(toMs / 1000),
