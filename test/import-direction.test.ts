@@ -263,6 +263,7 @@ describe('the interface', () => {
       'base/dimensions.ts',
       'base/time.ts',
       'config/duration.ts',
+      'contract/blame-split.ts',
       'contract/format.ts',
     ]);
   });

@@ -38,6 +38,13 @@ export const stages = z
         .describe(
           'Whether it is the time from the start to a point, and so no part of the total. `first_token`, `ttft`, `ttfb` and `time_to_*` are by their names.',
         ),
+      parts: z
+        .array(z.string().min(1).max(64))
+        .min(1)
+        .optional()
+        .describe(
+          'Of a milestone: the parts before it, * stands for any characters. Its excess is split over them. Left out, only that of the first token is split, over all but `decode` and what follows it.',
+        ),
     }),
   )
   .superRefine((named, context) => {

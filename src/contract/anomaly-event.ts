@@ -95,9 +95,24 @@ const blamed = z.strictObject({
     .enum(stageClasses)
     .optional()
     .describe('Class of the stage; absent where nobody classed its name, and from older events.'),
-  excess_ms: milliseconds.describe('How much more the slowest requests spend in it on average.'),
-  share: share.describe('Part of the whole excess; all shares sum to 1, one can be negative.'),
+  excess_ms: milliseconds.describe(
+    'How much more the slowest requests spend in it on average; of a milestone that was measured: all requests; of a part that was measured: the rise of the quantile.',
+  ),
+  share: share.describe(
+    'Part of all that rose, 0 to 1: the shares sum to 1, and a stage that became faster has 0. In events of earlier versions a part of the excess, which may be negative or above 1.',
+  ),
 });
+
+const effects = z
+  .array(
+    z.strictObject({
+      stage: z.string().describe('`total`, or a milestone that the measured stage lies before.'),
+      observed_ms: milliseconds.describe('Its same quantile in the same windows.'),
+      baseline_ms: milliseconds.describe('The same in the baseline.'),
+      ratio: z.number().describe('observed_ms / baseline_ms.'),
+    }),
+  )
+  .describe('Only where a stage was measured: how what users wait for has moved with it.');
 
 /** Number and names of the series that an incident affects. */
 export const scopeSchema = z
@@ -150,7 +165,9 @@ export const scopeMemberSchema = z.strictObject({
   resolved_at: time.nullable().describe('When this series recovered; null before.'),
 });
 
-const blame = z.array(blamed).describe('The excess of the slowest requests, largest part first.');
+const blame = z
+  .array(blamed)
+  .describe('The excess of what was measured, by stage, the largest part first.');
 
 const bottleneck = z
   .enum([...stageClasses, 'contention', 'cold_start', 'traffic_mix', 'mixed', 'unknown'])
@@ -162,6 +179,7 @@ const worst = z
     requests: z.int().min(0).describe('Requests in its anomalous windows.'),
     evidence,
     blame,
+    effects: effects.optional(),
     bottleneck,
     sql: z.string().describe('A query that shows it.'),
   })
@@ -227,6 +245,7 @@ export const anomalyEventSchema = z
     slo: slo.optional(),
     evidence,
     blame,
+    effects: effects.optional(),
     bottleneck,
     drivers: z
       .array(driver)

@@ -52,6 +52,12 @@ export function wholePercent(share: number): string {
   return `${minus(String(Math.round(share * 100) + 0))} %`;
 }
 
+/** "+8 %" of 1.08: how a quantile has moved from its baseline. */
+export function signedPercent(ratio: number): string {
+  const text = wholePercent(ratio - 1);
+  return ratio >= 1 ? `+${text}` : text;
+}
+
 /** "99.95 %": a share that somebody chose, with all its digits. */
 export function formatExactShare(share: number): string {
   return `${Number((share * 100).toFixed(6))} %`;

@@ -1,6 +1,7 @@
-import { milestoneName } from '../base/dimensions.ts';
+import { milestoneName, totalStage } from '../base/dimensions.ts';
 import type { StageClass, StageSettings } from '../config/stages.ts';
 import { matchesPattern } from '../series/matches-pattern.ts';
+import { unaccounted } from './anomaly-event.ts';
 
 /** Classes of stages by exact name: standard names, and those of presets and conversions. */
 const classes: Readonly<Record<StageClass, readonly string[]>> = {
@@ -21,6 +22,15 @@ const classByName: ReadonlyMap<string, StageClass> = new Map(
     stages.map((stage) => [stage, name as StageClass] as const),
   ),
 );
+
+/** Milestones that all parts lie before but those of class `decode`, and some that follow these. */
+const firstToken: ReadonlySet<string> = new Set(['first_token', 'ttft', 'time_to_first_token']);
+const afterFirstToken: ReadonlySet<string> = new Set([
+  'detokenize',
+  'postprocess',
+  'egress',
+  'receiving',
+]);
 
 /** Classes of other names, the first that fits: `SERVICE` and `MODEL` stand before or behind. */
 const classByPattern: readonly (readonly [pattern: string, StageClass])[] = [
@@ -64,6 +74,25 @@ export class StageTable {
   /** Reports whether a stage is the time from the start to a point: it is no part of the total. */
   isMilestone(stage: string): boolean {
     return this.#matching.test(stage) && !this.#except.test(stage);
+  }
+
+  /** Says which parts lie before a milestone; undefined where nobody said it. */
+  partsBefore(milestone: string): ((stage: string) => boolean) | undefined {
+    const named = this.#settings.find(
+      ([pattern, { parts }]) => parts !== undefined && matchesPattern(pattern, milestone),
+    );
+    const parts = named?.[1].parts;
+    if (parts !== undefined) {
+      return (stage) =>
+        this.#isPart(stage) && parts.some((pattern) => matchesPattern(pattern, stage));
+    }
+    if (!firstToken.has(milestone)) return undefined;
+    return (stage) =>
+      this.#isPart(stage) && !afterFirstToken.has(stage) && this.classOf(stage) !== 'decode';
+  }
+
+  #isPart(stage: string): boolean {
+    return stage !== totalStage && stage !== unaccounted && !this.isMilestone(stage);
   }
 
   /** Class of a stage; undefined where nobody classed its name. */

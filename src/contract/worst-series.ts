@@ -31,8 +31,9 @@ export function ofEndedSeries(event: AnomalyEvent): AnomalyEvent {
 
 function ofMember(event: AnomalyEvent, member: ScopeMember): AnomalyEvent {
   const { stage, observed_ms, baseline_ms, ratio, rate, measured_stage } = member;
+  const { effects: _, ...shared } = event;
   return {
-    ...event,
+    ...shared,
     ...seriesOf(member),
     ...{ stage, quantile: member.quantile ?? event.quantile, observed_ms, baseline_ms, ratio },
     ...(rate && { rate }),

@@ -3,9 +3,6 @@ import { grown } from '../base/grown.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import type { Interner } from './interner.ts';
 
-const PART = 1;
-const MILESTONE = 2;
-
 /**
  * Completes events without a total: it is the sum of the stages that are parts, unless there is none or the
  * event is partial. Remembers which stages are milestones by their ids: a look-up each, and no allocation.
@@ -13,7 +10,10 @@ const MILESTONE = 2;
 export class TotalCompletion {
   readonly #stages: Interner;
   #generation = -1;
-  #kinds = new Int32Array(64);
+  /** Ids below this are known, 1 for a milestone. */
+  #known = 0;
+  #areMilestones = new Int32Array(64);
+  #hasMilestones = false;
 
   constructor(stages: Interner) {
     this.#stages = stages;
@@ -22,18 +22,23 @@ export class TotalCompletion {
   /** Sets `totalMs`, or else `leastMs`, of an event whose stages have their ids. */
   complete(event: DecodedEvent, isPartial: boolean): void {
     if (!Number.isNaN(event.totalMs)) return;
-    if (this.#generation !== this.#stages.generation) {
-      this.#generation = this.#stages.generation;
-      this.#kinds.fill(0);
+    if (this.#generation !== this.#stages.generation || this.#known < this.#stages.size) {
+      this.#learn();
     }
+    const { stageIds, stageMs, stageCount } = event;
     let partsMs = 0;
+    if (!this.#hasMilestones) {
+      for (let i = 0; i < stageCount; i++) partsMs += stageMs[i] as number;
+      if (isPartial || stageCount === 0) event.leastMs = partsMs;
+      else event.totalMs = partsMs;
+      return;
+    }
     let parts = 0;
     let latestMs = 0;
-    for (let i = 0; i < event.stageCount; i++) {
-      const ms = event.stageMs[i] as number;
-      if (this.#kindOf(event.stageIds[i] as number) === MILESTONE) {
-        latestMs = Math.max(latestMs, ms);
-      } else {
+    for (let i = 0; i < stageCount; i++) {
+      const ms = stageMs[i] as number;
+      if (this.#areMilestones[stageIds[i] as number] === 1) latestMs = Math.max(latestMs, ms);
+      else {
         partsMs += ms;
         parts += 1;
       }
@@ -42,12 +47,20 @@ export class TotalCompletion {
     else event.totalMs = partsMs;
   }
 
-  #kindOf(id: number): number {
-    const known = this.#kinds[id] ?? 0;
-    if (known !== 0) return known;
-    if (id >= this.#kinds.length) this.#kinds = grown(this.#kinds, id + 1);
-    const kind = isMilestoneName(this.#stages.text(id)) ? MILESTONE : PART;
-    this.#kinds[id] = kind;
-    return kind;
+  /** Learns the names that are new. */
+  #learn(): void {
+    if (this.#generation !== this.#stages.generation) {
+      this.#generation = this.#stages.generation;
+      this.#known = 0;
+      this.#areMilestones.fill(0);
+      this.#hasMilestones = false;
+    }
+    const { size } = this.#stages;
+    if (size > this.#areMilestones.length) this.#areMilestones = grown(this.#areMilestones, size);
+    for (; this.#known < size; this.#known++) {
+      if (!isMilestoneName(this.#stages.text(this.#known))) continue;
+      this.#areMilestones[this.#known] = 1;
+      this.#hasMilestones = true;
+    }
   }
 }

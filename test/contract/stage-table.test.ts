@@ -104,3 +104,29 @@ describe('StageTable.isMilestone', () => {
     });
   });
 });
+
+describe('StageTable.partsBefore', () => {
+  it('of the first token are all but decode and what follows it', () => {
+    const isBefore = StageTable.standard.partsBefore('first_token');
+    const names = [
+      'queue',
+      'prefill',
+      'rerank',
+      'decode',
+      'postprocess',
+      'ttfb',
+      'total',
+      'unaccounted',
+    ];
+    expect(names.filter((name) => isBefore?.(name))).toEqual(['queue', 'prefill', 'rerank']);
+  });
+
+  it('of another milestone are those that the configuration names', () => {
+    expect(StageTable.standard.partsBefore('time_to_headers')).toBeUndefined();
+    const table = new StageTable({ 'time_to_*': { parts: ['q*', 'time_to_auth'] } });
+    const isBefore = table.partsBefore('time_to_headers');
+    expect(['queue', 'prefill', 'time_to_auth'].filter((name) => isBefore?.(name))).toEqual([
+      'queue',
+    ]);
+  });
+});

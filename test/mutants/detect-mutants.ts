@@ -162,8 +162,16 @@ export const detectMutants: readonly PlantedMutant[] = [
     name: 'blame-without-the-rest',
     bug: 'what no stage measured is left out: the parts do not add up to the excess',
     file: 'src/detect/event/blame.ts',
-    find: 'if (Math.abs(restMs) > rounding * wholeMs) {',
-    replace: 'if (Math.abs(restMs) > wholeMs) {',
+    find: 'if (Math.abs(restMs) > rounding * wholeMs) excesses',
+    replace: 'if (Math.abs(restMs) > wholeMs) excesses',
+    tests: ['test/detect/event/blame.test.ts'],
+  },
+  {
+    name: 'milestone-as-a-share',
+    bug: 'the time to the first token is blamed beside its parts: the same milliseconds count twice',
+    file: 'src/detect/event/blame.ts',
+    find: '    if (table.isMilestone(stage)) continue;\n',
+    replace: '',
     tests: ['test/detect/event/blame.test.ts'],
   },
   {

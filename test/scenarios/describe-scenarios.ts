@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import { StageTable } from '../../src/contract/stage-table.ts';
 import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { eventLine, streamLine } from '../golden/event-lines.ts';
 import { expectGolden } from '../golden/expect-golden.ts';
@@ -55,6 +56,17 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
     const lines = emitted.map(({ window, event }) => `${window} ${eventLine(event)}`);
     const text = [streamLine(emitted.map(({ event }) => event)), ...lines].join('\n');
     expectGolden(`events/${file.replace('.yaml', '.txt')}`, text);
+  });
+
+  it('blames in shares that add up to 1, of which none is above it or of a milestone', () => {
+    for (const { event } of emitted) {
+      if (event.blame.length === 0) continue;
+      const shares = event.blame.map(({ share }) => share);
+      expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
+      expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
+      const milestones = event.blame.filter(({ stage }) => StageTable.standard.isMilestone(stage));
+      expect(milestones).toEqual([]);
+    }
   });
 
   it('resolves every anomaly at most once, in revisions without a gap', () => {

@@ -1,5 +1,5 @@
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
-import { blamedStage, blameText, stageText } from '../../contract/blame-text.ts';
+import { blamedStage, blameText, effectsText, stageText } from '../../contract/blame-text.ts';
 import type { Fact } from './fact.ts';
 import { lookFirst } from './look-first.ts';
 
@@ -21,6 +21,7 @@ const muchMore = 1.5;
 export function causeFacts(shown: AnomalyEvent, { isSolved }: { isSolved: boolean }): Fact[] {
   return [
     ...blameFact(shown),
+    ...effectFact(shown),
     ...driverFacts(shown),
     ...(isSolved ? [] : [lookFact(shown)]),
     ...traceFact(shown),
@@ -44,6 +45,12 @@ function blameFact(shown: AnomalyEvent): Fact[] {
   const text = blameText(shown);
   if (text === '') return [];
   return [{ label: 'Blame', text: shown.scope === undefined ? text : `worst series, ${text}` }];
+}
+
+/** "total p99 +8 %": what the measured stage makes of the whole. */
+function effectFact(shown: AnomalyEvent): Fact[] {
+  const text = effectsText(shown);
+  return text === '' ? [] : [{ label: 'Effect', text }];
 }
 
 /** Values that slow requests have more often than others, and a change in the size of requests. */

@@ -2,7 +2,7 @@ import { Option } from 'commander';
 import { lookFirst } from '../../alert/message/look-first.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../contract/anomaly-event.ts';
-import { blameText } from '../../contract/blame-text.ts';
+import { blameText, effectsText } from '../../contract/blame-text.ts';
 import { formatMsOf, quantileName } from '../../contract/format.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { unknownText } from '../../series/unknown-name.ts';
@@ -97,12 +97,14 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
   const ended = ended_at ? ` to ${ended_at}` : '';
   const resolved = resolved_at === null ? '' : `, resolved ${resolved_at}`;
   const blame = blameText(shown);
+  const effects = effectsText(shown);
   return [
     `${paint(state)}  ${bold(visible(event.summary))}`,
     `  ${dim('since: ')} ${started_at}${ended}`,
     `  ${dim('seen:  ')} ${detected_at}${resolved}`,
     ...(event.scope === undefined ? [] : [`  ${dim('where: ')} ${whereText(event.scope)}`]),
     ...(blame === '' ? [] : [`  ${dim('blame: ')} ${visible(blame)}`]),
+    ...(effects === '' ? [] : [`  ${dim('effect:')} ${visible(effects)}`]),
     ...(event.rate === undefined
       ? []
       : durationsText(shown).map((text) => `  ${dim('tail:  ')} ${text}`)),

@@ -1,6 +1,7 @@
 import { lookFirst } from '../../alert/message/look-first.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
-import { riseText, stageText } from '../../contract/blame-text.ts';
+import { splitOf } from '../../contract/blame-split.ts';
+import { effectsText, riseText, stageText } from '../../contract/blame-text.ts';
 import {
   durationText,
   formatExactShare,
@@ -8,6 +9,7 @@ import {
   formatRatio,
   formatSignedMs,
   lastedText,
+  quantileName,
   wholePercent,
 } from '../../contract/format.ts';
 import { StageTable } from '../../contract/stage-table.ts';
@@ -80,11 +82,13 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const shown = ofWorstSeries(event);
   const label = event.scope === undefined ? 'series: ' : 'worst:  ';
   const isOpen = event.state !== 'resolved';
+  const effects = effectsText(shown);
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
     ...(event.kind === 'pipeline' ? [] : [`  ${dim(label)} ${visible(seriesName(shown))}`]),
     `  ${dim('since:  ')} ${spanText(event)}`,
     `  ${dim('noticed:')} ${noticedText(event, nowMs)}`,
+    ...(effects === '' ? [] : [`  ${dim('effect: ')} ${visible(effects)}`]),
     ...(isOpen ? [`  ${dim('look:   ')} ${visible(lookFirst(shown))}`] : []),
     ...(event.runbook_url === null ? [] : [`  ${dim('runbook:')} ${event.runbook_url}`]),
     ...(event.incident_id === undefined
@@ -187,7 +191,7 @@ function blameLines(event: AnomalyEvent, io: Colored): string[] {
   const { bold, dim } = colorsOf(io);
   const most = Math.max(...event.blame.map(({ excess_ms }) => Math.abs(excess_ms)));
   const rows = event.blame
-    .filter(({ share }) => Math.abs(share) >= 0.01)
+    .filter(({ excess_ms }) => Math.abs(excess_ms) >= 0.01 * most)
     .map(({ stage, excess_ms, share }, i): TableCell[] => [
       { text: stageText(stage), style: i === 0 ? bold : (text) => text },
       formatSignedMs(excess_ms),
@@ -228,7 +232,14 @@ function mixLines(mix: TrafficMix | null): string[] {
   ];
 }
 
-function blameTitle({ kind, quantile }: AnomalyEvent): string {
+function blameTitle(event: AnomalyEvent): string {
+  const { kind, quantile, evidence } = event;
+  const split = splitOf(event);
+  const measured = evidence.measured_stage;
+  if (split === 'quantile') return `Rise of ${quantileName(quantile)} of ${measured}`;
+  if (split === 'milestone') {
+    return `Mean excess of all requests over the baseline, by part before ${measured}`;
+  }
   if (kind === 'drift') return 'Mean excess of a request over the week before, by stage';
   return `Mean excess of the slowest ${formatExactShare(1 - quantile)} over the baseline, by stage`;
 }

@@ -1,5 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
+import { unaccounted } from '../../contract/anomaly-event.ts';
 import { StageTable } from '../../contract/stage-table.ts';
 import { blame } from '../../detect/event/blame.ts';
 import {
@@ -197,6 +198,9 @@ function finite(value: number): number | null {
   return Number.isFinite(value) ? value : null;
 }
 
+/** Part of all that rose from which time that no stage measured is listed: sums are stored within 0.05 %. */
+const leastUnaccounted = 0.005;
+
 interface StagesInput extends Pick<CompareInput, 'bands' | 'shown' | 'table'> {
   readonly joined: JoinedQuantiles | undefined;
 }
@@ -214,13 +218,18 @@ function stagesOf(
   }
   names.delete(whole);
   const parts = bands && blame(bands.candidate, bands.baseline, blamedQuantile, table);
+  const rest = parts?.find(({ stage }) => stage === unaccounted);
+  const risenMs = (parts ?? []).reduce((sum, { excess_ms }) => sum + Math.max(0, excess_ms), 0);
+  if (rest !== undefined && Math.abs(rest.excess_ms) >= leastUnaccounted * risenMs) {
+    names.add(unaccounted);
+  }
   return [...names]
     .map((stage) => {
       const part = parts?.find((each) => each.stage === stage);
       return {
         stage,
         quantiles:
-          shown?.hasStageIntervals === false
+          shown?.hasStageIntervals === false || stage === unaccounted
             ? []
             : quantilesOf(tailOf(minutes, stage), stage, stageQuantiles, { options, joined }),
         excess_ms: part?.excess_ms ?? null,

@@ -51,11 +51,12 @@ function differenceText({ test, phrases, quantiles, stages }: Reasoned): string 
     phrases,
   );
   const [stage] = stages;
-  const { share_of_excess: share, excess_ms: excessMs } = stage ?? {};
-  if (stage === undefined || share == null || excessMs == null) return text;
+  const share = stage?.share_of_excess;
+  if (stage === undefined || share == null) return text;
   if (share < namedShare || worst !== blamedQuantile) return text;
   const whole = wholeOf({ isDrift: false, quantile: blamedQuantile });
-  const rise = `${whole}: mean ${formatSignedMs(excessMs / share)}`;
+  const meanMs = stages.reduce((sum, { excess_ms }) => sum + (excess_ms ?? 0), 0);
+  const rise = `${whole}: mean ${formatSignedMs(meanMs)}`;
   return `${text}; ${stage.stage} explains ${wholePercent(share)} of its rise (${rise})`;
 }
 

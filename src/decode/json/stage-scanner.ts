@@ -20,9 +20,9 @@ const nameClass = new Uint8Array(256).map((_, byte) => {
 const totalKey = Buffer.from(`"${totalStage}"`);
 
 /**
- * Reads `stages_ms`, or `milestones_ms`, and adds them to the event's stages. As with an event's keys, the stage
- * that followed the last one in an earlier event is compared first, quotes included. A new name is checked, and
- * interned only by `resolve`, when the whole event is valid.
+ * Reads `stages_ms`, or `milestones_ms`, and adds them to the event's stages. As with an event's keys, the
+ * stage that followed the last one in an earlier event is compared first, quotes included. A new name is
+ * checked, and interned only by `resolve`, when the whole event is valid.
  */
 export class StageScanner {
   readonly #json: JsonScanner;

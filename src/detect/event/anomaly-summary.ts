@@ -1,5 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { splitOf } from '../../contract/blame-split.ts';
 import { riseOf, wholeOf } from '../../contract/blame-text.ts';
 import {
   formatMs,
@@ -7,6 +8,7 @@ import {
   formatRatio,
   quantileName,
   seriesLabel,
+  wholePercent,
 } from '../../contract/format.ts';
 import { withHistory } from '../../contract/short-history.ts';
 import type { Series } from '../../series/series-window.ts';
@@ -37,7 +39,7 @@ function baselinePart({ observed_ms, baseline_ms, evidence }: Described): string
 
 /**
  * "; in the slowest 1 % features rose by 294 ms, the mean by 254 ms", or nothing where what was measured
- * explains itself.
+ * explains itself. Of a milestone: "; on average prefill rose by 394 ms, 96 % of the rise".
  */
 export function explainedPart({
   blame,
@@ -46,8 +48,12 @@ export function explainedPart({
 }: Pick<Described, 'blame' | 'evidence' | 'quantile'>): string {
   const [first] = blame;
   if (first === undefined || first.stage === evidence.measured_stage) return '';
-  const isDrift = evidence.test === 'hourly_ratios';
-  const of = wholeOf({ isDrift, quantile });
+  const split = splitOf({ blame, evidence });
+  if (split === 'milestone') {
+    const share = wholePercent(first.share);
+    return `; on average ${first.stage} rose by ${formatMs(first.excess_ms)}, ${share} of the rise`;
+  }
+  const of = wholeOf({ isDrift: split === 'day', quantile });
   return `; in the ${of} ${first.stage} rose by ${formatMs(first.excess_ms)}, the mean by ${formatMs(riseOf(blame))}`;
 }
 

@@ -36,9 +36,42 @@ export function blame(
   return splitExcess(slowNow, slowBefore, table);
 }
 
+/** Part by which stages may be longer than a milestone that they lie before: their clocks differ. */
+const clockPart = 0.05;
+
+/**
+ * Splits the excess of a milestone over the parts before it, largest first. With `unaccounted` they add up to
+ * its rise: it is that of the mean request, as requests are stored by their totals and not by the milestone.
+ * Of these the slowest are left out, as many as `blame` leaves out. undefined where nobody said which parts lie
+ * before it, where they are longer than it, as of requests without it, and without an excess.
+ */
+export function blameOfMilestone(
+  now: BandedStages,
+  baseline: BandedStages,
+  { milestone, q }: { readonly milestone: string; readonly q: number },
+  table: StageTable,
+): readonly Blamed[] | undefined {
+  const isBefore = table.partsBefore(milestone);
+  if (isBefore === undefined) return undefined;
+  const share = 1 - q;
+  const meansOf = (stages: BandedStages): StageMeans | undefined => {
+    const means = slowestMeans(stages, share, trimmed.part, 'all');
+    const totalMs = means?.stagesMs.get(milestone);
+    if (means === undefined || totalMs === undefined) return undefined;
+    const stagesMs = new Map([...means.stagesMs].filter(([stage]) => isBefore(stage)));
+    const partsMs = [...stagesMs.values()].reduce((sum, ms) => sum + ms, 0);
+    const isSplit = stagesMs.size > 0 && partsMs <= (1 + clockPart) * totalMs;
+    return isSplit ? { totalMs, stagesMs } : undefined;
+  };
+  const [meansNow, meansBefore] = [meansOf(now), meansOf(baseline)];
+  if (meansNow === undefined || meansBefore === undefined) return undefined;
+  return splitExcess(meansNow, meansBefore, table);
+}
+
 /**
  * Splits the excess of the mean request over its parts, largest first. They, with `unaccounted`, add up to the
- * whole. undefined without an excess.
+ * whole; a share is a part of all that rose, so they add up to 1 and none is above it. undefined without an
+ * excess.
  */
 export function splitExcess(
   now: StageMeans,
@@ -47,17 +80,19 @@ export function splitExcess(
 ): Blamed[] | undefined {
   const wholeMs = now.totalMs - baseline.totalMs;
   if (!(wholeMs > 0)) return undefined;
-  const parts: Blamed[] = [];
+  const excesses: [stage: string, ms: number][] = [];
   let restMs = wholeMs;
   for (const stage of new Set([...now.stagesMs.keys(), ...baseline.stagesMs.keys()])) {
     if (table.isMilestone(stage)) continue;
     const excessMs = (now.stagesMs.get(stage) ?? 0) - (baseline.stagesMs.get(stage) ?? 0);
     restMs -= excessMs;
-    parts.push({ ...classedStage(stage, table), excess_ms: excessMs, share: excessMs / wholeMs });
+    excesses.push([stage, excessMs]);
   }
-  if (Math.abs(restMs) > rounding * wholeMs) {
-    parts.push({ stage: unaccounted, excess_ms: restMs, share: restMs / wholeMs });
-  }
+  if (Math.abs(restMs) > rounding * wholeMs) excesses.push([unaccounted, restMs]);
+  const risenMs = excesses.reduce((sum, [, ms]) => sum + Math.max(0, ms), 0);
+  const parts = excesses.map(([stage, ms]): Blamed => {
+    return { ...classedStage(stage, table), excess_ms: ms, share: Math.max(0, ms) / risenMs };
+  });
   return parts.sort((x, y) => y.excess_ms - x.excess_ms || (x.stage < y.stage ? -1 : 1));
 }
 
@@ -78,15 +113,22 @@ function requestsOf(stages: BandedStages): number {
   return amounts.reduce((sum, amount) => sum + amount, 0);
 }
 
-/** Means of the slowest `share` of requests by total, without the slowest `part` of these. */
-function slowestMeans(stages: BandedStages, share: number, part: number): StageMeans | undefined {
+/**
+ * Means of the slowest `share` of requests by total, or of all, without the slowest `part` of that share.
+ */
+function slowestMeans(
+  stages: BandedStages,
+  share: number,
+  part: number,
+  of: 'slowest' | 'all' = 'slowest',
+): StageMeans | undefined {
   const total = stages.get(totalStage);
   const requests = requestsOf(stages);
   if (total === undefined || requests === 0) return undefined;
   const { bands, amounts } = total.bands;
-  const slowest = share * requests * (1 - part);
-  const taken = new Map<number, number>();
   let toSkip = share * requests * part;
+  const slowest = of === 'all' ? requests - toSkip : share * requests * (1 - part);
+  const taken = new Map<number, number>();
   let remaining = slowest;
   for (let i = bands.length - 1; i >= 0 && remaining > 0; i--) {
     const inBand = amounts[i] as number;

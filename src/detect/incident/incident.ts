@@ -348,10 +348,12 @@ function worstOf({
   requests,
   evidence,
   blame,
+  effects,
   bottleneck,
   sql,
 }: AnomalyEvent): AnomalyEvent['worst'] {
-  return { interval_ms, requests, evidence, blame, bottleneck, sql };
+  const known = { interval_ms, requests, evidence, blame, bottleneck, sql };
+  return effects === undefined ? known : { ...known, effects };
 }
 
 /** The part of all requests that is affected, over all affected series. */

@@ -9,7 +9,7 @@ import { mergeBands } from '../../series/bands.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { type BandedStages, blame, classedStage } from '../event/blame.ts';
+import { type BandedStages, blame, blameOfMilestone, classedStage } from '../event/blame.ts';
 import { bottleneck } from '../event/bottleneck.ts';
 import { baselineFields, round, significance } from '../event/measured-fields.ts';
 import { newAnomaly } from '../event/new-anomaly.ts';
@@ -35,9 +35,6 @@ export interface OpenEventInput {
 }
 
 const kind = 'tail_shift';
-
-/** Share of the slowest requests' excess from which a stage explains it. */
-const explainingShare = 0.5;
 
 /** Builds the event that opens an anomaly, with its size, evidence and blame. */
 export function openEvent(input: OpenEventInput): AnomalyEvent {
@@ -84,6 +81,7 @@ export function measure(input: OpenEventInput) {
     affected_share: round(affectedShare),
     evidence: evidenceOf(input, reference),
     blame: parts.map((part) => ({ ...part, excess_ms: round(part.excess_ms) })),
+    ...effectsOf(input),
     stage: top,
     group_key: groupKeyOf(kind, series.model, top),
     bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
@@ -136,20 +134,46 @@ function evidenceOf(
 }
 
 /**
- * Blames stages by the bands of the total. A stage that moved without the total is blamed by them only if it
- * explains most of the slowest requests' excess. Otherwise, or without totals, it alone is blamed.
+ * Blames stages for what was measured: the parts of the total, or those before a milestone, by the bands of the
+ * total. A part that moved is blamed for its own rise, and so is a milestone that cannot be split.
  */
 function blameOf(input: OpenEventInput, observedMs: number): readonly Blamed[] {
-  const { stage, baselineMs } = input.verdict;
-  const parts = blameOfTotal(input);
-  const top = parts?.[0];
-  const explains = stage === totalStage || (top?.stage === stage && top.share >= explainingShare);
-  if (parts !== undefined && explains) return parts;
-  const named = classedStage(stage, stageTableOf(input.options));
-  return [{ ...named, excess_ms: observedMs - baselineMs, share: 1 }];
+  const { stage, q, baselineMs } = input.verdict;
+  const table = stageTableOf(input.options);
+  const own = [{ ...classedStage(stage, table), excess_ms: observedMs - baselineMs, share: 1 }];
+  if (stage === totalStage) {
+    const { now, before } = bandsOf(input);
+    return blame(now, before, q, table) ?? own;
+  }
+  if (!table.isMilestone(stage)) return own;
+  const { now, before } = bandsOf(input);
+  return blameOfMilestone(now, before, { milestone: stage, q }, table) ?? own;
 }
 
-function blameOfTotal({ verdict, windows, baseline, options }: OpenEventInput) {
+/** How the same quantile has moved of the total, and of milestones that the measured stage lies before. */
+function effectsOf({
+  verdict,
+  windows,
+  baseline,
+  options,
+}: OpenEventInput): Pick<AnomalyEvent, 'effects'> {
+  const { stage, q } = verdict;
+  if (stage === totalStage) return {};
+  const table = stageTableOf(options);
+  const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
+  const effects = [...names]
+    .filter((name) => name === totalStage || table.partsBefore(name)?.(stage) === true)
+    .flatMap((name) => {
+      const baselineMs = baseline.reference(name, 1)?.digest.quantile(q);
+      const observedMs = digestOf(windows, name).quantile(q);
+      if (baselineMs === undefined || !(baselineMs > 0 && observedMs > 0)) return [];
+      const rounded = { observed_ms: round(observedMs), baseline_ms: round(baselineMs) };
+      return [{ stage: name, ...rounded, ratio: round(observedMs / baselineMs) }];
+    });
+  return effects.length === 0 ? {} : { effects };
+}
+
+function bandsOf({ windows, baseline }: OpenEventInput) {
   const names = new Set(windows.flatMap((window) => [...window.stages.keys()]));
   const now = new Map(
     [...names].map((name) => {
@@ -164,7 +188,7 @@ function blameOfTotal({ verdict, windows, baseline, options }: OpenEventInput) {
       return bands === undefined ? [] : [[name, bands] as const];
     }),
   );
-  return blame(now, before, verdict.q, stageTableOf(options));
+  return { now, before };
 }
 
 /** Factor of `min_requests` for the windows over which an update measures the present. */

@@ -124,8 +124,13 @@ export class OpenTail extends OpenAnomaly {
 
   /** Reports whether a stage is slow because of this anomaly; it pages and ends with it. */
   owns(stage: string): boolean {
-    const { event, lead } = this;
-    return stage === event.stage || stage === lead.stage || this.#explained.includes(stage);
+    return this.ownsAny((own) => own === stage);
+  }
+
+  ownsAny(isWanted: (stage: string) => boolean): boolean {
+    return (
+      isWanted(this.event.stage) || isWanted(this.lead.stage) || this.#explained.some(isWanted)
+    );
   }
 
   /** Owns a stage from now on, as long as the anomaly is open. */
@@ -350,7 +355,9 @@ export class OpenTail extends OpenAnomaly {
     if (isOther && !this.#explained.includes(last.stage))
       this.#explained = [...this.#explained, last.stage];
     const { peak = measured.peak } = isOfOther ? measured : last;
-    return { ...measured, peak: peak.ratio > ratio ? peak : measured.peak, summary };
+    // What was measured before may have had effects, as the total has none.
+    const effects = last.effects === undefined ? {} : { effects: undefined };
+    return { ...effects, ...measured, peak: peak.ratio > ratio ? peak : measured.peak, summary };
   }
 
   /** @param nowQuantileMs the leading quantile in the window that resolved it. */

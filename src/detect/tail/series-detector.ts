@@ -224,7 +224,7 @@ export class SeriesDetector implements AnomalyOwner {
     const others = this.#tails.open.filter((tail) => tail !== open);
     const lead = () =>
       others.length === 0
-        ? leadingVerdict(verdicts)
+        ? leadingVerdict(verdicts, this.#options)
         : besideVerdict(verdicts, others, this.#options);
     return {
       noTrafficAfterMs: open === undefined ? 0 : this.#noTrafficAfterMs(open.lead.stage),

@@ -22,7 +22,7 @@ describe('the message', () => {
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
@@ -66,7 +66,7 @@ describe('the message', () => {
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
@@ -93,7 +93,7 @@ describe('the message', () => {
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
@@ -120,7 +120,7 @@ describe('the message', () => {
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server

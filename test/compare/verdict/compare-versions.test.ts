@@ -132,7 +132,7 @@ describe('two versions', () => {
     expect(compared.failed_at).toBe(new Date(startMs + 6 * 60_000).toISOString());
   });
 
-  it('name the rise that a stage is a part of, also of more than all of it', () => {
+  it('name the rise that a stage is a part of: of all that rose, never more than all of it', () => {
     const totals = [10, 90];
     const bands = (share: number): Bands => ({
       bands: [20, 30],
@@ -152,9 +152,9 @@ describe('two versions', () => {
     const [queue] = compared.stages;
     expect(queue?.stage).toBe('queue');
     expect(queue?.excess_ms).toBeCloseTo(50, 9);
-    expect(queue?.share_of_excess).toBeCloseTo(50 / 43, 9);
+    expect(queue?.share_of_excess).toBe(1);
     expect(compared.reason).toMatch(
-      /; queue explains 116 % of its rise \(slowest 1 %: mean \+43 ms\)$/,
+      /; queue explains 100 % of its rise \(slowest 1 %: mean \+43 ms\)$/,
     );
     const shown = renderComparison(
       {
@@ -163,9 +163,38 @@ describe('two versions', () => {
       },
       { color: false, columnCount: 120 },
     );
-    expect(shown).toMatch(/^queue .* 116 %$/m);
-    expect(shown).toMatch(/^forward .* −16 %$/m);
+    expect(shown).toMatch(/^queue .* 100 %$/m);
+    expect(shown).toMatch(/^forward .* 0 %$/m);
     expect(shown).toMatch(/^p99 of stage .* of the rise$/m);
+  });
+
+  it('list the time that no stage measured, so that the shares add up, and no milestone', () => {
+    const only = (ms: number) => ({
+      bands: { bands: [20], amounts: [ms] },
+      bandsMs: { bands: [], amounts: [] },
+    });
+    const stagesOf = (queue: number, total: number) =>
+      new Map([
+        [
+          'total',
+          {
+            bands: { bands: [20], amounts: [100] },
+            bandsMs: { bands: [20], amounts: [100 * total] },
+          },
+        ],
+        ['queue', only(100 * queue)],
+        ['first_token', only(100 * (queue + 5))],
+      ]);
+    const { stages } = compareVersions({
+      ...names,
+      minutes: minutesOf('slow', 20, { requests: 300, factor: 2 }, v1),
+      bands: { candidate: stagesOf(40, 80), baseline: stagesOf(10, 40) },
+    });
+    const shares = stages.flatMap(({ stage, share_of_excess: share }) =>
+      share === null ? [] : [[stage, share] as const],
+    );
+    expect(shares.map(([stage]) => stage)).toEqual(['queue', 'unaccounted']);
+    expect(shares.map(([, share]) => share)).toEqual([0.75, 0.25]);
   });
 
   it('say why one passes', () => {

@@ -2,7 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { unaccounted } from '../../../src/contract/anomaly-event.ts';
 import { StageTable } from '../../../src/contract/stage-table.ts';
-import { type BandedStages, blame as blameBy } from '../../../src/detect/event/blame.ts';
+import {
+  type BandedStages,
+  blame as blameBy,
+  blameOfMilestone,
+  splitExcess,
+} from '../../../src/detect/event/blame.ts';
 import { summarizeWindow } from '../../scenarios/summarize-window.ts';
 
 const blame = (now: BandedStages, baseline: BandedStages, q: number) =>
@@ -112,9 +117,9 @@ describe('blame', () => {
         }
         const sum = parts.reduce((total, part) => total + part.excess_ms, 0);
         expect(Math.abs(sum - excess)).toBeLessThan(1e-6 * Math.max(1, excess));
-        const scale = parts.reduce((most, part) => Math.max(most, Math.abs(part.share)), 1);
-        const shares = parts.reduce((total, part) => total + part.share, 0);
-        expect(Math.abs(shares - 1)).toBeLessThan(1e-8 * scale);
+        const shares = parts.map((part) => part.share);
+        expect(shares.reduce((total, share) => total + share, 0)).toBeCloseTo(1, 12);
+        expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
       }),
       { seed: 3 },
     );
@@ -136,3 +141,86 @@ function slowestMean(stages: ReturnType<typeof stagesOf>, share: number, part: n
   }
   return sum / (end - begin);
 }
+
+describe('splitExcess', () => {
+  it('gives shares of all that rose: a stage that became faster has none', () => {
+    const means = (queue: number, forward: number, parse: number) => ({
+      totalMs: queue + forward + parse,
+      stagesMs: new Map(Object.entries({ queue, forward, parse })),
+    });
+    const parts = splitExcess(means(40, 90, 10), means(10, 80, 25), StageTable.standard);
+    expect(parts).toEqual([
+      { stage: 'queue', class: 'queue', excess_ms: 30, share: 0.75 },
+      { stage: 'forward', class: 'compute', excess_ms: 10, share: 0.25 },
+      { stage: 'parse', class: 'serialization', excess_ms: -15, share: 0 },
+    ]);
+  });
+});
+
+describe('blameOfMilestone', () => {
+  /** Requests of queue, prefill and decode, with `rest` before the first token that no stage measured. */
+  function llm(
+    requests: readonly (readonly [queue: number, prefill: number, decode: number, rest: number])[],
+  ) {
+    const stages = new Map<string, number[]>([
+      ['queue', requests.map(([queue]) => queue)],
+      ['prefill', requests.map(([, prefill]) => prefill)],
+      ['first_token', requests.map(([queue, prefill, , rest]) => queue + prefill + rest)],
+      ['decode', requests.map(([, , decode]) => decode)],
+      ['total', requests.map((ms) => ms.reduce((sum, each) => sum + each, 0))],
+    ]);
+    return summarizeWindow({ series, windowStartMs: 0, windowMs: 10_000, stages }).stages;
+  }
+  const of = (
+    now: ReturnType<typeof llm>,
+    before: ReturnType<typeof llm>,
+    table = StageTable.standard,
+  ) => blameOfMilestone(now, before, { milestone: 'first_token', q: 0.99 }, table);
+  const times = <Value>(count: number, value: Value) => Array.from({ length: count }, () => value);
+
+  it('splits the rise of the mean request over the parts before it, and over those alone', () => {
+    // The slowest of a thousand is left out on both sides.
+    const before = llm(times(1_000, [20, 300, 900, 10]));
+    const now = llm([
+      ...times(700, [20, 300, 900, 10] as const),
+      ...times(300, [60, 1_260, 5_000, 30] as const),
+    ]);
+    const parts = of(now, before);
+    expect(parts?.map(({ stage }) => stage)).toEqual(['prefill', 'queue', unaccounted]);
+    const slow = 299 / 999;
+    [960 * slow, 40 * slow, 20 * slow].forEach((ms, i) => {
+      expect(parts?.[i]?.excess_ms).toBeCloseTo(ms, 8);
+      expect(parts?.[i]?.share).toBeCloseTo(ms / (1_020 * slow), 10);
+    });
+  });
+
+  it('splits nothing where requests without the milestone have its parts too', () => {
+    const without = (stages: ReturnType<typeof llm>) => {
+      const { bands, ...rest } = stages.get('first_token')!;
+      const half = { ...bands, amounts: bands.amounts.map((ms) => ms / 2) };
+      return new Map([...stages, ['first_token', { ...rest, bands: half }] as const]);
+    };
+    const [now, before] = [llm(times(100, [90, 300, 900, 0])), llm(times(100, [20, 300, 900, 0]))];
+    expect(of(now, before)?.[0]?.stage).toBe('queue');
+    expect(of(without(now), without(before))).toBeUndefined();
+  });
+
+  it('splits nothing without an excess, or where nobody said what lies before it', () => {
+    const same = llm(times(100, [20, 300, 900, 0]));
+    expect(of(same, same)).toBeUndefined();
+    const table = new StageTable({ decode: { class: 'decode' } });
+    const options = { milestone: 'time_to_headers', q: 0.99 };
+    expect(blameOfMilestone(same, same, options, table)).toBeUndefined();
+  });
+
+  it('goes by the parts of the configuration', () => {
+    const table = new StageTable({ first_token: { parts: ['pre*'] } });
+    const [now, before] = [llm(times(100, [90, 400, 900, 0])), llm(times(100, [20, 300, 900, 0]))];
+    expect(
+      of(now, before, table)?.map(({ stage, excess_ms }) => [stage, Math.round(excess_ms)]),
+    ).toEqual([
+      ['prefill', 100],
+      [unaccounted, 70],
+    ]);
+  });
+});

@@ -6,7 +6,13 @@ import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
 import { place, setParams } from '../state/place.ts';
 import { stageClass } from './composition/stage-colors.ts';
-import { listedStages, type StageBar, stageBarsOf } from './geometry/request-bars.ts';
+import {
+  listedMilestones,
+  listedStages,
+  milestoneTicksOf,
+  type StageBar,
+  stageBarsOf,
+} from './geometry/request-bars.ts';
 
 interface Props {
   readonly caption: string;
@@ -96,6 +102,12 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
             {shownName(name)}
           </span>
         ))}
+        {listedMilestones(requests).map((name) => (
+          <span key={name} class="chart-key-static">
+            <i class="tick-milestone" />
+            {shownName(name)}
+          </span>
+        ))}
       </div>
       <table class="requests">
         <caption class="sr">{caption}</caption>
@@ -154,8 +166,16 @@ interface LineProps {
 
 function RequestLine(props: LineProps) {
   const { request, typical, focus, stage, total, unit, scale, isOpen, onToggle } = props;
-  const stagesAt = (q: number) => typical.find((known) => known.q === q)?.stages ?? [];
+  const typicalAt = (q: number) => typical.find((known) => known.q === q);
+  const stagesAt = (q: number) => typicalAt(q)?.stages ?? [];
+  const milestonesAt = (q: number) => typicalAt(q)?.milestones ?? [];
   const bars = stageBarsOf(request.stages, request.total_ms, stagesAt(0.5), stagesAt(0.99));
+  const reached = stageBarsOf(
+    request.milestones,
+    request.total_ms,
+    milestonesAt(0.5),
+    milestonesAt(0.99),
+  );
   const worst = bars.reduce<StageBar | undefined>(
     (most, bar) => (bar.ms > (most?.ms ?? 0) ? bar : most),
     undefined,
@@ -186,6 +206,14 @@ function RequestLine(props: LineProps) {
                   title={`${stage} ${formatMs(ms)}`}
                 />
               ))}
+              {milestoneTicksOf(request.milestones, request.total_ms).map(({ stage, ms, at }) => (
+                <b
+                  key={stage}
+                  class="tick-milestone"
+                  style={{ left: `${at * 100}%` }}
+                  title={`${stage} ${formatMs(ms)}`}
+                />
+              ))}
             </span>
           </button>
         </td>
@@ -193,7 +221,10 @@ function RequestLine(props: LineProps) {
           {stage === null ? (
             worst !== undefined && `${shownName(worst.stage)} ${formatMs(worst.ms)}`
           ) : (
-            <StageTime ms={request.stage_ms} medianMs={medianOf(stage, stagesAt(0.5))} />
+            <StageTime
+              ms={request.stage_ms}
+              medianMs={medianOf(stage, [...stagesAt(0.5), ...milestonesAt(0.5)])}
+            />
           )}
           {request.cold_start && ', cold start'}
         </td>
@@ -210,7 +241,7 @@ function RequestLine(props: LineProps) {
       {isOpen && (
         <tr class="request-detail">
           <td colSpan={7}>
-            <StageBars bars={bars} focus={focus} />
+            <StageBars bars={bars} milestones={reached} focus={focus} />
           </td>
         </tr>
       )}
@@ -234,11 +265,19 @@ function medianOf(stage: string, stages: TypicalRequest['stages']): number | nul
   return stages.find((known) => known.stage === stage)?.ms ?? null;
 }
 
-/** A bar a stage, with ticks where requests of the median and of p99 are. */
-function StageBars({ bars, focus }: { readonly bars: readonly StageBar[] } & Pick<Props, 'focus'>) {
+/** A bar a part and a tick a milestone, with ticks where requests of the median and of p99 are. */
+function StageBars({
+  bars,
+  milestones,
+  focus,
+}: {
+  readonly bars: readonly StageBar[];
+  readonly milestones: readonly StageBar[];
+} & Pick<Props, 'focus'>) {
+  const all = [...bars, ...milestones];
   const most = Math.max(
     1,
-    ...bars.flatMap(({ ms, medianMs, p99Ms }) => [ms, medianMs ?? 0, p99Ms ?? 0]),
+    ...all.flatMap(({ ms, medianMs, p99Ms }) => [ms, medianMs ?? 0, p99Ms ?? 0]),
   );
   const { unit, format } = msFormat([most]);
   const percent = (ms: number) => `${(ms / most) * 100}%`;
@@ -270,12 +309,19 @@ function StageBars({ bars, focus }: { readonly bars: readonly StageBar[] } & Pic
         </tr>
       </thead>
       <tbody>
-        {bars.map(({ stage, ms, medianMs, p99Ms, isOdd }) => (
+        {all.map(({ stage, ms, medianMs, p99Ms, isOdd }, i) => (
           <tr key={stage} data-odd={isOdd}>
             <th scope="row">{stage}</th>
             <td class="stages-track">
               <span class="stage-track">
-                <i class={`stage-bar ${stageClass(stage, focus)}`} style={{ width: percent(ms) }} />
+                {i < bars.length ? (
+                  <i
+                    class={`stage-bar ${stageClass(stage, focus)}`}
+                    style={{ width: percent(ms) }}
+                  />
+                ) : (
+                  <i class="tick-milestone" style={{ left: percent(ms) }} />
+                )}
                 {medianMs !== null && <i class="tick-median" style={{ left: percent(medianMs) }} />}
                 {p99Ms !== null && <i class="tick-p99" style={{ left: percent(p99Ms) }} />}
               </span>

@@ -26,6 +26,8 @@ export const formatShare = withUnit(shared.formatShare);
 export const formatExactShare = withUnit(shared.formatExactShare);
 /** `123 %`: of parts that add up, where digits behind the point only distract. */
 export const wholePercent = withUnit(shared.wholePercent);
+/** `+8 %` of 1.08. */
+export const signedPercent = withUnit(shared.signedPercent);
 /** `51/s`, `12/min`. */
 export const formatPerSecond = withUnit(shared.formatPerSecond);
 /** `1.32x`, `12x`. */

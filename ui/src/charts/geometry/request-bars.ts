@@ -38,6 +38,27 @@ export function stageBarsOf(
   });
 }
 
+/** A milestone of a request, in parts of its bar: where it is reached. */
+export interface MilestoneTick {
+  readonly stage: string;
+  readonly ms: number;
+  /** At most 1: clocks may differ. */
+  readonly at: number;
+}
+
+export function milestoneTicksOf(milestones: readonly StageMs[], totalMs: number): MilestoneTick[] {
+  if (!(totalMs > 0)) return [];
+  return milestones.map(({ stage, ms }) => ({ stage, ms, at: Math.min(1, ms / totalMs) }));
+}
+
+/** Milestones of all requests of a list, for its legend. */
+export function listedMilestones(
+  requests: readonly { readonly milestones: readonly StageMs[] }[],
+): string[] {
+  const names = requests.flatMap(({ milestones }) => milestones.map(({ stage }) => stage));
+  return [...new Set(names)].sort();
+}
+
 /** Stages of all requests of a list, for its legend: that with the most time first. */
 export function listedStages(
   requests: readonly { readonly stages: readonly StageMs[] }[],

@@ -1,4 +1,5 @@
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
+import { splitOf } from '../../../../src/contract/blame-split.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
 import type { AnomalyAnswer } from '../../data/answers.ts';
@@ -9,6 +10,7 @@ import {
   formatExactShare,
   formatSignedMs,
   quantileName,
+  signedPercent,
   wholePercent,
 } from '../../format/number.ts';
 import { PageTitle } from '../../parts/page-title.tsx';
@@ -139,7 +141,7 @@ function BlamePanel({ answered }: Props) {
   const title =
     first === undefined || parts === undefined
       ? 'Blame'
-      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}, ${wholePercent(first.share)} of mean ${formatSignedMs(riseOf(parts))}`;
+      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}${ofRise(answered.value.answer, parts)}`;
   return (
     <Panel
       name="blame"
@@ -152,6 +154,7 @@ function BlamePanel({ answered }: Props) {
       {(answer) => (
         <>
           <p class="hint">{blamedRequests(answer)}</p>
+          {effectsOf(answer) !== '' && <p class="hint">Effect: {effectsOf(answer)}</p>}
           <BlameBars label="Blame by stage" parts={blameOf(answer)} sumName="sum" />
         </>
       )}
@@ -164,6 +167,29 @@ function blameOf({ event }: AnomalyAnswer) {
   return event.worst?.blame ?? event.blame;
 }
 
+/** ", 96 % of mean +410 ms": the part of what was measured; nothing where a stage is blamed for its own rise. */
+function ofRise(answer: AnomalyAnswer | undefined, parts: AnomalyEvent['blame']): string {
+  const [first] = parts;
+  if (first === undefined || answer === undefined || splitOfShown(answer) === 'quantile') return '';
+  return `, ${wholePercent(first.share)} of mean ${formatSignedMs(riseOf(parts))}`;
+}
+
+/** What the blame splits, of the series that the title speaks of. */
+function splitOfShown({ event }: Pick<AnomalyAnswer, 'event'>) {
+  const { blame, evidence } = event.worst ?? event;
+  return splitOf({ blame, evidence });
+}
+
+/** "total p99 +8 %": what the measured stage makes of the whole; '' where the total was measured. */
+function effectsOf({ event, dashboard }: AnomalyAnswer): string {
+  const { effects = [] } = event.worst ?? event;
+  return effects
+    .map(({ stage, ratio }) => {
+      return `${shownName(stage)} ${quantileName(dashboard.quantile)} ${signedPercent(ratio)}`;
+    })
+    .join(', ');
+}
+
 /** The rise that the shares are parts of. */
 function riseOf(parts: AnomalyEvent['blame']): number {
   return parts.reduce((sum, { excess_ms }) => sum + excess_ms, 0);
@@ -172,8 +198,15 @@ function riseOf(parts: AnomalyEvent['blame']): number {
 function blamedRequests({ event, dashboard }: AnomalyAnswer): string {
   if (event.kind === 'drift') return 'Mean request, against the week before.';
   const of = event.worst === undefined ? '' : 'Worst series: ';
-  const slowest = `slowest ${formatExactShare(1 - dashboard.quantile)} of requests, against the baseline.`;
-  return of === '' ? slowest.replace('s', 'S') : `${of}${slowest}`;
+  const measured = (event.worst ?? event).evidence.measured_stage;
+  const what = {
+    slowest: `slowest ${formatExactShare(1 - dashboard.quantile)} of requests`,
+    day: 'slowest requests',
+    milestone: `all requests, by part before ${measured}`,
+    quantile: `${quantileName(dashboard.quantile)} of ${measured}`,
+  }[splitOfShown({ event })];
+  const slowest = `${what}, against the baseline.`;
+  return of === '' ? `${slowest.charAt(0).toUpperCase()}${slowest.slice(1)}` : `${of}${slowest}`;
 }
 
 function DistributionPanel({ answered }: Props) {
