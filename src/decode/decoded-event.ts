@@ -19,7 +19,7 @@ export class DecodedEvent {
   /** Total, given or summed up from the stages that are parts; NaN for a partial event without one. */
   totalMs = Number.NaN;
   /** Without a total: how long the request took at least, by its stages. Not set where there is a total. */
-  leastMs = 0;
+  leastMs = Number.NaN;
   stageCount = 0;
   /** Ids of the decoder's stage interner, milestones among them; the first `stageCount` are valid. */
   readonly stageIds: Int32Array;

@@ -107,10 +107,14 @@ export class EventScanner {
     if (kernel === undefined) return -1;
     const after = kernel.scan(bytes, start, end, event);
     if (after < 0 || event.dimensionIds[modelIndex] === 0) return -1;
-    if (!this.#hasDurations(event, kernel.isPartial)) return -1;
+    if (Number.isNaN(event.totalMs)) {
+      // The kernel knows the stages by their ids already.
+      if (event.stageCount === 0) return -1;
+      this.#context.totals.complete(event, kernel.isPartial);
+      if (event.totalMs > this.#limits.maxDurationMs) return -1;
+    }
     if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
     kernel.resolve(bytes, event);
-    this.#context.totals.complete(event, kernel.isPartial);
     return after;
   }
 
