@@ -129,7 +129,7 @@ describe('blame', () => {
     expect(bars.map(({ stage, excess_ms }) => [stage, excess_ms])).toEqual([
       ['s0', 50],
       ['s4', -20],
-      ['rest', 13],
+      ['3 smaller stages', 13],
     ]);
     expect(bars.reduce((sum, { excess_ms }) => sum + excess_ms, 0)).toBe(totalMs);
   });

@@ -21,9 +21,6 @@ export interface Blame {
   readonly zero: number;
 }
 
-/** Name of what is summed up when there are too many stages. */
-const restName = 'rest';
-
 /** Lays out an excess by stage: the largest bars of either sign, and one for the rest, so that they add up. */
 export function blameOf(parts: readonly BlamePart[], most: number): Blame {
   const bySize = parts.toSorted((a, b) => Math.abs(b.excess_ms) - Math.abs(a.excess_ms));
@@ -50,7 +47,8 @@ export function blameOf(parts: readonly BlamePart[], most: number): Blame {
 function restOf(rest: readonly BlamePart[]): BlamePart {
   const hasShare = rest.every(({ share }) => share !== null);
   return {
-    stage: restName,
+    // Not "rest": that is what the sentence of the blame leaves out.
+    stage: `${rest.length} smaller stages`,
     excess_ms: rest.reduce((sum, { excess_ms }) => sum + excess_ms, 0),
     share: hasShare ? rest.reduce((sum, { share }) => sum + (share ?? 0), 0) : null,
   };
