@@ -28,8 +28,8 @@ it('keeps an event that is added twice once, and adds one again whose rows are g
 it('lists failed requests first for failures, and last for slow ones', () =>
   withRig({ stack, name: 'anomaly-requests' }, async (rig) => {
     const { client } = rig;
-    const tail = anomalyFixture({});
-    const atMs = Date.parse(tail.started_at);
+    const atMs = Math.floor(Date.now() / 10_000) * 10_000;
+    const tail = anomalyFixture({ started_at: new Date(atMs).toISOString() });
     const row = (trace_id: string, status: string, total_ms: number) => ({
       ...{ model: tail.model, version: tail.version, request_type: tail.request_type },
       ...{ region: tail.region, cold_start: tail.cold_start, window_start: atMs / 1000 },

@@ -152,7 +152,7 @@ describe('a mail', () => {
     expect(fields.has('x-mailer')).toBe(false);
     const text = partOf(mail?.raw ?? '', 'text/plain');
     expect(text).toMatch(/^CRITICAL ranker, worst series: p99 512 ms/);
-    expect(text).toContain('Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (71 %)');
+    expect(text).toContain('Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %)');
     const html = partOf(mail?.raw ?? '', 'text/html');
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain(`<a href="https://tailmark.example.com/incidents/${richEvent.id}">`);

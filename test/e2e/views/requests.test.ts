@@ -114,6 +114,8 @@ describe('requests', () => {
       const none = await ask({ version: 'none' });
       expect(none.rows).toEqual([]);
       await expect(ask({ model: 'none' })).rejects.toThrow(UnknownName);
-      expect(none.typical).toEqual([0.5, 0.99].map((q) => ({ q, total_ms: null, stages: [] })));
+      expect(none.typical).toEqual(
+        [0.5, 0.99].map((q) => ({ q, total_ms: null, stages: [], milestones: [] })),
+      );
     }));
 });
