@@ -129,11 +129,13 @@ export function loadKafkajs(time: SandboxTime, brokerClass: BrokerClass): Kafkaj
 function sleepIn(time: SandboxTime) {
   return (ms: number, signal?: AbortSignal) =>
     new Promise<void>((resolve) => {
-      const timer = time.setTimeout(resolve, ms);
-      signal?.addEventListener('abort', () => {
+      const end = () => {
         time.clearTimeout(timer);
+        signal?.removeEventListener('abort', end);
         resolve();
-      });
+      };
+      const timer = time.setTimeout(end, ms);
+      signal?.addEventListener('abort', end);
     });
 }
 
