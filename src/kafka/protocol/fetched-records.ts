@@ -1,22 +1,30 @@
 import type { Records, RefusedRecord, SourceRecord } from '../../source/record.ts';
 import type { RecordBatchHeader } from './record-batch-header.ts';
 
+/** Offsets of a log that are in no batch, or in an emptied one: `end` is the first after them. */
+export interface OffsetGap {
+  readonly start: number;
+  readonly end: number;
+}
+
+export const noGaps: readonly OffsetGap[] = [];
+
 /** Records of one batch, validated, or the reason why they are rejected. */
 export interface BatchPart {
   readonly header: RecordBatchHeader;
   /** Inflated bytes; empty where the batch is rejected. */
   readonly bytes: Buffer;
   readonly refused: RefusedRecord | undefined;
-  /** Offsets between this batch and the visible one before that are in no batch, or in an emptied one. */
-  readonly removedBefore: number;
+  /** Between this batch and the visible one before. */
+  readonly gapsBefore: readonly OffsetGap[];
 }
 
 /** Of the batches after the last visible one, and of those in front of all. */
 export interface LogEdges {
   /** Offset of the first batch, visible or not; -1 without one. */
   readonly firstOffset: number;
-  /** Offsets after the last visible batch that are in no batch, or in an emptied one. */
-  readonly removedAtEnd: number;
+  /** After the last visible batch. */
+  readonly gapsAtEnd: readonly OffsetGap[];
 }
 
 /** Payload bits per varint byte. */
@@ -37,8 +45,12 @@ export class FetchedRecords implements Records {
   readonly lastEpoch: number;
   readonly #onPassed: () => void;
   readonly #edges: LogEdges;
-  /** The next offset, if nothing is removed before the next record. */
+  /** The next offset of the current part, if nothing is removed within it. */
   #next = -1;
+  /** Offsets that are removed between that part and the record before. */
+  #removedBefore = 0;
+  /** The position of the reader: nothing counts as removed before it. */
+  #from = 0;
   #part = 0;
   /** Records of the current part after the current one. */
   #left = 0;
@@ -66,7 +78,7 @@ export class FetchedRecords implements Records {
     parts: readonly BatchPart[],
     last: Pick<RecordBatchHeader, 'lastOffset' | 'leaderEpoch'> | undefined,
     onPassed: () => void,
-    edges: LogEdges = { firstOffset: -1, removedAtEnd: 0 },
+    edges: LogEdges = { firstOffset: -1, gapsAtEnd: noGaps },
   ) {
     this.#parts = parts;
     this.#edges = edges;
@@ -98,18 +110,21 @@ export class FetchedRecords implements Records {
    * saying which earlier records were aborted. Offsets before the first batch are in none.
    */
   passBefore(offset: number): void {
-    const { firstOffset } = this.#edges;
-    if (this.current !== undefined && firstOffset > offset) {
-      this.#view.removedBefore = (this.#view.removedBefore ?? 0) + firstOffset - offset;
+    this.#from = offset;
+    const [first] = this.#parts;
+    if (first !== undefined && first.refused === undefined && this.current !== undefined) {
+      const before = { start: offset, end: this.#edges.firstOffset };
+      const removed = this.#lengthOf([...first.gapsBefore, before]);
+      const { baseOffset } = first.header;
+      this.#view.removedBefore =
+        removed + Math.max(0, this.current.offset - Math.max(baseOffset, offset));
     }
     while (this.current !== undefined && this.current.offset < offset) this.advance();
   }
 
   /** Offsets after the last record that are in no batch, or are compacted away within one. */
   get removedAtEnd(): number {
-    const last = this.#parts.at(-1);
-    const within = last === undefined ? 0 : Math.max(0, last.header.lastOffset + 1 - this.#next);
-    return within + this.#edges.removedAtEnd;
+    return this.#leftIn(this.#parts.at(-1)) + this.#lengthOf(this.#edges.gapsAtEnd);
   }
 
   advance(): void {
@@ -132,9 +147,21 @@ export class FetchedRecords implements Records {
   /** Offsets missing at the end of the batch before are missing before this one's first record. */
   #beginPart(part: BatchPart | undefined): void {
     if (part === undefined) return;
-    const before = this.#parts[this.#part - 1];
-    const within = before === undefined ? 0 : before.header.lastOffset + 1 - this.#next;
-    this.#next = part.header.baseOffset - part.removedBefore - Math.max(0, within);
+    this.#removedBefore =
+      this.#leftIn(this.#parts[this.#part - 1]) + this.#lengthOf(part.gapsBefore);
+    this.#next = part.header.baseOffset;
+  }
+
+  /** Offsets at the end of a part that no record of it has. */
+  #leftIn(part: BatchPart | undefined): number {
+    if (part === undefined) return 0;
+    return Math.max(0, part.header.lastOffset + 1 - Math.max(this.#next, this.#from));
+  }
+
+  #lengthOf(gaps: readonly OffsetGap[]): number {
+    let length = 0;
+    for (const { start, end } of gaps) length += Math.max(0, end - Math.max(start, this.#from));
+    return length;
   }
 
   #end(): void {
@@ -150,7 +177,9 @@ export class FetchedRecords implements Records {
     const timestampDelta = this.#varint(bytes);
     view.offset = header.baseOffset + this.#varint(bytes);
     view.timestampMs = header.appendedMs ?? header.baseTimestampMs + timestampDelta;
-    view.removedBefore = view.offset - this.#next;
+    view.removedBefore =
+      this.#removedBefore + Math.max(0, view.offset - Math.max(this.#next, this.#from));
+    this.#removedBefore = 0;
     this.#next = view.offset + 1;
     view.leaderEpoch = header.leaderEpoch;
     view.refused = undefined;
@@ -174,6 +203,7 @@ export class FetchedRecords implements Records {
     view.value = null;
     // Their number is not known: its records are rejected, and none counts as removed.
     view.removedBefore = 0;
+    this.#removedBefore = 0;
     this.#next = lastOffset + 1;
     view.leaderEpoch = header.leaderEpoch;
     view.refused = refused;

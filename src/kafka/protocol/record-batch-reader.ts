@@ -3,7 +3,13 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { inflateRecords } from '../compression/compression.ts';
 import { InflateError } from '../compression/inflate-error.ts';
 import { crc32c } from './crc32c.ts';
-import { type BatchPart, FetchedRecords, type LogEdges } from './fetched-records.ts';
+import {
+  type BatchPart,
+  FetchedRecords,
+  type LogEdges,
+  noGaps,
+  type OffsetGap,
+} from './fetched-records.ts';
 import { type RecordBatchHeader, recordBatchHeader } from './record-batch-header.ts';
 import { recordProblem } from './validate-records.ts';
 
@@ -18,7 +24,7 @@ export interface AbortedTransaction {
   readonly firstOffset: number;
 }
 
-type Part = Omit<BatchPart, 'removedBefore'>;
+type Part = Omit<BatchPart, 'gapsBefore'>;
 
 export interface ResponseBudget {
   inflatedBytes: number;
@@ -79,10 +85,10 @@ export class RecordBatchReader {
       const isHidden = transactions.hide(header) || header.isControl;
       if (!isIntact || (header.recordCount > 0 && !isHidden)) {
         if (count > 0 && budget.inflatedBytes >= this.#maxBytes * BATCHES_AT_ONCE) break;
-        const removedBefore = removed.beforePart(header);
+        const gapsBefore = removed.beforePart(header);
         const part = isIntact ? await this.#part(bytes, header) : corruptPart(header, checksum);
         budget.inflatedBytes += header.codec === 0 ? 0 : part.bytes.length;
-        parts.push({ ...part, removedBefore });
+        parts.push({ ...part, gapsBefore });
       } else removed.pass(header, isHidden);
       last = header;
       if (!isIntact) corruptUntil = header.lastOffset;
@@ -122,30 +128,35 @@ export class RecordBatchReader {
 class RemovedOffsets {
   #firstOffset = -1;
   #next = -1;
-  #count = 0;
+  #gaps: OffsetGap[] = [];
 
   /** Passes a visible batch; returns what is removed between it and the visible one before. */
-  beforePart(header: RecordBatchHeader): number {
+  beforePart(header: RecordBatchHeader): readonly OffsetGap[] {
     this.#advance(header);
-    const count = this.#count;
-    this.#count = 0;
-    return count;
+    if (this.#gaps.length === 0) return noGaps;
+    const gaps = this.#gaps;
+    this.#gaps = [];
+    return gaps;
   }
 
   /** Passes a batch that shows no record. */
   pass(header: RecordBatchHeader, isHidden: boolean): void {
     this.#advance(header);
-    if (!isHidden) this.#count += header.lastOffset + 1 - header.baseOffset;
+    if (!isHidden) this.#add(header.baseOffset, header.lastOffset + 1);
   }
 
   get edges(): LogEdges {
-    return { firstOffset: this.#firstOffset, removedAtEnd: this.#count };
+    return { firstOffset: this.#firstOffset, gapsAtEnd: this.#gaps };
   }
 
   #advance({ baseOffset, lastOffset }: RecordBatchHeader): void {
     if (this.#firstOffset < 0) this.#firstOffset = baseOffset;
-    else this.#count += Math.max(0, baseOffset - this.#next);
+    else if (baseOffset > this.#next) this.#add(this.#next, baseOffset);
     this.#next = lastOffset + 1;
+  }
+
+  #add(start: number, end: number): void {
+    this.#gaps.push({ start, end });
   }
 }
 

@@ -67,11 +67,34 @@ describe('offsets whose records are gone', () => {
     ]);
   });
 
-  it('before that offset are of no interest, and its batch may begin before it', async () => {
-    expect(removedIn(await read(records(2), records(7, 8)), 7).before).toEqual([
-      [7, 4],
+  it('before that offset are of no interest, where the response begins before it', async () => {
+    const log = [records(2), emptied(3, 2), records(7, 8), emptied(9, 3)];
+    const rest = (seven: number) => [
+      [7, seven],
       [8, 0],
+    ];
+    expect(removedIn(await read(...log), 2).before).toEqual([[2, 0], ...rest(4)]);
+    expect(removedIn(await read(...log), 4)).toEqual({ before: rest(3), atEnd: 3 });
+    expect(removedIn(await read(...log), 6)).toEqual({ before: rest(1), atEnd: 3 });
+    expect(removedIn(await read(...log), 7)).toEqual({ before: rest(0), atEnd: 3 });
+    expect(removedIn(await read(...log), 11)).toEqual({ before: [], atEnd: 1 });
+  });
+
+  it('before that offset are of no interest within a batch, or behind hidden ones', async () => {
+    const short = encodeBatch({
+      ...{ baseOffset: 10, count: 2, lastOffsetDelta: 6 },
+      payload: bodyOf(records(10, 16)),
+    });
+    expect(removedIn(await read(short), 13).before).toEqual([[16, 3]]);
+    const log = encodeLog([
+      { offset: 0, value },
+      { offset: 2, value, producerId: 7 },
+      { offset: 3, value: null, producerId: 7, isMarker: true },
+      { offset: 4, value },
     ]);
+    const aborted = [{ producerId: 7n, firstOffset: 2 }];
+    const found = await new RecordBatchReader(1 << 20).read(log, aborted, { inflatedBytes: 0 });
+    expect(removedIn(found, 2).before).toEqual([[4, 0]]);
   });
 
   it('are neither markers nor records of aborted transactions', async () => {

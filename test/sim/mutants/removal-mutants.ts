@@ -52,8 +52,8 @@ export const removalMutants: readonly Mutant[] = [
     name: 'aborted-counts-as-removed',
     bug: 'records of aborted transactions and their markers are called removed',
     file: 'src/kafka/protocol/record-batch-reader.ts',
-    find: 'if (!isHidden) this.#count += header.lastOffset + 1 - header.baseOffset;',
-    replace: 'this.#count += header.lastOffset + 1 - header.baseOffset;',
+    find: 'if (!isHidden) this.#add(header.baseOffset, header.lastOffset + 1);',
+    replace: 'this.#add(header.baseOffset, header.lastOffset + 1);',
     needs: ['aborted_transactions'],
   },
   {
