@@ -112,12 +112,14 @@ export class FetchedRecords implements Records {
   passBefore(offset: number): void {
     this.#from = offset;
     const [first] = this.#parts;
-    if (first !== undefined && first.refused === undefined && this.current !== undefined) {
-      const before = { start: offset, end: this.#edges.firstOffset };
-      const removed = this.#lengthOf([...first.gapsBefore, before]);
-      const { baseOffset } = first.header;
-      this.#view.removedBefore =
-        removed + Math.max(0, this.current.offset - Math.max(baseOffset, offset));
+    if (first !== undefined && this.current !== undefined) {
+      const gaps = [{ start: offset, end: this.#edges.firstOffset }];
+      let within = 0;
+      if (first.refused === undefined) {
+        gaps.push(...first.gapsBefore);
+        within = Math.max(0, this.current.offset - Math.max(first.header.baseOffset, offset));
+      }
+      this.#view.removedBefore = this.#lengthOf(gaps) + within;
     }
     while (this.current !== undefined && this.current.offset < offset) this.advance();
   }

@@ -67,6 +67,17 @@ describe('offsets whose records are gone', () => {
     ]);
   });
 
+  it('before a first batch that is rejected are counted too', async () => {
+    const whole = records(9);
+    const damaged = () => Buffer.concat([whole.subarray(0, -1), Buffer.from([0x55])]);
+    const reader = new RecordBatchReader(1 << 20);
+    await reader.read(damaged(), [], { inflatedBytes: 0 }).catch(() => undefined);
+    const found = await reader.read(damaged(), [], { inflatedBytes: 0 });
+    found.passBefore(4);
+    expect(found.current?.refused).toBeDefined();
+    expect(removedIn(found, 4).before).toEqual([[9, 5]]);
+  });
+
   it('before that offset are of no interest, where the response begins before it', async () => {
     const log = [records(2), emptied(3, 2), records(7, 8), emptied(9, 3)];
     const rest = (seven: number) => [
