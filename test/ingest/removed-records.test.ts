@@ -78,7 +78,7 @@ describe('records that Kafka has removed', () => {
     ]);
   });
 
-  it('of a whole pending chunk and behind it are told apart: what it had counted, and what nobody had read', async () => {
+  it('of a whole pending chunk and behind it are counted apart: what it had counted, and what nobody had read', async () => {
     const bench = benchAt(committed(logOf([]), 2, intent(6)), 9);
     for (let tick = 0; tick < 3; tick++) {
       bench.ingest.sealIfDue(1_000);

@@ -49,7 +49,7 @@ export const faultKinds = {
   aborted_transactions: 'transactions are aborted: records and markers that nobody is given',
   partitions_added: 'a topic gets more partitions',
   topic_recreated:
-    'a topic is deleted, while a chunk of it is pending if there is one, and made anew: offsets start over, commits are gone',
+    'a topic is deleted, while a chunk of it is pending if there is one, and recreated: offsets start over, commits are gone',
   unclean_election: 'a broker leads a log whose last records it lacks, read or not',
   commits_expired: 'the group’s commits are gone',
   retention: 'records are deleted before they were read, or through a pending intent',

@@ -61,7 +61,7 @@ function recreate(
   trace?.('kafka', `${topic} is deleted`);
   world.pending += old.length;
   scheduler.at(RECREATED_MS + random.unit() * 3_000, undefined, () => {
-    trace?.('kafka', `${topic} is made anew`);
+    trace?.('kafka', `${topic} is recreated`);
     for (const log of kafka.createTopic(topic, old.length)) {
       scheduler.at(random.unit() * 10_000, undefined, () => {
         world.pending--;

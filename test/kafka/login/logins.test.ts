@@ -108,7 +108,7 @@ it('is a problem after five seconds, and ends the process after five minutes', a
   });
 });
 
-it('counts the time of refusals anew after an accepted login', async () => {
+it('restarts the time of refusals after an accepted login', async () => {
   logins.accepted();
   logins.refused(refusal());
   await clock.pass(299_000);

@@ -6,7 +6,7 @@ const partition = 'src/ingest/partition-ingest.ts';
 const range = 'src/ingest/open-range.ts';
 const place = 'src/ingest/start-position.ts';
 
-/** Losses that nobody is told of: what Kafka removed before it was stored. */
+/** Losses that nobody is notified of: what Kafka removed before it was stored. */
 export const removalMutants: readonly Mutant[] = [
   {
     name: 'promise-dropped',

@@ -108,7 +108,7 @@ describe('an answer', () => {
     expect(answers[3]).toBe(answers[0]);
   });
 
-  it('is asked for anew once the work for it was cancelled', async () => {
+  it('is asked for again once the work for it was cancelled', async () => {
     const { cache, ask, asked } = cacheAt();
     void cache.answer(
       ...(['ann', 'a', '1'] as const),
