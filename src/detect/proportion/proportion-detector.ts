@@ -26,7 +26,13 @@ import { CountedWindows } from './counted-windows.ts';
 import { type CountedRequests, type Proportion, proportionResolvedSummary } from './proportion.ts';
 import { proportionMeasured } from './proportion-measured.ts';
 import { ProportionTest, type ProportionVerdict } from './proportion-test.ts';
-import { effectRate, type LeastRise } from './proportion-weights.ts';
+import {
+  type Counts,
+  effectRate,
+  isUnusual,
+  type LeastRise,
+  mayContinue,
+} from './proportion-weights.ts';
 
 /** Digest of a series' whole requests in its baseline. */
 export type BaselineOf = (series: Series) => TDigest | undefined;
@@ -144,7 +150,7 @@ export class ProportionDetector extends AnomalyDetector {
         (this.#baselines.candidate?.reference()?.windows ?? 0) >=
         this.#options.min_baseline_windows,
       resolvedSummary: ({ event }, resolution) =>
-        proportionResolvedSummary(this.#proportion, event, resolution, this.#currentRate(event)),
+        proportionResolvedSummary(this.#proportion, event, resolution, this.#currentCounts()?.rate),
       ended: (resolution) => {
         if (resolution === 'rebaselined') this.#rebaseline();
         else this.#baselines.dropCandidate();
@@ -153,32 +159,35 @@ export class ProportionDetector extends AnomalyDetector {
     };
   }
 
-  /** Compares half of the effect with the event's baseline: a detector restored from it decides the same. */
+  /**
+   * Reports whether half of the effect is there, and is not the baseline's: in few requests one ordinary
+   * failure is as much. Baseline and fault are the event's: a detector restored from it decides the same.
+   */
   #isAnomalous(event: AnomalyEvent): boolean | undefined {
-    const now = this.#currentRate(event);
+    const now = this.#currentCounts();
     if (now === undefined || event.rate === undefined) return undefined;
-    const { baseline } = event.rate;
-    return now >= (baseline + effectRate(baseline, this.#least)) / 2;
+    const { baseline, observed } = event.rate;
+    if (now.rate < (baseline + effectRate(baseline, this.#least)) / 2) return false;
+    return mayContinue(observed, baseline, now) || isUnusual(baseline, now);
   }
 
   /**
-   * Rate of the last windows: six at most, or as many recent ones as hold enough requests. Recent are
+   * Counts of the last six windows, or of as many recent ones as hold enough requests. Recent are
    * those of the last `longestSpan` windows, or of a longer pause that its baseline has.
    */
-  #currentRate({ evidence }: AnomalyEvent): number | undefined {
+  #currentCounts(): Counts | undefined {
     const { min_requests, window: windowMs } = this.#options;
-    const windows = Math.min(evidence.windows, quarantineWindows);
     const spanMs = Math.max(longestSpan * windowMs, this.#noTrafficAfterMs);
     const afterMs = this.#lastSeenMs - spanMs;
     let [requests, hits] = [0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
-      if (back > windows && requests >= min_requests) break;
+      if (back > quarantineWindows && requests >= min_requests) break;
       const offset = this.#windows.offsetBack(back);
       if (this.#windows.startMsOf(offset) <= afterMs) break;
       requests += this.#windows.requestsOf(offset);
       hits += this.#windows.hitsOf(offset);
     }
-    return requests < min_requests ? undefined : hits / requests;
+    return requests < min_requests ? undefined : { requests, hits, rate: hits / requests };
   }
 
   /** Pause after which it has no traffic, a day at most; 0 where that is not known. */

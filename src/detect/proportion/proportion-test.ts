@@ -10,7 +10,7 @@ import { LocalLevel } from '../score/local-level.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import { PeaksOverThreshold, peakScore } from '../score/peaks-over-threshold.ts';
 import { EvaluatedWindows, type ProportionCount } from './evaluated-windows.ts';
-import { type LeastRise, ProportionWeights } from './proportion-weights.ts';
+import { type LeastRise, ProportionWeights, suspiciousScore } from './proportion-weights.ts';
 
 const memory = Arena.shared();
 
@@ -32,7 +32,6 @@ export interface ProportionVerdict {
 
 /** Tuned with `npm run eval`; test/detect/proportion/proportion-detector.test.ts holds them. */
 const tuned = {
-  suspiciousScore: Math.log(1e3),
   /** Evidence that must remain without its strongest window. */
   confirmedScore: Math.log(100),
   /** Memory of the dispersion: two days of 10 s windows; the prior weighs as much as 12 of them. */
@@ -138,7 +137,7 @@ export class ProportionTest {
     // The peaks of known recurrences are not learnt.
     if (score > before) this.#windows.score(score);
     if (score < peakScore) return undefined;
-    const level = Math.max(tuned.suspiciousScore, this.#peaks.level(levels.perWeek), before);
+    const level = Math.max(suspiciousScore, this.#peaks.level(levels.perWeek), before);
     return this.#verdict(fault, score, level, reference);
   }
 
@@ -296,7 +295,7 @@ export class ProportionTest {
       dispersion: this.#dispersions[fault] as number,
       reference,
       opens: isLarge && score >= level && this.#mayOpen(fault, all, ageMs),
-      suspicious: isHalf && score >= Math.max(tuned.suspiciousScore, level / 2),
+      suspicious: isHalf && score >= Math.max(suspiciousScore, level / 2),
     };
   }
 

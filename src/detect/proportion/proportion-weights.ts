@@ -1,5 +1,6 @@
 import type { RateReference } from '../../baseline/rate-baseline.ts';
 import { Arena } from '../../memory/arena.ts';
+import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 
 const memory = Arena.shared();
 
@@ -11,6 +12,13 @@ export interface LeastRise {
 
 /** Faults that are tested: rises in multiples of the smallest one that matters. */
 const riseFactors = [1, 3, 10, 30] as const;
+/** Evidence from which windows are not learnt, in nats. */
+export const suspiciousScore = Math.log(1e3);
+/**
+ * Odds for the baseline that make a window clear. Without them each ordinary failure in a small series starts
+ * the wait for its end anew; at 1, faults of twice the least rise end while they last.
+ */
+const clearOdds = 10;
 /** Upper limits of a fault's rate, and of the evidence of one request in nats. */
 const maxRate = 0.95;
 const maxEvidence = 4;
@@ -18,6 +26,26 @@ const maxEvidence = 4;
 /** Rate from which a rise matters. */
 export function effectRate(baseline: number, { ratio, rate }: LeastRise): number {
   return Math.max(baseline * ratio, baseline + rate);
+}
+
+/** Requests, and the hits among them. */
+export interface Counts {
+  readonly requests: number;
+  readonly hits: number;
+  readonly rate: number;
+}
+
+/** Reports whether a fault may go on: unless the baseline's rate is `clearOdds` times as likely as the fault's. */
+export function mayContinue(fault: number, baseline: number, { requests, hits }: Counts): boolean {
+  const rate = Math.min(maxRate, fault);
+  const ofHits = hits * Math.log(rate / baseline);
+  const ofMissed = (requests - hits) * Math.log((1 - rate) / (1 - baseline));
+  return ofHits + ofMissed > -Math.log(clearOdds);
+}
+
+/** Reports whether the baseline has as many hits by chance less than once in 1,000 times. */
+export function isUnusual(baseline: number, { requests, hits }: Counts): boolean {
+  return logExceedanceTail(hits, requests, baseline, 1) < -suspiciousScore;
 }
 
 /** Fields of a fault. */

@@ -113,6 +113,8 @@ describe('an error rate with nothing wrong', () => {
 describe('an error rate that rises', () => {
   const from = windowsPerDay + 1000;
   const fault = { from, to: from + 120 };
+  /** As many clear windows as the default. */
+  const patient = { ...options, resolve_windows: 18 };
   const during = (at: number) => at >= fault.from && at < fault.to;
 
   it.each([
@@ -136,6 +138,37 @@ describe('an error rate that rises', () => {
       expect(resolved[0]?.event).toMatchObject({ resolution: 'recovered', id: first?.event.id });
       expect(resolved[0]?.at).toBeLessThan(fault.to + (perSecond < 1 ? 60 : 12));
     }
+  });
+
+  it.each([
+    // Requests a second, baseline, share with the fault, windows of the fault.
+    [2, 0.002, 0.15, 36],
+    [1, 0.005, 0.15, 120],
+    [2, 0.02, 0.2, 60],
+  ])(
+    '%d requests a second, from %d to %d for %d windows, ends within 4 min of it though ordinary requests fail',
+    (...given) => {
+      const [perSecond, baseline, share, windows] = given;
+      let late = 0;
+      for (let seed = 1; seed <= 10; seed++) {
+        const isFault = (at: number) => at >= from && at < from + windows;
+        const model: Model = (at) => ({ perSecond, share: isFault(at) ? share : baseline });
+        const events = emitted(countsOf(model, from + windows + 120, `${given} ${seed}`), patient);
+        expect(events.filter(({ event }) => event.state === 'opened')).toHaveLength(1);
+        const end = events.find(({ event }) => event.state === 'resolved');
+        if ((end?.at ?? Infinity) > from + windows + 24) late += 1;
+      }
+      expect(late).toBeLessThanOrEqual(2);
+    },
+  );
+
+  it('that falls to an eighth of the fault stays open: ten times the baseline is no chance', () => {
+    const [rest, to] = [from + 36, from + 396];
+    const share = (at: number) => (at < from || at >= to ? 0.002 : at < rest ? 0.15 : 0.02);
+    const counts = countsOf((at) => ({ perSecond: 20, share: share(at) }), to + 120, 'an eighth');
+    const events = emitted(counts, patient);
+    expect(events.map(({ event }) => event.state)).toEqual(['opened', 'resolved']);
+    expect(events[1]?.at).toBeGreaterThan(to);
   });
 
   it('states the failing share and its baseline', () => {
