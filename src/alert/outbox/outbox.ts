@@ -55,9 +55,9 @@ const slackMs = 3_600_000;
  * settled in `deliveries` is due, so none is lost over a restart or a takeover. Receivers are independent of
  * each other. Runs in the process that leads.
  *
- * A process that is killed between an acceptance and its row delivers the event again, with the same key. A row
- * from before the attempt says that it may have arrived, so that a pager gets the end of it. What was never
- * attempted, or provably failed, has no end. While ClickHouse is away attempts are made without their rows.
+ * A process that is killed between an acceptance and its row delivers the event again, with the same key. A
+ * row from before the attempt says that it may have arrived, so a pager gets the end of it. An opening that was
+ * never attempted, or provably failed, has no end. While ClickHouse is away attempts have no rows.
  */
 export class Outbox {
   readonly #options: OutboxOptions;

@@ -32,8 +32,9 @@ export async function explainedEvent(
 }
 
 /**
- * Reads which requests make up the tail in the measured windows, compared with the baseline. Facets are stored by
- * model and version, so other series of these are included; their bands tell what a dimension explains.
+ * Reads which requests make up the tail in the measured windows, compared with the baseline. Facets are
+ * stored by model and version, so other series of these are included; their bands tell what a dimension
+ * explains.
  */
 export async function readDrivers(
   client: ClickHouseClient,
