@@ -108,6 +108,11 @@ describe('tailmark explain', () => {
         expect(request.stages_ms).toEqual({ features: 185, forward: 15 });
       }
 
+      // It says what messages and pages say, which have the event alone.
+      await store.add({ ...measured, id: 'bare' });
+      const bare = await rig.cli(['explain', 'bare', '--json']);
+      expect(JSON.parse(bare.out)).toMatchObject({ drivers: [], mix: { facet: 'batch_size' } });
+
       await store.add({ ...opened, id: `${opened.id.slice(0, 6)}-another` });
       const { err } = await rig.cli(['explain', opened.id.slice(0, 6)]);
       expect(err).toContain('2 anomalies have ids that begin with');
