@@ -9,7 +9,7 @@ SELECT
     countIf(d.outcome NOT IN ('refused', 'expired', 'skipped')) AS attempts,
     toUnixTimestamp64Milli(max(d.at)) AS last_ms
 FROM deliveries AS d
-WHERE d.id IN {ids:Array(String)}
+WHERE d.id IN {ids:Array(String)} AND d.outcome != 'begun'
 GROUP BY id, receiver, revision
 ORDER BY id, last_ms, receiver, revision
 LIMIT {limit:UInt32}

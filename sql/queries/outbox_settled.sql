@@ -1,9 +1,9 @@
 -- What was delivered of the anomalies in outbox_events.sql: the last settled revision, and the last accepted one
--- (revision 0: none was).
+-- (revision 0: none was); where none was, whether one may have arrived all the same.
 SELECT
     receiver,
     id,
-    max(revision) AS settled_revision,
+    maxIf(revision, outcome IN ('accepted', 'refused', 'expired', 'skipped')) AS settled_revision,
     maxIf(revision, outcome = 'accepted') AS accepted_revision,
     argMaxIf(state, (revision, at), outcome = 'accepted') AS accepted_state,
     groupUniqArrayIf(severity, outcome = 'accepted') AS accepted_severities,
@@ -14,10 +14,10 @@ SELECT
         '',
         argMaxIf(memory, (revision, at), outcome = 'accepted')
     ) AS accepted_memory,
-    toUnixTimestamp64Milli(maxIf(at, outcome = 'accepted')) AS accepted_ms
-FROM deliveries
+    toUnixTimestamp64Milli(maxIf(at, outcome = 'accepted')) AS accepted_ms,
+    argMax(d.may_have_arrived, (at, attempt, outcome != 'begun')) AS may_have_arrived
+FROM deliveries AS d
 WHERE receiver IN {receivers:Array(String)}
-  AND outcome IN ('accepted', 'refused', 'expired', 'skipped')
   AND id IN
   (
       SELECT id

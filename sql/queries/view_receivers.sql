@@ -5,6 +5,6 @@ SELECT
     argMax(d.outcome, (d.at, d.attempt)) AS last_outcome,
     argMax(d.answer, (d.at, d.attempt)) AS last_answer
 FROM deliveries AS d
-WHERE d.receiver IN {receivers:Array(String)} AND d.attempt > 0
+WHERE d.receiver IN {receivers:Array(String)} AND d.attempt > 0 AND d.outcome != 'begun'
 GROUP BY receiver
 ORDER BY receiver

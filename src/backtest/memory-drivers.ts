@@ -2,7 +2,6 @@ import { overflowValue, totalStage } from '../base/dimensions.ts';
 import { minuteMs } from '../base/time.ts';
 import type { AnomalyEvent } from '../contract/anomaly-event.ts';
 import {
-  type BaselineValues,
   baselineValues,
   driverMinutes,
   type FoundDrivers,
@@ -11,9 +10,10 @@ import {
   type MinuteRange,
   measuredRange,
   noDrivers,
+  type SeriesBands,
 } from '../detect/drivers/found-drivers.ts';
 import type { FacetBands } from '../detect/drivers/slow-band.ts';
-import { seriesKey } from '../series/series-key.ts';
+import { seriesKey, seriesOfKey } from '../series/series-key.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
 import { bandRange } from '../sketch/band.ts';
 import type { ChunkAccumulator } from '../window/chunk-accumulator.ts';
@@ -87,10 +87,6 @@ export class MemoryDrivers {
     const { model, version } = event;
     const { now, baseline } = driverMinutes(event, measuredRange(event, this.#windowMs));
     const of = baselineValues(event);
-    const totals = {
-      now: this.#totalsOf([seriesKey(event)], now),
-      baseline: this.#totalsOf(baselineKeys(event, of), baseline),
-    };
     const facets = new Map<string, FacetBands & { now: Amounts; baseline: Amounts }>();
     const count = (side: 'now' | 'baseline', range: MinuteRange, versions: readonly string[]) => {
       for (const each of this.#facetsOf(model, versions)) {
@@ -104,15 +100,23 @@ export class MemoryDrivers {
     };
     count('now', now, [version]);
     count('baseline', baseline, of.version);
-    return foundDrivers([...facets.values()], totals, event.quantile);
+    return foundDrivers([...facets.values()], this.#bandsOf(event, now, baseline), event);
   }
 
-  #totalsOf(keys: readonly string[], range: MinuteRange): Amounts {
-    const totals: Amounts = new Map();
-    for (const each of keys.flatMap((key) => this.#totals.get(key) ?? [])) {
-      if (isIn(range, each)) add(totals, each);
-    }
-    return totals;
+  /** All series of the model: those of the event's version now, those of its baseline's versions before. */
+  #bandsOf(event: AnomalyEvent, now: MinuteRange, baseline: MinuteRange): SeriesBands[] {
+    const versions = baselineValues(event).version;
+    return [...this.#totals].flatMap(([key, minutes]) => {
+      const series = seriesOfKey(key);
+      if (series.model !== event.model) return [];
+      const isNow = ['', series.version].includes(event.version);
+      const isBaseline = event.version === '' || versions.includes(series.version);
+      return {
+        series,
+        now: isNow ? amountsIn(minutes, now) : new Map(),
+        baseline: isBaseline ? amountsIn(minutes, baseline) : new Map(),
+      };
+    });
   }
 
   /** Facets of a model's versions: of all of them if the anomaly names none. */
@@ -130,11 +134,11 @@ function groupKey(first: string, second: string): string {
   return `${first}\n${second}`;
 }
 
-/** Keys of the series that are the baseline of an event. */
-function baselineKeys(event: AnomalyEvent, { version, region, host }: BaselineValues): string[] {
-  return version.flatMap((v) =>
-    region.flatMap((r) => host.map((h) => seriesKey({ ...event, version: v, region: r, host: h }))),
-  );
+/** Requests of a range of minutes by band. */
+function amountsIn(minutes: readonly MinuteBands[], range: MinuteRange): Amounts {
+  const amounts: Amounts = new Map();
+  for (const each of minutes) if (isIn(range, each)) add(amounts, each);
+  return amounts;
 }
 
 export function pushTo<T>(lists: Map<string, T[]>, key: string, item: T): void {

@@ -50,7 +50,14 @@ async function preview(rig: Rig, argv: readonly string[] = []) {
 
 const rowOf = (changed: Partial<DeliveryRow>): DeliveryRow => ({
   ...{ receiver: 'pager', id: 'a1', revision: 1, attempt: 1, outcome: 'accepted', form: 'full' },
-  ...{ state: 'opened', severity: 'warning', answer: '202 Accepted', memory: '', atMs: nowMs },
+  ...{
+    state: 'opened',
+    severity: 'warning',
+    answer: '202 Accepted',
+    memory: '',
+    mayHaveArrived: true,
+    atMs: nowMs,
+  },
   ...changed,
 });
 

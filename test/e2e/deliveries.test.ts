@@ -21,6 +21,7 @@ const rowOf = (changed: Partial<DeliveryRow>): DeliveryRow => ({
   severity: 'warning',
   answer: '202 Accepted',
   memory: '',
+  mayHaveArrived: true,
   atMs: Date.UTC(2026, 10, 1, 12, 1),
   ...changed,
 });
@@ -46,19 +47,29 @@ it('gives an outbox what may be due, and what of it was settled', () =>
     expect(first.sinceMs.get('pager')).toBeGreaterThanOrEqual(writtenMs);
 
     await store.add([
-      rowOf({ outcome: 'failed' }),
+      rowOf({ outcome: 'begun', answer: '' }),
+      rowOf({ outcome: 'failed', mayHaveArrived: false }),
       rowOf({ attempt: 2, memory: '{"ts":"1"}' }),
       rowOf({ revision: 2, outcome: 'refused', severity: 'critical', state: 'updated' }),
       rowOf({ receiver: 'chat', id: 'over', revision: 2, outcome: 'skipped', state: 'resolved' }),
       rowOf({ receiver: 'gone', id: 'over' }),
+      // As of one instant: an attempt follows its beginning, and the attempt before.
+      rowOf({ receiver: 'away', outcome: 'begun' }),
+      rowOf({ receiver: 'away', outcome: 'failed', mayHaveArrived: false }),
+      rowOf({ receiver: 'killed', outcome: 'failed', mayHaveArrived: false }),
+      rowOf({ receiver: 'killed', attempt: 2, outcome: 'begun' }),
     ]);
     const second = await store.load(['pager', 'chat', 'new'], 0);
     expect(second.settled).toEqual([
-      { receiver: 'chat', id: 'over', settledRevision: 2, accepted: undefined },
+      {
+        ...{ receiver: 'chat', id: 'over', settledRevision: 2 },
+        ...{ mayHaveArrived: true, accepted: undefined },
+      },
       {
         receiver: 'pager',
         id: 'open',
         settledRevision: 2,
+        mayHaveArrived: true,
         accepted: {
           state: 'opened',
           severity: 'warning',
@@ -66,6 +77,11 @@ it('gives an outbox what may be due, and what of it was settled', () =>
           atMs: expect.any(Number),
         },
       },
+    ]);
+    const { settled } = await store.load(['away', 'killed'], 0);
+    expect(settled.toSorted((a, b) => (a.receiver < b.receiver ? -1 : 1))).toMatchObject([
+      { receiver: 'away', settledRevision: 0, mayHaveArrived: false, accepted: undefined },
+      { receiver: 'killed', settledRevision: 0, mayHaveArrived: true, accepted: undefined },
     ]);
     // A receiver keeps its time; a new one begins now.
     expect(second.sinceMs.get('pager')).toBe(first.sinceMs.get('pager'));
@@ -75,6 +91,8 @@ it('gives an outbox what may be due, and what of it was settled', () =>
     expect(later.events.map(names)).toEqual(['open/1', 'open/2']);
 
     expect(await store.statusOf(['open'])).toMatchObject([
+      { receiver: 'away', revision: 1, outcome: 'failed', attempts: 1 },
+      { receiver: 'killed', revision: 1, outcome: 'failed', attempts: 1 },
       { receiver: 'pager', revision: 1, outcome: 'accepted', attempts: 2, answer: '202 Accepted' },
       { receiver: 'pager', revision: 2, outcome: 'refused', attempts: 0 },
     ]);

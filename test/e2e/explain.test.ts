@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../src/base/time.ts';
 import type { Explanation } from '../../src/cli/text/render-explanation.ts';
 import { AnomalyStore } from '../../src/sink/anomalies/anomaly-store.ts';
+import { explainedEvent } from '../../src/sink/anomalies/read-drivers.ts';
 import { useStack } from '../containers/stack.ts';
 import { anomalyFixture } from '../contract/anomaly-fixture.ts';
 import { withRig } from './kit/with-rig.ts';
@@ -37,7 +38,7 @@ describe('tailmark explain', () => {
       await rig.untilConsumed(sent.length);
 
       expect((await rig.cli(['explain'])).exitCode).toBe(1);
-      const opened = anomalyFixture({
+      const measured = anomalyFixture({
         quantile: 0.95,
         baseline_ms: 20,
         started_at: at(faultMinutes.from),
@@ -45,10 +46,12 @@ describe('tailmark explain', () => {
         emitted_at: at(faultMinutes.from + 1),
         evidence: {
           ...anomalyFixture().evidence,
+          windows: 12,
           baseline_from: at(0),
           baseline_to: at(faultMinutes.from),
         },
       });
+      const opened = await explainedEvent(rig.client, measured, 10_000);
       const resolved = {
         ...opened,
         revision: 2,
@@ -77,6 +80,7 @@ describe('tailmark explain', () => {
           quantile_ms: minute >= faultMinutes.from && minute < faultMinutes.to ? 200 : 20,
         })),
       );
+      expect(explained.drivers).toEqual(opened.drivers);
       expect(explained.drivers).toEqual([
         {
           ...{
@@ -103,6 +107,11 @@ describe('tailmark explain', () => {
         expect(request).toMatchObject({ total_ms: 200, host: 'pod-3', status: 'ok' });
         expect(request.stages_ms).toEqual({ features: 185, forward: 15 });
       }
+
+      // It says what messages and pages say, which have the event alone.
+      await store.add({ ...measured, id: 'bare' });
+      const bare = await rig.cli(['explain', 'bare', '--json']);
+      expect(JSON.parse(bare.out)).toMatchObject({ drivers: [], mix: { facet: 'batch_size' } });
 
       await store.add({ ...opened, id: `${opened.id.slice(0, 6)}-another` });
       const { err } = await rig.cli(['explain', opened.id.slice(0, 6)]);

@@ -30,7 +30,14 @@ it('stays ready with a dead receiver, and says since when and what it did not ge
     const nowMs = Date.now();
     const row = (agoMs: number, changed: Partial<DeliveryRow>): DeliveryRow => ({
       ...{ receiver: 'pager', id: 'page', revision: 1, attempt: 1, outcome: 'failed' },
-      ...{ form: 'full', state: 'opened', severity: 'critical', answer: '503', memory: '' },
+      ...{
+        form: 'full',
+        state: 'opened',
+        severity: 'critical',
+        answer: '503',
+        memory: '',
+        mayHaveArrived: true,
+      },
       ...{ atMs: nowMs - agoMs, ...changed },
     });
     await new DeliveryStore(rig.client).add([

@@ -314,7 +314,10 @@ describe('queries', () => {
         ...{ kind: 'drift', model: 'ranker', version: '', request_type: '' },
         started_at: new Date(startMs).toISOString(),
       });
-      const { timeline } = await explainAnomaly(rig.client, [drift], Date.now());
+      const { timeline } = await explainAnomaly(rig.client, [drift], {
+        nowMs: Date.now(),
+        windowMs: 10_000,
+      });
       expect(timeline.reduce((sum, { requests }) => sum + requests, 0)).toBe(400);
       const inOrder = (all: readonly SeriesHour[]) =>
         [...all].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1));

@@ -5,6 +5,7 @@ const feed = 'src/alert/outbox/feed.ts';
 const outboxTests = [
   'test/alert/outbox/outbox.test.ts',
   'test/alert/outbox/outbox-retries.test.ts',
+  'test/alert/outbox/outbox-kills.test.ts',
   'test/alert/outbox/outbox-storm.test.ts',
 ];
 const http = 'src/alert/http/answer-of-http.ts';
@@ -64,8 +65,16 @@ export const alertMutants: readonly PlantedMutant[] = [
     name: 'end-of-unrecorded',
     bug: 'a page whose acceptance was not recorded, as the process was killed, is never closed',
     file: 'src/alert/outbox/delivered-before.ts',
-    find: 'mayHaveArrived: true,',
+    find: 'mayHaveArrived: settled?.mayHaveArrived ?? false,',
     replace: 'mayHaveArrived: false,',
+    tests: outboxTests,
+  },
+  {
+    name: 'end-of-nothing',
+    bug: 'a receiver that was away gets the end of what it never got, after a kill',
+    file: 'src/alert/outbox/delivered-before.ts',
+    find: 'mayHaveArrived: settled?.mayHaveArrived ?? false,',
+    replace: 'mayHaveArrived: true,',
     tests: outboxTests,
   },
   {

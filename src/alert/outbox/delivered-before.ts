@@ -22,7 +22,7 @@ export function deliveredBefore(
   return {
     settledRevision: Math.max(settled?.settledRevision ?? 0, earlier?.event.revision ?? 0),
     accepted: settled?.accepted,
-    // An attempt of a process that was killed has no row.
-    mayHaveArrived: true,
+    // Each attempt has a row before it is made, so one without any was never made.
+    mayHaveArrived: settled?.mayHaveArrived ?? false,
   };
 }

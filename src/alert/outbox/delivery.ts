@@ -17,6 +17,8 @@ export interface Delivery {
   readonly isRenewal: boolean;
   /** Since when it has been due, in monotonic milliseconds. */
   readonly dueSinceMs: number;
+  /** Row to store before the attempt; undefined where the rows so far say as much. */
+  readonly begun: UntimedRow | undefined;
 }
 
 /** State of an anomaly at a receiver, as a predecessor delivered it. */

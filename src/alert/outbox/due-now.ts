@@ -91,7 +91,9 @@ function whyNothing(
   { settled, given }: DueInput,
   newest: AnomalyEvent,
 ): string {
-  if (settled === undefined) return 'it is from before this receiver was configured';
+  if (settled === undefined || settled.settledRevision === 0) {
+    return 'it is from before this receiver was configured';
+  }
   if (settled.accepted?.state === 'resolved') return 'its end was accepted';
   const last = given.findLast(({ revision }) => revision === settled.settledRevision);
   if (last !== undefined && last.outcome !== 'accepted') {

@@ -22,6 +22,10 @@ export interface Feed {
   doubt(): void;
   /** Records that a revision was delivered, or that it never will be. */
   settle(event: AnomalyEvent, memory: string | undefined): void;
+  /** True where the receiver may have something of the anomaly. */
+  readonly mayHaveArrived: boolean;
+  /** True where the end depends on whether an attempt was made: a successor has to know. */
+  readonly mustRecordAttempt: boolean;
   readonly newest: AnomalyEvent;
   readonly accepted: Accepted | undefined;
   readonly severities: readonly Severity[];
@@ -51,7 +55,7 @@ abstract class BaseFeed {
   accepted: Accepted | undefined;
   readonly severities: Severity[] = [];
   settledRevision: number;
-  protected mayHaveArrived: boolean;
+  mayHaveArrived: boolean;
 
   constructor(first: AnomalyEvent, isMatched: boolean, before: DeliveredBefore | undefined) {
     this.newest = first;
@@ -77,6 +81,7 @@ abstract class BaseFeed {
   settle(event: AnomalyEvent, memory: string | undefined): void {
     this.settledRevision = Math.max(this.settledRevision, event.revision);
     if (memory === undefined) return;
+    this.mayHaveArrived = true;
     const { state, severity } = event;
     this.accepted = { state, severity: highest(severity, this.accepted?.severity), memory };
   }
@@ -92,6 +97,10 @@ class StateFeed extends BaseFeed implements Feed {
   ) {
     super(...rest);
     this.#receiver = receiver;
+  }
+
+  get mustRecordAttempt(): boolean {
+    return !this.#receiver.wantsPast && this.accepted === undefined && !this.mayHaveArrived;
   }
 
   add(event: AnomalyEvent, isMatched: boolean): void {
@@ -125,6 +134,7 @@ class StateFeed extends BaseFeed implements Feed {
 
 /** Every revision in order, from the first that the receiver matches. */
 class RevisionFeed extends BaseFeed implements Feed {
+  readonly mustRecordAttempt = false;
   readonly #pending: AnomalyEvent[] = [];
 
   constructor(...rest: ConstructorParameters<typeof BaseFeed>) {

@@ -120,8 +120,11 @@ export class Lane {
       ...(rest !== undefined && { isRest: true }),
     };
     const attempt = item.attempts + 1;
-    const dueSinceMs = item.dueSinceMs ?? nowMs;
-    return { notice, form: item.form, attempt, isRenewal, dueSinceMs };
+    const { form, feed } = item;
+    const begun = feed.mustRecordAttempt
+      ? rowOf(this.receiver, event, { form, attempt, outcome: 'begun', mayHaveArrived: true })
+      : undefined;
+    return { notice, form, attempt, isRenewal, dueSinceMs: item.dueSinceMs ?? nowMs, begun };
   }
 
   /** Records how an attempt ended. */
@@ -129,6 +132,7 @@ export class Lane {
     const { event } = delivery.notice;
     const item = this.#items.get(event.id);
     if (item === undefined) return;
+    if (answer.mayHaveArrived) item.feed.doubt();
     if (answer.outcome === 'accepted') this.#accepted(item, delivery, answer, nowMs);
     else if (answer.outcome === 'unacceptable') this.#unacceptable(item, delivery, answer);
     else if (delivery.notice.isRest) this.#restFailed(item, delivery, answer, nowMs);
@@ -272,9 +276,9 @@ export class Lane {
     this.#failing.clear();
     this.#awaySinceMs = undefined;
     this.#nextProbeMs = Number.NEGATIVE_INFINITY;
-    this.#row(delivery, answer.outcome, answer);
+    this.#row(item, delivery, answer.outcome, answer);
     if (answer.refused !== undefined) {
-      this.#row(delivery, 'refused', { ...answer, answer: answer.refused });
+      this.#row(item, delivery, 'refused', { ...answer, answer: answer.refused });
     }
     item.feed.settle(delivery.notice.event, answer.memory ?? delivery.notice.memory);
     const { dueSinceMs } = item;
@@ -304,7 +308,7 @@ export class Lane {
   }
 
   #unacceptable(item: LaneItem, delivery: Delivery, answer: Answer): void {
-    this.#row(delivery, answer.outcome, answer);
+    this.#row(item, delivery, answer.outcome, answer);
     item.attempts++;
     if (delivery.form === 'full') {
       item.form = 'minimal';
@@ -315,7 +319,7 @@ export class Lane {
 
   /** Says nothing of the receiver: it has accepted the same for others. */
   #restFailed(item: LaneItem, delivery: Delivery, answer: Answer, nowMs: number): void {
-    this.#row(delivery, answer.outcome, answer);
+    this.#row(item, delivery, answer.outcome, answer);
     item.attempts++;
     item.restAnswer = answer.answer;
     const random = this.#options.random();
@@ -324,7 +328,7 @@ export class Lane {
   }
 
   #failed(item: LaneItem, delivery: Delivery, answer: Answer, nowMs: number): void {
-    this.#row(delivery, answer.outcome, answer);
+    this.#row(item, delivery, answer.outcome, answer);
     if (!this.#isOwnFault(item)) this.#failing.add(delivery.notice.event.id);
     this.#awaySinceMs ??= nowMs;
     this.#lastFailure = answer.answer;
@@ -332,7 +336,6 @@ export class Lane {
     item.failures++;
     item.firstFailedMs ??= nowMs;
     const delayMs = retryDelayMs(answer, nowMs - this.#awaySinceMs, this.#options.random());
-    if (answer.mayHaveArrived) item.feed.doubt();
     if (answer.mayHaveArrived && this.receiver.showsRepeats) item.unanswered++;
     const random = this.#options.random();
     const ownMs = this.#isOwnFault(item) ? ownDelayMs(item.failures - 1, random) : 0;
@@ -375,10 +378,9 @@ export class Lane {
     const { state, severity } = accepted ?? newest;
     const event = { ...newest, revision, state, severity };
     item.feed.settle(event, '');
-    this.#options.onRow(
-      rowOf(this.receiver, event, { form: 'full', attempt: 0, outcome: 'expired', answer: why }),
-      false,
-    );
+    const { mayHaveArrived } = item.feed;
+    const given = { form: 'full', attempt: 0, outcome: 'expired', answer: why } as const;
+    this.#options.onRow(rowOf(this.receiver, event, { ...given, mayHaveArrived }), false);
     resetItem(item);
   }
 
@@ -391,22 +393,18 @@ export class Lane {
     { form, attempt, isRenewal }: Pick<Delivery, 'form' | 'attempt' | 'isRenewal'> = unattempted,
   ): void {
     item.feed.settle(event, undefined);
-    const row = rowOf(this.receiver, event, { form, attempt, outcome, answer });
+    const { mayHaveArrived } = item.feed;
+    const row = rowOf(this.receiver, event, { form, attempt, outcome, answer, mayHaveArrived });
     this.#options.onRow(row, isRenewal);
     resetItem(item);
   }
 
-  #row(delivery: Delivery, outcome: Outcome, { answer, memory }: Answer): void {
+  #row({ feed }: LaneItem, delivery: Delivery, outcome: Outcome, answer: Answer): void {
     const { notice, form, attempt, isRenewal } = delivery;
-    const kept = memory ?? notice.memory;
-    const row = rowOf(this.receiver, notice.event, {
-      form,
-      attempt,
-      outcome,
-      answer,
-      memory: kept,
-    });
-    this.#options.onRow(row, isRenewal);
+    const memory = answer.memory ?? notice.memory;
+    const mayHaveArrived = feed.mayHaveArrived || outcome === 'accepted';
+    const given = { form, attempt, outcome, answer: answer.answer, memory, mayHaveArrived };
+    this.#options.onRow(rowOf(this.receiver, notice.event, given), isRenewal);
   }
 
   /** Forgets an anomaly that is over once it is settled, and lets the next one of its dedup key come. */
@@ -430,13 +428,9 @@ export class Lane {
 function rowOf(
   { name }: Receiver,
   event: AnomalyEvent,
-  {
-    memory = '',
-    ...attempt
-  }: Pick<UntimedRow, 'form' | 'attempt' | 'outcome' | 'answer'> & {
-    memory?: string;
-  },
+  given: Pick<UntimedRow, 'form' | 'attempt' | 'outcome' | 'mayHaveArrived'> &
+    Partial<Pick<UntimedRow, 'answer' | 'memory'>>,
 ): UntimedRow {
   const { id, revision, state, severity } = event;
-  return { receiver: name, id, revision, state, severity, memory, ...attempt };
+  return { receiver: name, id, revision, state, severity, answer: '', memory: '', ...given };
 }

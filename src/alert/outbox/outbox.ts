@@ -43,7 +43,7 @@ const outcomes: readonly Outcome[] = [
 ];
 /** Interval of reading mutes. */
 const muteMs = 5_000;
-/** Longest time that an accepted delivery keeps its place while its row is being stored. */
+/** Longest wait for the row of an attempt before it is made, and before its place is free again. */
 const recordMs = 1_000;
 /** Receivers to whom an end was delivered this long ago are not sent it again. */
 const renewedMs = 20 * 60_000;
@@ -55,7 +55,9 @@ const slackMs = 3_600_000;
  * settled in `deliveries` is due, so none is lost over a restart or a takeover. Receivers are independent of
  * each other. Runs in the process that leads.
  *
- * A process that is killed between an acceptance and its row delivers the event again, with the same key.
+ * A process that is killed between an acceptance and its row delivers the event again, with the same key. A
+ * row from before the attempt says that it may have arrived, so a pager gets the end of it. An opening that was
+ * never attempted, or provably failed, has no end. While ClickHouse is away attempts have no rows.
  */
 export class Outbox {
   readonly #options: OutboxOptions;
@@ -233,6 +235,14 @@ export class Outbox {
   async #attempt(lane: Lane, delivery: Delivery): Promise<void> {
     const { clock, metrics } = this.#options;
     const receiver = lane.receiver.name;
+    if (delivery.begun !== undefined) {
+      this.#log.add({ ...delivery.begun, atMs: clock.nowMs() });
+      await Promise.race([this.#log.recorded(), clock.sleep(recordMs)]);
+      if (!this.#options.isLeading()) {
+        lane.release(delivery, clock.elapsedMs());
+        return;
+      }
+    }
     const answer = await lane.receiver
       .send(delivery.notice, delivery.form)
       .catch((error: unknown): Answer => ({ outcome: 'failed', answer: messageOf(error) }));

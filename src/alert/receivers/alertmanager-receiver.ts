@@ -103,9 +103,11 @@ export class AlertmanagerReceiver implements Receiver {
   send(notice: Notice, form: Form): Promise<Answer> {
     return this.#attempt(async () => {
       let answer: Answer = { outcome: 'accepted', answer: '' };
-      for (const severity of severitiesToSend(notice)) {
+      for (const [i, severity] of severitiesToSend(notice).entries()) {
         answer = await this.#post((server) => this.#alert(notice, form, severity, server));
-        if (answer.outcome !== 'accepted') break;
+        // The alerts before are there.
+        if (answer.outcome !== 'accepted')
+          return i === 0 ? answer : { ...answer, mayHaveArrived: true };
       }
       return answer;
     });

@@ -41,7 +41,7 @@ Exit codes: 0 the anomaly is resolved, 2 it is open.`,
       const last = found.events.at(-1) as AnomalyEvent;
       const { retention } = config.clickhouse;
       const [explained, slowest] = await Promise.all([
-        explainAnomaly(client, found.events, nowMs),
+        explainAnomaly(client, found.events, { nowMs, windowMs: config.detect.window }),
         slowestRequests(client, last, { nowMs, retention, limit: slowestShown, stages }),
       ]);
       return { ...explained, slowest };

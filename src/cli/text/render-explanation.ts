@@ -14,7 +14,6 @@ import {
 } from '../../contract/format.ts';
 import { StageTable } from '../../contract/stage-table.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
-import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
@@ -206,14 +205,15 @@ function blameLines(event: AnomalyEvent, io: Colored): string[] {
   ];
 }
 
-function driverLines(drivers: readonly Driver[], io: Colored): string[] {
+function driverLines(drivers: Explanation['drivers'], io: Colored): string[] {
   if (drivers.length === 0) return [];
   const { bold } = colorsOf(io);
   const rows = drivers
     .slice(0, driversShown)
     .map((driver): TableCell[] => [
       { text: `${driver.facet} ${driver.value}`, style: bold },
-      ...[driver.share_of_slow, driver.share_of_all, driver.baseline_share_of_all].map(rounded),
+      ...[driver.share_of_slow, driver.share_of_all].map(rounded),
+      driver.baseline_share_of_all === undefined ? '–' : rounded(driver.baseline_share_of_all),
       ...[driver.slow_rate, driver.slow_rate_of_others, driver.baseline_slow_rate].map(rounded),
     ]);
   const columns = [

@@ -1,12 +1,17 @@
+import { dimensions } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
-import { type Driver, driversOf } from './drivers.ts';
+import { unversionedKey } from '../../series/series-key.ts';
+import type { Series } from '../../series/series-window.ts';
+import { type Counted, type Driver, driversOf, type Scope } from './drivers.ts';
 import {
   type BandCounts,
   baselineSlowBand,
   type FacetBands,
   slowBandOf,
+  slowCountOf,
   sumOfBands,
+  sumOfCounts,
 } from './slow-band.ts';
 import { type TrafficMix, trafficMix } from './traffic-mix.ts';
 
@@ -31,24 +36,69 @@ const mostShare = 0.5;
 /** Largest share of a model's baseline requests that count as slow. */
 const maxSlow = 0.05;
 
+/** Requests of a series by the band of their total: now, and in the baseline. Its version is that of the event. */
+export interface SeriesBands {
+  readonly series: Series;
+  readonly now: BandCounts;
+  readonly baseline: BandCounts;
+}
+
 /**
- * Finds what the slow requests of an anomaly have in common, and whether they are larger. Slow requests
- * exceed the baseline's quantile of the series, and 95 % of the model's requests in the baseline.
+ * Finds what the slow requests of an anomaly have in common beyond its scope, and whether they are larger. Slow
+ * requests exceed the baseline's quantile of the series, and 95 % of the model's requests in the baseline.
  *
  * @param facets of its model and version, now and in the baseline.
- * @param totals of its series: requests by the band of their total.
+ * @param bands of all series of these.
  */
 export function foundDrivers(
   facets: readonly FacetBands[],
-  totals: { readonly now: BandCounts; readonly baseline: BandCounts },
-  quantile: number,
+  bands: readonly SeriesBands[],
+  event: AnomalyEvent,
 ): FoundDrivers {
-  const ofSeries =
-    baselineSlowBand(totals.baseline, 1 - quantile) ?? slowBandOf(totals.now, 1 - quantile);
+  const own = bands.filter(({ series }) => unversionedKey(series) === unversionedKey(event));
+  const now = sumOfBands(own.map((each) => each.now));
+  const baseline = sumOfBands(baselineOf(event, bands).map((each) => each.baseline));
+  const share = 1 - event.quantile;
+  const ofSeries = baselineSlowBand(baseline, share) ?? slowBandOf(now, share);
   if (ofSeries === undefined) return noDrivers;
   const ofModel = baselineSlowBand(baselineTotals(facets), maxSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
-  return { drivers: driversOf(facets, slowBand), mix: trafficMix(facets, slowBand) };
+  const drivers = driversOf(facets, slowBand, scopeOf(event, bands, slowBand));
+  return { drivers, mix: trafficMix(facets, slowBand) };
+}
+
+/** Series that the event is compared with. */
+function baselineOf(event: AnomalyEvent, bands: readonly SeriesBands[]): SeriesBands[] {
+  const { region, host } = baselineValues(event);
+  return bands.filter(({ series }) => {
+    const own = { ...event, region: series.region, host: series.host };
+    const isLender = region.includes(series.region) && host.includes(series.host);
+    return isLender && unversionedKey(series) === unversionedKey(own);
+  });
+}
+
+/** Requests by each value of each dimension, and those of the event's own series. */
+function scopeOf(event: Series, bands: readonly SeriesBands[], slowBand: number): Scope {
+  const slices = new Map<string, Counted[]>();
+  const add = (key: string, counted: Counted) => {
+    const parts = slices.get(key) ?? [];
+    slices.set(key, parts);
+    parts.push(counted);
+  };
+  const counts = bands.map(({ series, now, baseline }) => {
+    const counted = { now: slowCountOf(now, slowBand), baseline: slowCountOf(baseline, slowBand) };
+    if (unversionedKey(series) === unversionedKey(event)) add('', counted);
+    for (const dimension of dimensions) add(`${dimension}\n${series[dimension]}`, counted);
+    return counted;
+  });
+  return { all: sumOf(counts), slices: [...slices.values()].map(sumOf) };
+}
+
+function sumOf(parts: readonly Counted[]): Counted {
+  return {
+    now: sumOfCounts(parts.map(({ now }) => now)),
+    baseline: sumOfCounts(parts.map(({ baseline }) => baseline)),
+  };
 }
 
 /** Baseline requests of the model by band, from the facet that most of them have. */

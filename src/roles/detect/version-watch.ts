@@ -80,7 +80,7 @@ export class VersionWatch {
         {
           ...{ receiver: receiver.name, id, revision: 1, attempt: 1, outcome: 'accepted' },
           ...{ form: 'full', state: 'opened', severity: 'info', answer: answer.answer, memory: '' },
-          atMs: clock.nowMs(),
+          ...{ mayHaveArrived: true, atMs: clock.nowMs() },
         },
       ]);
     }

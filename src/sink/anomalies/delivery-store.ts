@@ -20,6 +20,8 @@ export interface DeliveryRow {
   readonly severity: Severity;
   readonly answer: string;
   readonly memory: string;
+  /** True where the receiver may have something of the anomaly by then, whether or not a row says so. */
+  readonly mayHaveArrived: boolean;
   readonly atMs: number;
 }
 
@@ -29,12 +31,14 @@ export interface StoredEvent {
   readonly writtenMs: number;
 }
 
-/** Settled deliveries of an anomaly to a receiver. */
+/** Deliveries of an anomaly to a receiver. */
 export interface Settled {
   readonly receiver: string;
   readonly id: string;
-  /** Last revision that was accepted, refused, expired or skipped. */
+  /** Last revision that was accepted, refused, expired or skipped; 0 for none. */
   readonly settledRevision: number;
+  /** True where the receiver may have something of it, whether or not a row says so. */
+  readonly mayHaveArrived: boolean;
   /** Undefined where no revision was accepted. */
   readonly accepted:
     | {
@@ -65,7 +69,7 @@ type SettledRow = Record<
   | 'accepted_memory'
   | 'accepted_ms',
   string
-> & { readonly accepted_severities: readonly Severity[] };
+> & { readonly accepted_severities: readonly Severity[]; readonly may_have_arrived: boolean };
 
 /** Status of the delivery of a revision to a receiver. */
 export interface DeliveryStatus {
@@ -103,7 +107,9 @@ export class DeliveryStore {
 
   /** Adds rows in one block. A row that is added twice changes nothing that is read. */
   async add(rows: readonly DeliveryRow[]): Promise<void> {
-    const values = rows.map(({ atMs, ...row }) => ({ ...row, at: new Date(atMs).toISOString() }));
+    const values = rows.map(({ atMs, mayHaveArrived, ...row }) => {
+      return { ...row, may_have_arrived: mayHaveArrived, at: new Date(atMs).toISOString() };
+    });
     await this.#insert('deliveries', values);
   }
 
@@ -208,10 +214,10 @@ export class DeliveryStore {
 }
 
 function settledOf(row: SettledRow): Settled {
-  const { receiver, id } = row;
+  const { receiver, id, may_have_arrived: mayHaveArrived } = row;
   const settledRevision = Number(row.settled_revision);
   if (Number(row.accepted_revision) === 0) {
-    return { receiver, id, settledRevision, accepted: undefined };
+    return { receiver, id, settledRevision, mayHaveArrived, accepted: undefined };
   }
   const highest = severities.findLast((each) => row.accepted_severities.includes(each)) ?? 'info';
   const accepted = {
@@ -220,5 +226,5 @@ function settledOf(row: SettledRow): Settled {
     memory: row.accepted_memory,
     atMs: Number(row.accepted_ms),
   };
-  return { receiver, id, settledRevision, accepted };
+  return { receiver, id, settledRevision, mayHaveArrived, accepted };
 }

@@ -2,7 +2,6 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { minuteMs } from '../../base/time.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
-import type { Driver } from '../../detect/drivers/drivers.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import { storedQuantiles } from '../../sketch/stored-quantiles.ts';
 import { readRows } from '../client/read-query.ts';
@@ -29,8 +28,9 @@ export interface Explanation {
   readonly events: readonly AnomalyEvent[];
   /** From before its start to after its end, or to now. Empty where retention has removed it. */
   readonly timeline: readonly TimelinePoint[];
-  readonly drivers: readonly Driver[];
-  /** Shows if more large requests came; null where that is unknown. */
+  /** Those of the current state, as messages and pages show them. */
+  readonly drivers: NonNullable<AnomalyEvent['drivers']>;
+  /** Shows if more large requests came in the measured windows; null where that is unknown. */
   readonly mix: TrafficMix | null;
   /** Latest state of each affected series of an incident: unresolved and worst first. */
   readonly members: readonly AnomalyEvent[];
@@ -66,23 +66,23 @@ export async function findAnomaly(client: ClickHouseClient, id: string): Promise
  * Reads everything about an anomaly from the tables.
  *
  * @param events all its events, oldest first; at least one.
- * @param nowMs end of an unresolved anomaly.
+ * @param time `nowMs` is the end of an unresolved anomaly, `windowMs` the length of the detector's windows.
  */
 export async function explainAnomaly(
   client: ClickHouseClient,
   events: readonly AnomalyEvent[],
-  nowMs: number,
+  { nowMs, windowMs }: { readonly nowMs: number; readonly windowMs: number },
 ): Promise<Explanation> {
   const last = events.at(-1) as AnomalyEvent;
-  const { fromMs, toMs, shownFromMs, shownToMs } = shownRange(last, nowMs);
+  const { shownFromMs, shownToMs } = shownRange(last, nowMs);
   // The series whose numbers the summary has.
   const worst = ofWorstSeries(last);
-  const [timeline, { drivers, mix = null }, members] = await Promise.all([
+  const [timeline, { mix = null }, members] = await Promise.all([
     readTimeline(client, worst, shownFromMs, shownToMs),
-    readDrivers(client, worst, fromMs, toMs),
+    readDrivers(client, worst, windowMs),
     readMembers(client, last.id),
   ]);
-  return { events, timeline, drivers, mix, members };
+  return { events, timeline, drivers: last.drivers ?? [], mix, members };
 }
 
 /** Affected series of an incident, each as it stands: unresolved and worst first. None of other anomalies. */

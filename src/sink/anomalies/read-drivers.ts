@@ -16,6 +16,11 @@ import { readRows } from '../client/read-query.ts';
 
 type Amounts = Readonly<Record<string, number>>;
 
+interface Bands {
+  readonly now_bands: Amounts;
+  readonly baseline_bands: Amounts;
+}
+
 /** Adds to an event what its slow requests have in common: those of the worst series. */
 export async function explainedEvent(
   client: ClickHouseClient,
@@ -23,51 +28,43 @@ export async function explainedEvent(
   windowMs: number,
 ): Promise<AnomalyEvent> {
   if (!hasDrivers(event)) return event;
-  const worst = ofWorstSeries(event);
-  const { fromMs, toMs } = measuredRange(worst, windowMs);
-  return withDrivers(event, await readDrivers(client, worst, fromMs, toMs));
+  return withDrivers(event, await readDrivers(client, ofWorstSeries(event), windowMs));
 }
 
 /**
- * Reads which requests make up the tail in [fromMs, toMs), compared with the baseline. Facets are stored by
- * model and version, so other series of these are included.
+ * Reads which requests make up the tail in the measured windows, compared with the baseline. Facets are
+ * stored by model and version, so other series of these are included; their bands tell what a dimension
+ * explains.
  */
 export async function readDrivers(
   client: ClickHouseClient,
   event: AnomalyEvent,
-  fromMs: number,
-  toMs: number,
+  windowMs: number,
 ): Promise<FoundDrivers> {
   if (event.kind !== 'tail_shift') return noDrivers;
-  const { model, version, quantile } = event;
-  const { now, baseline } = driverMinutes(event, { fromMs, toMs });
+  const { model, version } = event;
+  const { now, baseline } = driverMinutes(event, measuredRange(event, windowMs));
   const range = { fromSeconds: now.from * 60, toSeconds: now.to * 60 };
   const baselineRange = {
     baselineFromSeconds: baseline.from * 60,
     baselineToSeconds: baseline.to * 60,
   };
-  const of = baselineValues(event);
-  const baselineVersions = of.version;
-  const [totals, rows] = await Promise.all([
-    readRows<{ now_bands: Amounts; baseline_bands: Amounts }>(client, 'total_bands', {
-      ...{ ...seriesParams(event), ...range, ...baselineRange },
-      ...{ baselineVersions, baselineRegions: of.region, baselineHosts: of.host },
-    }),
-    readRows<{ facet: string; value: string; now_bands: Amounts; baseline_bands: Amounts }>(
-      client,
-      'facet_bands',
-      { model, version, baselineVersions, ...range, ...baselineRange },
-    ),
+  const baselineVersions = baselineValues(event).version;
+  const parameters = { model, version, baselineVersions, ...range, ...baselineRange };
+  const [ofSeries, ofFacets] = await Promise.all([
+    readRows<Omit<Series, 'model' | 'version'> & Bands>(client, 'series_bands', parameters),
+    readRows<{ facet: string; value: string } & Bands>(client, 'facet_bands', parameters),
   ]);
-  const facets = rows.map(({ facet, value, now_bands, baseline_bands }) => ({
+  const facets = ofFacets.map(({ facet, value, ...bands }) => ({
     facet,
     value,
-    now: bandsOf(now_bands),
-    baseline: bandsOf(baseline_bands),
+    ...sidesOf(bands),
   }));
-  const [total] = totals;
-  const bands = { now: bandsOf(total?.now_bands), baseline: bandsOf(total?.baseline_bands) };
-  return foundDrivers(facets, bands, quantile);
+  const bands = ofSeries.map(({ now_bands, baseline_bands, ...series }) => ({
+    series: { ...series, model, version },
+    ...sidesOf({ now_bands, baseline_bands }),
+  }));
+  return foundDrivers(facets, bands, event);
 }
 
 /** A series as parameters of queries. */
@@ -77,6 +74,10 @@ export function seriesParams(series: Series) {
   return { service, model, version, requestType, region, host, tenant, coldStart };
 }
 
-function bandsOf(amounts: Amounts = {}): Map<number, number> {
+function sidesOf({ now_bands, baseline_bands }: Bands) {
+  return { now: bandsOf(now_bands), baseline: bandsOf(baseline_bands) };
+}
+
+function bandsOf(amounts: Amounts): Map<number, number> {
   return new Map(Object.entries(amounts).map(([band, n]) => [Number(band), Number(n)]));
 }

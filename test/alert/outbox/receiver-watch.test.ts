@@ -10,7 +10,13 @@ const away: Answer = { outcome: 'failed', answer: '503 Service Unavailable' };
 const fine: Answer = { outcome: 'accepted', answer: '202' };
 const row: UntimedRow = {
   ...{ receiver: 'pager', id: 'a1', revision: 1, attempt: 2, outcome: 'refused', form: 'minimal' },
-  ...{ state: 'opened', severity: 'critical', answer: '400 no such key', memory: '' },
+  ...{
+    state: 'opened',
+    severity: 'critical',
+    answer: '400 no such key',
+    memory: '',
+    mayHaveArrived: true,
+  },
 };
 
 interface Before {

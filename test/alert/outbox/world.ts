@@ -50,22 +50,23 @@ class Tables {
 
   #settled(receiver: string, id: string): Settled[] {
     const settling = ['accepted', 'refused', 'expired', 'skipped'];
-    const rows = this.rows.filter(
-      (row) => row.receiver === receiver && row.id === id && settling.includes(row.outcome),
-    );
+    const all = this.rows.filter((row) => row.receiver === receiver && row.id === id);
+    const last = all.at(-1);
+    const rows = all.filter(({ outcome }) => settling.includes(outcome));
     const accepted = rows.filter(({ outcome }) => outcome === 'accepted');
     const end = accepted.at(-1);
     const lastExpired = rows.findLast(({ outcome }) => outcome === 'expired');
     const isRestOver =
       end !== undefined && lastExpired?.revision === end.revision && lastExpired.atMs > end.atMs;
-    if (rows.length === 0) return [];
+    if (last === undefined) return [];
     const severity =
       severities.findLast((each) => accepted.some((row) => row.severity === each)) ?? 'info';
     return [
       {
         receiver,
         id,
-        settledRevision: Math.max(...rows.map(({ revision }) => revision)),
+        settledRevision: Math.max(0, ...rows.map(({ revision }) => revision)),
+        mayHaveArrived: last.mayHaveArrived,
         accepted: end && {
           state: end.state,
           severity,
@@ -143,9 +144,10 @@ export class World {
     return event;
   }
 
+  /** Outcomes at a receiver; rows from before an attempt are left out. */
   rowsOf(receiver: string): string[] {
     return this.tables.rows
-      .filter((row) => row.receiver === receiver)
+      .filter((row) => row.receiver === receiver && row.outcome !== 'begun')
       .map(({ id, revision, outcome, attempt }) => `${id}/${revision} ${outcome} ${attempt}`);
   }
 

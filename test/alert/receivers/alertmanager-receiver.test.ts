@@ -211,7 +211,15 @@ describe('a rise', () => {
     const { sender, posts } = scriptedSender(responseOf(500), responseOf(200));
     const answer = await receiverOf({ http: sender }).send(noticeOf('risen'), 'full');
     expect(answer.outcome).toBe('failed');
+    expect(answer.mayHaveArrived).toBeUndefined();
     expect(posts).toHaveLength(1);
+  });
+
+  it('may have arrived where only a later alert is not accepted', async () => {
+    const { sender } = scriptedSender(responseOf(200), { error: 'connection refused' });
+    const notice = noticeOf('risen', { severities: ['warning', 'critical'] });
+    const answer = await receiverOf({ http: sender }).send(notice, 'full');
+    expect(answer).toMatchObject({ outcome: 'failed', mayHaveArrived: true });
   });
 });
 

@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { driversOf } from '../../../src/detect/drivers/drivers.ts';
+import { type Counted, driversOf } from '../../../src/detect/drivers/drivers.ts';
 import type { FacetBands } from '../../../src/detect/drivers/slow-band.ts';
 
 interface Counts {
@@ -105,5 +105,57 @@ describe('drivers', () => {
       countOf('hit', { requests: 700, slow: 600, baselineRequests: 800, baselineSlow: 8 }),
     ];
     expect(driversIn(slower)).toEqual([]);
+  });
+
+  describe('of a slow dimension', () => {
+    const baselineOf = (requests: number) => ({ requests, slow: requests / 100 });
+    const sliceOf = (requests: number, slow: number): Counted => ({
+      now: { requests, slow },
+      baseline: baselineOf(requests),
+    });
+    const hostOf = (value: string, requests: number, slow: number) =>
+      countOf(value, { requests, slow, baselineRequests: requests, baselineSlow: requests / 100 });
+    /** Of 1,000 requests, with a region of so many that has so many of the slow ones. */
+    const namedWith = (requests: number, slow: number, values: readonly FacetBands[]) => {
+      const total = values.reduce((sum, { now }) => sum + (now.get(1) ?? 0), 0);
+      const region = sliceOf(requests, slow);
+      const all = sliceOf(1_000, total);
+      const slices = [region, sliceOf(1_000 - requests, total - slow), all];
+      return driversOf(values, 1, { all, slices }).map(({ value }) => value);
+    };
+    const rest = hostOf('rest', 600, 6);
+
+    it('are none of its values that are as slow as the others', () => {
+      const hosts = [hostOf('a', 200, 100), hostOf('b', 200, 100)];
+      expect(driversIn([...hosts, rest])).toHaveLength(2);
+      expect(namedWith(400, 200, [...hosts, rest])).toEqual([]);
+    });
+
+    it('are the values that are slower than the others', () => {
+      const hosts = [hostOf('bad', 200, 150), hostOf('b', 200, 20)];
+      expect(namedWith(400, 170, [...hosts, rest])).toEqual(['bad']);
+    });
+
+    it('are none where one value is all of it', () => {
+      expect(namedWith(400, 200, [hostOf('only', 400, 200), rest])).toEqual([]);
+      expect(namedWith(390, 195, [hostOf('only', 400, 195), rest])).toEqual([]);
+    });
+
+    it('are values that are slow outside of it too', () => {
+      const sizes = [hostOf('large', 400, 200), rest];
+      expect(namedWith(200, 100, sizes)).toEqual(['large']);
+    });
+
+    it('are values of which the dimension was as slow before', () => {
+      const slow = { requests: 100, slow: 100 };
+      const cold: Counted = { now: slow, baseline: slow };
+      const all: Counted = {
+        now: { requests: 1_000, slow: 160 },
+        baseline: { requests: 1_000, slow: 110 },
+      };
+      const values = [hostOf('bad', 100, 60), hostOf('rest', 900, 100)];
+      const found = driversOf(values, 1, { all, slices: [cold, all] });
+      expect(found.map(({ value }) => value)).toEqual(['bad']);
+    });
   });
 });

@@ -64,7 +64,13 @@ describe('anomalies', () => {
         ...{ observed_ms: 125, ratio: 125 / 121 },
       });
       const row = { receiver: 'pager', revision: 1, attempt: 1, form: 'full', answer: 'ok' };
-      const opened = { state: 'opened', severity: 'critical', memory: '', atMs: nowMs } as const;
+      const opened = {
+        state: 'opened',
+        severity: 'critical',
+        memory: '',
+        mayHaveArrived: true,
+        atMs: nowMs,
+      } as const;
       const deliveries = new DeliveryStore(rig.client);
       await deliveries.add([
         { ...row, ...opened, id: idOf(0), outcome: 'accepted' },
@@ -137,7 +143,13 @@ describe('anomalies', () => {
         ...{ revision: 2, state: 'updated', emitted_at: iso(startMs + 3 * minuteMs) },
         summary: `${hostileModel} is slower`,
       });
-      const row = { id: event.id, form: 'full', memory: '', severity: 'critical' } as const;
+      const row = {
+        id: event.id,
+        form: 'full',
+        memory: '',
+        mayHaveArrived: true,
+        severity: 'critical',
+      } as const;
       await new DeliveryStore(rig.client).add([
         {
           ...{ ...row, receiver: 'pager', revision: 1, attempt: 1, state: 'opened' },

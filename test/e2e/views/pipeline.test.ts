@@ -114,7 +114,14 @@ describe('pipeline', () => {
       await deliveries.add([
         {
           ...{ receiver: 'pager', id: 'accepted', revision: 1, attempt: 1, outcome: 'accepted' },
-          ...{ form: 'full', state: 'opened', severity: 'critical', answer: 'thanks', memory: '' },
+          ...{
+            form: 'full',
+            state: 'opened',
+            severity: 'critical',
+            answer: 'thanks',
+            memory: '',
+            mayHaveArrived: true,
+          },
           atMs: nowMs,
         },
       ]);

@@ -213,8 +213,9 @@ export class FakeTables {
       if (this.facets === undefined) throw new Error('Memory limit exceeded');
       return this.facets;
     }
-    if (query.includes("stage = 'total'\n      AND if(is_now")) {
-      return [{ now_bands: { 0: 90, 10: 10 }, baseline_bands: { 0: 98, 10: 2 } }];
+    if (query.includes("model = {model:String} AND stage = 'total'")) {
+      const bands = { now_bands: { 0: 90, 10: 10 }, baseline_bands: { 0: 98, 10: 2 } };
+      return this.#windows.slice(0, 1).map(({ series }) => ({ ...series, ...bands }));
     }
     if (query.includes('trace_id')) return [{ trace_id: 'trace-1' }, { trace_id: '' }];
     return this.#anomalies(query, params);
