@@ -20,6 +20,8 @@ export interface EndpointContext {
 
 /** A question that was understood. */
 export interface Asked {
+  /** The same at any time, where a range moves with the clock too; as JSON. */
+  readonly parameters: unknown;
   /** All that the answer depends on, apart from what is stored; as JSON. */
   readonly identity: unknown;
   /** The time at which the answer may change: not any more, when windows are stored, or without that. */
@@ -46,15 +48,17 @@ interface PlainEndpoint<P extends z.ZodObject> {
   readonly summary: string;
   readonly parameters: P;
   readonly answer: z.ZodType;
-  ask(values: z.output<P>, context: EndpointContext): Asked;
+  ask(values: z.output<P>, context: EndpointContext): Omit<Asked, 'parameters'>;
 }
 
 /** An endpoint that checks its parameters first. */
 function endpoint<P extends z.ZodObject>(plain: PlainEndpoint<P>): Endpoint {
   return {
     ...plain,
-    ask: (given, context) =>
-      plain.ask(checked(plain.parameters, given, { what: 'parameter' }), context),
+    ask: (given, context) => {
+      const parameters = checked(plain.parameters, given, { what: 'parameter' });
+      return { parameters, ...plain.ask(parameters, context) };
+    },
   };
 }
 
