@@ -76,7 +76,7 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   ask(nothingStored, undefined);
   const { flushedMs, evaluatedMs, firstMs, ...bounds } = await sources.progress();
   const asked = ask(bounds, firstMs);
-  const question = JSON.stringify([endpoint.path, asked.parameters]);
+  const question = JSON.stringify([endpoint.path, asked.question]);
   const stored = {
     never: '',
     'with windows': `stored ${flushedMs}`,

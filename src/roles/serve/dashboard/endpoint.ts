@@ -5,7 +5,7 @@ import type { Question } from '../../../views/question.ts';
 import { retentionOf, type TimeRange } from '../../../views/time-range.ts';
 import { rangeState, type WindowBounds, windowsOf } from '../../../views/window-states.ts';
 import { checked } from '../http/explain-request.ts';
-import { isAbsolute, rangeOf } from './parameters.ts';
+import { isAbsolute, movingEnds, rangeOf } from './parameters.ts';
 import type { ProcessFacts } from './process-facts.ts';
 
 /** The sources of an answer. */
@@ -20,8 +20,8 @@ export interface EndpointContext {
 
 /** A question that was understood. */
 export interface Asked {
-  /** The same at any time, where a range moves with the clock too; as JSON. */
-  readonly parameters: unknown;
+  /** The same whenever it is asked, also where its range moves with the clock; as JSON. */
+  readonly question: unknown;
   /** All that the answer depends on, apart from what is stored; as JSON. */
   readonly identity: unknown;
   /** The time at which the answer may change: not any more, when windows are stored, or without that. */
@@ -48,17 +48,15 @@ interface PlainEndpoint<P extends z.ZodObject> {
   readonly summary: string;
   readonly parameters: P;
   readonly answer: z.ZodType;
-  ask(values: z.output<P>, context: EndpointContext): Omit<Asked, 'parameters'>;
+  ask(values: z.output<P>, context: EndpointContext): Asked;
 }
 
 /** An endpoint that checks its parameters first. */
 function endpoint<P extends z.ZodObject>(plain: PlainEndpoint<P>): Endpoint {
   return {
     ...plain,
-    ask: (given, context) => {
-      const parameters = checked(plain.parameters, given, { what: 'parameter' });
-      return { parameters, ...plain.ask(parameters, context) };
-    },
+    ask: (given, context) =>
+      plain.ask(checked(plain.parameters, given, { what: 'parameter' }), context),
   };
 }
 
@@ -72,6 +70,7 @@ export function liveEndpoint<P extends z.ZodObject>({ open, ...of }: LiveEndpoin
   return endpoint<P>({
     ...of,
     ask: (values, context) => ({
+      question: values,
       identity: values,
       changes: 'at any time',
       isFixed: false,
@@ -111,6 +110,7 @@ export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q 
       const asked = question(values, { range, bounds }, context);
       const isFinal = dependsOn !== 'later windows' && rangeState(range, bounds) === 'final';
       return {
+        question: { ...asked, bounds: undefined, range: { ...range, ...movingEnds(values) } },
         identity: { ...asked, bounds: windowsOf(range, bounds) },
         changes: isFinal ? 'never' : 'with windows',
         isFixed: isFinal && dependsOn === undefined && isAbsolute(values),

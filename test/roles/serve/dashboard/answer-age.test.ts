@@ -41,11 +41,10 @@ function dashboardAt() {
     });
     await clock.advance(0);
     for (let i = 0; !isThere && i < 20; i++) await clock.advance(500);
-    const { headers, ...response } = await answered.then(async (one) => ({
-      headers: one.headers,
-      ...(await one.json()),
-    }));
-    return [headers.get('age'), headers.get('cache-control'), response.range.to];
+    const response = await answered;
+    const { range } = (await response.json()) as { readonly range: { readonly to: string } };
+    const [age, cacheControl] = ['age', 'cache-control'].map((name) => response.headers.get(name));
+    return [age, cacheControl, range.to];
   };
   return { clock, stored, ask };
 }
