@@ -42,9 +42,9 @@ function dashboardAt() {
     await clock.advance(0);
     for (let i = 0; !isThere && i < 20; i++) await clock.advance(500);
     const response = await answered;
-    const { range } = (await response.json()) as { readonly range: { readonly to: string } };
+    const answer = (await response.json()) as { readonly range: { readonly to: string } };
     const [age, cacheControl] = ['age', 'cache-control'].map((name) => response.headers.get(name));
-    return [age, cacheControl, range.to];
+    return [age, cacheControl, answer.range.to];
   };
   return { clock, stored, ask };
 }
