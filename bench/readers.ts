@@ -20,8 +20,9 @@ import { startTailmark } from './dashboard/tailmark-process.ts';
  * its model's page every five seconds, and the list of all models. The 50th has 36 questions of its own under
  * way at any time. In turn the others are alone, beside it, and after it has left. A client is an address.
  *
- * A range of five hours moves on with each minute, and then the answer about every model is another one. So all
- * phases begin at the same second of the minute, half of their length before it ends: each has as many such moments.
+ * A range of five hours moves on with each minute, and then the answer about every model is another one. So
+ * all phases begin at the same second of the minute, half of their length before it ends: each has as many
+ * such moments.
  *
  *     npm run bench -- readers [--seconds 50] [--rounds 8]
  */

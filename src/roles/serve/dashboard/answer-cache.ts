@@ -54,8 +54,8 @@ const leastWeight = Math.floor(mostBytes / 1_000);
 /** Bytes from which an answer is compressed. */
 const leastCompressed = 16 * 1024;
 /**
- * Ages of answers that are no longer current. While one is given, the next one is read, which nobody waits for: so no
- * page waits when the answers to all questions become others at once, as with each minute.
+ * Ages of answers that are no longer current. While one is given, the next one is read, and nobody waits for
+ * it. So no page waits when the answers to all questions become others at once, as with each minute.
  *
  * | value | unit | why |
  * |---|---|---|
@@ -76,7 +76,7 @@ type AnswerClock = Pick<Clock, 'elapsedMs' | 'yieldToEventLoop'>;
 /**
  * Keeps answers by question. The least recently used answer of the client that holds most leaves first, so a client
  * with many large questions does not displace the answers of others. Equal questions that are asked at the same time
- * are answered by one query. An answer that is no longer current is given for a while with its age: see `ages`.
+ * are answered by one query. An answer that is no longer current is given with its age: see `ages`.
  */
 export class AnswerCache {
   readonly #clock: AnswerClock;
@@ -97,8 +97,8 @@ export class AnswerCache {
   /**
    * The answer to a question: at once where one is current, or is not too old; else a new one.
    *
-   * @param wait waits for work, which may be under way for somebody else. It is called for a reading that nobody waits
-   * for too.
+   * @param wait waits for work, which may be under way for somebody else. It is also called for the reading
+   * of an answer for who asks next.
    */
   async answer(
     of: CurrentQuestion,
