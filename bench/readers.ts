@@ -7,7 +7,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import { createClient } from '@clickhouse/client';
-import { hourMs } from '../src/base/time.ts';
+import { hourMs, minuteMs, secondMs } from '../src/base/time.ts';
 import { configSchema } from '../src/config/schema.ts';
 import { startLocalStack } from '../src/local/stack/local-stack.ts';
 import { migrate } from '../src/sink/migrate/migrate.ts';
@@ -20,12 +20,16 @@ import { startTailmark } from './dashboard/tailmark-process.ts';
  * its model's page every five seconds, and the list of all models. The 50th has 36 questions of its own under
  * way at any time. In turn the others are alone, beside it, and after it has left. A client is an address.
  *
- *     npm run bench -- readers [--seconds 60] [--rounds 3]
+ * A range of five hours moves on with each minute, and then the answer about every model is another one. So
+ * all phases begin at the same second of the minute, half of their length before it ends: each has as many
+ * such moments.
+ *
+ *     npm run bench -- readers [--seconds 50] [--rounds 8]
  */
 const { values } = parseArgs({
   options: {
-    seconds: { type: 'string', default: '60' },
-    rounds: { type: 'string', default: '3' },
+    seconds: { type: 'string', default: '50' },
+    rounds: { type: 'string', default: '8' },
     /** Keeps the data, for another run within the hour. @default a temporary directory */
     dir: { type: 'string' },
   },
@@ -38,7 +42,8 @@ const many: Fleet = {
   ...{ models: 5_000, versions: 1, regions: 1, requestsPerSecond: 1, days: 2, minuteHours: 1 },
 };
 const phases = ['alone', 'beside', 'after'] as const;
-/** Milliseconds of all rounds, by phase: a round may have the minute in which the answers are read again, or not. */
+const phaseMs = Number(values.seconds) * secondMs;
+/** Milliseconds of all rounds, by phase. */
 const ofAllRounds = { alone: [] as number[], beside: [] as number[], after: [] as number[] };
 
 const say = (text: string) => process.stdout.write(`${text}\n`);
@@ -58,16 +63,9 @@ try {
     TAILMARK_CLICKHOUSE_DATABASE: 'tailmark',
   });
   try {
-    for (let round = 1; round <= Number(values.rounds); round++)
-      await runRound(tailmark.url, round);
-    let alone = 0;
-    for (const phase of phases) {
-      const p95 = quantileOf(ofAllRounds[phase], 0.95);
-      if (phase === 'alone') alone = p95;
-      say(
-        `all others ${phase.padEnd(6)} p95 ${p95.toFixed(0)} ms (${(p95 / alone).toFixed(2)} × alone)`,
-      );
-    }
+    await runRounds(tailmark.url);
+    for (const phase of phases)
+      say(`all others ${phase.padEnd(6)} ${delays(ofAllRounds[phase], ofAllRounds.alone)}`);
   } finally {
     await tailmark.stop();
   }
@@ -85,27 +83,27 @@ async function isEmpty(): Promise<boolean> {
   return Number((await answer.json<{ n: string }>())[0]?.n ?? 0) === 0;
 }
 
-async function runRound(url: string, round: number): Promise<void> {
+async function runRounds(url: string): Promise<void> {
   const over = new AbortController();
   let of = nothing();
   const views = Array.from({ length: clients - 1 }, (_, n) => view(url, n, over.signal, () => of));
   await sleep(4 * pollMs);
-  let alone = 0;
-  for (const phase of phases) {
-    of = nothing();
-    const asked = of;
-    const leaving = new AbortController();
-    const greedy = phase === 'beside' ? askMuch(url, round, leaving.signal) : undefined;
-    await sleep(Number(values.seconds) * (phase === 'after' ? 250 : 1000));
-    leaving.abort();
-    ofAllRounds[phase].push(...asked.tookMs);
-    const p95 = quantileOf(asked.tookMs, 0.95);
-    if (phase === 'alone') alone = p95;
-    say(
-      `${round} others ${phase.padEnd(6)} p50 ${quantileOf(asked.tookMs, 0.5).toFixed(0)} ms, ` +
-        `p95 ${p95.toFixed(0)} ms (${(p95 / alone).toFixed(2)} × alone), ${statuses(asked)}`,
-    );
-    if (greedy !== undefined) say(`${round} greedy        ${statuses(await greedy)}`);
+  for (let round = 1; round <= Number(values.rounds); round++) {
+    let alone: number[] = [];
+    for (const phase of phases) {
+      await sleep(minuteMs - ((Date.now() + phaseMs / 2) % minuteMs));
+      of = nothing();
+      const asked = of;
+      const leaving = new AbortController();
+      const greedy = phase === 'beside' ? askMuch(url, round, leaving.signal) : undefined;
+      await sleep(phaseMs);
+      of = nothing();
+      leaving.abort();
+      ofAllRounds[phase].push(...asked.tookMs);
+      if (phase === 'alone') alone = asked.tookMs;
+      say(`${round} others ${phase.padEnd(6)} ${delays(asked.tookMs, alone)}, ${statuses(asked)}`);
+      if (greedy !== undefined) say(`${round} greedy        ${statuses(await greedy)}`);
+    }
   }
   over.abort();
   await Promise.all(views);
@@ -115,11 +113,10 @@ async function runRound(url: string, round: number): Promise<void> {
 async function view(url: string, n: number, signal: AbortSignal, current: () => Asked) {
   const model = modelName(100 * n, many);
   const questions = [
-    '/v1/models?from=-6h&limit=200',
-    `/v1/tails?model=${model}&from=-6h`,
-    `/v1/density?model=${model}&from=-6h`,
-    `/v1/composition?model=${model}&from=-6h`,
-    `/v1/requests?model=${model}&from=-6h`,
+    '/v1/models?from=-5h&limit=200',
+    ...['tails', 'density', 'composition', 'requests'].map(
+      (name) => `/v1/${name}?model=${model}&from=-5h`,
+    ),
   ];
   const agent = new Agent({ keepAlive: true });
   await sleep((n * pollMs) / clients);
@@ -141,6 +138,16 @@ async function askMuch(url: string, round: number, signal: AbortSignal): Promise
   signal.addEventListener('abort', () => worker.postMessage('leave'));
   const [byStatus] = (await once(worker, 'message')) as [Asked['byStatus']];
   return { ...nothing(), byStatus };
+}
+
+/** @param alone milliseconds that p95 is held against */
+function delays(tookMs: readonly number[], alone: readonly number[]): string {
+  const quantiles = [0.5, 0.95, 0.99].map(
+    (q) => `p${100 * q} ${quantileOf(tookMs, q).toFixed(0)} ms`,
+  );
+  const ratio = quantileOf(tookMs, 0.95) / quantileOf(alone, 0.95);
+  const largest = quantileOf(tookMs, 1).toFixed(0);
+  return `${quantiles.join(', ')}, largest ${largest} ms; p95 ${ratio.toFixed(2)} × alone`;
 }
 
 function quantileOf(all: readonly number[], q: number): number {

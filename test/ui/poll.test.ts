@@ -80,6 +80,20 @@ describe('a poll', () => {
     expect(state.value).toMatchObject({ answer: { n: 1 }, asOfMs: 6_000 });
   });
 
+  it('is as of the time at which the server knew that the answer was current', async () => {
+    const world = new World();
+    world.nowMs = 60_000;
+    world.respond = async () => json({ n: 1 }, { etag: '"a"', age: '0' });
+    const { state } = await begin(world);
+    expect(state.value.asOfMs).toBe(60_000);
+    world.respond = async () => new Response(null, { status: 304, headers: { age: '12' } });
+    await world.pass(pollMs);
+    expect(state.value.asOfMs).toBe(53_000);
+    world.respond = async () => json({ n: 2 }, { age: '3' });
+    await world.pass(pollMs);
+    expect(state.value).toMatchObject({ answer: { n: 2 }, asOfMs: 67_000 });
+  });
+
   it('asks once for an answer that never changes', async () => {
     const world = new World();
     world.respond = async () =>

@@ -23,7 +23,7 @@ export interface ProblemNames {
 /** State of an answer. `answer` is the last one, also while asking again fails. */
 export interface Polled<Answer> {
   readonly answer: Answer | undefined;
-  /** Time at which the server last confirmed the answer. */
+  /** Time at which the server last knew that the answer is current. */
   readonly asOfMs: number | undefined;
   readonly failure: Failure | undefined;
   /** True if it can no longer change. */
@@ -125,7 +125,8 @@ export class Poll<Answer> {
   async #read(
     response: Response,
   ): Promise<{ readonly polled: Polled<Answer>; readonly waitMs: number | undefined }> {
-    const asOfMs = this.#ports.nowMs();
+    const ageMs = 1000 * Number(response.headers.get('age') ?? 0);
+    const asOfMs = this.#ports.nowMs() - ageMs;
     const { answer } = this.#state.peek();
     if (response.status === 304 && answer !== undefined) {
       return { polled: { answer, asOfMs, failure: undefined, isFinal: false }, waitMs: pollMs };

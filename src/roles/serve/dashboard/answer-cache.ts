@@ -16,14 +16,35 @@ export interface KeptAnswer {
   readonly etag: string;
 }
 
-interface Kept extends KeptAnswer {
-  /** Client that it was made for. */
+/** An answer as it is given to who asks. */
+export interface GivenAnswer extends KeptAnswer {
+  /** False where it may have changed since. */
+  readonly isCurrent: boolean;
+  /** Milliseconds since it was last known to be current; 0 where it is. */
+  readonly ageMs: number;
+}
+
+/** A question, and what its answer depends on at this moment. */
+export interface CurrentQuestion {
+  /** Who asks, and whose part of the cache a new answer takes. */
   readonly client: string;
+  /** The same at any time, also where its range moves on. */
+  readonly question: string;
+  /** Of its range and of what is stored: an answer of another version may have changed. */
+  readonly version: string;
+  /** True where nothing that is stored later changes the answer. */
+  readonly isFinal: boolean;
+}
+
+interface Kept extends KeptAnswer {
+  readonly of: CurrentQuestion;
   /** Its part of the cache: its bytes, and not less than an even part. */
   readonly weight: number;
-  readonly version: string;
-  readonly madeMs: number;
+  /** Time at which it was asked for. */
+  readonly readMs: number;
   readonly costMs: number;
+  /** Time at which it was last known to be current. */
+  currentMs: number;
   usedMs: number;
 }
 
@@ -33,12 +54,18 @@ const leastWeight = Math.floor(mostBytes / 1_000);
 /** Bytes from which an answer is compressed. */
 const leastCompressed = 16 * 1024;
 /**
- * An answer is kept for this many times what all recent questions cost, however much is stored meanwhile: so all
- * pages together take ClickHouse at most a twentieth of the time, up to the longest time that an answer is kept,
- * which is two windows of 10 s.
+ * Ages of answers that are no longer current. While one is given, the next one is read, and nobody waits for
+ * it. So no page waits when the answers to all questions become others at once, as with each minute.
+ *
+ * | value | unit | why |
+ * |---|---|---|
+ * | 20 | times what all recent questions cost | an older answer is not given: one viewer has the newest |
+ * | 20 s | longest of that | two windows of 10 s |
+ * | 0.6 | of it, from which the next one is read | a page that asks every 5 s asks between 12 s and 20 s |
+ *
+ * So all pages together take ClickHouse at most a twelfth of the time, up to the longest age.
  */
-const costsKept = 20;
-const longestKeptMs = 20_000;
+const ages = { costs: 20, mostMs: 20_000, readAgain: 0.6 } as const;
 /** Age from which a question that nobody asks again costs nothing. */
 const recentMs = minuteMs;
 
@@ -49,18 +76,18 @@ type AnswerClock = Pick<Clock, 'elapsedMs' | 'yieldToEventLoop'>;
 /**
  * Keeps answers by question. The least recently used answer of the client that holds most leaves first, so a client
  * with many large questions does not displace the answers of others. Equal questions that are asked at the same time
- * are answered by one query.
+ * are answered by one query. An answer that is no longer current is given with its age: see `ages`.
  */
 export class AnswerCache {
   readonly #clock: AnswerClock;
   readonly #render: (answer: object) => string;
   /** In order of use. */
   readonly #kept = new Map<string, Kept>();
-  readonly #underWay = new Map<string, Work<KeptAnswer>>();
+  readonly #underWay = new Map<string, Work<Kept>>();
   /** Weight of what each client holds. */
   readonly #held = new Map<string, number>();
   #weight = 0;
-  #keptMs = 0;
+  #oldestMs = 0;
 
   constructor(clock: AnswerClock, render: (answer: object) => string) {
     this.#clock = clock;
@@ -68,43 +95,55 @@ export class AnswerCache {
   }
 
   /**
-   * The kept answer to a question, or a new one where more has been stored since.
+   * The answer to a question: at once where one is current, or is not too old; else a new one.
    *
-   * @param client who asks, and whose part of the cache a new answer takes.
-   * @param version of what is stored; '' for a question whose answer can no longer change.
-   * @param wait waits for work that may be under way for somebody else
+   * @param wait waits for work, which may be under way for somebody else. It is also called for the reading
+   * of an answer for who asks next.
    */
-  answer(
-    client: string,
-    question: string,
-    version: string,
+  async answer(
+    of: CurrentQuestion,
     ask: (signal: AbortSignal) => Promise<object>,
-    wait: (work: Work<KeptAnswer>) => Promise<KeptAnswer>,
-  ): Promise<KeptAnswer> {
-    const kept = this.#kept.get(question);
+    wait: <T>(work: Work<T>) => Promise<T>,
+  ): Promise<GivenAnswer> {
+    const { question, version } = of;
     const nowMs = this.#clock.elapsedMs();
-    if (kept !== undefined && (kept.version === version || nowMs - kept.madeMs < this.#keptMs)) {
-      kept.usedMs = nowMs;
-      this.#kept.delete(question);
-      this.#kept.set(question, kept);
-      return Promise.resolve(kept);
+    const kept = this.#kept.get(question);
+    const isCurrent = kept?.of.version === version;
+    if (kept === undefined || !(isCurrent || nowMs - kept.currentMs < this.#oldestMs)) {
+      return this.#given(await wait(this.#reading(of, ask)), version);
     }
+    if (isCurrent) kept.currentMs = nowMs;
+    else if (nowMs - kept.readMs >= ages.readAgain * this.#oldestMs) {
+      // Where it fails, whoever asks once this answer is too old hears why.
+      wait(this.#reading(of, ask)).catch(() => undefined);
+    }
+    kept.usedMs = nowMs;
+    this.#kept.delete(question);
+    this.#kept.set(question, kept);
+    return this.#given(kept, version);
+  }
+
+  #given(kept: Kept, version: string): GivenAnswer {
+    const isCurrent = kept.of.version === version;
+    const ageMs = isCurrent ? 0 : this.#clock.elapsedMs() - kept.currentMs;
+    return { ...{ body: kept.body, gzip: kept.gzip, etag: kept.etag }, isCurrent, ageMs };
+  }
+
+  /** The reading of an answer, which may be under way. */
+  #reading(of: CurrentQuestion, ask: (signal: AbortSignal) => Promise<object>): Work<Kept> {
+    const { question } = of;
     const begun = this.#underWay.get(question);
-    if (begun !== undefined) return wait(begun);
+    if (begun !== undefined) return begun;
+    const readMs = this.#clock.elapsedMs();
     const work = new Work(
-      (signal) => this.#ask(client, question, version, () => ask(signal)),
+      (signal) => this.#ask(of, readMs, () => ask(signal)),
       () => this.#underWay.delete(question),
     );
     this.#underWay.set(question, work);
-    return wait(work);
+    return work;
   }
 
-  async #ask(
-    client: string,
-    question: string,
-    version: string,
-    ask: () => Promise<object>,
-  ): Promise<KeptAnswer> {
+  async #ask(of: CurrentQuestion, readMs: number, ask: () => Promise<object>): Promise<Kept> {
     const startMs = this.#clock.elapsedMs();
     const answer = await ask();
     // The rows are large where there are many models: others are served before they are rendered, and after.
@@ -117,22 +156,23 @@ export class AnswerCache {
     const costMs = madeMs - startMs;
     const weight = Math.max(body.length, leastWeight);
     const kept: Kept = {
-      ...{ body, gzip: packed, etag, version, client, weight },
-      ...{ madeMs, costMs, usedMs: madeMs },
+      ...{ body, gzip: packed, etag, of, weight },
+      ...{ readMs, costMs, currentMs: readMs, usedMs: madeMs },
     };
-    this.#keep(question, kept);
-    this.#keptMs = Math.min(costsKept * this.#recentCostMs(madeMs), longestKeptMs);
+    this.#keep(kept);
+    this.#oldestMs = Math.min(ages.costs * this.#recentCostMs(madeMs), ages.mostMs);
     return kept;
   }
 
-  #keep(question: string, kept: Kept): void {
+  #keep(kept: Kept): void {
+    const { client, question } = kept.of;
     this.#forget(question);
     this.#kept.set(question, kept);
-    this.#hold(kept.client, kept.weight);
+    this.#hold(client, kept.weight);
     while (this.#weight > mostBytes) {
       const [[most] = ['']] = [...this.#held].toSorted(([, a], [, b]) => b - a);
-      for (const [oldest, { client }] of this.#kept) {
-        if (client !== most) continue;
+      for (const [oldest, { of }] of this.#kept) {
+        if (of.client !== most) continue;
         this.#forget(oldest);
         break;
       }
@@ -149,8 +189,8 @@ export class AnswerCache {
   /** Cost of one answer to each question that is asked again and again. */
   #recentCostMs(nowMs: number): number {
     let sum = 0;
-    for (const { version, costMs, usedMs } of this.#kept.values()) {
-      if (version !== '' && nowMs - usedMs < recentMs) sum += costMs;
+    for (const { of, costMs, usedMs } of this.#kept.values()) {
+      if (!of.isFinal && nowMs - usedMs < recentMs) sum += costMs;
     }
     return sum;
   }
@@ -159,6 +199,6 @@ export class AnswerCache {
     const kept = this.#kept.get(question);
     if (kept === undefined) return;
     this.#kept.delete(question);
-    this.#hold(kept.client, -kept.weight);
+    this.#hold(kept.of.client, -kept.weight);
   }
 }

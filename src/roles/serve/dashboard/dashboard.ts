@@ -2,6 +2,7 @@ import type { Context, Hono } from 'hono';
 import { z } from 'zod';
 import type { Clock } from '../../../base/clock.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
+import { secondMs } from '../../../base/time.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { ClickHouseClient } from '../../../sink/client/clickhouse.ts';
 import { endingWith } from '../../../sink/client/ending-with.ts';
@@ -75,20 +76,24 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   ask(nothingStored, undefined);
   const { flushedMs, evaluatedMs, firstMs, ...bounds } = await sources.progress();
   const asked = ask(bounds, firstMs);
-  const question = JSON.stringify([endpoint.path, asked.identity]);
-  const version = {
+  const question = JSON.stringify([endpoint.path, asked.question]);
+  const stored = {
     never: '',
     'with windows': `stored ${flushedMs}`,
     'at any time': `read ${Math.floor(clock.elapsedMs() / pollMs)}`,
   }[asked.changes];
-  const { body, gzip, etag } = await answers.answer(
-    ...([asker.client, question, version] as const),
+  const version = JSON.stringify([asked.identity, stored]);
+  const isFinal = asked.changes === 'never';
+  const { body, gzip, etag, isCurrent, ageMs } = await answers.answer(
+    { client: asker.client, question, version, isFinal },
     (signal) => asked.answer(endingWith(client, signal)),
     (work) => limiter.run(asker, work),
   );
   const headers = {
     etag,
-    'cache-control': asked.isFixed ? forGood : askAgain,
+    // RFC 9111, 5.1.
+    age: String(Math.ceil(ageMs / secondMs)),
+    'cache-control': asked.isFixed && isCurrent ? forGood : askAgain,
     vary: 'accept-encoding',
     // They say how current everything is, also beside an answer that has not changed.
     'tailmark-stored-to': momentOf(bounds.completeMs),

@@ -5,7 +5,7 @@ import type { Question } from '../../../views/question.ts';
 import { retentionOf, type TimeRange } from '../../../views/time-range.ts';
 import { rangeState, type WindowBounds, windowsOf } from '../../../views/window-states.ts';
 import { checked } from '../http/explain-request.ts';
-import { isAbsolute, rangeOf } from './parameters.ts';
+import { isAbsolute, movingEnds, rangeOf } from './parameters.ts';
 import type { ProcessFacts } from './process-facts.ts';
 
 /** The sources of an answer. */
@@ -20,6 +20,8 @@ export interface EndpointContext {
 
 /** A question that was understood. */
 export interface Asked {
+  /** The same whenever it is asked, also where its range moves with the clock; as JSON. */
+  readonly question: unknown;
   /** All that the answer depends on, apart from what is stored; as JSON. */
   readonly identity: unknown;
   /** The time at which the answer may change: not any more, when windows are stored, or without that. */
@@ -68,6 +70,7 @@ export function liveEndpoint<P extends z.ZodObject>({ open, ...of }: LiveEndpoin
   return endpoint<P>({
     ...of,
     ask: (values, context) => ({
+      question: values,
       identity: values,
       changes: 'at any time',
       isFixed: false,
@@ -107,6 +110,7 @@ export function rangeEndpoint<P extends z.ZodObject & z.ZodType<RangeValues>, Q 
       const asked = question(values, { range, bounds }, context);
       const isFinal = dependsOn !== 'later windows' && rangeState(range, bounds) === 'final';
       return {
+        question: { ...asked, bounds: undefined, range: { ...range, ...movingEnds(values) } },
         identity: { ...asked, bounds: windowsOf(range, bounds) },
         changes: isFinal ? 'never' : 'with windows',
         isFixed: isFinal && dependsOn === undefined && isAbsolute(values),

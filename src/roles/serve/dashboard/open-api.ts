@@ -71,7 +71,10 @@ function questionOf({ path, summary, parameters, answer }: Endpoint): Operation 
     ...{ method: 'get', path, summary, parameters, access: 'readers', errors: [400, 404, 503] },
     id: path.replace('/v1/', '').replaceAll(/\/\{(\w+)\}/g, 'By_$1'),
     answers: {
-      200: { description: 'The answer.', json: answer },
+      200: {
+        description: 'The answer. `Age`: seconds since it was last known to be current.',
+        json: answer,
+      },
       304: { description: 'The answer is that of the given If-None-Match.' },
     },
   };

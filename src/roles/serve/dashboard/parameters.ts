@@ -173,6 +173,14 @@ export function isAbsolute({ from, to }: RangeValues): boolean {
   return !isMoving(from) && !isMoving(to);
 }
 
+/** Ends of a range that move with the clock, as they were given. */
+export function movingEnds({ from, to }: RangeValues) {
+  return {
+    ...(isMoving(from) && { fromSeconds: from ?? '' }),
+    ...(isMoving(to) && { toSeconds: to }),
+  };
+}
+
 function isMoving(text: string | undefined): boolean {
   return text === undefined || text === 'now' || text.startsWith('-');
 }

@@ -17,12 +17,13 @@ function ask(
   request: string,
   bounds = { completeMs: nowMs, finalMs: nowMs - 24 * hour },
   firstMs?: number,
+  atMs = nowMs,
 ): Asked {
   const { pathname, searchParams } = new URL(request, 'http://localhost');
   const found = endpoints.find(({ path }) => path === pathname);
   if (found === undefined) throw new Error(`no endpoint ${pathname}`);
   const given = Object.fromEntries(searchParams);
-  return found.ask(given, { config, nowMs, firstMs, bounds, facts });
+  return found.ask(given, { config, nowMs: atMs, firstMs, bounds, facts });
 }
 
 /** The range that a question was understood as. */
@@ -181,6 +182,21 @@ describe('an answer', () => {
     expect(identity('/v1/tails?model=a&from=-6h')).toBe(identity('/v1/tails?model=a&to=now'));
     expect(identity('/v1/tails?model=a&q=0.5')).not.toBe(identity('/v1/tails?model=a&q=0.9'));
     expect(identity('/v1/tails?model=a&start=cold')).not.toBe(identity('/v1/tails?model=a'));
+  });
+
+  it('is one of the same question at any time where its range moves with the clock', () => {
+    const questionAt = (range: string, laterMs: number) =>
+      JSON.stringify(
+        ask(`/v1/tails?model=a&${range}`, undefined, undefined, nowMs + laterMs).question,
+      );
+    const dayAgo = (laterMs: number) => `from=${nowMs - 24 * hour + laterMs}&to=now`;
+    for (const range of ['', 'from=-5h', 'from=-5h&to=-1h', dayAgo(0)]) {
+      expect([range, questionAt(range, hour)]).toEqual([range, questionAt(range, 0)]);
+    }
+    expect(questionAt(dayAgo(3_000), 3_000)).toBe(questionAt(dayAgo(0), 0));
+    expect(questionAt('from=-5h', 0)).not.toBe(questionAt('from=-4h', 0));
+    expect(questionAt(dayAgo(hour), 0)).not.toBe(questionAt(dayAgo(0), 0));
+    expect(questionAt(`to=${nowMs}`, 0)).not.toBe(questionAt(`to=${nowMs - hour}`, 0));
   });
 
   it('by start is of all starts, and by stage of all stages', () => {
