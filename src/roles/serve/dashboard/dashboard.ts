@@ -72,6 +72,7 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   const ask = (bounds: WindowBounds, firstMs: number | undefined) =>
     endpoint.ask(given, { config, nowMs: clock.nowMs(), firstMs, bounds, facts });
   const asker = askerOf(context, 'dashboard');
+  limiter.note(asker);
   // A wrong question is 400, also while ClickHouse is away.
   ask(nothingStored, undefined);
   const { flushedMs, evaluatedMs, firstMs, ...bounds } = await sources.progress();

@@ -60,9 +60,14 @@ export interface QueryLimiterOptions {
 
 type AnyWork = Pick<Work<unknown>, 'start' | 'cancel'>;
 
+/** A client of both APIs is one of each: its page does not hold up its rollout. */
+function clientOf(api: Api, client: string): string {
+  return `${api} ${client}`;
+}
+
 interface Waiter {
   readonly api: Api;
-  /** A client of both APIs is one of each: its page does not hold up its rollout. */
+  /** As `clientOf`. */
   readonly client: string;
   readonly refuse: (problem: Problem) => void;
 }
@@ -98,6 +103,11 @@ export class QueryLimiter {
     this.#report();
   }
 
+  /** Notes a request, also of an answer that is there already: a client that reads has its part of the places. */
+  note({ api, client }: Asker): void {
+    this.#shares.add(clientOf(api, client), 0, this.#clock.elapsedMs());
+  }
+
   /**
    * Waits for the result of work, which may be in hand already.
    *
@@ -108,7 +118,7 @@ export class QueryLimiter {
     const refused = new Promise<never>((_, reject) => {
       refuse = reject;
     });
-    const waiter: Waiter = { api, client: `${api} ${client}`, refuse };
+    const waiter: Waiter = { api, client: clientOf(api, client), refuse };
     const entry = this.#enter(waiter, work);
     const isOver = new AbortController();
     const onGone = () => {

@@ -57,7 +57,7 @@ function limiterAt() {
     }
     return found;
   };
-  return { clock, workOf, ask, askMany, end, settle, begun, cancelled, counted };
+  return { clock, limiter, workOf, ask, askMany, end, settle, begun, cancelled, counted };
 }
 
 const late = 'ClickHouse has not answered within 8 s.';
@@ -78,6 +78,19 @@ describe('places', () => {
     await end('greedy1');
     await end('greedy2');
     expect(begun.slice(4)).toEqual(['b2', 'greedy4', 'c1']);
+  });
+
+  it('are left to clients that read what is there already', async () => {
+    const { clock, limiter, askMany, begun, end } = limiterAt();
+    askMany('greedy', 36);
+    const { signal } = new AbortController();
+    for (let n = 0; n < 7; n++) limiter.note({ api: 'dashboard', client: `${n}`, signal });
+    // Its part of four places in ten seconds, among eight clients.
+    await clock.advance(5_001);
+    for (const n of [1, 2]) await end(`greedy${n}`);
+    expect(begun).toEqual(['greedy1', 'greedy2', 'greedy3']);
+    await end('greedy3');
+    expect(begun).toEqual(['greedy1', 'greedy2', 'greedy3', 'greedy4']);
   });
 
   it('are refused to the client that asks for more than its share, and to no other', async () => {
