@@ -3,7 +3,7 @@ import { promisify } from 'node:util';
 import { gzip } from 'node:zlib';
 import type { Clock } from '../../../base/clock.ts';
 import { minuteMs } from '../../../base/time.ts';
-import { Work } from '../http/work.ts';
+import { type Run, Work } from '../http/work.ts';
 
 /** Bytes as responses take them. */
 type Bytes = Uint8Array<ArrayBuffer>;
@@ -102,7 +102,7 @@ export class AnswerCache {
    */
   async answer(
     of: CurrentQuestion,
-    ask: (signal: AbortSignal) => Promise<object>,
+    ask: Run<object>,
     wait: <T>(work: Work<T>) => Promise<T>,
   ): Promise<GivenAnswer> {
     const { question, version } = of;
@@ -130,13 +130,13 @@ export class AnswerCache {
   }
 
   /** The reading of an answer, which may be under way. */
-  #reading(of: CurrentQuestion, ask: (signal: AbortSignal) => Promise<object>): Work<Kept> {
+  #reading(of: CurrentQuestion, ask: Run<object>): Work<Kept> {
     const { question } = of;
     const begun = this.#underWay.get(question);
     if (begun !== undefined) return begun;
     const readMs = this.#clock.elapsedMs();
     const work = new Work(
-      (signal) => this.#ask(of, readMs, () => ask(signal)),
+      (...given) => this.#ask(of, readMs, () => ask(...given)),
       () => this.#underWay.delete(question),
     );
     this.#underWay.set(question, work);

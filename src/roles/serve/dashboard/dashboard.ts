@@ -62,6 +62,8 @@ const askAgain = 'private, no-cache';
 const nothingStored = { completeMs: Number.NEGATIVE_INFINITY, finalMs: Number.NEGATIVE_INFINITY };
 /** Bytes that take a tenth of a millisecond to write. */
 const mostAtOnce = 64 * 1024;
+/** Settings of a query of a client that has used more than its part. */
+const oneThread = { max_threads: 1 } as const;
 /** Time for which an answer that may change at any time is kept. */
 const pollMs = 2_000;
 
@@ -87,7 +89,7 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   const isFinal = asked.changes === 'never';
   const { body, gzip, etag, isCurrent, ageMs } = await answers.answer(
     { client: asker.client, question, version, isFinal },
-    (signal) => asked.answer(endingWith(client, signal)),
+    (signal, isSparing) => asked.answer(endingWith(client, signal, isSparing ? oneThread : {})),
     (work) => limiter.run(asker, work),
   );
   const headers = {

@@ -38,9 +38,19 @@ export class ClientShares {
    * @param runningMs time that its places are in use by now
    */
   placesOf(client: string, most: number, runningMs: number, nowMs: number): number {
-    const part = this.#places / Math.max(1, this.#uses.size);
-    const isOver = this.#usedMs(client, nowMs) + runningMs > part * rememberedMs;
-    return isOver ? Math.min(most, Math.max(1, Math.floor(part))) : most;
+    if (!this.isOver(client, runningMs, nowMs)) return most;
+    return Math.min(most, Math.max(1, Math.floor(this.#part)));
+  }
+
+  /** Reports whether a client has used more than its part, beside others. Parameters as of `placesOf`. */
+  isOver(client: string, runningMs: number, nowMs: number): boolean {
+    return (
+      this.#uses.size > 1 && this.#usedMs(client, nowMs) + runningMs > this.#part * rememberedMs
+    );
+  }
+
+  get #part(): number {
+    return this.#places / Math.max(1, this.#uses.size);
   }
 
   #usedMs(client: string, nowMs: number): number {

@@ -14,7 +14,7 @@ import type { Work } from './work.ts';
  * |---|---|---|
  * | 8 | running | they share the ten connections to ClickHouse with what is read beside |
  * | 4 | running of the dashboard | machines find a place however many pages are open |
- * | 3 | running of one client | another finds a place; `ClientShares` may leave it fewer |
+ * | 3 | running of one client | another finds a place; `ClientShares` may leave it one, on one thread |
  * | 36 | running or waiting of one client | three tabs of a page with a dozen panels |
  * | 512 | waiting | a page each of 50 clients |
  * | 8 s | longest wait for an answer | Argo, Flagger and KEDA give up after ten seconds or less |
@@ -205,7 +205,8 @@ export class QueryLimiter {
       entry.clients = new Set([client]);
       entry.startedMs = this.#clock.elapsedMs();
       this.#running.add(entry);
-      void entry.work.start().then(() => {
+      const isOver = this.#shares.isOver(client, this.#runningMsOf(client), entry.startedMs);
+      void entry.work.start(isOver).then(() => {
         this.#end(entry);
         const nowMs = this.#clock.elapsedMs();
         this.#shares.add(client, nowMs - entry.startedMs, nowMs);
@@ -219,12 +220,19 @@ export class QueryLimiter {
     const ofApi = [...this.#running].filter((entry) => entry.api === api).length;
     if (api === 'dashboard' && ofApi >= limits.runningOfDashboard) return false;
     const nowMs = this.#clock.elapsedMs();
+    const runningMs = this.#runningMsOf(client);
+    const places = this.#shares.placesOf(client, limits.runningOfClient, runningMs, nowMs);
+    return this.#runningOf(client) < places;
+  }
+
+  /** Time that the places of a client are in use by now. */
+  #runningMsOf(client: string): number {
+    const nowMs = this.#clock.elapsedMs();
     let runningMs = 0;
     for (const { clients, startedMs } of this.#running) {
       if (clients.has(client)) runningMs += nowMs - startedMs;
     }
-    const places = this.#shares.placesOf(client, limits.runningOfClient, runningMs, nowMs);
-    return this.#runningOf(client) < places;
+    return runningMs;
   }
 
   #leave(entry: Entry, waiter: Waiter, reason: 'left' | 'late'): void {

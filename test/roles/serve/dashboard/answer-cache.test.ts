@@ -12,7 +12,7 @@ const begun = new WeakSet<object>();
 
 /** Runs work at once, the first time that somebody waits for it. */
 function run<T>(work: Work<T>): Promise<T> {
-  if (!begun.has(work)) void work.start();
+  if (!begun.has(work)) void work.start(false);
   begun.add(work);
   return work.result;
 }
@@ -165,7 +165,7 @@ describe('an answer', () => {
       { client: 'ann', question: 'a', version: '1', isFinal: false },
       () => new Promise(() => undefined),
       (work) => {
-        void work.start();
+        void work.start(false);
         work.cancel();
         return work.result;
       },
@@ -279,7 +279,7 @@ async function viewed(all: readonly Page[], changesMs: readonly number[]) {
   const versionAt = (ms: number) => changedAtMs.findLastIndex((at) => at <= ms);
   let before: Promise<unknown> = Promise.resolve();
   const inTurn = <T>(work: Work<T>): Promise<T> => {
-    if (!begun.has(work)) before = before.then(() => work.start());
+    if (!begun.has(work)) before = before.then(() => work.start(false));
     begun.add(work);
     return work.result;
   };

@@ -17,10 +17,13 @@ function limiterAt() {
   const limiter = new QueryLimiter({ metrics, clock });
   const begun: string[] = [];
   const cancelled: string[] = [];
+  /** What ran with one thread. */
+  const sparing: string[] = [];
   const finish = new Map<string, () => void>();
   const workOf = (name: string) =>
-    new Work<string>((signal) => {
+    new Work<string>((signal, isSparing) => {
       begun.push(name);
+      if (isSparing) sparing.push(name);
       return new Promise((resolve, reject) => {
         finish.set(name, () => resolve(`answer ${name}`));
         signal.addEventListener('abort', () => {
@@ -57,7 +60,7 @@ function limiterAt() {
     }
     return found;
   };
-  return { clock, limiter, workOf, ask, askMany, end, settle, begun, cancelled, counted };
+  return { clock, limiter, workOf, ask, askMany, end, settle, begun, sparing, cancelled, counted };
 }
 
 const late = 'ClickHouse has not answered within 8 s.';
@@ -81,7 +84,7 @@ describe('places', () => {
   });
 
   it('are left to clients that read what is there already', async () => {
-    const { clock, limiter, askMany, begun, end } = limiterAt();
+    const { clock, limiter, askMany, begun, sparing, end } = limiterAt();
     askMany('greedy', 36);
     const { signal } = new AbortController();
     for (let n = 0; n < 7; n++) limiter.note({ api: 'dashboard', client: `${n}`, signal });
@@ -91,6 +94,7 @@ describe('places', () => {
     expect(begun).toEqual(['greedy1', 'greedy2', 'greedy3']);
     await end('greedy3');
     expect(begun).toEqual(['greedy1', 'greedy2', 'greedy3', 'greedy4']);
+    expect(sparing).toEqual(['greedy4']);
   });
 
   it('are refused to the client that asks for more than its share, and to no other', async () => {
