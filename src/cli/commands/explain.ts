@@ -34,7 +34,7 @@ Exit codes: 0 the anomaly is resolved, 2 it is open.`,
     const { config } = await loadSettings(options, io);
     const nowMs = Date.now();
     const stages = new StageTable(config.stages);
-    const explanation = await withClickHouse(config, 'explain an anomaly', async (client) => {
+    const explanation = await withClickHouse(config, io, 'explain an anomaly', async (client) => {
       const found = await findAnomaly(client, id);
       if ('ids' in found) throw ambiguous(id, found.ids);
       if (found.events.length === 0) throw unknown(id);

@@ -93,16 +93,21 @@ Exit codes: 0 fine, 1 no request has a given name.`,
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
     const query = { ...range, ...filterOf(options), by: dimension };
-    const { rows, states, unknown } = await withClickHouse(config, 'read tails', async (client) => {
-      const rows = await readTails(client, query, resolution);
-      const states = await readWindowStates(client, config, { ...range, resolution });
-      const isEmpty = rows.length === 0;
-      return {
-        rows,
-        states,
-        unknown: isEmpty ? await unknownIn(client, namesOf(query)) : undefined,
-      };
-    });
+    const { rows, states, unknown } = await withClickHouse(
+      config,
+      io,
+      'read tails',
+      async (client) => {
+        const rows = await readTails(client, query, resolution);
+        const states = await readWindowStates(client, config, { ...range, resolution });
+        const isEmpty = rows.length === 0;
+        return {
+          rows,
+          states,
+          unknown: isEmpty ? await unknownIn(client, namesOf(query)) : undefined,
+        };
+      },
+    );
     if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     if (options.json === true) {
       const from = new Date(range.fromMs).toISOString();
@@ -134,7 +139,7 @@ async function printFacet(
     Math.ceil(toMs / minuteMs) * 60,
   ];
   const { model, version } = filterOf(options);
-  const { values, unknown } = await withClickHouse(config, 'read tails', async (client) => {
+  const { values, unknown } = await withClickHouse(config, io, 'read tails', async (client) => {
     const values = await readFacets(client, {
       ...{ model, version, fromSeconds, toSeconds },
       ...{ facets: [facet], levels: facetQuantiles },

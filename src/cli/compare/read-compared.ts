@@ -54,19 +54,20 @@ export function readCompared(
 ): Promise<Compared> {
   if (asked.kind === 'files') return comparedFiles(config, asked, requests, io);
   return asked.kind === 'ranges'
-    ? comparedRanges(config, asked, requests)
-    : comparedVersions(config, asked, requests);
+    ? comparedRanges(config, asked, requests, io)
+    : comparedVersions(config, asked, requests, io);
 }
 
 async function comparedVersions(
   config: Config,
   { range, baseline, version }: Asked<'versions'>,
   { cold, ...of }: ComparedRequests,
+  io: Io,
 ): Promise<Compared> {
   const coldStart = cold ? 'true' : 'false';
   const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
   requireComparable(query);
-  const read = await withClickHouse(config, 'compare versions', async (client) => {
+  const read = await withClickHouse(config, io, 'compare versions', async (client) => {
     const { query: sides, ...read } = await readVersions(client, config, query);
     const input = isOver(range, read.untilMs) ? { ...read, remainingMinutes: 0 } : read;
     // The reason names versions and models that are known.
@@ -82,9 +83,10 @@ async function comparedRanges(
   config: Config,
   asked: Asked<'ranges'>,
   { cold, ...of }: ComparedRequests,
+  io: Io,
 ): Promise<Compared> {
   const { version, baseline } = asked;
-  const read = await withClickHouse(config, 'compare ranges', async (client) => {
+  const read = await withClickHouse(config, io, 'compare ranges', async (client) => {
     const { query, ...sides } = await readMinutes(client, config, {
       ...{ ...of, coldStart: String(cold) },
       a: { ...asked.a, version: baseline },
