@@ -8,14 +8,11 @@ import {
   formatRatio,
   formatShare,
   formatSignedMs,
-  hollowReason,
-  isHollow,
   lastedText,
   msCell,
   msFormat,
   plural,
   quantileName,
-  requestsNeeded,
   threeDigits,
 } from '../../ui/src/format/number.ts';
 import {
@@ -137,15 +134,6 @@ describe('numbers', () => {
       '0 models',
       '2 series',
     ]);
-  });
-
-  it('say how many requests a quantile needs', () => {
-    expect([0.5, 0.9, 0.95, 0.99, 0.999].map(requestsNeeded)).toEqual([
-      40, 200, 400, 2_000, 20_000,
-    ]);
-    expect([isHollow(0.99, 1_999), isHollow(0.99, 2_000)]).toEqual([true, false]);
-    expect(hollowReason(0.99, 34)).toBe('34 requests: p99 needs 2,000');
-    expect(hollowReason(0.99, 1)).toBe('1 request: p99 needs 2,000');
   });
 });
 

@@ -33,6 +33,7 @@ import { clickHouseFlags, loadSettings } from '../load.ts';
 import { byNames, tailsBy } from '../tails-by.ts';
 import { colorsOf } from '../text/colors.ts';
 import { facetQuantiles, inShownOrder, renderFacetTails } from '../text/facet-tails.ts';
+import { MarkedPercentiles } from '../text/few-requests.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
@@ -270,7 +271,8 @@ function tailsTable(
   by: Dimension | undefined,
 ): string {
   const { bold, dim, red } = colorsOf({ color });
-  return renderTable({
+  const percentiles = new MarkedPercentiles({ color });
+  const table = renderTable({
     color,
     columns: [
       ...['model', 'stage', ...(by === undefined ? [] : [by])],
@@ -286,14 +288,15 @@ function tailsTable(
       row.failed === 0
         ? { text: '0', style: dim }
         : { text: row.failed.toLocaleString('en-US'), style: red },
-      formatMs(row.p50_ms),
-      formatMs(row.p90_ms),
-      formatMs(row.p95_ms),
-      { text: formatMs(row.p99_ms), style: bold },
-      formatMs(row.p999_ms),
+      percentiles.cell(0.5, row.p50_ms, row.requests),
+      percentiles.cell(0.9, row.p90_ms, row.requests),
+      percentiles.cell(0.95, row.p95_ms, row.requests),
+      percentiles.cell(0.99, row.p99_ms, row.requests),
+      percentiles.cell(0.999, row.p999_ms, row.requests),
       formatMs(row.max_ms),
     ]),
   });
+  return `${table}${percentiles.line()}`;
 }
 
 function text(option: unknown): string {

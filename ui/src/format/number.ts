@@ -5,6 +5,8 @@
 
 import * as shared from '../../../src/contract/format.ts';
 
+export { hollowReason, isHollow } from '../../../src/contract/few-requests.ts';
+
 export const { decimal, durationText, lastedText, quantileName, threeDigits } = shared;
 
 const thin = '\u202f';
@@ -40,9 +42,6 @@ export const formatMsBeside = (ms: number, longerMs: number) =>
 
 /** A duration of a status: `45 s`, `12 min`, `3 h 20 min`. */
 export const secondsText = (seconds: number): string => durationText(seconds * 1000);
-
-/** Requests beyond a quantile that make it worth showing as one. */
-const leastBeyond = 20;
 
 export interface UnitFormat {
   readonly unit: 'ms' | 's';
@@ -88,22 +87,6 @@ function unitOf(values: Iterable<number | null | undefined>) {
 export function signedDecimal(value: number): string {
   if (Math.abs(value) < 0.005) return '0';
   return `${value > 0 ? '+' : ''}${decimal(value)}`;
-}
-
-/** Requests that a quantile needs: 2,000 for p99. */
-export function requestsNeeded(q: number): number {
-  return Math.ceil(Number((leastBeyond / (1 - q)).toFixed(6)));
-}
-
-/** True if so few requests lie beyond the quantile that it is drawn hollow. */
-export function isHollow(q: number, requests: number): boolean {
-  return requests < requestsNeeded(q);
-}
-
-/** `34 requests: p99 needs 2,000`. */
-export function hollowReason(q: number, requests: number): string {
-  const counted = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}`;
-  return `${counted}: ${quantileName(q)} needs ${formatCount(requestsNeeded(q))}`;
 }
 
 /** `1 incident`, `2 incidents`. */
