@@ -60,6 +60,7 @@ export function renderComparison(
       : ['\n', table(['p99 of stage', ...right(...columns.map(visible), 'of the rise')], stages)]),
     percentiles.line(),
     dim(`${whole}\n`),
+    ...(compared.incident === undefined ? [] : [`A is ${compared.incident.a_is}.\n`]),
     ...mixLines(compared).map((line) => `${visible(line)}\n`),
     `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,
   ].join('');
