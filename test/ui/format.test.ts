@@ -72,7 +72,11 @@ describe('numbers', () => {
     const short = msFormat([12, null, 9_999]);
     expect([short.unit, short.format(12), short.format(null)]).toEqual(['ms', '12.0', '–']);
     const long = msFormat([12, 10_000, undefined]);
-    expect([long.unit, long.format(12), long.format(10_000)]).toEqual(['s', '0.01', '10.0']);
+    expect([long.unit, long.format(12), long.format(10_000)]).toEqual(['s', '0.012', '10.0']);
+    // Three digits beside an axis in seconds, and no tick of one is "< 0.01".
+    const { tick, signed } = msFormat([20_000]);
+    expect([1, 12, 100, 12_976, 20_000].map(tick)).toEqual(['0.001', '0.012', '0.1', '13', '20']);
+    expect([12_976, -45.12, 0.001].map(signed)).toEqual(['+13', '−0.0451', '0']);
   });
 
   it.each([

@@ -26,7 +26,7 @@ export async function withStoredBaseline(
 /**
  * Start and end of a baseline within what is stored.
  *
- * @param firstMs first minute that is stored of it; one after the start of the anomaly is none of it.
+ * @param firstMs first minute that is stored from its start on; one after its end is none of it.
  */
 export function cutBaseline(
   { started_at }: Pick<AnomalyEvent, 'started_at'>,
@@ -35,8 +35,8 @@ export function cutBaseline(
 ) {
   const startMs = Date.parse(started_at);
   const fromMs = Date.parse(baseline_from);
-  const isCut = firstMs !== undefined && firstMs > fromMs && firstMs < startMs;
   const toMs = Math.max(fromMs, Math.min(Date.parse(baseline_to), startMs));
+  const isCut = firstMs !== undefined && firstMs > fromMs && firstMs < toMs;
   return {
     baseline_from: isCut ? new Date(firstMs).toISOString() : baseline_from,
     baseline_to: new Date(toMs).toISOString(),

@@ -33,10 +33,16 @@ const typicalRequest = z.strictObject({
 
 export const requestsAnswer = answerOf(requestRow).extend({
   failed: z
-    .array(z.strictObject({ status: z.string(), kept: count }))
-    .describe(
-      'How many failed requests are kept of the range, by status. They come last in `rows`.',
-    ),
+    .array(
+      z.strictObject({
+        status: z.string(),
+        requests: count.describe('All of the range, as percentiles and shares count them.'),
+        kept: count.describe(
+          'Those of which `rows` may have the slowest, with the stage asked for.',
+        ),
+      }),
+    )
+    .describe('Failed requests by status. Those that are kept come last in `rows`.'),
   typical: z.array(typicalRequest).describe('Of the median and of p99: the bands that hold them.'),
 });
 export type RequestRow = z.output<typeof requestRow>;

@@ -10,7 +10,7 @@ it.each([
   [
     'is as it was where none of it is stored any more',
     ['12:00', '12:09'],
-    '12:30',
+    '12:09',
     ['12:00', '12:09'],
   ],
   ['is as it was where nothing is stored', ['12:00', '12:09'], undefined, ['12:00', '12:09']],

@@ -47,17 +47,24 @@ export interface UnitFormat {
   readonly unit: 'ms' | 's';
   /** Without the unit; three digits, so that a column lines up. */
   readonly format: (ms: number | null | undefined) => string;
-  /** The same without zeros at the end, for an axis. */
+  /** The same without zeros at the end, for an axis and what stands on it. */
   readonly tick: (ms: number) => string;
+  /** The same with a sign: `+177`, `−32`, `0` for what rounds to nothing. */
+  readonly signed: (ms: number) => string;
 }
 
-/** The unit of a column of milliseconds: seconds where one value reaches 10 s. */
+/** The unit of a column of milliseconds, or of an axis: seconds where one value reaches 10 s. */
 export function msFormat(values: Iterable<number | null | undefined>): UnitFormat {
   const { unit, factor } = unitOf(values);
+  // What is short beside seconds keeps its digits: 12 ms are 0.012 s.
+  const isShort = (ms: number) => unit === 's' && ms !== 0 && Math.abs(ms) < 995;
+  const short = (ms: number) => String(Number((ms * factor).toPrecision(3))).replace('-', '−');
+  const tick = (ms: number) => (isShort(ms) ? short(ms) : decimal(ms * factor));
   return {
     unit,
-    format: (ms) => (ms == null ? none : threeDigits(ms * factor)),
-    tick: (ms) => decimal(ms * factor),
+    format: (ms) => (ms == null ? none : isShort(ms) ? short(ms) : threeDigits(ms * factor)),
+    tick,
+    signed: (ms) => (Math.abs(ms) < 0.005 ? '0' : `${ms > 0 ? '+' : ''}${tick(ms)}`),
   };
 }
 
@@ -81,12 +88,6 @@ function unitOf(values: Iterable<number | null | undefined>) {
   return most >= shared.secondsFromMs
     ? ({ unit: 's', factor: 1e-3 } as const)
     : ({ unit: 'ms', factor: 1 } as const);
-}
-
-/** `+177`, `−32`, `0` for what rounds to nothing: for a column of differences. */
-export function signedDecimal(value: number): string {
-  if (Math.abs(value) < 0.005) return '0';
-  return `${value > 0 ? '+' : ''}${decimal(value)}`;
 }
 
 /** `1 incident`, `2 incidents`. */
