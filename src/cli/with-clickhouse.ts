@@ -5,11 +5,11 @@ import {
   openClickHouse,
 } from '../sink/client/clickhouse.ts';
 import type { Io } from './io.ts';
-import { waiting } from './text/waiting.ts';
+import { waiting } from './waiting.ts';
 
 /**
- * Lends a client to `use`, and closes it afterwards. Once a request has taken two seconds, standard error says
- * so.
+ * Lends a client to `use`, and closes it afterwards. Once a request has taken two seconds, standard error
+ * says so.
  *
  * @param doing action for the messages: `read tails`
  * @throws {OperatorError} for errors of ClickHouse

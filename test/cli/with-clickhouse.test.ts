@@ -1,4 +1,4 @@
-// Covers src/cli/text/waiting.ts.
+// Covers src/cli/waiting.ts.
 
 import { once } from 'node:events';
 import { type AddressInfo, createServer, type Socket } from 'node:net';

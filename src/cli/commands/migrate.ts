@@ -2,7 +2,7 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import type { MigrationReport } from '../../sink/migrate/migrate.ts';
 import type { Command } from '../command.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
-import { waiting } from '../text/waiting.ts';
+import { waiting } from '../waiting.ts';
 
 export const migrate: Command = {
   flags: clickHouseFlags,

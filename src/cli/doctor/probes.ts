@@ -4,7 +4,7 @@ import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Role } from '../../roles/role.ts';
 import type { Io } from '../io.ts';
-import { waiting } from '../text/waiting.ts';
+import { waiting } from '../waiting.ts';
 
 /** Probes of the servers. Their clients are loaded only when they are used. */
 export const probes = {

@@ -1,4 +1,4 @@
-// Covers src/views/anomalies/incident-times.ts, src/views/anomalies/stored-baseline.ts,
+// Covers src/views/anomalies/incident-times.ts, src/views/anomalies/anomaly-of.ts,
 // src/views/comparison/incident-comparison.ts and src/cli/events-by-id.ts.
 
 import { describe, expect, it } from 'vitest';

@@ -30,8 +30,9 @@ interface Props {
 const shownFirst = 10;
 
 /**
- * The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. Failed ones
- * stand apart, and are counted as in all other numbers of the page: a time-out is as long as its limit.
+ * The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests.
+ * Failed ones stand apart, and are counted as in all other numbers of the page: a time-out is as long as its
+ * limit.
  */
 export function RequestList({ caption, requests, failed, ...rest }: Props) {
   const hasAll = useSignal(false);

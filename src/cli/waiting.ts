@@ -1,5 +1,5 @@
-import type { Config } from '../../config/schema.ts';
-import type { Io } from '../io.ts';
+import type { Config } from '../config/schema.ts';
+import type { Io } from './io.ts';
 
 /** Time without a response after which a command says what it waits for, milliseconds. */
 const silentMs = 2_000;
