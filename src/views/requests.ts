@@ -28,7 +28,6 @@ interface Row extends Readonly<Record<Text, string>> {
   readonly total_ms: number;
   readonly stage_ms: number;
   readonly is_failed: number;
-  readonly kept: string | number;
   readonly cold_start: boolean;
   readonly stages_ms: Readonly<Record<string, number>>;
 }
@@ -65,7 +64,7 @@ export async function requestsView(
     range: answeredRange(range, false),
     windows: windowsOf(whole, bounds),
     rows: slowest.rows.map((row) => requestOf(row, traceUrl, stages)),
-    failed: failedOf(slowest.rows, failed),
+    failed: failedOf(failed),
     typical: typicalLevels.map((q) => {
       const row = typical.rows.find((each) => each.q === q);
       if (row === undefined) return { q, total_ms: null, stages: [], milestones: [] };
@@ -98,19 +97,15 @@ interface FailedRow {
   readonly requests: string | number;
 }
 
-function failedOf(rows: readonly Row[], all: readonly FailedRow[]): RequestsAnswer['failed'] {
-  return all
-    .map(({ status, requests }) => {
-      const kept = Number(rows.find((row) => row.status === status)?.kept ?? 0);
-      // Requests may be kept for longer than windows of the range.
-      return { status, requests: Math.max(Number(requests), kept), kept };
-    })
+function failedOf(rows: readonly FailedRow[]): RequestsAnswer['failed'] {
+  return rows
+    .map(({ status, requests }) => ({ status, requests: Number(requests) }))
     .filter(({ requests }) => requests > 0)
     .toSorted((a, b) => (a.status < b.status ? -1 : 1));
 }
 
 function requestOf(row: Row, trace_url: string | undefined, table: StageTable): RequestRow {
-  const { at_ms, stages_ms, is_failed: _, kept: __, ...rest } = row;
+  const { at_ms, stages_ms, is_failed: _, ...rest } = row;
   return {
     ...rest,
     at: new Date(Number(at_ms)).toISOString(),

@@ -37,12 +37,9 @@ export const requestsAnswer = answerOf(requestRow).extend({
       z.strictObject({
         status: z.string(),
         requests: count.describe('All of the range, as percentiles and shares count them.'),
-        kept: count.describe(
-          'Those of which `rows` may have the slowest, with the stage asked for.',
-        ),
       }),
     )
-    .describe('Failed requests by status. Those that are kept come last in `rows`.'),
+    .describe('Failed requests by status. The slowest of those that are kept come last in `rows`.'),
   typical: z.array(typicalRequest).describe('Of the median and of p99: the bands that hold them.'),
 });
 export type RequestRow = z.output<typeof requestRow>;

@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { RequestRow, RequestsAnswer, TypicalRequest } from '../data/answers.ts';
 import { shownName } from '../format/name.ts';
-import { formatCount, formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
+import { formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
 import { place, setParams } from '../state/place.ts';
@@ -17,7 +17,7 @@ import {
 interface Props {
   readonly caption: string;
   readonly requests: RequestsAnswer['rows'];
-  /** Failed requests by status, all and those that are kept: `requests` has these last. */
+  /** Failed requests by status; `requests` has the slowest of them last. */
   readonly failed: RequestsAnswer['failed'];
   readonly typical: readonly TypicalRequest[];
   /** Stage that is orange in all charts of the page. */
@@ -74,7 +74,7 @@ export function RequestList({ caption, requests, failed, ...rest }: Props) {
               hasFailed.value = !isOpen;
             }}
           >
-            {isOpen ? '▾' : '▸'} The slowest {failures.length} that failed
+            {isOpen ? '▾' : '▸'} The slowest {failures.length} of them that are kept
           </button>
           {isOpen && <RequestTable {...rest} caption={`${caption}: failed`} requests={failures} />}
         </>
@@ -90,14 +90,11 @@ export function answeredRequests({ rows, failed }: Pick<RequestsAnswer, 'rows' |
 
 const nouns: Readonly<Record<string, string>> = { timeout: 'time-out', error: 'error' };
 
-/** "340 time-outs (12 kept), 3 errors". */
+/** "340 time-outs, 3 errors". */
 function failuresText(failed: RequestsAnswer['failed']): string {
   return failed
     .toSorted((a, b) => b.requests - a.requests)
-    .map(({ status, requests, kept }) => {
-      const of = kept < requests ? ` (${formatCount(kept)} kept)` : '';
-      return `${plural(requests, nouns[status] ?? status)}${of}`;
-    })
+    .map(({ status, requests }) => plural(requests, nouns[status] ?? status))
     .join(', ');
 }
 
