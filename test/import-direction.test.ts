@@ -264,6 +264,8 @@ describe('the interface', () => {
       'base/time.ts',
       'config/duration.ts',
       'contract/blame-split.ts',
+      'contract/compared-times.ts',
+      'contract/few-requests.ts',
       'contract/format.ts',
     ]);
   });

@@ -1,6 +1,6 @@
 -- The slowest requests that are kept, of a model over a range, with their stages: those with one stage by the time in
 -- it ({stage:String}, or what no stage measured), or all by their total. Failed ones come last and have places of their own: a
--- time-out takes as long as its limit, in whatever stage it was. `kept`: how many of that status are kept.
+-- time-out takes as long as its limit, in whatever stage it was.
 SELECT
     toUnixTimestamp64Milli(event_time) AS at_ms,
     total_ms,
@@ -19,8 +19,7 @@ SELECT
         {stage:String} = 'unaccounted', total_ms - arraySum(mapValues(mapFilter(
             (name, ms) -> NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})),
             stages_ms))),
-        stages_ms[{stage:String}]) AS stage_ms,
-    count() OVER (PARTITION BY status) AS kept
+        stages_ms[{stage:String}]) AS stage_ms
 FROM exemplars
 WHERE model = {model:String}
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')

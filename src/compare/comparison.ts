@@ -49,6 +49,8 @@ export interface Comparison {
 /** A comparison, and what was compared. */
 export interface NamedComparison extends Comparison {
   readonly model: string;
+  /** The incident whose test gives the verdict, and what A is in words. @default that of releases gives it */
+  readonly incident?: { readonly id: string; readonly a_is: string };
   readonly version: string;
   readonly baseline: string;
   /** Sentences on request types, regions or sizes in which the candidate (B) and the baseline (A) differ. */

@@ -28,12 +28,15 @@ export function parametersOf({ filters, range }: Pick<Question, 'filters' | 'ran
   const { start, ...values } = filters;
   return {
     ...values,
-    coldStart: { warm: 'false', cold: 'true', all: '' }[start],
+    coldStart: coldStartOf(start),
     table: `latency_${range.resolution}`,
     fromSeconds: range.fromSeconds,
     toSeconds: range.toSeconds,
   };
 }
+
+/** The value of `cold_start` as a query parameter; '' matches any. */
+export const coldStartOf = (start: Start) => ({ warm: 'false', cold: 'true', all: '' })[start];
 
 /** Regular expressions of the milestones as query parameters. */
 export function milestoneParameters({ milestones: { matching, except } }: StageTable) {

@@ -2,6 +2,7 @@ import { traceLink } from '../alert/message/links.ts';
 import { standardStages } from '../base/dimensions.ts';
 import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { readRows } from '../sink/client/read-query.ts';
 import type { RequestRow, RequestsAnswer } from './answers/requests.ts';
 import { answeredRange, milestoneParameters, parametersOf, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
@@ -27,7 +28,6 @@ interface Row extends Readonly<Record<Text, string>> {
   readonly total_ms: number;
   readonly stage_ms: number;
   readonly is_failed: number;
-  readonly kept: string | number;
   readonly cold_start: boolean;
   readonly stages_ms: Readonly<Record<string, number>>;
 }
@@ -49,8 +49,9 @@ export async function requestsView(
   question: RequestsQuestion,
 ): Promise<RequestsAnswer> {
   const { limit, stage, traceUrl, range, bounds, filters, stages } = question;
-  const [slowest, typical] = await Promise.all([
+  const [slowest, failed, typical] = await Promise.all([
     readSlowest(client, { filters, range, stage, limit, stages }),
+    readRows<FailedRow>(client, 'view_failed', parametersOf(question)),
     viewRows<TypicalRow>(client, 'view_typical_requests', {
       ...parametersOf(question),
       levels: typicalLevels,
@@ -63,7 +64,7 @@ export async function requestsView(
     range: answeredRange(range, false),
     windows: windowsOf(whole, bounds),
     rows: slowest.rows.map((row) => requestOf(row, traceUrl, stages)),
-    failed: failedOf(slowest.rows),
+    failed: failedOf(failed),
     typical: typicalLevels.map((q) => {
       const row = typical.rows.find((each) => each.q === q);
       if (row === undefined) return { q, total_ms: null, stages: [], milestones: [] };
@@ -91,14 +92,20 @@ export function readSlowest(
   });
 }
 
-function failedOf(rows: readonly Row[]): RequestsAnswer['failed'] {
-  const failed = rows.filter(({ is_failed }) => is_failed === 1);
-  const kept = new Map(failed.map((row) => [row.status, Number(row.kept)]));
-  return [...kept].map(([status, count]) => ({ status, kept: count }));
+interface FailedRow {
+  readonly status: string;
+  readonly requests: string | number;
+}
+
+function failedOf(rows: readonly FailedRow[]): RequestsAnswer['failed'] {
+  return rows
+    .map(({ status, requests }) => ({ status, requests: Number(requests) }))
+    .filter(({ requests }) => requests > 0)
+    .toSorted((a, b) => (a.status < b.status ? -1 : 1));
 }
 
 function requestOf(row: Row, trace_url: string | undefined, table: StageTable): RequestRow {
-  const { at_ms, stages_ms, is_failed: _, kept: __, ...rest } = row;
+  const { at_ms, stages_ms, is_failed: _, ...rest } = row;
   return {
     ...rest,
     at: new Date(Number(at_ms)).toISOString(),

@@ -8,14 +8,11 @@ import {
   formatRatio,
   formatShare,
   formatSignedMs,
-  hollowReason,
-  isHollow,
   lastedText,
   msCell,
   msFormat,
   plural,
   quantileName,
-  requestsNeeded,
   threeDigits,
 } from '../../ui/src/format/number.ts';
 import {
@@ -75,7 +72,11 @@ describe('numbers', () => {
     const short = msFormat([12, null, 9_999]);
     expect([short.unit, short.format(12), short.format(null)]).toEqual(['ms', '12.0', '–']);
     const long = msFormat([12, 10_000, undefined]);
-    expect([long.unit, long.format(12), long.format(10_000)]).toEqual(['s', '0.01', '10.0']);
+    expect([long.unit, long.format(12), long.format(10_000)]).toEqual(['s', '0.012', '10.0']);
+    // Three digits beside an axis in seconds, and no tick of one is "< 0.01".
+    const { tick, signed } = msFormat([20_000]);
+    expect([1, 12, 100, 12_976, 20_000].map(tick)).toEqual(['0.001', '0.012', '0.1', '13', '20']);
+    expect([12_976, -45.12, 0.001].map(signed)).toEqual(['+13', '−0.0451', '0']);
   });
 
   it.each([
@@ -137,15 +138,6 @@ describe('numbers', () => {
       '0 models',
       '2 series',
     ]);
-  });
-
-  it('say how many requests a quantile needs', () => {
-    expect([0.5, 0.9, 0.95, 0.99, 0.999].map(requestsNeeded)).toEqual([
-      40, 200, 400, 2_000, 20_000,
-    ]);
-    expect([isHollow(0.99, 1_999), isHollow(0.99, 2_000)]).toEqual([true, false]);
-    expect(hollowReason(0.99, 34)).toBe('34 requests: p99 needs 2,000');
-    expect(hollowReason(0.99, 1)).toBe('1 request: p99 needs 2,000');
   });
 });
 

@@ -71,11 +71,8 @@ export async function previewAlert(
   io: Io,
 ): Promise<ExitCode> {
   const routes = openRoutes(config.alert, undefined, io.env);
-  const basis = await readBasis(
-    config,
-    id,
-    routes.map(({ receiver }) => receiver.name),
-  );
+  const receivers = routes.map(({ receiver }) => receiver.name);
+  const basis = await readBasis(config, id, receivers, io);
   const rendered = routes.map((route) => previewOf(route, basis));
   for (const { receiver } of routes) await receiver.close();
   if (options.json === true) {
@@ -94,9 +91,14 @@ export async function previewAlert(
   return exitCodes.ok;
 }
 
-function readBasis(config: Config, id: string, receivers: readonly string[]): Promise<Basis> {
+function readBasis(
+  config: Config,
+  id: string,
+  receivers: readonly string[],
+  io: Io,
+): Promise<Basis> {
   const nowMs = Date.now();
-  return withClickHouse(config, 'preview deliveries', async (client): Promise<Basis> => {
+  return withClickHouse(config, io, 'preview deliveries', async (client): Promise<Basis> => {
     const found = await findAnomaly(client, id);
     if ('ids' in found) throw ambiguous(id, found.ids.length);
     const mutes = await new MuteStore(client).endingAfter(nowMs);

@@ -51,7 +51,7 @@ Exit codes: 0 no listed anomaly is open, 1 the model is unknown, 2 at least one 
     const { config } = await loadSettings(options, io);
     const { fromMs } = timeRange(String(options.since), 'now', Date.now());
     const limit = countOption('--limit', options.limit, 1, 10_000);
-    const found = await withClickHouse(config, 'read anomalies', async (client) => {
+    const found = await withClickHouse(config, io, 'read anomalies', async (client) => {
       const { state } = options;
       const model = typeof options.model === 'string' ? options.model : '';
       const events = await new AnomalyStore(client).since(fromMs, {

@@ -89,7 +89,7 @@ function ofTables(config: Config, { fromMs, toMs }: TimeRange, io: Io): Promise<
   const { window: windowMs } = config.detect;
   const floor = (ms: number) => Math.floor(ms / windowMs) * windowMs;
   const range = { fromMs: floor(fromMs), toMs: floor(toMs), windowMs };
-  return withClickHouse(config, 'read windows of the past', async (client) => {
+  return withClickHouse(config, io, 'read windows of the past', async (client) => {
     const backtest = new Backtest(detectOptionsOf(config));
     const total = (range.toMs - range.fromMs) / windowMs;
     const progress = createProgress(io, { label: 'Evaluating', total });

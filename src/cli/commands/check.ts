@@ -46,7 +46,7 @@ refused, 69 a server does not respond or a topic is missing, 1 another check fai
       // Throws what a process of these roles would.
       const warnings = assemblyWarnings(loaded.config, chosen);
       const probed =
-        options.connect === true ? await runProbes(probes, loaded.config, io.signal, chosen) : [];
+        options.connect === true ? await runProbes(probes, loaded.config, io, chosen) : [];
       const findings = [...(await examineReceivers(loaded.config, io.env)), ...warnings, ...probed];
       const settings = options.show === true ? loaded.settings : undefined;
       if (options.json === true) printJson(loaded, settings, findings, io);

@@ -7,6 +7,7 @@ import type { NamedComparison } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
 import { StageTable } from '../../contract/stage-table.ts';
+import { asOfIncident } from '../../views/comparison/incident-comparison.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
 import { askedComparison } from '../compare/asked-comparison.ts';
@@ -30,6 +31,7 @@ Examples:
   tailmark compare --model ranker --a v1 --b v2 --format github
   tailmark compare --model ranker --a-from 25h --a-to 24h --b-from 1h --b-to now
   tailmark compare --a-file before.ndjson --b-file after.ndjson.gz
+  tailmark compare --incident 7422f22f
 
 The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
 ever fails. For that --since must stay the same time, such as that of the release: a range that moves
@@ -42,6 +44,9 @@ would have with the requests of A. The verdict is of the requests as they are.
 
 Of two ranges, or of two files, the first minute of A is compared with the first one of B, and so on.
 Versions may be named beside them. Files need no server.
+
+Of an incident B is its time, and A the nearest time before it that is stored and in no other incident
+of the same requests. The test that opened the incident gives the verdict, as it knows hours of the past.
 
 --format github prints an annotation, and appends a summary to the file in GITHUB_STEP_SUMMARY.
 
@@ -60,6 +65,10 @@ producers that are down, must not let a job go on.`,
       .option('--b-to <TIME>', 'its end')
       .option('--a-file <FILE>', 'recorded events that are compared with: NDJSON, gzipped or not')
       .option('--b-file <FILE>', 'recorded events that are judged')
+      .option(
+        '--incident <ID>',
+        'an incident against the time before it: its id, or the first characters',
+      )
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
@@ -80,17 +89,29 @@ producers that are down, must not let a job go on.`,
       requestType: text(options.requestType),
       cold: options.cold === true,
     };
-    const { input, mixes, unknown, ...names } = await readCompared(config, asked, requests, io);
+    const { input, mixes, unknown, incident, ...names } = await readCompared(
+      config,
+      asked,
+      requests,
+      io,
+    );
     const compareOptions = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
     };
     const table = new StageTable(config.stages);
     const comparison = compareVersions({ ...input, table }, compareOptions);
-    const compared: NamedComparison = {
+    const ofReleases: NamedComparison = {
       ...{ ...names, ...comparison },
       ...compareMixes(comparison, mixes),
     };
+    const compared =
+      incident === undefined
+        ? ofReleases
+        : {
+            ...asOfIncident(ofReleases, incident.event),
+            incident: { id: incident.event.id, a_is: incident.aIs },
+          };
     if (unknown !== undefined) io.err(`${visible(unknown)}\n`);
     print(compared, options, io);
     const isBad =

@@ -267,7 +267,7 @@ class Demo {
    */
   async #evaluate(sent: Outcome['sent'], isShared: boolean): Promise<Outcome> {
     const anomalies = [...this.#latest.values()];
-    const verification = await withClickHouse(this.#config, 'verify', (client) =>
+    const verification = await withClickHouse(this.#config, this.#io, 'verify', (client) =>
       verify(client, { retention: this.#config.clickhouse.retention, ...systemClock }),
     );
     const { consumed } = verification.totals;
@@ -286,7 +286,7 @@ class Demo {
 
   async #untilStored(events: number): Promise<void> {
     const deadlineMs = Date.now() + PATIENCE_MS;
-    await withClickHouse(this.#config, 'read the ledger', async (client) => {
+    await withClickHouse(this.#config, this.#io, 'read the ledger', async (client) => {
       while (!this.#io.signal.aborted && Date.now() < deadlineMs) {
         const query = 'SELECT sum(consumed) AS consumed FROM flushes';
         const rows = await rowsOf<{ consumed: string }>(client, query);
@@ -311,7 +311,7 @@ class Demo {
     if (timeline === undefined) return;
     const { liveMs, faultFromMs, faultToMs, endMs } = timeline;
     const read = (fromMs: number, toMs: number) =>
-      withClickHouse(this.#config, 'read tails', (client) =>
+      withClickHouse(this.#config, this.#io, 'read tails', (client) =>
         readTails(
           client,
           {

@@ -2,6 +2,7 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import type { MigrationReport } from '../../sink/migrate/migrate.ts';
 import type { Command } from '../command.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
+import { waiting } from '../waiting.ts';
 
 export const migrate: Command = {
   flags: clickHouseFlags,
@@ -17,7 +18,10 @@ A table or view that somebody dropped is created again, empty: stop the ingester
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
     const { migrate: run } = await import('../../sink/migrate/migrate.ts');
-    const report = await run(config.clickhouse);
+    const { clickhouse } = config;
+    const report = await waiting(io, { clickhouse, doing: 'migrate the database' }, () =>
+      run(clickhouse),
+    );
     if (options.json === true) {
       io.out(`${JSON.stringify(report)}\n`);
       return exitCodes.ok;

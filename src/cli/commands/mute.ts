@@ -67,7 +67,7 @@ Exit codes: 0 done, 1 no such mute.`,
       throw usage('--history must stand alone: it lists mutes', undefined);
     }
     const request = isNew ? requestOf(options, config, nowMs) : undefined;
-    return withClickHouse(config, 'read and write mutes', async (client) => {
+    return withClickHouse(config, io, 'read and write mutes', async (client) => {
       const store = new MuteStore(client);
       if (options.end !== undefined) await endMute(store, String(options.end), nowMs, io, options);
       else if (request !== undefined) {

@@ -33,6 +33,7 @@ import { clickHouseFlags, loadSettings } from '../load.ts';
 import { byNames, tailsBy } from '../tails-by.ts';
 import { colorsOf } from '../text/colors.ts';
 import { facetQuantiles, inShownOrder, renderFacetTails } from '../text/facet-tails.ts';
+import { MarkedPercentiles } from '../text/few-requests.ts';
 import { renderTable, right } from '../text/table.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
@@ -93,16 +94,21 @@ Exit codes: 0 fine, 1 no request has a given name.`,
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
     const query = { ...range, ...filterOf(options), by: dimension };
-    const { rows, states, unknown } = await withClickHouse(config, 'read tails', async (client) => {
-      const rows = await readTails(client, query, resolution);
-      const states = await readWindowStates(client, config, { ...range, resolution });
-      const isEmpty = rows.length === 0;
-      return {
-        rows,
-        states,
-        unknown: isEmpty ? await unknownIn(client, namesOf(query)) : undefined,
-      };
-    });
+    const { rows, states, unknown } = await withClickHouse(
+      config,
+      io,
+      'read tails',
+      async (client) => {
+        const rows = await readTails(client, query, resolution);
+        const states = await readWindowStates(client, config, { ...range, resolution });
+        const isEmpty = rows.length === 0;
+        return {
+          rows,
+          states,
+          unknown: isEmpty ? await unknownIn(client, namesOf(query)) : undefined,
+        };
+      },
+    );
     if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
     if (options.json === true) {
       const from = new Date(range.fromMs).toISOString();
@@ -134,7 +140,7 @@ async function printFacet(
     Math.ceil(toMs / minuteMs) * 60,
   ];
   const { model, version } = filterOf(options);
-  const { values, unknown } = await withClickHouse(config, 'read tails', async (client) => {
+  const { values, unknown } = await withClickHouse(config, io, 'read tails', async (client) => {
     const values = await readFacets(client, {
       ...{ model, version, fromSeconds, toSeconds },
       ...{ facets: [facet], levels: facetQuantiles },
@@ -265,7 +271,8 @@ function tailsTable(
   by: Dimension | undefined,
 ): string {
   const { bold, dim, red } = colorsOf({ color });
-  return renderTable({
+  const percentiles = new MarkedPercentiles({ color });
+  const table = renderTable({
     color,
     columns: [
       ...['model', 'stage', ...(by === undefined ? [] : [by])],
@@ -281,14 +288,15 @@ function tailsTable(
       row.failed === 0
         ? { text: '0', style: dim }
         : { text: row.failed.toLocaleString('en-US'), style: red },
-      formatMs(row.p50_ms),
-      formatMs(row.p90_ms),
-      formatMs(row.p95_ms),
-      { text: formatMs(row.p99_ms), style: bold },
-      formatMs(row.p999_ms),
+      percentiles.cell(0.5, row.p50_ms, row.requests),
+      percentiles.cell(0.9, row.p90_ms, row.requests),
+      percentiles.cell(0.95, row.p95_ms, row.requests),
+      percentiles.cell(0.99, row.p99_ms, row.requests),
+      percentiles.cell(0.999, row.p999_ms, row.requests),
       formatMs(row.max_ms),
     ]),
   });
+  return `${table}${percentiles.line()}`;
 }
 
 function text(option: unknown): string {

@@ -32,7 +32,7 @@ and names the partition and offsets of each problem. Safe to run at any time, al
 Exit codes: 0 all checks pass, 1 nothing is stored (a new database, or a wrong one), 2 at least one fails.`,
   async run(_args, options, io) {
     const { config } = await loadSettings(options, io);
-    const verification = await withClickHouse(config, 'verify the ledger', (client) =>
+    const verification = await withClickHouse(config, io, 'verify the ledger', (client) =>
       runVerify(client, { retention: config.clickhouse.retention, ...systemClock }),
     );
     if (options.json === true) io.out(`${JSON.stringify(verification)}\n`);

@@ -6,16 +6,25 @@ import { type ComparedMinute, paired, pairSides } from '../../compare/compared-m
 import type { SideMix } from '../../compare/like-with-like.ts';
 import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Config } from '../../config/schema.ts';
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import type { TimeSpan } from '../../contract/compared-times.ts';
 import type { Series } from '../../series/series-window.ts';
 import { findUnknown, type UnknownOne, unknownText } from '../../series/unknown-name.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { unknownIn } from '../../sink/read-seen-values.ts';
+import { requestsOf } from '../../views/anomalies/incident-requests.ts';
+import { incidentTimes } from '../../views/anomalies/incident-times.ts';
+import { withStoredBaseline } from '../../views/anomalies/stored-baseline.ts';
+import { placeText } from '../../views/comparison/incident-comparison.ts';
 import {
+  longestComparisonMs,
   readMinutes,
   readVersions,
   requireComparable,
 } from '../../views/comparison/read-comparison.ts';
 import { readMixes } from '../../views/comparison/read-sides.ts';
+import { coldStartOf } from '../../views/question.ts';
+import { eventsById } from '../events-by-id.ts';
 import type { TimeRange } from '../flag-values.ts';
 import type { Io } from '../io.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
@@ -37,6 +46,8 @@ export interface Compared {
   readonly model: string;
   readonly version: string;
   readonly baseline: string;
+  /** The incident whose test gives the verdict, and what A is; undefined where that of releases does. */
+  readonly incident?: { readonly event: AnomalyEvent; readonly aIs: string } | undefined;
   /** A sentence on a name without a request, where nothing is compared for it and the reason does not say so. */
   readonly unknown?: string | undefined;
 }
@@ -53,20 +64,22 @@ export function readCompared(
   io: Io,
 ): Promise<Compared> {
   if (asked.kind === 'files') return comparedFiles(config, asked, requests, io);
+  if (asked.kind === 'incident') return comparedIncident(config, asked, io);
   return asked.kind === 'ranges'
-    ? comparedRanges(config, asked, requests)
-    : comparedVersions(config, asked, requests);
+    ? comparedRanges(config, asked, requests, io)
+    : comparedVersions(config, asked, requests, io);
 }
 
 async function comparedVersions(
   config: Config,
   { range, baseline, version }: Asked<'versions'>,
   { cold, ...of }: ComparedRequests,
+  io: Io,
 ): Promise<Compared> {
   const coldStart = cold ? 'true' : 'false';
   const query = { ...range, ...of, coldStart, candidate: version, baseline } as const;
   requireComparable(query);
-  const read = await withClickHouse(config, 'compare versions', async (client) => {
+  const read = await withClickHouse(config, io, 'compare versions', async (client) => {
     const { query: sides, ...read } = await readVersions(client, config, query);
     const input = isOver(range, read.untilMs) ? { ...read, remainingMinutes: 0 } : read;
     // The reason names versions and models that are known.
@@ -82,9 +95,10 @@ async function comparedRanges(
   config: Config,
   asked: Asked<'ranges'>,
   { cold, ...of }: ComparedRequests,
+  io: Io,
 ): Promise<Compared> {
   const { version, baseline } = asked;
-  const read = await withClickHouse(config, 'compare ranges', async (client) => {
+  const read = await withClickHouse(config, io, 'compare ranges', async (client) => {
     const { query, ...sides } = await readMinutes(client, config, {
       ...{ ...of, coldStart: String(cold) },
       a: { ...asked.a, version: baseline },
@@ -98,6 +112,44 @@ async function comparedRanges(
   const { mixes, unknown, sides } = read;
   const input = { candidate: version, baseline, ...sides, phrases };
   return { input, mixes, unknown, model: of.model, ...names };
+}
+
+/** An incident's time and the time before it, of the requests that it is about. */
+async function comparedIncident(
+  config: Config,
+  { id }: Asked<'incident'>,
+  io: Io,
+): Promise<Compared> {
+  const nowMs = Date.now();
+  return withClickHouse(config, io, 'compare an incident', async (client) => {
+    const event = (await eventsById(client, id, 'compare')).at(-1) as AnomalyEvent;
+    const { model, version, region, requestType, start } = requestsOf(event);
+    if (model === '') throw notCompared(event.id, 'is of no model');
+    const times = await incidentTimes(client, event, nowMs);
+    if (times === undefined) throw notCompared(event.id, 'has no time before it that is stored');
+    // A day is as much as one comparison reads.
+    const side = ({ fromMs, toMs }: TimeSpan) => ({
+      ...{ version, fromMs },
+      toMs: Math.min(toMs, fromMs + longestComparisonMs),
+    });
+    const { query, ...sides } = await readMinutes(client, config, {
+      ...{ model, region, requestType, coldStart: coldStartOf(start) },
+      ...{ a: side(times.a), b: side(times.b) },
+    });
+    return {
+      input: { candidate: version, baseline: version, ...sides, phrases },
+      mixes: await readMixes(client, query, sides.minutes),
+      ...{ model, version: nameOf(version, times.b), baseline: nameOf(version, times.a) },
+      incident: {
+        event: await withStoredBaseline(client, event),
+        aIs: placeText(times, times.a),
+      },
+    };
+  });
+}
+
+function notCompared(id: string, why: string): OperatorError {
+  return new OperatorError('TAILMARK_USAGE', `Cannot compare the incident ${id}: it ${why}`);
 }
 
 /** The first name that no stored request has, where no minute has requests of both sides. */

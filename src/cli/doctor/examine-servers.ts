@@ -25,7 +25,7 @@ export async function examineServers(
   }
   const { config, origins } = loaded;
   const [findings, skew] = await Promise.all([
-    runProbes(probes, config, io.signal),
+    runProbes(probes, config, io),
     clockSkew(config.clickhouse.url, machine, io.signal),
   ]);
   const isGiven = (key: string) => (origins.get(key) ?? 'default') !== 'default';

@@ -3,6 +3,8 @@ import { OperatorError } from '../../base/operator-error.ts';
 import { failedProbe, type ProbeFinding } from '../../base/probe-finding.ts';
 import type { Config } from '../../config/schema.ts';
 import type { Role } from '../../roles/role.ts';
+import type { Io } from '../io.ts';
+import { waiting } from '../waiting.ts';
 
 /** Probes of the servers. Their clients are loaded only when they are used. */
 export const probes = {
@@ -50,24 +52,31 @@ const deadlineMs = 15_000;
  * Runs the probes of both servers concurrently, and where both are well, those of the topics' records and
  * of the group which ingests. A probe that hangs or throws is a finding.
  *
+ * @param io its standard error says where ClickHouse takes long.
  * @param roles whose writes are tried. @default none
  */
 export async function runProbes(
   probes: Probes,
   config: Config,
-  signal: AbortSignal,
+  io: Pick<Io, 'err' | 'signal'>,
   roles: readonly Role[] = [],
 ): Promise<ProbeFinding[]> {
-  const { type } = config.source;
+  const { clickhouse, source } = config;
+  const { type } = source;
+  const { signal } = io;
+  const probeClickHouse = () =>
+    waiting(io, { clickhouse, doing: 'probe it', limitMs: deadlineMs }, () =>
+      bounded('ClickHouse', probes.clickhouse(config, roles), signal),
+    );
   // Events of a file or of standard input come without a broker.
   if (type !== 'kafka') {
     const unused = { ok: true, what: 'Kafka', detail: `not used: source.type is ${type}` };
-    return [unused, ...(await bounded('ClickHouse', probes.clickhouse(config, roles), signal))];
+    return [unused, ...(await probeClickHouse())];
   }
   const both = [bounded('Kafka', probes.kafka(config, roles), signal)];
   // Traces are assembled without ClickHouse.
   if (roles.length === 0 || roles.some((role) => role !== 'assemble')) {
-    both.push(bounded('ClickHouse', probes.clickhouse(config, roles), signal));
+    both.push(probeClickHouse());
   }
   const findings = (await Promise.all(both)).flat();
   if (findings.some(({ ok }) => !ok)) return findings;

@@ -1,6 +1,6 @@
-import { formatMs } from '../../contract/format.ts';
 import type { FacetValue } from '../../sink/read-facets.ts';
 import { colorsOf } from './colors.ts';
+import { MarkedPercentiles } from './few-requests.ts';
 import { renderTable, right } from './table.ts';
 
 /** Percentiles that `tails --by` has of a facet. */
@@ -31,19 +31,17 @@ export function renderFacetTails(
   color: boolean,
 ): string {
   const { bold, dim } = colorsOf({ color });
+  const percentiles = new MarkedPercentiles({ color });
   const table = renderTable({
     color,
     columns: [rows[0]?.facet ?? 'value', ...right('requests', 'p50', 'p90', 'p95', 'p99', 'p99.9')],
     rows: rows.map(({ value, requests, quantiles }) => [
       { text: value === '' ? '(none)' : value, style: bold },
       requests.toLocaleString('en-US'),
-      ...quantiles.map(({ q, ms }) => {
-        const text = `≈${formatMs(ms)}`;
-        return q === 0.99 ? { text, style: bold } : text;
-      }),
+      ...quantiles.map(({ q, ms }) => percentiles.cell(q, ms, requests, '≈')),
     ]),
   });
   const note =
     'whole requests of all regions, types and starts; percentiles are read from bands, within 25 %\n';
-  return `${table}${dim(note)}`;
+  return `${table}${percentiles.line()}${dim(note)}`;
 }

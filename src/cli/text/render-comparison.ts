@@ -8,8 +8,11 @@ import { formatMs, quantileName, wholePercent } from '../../contract/format.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
+import { MarkedPercentiles } from './few-requests.ts';
 import { annotation, markdownText } from './github-output.ts';
 import { renderTable, right, type TableCell } from './table.ts';
+
+type Milliseconds = Pick<QuantileComparison, 'candidate_ms' | 'baseline_ms'>;
 
 /** Quantile by which stages are shown. */
 const stageQuantile = 0.99;
@@ -25,8 +28,13 @@ export function renderComparison(
   const table = (columns: Parameters<typeof renderTable>[0]['columns'], rows: TableCell[][]) =>
     renderTable({ columns, rows, color: io.color, maxWidth: io.columnCount });
   const count = (n: number) => n.toLocaleString('en-US');
+  const percentiles = new MarkedPercentiles(io);
+  const cells = (q: number, at: Milliseconds | undefined) => [
+    percentiles.cell(q, at?.candidate_ms ?? Number.NaN, requests.candidate),
+    percentiles.cell(q, at?.baseline_ms ?? Number.NaN, requests.baseline),
+  ];
   const quantiles = compared.quantiles.map((at) => [
-    ...[quantileName(at.q), ms(at.candidate_ms), ms(at.baseline_ms)],
+    ...[quantileName(at.q), ...cells(at.q, at)],
     ...[{ text: ratioText(at.ratio), style: bold }, intervalText(at)],
   ]);
   const failures = [
@@ -37,7 +45,8 @@ export function renderComparison(
     const at = atQuantile(stage);
     const share = stage.share_of_excess;
     return [
-      ...[visible(stage.stage), ms(at?.candidate_ms ?? null), ms(at?.baseline_ms ?? null)],
+      visible(stage.stage),
+      ...cells(stageQuantile, at),
       ...[{ text: ratioText(at?.ratio ?? null), style: bold }, at ? intervalText(at) : '–'],
       share === null ? '–' : wholePercent(share),
     ];
@@ -49,7 +58,9 @@ export function renderComparison(
     ...(stages.length === 0
       ? []
       : ['\n', table(['p99 of stage', ...right(...columns.map(visible), 'of the rise')], stages)]),
+    percentiles.line(),
     dim(`${whole}\n`),
+    ...(compared.incident === undefined ? [] : [`A is ${compared.incident.a_is}.\n`]),
     ...mixLines(compared).map((line) => `${visible(line)}\n`),
     `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,
   ].join('');
@@ -92,18 +103,24 @@ const titles: Readonly<Record<Verdict, string>> = {
 
 /** The comparison in Markdown, for the summary of a workflow. Names are shown as text. */
 export function comparisonMarkdown(compared: NamedComparison): string {
-  const { model, version, baseline, verdict, reason, failures } = compared;
+  const { model, version, baseline, verdict, reason, requests, failures } = compared;
   const [now, before] = [markdownText(version), markdownText(baseline)];
+  const percentiles = new MarkedPercentiles({ color: false });
+  const cells = (q: number, at: Milliseconds | undefined) =>
+    [
+      percentiles.text(q, at?.candidate_ms ?? Number.NaN, requests.candidate),
+      percentiles.text(q, at?.baseline_ms ?? Number.NaN, requests.baseline),
+    ].map(markdownText);
   const quantiles = compared.quantiles.map((at) => [
-    ...[quantileName(at.q), ms(at.candidate_ms), ms(at.baseline_ms)],
+    ...[quantileName(at.q), ...cells(at.q, at)],
     ...[ratioText(at.ratio), intervalText(at)],
   ]);
   const failed = [shareText(failures.candidate_share), shareText(failures.baseline_share)];
   const stages = compared.stages.map((stage) => {
     const at = atQuantile(stage);
     return [
-      ...[`p99 of ${markdownText(stage.stage)}`, ms(at?.candidate_ms ?? null)],
-      ...[ms(at?.baseline_ms ?? null), ratioText(at?.ratio ?? null), at ? intervalText(at) : '–'],
+      ...[`p99 of ${markdownText(stage.stage)}`, ...cells(stageQuantile, at)],
+      ...[ratioText(at?.ratio ?? null), at ? intervalText(at) : '–'],
     ];
   });
   const rows = [...quantiles, ['failed', ...failed, '', ''], ...stages];
@@ -116,6 +133,7 @@ export function comparisonMarkdown(compared: NamedComparison): string {
     '|---|---:|---:|---:|---:|',
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     '',
+    ...[percentiles.note()].filter(Boolean).flatMap((line) => [markdownText(line), '']),
     ...mixLines(compared).flatMap((line) => [markdownText(line.trim()), '']),
     '',
   ].join('\n');

@@ -93,7 +93,7 @@ function tooShortReason({ phrases, test, options, minutesEach = 1 }: Reasoned): 
     const found = `${count(candidate.requests)} requests of ${phrases.candidate} and ${count(baseline.requests)} of ${phrases.baseline}`;
     return `too short for a release verdict: it has ${found}, and it takes ${count(minRequests)} of each`;
   }
-  return `too short for a release verdict: ${minutes} ${unit} of both leave open whether ${phrases.candidate} is worse than the margin allows`;
+  return `too short for a release verdict: ${minutes} ${unit} of both show neither that the difference is beyond the margin nor that it is within it`;
 }
 
 /** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */

@@ -36,14 +36,18 @@ export async function firstStoredMs(client: ClickHouseClient): Promise<number | 
   return hour < Math.floor(minute / hourMs) * hourMs ? hour : minute;
 }
 
-/** First minute from a time on in which a version of a model has requests; undefined without any. */
+/**
+ * First minute from a time on in which a model has requests; undefined without any.
+ *
+ * @param asked its `version` is undefined for all versions.
+ */
 export async function readFirstMinute(
   client: ClickHouseClient,
-  { model, version, fromMs }: { model: string; version: string; fromMs: number },
+  { model, version, fromMs }: { model: string; version?: string; fromMs: number },
 ): Promise<number | undefined> {
   const fromSeconds = Math.max(0, Math.floor(fromMs / 1000));
   const [row] = await readRows<{ first_seconds: string }>(client, 'first_minute', {
-    ...{ model, version, fromSeconds },
+    ...{ model, version: version ?? '', anyVersion: version === undefined, fromSeconds },
   });
   return row === undefined ? undefined : Number(row.first_seconds) * 1000;
 }

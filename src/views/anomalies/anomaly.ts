@@ -4,25 +4,23 @@ import { dimensions } from '../../base/dimensions.ts';
 import { hourSeconds, minuteSeconds } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import type { TimeSpan } from '../../contract/compared-times.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { baselineValues } from '../../detect/drivers/found-drivers.ts';
 import { seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
-import {
-  findAnomaly,
-  isOfWholeModel,
-  readMembers,
-  shownRange,
-} from '../../sink/anomalies/explanation.ts';
+import { isOfWholeModel, readMembers, shownRange } from '../../sink/anomalies/explanation.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { readRows } from '../../sink/client/read-query.ts';
 import type { AnomalyAnswer } from '../answers/anomalies.ts';
 import { evidenceOf } from '../text/evidence.ts';
-import { UnknownName } from '../unknown-name.ts';
 import { affectedSeries } from './affected-series.ts';
 import { eventOfHeadline, messageOfEvent } from './anomalies.ts';
+import { eventsOf } from './anomaly-of.ts';
 import { requestsOf, slowestOf } from './incident-requests.ts';
+import { incidentTimes } from './incident-times.ts';
+import { withStoredBaseline } from './stored-baseline.ts';
 
 export interface AnomalyQuestion {
   /** The whole id, or a start that no other id has. */
@@ -48,19 +46,18 @@ export async function anomalyView(
   question: AnomalyQuestion,
 ): Promise<AnomalyAnswer> {
   const { id, nowMs } = question;
-  const found = id === '' ? { ids: [] } : await findAnomaly(client, id);
-  const event = 'ids' in found ? undefined : found.events.at(-1);
-  if ('ids' in found || event === undefined) {
-    throw new UnknownName(`No anomaly has the id ${JSON.stringify(id)}.`);
-  }
+  const events = await eventsOf(client, id);
+  const event = events.at(-1) ?? events[0];
   const members = await readMembers(client, event.id);
-  const [deliveries, distribution] = await Promise.all([
+  const stored = await withStoredBaseline(client, event);
+  const [deliveries, distribution, compared] = await Promise.all([
     new DeliveryStore(client).statusOf([event.id]),
-    readDistribution(client, event, members, question),
+    readDistribution(client, stored, members, question),
+    event.model === '' ? undefined : incidentTimes(client, event, nowMs),
   ]);
   const { title, facts } = messageOfEvent(event);
-  const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(event);
-  const open = found.events.findLast(({ state }) => state !== 'resolved') ?? event;
+  const why = event.kind === 'pipeline' ? { sentences: [], statistics: [] } : evidenceOf(stored);
+  const open = events.findLast(({ state }) => state !== 'resolved') ?? event;
   const range = shownRange(event, nowMs);
   const shown = ofWorstSeries(event);
   const series = affectedSeries(event, members);
@@ -74,7 +71,7 @@ export async function anomalyView(
     series_title: series.title,
     series: [...series.listed],
     common: series.common,
-    history: historyOf(found.events, deliveries),
+    history: historyOf(events, deliveries),
     distribution,
     evidence: [...why.sentences],
     dashboard: {
@@ -86,15 +83,21 @@ export async function anomalyView(
       whole_model: isOfWholeModel(event),
       requests: { ...requests, request_type },
       slowest: slowestAnswer(event, nowMs),
+      before: { from: stored.evidence.baseline_from, to: stored.evidence.baseline_to },
+      compared: compared === undefined ? null : { a: timesOf(compared.a), b: timesOf(compared.b) },
     },
   };
 }
 
+const timesOf = ({ fromMs, toMs }: TimeSpan) => ({
+  from: new Date(fromMs).toISOString(),
+  to: new Date(toMs).toISOString(),
+});
+
 function slowestAnswer(event: AnomalyEvent, nowMs: number): AnomalyAnswer['dashboard']['slowest'] {
   const asked = slowestOf(event, nowMs);
   if (asked === undefined) return null;
-  const [from, to] = [asked.fromMs, asked.toMs].map((ms) => new Date(ms).toISOString());
-  return { from: from ?? '', to: to ?? '', stage: asked.stage };
+  return { ...timesOf(asked), stage: asked.stage };
 }
 
 /** Events and deliveries, the oldest first. */

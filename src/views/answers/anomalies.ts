@@ -101,6 +101,20 @@ export const anomalyAnswer = z.strictObject({
         start: z.enum(['warm', 'cold', 'all']),
       })
       .describe('Which requests it is about; an empty value matches any.'),
+    before: z
+      .strictObject({ from: time, to: time })
+      .describe(
+        'The baseline as far as it is stored and lies before the start: `distribution.before`.',
+      ),
+    compared: z
+      .strictObject({
+        a: z.strictObject({ from: time, to: time }),
+        b: z.strictObject({ from: time, to: time }),
+      })
+      .nullable()
+      .describe(
+        'Times to compare: B is its own, A the nearest before it that is stored and in no other anomaly of these requests. Null where there is none.',
+      ),
     slowest: z
       .strictObject({ from: time, to: time, stage: z.string() })
       .nullable()

@@ -25,6 +25,12 @@ export const compareAnswer = z.strictObject({
   a: side,
   b: side,
   verdict: z.enum(['pass', 'fail', 'inconclusive']),
+  incident: z
+    .strictObject({ id: z.string(), a_is: z.string().describe('What A is, in words.') })
+    .nullable()
+    .describe(
+      'The incident whose test gives the verdict, where B is its time and A lies before it; null: that of releases.',
+    ),
   title: z
     .string()
     .describe('"B is better at p50 (−6 %) and worse at p99 (+38 %, 21 to 57): fail".'),

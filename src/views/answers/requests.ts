@@ -33,10 +33,13 @@ const typicalRequest = z.strictObject({
 
 export const requestsAnswer = answerOf(requestRow).extend({
   failed: z
-    .array(z.strictObject({ status: z.string(), kept: count }))
-    .describe(
-      'How many failed requests are kept of the range, by status. They come last in `rows`.',
-    ),
+    .array(
+      z.strictObject({
+        status: z.string(),
+        requests: count.describe('All of the range, as percentiles and shares count them.'),
+      }),
+    )
+    .describe('Failed requests by status. The slowest of those that are kept come last in `rows`.'),
   typical: z.array(typicalRequest).describe('Of the median and of p99: the bands that hold them.'),
 });
 export type RequestRow = z.output<typeof requestRow>;

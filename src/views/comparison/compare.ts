@@ -6,13 +6,17 @@ import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
 import type { StageTable } from '../../contract/stage-table.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { anomalyOf } from '../anomalies/anomaly-of.ts';
+import { incidentTimes } from '../anomalies/incident-times.ts';
+import { withStoredBaseline } from '../anomalies/stored-baseline.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { type Filters, isoTime, parametersOf } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
 import type { WindowBounds } from '../window-states.ts';
 import { type AskedSide, comparedBlocks } from './compared-blocks.ts';
-import { comparisonTitle, tooShort } from './comparison-title.ts';
+import { comparisonTitle } from './comparison-title.ts';
+import { asOfIncident, incidentFinding, isOfIncident, placeText } from './incident-comparison.ts';
 import {
   type ComparedSide,
   joinedQuantiles,
@@ -34,6 +38,9 @@ export interface CompareQuestion {
   /** `configuredMargin` of the configuration. */
   readonly margin: Partial<CompareOptions>;
   readonly stages: StageTable;
+  /** Id of the incident that A and B are before and during of; '' for none. */
+  readonly incident: string;
+  readonly nowMs: number;
 }
 
 type Quantile = CompareAnswer['quantiles'][number];
@@ -44,7 +51,8 @@ const longestMs = 60 * 86_400_000;
 
 /**
  * Compares B with A: two versions, or two ranges, block by block of the same length. Only blocks count in
- * which both have requests: of versions the same times, of ranges the same distance from their starts.
+ * which both have requests: of versions the same times, of ranges the same distance from their starts. Of an
+ * incident its own test decides.
  *
  * @throws UnknownName
  * @throws ImpossibleQuestion
@@ -56,8 +64,9 @@ export async function compareView(
   const { query, remainingMinutes } = queryOf(question);
   const { a, b, blockSeconds } = query;
   const sides = a.version === b.version ? 'ranges' : 'versions';
+  const ofIncident = await incidentOf(client, question);
   const { rows, sql, ...read } = await readSides(client, query);
-  const comparison = compareVersions(
+  const comparedByReleases = compareVersions(
     {
       ...{ candidate: b.version, baseline: a.version, ...read },
       shown: { quantiles: joinedQuantiles, hasStageIntervals: false },
@@ -66,6 +75,10 @@ export async function compareView(
     },
     question.margin,
   );
+  const comparison =
+    ofIncident === undefined
+      ? comparedByReleases
+      : asOfIncident(comparedByReleases, ofIncident.event);
   const unknown = comparison.minutes === 0 ? await unknownSide(client, question) : undefined;
   const quantiles = comparison.quantiles.map(sidesOf);
   const mixes = compareMixes(comparison, await readMixes(client, query, read.minutes));
@@ -78,8 +91,14 @@ export async function compareView(
     a: sideOf(a, rows, 'a', query),
     b: sideOf(b, rows, 'b', query),
     verdict: comparison.verdict,
-    title: comparisonTitle(comparison, quantiles, sides),
-    reason: unknown ?? cleanText(reasonText(comparison, sides), reasonChars),
+    incident: ofIncident === undefined ? null : { id: ofIncident.event.id, a_is: ofIncident.aIs },
+    title: comparisonTitle(
+      comparison,
+      quantiles,
+      sides,
+      ofIncident && incidentFinding(ofIncident.event),
+    ),
+    reason: unknown ?? cleanText(comparison.reason, reasonChars),
     missing_requests: comparison.missing_requests,
     quantiles,
     stages: stagesOf(comparison, rows),
@@ -104,11 +123,20 @@ async function unknownSide(client: ClickHouseClient, { filters, a, b }: CompareQ
 
 const reasonChars = 500;
 
-/** Whoever comes from an incident has seen that it was certain: by another test. */
-function reasonText({ reason }: Comparison, sides: 'versions' | 'ranges'): string {
-  const isShort = sides === 'ranges' && reason.startsWith(tooShort);
-  if (!isShort) return reason;
-  return `${reason}. The test of incidents needs less: it knows hours of the past, not A alone`;
+/**
+ * The incident whose test decides, and what A is; undefined where the sides are others than its time and one
+ * before.
+ *
+ * @throws UnknownName
+ */
+async function incidentOf(client: ClickHouseClient, { incident, a, b, nowMs }: CompareQuestion) {
+  if (incident === '') return undefined;
+  const event = await anomalyOf(client, incident);
+  if (!isOfIncident(event, a, b, nowMs)) return undefined;
+  return {
+    event: await withStoredBaseline(client, event),
+    aIs: placeText(await incidentTimes(client, event, nowMs, b.toMs), a),
+  };
 }
 
 /** @throws ImpossibleQuestion */

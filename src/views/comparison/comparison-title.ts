@@ -11,9 +11,13 @@ const named: readonly number[] = [0.5, 0.95, 0.99];
 /** Standard errors beyond which two shares of failures differ. */
 const certainErrors = 3;
 
-export const tooShort = 'too short for a release verdict';
+const tooShort = 'too short for a release verdict';
 
-/** "B is better at p50 (−6 %, −8 to −4) and worse at p99 (+38 %, 21 to 57): fail". */
+/**
+ * "B is better at p50 (−6 %, −8 to −4) and worse at p99 (+38 %, 21 to 57): fail".
+ *
+ * @param finding of the incident whose test decides: what was measured follows it, and no other answer.
+ */
 export function comparisonTitle(
   comparison: Pick<
     Comparison,
@@ -21,10 +25,20 @@ export function comparisonTitle(
   >,
   quantiles: readonly Quantile[],
   sides: 'versions' | 'ranges' = 'versions',
+  finding?: string,
 ): string {
   const { verdict, missing_requests, minutes } = comparison;
-  if (minutes === 0) return 'Nothing to compare: A and B have no requests at the same times';
+  const nothing = 'A and B have no requests at the same times';
+  if (minutes === 0) return `${finding ?? 'Nothing to compare'}: ${nothing}`;
   const shown = quantiles.filter(({ q }) => named.includes(q));
+  const measured = shown.filter(({ ratio }) => ratio !== null);
+  const asMeasured = (of: readonly Quantile[]) => `B against A, as measured: ${listOf(of)}`;
+  if (finding !== undefined) {
+    // The intervals are those of the other test.
+    const plain = measured.map((each) => ({ ...each, ratio_low: null, ratio_high: null }));
+    const durations = plain.length === 0 ? [] : [asMeasured(plain)];
+    return [finding, ...failuresOf(comparison), ...durations].join('; ');
+  }
   const better = shown.filter(({ ratio_high }) => ratio_high !== null && ratio_high < 1);
   const worse = shown.filter(({ ratio_low }) => ratio_low !== null && ratio_low > 1);
   const parts = [
@@ -38,10 +52,9 @@ export function comparisonTitle(
       : `No difference between B and A is certain: ${differenceOf(deepest)}`;
   const isOpen = verdict === 'inconclusive';
   // An incident may have shown what the test of releases, which knows no past of A, leaves open.
-  const measured = shown.filter(({ ratio }) => ratio !== null);
   const isMeasured =
     isOpen && measured.length > 0 && (sides === 'ranges' || missing_requests === 0);
-  const uncertain = isMeasured ? `B against A, as measured: ${listOf(measured)}` : same;
+  const uncertain = isMeasured ? asMeasured(measured) : same;
   const durations = parts.length === 0 ? uncertain : `B is ${parts.join(' and ')}`;
   const text = [...failuresOf(comparison), durations].join('; ');
   if (!isOpen) return `${text}: ${verdict}`;

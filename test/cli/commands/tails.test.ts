@@ -101,6 +101,15 @@ it('prints the tails by the values of a dimension, the slowest first', async () 
       .split(/\s{2,}/)
       .slice(0, 4),
   ).toEqual([...['model', 'stage', 'region', 'requests']]);
+  // What the pages draw hollow has a star: from p99 of 900 requests on, and from p90 of 100.
+  const cells = out.split('\n').map((line) => line.trim().split(/\s{2,}/));
+  const starsOf = (row: readonly string[] = []) =>
+    row.slice(-6).map((text) => text.startsWith('*'));
+  expect(starsOf(cells[1])).toEqual([false, false, false, true, true, false]);
+  expect(starsOf(cells[2])).toEqual([false, true, true, true, true, false]);
+  expect(out).toContain(
+    '* few requests: p90 needs 200, p95 needs 400, p99 needs 2,000, p99.9 needs 20,000\n',
+  );
 });
 
 it.each([

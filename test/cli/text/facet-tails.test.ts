@@ -47,8 +47,8 @@ describe('tails by a facet', () => {
   );
 
   it('say of which requests they are', () => {
-    expect(renderFacetTails([row('host', 'pod-1', 9, 100)], false)).toContain(
-      'whole requests of all regions, types and starts;',
-    );
+    const shown = renderFacetTails([row('host', 'pod-1', 26, 100)], false);
+    expect(shown).toContain('whole requests of all regions, types and starts;');
+    expect(shown).toContain('*≈9,900 ms\n* few requests: p50 needs 40,');
   });
 });

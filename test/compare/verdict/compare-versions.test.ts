@@ -355,7 +355,7 @@ describe('ranges that lie in the past', () => {
     [
       'of a difference at the margin',
       () => past(7, { requests: 300, factor: 1.3 }),
-      '7 minutes of both leave open whether B is worse than the margin allows',
+      '7 minutes of both show neither that the difference is beyond the margin nor that it is within it',
     ],
     [
       'in longer blocks',

@@ -1,5 +1,4 @@
 import { Readable } from 'node:stream';
-import { run } from '../../cli/captured-io.ts';
 import { minuteOf } from '../dashboard/kit/minute-of.ts';
 import type { Rig } from '../kit/rig.ts';
 import { openId, startMs } from './golden-data.ts';
@@ -50,10 +49,7 @@ export const commandLines: Readonly<Record<string, readonly (readonly string[])[
 
 /** A command line with its exit code and all that it prints. */
 export async function printed(rig: Rig, argv: readonly string[]): Promise<string> {
-  const { exitCode, out, err } = await run(argv, {
-    env: rig.env,
-    stdin: Readable.from([recorded]),
-  });
+  const { exitCode, out, err } = await rig.cli(argv, { stdin: Readable.from([recorded]) });
   const shown = argv.map((part) => (part.includes(' ') || part === '' ? `'${part}'` : part));
   const errors = err === '' ? [] : ['standard error:', err.trimEnd()];
   return [

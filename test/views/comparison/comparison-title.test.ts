@@ -57,6 +57,11 @@ it.each([
     'No difference between B and A is certain: p99 (+184 %, −20 to 300); a verdict needs about 1,200 more requests',
   ],
   [
+    'of an incident has what its test found, then what was measured, and no other answer',
+    comparisonTitle({ ...inconclusive(0), verdict: 'fail' }, certain, 'ranges', 'B is slower'),
+    'B is slower; B against A, as measured: p50 (+60 %), p99 (+184 %)',
+  ],
+  [
     'with a verdict has it',
     comparisonTitle({ ...inconclusive(0), verdict: 'pass' }, uncertain, 'ranges'),
     'No difference between B and A is certain: p99 (+184 %, −20 to 300): pass',

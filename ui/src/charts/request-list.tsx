@@ -1,7 +1,7 @@
 import { useSignal } from '@preact/signals';
 import type { RequestRow, RequestsAnswer, TypicalRequest } from '../data/answers.ts';
 import { shownName } from '../format/name.ts';
-import { decimal, formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
+import { formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
 import { place, setParams } from '../state/place.ts';
@@ -16,8 +16,8 @@ import {
 
 interface Props {
   readonly caption: string;
-  readonly requests: readonly RequestRow[];
-  /** Number of failed requests that are kept, by status: `requests` has them last. */
+  readonly requests: RequestsAnswer['rows'];
+  /** Failed requests by status; `requests` has the slowest of them last. */
   readonly failed: RequestsAnswer['failed'];
   readonly typical: readonly TypicalRequest[];
   /** Stage that is orange in all charts of the page. */
@@ -30,15 +30,15 @@ interface Props {
 const shownFirst = 10;
 
 /**
- * The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests. Failed ones
- * are folded: a time-out is as long as its limit.
+ * The slowest requests: a stacked bar each; one opened shows its stages beside those of typical requests.
+ * Failed ones stand apart, and are counted as in all other numbers of the page: a time-out is as long as its
+ * limit.
  */
 export function RequestList({ caption, requests, failed, ...rest }: Props) {
   const hasAll = useSignal(false);
   const hasFailed = useSignal(false);
-  const isFailed = ({ status }: RequestRow) => failed.some((known) => known.status === status);
-  const answered = requests.filter((request) => !isFailed(request));
-  const failures = requests.filter(isFailed);
+  const answered = answeredRequests({ rows: requests, failed });
+  const failures = requests.slice(answered.length);
   const opened = place.value.params.at;
   const isOpened = (request: RequestRow) => keyOf(request) === opened;
   const isBelow = answered.slice(shownFirst).some(isOpened);
@@ -58,6 +58,12 @@ export function RequestList({ caption, requests, failed, ...rest }: Props) {
           Show all {answered.length}
         </button>
       )}
+      {failed.length > 0 && (
+        <p class="hint">
+          Failed requests are listed apart: {failuresText(failed)}. Every percentile, share and
+          count of this page includes them.
+        </p>
+      )}
       {failures.length > 0 && (
         <>
           <button
@@ -68,7 +74,7 @@ export function RequestList({ caption, requests, failed, ...rest }: Props) {
               hasFailed.value = !isOpen;
             }}
           >
-            {isOpen ? '▾' : '▸'} {failuresText(failed)}
+            {isOpen ? '▾' : '▸'} The slowest {failures.length} of them that are kept
           </button>
           {isOpen && <RequestTable {...rest} caption={`${caption}: failed`} requests={failures} />}
         </>
@@ -77,13 +83,18 @@ export function RequestList({ caption, requests, failed, ...rest }: Props) {
   );
 }
 
+/** Requests that did not fail: the first of the list. */
+export function answeredRequests({ rows, failed }: Pick<RequestsAnswer, 'rows' | 'failed'>) {
+  return rows.filter((row) => failed.every(({ status }) => status !== row.status));
+}
+
 const nouns: Readonly<Record<string, string>> = { timeout: 'time-out', error: 'error' };
 
-/** "12 time-outs, 3 errors". */
+/** "340 time-outs, 3 errors". */
 function failuresText(failed: RequestsAnswer['failed']): string {
   return failed
-    .toSorted((a, b) => b.kept - a.kept)
-    .map(({ status, kept }) => plural(kept, nouns[status] ?? status))
+    .toSorted((a, b) => b.requests - a.requests)
+    .map(({ status, requests }) => plural(requests, nouns[status] ?? status))
     .join(', ');
 }
 
@@ -120,7 +131,9 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
             <th scope="col" class="requests-bar">
               Stages
             </th>
-            <th scope="col">{stage === null ? 'Longest' : `In ${shownName(stage)}`}</th>
+            <th scope="col" class="request-note">
+              {stage === null ? 'Longest' : `In ${shownName(stage)}`}
+            </th>
             <th scope="col">Status</th>
             <th scope="col">Host</th>
             <th scope="col">Trace</th>
@@ -343,5 +356,5 @@ function StageBars({
 }
 
 function sentenceOf(request: RequestRow, worst: StageBar | undefined): string {
-  return `Request of ${decimal(request.total_ms)} ms${worst === undefined ? '' : `, ${shownName(worst.stage)} ${formatMs(worst.ms)}`}`;
+  return `Request of ${formatMs(request.total_ms)}${worst === undefined ? '' : `, ${shownName(worst.stage)} ${formatMs(worst.ms)}`}`;
 }

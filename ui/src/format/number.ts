@@ -5,6 +5,8 @@
 
 import * as shared from '../../../src/contract/format.ts';
 
+export { hollowReason, isHollow } from '../../../src/contract/few-requests.ts';
+
 export const { decimal, durationText, lastedText, quantileName, threeDigits } = shared;
 
 const thin = '\u202f';
@@ -41,24 +43,28 @@ export const formatMsBeside = (ms: number, longerMs: number) =>
 /** A duration of a status: `45 s`, `12 min`, `3 h 20 min`. */
 export const secondsText = (seconds: number): string => durationText(seconds * 1000);
 
-/** Requests beyond a quantile that make it worth showing as one. */
-const leastBeyond = 20;
-
 export interface UnitFormat {
   readonly unit: 'ms' | 's';
   /** Without the unit; three digits, so that a column lines up. */
   readonly format: (ms: number | null | undefined) => string;
-  /** The same without zeros at the end, for an axis. */
+  /** The same without zeros at the end, for an axis and what stands on it. */
   readonly tick: (ms: number) => string;
+  /** The same with a sign: `+177`, `−32`, `0` for what rounds to nothing. */
+  readonly signed: (ms: number) => string;
 }
 
-/** The unit of a column of milliseconds: seconds where one value reaches 10 s. */
+/** The unit of a column of milliseconds, or of an axis: seconds where one value reaches 10 s. */
 export function msFormat(values: Iterable<number | null | undefined>): UnitFormat {
   const { unit, factor } = unitOf(values);
+  // What is short beside seconds keeps its digits: 12 ms are 0.012 s.
+  const isShort = (ms: number) => unit === 's' && ms !== 0 && Math.abs(ms) < 995;
+  const short = (ms: number) => String(Number((ms * factor).toPrecision(3))).replace('-', '−');
+  const tick = (ms: number) => (isShort(ms) ? short(ms) : decimal(ms * factor));
   return {
     unit,
-    format: (ms) => (ms == null ? none : threeDigits(ms * factor)),
-    tick: (ms) => decimal(ms * factor),
+    format: (ms) => (ms == null ? none : isShort(ms) ? short(ms) : threeDigits(ms * factor)),
+    tick,
+    signed: (ms) => (Math.abs(ms) < 0.005 ? '0' : `${ms > 0 ? '+' : ''}${tick(ms)}`),
   };
 }
 
@@ -82,28 +88,6 @@ function unitOf(values: Iterable<number | null | undefined>) {
   return most >= shared.secondsFromMs
     ? ({ unit: 's', factor: 1e-3 } as const)
     : ({ unit: 'ms', factor: 1 } as const);
-}
-
-/** `+177`, `−32`, `0` for what rounds to nothing: for a column of differences. */
-export function signedDecimal(value: number): string {
-  if (Math.abs(value) < 0.005) return '0';
-  return `${value > 0 ? '+' : ''}${decimal(value)}`;
-}
-
-/** Requests that a quantile needs: 2,000 for p99. */
-export function requestsNeeded(q: number): number {
-  return Math.ceil(Number((leastBeyond / (1 - q)).toFixed(6)));
-}
-
-/** True if so few requests lie beyond the quantile that it is drawn hollow. */
-export function isHollow(q: number, requests: number): boolean {
-  return requests < requestsNeeded(q);
-}
-
-/** `34 requests: p99 needs 2,000`. */
-export function hollowReason(q: number, requests: number): string {
-  const counted = `${formatCount(requests)} ${requests === 1 ? 'request' : 'requests'}`;
-  return `${counted}: ${quantileName(q)} needs ${formatCount(requestsNeeded(q))}`;
 }
 
 /** `1 incident`, `2 incidents`. */

@@ -243,6 +243,13 @@ const compare = liveEndpoint({
     'b.version': sideParameters.version.describe('Version of side B.'),
     'b.from': sideParameters.from.describe('Start of side B.'),
     'b.to': sideParameters.to.describe('End of side B.'),
+    incident: z
+      .string()
+      .max(200)
+      .default('')
+      .describe(
+        'Id of an anomaly: where B is of its time and A lies before it, its test gives the verdict.',
+      ),
   }),
   answer: compareAnswer,
   open: (values, { nowMs, firstMs, bounds, config }) => {
@@ -262,6 +269,7 @@ const compare = liveEndpoint({
       minutesFromMs: nowMs - config.clickhouse.retention.latency_1m,
       margin: configuredMargin(config.detect),
       stages: new StageTable(config.stages),
+      ...{ incident: values.incident, nowMs },
     };
     return (client) => compareView(client, question);
   },

@@ -2,7 +2,7 @@ import { useSignal } from '@preact/signals';
 import { useRef } from 'preact/hooks';
 import type { SliceRow } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
-import { decimal, formatCount, formatMs, msFormat } from '../../format/number.ts';
+import { formatCount, formatMs, msFormat } from '../../format/number.ts';
 import { Value } from '../../parts/value.tsx';
 import type { Composition, Segment, SliceBar } from '../geometry/composition.ts';
 import { linearTicks } from '../geometry/scale.ts';
@@ -29,7 +29,7 @@ export function CompositionBars({ label, composition }: Props) {
   const cursor = useSignal<Cursor | null>(null);
   const scale = useRef<HTMLDivElement>(null);
   const width = useWidth(scale);
-  const { unit, format } = msFormat([mostMs]);
+  const { unit, format, tick } = msFormat([mostMs, ...bars.map(({ slice }) => slice.mean_ms)]);
   const ticks = linearTicks([0, mostMs], Math.max(2, Math.floor(width / 90))).filter(
     (ms) => width * (1 - ms / mostMs) > 42,
   );
@@ -39,11 +39,15 @@ export function CompositionBars({ label, composition }: Props) {
   return (
     <div class="chart chart-composition">
       <div class="chart-legend">
-        {tail !== undefined && <span class="chart-key-static">{sliceName(tail)}, ms:</span>}
+        {tail !== undefined && (
+          <span class="chart-key-static">
+            {sliceName(tail)}, {unit}:
+          </span>
+        )}
         {stages.map((stage, column) => (
           <span key={stage} class="chart-key-static" data-at={at?.column === column}>
             <i class={`chart-swatch ${stageClass(stage, focus)}`} />
-            {stage} <b>{decimal(msIn(tail, stage))}</b>
+            {stage} <b>{tick(msIn(tail, stage))}</b>
           </span>
         ))}
         {hasBaseline && (
@@ -75,7 +79,7 @@ export function CompositionBars({ label, composition }: Props) {
               bar={bar}
               width={width}
               mean={format(bar.slice.mean_ms)}
-              unit={unit}
+              {...{ unit, tick }}
               classOf={(stage) => stageClass(stage, focus)}
               atStage={at !== null && at.row === i ? stages[at.column] : undefined}
               onPoint={(stage) => {
@@ -88,7 +92,7 @@ export function CompositionBars({ label, composition }: Props) {
             <div ref={scale} class="slice-scale">
               {ticks.map((ms) => (
                 <span key={ms} style={{ left: `${(ms / mostMs) * 100}%` }}>
-                  {format(ms)}
+                  {tick(ms)}
                   {ms === 0 && ` ${unit}`}
                 </span>
               ))}
@@ -108,12 +112,14 @@ interface LineProps {
   readonly width: number;
   readonly mean: string;
   readonly unit: string;
+  /** A duration in that unit. */
+  readonly tick: (ms: number) => string;
   readonly classOf: (stage: string) => string;
   readonly atStage: string | undefined;
   readonly onPoint: (stage: string | null) => void;
 }
 
-function SliceLine({ bar, width, mean, unit, classOf, atStage, onPoint }: LineProps) {
+function SliceLine({ bar, width, mean, unit, tick, classOf, atStage, onPoint }: LineProps) {
   const { slice, segments, baseline, scaleMs, isCut } = bar;
   const percent = (ms: number) => `${(ms / scaleMs) * 100}%`;
   return (
@@ -132,7 +138,7 @@ function SliceLine({ bar, width, mean, unit, classOf, atStage, onPoint }: LinePr
               style={{ left: percent(startMs), width: percent(ms) }}
               onPointerEnter={() => onPoint(stage)}
             >
-              {partText(stage, ms, (ms / scaleMs) * width)}
+              {partText(stage, tick(ms), (ms / scaleMs) * width)}
             </span>
           ))}
         </div>
@@ -174,8 +180,8 @@ const msIn = (slice: SliceRow | undefined, stage: string) =>
   slice?.parts.find((part) => part.stage === stage)?.mean_ms ?? 0;
 
 /** As much of "queue 190" as fits. */
-function partText(stage: string, ms: number, px: number): string {
-  const text = `${shownName(stage)} ${decimal(ms)}`;
+function partText(stage: string, ms: string, px: number): string {
+  const text = `${shownName(stage)} ${ms}`;
   if (text.length * letterPx + paddingPx <= px) return text;
   return stage.length * letterPx + paddingPx <= px ? stage : '';
 }

@@ -1,5 +1,6 @@
 import { type Signal, useSignal, useSignalEffect } from '@preact/signals';
 import { useEffect } from 'preact/hooks';
+import { comparedWithBefore } from '../../../../src/contract/compared-times.ts';
 import { hold } from '../../data/use-answer.ts';
 import {
   formatCount,
@@ -10,13 +11,13 @@ import {
   quantileName,
 } from '../../format/number.ts';
 import { formatRange, stepText } from '../../format/time.ts';
-import { comparedWithBefore } from '../../state/before.ts';
 import { hrefTo, hrefWith, place } from '../../state/place.ts';
+import { sidesOf } from '../../state/sides-of.ts';
 import { absolute, modelOf } from '../../state/url.ts';
 import { zone, zoneNow } from '../../state/zone.ts';
 import { type Fan, fanExtent } from '../geometry/fan.ts';
 import { dotsPath } from '../geometry/paths.ts';
-import { type StepGrid, stepStart } from '../geometry/step-grid.ts';
+import { stepStart } from '../geometry/step-grid.ts';
 import { logAxis } from '../parts/axis.ts';
 import type { Cursor } from '../parts/chart-frame.tsx';
 import type { Lane } from '../parts/event-lane.tsx';
@@ -72,7 +73,7 @@ export function TailFan(props: Props) {
           return <path key={q} class="fan-at" data-q={colorOf(q)} d={d} />;
         })
       }
-      below={<SelectionBar {...{ grid, ...brush }} />}
+      below={<SelectionBar {...{ fan, lane, ...brush }} />}
     >
       {(area) => <FanMarks {...shown} {...{ area, lane }} span={grid} />}
     </TimePlot>
@@ -116,28 +117,36 @@ function stepSentence({ grid, requests: all, states, lines, baseline }: Fan, ste
   ].join('; ');
 }
 
-interface BarProps {
-  readonly grid: StepGrid;
+interface BarProps extends Pick<Props, 'fan' | 'lane'> {
   readonly selected: Signal<Columns | null>;
   readonly clear: () => void;
 }
 
 /** Actions on selected steps. The page does not refresh while it is there. */
-function SelectionBar({ grid, selected, clear }: BarProps) {
+function SelectionBar({ fan, lane, selected, clear }: BarProps) {
   if (selected.value === null) return null;
   const [from, to] = selected.value;
+  const { grid, requests } = fan;
+  const first = requests.findIndex((count) => count > 0);
   const span = { fromMs: stepStart(grid, from), toMs: stepStart(grid, to + 1) };
   const model = modelOf(place.value);
   const inTime = absolute(span);
+  const compared = comparedWithBefore(span, {
+    // Before a range that begins with requests there may be more of them.
+    firstMs: first > 0 ? stepStart(grid, first) : undefined,
+    taken: lane.incidents.map(({ fromMs, toMs }) => ({ fromMs, toMs: toMs ?? grid.toMs })),
+  });
   return (
     <div class="chart-selection" role="status">
       <span>{formatRange(span, zoneNow())} selected</span>
       <a href={hrefWith(inTime)}>Zoom in</a>
       {model !== undefined && (
         <>
-          <a href={hrefTo({ view: 'compare' }, { model, ...comparedWithBefore(span) })}>
-            Compare with before
-          </a>
+          {compared !== undefined && (
+            <a href={hrefTo({ view: 'compare' }, { model, ...sidesOf(compared) })}>
+              Compare with before
+            </a>
+          )}
           <a href={`${hrefTo({ view: 'model', model }, inTime)}#requests`}>Slowest requests</a>
         </>
       )}

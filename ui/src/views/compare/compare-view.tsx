@@ -107,12 +107,11 @@ function CompareTitle({ model, rows, isAsked, answered }: TitleProps) {
 function Reason({ answered }: Props) {
   const { answer } = answered.value;
   if (answer === undefined) return null;
-  const isOfIncident = place.value.params.incident !== undefined && isOfTimes(place.value);
   return (
     <ul class="sentences reason">
-      {isOfIncident && (
+      {answer.incident !== null && (
         <li>
-          B is the time of the incident, {timeOf(answer.b)}; A is the time before it,{' '}
+          B is the time of the incident, {timeOf(answer.b)}; A is {answer.incident.a_is},{' '}
           {timeOf(answer.a)}.
         </li>
       )}

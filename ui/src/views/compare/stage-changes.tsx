@@ -2,7 +2,7 @@ import { BlameBars } from '../../charts/blame-bars.tsx';
 import type { CompareAnswer } from '../../data/answers.ts';
 import type { Asked } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
-import { formatSignedMs, quantileName, signedDecimal } from '../../format/number.ts';
+import { formatSignedMs, msFormat, quantileName } from '../../format/number.ts';
 import { type Column, Table } from '../../parts/data-table.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { type PlainColumn, tableOf } from '../../parts/table-of.ts';
@@ -51,9 +51,8 @@ export function StageChanges({ answered }: { readonly answered: Asked<CompareAns
           />
           <Table
             class="differences"
-            caption="B − A of each stage by itself, ms"
+            {...differencesOf(stages)}
             isTitled
-            columns={columns}
             rows={stages}
             keyOf={({ stage }) => stage}
           />
@@ -63,14 +62,21 @@ export function StageChanges({ answered }: { readonly answered: Asked<CompareAns
   );
 }
 
-const columns: readonly Column<Stage>[] = [
-  { head: 'Stage', isName: true, cell: ({ stage }) => stage },
-  ...shownQs.map((q) => ({
-    head: quantileName(q),
-    isNumber: true,
-    cell: (stage: Stage) => <Value value={differenceAt(stage, q)} as={signedDecimal} />,
-  })),
-];
+/** Columns of differences in one unit, and the caption that has it. */
+function differencesOf(stages: readonly Stage[]) {
+  const { unit, signed } = msFormat(
+    stages.flatMap((stage) => shownQs.map((q) => differenceAt(stage, q))),
+  );
+  const columns: readonly Column<Stage>[] = [
+    { head: 'Stage', isName: true, cell: ({ stage }) => stage },
+    ...shownQs.map((q) => ({
+      head: quantileName(q),
+      isNumber: true,
+      cell: (stage: Stage) => <Value value={differenceAt(stage, q)} as={signed} />,
+    })),
+  ];
+  return { caption: `B − A of each stage by itself, ${unit}`, columns };
+}
 
 function differenceAt({ quantiles }: Stage, q: number): number | null {
   const point = quantiles.find((known) => known.q === q);

@@ -17,9 +17,10 @@ import { PageTitle } from '../../parts/page-title.tsx';
 import { Panel } from '../../parts/panel.tsx';
 import { tableOf } from '../../parts/table-of.ts';
 import { Sentence, Time, WithTimes } from '../../parts/time.tsx';
-import { comparedWithBefore } from '../../state/before.ts';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
+import { sidesOf } from '../../state/sides-of.ts';
+import type { Changes } from '../../state/url.ts';
 import { utc } from '../../state/zone.ts';
 import { endOf } from '../incident-end.ts';
 import { SeverityTag } from '../open-incidents.tsx';
@@ -77,6 +78,7 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   const range = incidentRange(answer);
   const { model } = event;
   const accepted = deliveredTo(answer);
+  const sides = beforeAndDuring(answer);
   return (
     <>
       <PageTitle text={incidentTitle(answer, zone)}>
@@ -91,19 +93,21 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
             >
               What {shownName(model)} is made of
             </a>
-            <a
-              href={hrefTo(
-                { view: 'compare' },
-                {
-                  ...{ ...rangeWithoutFixed(answer), model, start: dashboard.requests.start },
-                  ...{ region: dashboard.requests.region },
-                  ...{ request_type: dashboard.requests.request_type },
-                  ...beforeAndDuring(answer),
-                },
-              )}
-            >
-              Compare with before
-            </a>
+            {sides !== undefined && (
+              <a
+                href={hrefTo(
+                  { view: 'compare' },
+                  {
+                    ...{ ...rangeWithoutFixed(answer), model, start: dashboard.requests.start },
+                    ...{ region: dashboard.requests.region },
+                    ...{ request_type: dashboard.requests.request_type },
+                    ...sides,
+                  },
+                )}
+              >
+                Compare with before
+              </a>
+            )}
           </>
         )}
         {event.runbook_url !== null && <a href={event.runbook_url}>Runbook</a>}
@@ -113,11 +117,14 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   );
 }
 
-/** The time of the incident, and as much before it. */
-function beforeAndDuring({ event, dashboard }: AnomalyAnswer) {
-  const fromMs = Date.parse(event.started_at);
-  const toMs = Date.parse(endOf(event) ?? dashboard.to);
-  return comparedWithBefore({ fromMs, toMs });
+/** The time of the incident, and the one before it that it is compared with; undefined where there is none. */
+function beforeAndDuring({ dashboard: { compared } }: AnomalyAnswer): Changes | undefined {
+  if (compared === null) return undefined;
+  const spanOf = ({ from, to }: { readonly from: string; readonly to: string }) => ({
+    fromMs: Date.parse(from),
+    toMs: Date.parse(to),
+  });
+  return sidesOf({ a: spanOf(compared.a), b: spanOf(compared.b) });
 }
 
 function deliveredTo({ history }: AnomalyAnswer): string {
@@ -240,26 +247,25 @@ function DistributionPanel({ answered }: Props) {
 /** Whose requests are drawn, and of which times. */
 function DistributionScope({ answer }: { readonly answer: AnomalyAnswer }) {
   const { event, dashboard, series_count: count } = answer;
-  const { baseline_from, baseline_to } = event.evidence;
+  const { from, to } = dashboard.before;
   const end = endOf(event);
   const seriesText = `Requests of the ${count > 1 ? `${count} ` : ''}affected series`;
   return (
     <p class="hint">
-      {dashboard.whole_model ? 'Requests of the model' : seriesText}: before,{' '}
-      <Time at={baseline_from} /> to <Time at={baseline_to} /> (baseline); during,{' '}
-      <Time at={event.started_at} /> to {end === null ? 'now' : <Time at={end} />}.
+      {dashboard.whole_model ? 'Requests of the model' : seriesText}: before, <Time at={from} /> to{' '}
+      <Time at={to} /> (baseline); during, <Time at={event.started_at} /> to{' '}
+      {end === null ? 'now' : <Time at={end} />}.
     </p>
   );
 }
 
 /** The reason for an empty chart of before. */
-function noBaseline({ distribution, event }: AnomalyAnswer) {
+function noBaseline({ distribution, dashboard }: AnomalyAnswer) {
   if (distribution.length === 0 || distribution.some(({ before }) => before > 0)) return undefined;
-  const { baseline_from, baseline_to } = event.evidence;
+  const { from, to } = dashboard.before;
   return (
     <>
-      No request of the baseline is stored: <Time at={baseline_from} /> to <Time at={baseline_to} />
-      .
+      No request of the baseline is stored: <Time at={from} /> to <Time at={to} />.
     </>
   );
 }

@@ -1,6 +1,6 @@
 import { useMemo } from 'preact/hooks';
 import { compositionOf } from '../../charts/geometry/composition.ts';
-import { RequestList } from '../../charts/request-list.tsx';
+import { answeredRequests, RequestList } from '../../charts/request-list.tsx';
 import type { CompositionAnswer, RequestsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
@@ -26,7 +26,8 @@ export function RequestsPanel({ model, stagesOnly, composition }: Props) {
   const answered = useAnswer<RequestsAnswer>(
     modelQuestion('requests', model, { stage: chosen ?? undefined }),
   );
-  const [slowest] = answered.value.answer?.rows ?? [];
+  const { answer } = answered.value;
+  const [slowest] = answer === undefined ? [] : answeredRequests(answer);
   return (
     <Panel
       name="requests"

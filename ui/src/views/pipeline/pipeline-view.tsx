@@ -47,26 +47,24 @@ export function PipelineView() {
           {(answer) => <Stored answer={answer} />}
         </Panel>
       </div>
-      <div class="columns wide-first">
-        <Panel
-          name="partitions"
-          title="Partitions"
-          answered={answered}
-          empty={({ partitions }) => partitions.length === 0 && 'Nothing is stored yet.'}
-        >
-          {(answer) => <Partitions answer={answer} />}
-        </Panel>
-        <Panel
-          name="deliveries"
-          title="Deliveries"
-          answered={answered}
-          empty={({ deliveries }) =>
-            deliveries.length === 0 && 'No receiver is configured: see alert.receivers.'
-          }
-        >
-          {(answer) => <Deliveries answer={answer} />}
-        </Panel>
-      </div>
+      <Panel
+        name="partitions"
+        title="Partitions"
+        answered={answered}
+        empty={({ partitions }) => partitions.length === 0 && 'Nothing is stored yet.'}
+      >
+        {(answer) => <Partitions answer={answer} />}
+      </Panel>
+      <Panel
+        name="deliveries"
+        title="Deliveries"
+        answered={answered}
+        empty={({ deliveries }) =>
+          deliveries.length === 0 && 'No receiver is configured: see alert.receivers.'
+        }
+      >
+        {(answer) => <Deliveries answer={answer} />}
+      </Panel>
       <Panel
         name="mutes"
         title="Mutes of the last 30 days"

@@ -1,0 +1,26 @@
+import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { findAnomaly } from '../../sink/anomalies/explanation.ts';
+import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
+import { UnknownName } from '../unknown-name.ts';
+
+/**
+ * The events of an anomaly, the oldest first.
+ *
+ * @param id the whole id, or a start that no other id has.
+ * @throws UnknownName where no id begins so, or more than one.
+ */
+export async function eventsOf(
+  client: ClickHouseClient,
+  id: string,
+): Promise<readonly [AnomalyEvent, ...AnomalyEvent[]]> {
+  const found = id === '' ? { ids: [] } : await findAnomaly(client, id);
+  const [first, ...others] = 'ids' in found ? [] : found.events;
+  if (first === undefined) throw new UnknownName(`No anomaly has the id ${JSON.stringify(id)}.`);
+  return [first, ...others];
+}
+
+/** Its newest event. @throws UnknownName as `eventsOf`. */
+export async function anomalyOf(client: ClickHouseClient, id: string): Promise<AnomalyEvent> {
+  const events = await eventsOf(client, id);
+  return events.at(-1) ?? events[0];
+}
