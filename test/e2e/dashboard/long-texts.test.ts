@@ -90,7 +90,11 @@ async function seed(rig: Rig, startMs: number): Promise<void> {
         outcome: 'failed',
         severity: 'critical',
       },
-      ...{ answer: `connect to ${long('host')}: ${'refused, '.repeat(20)}`, memory: '' },
+      ...{
+        answer: `connect to ${long('host')}: ${'refused, '.repeat(20)}`,
+        memory: '',
+        mayHaveArrived: true,
+      },
       atMs: startMs + 11 * minuteMs,
     },
   ]);
