@@ -263,8 +263,10 @@ describe('the interface', () => {
       'base/dimensions.ts',
       'base/time.ts',
       'config/duration.ts',
+      'contract/as-of.ts',
       'contract/blame-split.ts',
       'contract/format.ts',
+      'contract/worst-series.ts',
     ]);
   });
 });
