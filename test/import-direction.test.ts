@@ -263,10 +263,12 @@ describe('the interface', () => {
       'base/dimensions.ts',
       'base/time.ts',
       'config/duration.ts',
+      'contract/as-of.ts',
       'contract/blame-split.ts',
       'contract/compared-times.ts',
       'contract/few-requests.ts',
       'contract/format.ts',
+      'contract/worst-series.ts',
     ]);
   });
 });

@@ -13,6 +13,8 @@ export interface Notice {
   readonly severities: readonly Severity[];
   /** Text that the last accepted delivery of this anomaly asked to remember; '' for nothing. */
   readonly memory: string;
+  /** The severity of the alert that the message is of, where a receiver has one for each. @default {the current} */
+  readonly as?: Severity;
   /** True for `tailmark alert test`: each message says so. */
   readonly isTest: boolean;
   /** Present where it is only for those whom the last accepted delivery did not reach, by `memory`. */

@@ -114,6 +114,19 @@ const effects = z
   )
   .describe('Only where a stage was measured: how what users wait for has moved with it.');
 
+const peak = z
+  .strictObject({
+    observed_ms: milliseconds.describe('observed_ms at the worst of the episode.'),
+    ratio: z.number().describe('observed_ms / baseline_ms of that time.'),
+    rate: amount.optional().describe('With `rate`: its `observed` at that time.'),
+    at: time.describe('End of the last window that it is of.'),
+  })
+  .describe('The worst so far; all else is as of measured_at. Absent from older events.');
+
+const measuredAt = time
+  .optional()
+  .describe('End of the last window that the numbers are of; absent from older events.');
+
 /** Number and names of the series that an incident affects. */
 export const scopeSchema = z
   .strictObject({
@@ -153,10 +166,12 @@ export const scopeMemberSchema = z.strictObject({
     .describe('Stage whose quantile observed_ms is; absent from older events.'),
   quantile: z.number().optional().describe('Of observed_ms; absent from older events.'),
   severity: z.enum(['critical', 'warning', 'info']).describe('Severity of this series alone.'),
-  observed_ms: milliseconds.describe('As of the event, for this series.'),
-  baseline_ms: milliseconds.describe('As of the event, for this series.'),
+  observed_ms: milliseconds.describe('For this series, as of measured_at.'),
+  baseline_ms: milliseconds.describe('For this series, as of measured_at.'),
   ratio: z.number().describe('observed_ms / baseline_ms.'),
   rate: rate.optional(),
+  measured_at: measuredAt,
+  peak: peak.optional(),
   started_at: time.describe('Start of its first anomalous window.'),
   ended_at: time
     .nullable()
@@ -185,14 +200,6 @@ const worst = z
   })
   .describe('With `members`: what else was measured in the first of them, the worst.');
 
-const peak = z
-  .strictObject({
-    observed_ms: milliseconds.describe('The largest observed_ms of the episode.'),
-    ratio: z.number().describe('observed_ms / baseline_ms of that time.'),
-    at: time.describe('End of the last window that it is of.'),
-  })
-  .describe('The worst of a `tail_shift` so far; observed_ms is as of measured_at.');
-
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),
   value: z.string().describe('Its value; numbers by powers of two.'),
@@ -220,6 +227,12 @@ export const anomalyEventSchema = z
     group_key: key.describe('Kind, model and stage: anomalies that likely have one cause.'),
     state: z.enum(['opened', 'updated', 'resolved']).describe('State of the episode.'),
     severity: z.enum(['critical', 'warning', 'info']).describe('Never falls within an episode.'),
+    severity_reason: z
+      .string()
+      .optional()
+      .describe(
+        'Only where the severity rose within the episode: the rule, in numbers of that time.',
+      ),
     kind: z
       .enum(anomalyKinds)
       .describe('What is anomalous; `pipeline` is tailmark itself, not the models.'),
@@ -258,9 +271,7 @@ export const anomalyEventSchema = z
     started_at: time.describe('Start of the first anomalous window.'),
     detected_at: time.describe('When the episode was opened.'),
     emitted_at: time.describe('When this event was decided.'),
-    measured_at: time
-      .optional()
-      .describe('End of the last window that observed_ms is of; absent from older events.'),
+    measured_at: measuredAt,
     peak: peak.optional(),
     ended_at: time
       .nullable()

@@ -31,12 +31,15 @@ export function ofEndedSeries(event: AnomalyEvent): AnomalyEvent {
 
 function ofMember(event: AnomalyEvent, member: ScopeMember): AnomalyEvent {
   const { stage, observed_ms, baseline_ms, ratio, rate, measured_stage } = member;
-  const { effects: _, ...shared } = event;
+  const { measured_at, peak } = member;
+  const { effects: _, measured_at: __, peak: ___, ...shared } = event;
   return {
     ...shared,
     ...seriesOf(member),
     ...{ stage, quantile: member.quantile ?? event.quantile, observed_ms, baseline_ms, ratio },
     ...(rate && { rate }),
+    ...(measured_at !== undefined && { measured_at }),
+    ...(peak && { peak }),
     evidence: {
       ...event.evidence,
       measured_stage: measured_stage ?? event.evidence.measured_stage,

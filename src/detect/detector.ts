@@ -20,7 +20,7 @@ import {
   type StatePart,
   sharedPart,
 } from './state-parts.ts';
-import { StepEvaluator, type StepInput } from './step-evaluator.ts';
+import { type EvaluatedStep, StepEvaluator, type StepInput } from './step-evaluator.ts';
 import type { SeriesDetector } from './tail/series-detector.ts';
 import { SeriesDetectors } from './tail/series-detectors.ts';
 
@@ -267,8 +267,10 @@ export class Detector {
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
     if (untilMs <= this.#evaluator.lastStartMs) return [];
     const levels = pageBudget(this.#options.page_budget_per_week, this.#evaluator.testCount);
-    const context = { nowMs, levels, totalRequests: 0, live: true };
-    return this.#group(this.#rates.traffic.silentUntil(untilMs, context), untilMs, nowMs);
+    const present = new Map<string, AnomalyEvent>();
+    const context = { nowMs, levels, totalRequests: 0, live: true, present };
+    const events = this.#rates.traffic.silentUntil(untilMs, context);
+    return this.#group({ events, startMs: untilMs, nowMs, present });
   }
 
   /**
@@ -315,16 +317,14 @@ export class Detector {
   /** Evaluates several windows, oldest first: those of two minutes together take half the time. */
   observeAll(steps: readonly StepInput[]): AnomalyEvent[] {
     const emitted: AnomalyEvent[] = [];
-    for (const { startMs, nowMs, events } of this.#evaluator.evaluate(steps, true)) {
-      emitted.push(...this.#group(events, startMs, nowMs));
-    }
+    for (const step of this.#evaluator.evaluate(steps, true)) emitted.push(...this.#group(step));
     return emitted;
   }
 
   /** Groups the events of series and models into those that are stored and published. */
-  #group(events: readonly AnomalyEvent[], startMs: number, nowMs: number): AnomalyEvent[] {
+  #group({ events, ...step }: EvaluatedStep): AnomalyEvent[] {
     const live = (kind: AnomalyEvent['kind']) => liveSeries(kind, this.#series.live);
-    return this.#incidents.group(events, { startMs, nowMs, live });
+    return this.#incidents.group(events, { ...step, live });
   }
 }
 

@@ -27,8 +27,10 @@ export interface StepInput {
 }
 
 /** Events of the series and models of a step, in the order in which they are grouped. */
-interface EvaluatedStep extends Pick<StepInput, 'startMs' | 'nowMs'> {
+export interface EvaluatedStep extends Pick<StepInput, 'startMs' | 'nowMs'> {
   readonly events: readonly AnomalyEvent[];
+  /** As `StepContext.present`. */
+  readonly present: ReadonlyMap<string, AnomalyEvent>;
 }
 
 /**
@@ -227,7 +229,8 @@ export class StepEvaluator {
       const own = ofSeries[at] as SeriesEvents;
       const rates = [...own.failures, ...(ofModels[at] as AnomalyEvent[])].sort(byDedupKey);
       const events = [...own.tails, ...rates, ...this.#drifts.evaluate(step, own)];
-      return { startMs: step.startMs, nowMs: step.context.nowMs, events };
+      const { nowMs, present = new Map() } = step.context;
+      return { startMs: step.startMs, nowMs, events, present };
     });
   }
 
@@ -237,6 +240,7 @@ export class StepEvaluator {
   ): StepContext {
     return {
       ...{ nowMs, levels: this.#levels, live, hasAllTraffic },
+      ...(live && { present: new Map() }),
       historyFromMs: this.#history.shortFromMs(startMs),
       // Computed only where an event is made.
       get totalRequests() {

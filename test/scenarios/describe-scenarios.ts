@@ -1,13 +1,15 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
+import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { StageTable } from '../../src/contract/stage-table.ts';
+import { seriesKey } from '../../src/series/series-key.ts';
 import type { SeriesWindow } from '../../src/series/series-window.ts';
 import { eventLine, streamLine } from '../golden/event-lines.ts';
 import { expectGolden } from '../golden/expect-golden.ts';
 import { detectOptions, type EmittedEvent, restartScenario, runScenario } from './run-scenario.ts';
 import { type Scenario, scenarioSchema } from './scenario-schema.ts';
-import { scenarioSeries, scenarioWindows } from './scenario-windows.ts';
+import { scenarioSeries, scenarioStartMs, scenarioWindows } from './scenario-windows.ts';
 
 const folder = new URL('.', import.meta.url);
 /** Weeks of windows take seconds: they are in scenarios.slow.test.ts. */
@@ -83,6 +85,38 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
     }
   });
 
+  it('says how each open series is at the time of the event, and how bad it has been', () => {
+    const endOf = (window: number) =>
+      new Date(scenarioStartMs + (window + 1) * options.window).toISOString();
+    // A drift is measured by whole hours.
+    const measured = emitted.filter(({ event }) => event.kind !== 'drift');
+    const pages = measured.filter(({ event }) => event.incident_id === undefined);
+    for (const { window, event } of pages.filter((each) => each.event.state !== 'resolved')) {
+      const { members = [] } = event;
+      const open = members.filter(({ resolved_at }) => resolved_at === null);
+      const shown = members.length === 0 ? [event] : open;
+      // One that has no request is as it was when it had one.
+      const present = new Set(windows[window]?.map(({ series }) => seriesKey(series)));
+      const known = isOfModel(event) ? shown : shown.filter((each) => present.has(seriesKey(each)));
+      const asOf = known.map(({ measured_at }) => measured_at);
+      expect([window, event.summary, ...new Set(asOf)]).toEqual([
+        ...[window, event.summary, ...(known.length === 0 ? [] : [endOf(window)])],
+      ]);
+      // The worst one comes first.
+      expect(members[0]?.resolved_at ?? null).toBe(null);
+      const [worst = event] = shown;
+      expect(event.summary).toContain(`as of ${worst.measured_at?.slice(11, 19)} UTC`);
+    }
+    for (const { event } of measured) {
+      const { peak, rate, ratio } = event;
+      const isDrop = rate?.unit === 'requests per second';
+      const [worst, now] = isDrop
+        ? [-(peak?.rate ?? 0), -rate.observed]
+        : [peak?.rate ?? peak?.ratio ?? 0, rate?.observed ?? ratio];
+      expect([event.summary, worst >= now]).toEqual([event.summary, true]);
+    }
+  });
+
   it.each(scenario.restarts)('emits the same when restarted before window %i', (at) => {
     const history = scenario.restart_history;
     const again = restartScenario(windows, options, emitted, { at, history });
@@ -130,3 +164,5 @@ function expectEvent(
     expect(Object.fromEntries(common ?? [])).toEqual(expected.common);
   }
 }
+
+const isOfModel = ({ kind }: AnomalyEvent) => ['throughput_drop', 'no_data'].includes(kind);

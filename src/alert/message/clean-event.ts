@@ -21,7 +21,7 @@ const cleanStage = (text: string) => cleanText(text, shownChars.stage);
  * ids. They are text for people from here on; keys and the query are unchanged.
  */
 export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
-  const { scope, members, worst, drivers, slo } = event;
+  const { scope, members, worst, drivers, slo, severity_reason } = event;
   return {
     ...event,
     ...cleanSeries(event),
@@ -48,7 +48,10 @@ export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
       })),
     }),
     exemplars: event.exemplars.map((id) => cleanText(id, shownChars.traceId)),
-    summary: cleanSummary(event),
+    summary: cleanSentence(event.summary, event),
+    ...(severity_reason !== undefined && {
+      severity_reason: cleanSentence(severity_reason, event),
+    }),
   };
 }
 
@@ -74,8 +77,8 @@ function cleanValue<T extends { readonly value: string }>(has: T): T {
   return { ...has, value: cleanName(has.value) };
 }
 
-/** The detector's sentence with each long name in it cut, so that the numbers after it remain. */
-function cleanSummary({ summary, ...event }: AnomalyEvent): string {
+/** A sentence of the detector with each long name in it cut, so that the numbers after it remain. */
+function cleanSentence(sentence: string, event: AnomalyEvent): string {
   const names = [event, ...(event.members ?? [])].flatMap((each) => [
     ...Object.values(seriesOf(each)).filter((value) => typeof value === 'string'),
     each.stage,
@@ -90,7 +93,7 @@ function cleanSummary({ summary, ...event }: AnomalyEvent): string {
   const long = [...new Set([...names, ...others])]
     .filter((name) => name.length > shownChars.name)
     .sort((a, b) => b.length - a.length);
-  let text = summary;
+  let text = sentence;
   for (const name of long) text = text.replaceAll(name, () => cleanName(name));
   return cleanText(text, shownChars.summary);
 }

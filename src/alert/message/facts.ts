@@ -1,15 +1,14 @@
 import { dimensions } from '../../base/dimensions.ts';
 import type { AnomalyEvent, Scope, ScopeMember } from '../../contract/anomaly-event.ts';
+import { asOfText } from '../../contract/as-of.ts';
 import {
-  formatMs,
   formatMsOf,
-  formatPerSecond,
-  formatRatio,
   formatShare,
   lastedText,
   quantileName,
   seriesLabel,
 } from '../../contract/format.ts';
+import { hasBeenWorse, peakText, sizeText } from '../../contract/peak-text.ts';
 import { historyText } from '../../contract/short-history.ts';
 import { ofEndedSeries, ofWorstSeries } from '../../contract/worst-series.ts';
 import { seriesKey } from '../../series/series-key.ts';
@@ -87,9 +86,20 @@ function timeFacts(event: AnomalyEvent, { change }: Notice): Fact[] {
 function severityFact(event: AnomalyEvent, notice: Notice): Fact[] {
   const before = severityBefore(notice);
   if (before !== undefined) {
-    return [{ label: 'Severity', text: `rose from ${before} to ${event.severity}` }];
+    return [
+      { label: 'Severity', text: `rose from ${before} to ${event.severity}${becauseOf(event)}` },
+    ];
+  }
+  const reason = becauseOf(event);
+  if (reason !== '' && isOpen(notice.change)) {
+    return [{ label: 'Severity', text: `rose to ${event.severity}${reason}` }];
   }
   return isOpen(notice.change) ? [] : [{ label: 'Severity', text: `was ${event.severity}` }];
+}
+
+/** ": 12 % of all requests affected, …": why the severity rose, where the event says it. */
+function becauseOf({ severity_reason: reason }: AnomalyEvent): string {
+  return reason === undefined ? '' : `: ${reason}`;
 }
 
 /**
@@ -99,19 +109,27 @@ function severityFact(event: AnomalyEvent, notice: Notice): Fact[] {
 function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[]] {
   const { measured, summaryAdds } = kindWords[event.kind];
   const text = measured(event);
-  const latency = latencyFact(event);
+  const dated = event.measured_at === undefined ? text : `${text}; ${asOfText(event.measured_at)}`;
+  const more = [...latencyFact(event), ...peakFact(event, isOpen(change))];
   const { summary } = event;
   if (event.scope !== undefined) {
-    const worst = { label: 'Worst series', text: `${seriesLabel(event)}: ${text}` };
-    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, worst, ...latency];
+    const worst = { label: 'Worst series', text: `${seriesLabel(event)}: ${dated}` };
+    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, worst, ...more];
   }
   if (!isOpen(change)) {
-    const was = text === summary ? [] : [{ label: 'Was', text }];
-    return [{ label: 'Now', text: summary }, ...was, ...latency];
+    const was = text === summary ? [] : [{ label: 'Was', text: dated }];
+    return [{ label: 'Now', text: summary }, ...was, ...more];
   }
   const adds = text !== summary && summaryAdds;
   const sentence = adds ? [{ label: 'Summary', text: summary }] : historyFact(event);
-  return [{ label: 'What', text }, ...sentence, ...latency];
+  return [{ label: 'What', text: dated }, ...sentence, ...more];
+}
+
+/** How bad it has been, where it is better now; of what is over always. */
+function peakFact(event: AnomalyEvent, isStillOpen: boolean): Fact[] {
+  const { peak } = event;
+  if (peak === undefined || (isStillOpen && !hasBeenWorse(event))) return [];
+  return [{ label: 'Peak', text: `${peakText(event)} at ${timeText(peak.at)}` }];
 }
 
 /** Since when the history is known, where it is short: the detector's sentence ends by it, too. */
@@ -137,7 +155,8 @@ function extentFacts(event: AnomalyEvent): Fact[] {
     ...(share === undefined ? [] : [`${formatShare(Math.max(0, share))} of all requests`]),
   ];
   // The worst has its own line.
-  const others = members.slice(1, membersShown).map(memberText);
+  const asOf = ofWorstSeries(event).measured_at;
+  const others = members.slice(1, membersShown).map((member) => memberText(member, asOf));
   const more = (scope?.affected ?? 0) - 1 - others.length;
   const rest = more > 0 ? `; ${more} more` : '';
   const label = scope === undefined ? 'Series' : 'First series';
@@ -178,16 +197,15 @@ function scopeText({ affected, unresolved, total, common }: Scope): string {
   return `${affected} of ${total} series${recovered}${all}`;
 }
 
-/** "ranker (v2, search) 512 ms, 2.1x", with "recovered" where it has. */
-function memberText(member: ScopeMember): string {
-  const { rate, observed_ms, ratio, resolved_at } = member;
-  const value =
-    rate === undefined
-      ? `${formatMs(observed_ms)}, ${formatRatio(ratio)}`
-      : `${rateText(rate)}, ${formatRatio(rate.ratio)}`;
-  return `${seriesLabel(member)} ${value}${resolved_at === null ? '' : ', recovered'}`;
-}
-
-function rateText({ unit, observed }: NonNullable<ScopeMember['rate']>): string {
-  return unit === 'requests per second' ? formatPerSecond(observed) : formatShare(observed);
+/**
+ * "ranker (v2, search) 512 ms, 2.1x", of one that has recovered "was 512 ms, 2.1x, recovered".
+ *
+ * @param asOf time of the message's other numbers.
+ */
+function memberText(member: ScopeMember, asOf: string | undefined): string {
+  const { measured_at, resolved_at } = member;
+  const label = seriesLabel(member);
+  if (resolved_at !== null) return `${label} was ${peakText(member)}, recovered`;
+  const isOther = measured_at !== undefined && measured_at !== asOf;
+  return `${label} ${sizeText(member)}${isOther ? ` ${asOfText(measured_at)}` : ''}`;
 }

@@ -15,7 +15,7 @@ const minNameChars = 20;
 const listedValues = 5;
 
 /**
- * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC". The
+ * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as of 10:29 UTC". The
  * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
  * characters. Of an incident it has the numbers of its worst series and says so.
  *
@@ -78,6 +78,9 @@ export function severityBefore({ change, severities }: Notice): Severity | undef
 function statusText({ severity }: AnomalyEvent, notice: Notice): string {
   if (notice.change === 'resolved') return 'RESOLVED';
   if (notice.change === 'past') return 'ENDED';
+  if (notice.as !== undefined && notice.as !== severity) {
+    return `${notice.as.toUpperCase()} (now ${severity})`;
+  }
   const before = severityBefore(notice);
   const was = before === undefined ? '' : ` (was ${before})`;
   return `${severity.toUpperCase()}${was}`;
@@ -88,11 +91,18 @@ function changeText(event: AnomalyEvent, { change }: Notice): string {
   const words = kindWords[event.kind];
   const { started_at: from, emitted_at: now } = event;
   if (change === 'opened' || change === 'risen' || change === 'updated') {
-    return `${words.headline(event)}; since ${clockText(from, now)}`;
+    return `${words.headline(event)}; ${sinceText(from, event.measured_at, now)}`;
   }
   const when = whenText(event);
   const what = change === 'past' ? words.headline(event) : endText(event);
   return `${what}; ${when}`;
+}
+
+/** "since 10:17, as of 10:29 UTC": its start, and the time that its numbers are of. */
+function sinceText(from: string, measuredAt: string | undefined, now: string): string {
+  const since = `since ${clockText(from, now)}`;
+  if (measuredAt === undefined) return since;
+  return `${since.replace(' UTC', '')}, as of ${clockText(measuredAt, now)}`;
 }
 
 /**

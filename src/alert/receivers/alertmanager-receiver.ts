@@ -66,7 +66,8 @@ function hostAndPort(text: string): string {
  * repeated for a quarter of an hour, as Prometheus does.
  *
  * Severity is a label, and a changed label is another alert. So each severity of the episode is an alert,
- * all of them fire until the end, and an inhibit rule silences the lower ones.
+ * all of them fire until the end, and an inhibit rule silences the lower ones. Each says its own severity, and a
+ * lower one that it has risen.
  */
 export class AlertmanagerReceiver implements Receiver {
   readonly name: string;
@@ -144,7 +145,7 @@ export class AlertmanagerReceiver implements Receiver {
   #alert(notice: Notice, form: Form, severity: Severity, server: ServerTime): PostableAlert {
     const { event } = notice;
     const { links } = this.#options;
-    const message = anomalyMessage(notice, form, links);
+    const message = anomalyMessage({ ...notice, as: severity }, form, links);
     const generatorURL = dashboardUrlOf(message);
     return {
       labels: alertLabels(event, severity),

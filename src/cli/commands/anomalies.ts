@@ -4,6 +4,7 @@ import { exitCodes } from '../../base/exit-codes.ts';
 import type { AnomalyEvent, Scope } from '../../contract/anomaly-event.ts';
 import { blameText, effectsText } from '../../contract/blame-text.ts';
 import { formatMsOf, quantileName } from '../../contract/format.ts';
+import { hasBeenWorse, peakText } from '../../contract/peak-text.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { unknownText } from '../../series/unknown-name.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
@@ -105,6 +106,12 @@ export function anomalyText(event: AnomalyEvent, io: Pick<Io, 'color'>): string 
     ...(event.scope === undefined ? [] : [`  ${dim('where: ')} ${whereText(event.scope)}`]),
     ...(blame === '' ? [] : [`  ${dim('blame: ')} ${visible(blame)}`]),
     ...(effects === '' ? [] : [`  ${dim('effect:')} ${visible(effects)}`]),
+    ...(shown.peak && (event.state === 'resolved' || hasBeenWorse(shown))
+      ? [`  ${dim('peak:  ')} ${peakText(shown)}, ${shown.peak.at}`]
+      : []),
+    ...(event.severity_reason === undefined
+      ? []
+      : [`  ${dim('rose:  ')} to ${event.severity}: ${visible(event.severity_reason)}`]),
     ...(event.rate === undefined
       ? []
       : durationsText(shown).map((text) => `  ${dim('tail:  ')} ${text}`)),

@@ -88,6 +88,9 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
     `  ${dim('since:  ')} ${spanText(event)}`,
     `  ${dim('noticed:')} ${noticedText(event, nowMs)}`,
     ...(effects === '' ? [] : [`  ${dim('effect: ')} ${visible(effects)}`]),
+    ...(event.severity_reason === undefined
+      ? []
+      : [`  ${dim('rose:   ')} to ${event.severity}: ${visible(event.severity_reason)}`]),
     ...(isOpen ? [`  ${dim('look:   ')} ${visible(lookFirst(shown))}`] : []),
     ...(event.runbook_url === null ? [] : [`  ${dim('runbook:')} ${event.runbook_url}`]),
     ...(event.incident_id === undefined
@@ -131,7 +134,7 @@ function seriesLines({ listed, count }: AffectedSeries, io: Colored): string[] {
   const isTail = listed.every(({ rate }) => rate === undefined);
   const rows = listed.map((series): TableCell[] => {
     const { title, format } = measureOfSeries(series);
-    const { started_at, ended_at, resolved_at, rate } = series;
+    const { started_at, ended_at, resolved_at, rate, measured_at } = series;
     return [
       seriesName(series),
       ...(isTail ? [series.stage] : []),
@@ -139,6 +142,7 @@ function seriesLines({ listed, count }: AffectedSeries, io: Colored): string[] {
       format(rate?.observed ?? series.observed_ms),
       format(rate?.baseline ?? series.baseline_ms),
       formatRatio((rate ?? series).ratio),
+      measured_at === undefined ? '–' : clock(measured_at),
       clock(started_at),
       resolved_at === null ? 'open' : ended_at ? clock(ended_at) : '–',
       resolved_at === null ? '' : clock(resolved_at),
@@ -146,7 +150,7 @@ function seriesLines({ listed, count }: AffectedSeries, io: Colored): string[] {
   });
   const measured = [...(isTail ? ['blame'] : []), 'measured'];
   const numbers = right('observed', 'baseline', 'ratio');
-  const columns = ['series', ...measured, ...numbers, 'since', 'until', 'resolved'];
+  const columns = ['series', ...measured, ...numbers, 'as of', 'since', 'until', 'resolved'];
   const left = count - listed.length;
   return [
     ...lines(renderTable({ columns, rows, color: io.color })),

@@ -107,6 +107,7 @@ export class DriftDetector extends AnomalyDetector {
       isAnomalous: ({ event }) => this.#verdictOf(event)?.persists,
       opening: () => this.#opening(nowMs),
       update: ({ event }) => this.#update(event),
+      present: ({ event }) => this.#present(event),
       // Counted from its detection: a drift starts a day before that.
       isRebaselinable: () => nowMs - detectedMs >= this.#options.rebaseline_after,
       resolvedSummary: ({ event }, resolution) => this.#resolvedSummary(event, resolution),
@@ -139,10 +140,14 @@ export class DriftDetector extends AnomalyDetector {
 
   #update(event: AnomalyEvent): EventUpdate | undefined {
     const verdict = this.#verdictOf(event);
+    if (verdict === undefined || verdict.ratio < minGrowth * event.ratio) return undefined;
+    return { ...this.#present(event), severity: event.severity };
+  }
+
+  #present(event: AnomalyEvent): EventUpdate | undefined {
+    const verdict = this.#verdictOf(event);
     if (verdict === undefined || this.#lastDay === undefined) return undefined;
-    if (verdict.ratio < minGrowth * event.ratio) return undefined;
-    const measured = driftMeasured(this.series, this.#lastDay.pairs, verdict, this.#options);
-    return { ...measured, severity: event.severity };
+    return driftMeasured(this.series, this.#lastDay.pairs, verdict, this.#options);
   }
 
   #resolvedSummary(event: AnomalyEvent, resolution: Resolution): string {

@@ -36,6 +36,7 @@ export function driftMeasured(
     baseline_ms: round(baselineMs),
     ratio: round(ratio),
     requests: Math.round(pairs.reduce((sum, { now }) => sum + now.requests, 0)),
+    measured_at: new Date(last.now.startMs + hourMs).toISOString(),
     evidence: {
       test: 'hourly_ratios' as const,
       ...significance(verdict),

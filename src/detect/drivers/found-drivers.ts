@@ -135,10 +135,13 @@ export function baselineValues(event: AnomalyEvent): BaselineValues {
   return { version: valuesOf('version'), region: valuesOf('region'), host: valuesOf('host') };
 }
 
-/** Time range of an event's anomalous windows. */
-export function measuredRange({ started_at, evidence }: AnomalyEvent, windowMs: number) {
-  const fromMs = Date.parse(started_at);
-  return { fromMs, toMs: fromMs + evidence.windows * windowMs };
+/** Time range of an event's tested windows: the last ones before it was measured, none from before its start. */
+export function measuredRange(event: AnomalyEvent, windowMs: number) {
+  const { started_at, measured_at, evidence } = event;
+  const startedMs = Date.parse(started_at);
+  const lengthMs = evidence.windows * windowMs;
+  const toMs = measured_at === undefined ? startedMs + lengthMs : Date.parse(measured_at);
+  return { fromMs: Math.min(Math.max(startedMs, toMs - lengthMs), toMs - windowMs), toMs };
 }
 
 /** Minutes of a time range, and those of an event's baseline before it. */

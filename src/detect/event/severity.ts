@@ -14,6 +14,12 @@ export interface SeverityInput {
   readonly isUsualInPart: boolean;
 }
 
+/** Least ratio, and least share of all traffic, of what is wide and of what is deep. */
+export const criticalFrom = {
+  wide: { ratio: 2, share: 0.05 },
+  deep: { ratio: 5, share: 0.01 },
+} as const;
+
 /**
  * Severity of a slow tail or of a proportion; other kinds set their own. `critical` is what is wide or deep:
  * the total's tail is at least twice the baseline and affects 5 % of all traffic, or five times and 1 %. With
@@ -23,8 +29,9 @@ export interface SeverityInput {
 export function severity(input: SeverityInput): Severity {
   const { ratio, affectedShare } = input;
   if (!input.totalMoved) return 'warning';
-  const wide = ratio >= 2 && affectedShare >= 0.05;
-  const deep = ratio >= 5 && affectedShare >= 0.01;
+  const reaches = (least: { readonly ratio: number; readonly share: number }) =>
+    ratio >= least.ratio && affectedShare >= least.share;
+  const [wide, deep] = [reaches(criticalFrom.wide), reaches(criticalFrom.deep)];
   const most = input.seriesShare >= 0.5;
   const isUnusual = input.isUsualInPart ? deep && most : (deep && wide) || most;
   const isCritical = (wide || deep) && (isUnusual || !input.isHistoryShort);

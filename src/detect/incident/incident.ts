@@ -2,6 +2,8 @@ import { invariant } from '../../base/invariant.ts';
 import { affectedPerWindow } from '../../contract/affected-requests.ts';
 import type { AnomalyEvent, Scope, Severity } from '../../contract/anomaly-event.ts';
 import { dedupKeyOfSeries, firstMemberIdOf } from '../../contract/anomaly-identity.ts';
+import { withAsOf } from '../../contract/as-of.ts';
+import { formatRatio, seriesLabel } from '../../contract/format.ts';
 import { scopeMember } from '../../contract/scope-member.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
@@ -9,6 +11,8 @@ import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { round } from '../event/measured-fields.ts';
 import { serializeEvent } from '../event/serialize-event.ts';
+import { criticalFrom } from '../event/severity.ts';
+import { riseReason, shareReason } from '../event/severity-reason.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
@@ -20,6 +24,8 @@ export interface IncidentContext {
   readonly nowMs: number;
   /** All series, or models for kinds of models, with enough recent traffic to be evaluated. */
   readonly live: (kind: AnomalyEvent['kind']) => readonly Series[];
+  /** Open anomalies as they are in this window, by their ids. @default {as of their last events} */
+  readonly present?: ReadonlyMap<string, AnomalyEvent>;
 }
 
 /** Facts of other incidents that an incident needs. */
@@ -205,14 +211,12 @@ export class Incident {
   #needsUpdate(published: AnomalyEvent): boolean {
     if (this.severity !== published.severity || this.#isCriticalElsewhere(published)) return true;
     if (!this.#backoff.hasElapsed(published)) return false;
-    const { lead } = this;
-    const hasGrown = extentOf(lead) !== extentOf(published) || lead.stage !== published.stage;
-    const affected = this.#affected();
+    const affected = this.#affected(this.anomalies);
     const models = Math.min(maxScopeValues, new Set(affected.map(({ model }) => model)).size);
     const publishedModels =
       published.scope?.values.filter((each) => each.dimension === 'model').length ?? 0;
     const isWider = affected.length >= materialGrowth * (published.scope?.affected ?? 1);
-    return hasGrown || isWider || models > Math.max(1, publishedModels);
+    return this.#hasLeadGrown(published) || isWider || models > Math.max(1, publishedModels);
   }
 
   /**
@@ -227,9 +231,23 @@ export class Incident {
     return this.openAnomalies.some((event) => isCritical(event) && !known.has(event.model));
   }
 
-  #event(state: AnomalyEvent['state'], context: ReleaseContext): AnomalyEvent {
+  /** Reports whether the series that opened it has had an update of its own since the last event. */
+  #hasLeadGrown(published: AnomalyEvent): boolean {
     const { lead } = this;
-    const affected = this.#affected();
+    const asOf = ({ measured_at, emitted_at }: AnomalyEvent) => measured_at ?? emitted_at;
+    return lead.state !== 'resolved' && asOf(lead) > asOf(published);
+  }
+
+  /** The anomaly as it is in this window: its own last event is as of its opening, mostly. */
+  #presentOf(event: AnomalyEvent, { present }: ReleaseContext): AnomalyEvent {
+    if (event.state === 'resolved' || this.#changed.has(event.id)) return event;
+    return present?.get(event.id) ?? event;
+  }
+
+  #event(state: AnomalyEvent['state'], context: ReleaseContext): AnomalyEvent {
+    const lead = this.#presentOf(this.lead, context);
+    const affected = this.#affected(this.anomalies.map((each) => this.#presentOf(each, context)));
+    const { severity } = this;
     const scope = this.#scope(affected, context);
     const iso = new Date(context.nowMs).toISOString();
     const [worst = lead] = affected;
@@ -239,7 +257,8 @@ export class Incident {
       dedup_key: this.dedupKey,
       revision: (this.#published?.revision ?? 0) + 1,
       state,
-      severity: this.severity,
+      severity,
+      ...this.#reasonField(severity),
       emitted_at: iso,
       ended_at: state === 'resolved' ? lastEnd(affected) : null,
       resolved_at: state === 'resolved' ? iso : null,
@@ -255,8 +274,22 @@ export class Incident {
         .slice(0, membersListed)
         .map((event) => scopeMember(event, this.#rowIdOf(event.id))),
       worst: worstOf(worst),
-      ...affectedShareOf(affected),
+      ...affectedShareOf(state === 'resolved' ? affected : affected.filter(isOpen)),
     };
+  }
+
+  /** The reason of its last rise: that of the series that is so severe, or that of all of them together. */
+  #reasonField(severity: Severity): Pick<AnomalyEvent, 'severity_reason'> {
+    const published = this.#published;
+    if (published === undefined || published.severity === severity) {
+      const reason = published?.severity_reason;
+      return reason === undefined ? {} : { severity_reason: reason };
+    }
+    const open = this.#affected(this.openAnomalies);
+    const one = open.find((event) => event.severity === severity);
+    if (one === undefined) return { severity_reason: togetherReason(open) };
+    const reason = one.severity_reason ?? riseReason(one);
+    return { severity_reason: `${seriesLabel(one)}: ${reason}` };
   }
 
   /**
@@ -276,17 +309,16 @@ export class Incident {
    * Latest anomaly of each affected series: open ones first, then those with the most affected requests. The
    * largest ratio would be that of the series with fewest requests.
    */
-  #affected(): AnomalyEvent[] {
+  #affected(anomalies: readonly AnomalyEvent[]): AnomalyEvent[] {
     const latest = new Map<string, AnomalyEvent>();
-    for (const event of this.anomalies) {
+    for (const event of anomalies) {
       const key = seriesKey(event);
       const other = latest.get(key);
       if (other === undefined || other.started_at < event.started_at) latest.set(key, event);
     }
-    const isOpen = ({ state }: AnomalyEvent) => (state === 'resolved' ? 0 : 1);
     return [...latest.values()].sort(
       (a, b) =>
-        isOpen(b) - isOpen(a) ||
+        Number(isOpen(b)) - Number(isOpen(a)) ||
         affectedPerWindow(b) - affectedPerWindow(a) ||
         (a.dedup_key < b.dedup_key ? -1 : 1),
     );
@@ -295,7 +327,9 @@ export class Incident {
   /** The last anomaly to recover; the worst one of several in the same window. */
   #lastToRecover(): AnomalyEvent {
     const at = (event: AnomalyEvent) => event.resolved_at ?? '';
-    return this.#affected().reduce((last, event) => (at(event) > at(last) ? event : last));
+    return this.#affected(this.anomalies).reduce((last, event) =>
+      at(event) > at(last) ? event : last,
+    );
   }
 
   /** New or changed rows. */
@@ -337,9 +371,26 @@ function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): An
   if (scope !== undefined) {
     // The incident's event replaced the series' own summary.
     if (own !== undefined) rebuilt.summary = own.summary;
-    else if (event.kind === 'tail_shift') rebuilt.summary = anomalySummary(rebuilt);
+    else if (event.kind === 'tail_shift')
+      rebuilt.summary = withAsOf(anomalySummary(rebuilt), rebuilt.measured_at);
   }
   return rebuilt;
+}
+
+function isOpen({ state }: AnomalyEvent): boolean {
+  return state !== 'resolved';
+}
+
+/** The reason why series are critical together: those of whole requests that are slow enough. */
+function togetherReason(open: readonly AnomalyEvent[]): string {
+  const { wide, deep } = criticalFrom;
+  const reasons = [wide, deep].flatMap(({ ratio, share: least }) => {
+    const slow = open.filter((event) => extentOf(event) >= ratio);
+    const share = slow.reduce((sum, event) => sum + (event.affected_share ?? 0), 0);
+    const each = `${slow.length} series each at least ${formatRatio(ratio)} the baseline`;
+    return share >= least ? shareReason(share, ratio, each) : [];
+  });
+  return reasons[0] ?? 'all its series together';
 }
 
 /** Everything that was measured in the worst series and that a member does not list. */
@@ -358,7 +409,9 @@ function worstOf({
 
 /** The part of all requests that is affected, over all affected series. */
 function affectedShareOf(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 'affected_share'> {
-  const shares = affected.flatMap(({ affected_share }) => affected_share ?? []);
+  const shares = affected.flatMap(({ affected_share: share }) =>
+    share === undefined ? [] : Math.max(0, share),
+  );
   if (shares.length === 0) return {};
   return {
     affected_share: round(

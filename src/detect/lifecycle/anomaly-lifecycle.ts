@@ -1,11 +1,14 @@
 import { minuteMs } from '../../base/time.ts';
 import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
+import { withAsOf } from '../../contract/as-of.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import { serializeEvent } from '../event/serialize-event.ts';
+import { riseReason } from '../event/severity-reason.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../options/detector-step.ts';
 import { FlapHistory } from './flap-history.ts';
 import type { EventUpdate, OpenAnomaly } from './open-anomaly.ts';
+import { peakField, sizeOf } from './peak.ts';
 
 /** A detector's evaluation of one window, computed on demand. */
 export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
@@ -19,6 +22,12 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   opened?(open: Open): void;
   /** New values of an open anomaly's event, if they justify an update. */
   update(open: Open): EventUpdate | undefined;
+  /**
+   * The event's measurements as they are in this window; undefined where it has none.
+   *
+   * @default {those of an update of what had no rate before}
+   */
+  present?(open: Open): EventUpdate | undefined;
   /** True if enough of its windows are known to become the baseline; called after `isAnomalous`. */
   isRebaselinable(): boolean;
   resolvedSummary(open: Open, resolution: Resolution): string;
@@ -118,8 +127,10 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   step(startMs: number, evaluation: Evaluation<Open>, context: StepContext) {
     this.install(startMs, context.live);
     if (this.#open !== undefined) return this.#observe(this.#open, startMs, evaluation, context);
-    const event = evaluation.opening();
-    if (event === undefined) return undefined;
+    const opening = evaluation.opening();
+    if (opening === undefined) return undefined;
+    const dated = this.#dated(opening, startMs);
+    const event = { ...dated, ...peakField(sizeOf(dated)) };
     const open = this.#begin(event, context.live, startMs);
     evaluation.opened?.(open);
     open.begin();
@@ -149,7 +160,10 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   #observe(open: Open, startMs: number, evaluation: Evaluation<Open>, context: StepContext) {
     open.reach(startMs);
     const isAnomalous = evaluation.isAnomalous(open);
-    if (isAnomalous !== undefined) open.count(startMs, isAnomalous);
+    if (isAnomalous !== undefined) {
+      open.count(startMs, isAnomalous);
+      this.#measure(open, startMs, evaluation);
+    }
     if (!context.live && open.isEmitted) {
       // Only a live window may resolve an emitted anomaly.
       open.holdOpen();
@@ -158,11 +172,35 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     if (open.hasDecayed) this.#flaps.decayed(startMs, open.event.stage);
     const resolution = this.#resolution(open, startMs, evaluation);
     if (resolution !== undefined) return this.#end(open, resolution, evaluation, context);
+    context.present?.set(open.event.id, open.now);
     if (!context.live || isAnomalous !== true) return undefined;
     if (!open.isEmitted) {
       return evaluation.opening() === undefined ? undefined : open.emit(context.nowMs);
     }
-    return this.#update(open, evaluation, context.nowMs);
+    return this.#update(open, startMs, evaluation, context.nowMs);
+  }
+
+  /** Measures an open anomaly as it is now: for its peak, and for an event of its incident. */
+  #measure(open: Open, startMs: number, evaluation: Evaluation<Open>): void {
+    const { measured_at } = open.event;
+    // A replay begins with the windows that the event is of.
+    if (measured_at !== undefined && startMs < Date.parse(measured_at)) return;
+    const measured =
+      evaluation.present === undefined
+        ? evaluation.update(withoutRate(open))
+        : evaluation.present(open);
+    if (measured === undefined) return;
+    // Severity rises by an event of its own.
+    const { severity: _, ...size } = measured;
+    open.measured(this.#dated(size, startMs));
+  }
+
+  /** Says up to when it is measured: up to the end of the window, unless it says so itself. */
+  #dated<Fields extends EventUpdate>(fields: Fields, startMs: number): Fields {
+    const endMs = startMs + this.#options.window;
+    const { measured_at = new Date(endMs).toISOString(), summary } = fields;
+    const dated = { ...fields, measured_at };
+    return summary === undefined ? dated : { ...dated, summary: withAsOf(summary, measured_at) };
   }
 
   #resolution(open: Open, startMs: number, evaluation: Evaluation<Open>): Resolution | undefined {
@@ -182,12 +220,27 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
   }
 
   /** Emits an update: at once when the anomaly becomes critical, else after the backoff. */
-  #update(open: Open, evaluation: Evaluation<Open>, nowMs: number): AnomalyEvent | undefined {
+  #update(
+    open: Open,
+    startMs: number,
+    evaluation: Evaluation<Open>,
+    nowMs: number,
+  ): AnomalyEvent | undefined {
     const { severity } = open.event;
     const update = evaluation.update(open);
     if (update === undefined) return undefined;
     const rises = severity !== 'critical' && update.severity === 'critical';
     if (!rises && !open.isUpdateDue) return undefined;
-    return open.update({ ...update, severity: rises ? 'critical' : severity }, nowMs);
+    const dated = this.#dated({ ...update, severity: rises ? 'critical' : severity }, startMs);
+    const severity_reason = riseReason({ ...open.event, ...dated });
+    return open.update({ ...dated, ...(rises && { severity_reason }) }, nowMs);
   }
+}
+
+/** The open anomaly as if it had been nothing: any rate is a growth that its update would say. */
+function withoutRate<Open extends OpenAnomaly>(open: Open): Open {
+  const { event } = open;
+  const { rate } = event;
+  const value = rate === undefined ? event : { ...event, rate: { ...rate, ratio: 0 } };
+  return Object.create(open, { event: { value } });
 }

@@ -1,8 +1,10 @@
 import { invariant } from '../../base/invariant.ts';
 import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
-import type { StateArchive } from '../../snapshot/archive.ts';
+import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
+import { serializeEvent } from '../event/serialize-event.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { ResolvePolicy } from './flap-history.ts';
+import { type Peak, peakField, sizeOf, worseOf } from './peak.ts';
 import { UpdateBackoff } from './update-backoff.ts';
 
 /** Fields that an update may change. */
@@ -29,6 +31,10 @@ export class OpenAnomaly {
   #clearFromMs = Number.NaN;
   #isIntermittent = false;
   #lastEvaluatedMs = Number.NaN;
+  /** The worst so far of what its event measures. */
+  #peak: Peak | undefined;
+  /** Its event with later measurements. */
+  #now: AnomalyEvent | undefined;
 
   constructor(
     event: AnomalyEvent,
@@ -40,22 +46,30 @@ export class OpenAnomaly {
     this.options = options;
     this.isEmitted = isEmitted;
     this.policy = policy;
+    this.#peak = event.peak ?? sizeOf(event);
     this.#backoff = new UpdateBackoff(options.window);
   }
 
   /** Saves or restores all but what the constructor is given. */
   serialize(state: StateArchive): void {
-    state.section('open anomaly', 11, () => {
+    state.section('open anomaly', 12, () => {
       this.#backoff.serialize(state);
       this.#clearWindows = state.number(this.#clearWindows);
       this.#clearFromMs = state.number(this.#clearFromMs);
       this.#isIntermittent = state.flag(this.#isIntermittent);
       this.#lastEvaluatedMs = state.number(this.#lastEvaluatedMs);
+      this.#peak = state.optional(this.#peak, (peak) => serializePeak(state, peak));
+      this.#now = state.optional(this.#now, (event) => serializeEvent(state, event));
     });
   }
 
   get event(): AnomalyEvent {
     return this.#event;
+  }
+
+  /** Its event as of the last window that could be measured. */
+  get now(): AnomalyEvent {
+    return this.#now ?? this.#event;
   }
 
   get startedAtMs(): number {
@@ -121,23 +135,47 @@ export class OpenAnomaly {
     return this.#backoff.hasElapsed(this.#event, this.#isIntermittent);
   }
 
+  /** Records how it is in a window; it counts to the peak if it is of what the event measures. */
+  measured(present: EventUpdate): void {
+    const now = { ...this.#event, ...present };
+    if (now.evidence.measured_stage === this.#event.evidence.measured_stage) this.#raise(now);
+    this.#now = { ...now, ...peakField(this.#peak) };
+  }
+
+  #raise(event: AnomalyEvent): void {
+    const size = sizeOf(event);
+    const last = this.#peak;
+    if (size === undefined) return;
+    this.#peak = last === undefined ? size : worseOf(last, size, event.rate?.unit);
+  }
+
   /** Emits the event for the first time. */
   emit(nowMs: number): AnomalyEvent {
     invariant(!this.isEmitted, `anomaly ${this.#event.id} was emitted before`);
     this.isEmitted = true;
     this.#backoff.begin();
     const iso = new Date(nowMs).toISOString();
-    this.#event = { ...this.#event, detected_at: iso, emitted_at: iso };
+    const peak = peakField(this.#peak);
+    this.#event = { ...this.#event, ...peak, detected_at: iso, emitted_at: iso };
     return this.#event;
   }
 
   adopt(published: AnomalyEvent): void {
     this.isEmitted = true;
     this.#event = published;
+    const { peak, detected_at, emitted_at } = published;
+    if (this.#now !== undefined) this.#now = { ...this.#now, detected_at, emitted_at };
+    if (peak === undefined || this.#peak === undefined) this.#peak = peak ?? this.#peak;
+    else this.#peak = worseOf(peak, this.#peak, published.rate?.unit);
   }
 
   update(update: EventUpdate, nowMs: number): AnomalyEvent {
     this.#backoff.begin();
+    const next = { ...this.#event, ...update };
+    // The worst of one stage is no peak of another.
+    if (next.evidence.measured_stage !== this.#event.evidence.measured_stage)
+      this.#peak = undefined;
+    this.#raise(next);
     return this.#next({ ...update, state: 'updated' }, nowMs);
   }
 
@@ -149,12 +187,21 @@ export class OpenAnomaly {
   }
 
   #next(changed: Partial<AnomalyEvent>, nowMs: number): AnomalyEvent {
+    this.#now = undefined;
     this.#event = {
       ...this.#event,
       ...changed,
+      ...peakField(this.#peak),
       revision: this.#event.revision + 1,
       emitted_at: new Date(nowMs).toISOString(),
     };
     return this.#event;
   }
+}
+
+function serializePeak(state: StateArchive, saved: Peak | undefined): Peak {
+  const none = { observed_ms: 0, ratio: 0, at: '' };
+  const peak = serializeFields(state, saved, none);
+  const rate = state.optional(saved?.rate, (each = 0) => state.number(each));
+  return { ...peak, ...(rate !== undefined && { rate }) };
 }

@@ -18,6 +18,8 @@ export interface StepContext {
   readonly hasAllTraffic?: boolean;
   /** Start of the history behind baselines, while it is short: see `KnownHistory`. */
   readonly historyFromMs?: number | undefined;
+  /** Receives each open anomaly as it is in this window, by its id; not while history is replayed. */
+  readonly present?: Map<string, AnomalyEvent>;
 }
 
 /** All series of one window start on their way through the tests. */

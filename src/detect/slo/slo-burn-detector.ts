@@ -56,6 +56,7 @@ export class SloBurnDetector extends AnomalyDetector {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (rule === undefined ? undefined : this.#opening(rule, context, tail)),
       update: ({ event }) => this.#update(event, rule, tail),
+      present: ({ event }) => this.#present(event, tail),
       // An objective stays the same, however long it is missed.
       isRebaselinable: () => false,
       resolvedSummary: ({ event }, resolution) =>
@@ -118,6 +119,15 @@ export class SloBurnDetector extends AnomalyDetector {
     if (rule?.severity !== 'critical' || event.severity === 'critical') return undefined;
     const fields = tailFields(tail(), this.#options);
     return { ...this.#measured(rule), ...fields, slo: this.#sloOf(rule) };
+  }
+
+  /** By the rule that opened it, or that it rose by. */
+  #present({ slo }: AnomalyEvent, tail: () => TailDigests): EventUpdate | undefined {
+    const rule = burnRules.find(({ factor, long }) => {
+      return factor === slo?.burn_rate && burnSpansMs[long] === slo.long_ms;
+    });
+    if (rule === undefined || this.#counts.sum(rule.long).requests === 0) return undefined;
+    return { ...this.#measured(rule), ...tailFields(tail(), this.#options) };
   }
 
   #measured(rule: BurnRule) {

@@ -95,7 +95,8 @@ export class EffectCounts {
   over(q: number, windows: number): (TailSums & { readonly baselineMs: number }) | undefined {
     const quantile = this.#options.quantiles.indexOf(q);
     const path = this.#path?.q === q ? this.#path : undefined;
-    if (quantile < 0 && path === undefined) return undefined;
+    // Before the first baseline there are no thresholds.
+    if (this.#thresholds[quantile] === undefined && path === undefined) return undefined;
     const counted = path ?? this.#ofTail(quantile);
     return { ...counted.counts.sums(counted.quantile, windows), baselineMs: counted.baselineMs };
   }

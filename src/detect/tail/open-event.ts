@@ -76,7 +76,6 @@ export function measure(input: OpenEventInput) {
     interval_ms: [round(lowMs), round(highMs)],
     ratio: round(ratio),
     measured_at,
-    peak: { observed_ms: round(observedMs), ratio: round(ratio), at: measured_at },
     requests: Math.round(verdict.requests),
     affected_share: round(affectedShare),
     evidence: evidenceOf(input, reference),

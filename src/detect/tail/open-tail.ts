@@ -354,10 +354,9 @@ export class OpenTail extends OpenAnomaly {
     // The former culprit has no cause of its own now.
     if (isOther && !this.#explained.includes(last.stage))
       this.#explained = [...this.#explained, last.stage];
-    const { peak = measured.peak } = isOfOther ? measured : last;
     // What was measured before may have had effects, as the total has none.
     const effects = last.effects === undefined ? {} : { effects: undefined };
-    return { ...effects, ...measured, peak: peak.ratio > ratio ? peak : measured.peak, summary };
+    return { ...effects, ...measured, summary };
   }
 
   /** @param nowQuantileMs the leading quantile in the window that resolved it. */

@@ -1,5 +1,7 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { dedupKeyOf } from '../../contract/anomaly-identity.ts';
+import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { AnomalyLifecycle, type Evaluation } from '../lifecycle/anomaly-lifecycle.ts';
 import { FlapHistory } from '../lifecycle/flap-history.ts';
@@ -128,6 +130,17 @@ export class OpenTails {
     if (stage !== totalStage) return tail.owns(stage);
     const { open } = this;
     return open.length === 1 && !verdicts.some((verdict) => this.isLater(tail, verdict));
+  }
+
+  /** Reports whether it is the only cause, and was the first of its series. */
+  isAlone({ event }: OpenTail, series: Series): boolean {
+    return this.open.length === 1 && event.dedup_key === dedupKeyOf(event.kind, series);
+  }
+
+  /** Reports whether what an anomaly measures is the total, and shows another cause, too. */
+  isMixed(tail: OpenTail, verdicts: readonly ShiftVerdict[]): boolean {
+    if (tail.lead.stage !== totalStage) return false;
+    return verdicts.some((verdict) => this.isLater(tail, verdict));
   }
 
   /** A lifecycle without an anomaly. */

@@ -4,8 +4,6 @@ import { RenewableBaseline } from '../../baseline/renewable-baseline.ts';
 import { SeriesBaseline } from '../../baseline/series-baseline.ts';
 import type { SeriesReference, StageReference } from '../../baseline/series-reference.ts';
 import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
-import { dedupKeyOf } from '../../contract/anomaly-identity.ts';
-import { historyFromMsOf } from '../../contract/short-history.ts';
 import type { Series, SeriesWindow } from '../../series/series-window.ts';
 import { serializeSeriesWindow } from '../../series/snapshot-series.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
@@ -21,6 +19,7 @@ import { besideVerdict, leadingVerdict } from './leading-stage.ts';
 import { measure, type OpenEventInput, openEvent, presentWindows } from './open-event.ts';
 import type { OpenTail } from './open-tail.ts';
 import { OpenTails } from './open-tails.ts';
+import { comparedNow, isRisen, presentOf, presentVerdict } from './present-tail.ts';
 import { Quarantine, type Quarantined } from './quarantine.ts';
 import type { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
@@ -227,7 +226,8 @@ export class SeriesDetector implements AnomalyOwner {
         ? leadingVerdict(verdicts, this.#options)
         : besideVerdict(verdicts, others, this.#options);
     return {
-      noTrafficAfterMs: open === undefined ? 0 : this.#noTrafficAfterMs(open.lead.stage),
+      noTrafficAfterMs:
+        open === undefined ? 0 : noTrafficAfterMs(this.baseline(open.lead.stage), this.#options),
       isAnomalous: (open) => {
         const isAnomalous = window && this.#observe(open, window, verdicts);
         isEvaluated = isAnomalous !== undefined;
@@ -236,13 +236,13 @@ export class SeriesDetector implements AnomalyOwner {
       opening: () => this.#opening(lead(), others.length > 0, context),
       opened: (open) => this.#opened(open, lead() as ShiftVerdict, others.length > 0),
       update: (open) => this.#update(open, verdicts, context),
+      present: (open) => (window ? this.#present(open, verdicts, context) : undefined),
       // Without enough requests to evaluate it does not become the baseline.
       isRebaselinable: () => isEvaluated && this.#isCandidateLearned,
       resolvedSummary: (open, resolution) => {
         const { evidence, quantile } = open.event;
         const digest = window?.stages.get(evidence.measured_stage)?.digest;
-        const isMeasured = resolution !== 'no_traffic';
-        const nowQuantileMs = isMeasured ? digest?.quantile(quantile) : undefined;
+        const nowQuantileMs = resolution === 'no_traffic' ? undefined : digest?.quantile(quantile);
         return open.resolvedSummary(resolution, context.nowMs, nowQuantileMs);
       },
       ended: (resolution, open) => this.#ended(open, resolution, verdicts, context),
@@ -279,14 +279,13 @@ export class SeriesDetector implements AnomalyOwner {
     verdicts: readonly ShiftVerdict[],
   ): boolean | undefined {
     const { lead } = open;
-    const summary = window.stages.get(lead.stage);
     const others = verdicts.filter((each) => this.#tails.isOther(open, each, verdicts));
-    return open.observe(window.windowStartMs, summary, {
+    return open.observe(window.windowStartMs, window.stages.get(lead.stage), {
       isRising: verdicts.some(({ stage, rising }) => stage === lead.stage && rising),
       isOtherExceeding: others.some(({ exceeding }) => exceeding),
       isOtherAnomalous: others.some(({ anomalous }) => anomalous),
       baselineFactor: this.#baselineFactor(lead.stage, lead.quantile),
-      noTrafficAfterMs: this.#noTrafficAfterMs(lead.stage),
+      noTrafficAfterMs: noTrafficAfterMs(this.baseline(lead.stage), this.#options),
     });
   }
 
@@ -301,8 +300,7 @@ export class SeriesDetector implements AnomalyOwner {
     context: StepContext,
   ): EventUpdate | undefined {
     const { event, lead } = open;
-    const opened = dedupKeyOf(event.kind, this.series);
-    const isAlone = this.#tails.open.length === 1 && event.dedup_key === opened;
+    const isAlone = this.#tails.isAlone(open, this.series);
     const isYoung = this.lastSeenMs - open.startedAtMs < this.#options.baseline;
     const mayTotalLead = isAlone && (isYoung || this.#totalAnomalous >= longestRun);
     const total = verdicts.find(({ stage, opens }) => stage === totalStage && opens);
@@ -315,22 +313,26 @@ export class SeriesDetector implements AnomalyOwner {
     const q = newLead?.q ?? lead.quantile;
     const recent = presentWindows(this.#recent, open.startedAtMs, current.stage, this.#options);
     const verdict = this.#tests.byStage.get(current.stage)?.over(current, q, recent.length);
-    if (verdict === undefined || verdict.exceedances <= verdict.expected) return undefined;
-    // The emitted quantile keeps its own baseline, even where another one shows the shift more clearly.
-    const isSame = verdict.stage === lead.stage && q === lead.quantile;
-    const compared = isSame ? { ...verdict, baselineMs: open.baselineMs } : verdict;
-    // A history that was short at the start stays so: the baseline is frozen since.
-    const fromMs = isSame ? undefined : context.historyFromMs;
-    const asOf = { ...context, historyFromMs: historyFromMsOf(event.evidence) ?? fromMs };
-    const measured = measure(this.#eventInput(compared, recent, !isAlone, asOf));
+    const measured = verdict && this.#measure(open, verdict, recent, context);
+    if (measured === undefined || !isRisen(measured)) return undefined;
     const summary = anomalySummary({ ...event, ...measured });
     const stages = verdicts.filter(({ anomalous }) => anomalous).map(({ stage }) => stage);
-    const baselineFactor = this.#baselineFactor(verdict.stage, q);
-    return open.change(measured, summary, stages, baselineFactor);
+    return open.change(measured, summary, stages, this.#baselineFactor(current.stage, q));
   }
 
-  #noTrafficAfterMs(stage: string): number {
-    return noTrafficAfterMs(this.baseline(stage), this.#options);
+  #present(open: OpenTail, verdicts: readonly ShiftVerdict[], context: StepContext) {
+    const { stage } = open.lead;
+    if (this.#tails.isMixed(open, verdicts)) return undefined;
+    const recent = presentWindows(this.#recent, open.startedAtMs, stage, this.#options);
+    const current = verdicts.find((verdict) => verdict.stage === stage);
+    const verdict = presentVerdict(open, current, recent);
+    return verdict && presentOf(open, this.#measure(open, verdict, recent, context));
+  }
+
+  #measure(open: OpenTail, verdict: ShiftVerdict, recent: SeriesWindow[], context: StepContext) {
+    const { compared, asOf } = comparedNow(open, verdict, context);
+    const isBeside = !this.#tails.isAlone(open, this.series);
+    return measure(this.#eventInput(compared, recent, isBeside, asOf));
   }
 
   /** Factor by which the time of day has moved the baseline since its last learnt window. */
@@ -436,14 +438,9 @@ export class SeriesDetector implements AnomalyOwner {
     context: StepContext,
   ): OpenEventInput {
     return {
-      series: this.series,
-      verdict,
-      windows,
-      baseline: this.#reference,
+      ...{ series: this.series, options: this.#options, baseline: this.#reference },
+      ...{ verdict, windows, context, isBeside },
       baselineOf: this.#loan.differencesTo(this.series),
-      context,
-      options: this.#options,
-      isBeside,
     };
   }
 }

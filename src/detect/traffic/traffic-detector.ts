@@ -16,6 +16,7 @@ import {
   dropMeasured,
   dropUpdated,
   silenceMeasured,
+  silencePresent,
   trafficResolvedSummary,
 } from './traffic-measured.ts';
 
@@ -55,6 +56,7 @@ export class TrafficDetector implements AnomalyOwner {
   /** Parts of an evaluation that silence and drops have in common. */
   readonly #common = {
     update: () => undefined,
+    present: (): EventUpdate | undefined => undefined,
     isRebaselinable: () => true,
     resolvedSummary: ({ event }: OpenAnomaly, resolution: Resolution) =>
       trafficResolvedSummary(event, resolution, this.#nowPerSecond),
@@ -167,13 +169,15 @@ export class TrafficDetector implements AnomalyOwner {
     const opening = () => {
       if (verdict === undefined || forecast === undefined) return undefined;
       const measured = silenceMeasured(this.#series, verdict, forecast, this.#options);
-      return this.#opening('no_data', verdict, measured, window, context);
+      const event = this.#opening('no_data', verdict, measured, window, context);
+      return { ...event, measured_at: new Date(untilMs).toISOString() };
     };
     const evaluation: Evaluation = {
       ...this.#common,
       // After a restart the silence persists until the first request.
       isAnomalous: () => this.#silence.isSilent(untilMs),
       opening,
+      present: ({ event }) => silencePresent(this.#series, event, untilMs, this.#options),
       ended: (resolution) => {
         this.#drop.forgetRun();
         if (resolution === 'rebaselined') this.#silence.rebaseline();
@@ -224,6 +228,7 @@ export class TrafficDetector implements AnomalyOwner {
       isAnomalous: ({ event }) => this.#isDropped(event, startMs),
       opening,
       update: ({ event }) => this.#dropUpdate(event, tail),
+      present: ({ event }) => this.#dropPresent(event, tail),
     };
     return this.#dropLifecycle.step(startMs, evaluation, context);
   }
@@ -263,9 +268,14 @@ export class TrafficDetector implements AnomalyOwner {
 
   /** Updates the event when the drop becomes critical. */
   #dropUpdate(event: AnomalyEvent, tail: () => TailDigests): EventUpdate | undefined {
+    const measured = this.#dropPresent(event, tail);
+    const rises = measured?.severity === 'critical' && event.severity !== 'critical';
+    return rises ? measured : undefined;
+  }
+
+  #dropPresent(event: AnomalyEvent, tail: () => TailDigests): EventUpdate | undefined {
     if (event.rate === undefined) return undefined;
     const measured = dropUpdated(this.#series, event, this.#nowPerSecond);
-    if (measured.severity !== 'critical' || event.severity === 'critical') return undefined;
     return { ...measured, ...tailFields(tail(), this.#options) };
   }
 }

@@ -58,8 +58,6 @@ export function silenceMeasured(
 ): RateMeasured {
   const { gapMs, expected } = verdict;
   const rate = rateOf(0, forecast.perSecond, 0, 0);
-  const baseline = formatPerSecond(rate.baseline);
-  const which = series.model === '' ? '; traffic, Kafka or ingest has stopped' : '';
   return {
     rate,
     requests: 0,
@@ -73,8 +71,33 @@ export function silenceMeasured(
       ...baselineOf(forecast, window),
     },
     severity: 'critical',
-    summary: `${seriesLabel(series)}: no request for ${durationText(gapMs)} (baseline ${baseline})${which}`,
+    summary: silenceSummary(series, gapMs, rate),
   };
+}
+
+/** An open silence, up to `untilMs`: it has become longer. */
+export function silencePresent(
+  series: Series,
+  { rate, evidence, measured_at, started_at }: AnomalyEvent,
+  untilMs: number,
+  { window }: DetectOptions,
+) {
+  if (rate === undefined) return undefined;
+  // Older events do not say up to when they are measured.
+  const sinceMs =
+    measured_at === undefined
+      ? Date.parse(started_at)
+      : Date.parse(measured_at) - evidence.windows * window;
+  return {
+    summary: silenceSummary(series, untilMs - sinceMs, rate),
+    measured_at: new Date(untilMs).toISOString(),
+  };
+}
+
+/** "ranker: no request for 12 min (baseline 51/s)". */
+function silenceSummary(series: Series, gapMs: number, { baseline }: Rate): string {
+  const which = series.model === '' ? '; traffic, Kafka or ingest has stopped' : '';
+  return `${seriesLabel(series)}: no request for ${durationText(gapMs)} (baseline ${formatPerSecond(baseline)})${which}`;
 }
 
 /** @param perSecond current traffic; undefined if unknown. */

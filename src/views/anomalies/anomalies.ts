@@ -1,6 +1,7 @@
 import { anomalyMessage } from '../../alert/message/anomaly-message.ts';
 import { headlineOf } from '../../alert/message/title.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
+import { withDayOf } from '../../contract/as-of.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import type { AnomaliesAnswer, AnomalyRow } from '../answers/anomalies.ts';
@@ -73,7 +74,7 @@ function rowOf(row: Row): AnomalyRow {
       id: row.id,
       title,
       headline: headlineOf(shown),
-      summary,
+      summary: withDayOf(summary, ofWorstSeries(event).measured_at),
       model: row.model,
       stage: row.stage,
     },
@@ -96,8 +97,10 @@ function modelsOf({ model, scope }: AnomalyEvent): string[] {
 /** The numbers that the headline has. */
 function tailOf(event: AnomalyEvent): AnomalyRow['tail'] {
   if (event.rate !== undefined || event.kind === 'pipeline') return null;
-  const { quantile, observed_ms, baseline_ms, ratio, evidence, cold_start } = ofWorstSeries(event);
-  return { stage: evidence.measured_stage, quantile, observed_ms, baseline_ms, ratio, cold_start };
+  const { quantile, observed_ms, baseline_ms, ratio, evidence, ...shown } = ofWorstSeries(event);
+  const { measured_at = null, cold_start } = shown;
+  const numbers = { quantile, observed_ms, baseline_ms, ratio, measured_at };
+  return { stage: evidence.measured_stage, ...numbers, cold_start };
 }
 
 function eventIn(body: string): AnomalyEvent {

@@ -4,6 +4,7 @@ import { dimensions } from '../../base/dimensions.ts';
 import { hourSeconds, minuteSeconds } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { withDayOf } from '../../contract/as-of.ts';
 import type { TimeSpan } from '../../contract/compared-times.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { baselineValues } from '../../detect/drivers/found-drivers.ts';
@@ -109,7 +110,8 @@ function historyOf(
     (events.find((event) => event.revision === revision) ?? events.at(-1))?.severity ?? 'info';
   const rows = [
     ...events.map((event): HistoryRow => {
-      const text = cleanText(event.summary, entryChars);
+      const summary = withDayOf(event.summary, ofWorstSeries(event).measured_at);
+      const text = cleanText(summary, entryChars);
       return { at: event.emitted_at, what: event.state, severity: event.severity, text };
     }),
     ...deliveries.map((delivery): HistoryRow => {

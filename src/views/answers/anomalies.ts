@@ -37,6 +37,7 @@ const anomalyRow = z.strictObject({
       observed_ms: z.number(),
       baseline_ms: z.number(),
       ratio: z.number(),
+      measured_at: time.nullable().describe('End of the windows that the numbers are of.'),
       cold_start: z.boolean().describe('They are of cold starts only.'),
     })
     .nullable()

@@ -1,5 +1,6 @@
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { formatCount } from '../../contract/format.ts';
+import { hasBeenWorse, peakText } from '../../contract/peak-text.ts';
 import { withHistory } from '../../contract/short-history.ts';
 import { clock, odds } from './format.ts';
 
@@ -25,6 +26,15 @@ export function windowsFact(of: Pick<Evidence, 'windows' | 'baseline_windows'>) 
     label: 'Windows',
     text: `${of.windows}, and ${formatCount(of.baseline_windows)} of the baseline`,
   };
+}
+
+/** Up to when all of it is measured, and how bad it has been where it is better now. */
+export function measuredSentences(event: AnomalyEvent): string[] {
+  const { measured_at, peak } = event;
+  if (measured_at === undefined) return [];
+  const was =
+    hasBeenWorse(event) && peak ? `; at its worst ${peakText(event)}, ${clock(peak.at)}` : '';
+  return [`as of ${clock(measured_at)}${was}`];
 }
 
 /** The baseline's time, and since when its history is known where that is short. */

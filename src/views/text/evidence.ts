@@ -8,7 +8,13 @@ import {
   seriesLabel,
 } from '../../contract/format.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
-import { baselineSentence, chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import {
+  baselineSentence,
+  chanceFacts,
+  type EvidenceText,
+  measuredSentences,
+  windowsFact,
+} from './chance-facts.ts';
 import { expectedCount, odds } from './format.ts';
 import { rateEvidence } from './rate-evidence.ts';
 
@@ -27,6 +33,7 @@ function driftEvidence(event: AnomalyEvent): EvidenceText {
     sentences: [
       `${formatCount(exceedances)} of ${formatCount(2 * expected)} hours were slower than the same hour a week before; the ${name} of the median hour grew ${formatRatio(ratio)}`,
       `${observedText(event)} over the last day, baseline ${formatOf(event)(event.baseline_ms)}`,
+      ...measuredSentences(event),
       baselineSentence(evidence),
     ],
     statistics: [
@@ -50,6 +57,7 @@ function tailEvidence(event: AnomalyEvent): EvidenceText {
     sentences: [
       `${formatCount(exceedances)} of ${formatCount(requests)} requests${whose} were ${what} than the slowest ${formatShare(1 - quantile)} of normal, ${formatOf(event)(baseline_ms)}; ${expectedCount(expected)} expected`,
       `${observedText(event)}, ${formatRatio(ratio)} its baseline of ${formatOf(event)(baseline_ms)}`,
+      ...measuredSentences(event),
       baselineSentence(evidence),
     ],
     statistics: [

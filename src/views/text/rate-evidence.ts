@@ -10,7 +10,13 @@ import {
   quantileName,
 } from '../../contract/format.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
-import { baselineSentence, chanceFacts, type EvidenceText, windowsFact } from './chance-facts.ts';
+import {
+  baselineSentence,
+  chanceFacts,
+  type EvidenceText,
+  measuredSentences,
+  windowsFact,
+} from './chance-facts.ts';
 import { expectedCount, visible } from './format.ts';
 
 interface Measure {
@@ -71,6 +77,7 @@ function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
       `${formatCount(evidence.exceedances)} of ${formatCount(event.requests)} requests in ${long} were bad; ${expectedCount(evidence.expected)} allowed`,
       `objective: ${formatExactShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
       `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
+      ...measuredSentences(event),
     ],
     statistics: [
       {
@@ -97,6 +104,7 @@ export function rateEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
     sentences: [
       seen,
       `rate: ${text(rate.observed)} (95 % interval ${text(low)} to ${text(high)}), baseline ${text(rate.baseline)}`,
+      ...measuredSentences(event),
       baselineSentence(event.evidence),
     ],
     statistics: [

@@ -21,7 +21,7 @@ describe('the message', () => {
       Since: 2026-11-21 10:17:30 UTC
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
-      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
@@ -65,7 +65,7 @@ describe('the message', () => {
       Since: 2026-11-21 10:17:30 UTC
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
-      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
@@ -92,7 +92,7 @@ describe('the message', () => {
       Severity: was critical
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
-      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
@@ -119,7 +119,7 @@ describe('the message', () => {
       Severity: was critical
       Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
-      Other series: ranker (2026-11-01, search, us-east-1) 412 ms, 1.69x, recovered; 10 more
+      Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
       Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones

@@ -10,16 +10,19 @@ import {
   type Scope,
   type ScopeMember,
 } from '../../../src/contract/anomaly-event.ts';
+import { withAsOf } from '../../../src/contract/as-of.ts';
 import { StageTable } from '../../../src/contract/stage-table.ts';
 import { anomalySummary } from '../../../src/detect/event/anomaly-summary.ts';
 import { classedStage, splitExcess } from '../../../src/detect/event/blame.ts';
 import { bottleneck } from '../../../src/detect/event/bottleneck.ts';
 import { incidentSummary } from '../../../src/detect/incident/incident-summary.ts';
+import { failures, proportionSummary } from '../../../src/detect/proportion/proportion.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { noticeOf } from '../receivers/kit/notices.ts';
 
 const standardStages = ['queue', 'forward', 'features', 'ingress', 'parse', 'postprocess'];
 const stages = [...standardStages, 'decode', 'prefill', 'rerank'];
+const measuredAt = '2026-11-01T12:09:50.000Z';
 const ms = fc.double({ min: 0.05, max: 90_000, noNaN: true });
 
 /** A series whose blame adds up, as the detector makes it: measured against a baseline that is faster. */
@@ -62,48 +65,93 @@ const measured = fc
       bottleneck: bottleneck({ blame: parts, coldStart: false, medianRatio: 2 }),
       evidence: { ...fixture.evidence, exceedances: fields.requests / 3, expected: 1.5 },
     };
-    return { ...event, summary: anomalySummary(event) };
+    return dated(event, anomalySummary(event));
   });
+
+/** A stage that got slow on its own, as a second cause next to an open anomaly is measured. */
+const secondCause = measured.map((event) => {
+  const { stage, baseline_ms, observed_ms } = event;
+  const own = { ...classedStage(stage, StageTable.standard), excess_ms: observed_ms - baseline_ms };
+  const evidence = { ...event.evidence, measured_stage: stage };
+  const second = { ...event, evidence, blame: [{ ...own, share: 1 }] };
+  return dated({ ...second, dedup_key: `${event.dedup_key}/${stage}` }, anomalySummary(second));
+});
+
+/** A series in which requests fail: its latency is beside that. */
+const failing = fc
+  .tuple(measured, fc.double({ min: 1e-4, max: 0.1, noNaN: true }), fc.integer({ min: 2, max: 9 }))
+  .map(([event, baseline, times]) => {
+    const observed = Math.min(1, baseline * times);
+    const interval: [number, number] = [observed / 2, Math.min(1, observed * 2)];
+    const unit = 'failures per request' as const;
+    const rate = { unit, observed, baseline, ratio: observed / baseline, interval };
+    const exceedances = Math.round(event.requests * observed);
+    const expected = event.requests * baseline;
+    const failed = {
+      ...event,
+      ...{
+        kind: 'error_rate' as const,
+        rate,
+        blame: [],
+        stage: 'total',
+        bottleneck: 'unknown' as const,
+      },
+      evidence: { ...event.evidence, exceedances, expected },
+    };
+    return dated(failed, proportionSummary(failures, failed, rate, []));
+  });
+
+/** With the time of its measurement, as the detector dates it. */
+function dated<Event extends Pick<AnomalyEvent, 'observed_ms' | 'ratio'>>(
+  event: Event,
+  summary: string,
+) {
+  const { observed_ms, ratio } = event;
+  const peak = { observed_ms: 2 * observed_ms, ratio: 2 * ratio, at: '2026-11-01T12:05:10.000Z' };
+  return { ...event, measured_at: measuredAt, peak, summary: withAsOf(summary, measuredAt) };
+}
 
 const state = fc.constantFrom('opened' as const, 'updated' as const, 'resolved' as const);
 
 /** An incident of two to ten series, as the detector publishes it: its own numbers are those of the first. */
-const incident = fc
-  .record({
-    lead: measured,
-    others: fc.array(measured, { minLength: 1, maxLength: 9 }),
-    worstAt: fc.nat(),
-    state,
-    more: fc.nat(20),
-    recovered: fc.nat(1),
-  })
-  .map(({ lead, others, worstAt, state: is, more, recovered }): AnomalyEvent => {
-    const all = [lead, ...others];
-    const first = all[worstAt % all.length] ?? lead;
-    const affected = [first, ...all.filter((each) => each !== first)];
-    const isOver = is === 'resolved';
-    const scope: Scope = {
-      affected: affected.length,
-      unresolved: isOver ? 0 : Math.max(1, affected.length - recovered),
-      total: affected.length + more,
-      common: [],
-      values: [],
-    };
-    const { interval_ms, requests, evidence, blame, bottleneck: kind, sql } = first;
-    const summary = { state: is, scope, models: ['ranker'], detail: first.summary };
-    return {
-      ...lead,
-      ...timesOf(is),
-      scope,
-      members: affected.map((event, i) => memberOf(event, `${i}`.padStart(32, '0'))),
-      worst: { interval_ms, requests, evidence, blame, bottleneck: kind, sql },
-      summary: incidentSummary(summary),
-    };
-  });
+const incidentOf = (series: fc.Arbitrary<AnomalyEvent>) =>
+  fc
+    .record({
+      lead: series,
+      others: fc.array(series, { minLength: 1, maxLength: 9 }),
+      worstAt: fc.nat(),
+      state,
+      more: fc.nat(20),
+      recovered: fc.nat(1),
+    })
+    .map(({ lead, others, worstAt, state: is, more, recovered }): AnomalyEvent => {
+      const all = [lead, ...others];
+      const first = all[worstAt % all.length] ?? lead;
+      const affected = [first, ...all.filter((each) => each !== first)];
+      const isOver = is === 'resolved';
+      const scope: Scope = {
+        affected: affected.length,
+        unresolved: isOver ? 0 : Math.max(1, affected.length - recovered),
+        total: affected.length + more,
+        common: [],
+        values: [],
+      };
+      const { interval_ms, requests, evidence, blame, bottleneck: kind, sql } = first;
+      const summary = { state: is, scope, models: ['ranker'], detail: first.summary };
+      return {
+        ...lead,
+        ...timesOf(is),
+        scope,
+        members: affected.map((event, i) => memberOf(event, `${i}`.padStart(32, '0'))),
+        worst: { interval_ms, requests, evidence, blame, bottleneck: kind, sql },
+        summary: incidentSummary(summary),
+      };
+    });
 
-const alone = fc
-  .tuple(measured, state)
-  .map(([event, is]): AnomalyEvent => ({ ...event, ...timesOf(is) }));
+const incident = incidentOf(measured);
+
+const aloneOf = (series: fc.Arbitrary<AnomalyEvent>) =>
+  fc.tuple(series, state).map(([event, is]): AnomalyEvent => ({ ...event, ...timesOf(is) }));
 
 function timesOf(is: AnomalyEvent['state']) {
   const times = { state: is, emitted_at: '2026-11-01T12:10:00.000Z' };
@@ -116,8 +164,10 @@ function memberOf(event: AnomalyEvent, id: string): ScopeMember {
   const { service, model, version, request_type, region, host, tenant, cold_start } = event;
   const { stage, quantile, severity, observed_ms, baseline_ms, ratio, started_at } = event;
   const series = { service, model, version, request_type, region, host, tenant, cold_start };
-  const own = { stage, quantile, severity, observed_ms, baseline_ms, ratio, started_at };
-  return { id, ...series, ...own, measured_stage: 'total', resolved_at: null };
+  const { rate, measured_at, peak, evidence } = event;
+  const own = { stage, quantile, severity, observed_ms, baseline_ms, ratio, rate, started_at };
+  const times = { measured_at, peak, resolved_at: null };
+  return { id, ...series, ...own, ...times, measured_stage: evidence.measured_stage };
 }
 
 interface Shown {
@@ -161,15 +211,33 @@ function claimsOf(event: AnomalyEvent): Readonly<Record<string, readonly (string
       ...found(/baseline [\d.,]+ m?s, ([\d.]+x)/g, one),
     ],
     observed: [
-      ...found(/ p[\d.]+ ([\d.,]+ m?s), [\d.]+x its/g, open),
+      ...found(/ p[\d.]+(?: of \w+)? ([\d.,]+ m?s), [\d.]+x its/g, open),
       ...everywhere.flatMap((text) => found(/ is ([\d.,]+ m?s), [\d.]+x its/g, text)),
-      ...found(/of total ([\d.,]+ m?s) \(/g, one),
+      ...found(/p[\d.]+ of \w+ ([\d.,]+ m?s) \(/g, one),
       ...found(/: ([\d.,]+ m?s) \(95 % interval/g, explained),
     ],
     baseline: [
       ...everywhere.flatMap((text) => found(/its baseline of ([\d.,]+ m?s)/g, text)),
       ...found(/, baseline ([\d.,]+ m?s)/g, one),
       ...found(/exceeded ([\d.,]+ m?s)/g, explained),
+    ],
+    'as of': [title, one, what, explained, listed].flatMap((text) =>
+      found(/as of (?:\d{4}-\d\d-\d\d )?(\d\d:\d\d)/g, text),
+    ),
+    peak: [
+      ...found(/^([\d.,]+ m?s|[\d.]+ %),/g, facts.get('Peak')),
+      ...found(/(?:at its worst|peak: ) +([\d.,]+ m?s|[\d.]+ %),/g, `${explained}\n${listed}`),
+    ],
+    'failed share': [
+      ...[open, one, ...everywhere].flatMap((text) => found(/([\d.]+ %) of requests fail/g, text)),
+      ...found(/rate: ([\d.]+ %) \(95 %/g, explained),
+    ],
+    'failed share of the baseline': [
+      ...[one, ...everywhere].flatMap((text) => found(/baseline ([\d.]+ %)/g, text)),
+    ],
+    'times as many failures': [
+      ...found(/fail, ([\d.]+x) the baseline/g, open),
+      ...found(/baseline [\d.]+ %, ([\d.]+x);/g, one),
     ],
     series: [title, how, summary, explained, listed].flatMap((text) =>
       found(/(\d+ of \d+)(?: ranker)? series/g, text),
@@ -203,8 +271,11 @@ function claimsOf(event: AnomalyEvent): Readonly<Record<string, readonly (string
 
 describe('title, facts and console of one event', () => {
   it.each([
-    ['of one series', alone],
+    ['of one series', aloneOf(measured)],
     ['of an incident', incident],
+    ['of a second cause', aloneOf(secondCause)],
+    ['of failures', aloneOf(failing)],
+    ['of an incident of failures', incidentOf(failing)],
   ])('%s say the same number for the same thing', (_, events) => {
     fc.assert(
       fc.property(events, (event) => {
@@ -217,14 +288,31 @@ describe('title, facts and console of one event', () => {
     );
   });
 
-  it('are all there, so that the comparison compares something', () => {
+  it.each([
+    [
+      'slow requests',
+      incident,
+      ['failed share', 'failed share of the baseline', 'times as many failures'],
+    ],
+    [
+      'failures',
+      incidentOf(failing),
+      [
+        ...['ratio', 'observed', 'rise', 'slowest part', 'excess of the blamed stage'],
+        ...['blamed stage', 'baseline'],
+      ],
+    ],
+  ])('are all there, so that the comparison compares something: %s', (_, events, absent) => {
     const [event] = fc.sample(
-      incident.filter((each) => each.state === 'updated'),
+      events.filter((each) => each.state === 'updated'),
       { numRuns: 1, seed: 5 },
     );
     if (event === undefined) throw new Error('no sample');
-    const counts = Object.entries(claimsOf(event)).map(([what, texts]) => [what, texts.length > 1]);
-    expect(counts.filter(([, isCompared]) => !isCompared)).toEqual([]);
+    const compared = Object.entries(claimsOf(event)).filter(([, texts]) => texts.length > 1);
+    const missing = Object.keys(claimsOf(event)).filter(
+      (what) => !compared.some(([name]) => name === what),
+    );
+    expect(missing.filter((what) => !absent.includes(what))).toEqual([]);
   });
 });
 

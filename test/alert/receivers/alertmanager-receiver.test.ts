@@ -199,6 +199,28 @@ describe('a rise', () => {
     expect(new Set(posts.map(({ body }) => alertIn(body).endsAt)).size).toBe(1);
   });
 
+  it.each([
+    ['risen', ['warning', 'critical']],
+    ['updated', ['warning', 'critical']],
+    ['opened', ['critical']],
+    ['resolved', ['warning', 'critical']],
+  ] as const)('says in each alert the severity of its labels: %s', (change, severities) => {
+    const { sender } = scriptedSender();
+    const previews = receiverOf({ http: sender }).preview(noticeOf(change, { severities }), 'full');
+    const alerts = previews.map(({ body }) => alertIn(body));
+    const stated = alerts.map(({ annotations }) => annotations.summary?.split(' ranker')[0]);
+    const expected: Record<string, string> = {
+      critical: change === 'risen' ? 'CRITICAL (was warning)' : 'CRITICAL',
+      warning: 'WARNING (now critical)',
+    };
+    expect(alerts).toHaveLength(severities.length);
+    expect(stated).toEqual(
+      alerts.map(({ labels }) =>
+        change === 'resolved' ? 'RESOLVED' : expected[labels.severity ?? ''],
+      ),
+    );
+  });
+
   it('ends with all of them, the highest last, so that no lower one fires alone', () => {
     const { sender } = scriptedSender();
     const notice = noticeOf('resolved', { severities: ['warning', 'critical'] });

@@ -128,10 +128,10 @@ describe('an anomaly explained', () => {
     const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
     expect(text).toContain('14 of 20 series affected, 13 not recovered\n');
     expect(text).toContain(
-      'ranker, v2, search, region-1   features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open\n',
+      'ranker, v2, search, region-1   features  p99 of total    412 ms    121 ms   3.4x  –      2026-11-01 12:00:00Z  open\n',
     );
     expect(text).toContain(
-      'ranker, v2, search, region-12  features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open\n  … 2 more\n',
+      'ranker, v2, search, region-12  features  p99 of total    412 ms    121 ms   3.4x  –      2026-11-01 12:00:00Z  open\n  … 2 more\n',
     );
     const part = renderExplanation({ ...whole, events: [members[1]!] }, plain, minute(60));
     expect(part).toContain(`  part of: incident ${opened.id}\n`);
@@ -152,10 +152,10 @@ describe('an anomaly explained', () => {
     const text = renderExplanation({ ...whole, events, members }, plain, minute(60));
     expect(text.slice(text.indexOf('2 of 20'), text.indexOf('Drivers'))).toBe(
       `2 of 20 series affected at the last update, 3 now, 2 not recovered
-  series              blame     measured      observed  baseline  ratio  since                 until                 resolved
-  ranker, search, eu  features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  2026-11-01 12:03:00Z  2026-11-01 12:05:10Z
-  ranker, search, us  features  p99 of total    412 ms    121 ms   3.4x  2026-11-01 12:00:00Z  open
-  ranker, search, ap  features  p99 of total    412 ms    121 ms    40x  2026-11-01 12:00:00Z  open
+  series              blame     measured      observed  baseline  ratio  as of  since                 until                 resolved
+  ranker, search, eu  features  p99 of total    412 ms    121 ms   3.4x  –      2026-11-01 12:00:00Z  2026-11-01 12:03:00Z  2026-11-01 12:05:10Z
+  ranker, search, us  features  p99 of total    412 ms    121 ms   3.4x  –      2026-11-01 12:00:00Z  open
+  ranker, search, ap  features  p99 of total    412 ms    121 ms    40x  –      2026-11-01 12:00:00Z  open
 
 `,
     );

@@ -140,7 +140,7 @@ describe('slow drift', () => {
     expect(event.evidence).toMatchObject({ test: 'hourly_ratios', expected: 12, windows: 24 });
     expect(event.evidence.p_value).toBeLessThanOrEqual(event.evidence.alpha);
     expect(event.summary).toMatch(
-      /^p9[59] of ranker \(.*\) was [\d.]+ ms over the last day, 1\.\d\dx its baseline of [\d.]+ ms \(same hours a week before\); in the requests of a day forward rose by [\d.]+ ms, the mean by [\d.]+ ms$/,
+      /^p9[59] of ranker \(.*\) was [\d.]+ ms over the last day, 1\.\d\dx its baseline of [\d.]+ ms \(same hours a week before\); in the requests of a day forward rose by [\d.]+ ms, the mean by [\d.]+ ms; as of [\d:]+ UTC$/,
     );
     expect(event.sql).toContain('FROM latency_1h');
   });

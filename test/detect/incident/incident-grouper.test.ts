@@ -404,7 +404,7 @@ describe('an incident', () => {
   });
 
   it('emits new measurements of its leading series, at its own times', () => {
-    const grown: AnomalyEvent = { ...first, state: 'updated', revision: 2, ratio: 8 };
+    const grown = { ...first, revision: 2, emitted_at: at(100), ratio: 8 };
     const emitted = run({ 12: [first, second], 100: [grown], 300: [], 310: [] }).filter(isPage);
     expect(emitted.map(({ emitted_at, ratio }) => `${emitted_at} ${ratio}`)).toEqual([
       ...[`${at(12)} 4`, `${at(310)} 8`],

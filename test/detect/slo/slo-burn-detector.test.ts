@@ -123,7 +123,7 @@ describe('a burning objective', () => {
     ]);
     expect(outline(emitted)).toEqual(['opened critical']);
     expect(emitted[0]?.event).toMatchObject({ model: 'ranker', request_type: 'search' });
-    expect(emitted[0]?.event.summary).toBe(
+    expect(emitted[0]?.event.summary.replace(/; as of [\d:]+ UTC$/, '')).toBe(
       'ranker (search): 10 % of requests in the last 5 min (1.5 % in the last hour) exceeded 200 ms or failed; ' +
         'at this rate the 30-day error budget of the 99.9 % objective is gone in 2.1 d',
     );

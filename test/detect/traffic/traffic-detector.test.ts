@@ -129,7 +129,7 @@ describe('traffic that stops', () => {
     expect(opened.event.rate?.baseline).toBeGreaterThan(0.7 * model(from));
     expect(opened.event.evidence.p_value).toBeLessThan(opened.event.evidence.alpha);
     expect(opened.event.summary).toMatch(
-      /^ranker: no request for ((119|1[0-4]\d) s|2 min) \(baseline [\d.]+\/(s|min)\)$/,
+      /^ranker: no request for ((119|1[0-4]\d) s|2 min) \(baseline [\d.]+\/(s|min)\); as of [\d:]+ UTC$/,
     );
     expect(resolved.event.summary).toMatch(/^ranker receives requests again: .* \(baseline /);
   });
@@ -295,7 +295,7 @@ describe('the traffic of a detector', () => {
     expect(events[0]?.started_at).toBe(new Date(countStartMs + 200 * windowMs).toISOString());
     expect(Date.parse(events[0]?.detected_at ?? '') - countStartMs).toBe(230 * windowMs + 2_000);
     expect(events[0]?.summary).toMatch(
-      /^all models: no request for 5 min \(baseline .*\); .* has stopped$/,
+      /^all models: no request for 5 min \(baseline .*\); .* has stopped; as of [\d:]+ UTC$/,
     );
   });
 

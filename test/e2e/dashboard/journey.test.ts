@@ -4,7 +4,7 @@ import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { useStack } from '../../containers/stack.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { fault, openIncident, publishFault } from './kit/detected-incident.ts';
+import { fault, openIncident, plots, publishFault } from './kit/detected-incident.ts';
 import { bodiesByReceiver, linksByReceiver, noticeOf } from './kit/message-links.ts';
 import { disagreements, type Statement } from './kit/statements.ts';
 import { addressOf, soon, untilDrawn, useBrowser, widths } from './kit/use-browser.ts';
@@ -118,7 +118,7 @@ async function walk(page: Page, id: string): Promise<Statement[]> {
 async function servedIncident(rig: Rig): Promise<{ event: AnomalyEvent; url: string }> {
   const detect = { ...rig.config.detect, interval: 250 };
   const detector = await rig.start(['ingest', 'detect'], { ...rig.config, detect });
-  const event = await openIncident(rig, await publishFault(rig));
+  const event = await openIncident(rig, await publishFault(rig, plots.opened), plots.opened);
   await detector.stop();
   const { url = '' } = await rig.start(['serve']);
   const newest = await rig.cli(['anomalies', '--json']);

@@ -7,7 +7,7 @@ import { useStack } from '../../containers/stack.ts';
 import { poll } from '../kit/poll.ts';
 import type { Rig } from '../kit/rig.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { fault, openIncident, publishFault } from './kit/detected-incident.ts';
+import { fault, openIncident, type Plot, plots, publishFault } from './kit/detected-incident.ts';
 import { disagreements, type Statement } from './kit/statements.ts';
 import { untilDrawn, useBrowser } from './kit/use-browser.ts';
 
@@ -100,22 +100,62 @@ async function tailsOf(rig: Rig, range: URLSearchParams) {
 /** Numbers of the incident, as each place states them. */
 async function incidentStatements(page: Page, rig: Rig, event: AnomalyEvent): Promise<Statement[]> {
   const statements: Statement[] = [];
+  /** Minutes and seconds of the time that each place gives. */
+  const asOf: { readonly where: string; readonly text: string }[] = [];
+  const isTail = event.rate === undefined;
+  const add = (thing: string, where: string, text: string) =>
+    statements.push({ thing: `${thing} the incident`, where, text });
   const ofSentence = (where: string, text: string | null) => {
-    const [, observed = '', ratio = '', baseline = ''] =
-      /(\S+ (?:ms|s)), ([\d.]+x) its baseline of (\S+ (?:ms|s))/.exec(text ?? '') ?? [];
-    statements.push(
-      { thing: 'observed by the incident', where, text: observed },
-      { thing: 'ratio of the incident', where, text: ratio },
-      { thing: 'baseline of the incident', where, text: baseline },
-    );
+    const [, observed = '', ratio, baseline = ''] =
+      /(\S+ (?:ms|s)), ([\d.]+x) its baseline of (\S+ (?:ms|s))/.exec(text ?? '') ??
+      /(\S+ %) of requests fail( )\(baseline (\S+ %)\)/.exec(text ?? '') ??
+      [];
+    add('observed by', where, observed);
+    if (ratio?.trim()) add('ratio of', where, ratio);
+    add('baseline of', where, baseline);
+    asOf.push({ where, text: /as of \d\d:(\d\d:\d\d)/.exec(text ?? '')?.[1] ?? '' });
   };
   ofSentence('message', event.summary);
-  ofSentence('anomalies', (await rig.cli(['anomalies'])).out);
+  const listed = (await rig.cli(['anomalies'])).out.split('\n\n');
+  ofSentence('anomalies', listed.find((text) => text.includes(event.id)) ?? '');
   ofSentence('explain', (await rig.cli(['explain', event.id])).out);
 
   await page.goto('/');
   await untilDrawn(page);
-  ofSentence('Now', await page.locator('[data-panel="open"] a').textContent());
+  const link = page.locator(`[data-panel="open"] a[href*="${event.id}"]`);
+  ofSentence('Now', await link.textContent());
+  if (isTail && (await page.locator('[data-panel="open"] a').count()) === 1) {
+    statements.push(...(await rowStatements(page)));
+  }
+
+  await page.goto(`/incidents/${event.id}`);
+  await untilDrawn(page);
+  ofSentence('incident', await page.locator('.page-title + p').textContent());
+  const title = (await page.locator('h1').textContent()) ?? '';
+  const [, inTitle = '', ratioInTitle = ''] =
+    /(\S+\s(?:ms|s)), ([\d.]+x) its/.exec(title) ??
+    /(\S+\s%) of requests fail, ([\d.]+x) the/.exec(title) ??
+    [];
+  asOf.push({ where: 'title', text: /as of \d\d:(\d\d:\d\d)/.exec(title)?.[1] ?? '' });
+  const worst = page.locator('[data-panel="series"] tbody tr').first();
+  const number = (at: number) => worst.locator('td.number').nth(at).textContent();
+  const unit = isTail ? ' ms' : '';
+  add('observed by', 'title of the incident', inTitle);
+  add('ratio of', 'title of the incident', ratioInTitle);
+  add('observed by', 'worst series', `${await number(0)}${unit}`);
+  add('baseline of', 'worst series', `${await number(1)}${unit}`);
+  add('ratio of', 'worst series', (await number(2)) ?? '');
+  const cell = await worst.locator('[data-label="As of"]').textContent();
+  asOf.push({ where: 'worst series', text: cell?.slice(3) ?? '' });
+  // Pages have a zone of their own.
+  const measured = ofWorstSeries(event).measured_at?.slice(14, 19);
+  expect(asOf).toEqual(asOf.map(({ where }) => ({ where, text: measured })));
+  return isTail ? [...statements, ...(await evidenceStatements(page, rig, event))] : statements;
+}
+
+/** Numbers of the only open incident in the table of models. */
+async function rowStatements(page: Page): Promise<Statement[]> {
+  const statements: Statement[] = [];
   const ratio = page.locator('[data-panel="models"] tbody tr', { hasText: fault.model });
   const cell = ratio.locator('.ratio-cell .ratio');
   statements.push({
@@ -123,27 +163,12 @@ async function incidentStatements(page: Page, rig: Rig, event: AnomalyEvent): Pr
     text: (await cell.locator('data').textContent()) ?? '',
   });
   const [, observed = '', baseline = ''] =
-    /is (\S+\s\S+), baseline (\S+\s\S+)$/.exec((await cell.getAttribute('title')) ?? '') ?? [];
+    /is (\S+\s\S+), baseline (\S+\s\S+) as of/.exec((await cell.getAttribute('title')) ?? '') ?? [];
   statements.push(
     { thing: 'observed by the incident', where: 'table of models', text: observed },
     { thing: 'baseline of the incident', where: 'table of models', text: baseline },
   );
-
-  await page.goto(`/incidents/${event.id}`);
-  await untilDrawn(page);
-  ofSentence('incident', await page.locator('.page-title + p').textContent());
-  const [, inTitle = '', ratioInTitle = ''] =
-    /(\S+\s(?:ms|s)), ([\d.]+x) its/.exec((await page.locator('h1').textContent()) ?? '') ?? [];
-  const worst = page.locator('[data-panel="series"] tbody tr').first();
-  const number = (at: number) => worst.locator('td.number').nth(at).textContent();
-  statements.push(
-    { thing: 'observed by the incident', where: 'title of the incident', text: inTitle },
-    { thing: 'ratio of the incident', where: 'title of the incident', text: ratioInTitle },
-    { thing: 'observed by the incident', where: 'worst series', text: `${await number(0)} ms` },
-    { thing: 'baseline of the incident', where: 'worst series', text: `${await number(1)} ms` },
-    { thing: 'ratio of the incident', where: 'worst series', text: (await number(2)) ?? '' },
-  );
-  return [...statements, ...(await evidenceStatements(page, rig, event))];
+  return statements;
 }
 
 /** The first sentence of the evidence, on the page and the console. */
@@ -153,7 +178,7 @@ async function evidenceStatements(page: Page, rig: Rig, event: AnomalyEvent) {
   const [, onConsole = ''] = /\nEvidence\n\s+([^\n]+)/.exec(out) ?? [];
   expect(onConsole).toBe(onPage);
   expect(onPage).toMatch(
-    /^[\d,]+ of [\d,]+ requests( of ranker \(.*\))? were slower than the slowest 1 % of normal, .*; (fewer than )?[\d,]+ w(as|ere) expected$/,
+    /^[\d,]+ of [\d,]+ requests( of ranker \(.*\))? were slower( in forward)? than the slowest \d+ % of normal, .*; (fewer than )?[\d,]+ w(as|ere) expected$/,
   );
   expect(await page.locator('[data-panel="evidence"] .sentences').textContent()).not.toMatch(
     /probab|dispers|budget/i,
@@ -166,14 +191,23 @@ async function evidenceStatements(page: Page, rig: Rig, event: AnomalyEvent) {
   ];
 }
 
+/** Things that are stated of an incident, and of a range of a model's traffic. */
+const thingsOf = { incident: 3, traffic: 9 } as const;
+
 describe('the same number', () => {
-  it('stands on every page, on the command line and in the message', () =>
-    withRig({ stack, name: 'numbers-agree' }, async (rig) => {
+  it.each<[keyof typeof plots, boolean]>([
+    ['opened', true],
+    ['updated', false],
+    ['second', false],
+    ['failures', false],
+  ])('stands on every page, on the command line and in the message: %s', (name, isOfTraffic) =>
+    withRig({ stack, name: `numbers-agree-${name}` }, async (rig) => {
+      const plot: Plot = plots[name];
       const { url } = await rig.start(['ingest', 'detect', 'serve'], {
         ...rig.config,
         detect: { ...rig.config.detect, interval: 250 },
       });
-      const traffic = await publishFault(rig);
+      const traffic = await publishFault(rig, plot);
 
       const { page, complaints } = await browser.open(url);
       const range = new URLSearchParams({
@@ -181,18 +215,22 @@ describe('the same number', () => {
         to: new Date(traffic.endMs).toISOString(),
       });
       const ofIncident = await poll('statements of one revision', async () => {
-        const event = await openIncident(rig, traffic);
+        const event = await openIncident(rig, traffic, plot);
         const stated = await incidentStatements(page, rig, event);
-        const { revision } = await openIncident(rig, traffic);
+        const { revision } = await openIncident(rig, traffic, plot);
         return revision === event.revision ? stated : undefined;
       });
-      const statements = [
-        ...ofIncident,
-        ...(await tailStatements(page, rig, range)),
-        ...(await comparedStatements(page, rig, traffic.startMs)),
-      ];
+      const ofTraffic = isOfTraffic
+        ? [
+            ...(await tailStatements(page, rig, range)),
+            ...(await comparedStatements(page, rig, traffic.startMs)),
+          ]
+        : [];
+      const statements = [...ofIncident, ...ofTraffic];
       expect(disagreements(statements)).toEqual([]);
-      expect(new Set(statements.map(({ thing }) => thing)).size).toBe(12);
+      const things = thingsOf.incident + (isOfTraffic ? thingsOf.traffic : 0);
+      expect(new Set(statements.map(({ thing }) => thing)).size).toBe(things);
       expect(complaints).toEqual([]);
-    }));
+    }),
+  );
 });

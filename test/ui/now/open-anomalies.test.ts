@@ -10,7 +10,7 @@ const row = (id: string, of: Partial<AnomalyRow>): AnomalyRow => ({
 });
 const tail = (ratio: number) => ({
   ...{ stage: 'total', quantile: 0.99, observed_ms: 100 * ratio, baseline_ms: 100, ratio },
-  cold_start: false,
+  ...{ measured_at: null, cold_start: false },
 });
 
 describe('anomalies of models', () => {

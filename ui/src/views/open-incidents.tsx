@@ -1,6 +1,6 @@
 import type { AnomalyRow } from '../data/answers.ts';
 import { durationText } from '../format/number.ts';
-import { Time } from '../parts/time.tsx';
+import { Time, WithTimes } from '../parts/time.tsx';
 import { tickingNow } from '../state/now.ts';
 import { hrefTo } from '../state/place.ts';
 
@@ -29,7 +29,7 @@ export function OpenIncidentList({ label, rows }: ListProps) {
       {rows.map((row) => (
         <li key={row.id} class={`incident ${row.severity}`}>
           <a data-row href={hrefTo({ view: 'incident', id: row.id })}>
-            {row.summary}
+            <WithTimes text={row.summary} />
           </a>
           <p>
             <SeverityTag of={row} /> since <Time at={row.started_at} /> (

@@ -71,7 +71,8 @@ export function slackMessage(message: Message, form: Form) {
 /** News in the thread of an incident: a rise or its end. */
 export function slackReply({ title, facts }: Message) {
   const news = facts.find(({ label }) => label === 'Now' || label === 'What');
-  const lines = [title, ...(news === undefined ? [] : [news.text])];
+  const rise = facts.find(({ label, text }) => label === 'Severity' && text.startsWith('rose'));
+  const lines = [title, ...[rise, news].flatMap((fact) => fact?.text ?? [])];
   return { text: slackText(lines.join('\n'), limits.text), ...literal };
 }
 

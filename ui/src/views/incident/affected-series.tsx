@@ -82,6 +82,7 @@ function columnsOf(rows: readonly SeriesRow[], context: Changes): readonly Colum
       isNumber: true,
       cell: ({ ratio }) => <Value value={ratio} as={formatRatio} />,
     },
+    { head: 'As of', cell: ({ measuredAt }) => <Time at={measuredAt} /> },
     { head: 'Since', cell: ({ startedAt }) => <Time at={startedAt} /> },
     // A tail that has become the baseline never fell.
     {

@@ -1,5 +1,7 @@
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
+import { withDayOf } from '../../../../src/contract/as-of.ts';
 import { splitOf } from '../../../../src/contract/blame-split.ts';
+import { ofWorstSeries } from '../../../../src/contract/worst-series.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
 import type { AnomalyAnswer } from '../../data/answers.ts';
@@ -84,7 +86,9 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
       <PageTitle text={incidentTitle(answer, zone)}>
         <SeverityTag of={event} text={`${event.severity}, ${state}`} />
       </PageTitle>
-      <p>{event.summary}</p>
+      <p>
+        <WithTimes text={withDayOf(event.summary, ofWorstSeries(event).measured_at)} />
+      </p>
       <p class="incident-links">
         {model !== '' && (
           <>
@@ -160,7 +164,10 @@ function BlamePanel({ answered }: Props) {
     >
       {(answer) => (
         <>
-          <p class="hint">{blamedRequests(answer)}</p>
+          <p class="hint">
+            {blamedRequests(answer)}
+            <AsOf answer={answer} />.
+          </p>
           {effectsOf(answer) !== '' && <p class="hint">Effect: {effectsOf(answer)}</p>}
           <BlameBars label="Blame by stage" parts={blameOf(answer)} sumName="sum" />
         </>
@@ -203,7 +210,7 @@ function riseOf(parts: AnomalyEvent['blame']): number {
 }
 
 function blamedRequests({ event, dashboard }: AnomalyAnswer): string {
-  if (event.kind === 'drift') return 'Mean request, against the week before.';
+  if (event.kind === 'drift') return 'Mean request, against the week before';
   const of = event.worst === undefined ? '' : 'Worst series: ';
   const measured = (event.worst ?? event).evidence.measured_stage;
   const what = {
@@ -212,8 +219,19 @@ function blamedRequests({ event, dashboard }: AnomalyAnswer): string {
     milestone: `all requests, by part before ${measured}`,
     quantile: `${quantileName(dashboard.quantile)} of ${measured}`,
   }[splitOfShown({ event })];
-  const slowest = `${what}, against the baseline.`;
+  const slowest = `${what}, against the baseline`;
   return of === '' ? `${slowest.charAt(0).toUpperCase()}${slowest.slice(1)}` : `${of}${slowest}`;
+}
+
+/** ", as of 10:19:20": the end of the windows that the numbers of the event are of. */
+function AsOf({ answer }: { readonly answer: AnomalyAnswer }) {
+  const { measured_at } = ofWorstSeries(answer.event);
+  if (measured_at === undefined) return null;
+  return (
+    <>
+      , as of <Time at={measured_at} />
+    </>
+  );
 }
 
 function DistributionPanel({ answered }: Props) {
@@ -351,7 +369,9 @@ function History({ answered }: Props) {
               <span class={what === 'delivery' || what === 'resolved' ? 'tag' : `tag ${severity}`}>
                 {what}
               </span>
-              <span>{text}</span>
+              <span>
+                <WithTimes text={text} />
+              </span>
             </li>
           ))}
         </ol>

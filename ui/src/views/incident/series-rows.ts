@@ -24,6 +24,8 @@ export interface SeriesRow {
   readonly ratio: number | null;
   /** A value of it with its unit. */
   readonly format: (value: number | null) => string;
+  /** End of the windows that these are of; null of older events. */
+  readonly measuredAt: string | null;
   readonly startedAt: string;
   /** Time at which its tail, or its rate, fell; null while it is open, and where that is unknown. */
   readonly endedAt: string | null;
@@ -47,6 +49,7 @@ function rowOf(series: Listed, rateOfIncident: Rate | undefined): SeriesRow {
     model,
     filters: { version, region, request_type, start: cold_start ? 'cold' : 'warm' },
     blame: null,
+    measuredAt: series.measured_at ?? null,
     startedAt: series.started_at,
     endedAt: series.ended_at ?? null,
     resolvedAt: series.resolved_at,
@@ -92,6 +95,7 @@ export function seriesTable(rows: readonly SeriesRow[]) {
     [isMs ? 'baseline, ms' : 'baseline', 'baseline'],
     ...(isMs ? [] : (['unit'] as const)),
     'ratio',
+    ['as of', 'measuredAt'],
     ['since', 'startedAt'],
     ['until', 'endedAt'],
     ['resolved', 'resolvedAt'],

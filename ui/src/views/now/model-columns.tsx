@@ -16,11 +16,12 @@ import {
   quantileName,
   threeDigits,
 } from '../../format/number.ts';
-import { stepName } from '../../format/time.ts';
+import { formatTime, stepName } from '../../format/time.ts';
 import type { Column } from '../../parts/data-table.tsx';
 import { Quantile, Value } from '../../parts/value.tsx';
 import { nowMs } from '../../state/now.ts';
 import { hrefTo } from '../../state/place.ts';
+import { zoneNow } from '../../state/zone.ts';
 import { endMsOf } from '../incident-end.ts';
 import type { AnomaliesOfModels } from './open-anomalies.ts';
 
@@ -204,15 +205,17 @@ const columnQuantile = 0.99;
 
 /** The numbers of the open incident: those of its headline. */
 function IncidentRatio({ tail }: { readonly tail: NonNullable<AnomalyRow['tail']> }) {
-  const { stage, quantile, observed_ms, baseline_ms, ratio, cold_start } = tail;
+  const { stage, quantile, observed_ms, baseline_ms, ratio, cold_start, measured_at } = tail;
   const ofStage = stage === totalStage ? '' : ` of ${shownName(stage)}`;
   const cold = cold_start ? ', cold starts' : '';
   const what = `${quantileName(quantile)}${ofStage}${cold}`;
+  const asOf =
+    measured_at === null ? '' : ` as of ${formatTime(Date.parse(measured_at), zoneNow())}`;
   const isAsColumn = stage === totalStage && quantile === columnQuantile;
   return (
     <span
       class="ratio slow"
-      title={`Its open incident: ${what} is ${formatMs(observed_ms)}, baseline ${formatMsBeside(baseline_ms, observed_ms)}`}
+      title={`Its open incident: ${what} is ${formatMs(observed_ms)}, baseline ${formatMsBeside(baseline_ms, observed_ms)}${asOf}`}
     >
       <Value value={ratio} as={formatRatio} />
       <span class="of-incident">{isAsColumn ? `incident${cold}` : `incident, ${what}`}</span>

@@ -1,0 +1,144 @@
+import { describe, expect, it } from 'vitest';
+import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
+import { anomalyIdOf, dedupKeyOf } from '../../../src/contract/anomaly-identity.ts';
+import { ofWorstSeries } from '../../../src/contract/worst-series.ts';
+import { IncidentGrouper } from '../../../src/detect/incident/incident-grouper.ts';
+import type { Series } from '../../../src/series/series-window.ts';
+import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
+import { detectOptions } from '../../scenarios/run-scenario.ts';
+
+const beginMs = Date.parse('2026-11-01T12:00:00Z');
+const at = (seconds: number) => new Date(beginMs + seconds * 1_000).toISOString();
+
+function seriesOf(name: string): Series {
+  const [model = '', region = ''] = name.split('/');
+  const absent = { service: '', version: '', request_type: '', host: '', tenant: '' };
+  return { ...absent, model, region, cold_start: false };
+}
+
+/** An anomaly of `model/region` that begins at a second of the story. */
+function opened(name: string, second: number, changed: Partial<AnomalyEvent> = {}): AnomalyEvent {
+  const series = seriesOf(name);
+  const dedup_key = dedupKeyOf('tail_shift', series);
+  return anomalyFixture({
+    ...{ ...series, dedup_key, severity: 'warning', affected_share: 0.001, ratio: 3 },
+    id: anomalyIdOf(dedup_key, beginMs + second * 1_000),
+    started_at: at(second),
+    detected_at: at(second + 12),
+    emitted_at: at(second + 12),
+    summary: `${name} is slow`,
+    ...changed,
+  });
+}
+
+function resolved(event: AnomalyEvent, second: number): AnomalyEvent {
+  const changed = { revision: event.revision + 1, emitted_at: at(second), resolved_at: at(second) };
+  const summary = `${event.model}/${event.region} is back`;
+  return { ...event, ...changed, state: 'resolved', resolution: 'recovered', summary };
+}
+
+/** Events of series by the second of the story. */
+type Story = Readonly<Record<number, readonly AnomalyEvent[]>>;
+
+/** Ten series are live, with or without events. */
+const live = ['ranker', 'ads'].flatMap((model) =>
+  ['eu', 'us', 'ap', 'sa', 'me'].map((region) => seriesOf(`${model}/${region}`)),
+);
+
+const contextAt = (second: number, all: readonly Series[] = live) => ({
+  // The last window that is over.
+  startMs: Math.floor((beginMs + second * 1_000) / 10_000) * 10_000 - 10_000,
+  nowMs: beginMs + second * 1_000,
+  live: () => all,
+});
+
+function run(story: Story, options = detectOptions(), all = live): AnomalyEvent[] {
+  const grouper = new IncidentGrouper(options);
+  return Object.entries(story).flatMap(([second, events]) =>
+    grouper.group(events, contextAt(Number(second), all)),
+  );
+}
+
+const isPage = ({ incident_id }: AnomalyEvent) => incident_id === undefined;
+
+/** Evidence of so many requests beyond the expected ones in a window, over some windows. */
+function affected(perWindow: number, windows = 2): Pick<AnomalyEvent, 'evidence'> {
+  const { evidence } = anomalyFixture();
+  return {
+    evidence: { ...evidence, windows, exceedances: evidence.expected + perWindow * windows },
+  };
+}
+
+const first = opened('ranker/eu', 0, { ratio: 4 });
+const second = opened('ranker/us', 20, affected(60));
+
+describe('a later event of an incident', () => {
+  const measuredAt = (second: number) => ({ measured_at: at(second) });
+  const third = opened('ranker/ap', 200, { ...measuredAt(210), ...affected(50) });
+  const [one, two] = [first, second].map((event) => ({ ...event, ...measuredAt(10) }));
+  if (one === undefined || two === undefined) throw new Error('no anomalies');
+  /** The first series is nearly back, and the second one is worse than it was. */
+  const now: [AnomalyEvent, Partial<AnomalyEvent>][] = [
+    [one, { ratio: 1.1, affected_share: 0.0001, ...affected(1) }],
+    [two, { ratio: 6, affected_share: 0.003, ...affected(90) }],
+    [third, { ratio: 2, affected_share: 0.002, ...affected(20) }],
+  ];
+  const present = new Map(
+    now.map(([event, changed]) => [event.id, { ...event, ...measuredAt(400), ...changed }]),
+  );
+  const numbersOf = (event: AnomalyEvent | undefined) =>
+    event?.members?.map(({ region, ratio, measured_at }) => `${region} ${ratio} ${measured_at}`);
+
+  it('says how each open series is at its own time, the worst of then first', () => {
+    const emitted = run({ 12: [one, two], 210: [third] });
+    const grouper = new IncidentGrouper(detectOptions());
+    for (const [second, events] of [
+      [12, [one, two]],
+      [210, [third]],
+    ] as const) {
+      grouper.group(events, contextAt(second));
+    }
+    const [update] = grouper.group([], { ...contextAt(400), present });
+    expect(emitted.filter(isPage)).toHaveLength(1);
+    expect(numbersOf(update)).toEqual([
+      ...[`us 6 ${at(400)}`, `ap 2 ${at(400)}`, `eu 1.1 ${at(400)}`],
+    ]);
+    expect(update).toMatchObject({ ratio: 1.1, ...measuredAt(400), affected_share: 0.0051 });
+    expect(ofWorstSeries(update ?? one)).toMatchObject({ region: 'us', ...measuredAt(400) });
+  });
+
+  it('keeps the numbers of a series that has recovered, and counts none of its requests', () => {
+    const grouper = new IncidentGrouper(detectOptions());
+    grouper.group([one, two], contextAt(12));
+    grouper.group([third, resolved(one, 210)], contextAt(210));
+    const [update] = grouper.group([], { ...contextAt(400), present });
+    expect(numbersOf(update)?.at(-1)).toBe(`eu 4 ${at(10)}`);
+    expect(update?.affected_share).toBe(0.005);
+  });
+
+  it('is no more frequent because the present differs from what was published', () => {
+    const grouper = new IncidentGrouper(detectOptions());
+    grouper.group([one, two], contextAt(12));
+    const emitted = [330, 340, 900, 910, 2_000].flatMap((second) =>
+      grouper.group([], { ...contextAt(second), present }),
+    );
+    expect(emitted).toEqual([]);
+  });
+
+  it.each([
+    [
+      'one series',
+      { severity: 'critical', affected_share: 0.06, ratio: 3 },
+      'ranker (ap): 6 % of all requests affected, 3.0x the baseline; critical from 5 % and 2.0x',
+    ],
+    [
+      'all together',
+      { affected_share: 0.05, ratio: 3 },
+      '5.2 % of all requests affected, 3 series each at least 2.0x the baseline; critical from 5 % and 2.0x',
+    ],
+  ] as const)('says why the severity rose: %s', (_, changed, reason) => {
+    const worse = opened('ranker/ap', 60, changed);
+    const [, update] = run({ 12: [one, two], 70: [worse] }).filter(isPage);
+    expect(update).toMatchObject({ severity: 'critical', severity_reason: reason });
+  });
+});
