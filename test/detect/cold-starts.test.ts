@@ -56,7 +56,7 @@ describe('cold starts', () => {
     expect(opened.rate?.observed).toBeCloseTo(0.3, 1);
     expect(opened.rate?.baseline).toBeCloseTo(0.01, 2);
     expect(opened.summary).toMatch(
-      /^ranker \(v1, search, eu-west-1\): (29|30|31|32) % of requests are cold starts \(baseline (0\.\d+|1|1\.\d+) %\)$/,
+      /^ranker \(v1, search, eu-west-1\): (29|30|31|32) % of requests are cold starts \(baseline (0\.\d+|1|1\.\d+) %\); as of [\d:]+ UTC$/,
     );
     expect(opened.sql).toContain('sumIf(counts.requests, cold_start) AS cold_starts');
     expect(opened.sql).not.toContain('cold_start = ');

@@ -22,12 +22,8 @@ export interface Evaluation<Open extends OpenAnomaly = OpenAnomaly> {
   opened?(open: Open): void;
   /** New values of an open anomaly's event, if they justify an update. */
   update(open: Open): EventUpdate | undefined;
-  /**
-   * The event's measurements as they are in this window; undefined where it has none.
-   *
-   * @default {those of an update of what had no rate before}
-   */
-  present?(open: Open): EventUpdate | undefined;
+  /** The event's measurements as they are in this window; undefined where it has none. */
+  present(open: Open): EventUpdate | undefined;
   /** True if enough of its windows are known to become the baseline; called after `isAnomalous`. */
   isRebaselinable(): boolean;
   resolvedSummary(open: Open, resolution: Resolution): string;
@@ -185,10 +181,7 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     const { measured_at } = open.event;
     // A replay begins with the windows that the event is of.
     if (measured_at !== undefined && startMs < Date.parse(measured_at)) return;
-    const measured =
-      evaluation.present === undefined
-        ? evaluation.update(withoutRate(open))
-        : evaluation.present(open);
+    const measured = evaluation.present(open);
     if (measured === undefined) return;
     // Severity rises by an event of its own.
     const { severity: _, ...size } = measured;
@@ -235,12 +228,4 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     const severity_reason = riseReason({ ...open.event, ...dated });
     return open.update({ ...dated, ...(rises && { severity_reason }) }, nowMs);
   }
-}
-
-/** The open anomaly as if it had been nothing: any rate is a growth that its update would say. */
-function withoutRate<Open extends OpenAnomaly>(open: Open): Open {
-  const { event } = open;
-  const { rate } = event;
-  const value = rate === undefined ? event : { ...event, rate: { ...rate, ratio: 0 } };
-  return Object.create(open, { event: { value } });
 }

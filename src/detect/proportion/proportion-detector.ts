@@ -146,6 +146,7 @@ export class ProportionDetector extends AnomalyDetector {
       isAnomalous: ({ event }) => this.#isAnomalous(event),
       opening: () => (verdict?.opens ? this.#opening(verdict, context, baselineOf) : undefined),
       update: ({ event }) => this.#update(event, verdict, context, baselineOf),
+      present: ({ event }) => this.#present(event, verdict, context, baselineOf),
       isRebaselinable: () =>
         (this.#baselines.candidate?.reference()?.windows ?? 0) >=
         this.#options.min_baseline_windows,
@@ -179,15 +180,17 @@ export class ProportionDetector extends AnomalyDetector {
     const { min_requests, window: windowMs } = this.#options;
     const spanMs = Math.max(longestSpan * windowMs, this.#noTrafficAfterMs);
     const afterMs = this.#lastSeenMs - spanMs;
-    let [requests, hits] = [0, 0];
+    let [windows, requests, hits] = [0, 0, 0];
     for (let back = 1; back <= this.#windows.length; back++) {
       if (back > quarantineWindows && requests >= min_requests) break;
       const offset = this.#windows.offsetBack(back);
       if (this.#windows.startMsOf(offset) <= afterMs) break;
       requests += this.#windows.requestsOf(offset);
       hits += this.#windows.hitsOf(offset);
+      windows += 1;
     }
-    return requests < min_requests ? undefined : { requests, hits, rate: hits / requests };
+    if (requests < min_requests) return undefined;
+    return { windows, requests, hits, rate: hits / requests };
   }
 
   /** Pause after which it has no traffic, a day at most; 0 where that is not known. */
@@ -220,18 +223,36 @@ export class ProportionDetector extends AnomalyDetector {
     baselineOf: BaselineOf,
   ): EventUpdate | undefined {
     if (verdict === undefined || event.rate === undefined) return undefined;
-    // The event's baseline counts: later windows do not move it.
-    const reference = { ...verdict.reference, rate: event.rate.baseline };
-    const historyFromMs = historyFromMsOf(event.evidence);
-    const measured = this.#measured({ ...verdict, reference }, context, historyFromMs);
+    const measured = this.#present(event, verdict, context, baselineOf);
+    if (measured === undefined) return undefined;
     const isWorse = measured.severity === 'critical' && event.severity !== 'critical';
     const isGrown = (measured.rate?.ratio ?? 0) >= materialGrowth * event.rate.ratio;
-    if (!isWorse && !isGrown) return undefined;
-    return { ...measured, ...tailFields(this.#tailOf(verdict, baselineOf), this.#options) };
+    return isWorse || isGrown ? measured : undefined;
+  }
+
+  /** How an open anomaly is now, by its own baseline: later windows do not move that. */
+  #present(
+    event: AnomalyEvent,
+    verdict: ProportionVerdict | undefined,
+    context: StepContext,
+    baselineOf: BaselineOf,
+  ): EventUpdate | undefined {
+    const now = this.#currentCounts();
+    const reference = verdict?.reference ?? this.reference();
+    if (now === undefined || reference === undefined || event.rate === undefined) return undefined;
+    const { p_value, alpha, dispersion } = event.evidence;
+    const counted = {
+      ...{ logP: Math.log(p_value), logAlpha: Math.log(alpha), dispersion },
+      ...verdict,
+      ...now,
+      reference: { ...reference, rate: event.rate.baseline },
+    };
+    const measured = this.#measured(counted, context, historyFromMsOf(event.evidence));
+    return { ...measured, ...tailFields(this.#tailOf(counted, baselineOf), this.#options) };
   }
 
   #measured(
-    verdict: ProportionVerdict,
+    verdict: Omit<ProportionVerdict, 'startedAtMs' | 'opens' | 'suspicious'>,
     { totalRequests }: StepContext,
     historyFromMs: number | undefined,
   ): RateMeasured {
@@ -241,7 +262,7 @@ export class ProportionDetector extends AnomalyDetector {
   }
 
   /** Durations in the verdict's windows, or in the last of them. */
-  #tailOf({ windows }: ProportionVerdict, baselineOf: BaselineOf): TailDigests {
+  #tailOf({ windows }: Pick<ProportionVerdict, 'windows'>, baselineOf: BaselineOf): TailDigests {
     const now = TDigest.merge(this.#windows.digestsOf(windows));
     return { now, baseline: baselineOf(this.series) };
   }

@@ -19,7 +19,7 @@ interface ProportionCounts {
 export function proportionMeasured(
   proportion: Proportion,
   series: Series,
-  verdict: ProportionVerdict,
+  verdict: Omit<ProportionVerdict, 'startedAtMs' | 'opens' | 'suspicious'>,
   { shown, totalRequests, historyFromMs }: ProportionCounts,
 ): RateMeasured {
   const { reference, requests, hits, dispersion, windows } = verdict;

@@ -28,8 +28,9 @@ export function effectRate(baseline: number, { ratio, rate }: LeastRise): number
   return Math.max(baseline * ratio, baseline + rate);
 }
 
-/** Requests, and the hits among them. */
+/** Requests of some windows, and the hits among them. */
 export interface Counts {
+  readonly windows: number;
   readonly requests: number;
   readonly hits: number;
   readonly rate: number;

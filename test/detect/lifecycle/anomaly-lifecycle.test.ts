@@ -37,6 +37,7 @@ class Life {
         isAnomalous: () => (is === 'none' ? undefined : is === 'anomalous'),
         opening: () => (is === 'anomalous' ? opening : undefined),
         update: () => update,
+        present: () => undefined,
         isRebaselinable: () => isRebaselinable,
         resolvedSummary: (_, resolution) => resolution,
         ended: (resolution) => this.ended.push(resolution),

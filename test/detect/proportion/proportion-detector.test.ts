@@ -183,7 +183,7 @@ describe('an error rate that rises', () => {
     expect(low < 0.06 && 0.06 < high).toBe(true);
     expect(event.evidence.p_value).toBeLessThanOrEqual(event.evidence.alpha);
     expect(event.summary).toMatch(
-      /^ranker \(v1, search, eu-west-1\): [\d.]+ % of requests fail \(baseline 0\.[12]\d? %\)$/,
+      /^ranker \(v1, search, eu-west-1\): [\d.]+ % of requests fail \(baseline 0\.[12]\d? %\); as of [\d:]+ UTC$/,
     );
     // Durations are normal: the event has them, without blame.
     expect([event.observed_ms > 0, event.blame, event.stage]).toEqual([true, [], 'total']);
@@ -197,7 +197,7 @@ describe('an error rate that rises', () => {
       return { requests, timeouts: errors };
     });
     expect(emitted(counts)[0]?.event).toMatchObject({ severity: 'critical' });
-    expect(emitted(counts)[0]?.event.summary).toMatch(/; all of them time out$/);
+    expect(emitted(counts)[0]?.event.summary).toMatch(/; all of them time out; as of /);
   });
 
   it.each([
@@ -292,8 +292,8 @@ describe('the error rates of a detector', () => {
         next.restore(JSON.parse(JSON.stringify(before)));
         for (const present of windows.slice(from, restartAt)) next.warmUp([present]);
         expect(next.open).toEqual(before);
-        // Without any window before, its last windows are those since.
-        const { summary: _, ...resolved } = all[1] as AnomalyEvent;
+        // Without any window before, its last windows, and the worst of them, are those since.
+        const { summary: _, peak: __, ...resolved } = all[1] as AnomalyEvent;
         expect(observe(next, windows.slice(restartAt))).toMatchObject([resolved]);
         expect(next.open).toEqual([]);
       }

@@ -34,6 +34,7 @@ const persists: Evaluation<OpenTail> = {
   isAnomalous: () => true,
   opening: () => undefined,
   update: () => undefined,
+  present: () => undefined,
   isRebaselinable: () => false,
   resolvedSummary: () => '',
   ended: () => {},
