@@ -1,0 +1,79 @@
+import { firstTokenNames, measures } from '../base/dimensions.ts';
+import { amountFacets } from '../base/facets.ts';
+import type { DecodedEvent } from '../decode/decoded-event.ts';
+import { Interner } from '../decode/interner.ts';
+import { StageTags } from '../decode/stage-tags.ts';
+
+const inputTokensIndex = amountFacets.indexOf('input_tokens');
+const outputTokensIndex = amountFacets.indexOf('output_tokens');
+
+const firstToken = 1;
+const prefill = 2;
+/** A measure's name in bytes, so that it is interned without allocation, and its tag. */
+const timePerOutputToken = { name: Buffer.from(measures.timePerOutputToken), tag: 4 };
+const prefillPer1k = { name: Buffer.from(measures.prefillPer1kInputTokens), tag: 8 };
+/** Tags of stages that measures are derived from, and of the measures. */
+const tags: ReadonlyMap<string, number> = new Map([
+  ...firstTokenNames.map((name) => [name, firstToken] as const),
+  ['prefill', prefill],
+  ...[timePerOutputToken, prefillPer1k].map(({ name, tag }) => [String(name), tag] as const),
+]);
+
+/**
+ * Derives the measures of an event with tokens, and appends them to its stages:
+ *
+ *     time_per_output_token        (total − first token) / (output tokens − 1), from two output tokens on
+ *     prefill_per_1k_input_tokens  prefill × 1000 / input tokens, from one input token on
+ *
+ * A value that the event has under such a name stays. The measures depend on the event alone, so a chunk that
+ * is read twice counts the same. An event without tokens costs two comparisons, another a look-up a stage.
+ */
+export class TokenMeasures {
+  readonly #stages: Interner;
+  readonly #tags: StageTags;
+
+  /** @param stages interner of the events' stages. */
+  constructor(stages: Interner) {
+    this.#stages = stages;
+    this.#tags = new StageTags(stages, (name) => tags.get(name) ?? 0);
+  }
+
+  append(event: DecodedEvent): void {
+    const inputTokens = event.amounts[inputTokensIndex] as number;
+    const outputTokens = event.amounts[outputTokensIndex] as number;
+    // An absent one is NaN, of which neither is true.
+    if (!(inputTokens >= 1 || outputTokens >= 2) || !this.#tags.hasAny()) return;
+    const { stageIds, stageMs, stageCount } = event;
+    let seen = 0;
+    let firstTokenMs = Number.NaN;
+    let prefillMs = Number.NaN;
+    for (let i = 0; i < stageCount; i++) {
+      const tag = this.#tags.of(stageIds[i] as number);
+      if (tag === firstToken) firstTokenMs = stageMs[i] as number;
+      else if (tag === prefill) prefillMs = stageMs[i] as number;
+      seen |= tag;
+    }
+    if ((seen & firstToken) !== 0 && outputTokens >= 2) {
+      const ms = (event.totalMs - firstTokenMs) / (outputTokens - 1);
+      this.#add(event, timePerOutputToken, ms, seen);
+    }
+    if ((seen & prefill) !== 0 && inputTokens >= 1) {
+      this.#add(event, prefillPer1k, (prefillMs * 1000) / inputTokens, seen);
+    }
+  }
+
+  #add(
+    event: DecodedEvent,
+    { name, tag }: typeof timePerOutputToken,
+    ms: number,
+    seen: number,
+  ): void {
+    // A partial event has no total, and clocks of spans may differ.
+    if (!(ms >= 0) || (seen & tag) !== 0) return;
+    const id = this.#stages.intern(name, 0, name.length);
+    // Beyond the limit of names it would count as `__other__`, which is a stage.
+    if (id === Interner.otherId) return;
+    event.stageIds[event.stageCount] = id;
+    event.stageMs[event.stageCount++] = ms;
+  }
+}
