@@ -9,14 +9,14 @@ const outputTokensIndex = amountFacets.indexOf('output_tokens');
 
 const firstToken = 1;
 const prefill = 2;
-/** A measure's name in bytes, so that it is interned without allocation, and its tag. */
-const timePerOutputToken = { name: Buffer.from(measures.timePerOutputToken), tag: 4 };
-const prefillPer1k = { name: Buffer.from(measures.prefillPer1kInputTokens), tag: 8 };
+const timePerOutputToken = { name: measures.timePerOutputToken, tag: 4 } as const;
+const prefillPer1k = { name: measures.prefillPer1kInputTokens, tag: 8 } as const;
+type Measure = typeof timePerOutputToken | typeof prefillPer1k;
 /** Tags of stages that measures are derived from, and of the measures. */
 const tags: ReadonlyMap<string, number> = new Map([
   ...firstTokenNames.map((name) => [name, firstToken] as const),
   ['prefill', prefill],
-  ...[timePerOutputToken, prefillPer1k].map(({ name, tag }) => [String(name), tag] as const),
+  ...[timePerOutputToken, prefillPer1k].map(({ name, tag }) => [name, tag] as const),
 ]);
 
 /**
@@ -31,6 +31,9 @@ const tags: ReadonlyMap<string, number> = new Map([
 export class TokenMeasures {
   readonly #stages: Interner;
   readonly #tags: StageTags;
+  /** Ids of the measures by their tags, of one generation of the interner; -1: not interned yet. */
+  readonly #ids = new Int32Array(16);
+  #generation = -1;
 
   /** @param stages interner of the events' stages. */
   constructor(stages: Interner) {
@@ -62,18 +65,26 @@ export class TokenMeasures {
     }
   }
 
-  #add(
-    event: DecodedEvent,
-    { name, tag }: typeof timePerOutputToken,
-    ms: number,
-    seen: number,
-  ): void {
+  #add(event: DecodedEvent, measure: Measure, ms: number, seen: number): void {
     // A partial event has no total, and clocks of spans may differ.
-    if (!(ms >= 0) || (seen & tag) !== 0) return;
-    const id = this.#stages.intern(name, 0, name.length);
+    if (!(ms >= 0) || (seen & measure.tag) !== 0) return;
+    const id = this.#idOf(measure);
     // Beyond the limit of names it would count as `__other__`, which is a stage.
     if (id === Interner.otherId) return;
     event.stageIds[event.stageCount] = id;
     event.stageMs[event.stageCount++] = ms;
+  }
+
+  /** Id of a measure's name, interned once a chunk: that costs as much as counting two stages. */
+  #idOf({ name, tag }: Measure): number {
+    if (this.#generation !== this.#stages.generation) {
+      this.#generation = this.#stages.generation;
+      this.#ids.fill(-1);
+    }
+    const known = this.#ids[tag] as number;
+    if (known >= 0) return known;
+    const id = this.#stages.internText(name);
+    this.#ids[tag] = id;
+    return id;
   }
 }
