@@ -20,10 +20,16 @@ const tags: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
+ * Tokens from which a measure is derived: the first output token has no gap before it, and the prefill of a
+ * short prompt is its fixed cost. Scaled up, the tail of a measure would be that of the shortest prompts.
+ */
+const leastTokens = { input: 1_000, output: 2 } as const;
+
+/**
  * Derives the measures of an event with tokens, and appends them to its stages:
  *
  *     time_per_output_token        (total − first token) / (output tokens − 1), from two output tokens on
- *     prefill_per_1k_input_tokens  prefill × 1000 / input tokens, from one input token on
+ *     prefill_per_1k_input_tokens  prefill × 1000 / input tokens, from 1,000 input tokens on
  *
  * A value that the event has under such a name stays. The measures depend on the event alone, so a chunk that
  * is read twice counts the same. An event without tokens costs two comparisons, another a look-up a stage.
@@ -45,7 +51,11 @@ export class TokenMeasures {
     const inputTokens = event.amounts[inputTokensIndex] as number;
     const outputTokens = event.amounts[outputTokensIndex] as number;
     // An absent one is NaN, of which neither is true.
-    if (!(inputTokens >= 1 || outputTokens >= 2) || !this.#tags.hasAny()) return;
+    if (
+      !(inputTokens >= leastTokens.input || outputTokens >= leastTokens.output) ||
+      !this.#tags.hasAny()
+    )
+      return;
     const { stageIds, stageMs, stageCount } = event;
     let seen = 0;
     let firstTokenMs = Number.NaN;
@@ -56,11 +66,11 @@ export class TokenMeasures {
       else if (tag === prefill) prefillMs = stageMs[i] as number;
       seen |= tag;
     }
-    if ((seen & firstToken) !== 0 && outputTokens >= 2) {
+    if ((seen & firstToken) !== 0 && outputTokens >= leastTokens.output) {
       const ms = (event.totalMs - firstTokenMs) / (outputTokens - 1);
       this.#add(event, timePerOutputToken, ms, seen);
     }
-    if ((seen & prefill) !== 0 && inputTokens >= 1) {
+    if ((seen & prefill) !== 0 && inputTokens >= leastTokens.input) {
       this.#add(event, prefillPer1k, (prefillMs * 1000) / inputTokens, seen);
     }
   }

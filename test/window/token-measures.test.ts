@@ -36,7 +36,7 @@ function someRequests(count: number, seed: number): Request[] {
   const some = <T>(value: T) => (random.unit() < 0.05 ? undefined : value);
   return Array.from({ length: count }, () => {
     const outputTokens = random.unit() < 0.1 ? random.between(0, 2) : random.between(2, 900);
-    const inputTokens = random.unit() < 0.05 ? 0 : random.between(1, 8_000);
+    const inputTokens = random.unit() < 0.05 ? 999 : random.between(1, 8_000);
     const queueMs = Math.round(50 * random.unit());
     const prefillMs = Math.round(20 + inputTokens * 0.1 * Math.exp(0.4 * random.normal()));
     const firstTokenMs = queueMs + prefillMs;
@@ -62,7 +62,7 @@ function expectedOf(requests: readonly Request[]): Map<string, number[]> {
     return ms >= 0 ? [ms] : [];
   });
   const per1kMs = requests.flatMap(({ prefillMs, inputTokens }) =>
-    prefillMs === undefined || inputTokens === undefined || inputTokens < 1
+    prefillMs === undefined || inputTokens === undefined || inputTokens < 1_000
       ? []
       : [(prefillMs * 1000) / inputTokens],
   );
@@ -197,7 +197,7 @@ describe.each<[string, (options: DecoderOptions) => EventDecoder, () => Buffer[]
   });
 });
 
-const event = { ts: tsMs - 1_000, model: 'llm', total_ms: 1_000, input_tokens: 500 };
+const event = { ts: tsMs - 1_000, model: 'llm', total_ms: 1_000, input_tokens: 1_500 };
 const countedOf = (...events: readonly object[]) =>
   countedBy(json, lines(events.map((each) => JSON.stringify({ ...event, ...each }))));
 
@@ -217,7 +217,7 @@ describe('an event', () => {
     );
     expect(rows.get('total')).toMatchObject({ requests: 1, sumMs: 300 });
     expect(rows.get(perToken)).toMatchObject({ requests: 1, sumMs: 7 });
-    expect(rows.get(per1k)).toMatchObject({ requests: 1, sumMs: 600 });
+    expect(rows.get(per1k)).toMatchObject({ requests: 1, sumMs: 200 });
   });
 
   it('that failed is a failure of its measures, and one of many counts as many', () => {
@@ -230,7 +230,7 @@ describe('an event', () => {
     const { exemplars, stages } = countedOf({ stages_ms: { prefill: 300 } });
     const names = exemplars[0]?.stageIds.map((id) => stages.text(id));
     expect(names).toEqual(['prefill', per1k]);
-    expect(exemplars[0]?.stageMs).toEqual([300, 600]);
+    expect(exemplars[0]?.stageMs).toEqual([300, 200]);
   });
 
   it('with as many stages as there may be has its measures beside them', () => {
@@ -238,7 +238,7 @@ describe('an event', () => {
     const stages_ms = { ...Object.fromEntries(many), prefill: 300, first_token: 400 };
     const { rows } = countedOf({ stages_ms, output_tokens: 61 });
     expect(rows.get(perToken)).toMatchObject({ requests: 1, sumMs: 10 });
-    expect(rows.get(per1k)).toMatchObject({ requests: 1, sumMs: 600 });
+    expect(rows.get(per1k)).toMatchObject({ requests: 1, sumMs: 200 });
     expect(rows.get('s0')).toMatchObject({ requests: 1, sumMs: 1 });
   });
 
@@ -252,7 +252,7 @@ describe('an event', () => {
     const last = (input_tokens?: number) => ({ stages_ms: { prefill: 300 }, input_tokens });
     const others = (chunk: ReturnType<typeof countedOf>) =>
       chunk.rows.get(chunk.stages.text(Interner.otherId))?.requests;
-    const flooded = countedOf(first, ...floods, last(500));
+    const flooded = countedOf(first, ...floods, last(1_500));
     expect(flooded.stages.size).toBe(limits.stageNames);
     expect(flooded.rows.get('prefill')?.requests).toBe(2);
     expect(flooded.rows.has(per1k)).toBe(false);

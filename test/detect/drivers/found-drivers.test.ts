@@ -40,13 +40,39 @@ describe('an event with its drivers', () => {
     expect(withDrivers(event, { drivers: [], mix: mixOf(0.72) })).toEqual({
       ...event,
       bottleneck: 'traffic_mix',
+      severity: 'warning',
       mix_share: 0.72,
       summary: `${event.summary}; more large requests (by batch_size) explain 72 % of the rise in slow requests`,
     });
     const resolved = anomalyFixture({ state: 'resolved' });
     expect(withDrivers(resolved, { drivers: [], mix: mixOf(0.72) })).toEqual({
-      ...{ ...resolved, bottleneck: 'traffic_mix', mix_share: 0.72 },
+      ...{ ...resolved, bottleneck: 'traffic_mix', severity: 'warning', mix_share: 0.72 },
     });
+  });
+
+  it('says which sizes, of answers too', () => {
+    const size = { ...driver, facet: 'output_tokens', value: '512-1023', share_of_all: 0.2 };
+    const mix = { ...mixOf(0.9), facet: 'output_tokens' };
+    const { summary } = withDrivers(event, { drivers: [driver, size], mix });
+    expect(summary).toBe(
+      `${event.summary}; more long answers (output_tokens 512 to 1023: 70 % of slow requests, 20 % of all) explain 90 % of the rise in slow requests`,
+    );
+  });
+
+  it('stays critical where another model is affected, whose mix is not known', () => {
+    expect(event.severity).toBe('critical');
+    const values = ['ranker', 'embedder'].map((value) => ({
+      ...{ dimension: 'model' as const, value, affected: 1, total: 1 },
+    }));
+    const scope = { affected: 2, unresolved: 2, total: 2, common: [], values };
+    const wide = withDrivers({ ...event, scope }, { drivers: [], mix: mixOf(0.9) });
+    expect(wide).toMatchObject({ bottleneck: 'traffic_mix', severity: 'critical' });
+  });
+
+  it('keeps its class and has no mix where a time per token is slower: it depends on no length', () => {
+    const evidence = { ...event.evidence, measured_stage: 'time_per_output_token' };
+    const slower = anomalyFixture({ evidence, bottleneck: 'decode' });
+    expect(withDrivers(slower, { drivers: [], mix: mixOf(0.9) })).toEqual(slower);
   });
 
   it('keeps its class where less is mix, and for a cold start', () => {
