@@ -265,6 +265,7 @@ describe('the interface', () => {
       'config/duration.ts',
       'contract/blame-split.ts',
       'contract/format.ts',
+      'contract/measure-unit.ts',
     ]);
   });
 });
