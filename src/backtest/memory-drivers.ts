@@ -104,7 +104,7 @@ export class MemoryDrivers {
     };
     count('now', now, [version]);
     count('baseline', baseline, of.version);
-    return foundDrivers([...facets.values()], totals, event.quantile);
+    return foundDrivers([...facets.values()], totals, event);
   }
 
   #totalsOf(keys: readonly string[], range: MinuteRange): Amounts {

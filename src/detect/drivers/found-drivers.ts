@@ -2,7 +2,6 @@ import { kindOfName } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { wholePercent } from '../../contract/format.ts';
-import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { type Driver, driversOf } from './drivers.ts';
 import {
   type BandCounts,
@@ -44,14 +43,17 @@ const maxSlow = 0.05;
 export function foundDrivers(
   facets: readonly FacetBands[],
   totals: { readonly now: BandCounts; readonly baseline: BandCounts },
-  quantile: number,
+  { quantile, evidence }: Pick<AnomalyEvent, 'quantile' | 'evidence'>,
 ): FoundDrivers {
   const ofSeries =
     baselineSlowBand(totals.baseline, 1 - quantile) ?? slowBandOf(totals.now, 1 - quantile);
   if (ofSeries === undefined) return noDrivers;
   const ofModel = baselineSlowBand(baselineTotals(facets), maxSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
-  return { drivers: driversOf(facets, slowBand), mix: trafficMix(facets, slowBand) };
+  // A time per token depends on no length: other lengths do not make it slower.
+  const isMeasure = kindOfName(evidence.measured_stage) === 'measure';
+  const mix = isMeasure ? undefined : trafficMix(facets, slowBand);
+  return { drivers: driversOf(facets, slowBand), mix };
 }
 
 /** Baseline requests of the model by band, from the facet that most of them have. */
@@ -110,13 +112,12 @@ export function driverMinutes(
 /**
  * Adds its drivers to an event. If more large requests explain at least half of it, the bottleneck is
  * `traffic_mix`, whatever the stages: requests of each size take as long as before. So it is not `critical`,
- * unless other models are affected. Times per token do not depend on the mix.
+ * unless other models are affected.
  */
 export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers): AnomalyEvent {
   const found =
     drivers.length === 0 ? event : { ...event, drivers: drivers.slice(0, driversNamed) };
-  const isMeasure = kindOfName(ofWorstSeries(event).evidence.measured_stage) === 'measure';
-  if (mix === undefined || isMeasure) return found;
+  if (mix === undefined) return found;
   const shared = { ...found, mix_share: mix.share };
   if (mix.share < mostShare || event.cold_start) return shared;
   const bottleneck = 'traffic_mix' as const;

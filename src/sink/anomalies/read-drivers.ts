@@ -39,7 +39,7 @@ export async function readDrivers(
   toMs: number,
 ): Promise<FoundDrivers> {
   if (event.kind !== 'tail_shift') return noDrivers;
-  const { model, version, quantile } = event;
+  const { model, version } = event;
   const { now, baseline } = driverMinutes(event, { fromMs, toMs });
   const range = { fromSeconds: now.from * 60, toSeconds: now.to * 60 };
   const baselineRange = {
@@ -67,7 +67,7 @@ export async function readDrivers(
   }));
   const [total] = totals;
   const bands = { now: bandsOf(total?.now_bands), baseline: bandsOf(total?.baseline_bands) };
-  return foundDrivers(facets, bands, quantile);
+  return foundDrivers(facets, bands, event);
 }
 
 /** A series as parameters of queries. */

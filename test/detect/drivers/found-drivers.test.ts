@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import type { Driver } from '../../../src/detect/drivers/drivers.ts';
-import { withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
+import { foundDrivers, withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
 import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
@@ -69,12 +69,6 @@ describe('an event with its drivers', () => {
     expect(wide).toMatchObject({ bottleneck: 'traffic_mix', severity: 'critical' });
   });
 
-  it('keeps its class and has no mix where a time per token is slower: it depends on no length', () => {
-    const evidence = { ...event.evidence, measured_stage: 'time_per_output_token' };
-    const slower = anomalyFixture({ evidence, bottleneck: 'decode' });
-    expect(withDrivers(slower, { drivers: [], mix: mixOf(0.9) })).toEqual(slower);
-  });
-
   it('keeps its class where less is mix, and for a cold start', () => {
     expect(withDrivers(event, { drivers: [], mix: mixOf(0.4) })).toEqual({
       ...event,
@@ -85,5 +79,37 @@ describe('an event with its drivers', () => {
       ...cold,
       mix_share: 0.9,
     });
+  });
+});
+
+describe('the mix of the traffic', () => {
+  const bands = (amounts: readonly (readonly [number, number])[]) => new Map(amounts);
+  const facet = 'output_tokens';
+  const facets = [
+    { facet, value: '64-127', now: bands([[0, 500]]), baseline: bands([[0, 1_960]]) },
+    { facet, value: '512-1023', now: bands([[10, 500]]), baseline: bands([[10, 40]]) },
+  ];
+  const totals = {
+    now: bands([
+      [0, 500],
+      [10, 500],
+    ]),
+    baseline: bands([
+      [0, 1_960],
+      [10, 40],
+    ]),
+  };
+  const mixAt = (measured_stage: string) => {
+    const { quantile, evidence } = anomalyFixture();
+    const measured = { quantile, evidence: { ...evidence, measured_stage } };
+    return foundDrivers(facets, totals, measured).mix;
+  };
+
+  it('is by the length of answers too', () => {
+    expect(mixAt('total')).toMatchObject({ facet, share: 1 });
+  });
+
+  it('is none of a time per token, which depends on no length', () => {
+    expect(mixAt('time_per_output_token')).toBeUndefined();
   });
 });
