@@ -16,6 +16,7 @@ import { convert, fixture, fixtureText } from '../convert/conversion.ts';
 import { bounds } from '../decode/outcomes.ts';
 import { protoOf } from '../formats/otlp/oracle.ts';
 import { worstError } from '../sketch/worst-error.ts';
+import { TestChunk } from './test-chunk.ts';
 
 const tsMs = 1_790_000_000_000;
 const perToken = 'time_per_output_token';
@@ -258,6 +259,26 @@ describe('an event', () => {
     expect(flooded.rows.has(per1k)).toBe(false);
     expect(others(flooded)).toBe(others(countedOf(first, ...floods, last())));
   });
+});
+
+it('a chunk that follows another counts by its own names', () => {
+  const chunk = new TestChunk();
+  const at = { ts: tsMs - 1_000, model: 'llm', total_ms: 900, input_tokens: 2_000 };
+  const stagesOf = () =>
+    [...chunk.rows()].map(([key, { sumUs }]) => [key.split('|').at(-1), sumUs]);
+  chunk.begin().add({ ...at, stages_ms: { prefill: 300 } });
+  expect(stagesOf()).toContainEqual([per1k, 150_000]);
+  chunk.begin().add({ ...at, stages_ms: { a: 1, b: 2, c: 3, prefill: 500 } });
+  expect(stagesOf().sort()).toEqual([
+    ...[
+      ['a', 1_000],
+      ['b', 2_000],
+      ['c', 3_000],
+      ['prefill', 500_000],
+    ],
+    [per1k, 250_000],
+    ['total', 900_000],
+  ]);
 });
 
 it('time per output token is what AIPerf calls inter-token latency', async () => {
