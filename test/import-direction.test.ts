@@ -268,6 +268,7 @@ describe('the interface', () => {
       'contract/compared-times.ts',
       'contract/few-requests.ts',
       'contract/format.ts',
+      'contract/measure-unit.ts',
       'contract/worst-series.ts',
     ]);
   });

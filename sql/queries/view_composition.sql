@@ -1,7 +1,7 @@
 -- What requests of each slowness were made of: slices of the requests, cut at those edges of bands (a quarter octave of a
 -- request's total each, band 0 begins at 1 ms) that are next to some quantiles. So every number is exact. A row a slice,
--- the fastest first, or with steps ({stepSeconds} > 0) the slowest slice of each step. Milestones are no parts: stages
--- that match {milestones:String} and not {noMilestones:String}.
+-- the fastest first, or with steps ({stepSeconds} > 0) the slowest slice of each step. No parts are milestones,
+-- stages that match {milestones:String} and not {noMilestones:String}, and {measures:Array(String)}.
 --
 -- The baseline is the same share of the requests over the same hours of the seven days before. A band that the share
 -- cuts is split as if all its requests were alike. The part of the range that whole windows of a coarser table fill is
@@ -12,7 +12,8 @@ WITH
         AND ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
-    (name) -> name != 'total' AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})) AS is_part,
+    (name) -> name != 'total' AND name NOT IN {measures:Array(String)}
+        AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})) AS is_part,
     (band) -> exp2(floor(band / 4)) * (1 + positiveModulo(band, 4) / 4) AS lower_edge_ms,
     -- Parts, and `unaccounted` for what no stage measured. Sums are stored within 0.05 %: less than that is rounding.
     (means, mean_ms) -> arraySort(part -> (-part.2, part.1), if(

@@ -166,8 +166,8 @@ WITH
     (
         SELECT
             model,
-            argMax(stage, (stage_requests, stage)) AS counted_stage,
-            argMax(stage_failed, (stage_requests, stage)) AS failed,
+            argMax(stage, (stage_requests, stage NOT IN {measures:Array(String)}, stage)) AS counted_stage,
+            argMax(stage_failed, (stage_requests, stage NOT IN {measures:Array(String)}, stage)) AS failed,
             max(stage_requests) AS requests
         FROM
         (

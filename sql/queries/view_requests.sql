@@ -17,7 +17,8 @@ SELECT
     multiIf(
         {stage:String} IN ('', 'total'), total_ms,
         {stage:String} = 'unaccounted', total_ms - arraySum(mapValues(mapFilter(
-            (name, ms) -> NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})),
+            (name, ms) -> name NOT IN {measures:Array(String)}
+                AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})),
             stages_ms))),
         stages_ms[{stage:String}]) AS stage_ms
 FROM exemplars

@@ -39,8 +39,30 @@ export function isStageName(name: string): boolean {
  */
 export const milestoneName = /^(?:first_token|ttft|ttfb|time_to_.*)$/;
 
-export function isMilestoneName(name: string): boolean {
+function isMilestoneName(name: string): boolean {
   return milestoneName.test(name);
+}
+
+/** Milestones that are the time to the first token. */
+export const firstTokenNames = ['first_token', 'ttft', 'time_to_first_token'] as const;
+
+/**
+ * Measures: times per token, which no request takes. They have tails as stages have, and are neither parts nor
+ * milestones. Ingest derives them from events with tokens.
+ */
+export const measures = {
+  timePerOutputToken: 'time_per_output_token',
+  prefillPer1kInputTokens: 'prefill_per_1k_input_tokens',
+} as const;
+
+export const measureNames: readonly string[] = Object.values(measures);
+
+export type StageKind = 'part' | 'milestone' | 'measure';
+
+/** Kind of a stage by its name alone. */
+export function kindOfName(name: string): StageKind {
+  if (measureNames.includes(name)) return 'measure';
+  return isMilestoneName(name) ? 'milestone' : 'part';
 }
 
 /** Stage that a milestone of `milestones_ms` is kept as: `headers` as `time_to_headers`. */

@@ -24,3 +24,6 @@ export const sizeFacets = [
   'request_bytes',
   'input_tokens',
 ] as const satisfies readonly Facet[];
+
+/** Facets that users choose, of what they send and of the answer that they ask for: the mix of the traffic. */
+export const mixFacets = [...sizeFacets, 'output_tokens'] as const satisfies readonly Facet[];

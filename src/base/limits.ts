@@ -7,6 +7,8 @@ export const limits = {
   /** Latest timestamp of a record, in the year 2286: the last with ten digits of seconds. */
   timestampMs: 9_999_999_999_999,
   stagesPerEvent: 64,
+  /** Stages of an event, and the measures that are derived from it. */
+  durationsPerEvent: 66,
   eventsPerMessage: 100_000,
   /**
    * Spans or records of a message that are rejected one by one. The rest of the message is then rejected as a

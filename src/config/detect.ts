@@ -72,7 +72,13 @@ export const detect = z
       .default(1)
       .describe('False pages accepted per week, over all series.'),
     min_effect_ratio: ratio(1.3).describe('A tail must grow by at least this factor.'),
-    min_effect_ms: z.number().min(0).default(5).describe('A tail must grow by at least this much.'),
+    min_effect_ms: z
+      .number()
+      .min(0)
+      .default(5)
+      .describe(
+        'A tail must grow by at least this much; not that of a time per token, of which only the factor counts.',
+      ),
     min_effect_of_total: z
       .number()
       .min(0)

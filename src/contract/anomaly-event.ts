@@ -266,7 +266,9 @@ export const anomalyEventSchema = z
       .describe('Values more frequent among slow requests, at most five.'),
     mix_share: part
       .optional()
-      .describe('Part of the rise in slow requests that comes from more large requests.'),
+      .describe(
+        'Part of the rise in slow requests that comes from more large requests or long answers.',
+      ),
     exemplars: z.array(z.string()).describe('Trace ids of the slowest requests.'),
     started_at: time.describe('Start of the first anomalous window.'),
     detected_at: time.describe('When the episode was opened.'),

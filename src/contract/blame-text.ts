@@ -7,6 +7,7 @@ import {
   signedPercent,
   wholePercent,
 } from './format.ts';
+import { perUnit } from './measure-unit.ts';
 
 /** Part of all that rose from which a stage is listed by name, and the rest is listed. */
 const shown = { stage: 0.05, rest: 0.02 } as const;
@@ -37,7 +38,9 @@ export function riseText({ blame, kind, quantile, evidence }: Split): string {
   const rise = formatSignedMs(riseOf(blame));
   const { measured_stage: measured } = evidence;
   const split = splitOf({ blame, evidence });
-  if (split === 'quantile') return `${quantileName(quantile)} of ${measured} ${rise}`;
+  if (split === 'quantile') {
+    return `${quantileName(quantile)} of ${measured} ${rise}${perUnit(measured)}`;
+  }
   if (split === 'milestone') return `all requests: mean ${measured} ${rise}`;
   return `${wholeOf({ isDrift: kind === 'drift', quantile })}: mean ${rise}`;
 }

@@ -1,4 +1,11 @@
-import { milestoneName, totalStage } from '../base/dimensions.ts';
+import {
+  firstTokenNames,
+  measureNames,
+  measures,
+  milestoneName,
+  type StageKind,
+  totalStage,
+} from '../base/dimensions.ts';
 import type { StageClass, StageSettings } from '../config/stages.ts';
 import { matchesPattern } from '../series/matches-pattern.ts';
 import { unaccounted } from './anomaly-event.ts';
@@ -11,8 +18,8 @@ const classes: Readonly<Record<StageClass, readonly string[]>> = {
   network: ['ingress', 'egress', 'blocked', 'connect', 'tls', 'sending', 'receiving'],
   downstream: ['downstream', 'first_byte'],
   serialization: ['parse', 'preprocess', 'postprocess', 'tokenize', 'detokenize'],
-  prefill: ['prefill', 'queue_prefill', 'first_token', 'ttft'],
-  decode: ['decode'],
+  prefill: ['prefill', 'queue_prefill', 'first_token', 'ttft', measures.prefillPer1kInputTokens],
+  decode: ['decode', measures.timePerOutputToken],
   batching: ['batching', 'batch_wait'],
   transfer: ['transfer', 'restore'],
 };
@@ -23,8 +30,8 @@ const classByName: ReadonlyMap<string, StageClass> = new Map(
   ),
 );
 
-/** Milestones that all parts lie before but those of class `decode`, and some that follow these. */
-const firstToken: ReadonlySet<string> = new Set(['first_token', 'ttft', 'time_to_first_token']);
+/** Before the first token lie all parts but those of class `decode`, and some that follow these. */
+const firstToken: ReadonlySet<string> = new Set(firstTokenNames);
 const afterFirstToken: ReadonlySet<string> = new Set([
   'detokenize',
   'postprocess',
@@ -71,9 +78,15 @@ export class StageTable {
     this.#except = new RegExp(this.milestones.except);
   }
 
-  /** Reports whether a stage is the time from the start to a point: it is no part of the total. */
+  /** Kind of a stage: only parts add up to the total. */
+  kindOf(stage: string): StageKind {
+    if (measureNames.includes(stage)) return 'measure';
+    return this.#matching.test(stage) && !this.#except.test(stage) ? 'milestone' : 'part';
+  }
+
+  /** Reports whether a stage is the time from the start to a point. */
   isMilestone(stage: string): boolean {
-    return this.#matching.test(stage) && !this.#except.test(stage);
+    return this.kindOf(stage) === 'milestone';
   }
 
   /** Says which parts lie before a milestone; undefined where nobody said it. */
@@ -92,7 +105,7 @@ export class StageTable {
   }
 
   #isPart(stage: string): boolean {
-    return stage !== totalStage && stage !== unaccounted && !this.isMilestone(stage);
+    return stage !== totalStage && stage !== unaccounted && this.kindOf(stage) === 'part';
   }
 
   /** Class of a stage; undefined where nobody classed its name. */

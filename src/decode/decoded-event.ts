@@ -21,7 +21,7 @@ export class DecodedEvent {
   /** Without a total: how long the request took at least, by its stages. Not set where there is a total. */
   leastMs = Number.NaN;
   stageCount = 0;
-  /** Ids of the decoder's stage interner, milestones among them; the first `stageCount` are valid. */
+  /** Ids of the decoder's stage interner, of stages of all kinds; the first `stageCount` are valid. */
   readonly stageIds: Int32Array;
   readonly stageMs: Float64Array;
   /** Facets that are numbers, in the order of `amountFacets`; NaN where absent. */
@@ -44,8 +44,8 @@ export class DecodedEvent {
   /** @param arrays of the event; its own by default. */
   constructor(arrays?: Pick<DecodedEvent, 'dimensionIds' | 'stageIds' | 'stageMs'>) {
     this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
-    this.stageIds = arrays?.stageIds ?? new Int32Array(limits.stagesPerEvent);
-    this.stageMs = arrays?.stageMs ?? new Float64Array(limits.stagesPerEvent);
+    this.stageIds = arrays?.stageIds ?? new Int32Array(limits.durationsPerEvent);
+    this.stageMs = arrays?.stageMs ?? new Float64Array(limits.durationsPerEvent);
   }
 
   /** Text of `trace_id`, '' if absent. Allocates: only for exemplars. */

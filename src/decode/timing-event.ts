@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import {
-  isMilestoneName,
   isStageName,
+  kindOfName,
   milestoneStage,
   overflowValue,
   stageName,
@@ -280,7 +280,7 @@ function durationsIssue({ total_ms, partial, ...given }: Durations, maxMs: numbe
   if (count === 0) {
     return problem('missing_durations', 'must have total_ms or at least one stage in stages_ms');
   }
-  const parts = stages.filter(([name]) => !isMilestoneName(name));
+  const parts = stages.filter(([name]) => kindOfName(name) === 'part');
   if (partial === true || parts.reduce((sum, [, ms]) => sum + ms, 0) <= maxMs) return undefined;
   return problem('duration_too_large', `must have stages that add up to at most ${maxMs} ms`);
 }

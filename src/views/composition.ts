@@ -3,13 +3,7 @@ import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { coarsePart } from '../sink/windows/read-tails.ts';
 import type { CompositionAnswer, SliceRow } from './answers/composition.ts';
-import {
-  answeredRange,
-  isoTime,
-  milestoneParameters,
-  parametersOf,
-  type Question,
-} from './question.ts';
+import { answeredRange, isoTime, parametersOf, partParameters, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
@@ -63,7 +57,7 @@ export async function compositionView(
     ...baselineHours(question),
     stepSeconds: isStepped ? stepSeconds : 0,
     cuts: isStepped ? cuts.step : cuts.range,
-    ...milestoneParameters(question.stages),
+    ...partParameters(question.stages),
     coarseTable: coarse.table,
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,

@@ -1,10 +1,10 @@
 import { traceLink } from '../alert/message/links.ts';
-import { standardStages } from '../base/dimensions.ts';
+import { type StageKind, standardStages } from '../base/dimensions.ts';
 import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { readRows } from '../sink/client/read-query.ts';
 import type { RequestRow, RequestsAnswer } from './answers/requests.ts';
-import { answeredRange, milestoneParameters, parametersOf, type Question } from './question.ts';
+import { answeredRange, parametersOf, partParameters, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
@@ -88,7 +88,7 @@ export function readSlowest(
   const { table: _, ...parameters } = parametersOf(of);
   return viewRows<Row>(client, 'view_requests', {
     ...{ ...parameters, stage, limit },
-    ...milestoneParameters(stages),
+    ...partParameters(stages),
   });
 }
 
@@ -117,12 +117,12 @@ function requestOf(row: Row, trace_url: string | undefined, table: StageTable): 
 /** Others come after them, by name. */
 const order: readonly string[] = standardStages;
 
-/** Parts in the order of the request, and milestones, the first that it reaches first. */
+/** Parts in the order of the request, and milestones, the first that it reaches first; no measures. */
 function partedOf(stages: readonly (readonly [string, number])[], table: StageTable) {
-  const isPart = ([stage]: readonly [string, number]) => !table.isMilestone(stage);
-  const milestones = stages.filter((stage) => !isPart(stage)).map(([stage, ms]) => ({ stage, ms }));
+  const of = (kind: StageKind) => stages.filter(([stage]) => table.kindOf(stage) === kind);
+  const milestones = of('milestone').map(([stage, ms]) => ({ stage, ms }));
   return {
-    stages: inOrder(stages.filter(isPart)),
+    stages: inOrder(of('part')),
     milestones: milestones.toSorted((a, b) => a.ms - b.ms || (a.stage < b.stage ? -1 : 1)),
   };
 }

@@ -19,6 +19,7 @@ import { ExemplarStore } from './exemplar-store.ts';
 import { IntTable } from './int-table.ts';
 import { type Outcome, outcomes } from './outcome.ts';
 import { RowTable } from './row-table.ts';
+import { TokenMeasures } from './token-measures.ts';
 
 /** Length of the stored windows, which coarser ones are merged from. */
 export const baseWindowMs = 10_000;
@@ -54,6 +55,7 @@ export class ChunkAccumulator {
   /** Names of the chunk's events, which their decoder interns. */
   readonly stages = new Interner(limits.stageNames);
   readonly values = new Interner(limits.internedValues);
+  readonly #measures = new TokenMeasures(this.stages);
   /** Configured dimensions; the key of a cell is its window's number and an id of each. */
   readonly #enabled: Int32Array;
   #totalStageId = 0;
@@ -153,7 +155,7 @@ export class ChunkAccumulator {
     return this.#cells.size;
   }
 
-  /** Counts an event in the window in which its request ended, or returns why not. */
+  /** Counts an event in the window in which its request ended, or returns why not. Appends its measures to it. */
   add(event: DecodedEvent): Outcome {
     const endMs = completionMs(event);
     // A clock that runs ahead makes no other event late: the watermark counts up to our clock.
@@ -239,6 +241,7 @@ export class ChunkAccumulator {
 
   /** Adds an event to its rows, and one with a total to bands, drivers and exemplars. */
   #count(cell: number, event: DecodedEvent, endMs: number): void {
+    this.#measures.append(event);
     const { stageIds, stageMs, stageCount, totalMs, weight } = event;
     const { ids, durations } = this.#kernel;
     for (let i = 0; i < stageCount; i++) {

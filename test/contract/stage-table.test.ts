@@ -13,7 +13,9 @@ describe('StageTable.classOf', () => {
     ['prefill', 'prefill'],
     ['queue_prefill', 'prefill'],
     ['first_token', 'prefill'],
+    ['prefill_per_1k_input_tokens', 'prefill'],
     ['decode', 'decode'],
+    ['time_per_output_token', 'decode'],
     // k6, Zipkin, Lambda, diffusion services, models within models.
     ['tls', 'network'],
     ['downstream:payments', 'downstream'],
@@ -47,6 +49,28 @@ describe('StageTable.classOf', () => {
     expect(table.classOf('rerank')).toBe('feature');
     expect(table.classOf('queue')).toBe('batching');
     expect(table.classOf('forward')).toBe('compute');
+  });
+});
+
+describe('StageTable.kindOf', () => {
+  it.each([
+    ['queue', 'part'],
+    ['time_to_headers', 'milestone'],
+    ['time_per_output_token', 'measure'],
+    ['prefill_per_1k_input_tokens', 'measure'],
+    ['time_per_request', 'part'],
+  ])('of %s is %s', (stage, expected) => {
+    expect(StageTable.standard.kindOf(stage)).toBe(expected);
+  });
+
+  it('of a measure is a measure, whatever the configuration says of it', () => {
+    const table = new StageTable({
+      'time_*': { milestone: false },
+      prefill_per_1k_input_tokens: { milestone: true },
+    });
+    expect(table.kindOf('time_per_output_token')).toBe('measure');
+    expect(table.kindOf('prefill_per_1k_input_tokens')).toBe('measure');
+    expect(table.partsBefore('first_token')?.('time_per_output_token')).toBe(false);
   });
 });
 

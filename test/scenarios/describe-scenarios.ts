@@ -60,14 +60,17 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
     expectGolden(`events/${file.replace('.yaml', '.txt')}`, text);
   });
 
-  it('blames in shares that add up to 1, of which none is above it or of a milestone', () => {
+  it('blames in shares that add up to 1, of which none is above it or of what is no part', () => {
     for (const { event } of emitted) {
       if (event.blame.length === 0) continue;
       const shares = event.blame.map(({ share }) => share);
       expect(Math.min(...shares)).toBeGreaterThanOrEqual(0);
       expect(shares.reduce((sum, share) => sum + share, 0)).toBeCloseTo(1, 9);
-      const milestones = event.blame.filter(({ stage }) => StageTable.standard.isMilestone(stage));
-      expect(milestones).toEqual([]);
+      const noParts = event.blame.filter(({ stage }) => {
+        const kind = StageTable.standard.kindOf(stage);
+        return kind !== 'part' && (kind === 'milestone' || stage !== event.evidence.measured_stage);
+      });
+      expect(noParts).toEqual([]);
     }
   });
 

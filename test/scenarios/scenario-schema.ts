@@ -5,6 +5,7 @@ const range = z.tuple([z.int().min(0), z.int().min(0)]);
 const stage = z.strictObject({
   median_ms: z.number().gt(0),
   sigma: z.number().min(0).describe('Of the logarithm.'),
+  per_token: z.boolean().default(false).describe('For each output token after the first.'),
 });
 
 /** A stage that lasts from the start to the end of the one before it. */
@@ -19,6 +20,10 @@ const series = z.strictObject({
   requests: z.number().min(0).describe('In each window; below 1, one in so many of the windows.'),
   partial: z.boolean().default(false).describe('Events without a total.'),
   stages: z.record(z.string(), z.union([stage, milestone])),
+  output_tokens: z
+    .strictObject({ median: z.number(), sigma: z.number() })
+    .optional()
+    .describe('With `first_token`: time_per_output_token is derived, as at ingest.'),
   restless: z
     .strictObject({
       stage: z.string(),
@@ -42,6 +47,7 @@ const fault = z.strictObject({
     .number()
     .optional()
     .describe('These requests get no answer from the stage: so long in all, and status timeout.'),
+  output_tokens: z.number().default(1).describe('Factor of the tokens of an answer.'),
   requests: z.int().min(0).optional().describe('Traffic instead of the baseline; 0: no window.'),
 });
 

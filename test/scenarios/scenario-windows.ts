@@ -1,3 +1,4 @@
+import { measures } from '../../src/base/dimensions.ts';
 import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import type { Scenario } from './scenario-schema.ts';
@@ -15,9 +16,10 @@ interface Request {
 /** Every window of a scenario: one list of series per window start. */
 export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWindow[][] {
   const windows: SeriesWindow[][] = Array.from({ length: scenario.windows }, () => []);
-  scenario.series.forEach(({ stages: models, partial, restless }, index) => {
+  scenario.series.forEach(({ stages: models, partial, restless, output_tokens }, index) => {
     const random = new SeededRandom(scenario.seed * 1000 + index, mulberry32);
-    const names = [...Object.keys(models), 'total'];
+    const derived = output_tokens === undefined ? [] : [measures.timePerOutputToken];
+    const names = [...Object.keys(models), ...derived, 'total'];
     const ended: Request[][] = windows.map(() => []);
     let varianceInflation = 0;
     for (let at = 0; at < scenario.windows; at++) {
@@ -82,12 +84,24 @@ function sampleWindow(
   const columns: number[][] = [];
   const isTimeout = new Array<boolean>(requests).fill(false);
   const totals = new Array<number>(requests).fill(0);
+  const tokens = scenario.series[index]!.output_tokens;
+  const tokensFactor = faults.reduce((factor, fault) => factor * fault.output_tokens, 1);
+  const outputTokens = totals.map(() =>
+    tokens === undefined
+      ? 1
+      : Math.max(
+          2,
+          Math.round(tokensFactor * tokens.median * Math.exp(tokens.sigma * random.normal())),
+        ),
+  );
+  let firstTokenMs: readonly number[] = [];
   for (const [stage, model] of Object.entries(stages)) {
     if ('milestone' in model) {
       columns.push([...totals]);
+      if (stage === 'first_token') firstTokenMs = [...totals];
       continue;
     }
-    const { median_ms, sigma } = model;
+    const { median_ms, sigma, per_token } = model;
     const own = faults.filter((fault) => fault.stage === stage);
     const slowed: { factor: number; share: number; timeout_ms?: number | undefined }[] = own;
     if (restless?.stage === stage) {
@@ -96,7 +110,8 @@ function sampleWindow(
       slowed.push({ factor: restless.factor, share });
     }
     const values = totals.map((_, request) => {
-      let ms = median_ms * Math.exp(sigma * random.normal());
+      const times = per_token ? (outputTokens[request] as number) - 1 : 1;
+      let ms = times * median_ms * Math.exp(sigma * random.normal());
       for (const { factor, share, timeout_ms } of slowed) {
         if (random.unit() >= share) continue;
         ms *= factor;
@@ -108,6 +123,11 @@ function sampleWindow(
       return ms;
     });
     columns.push(values);
+  }
+  if (tokens !== undefined) {
+    const perTokenMs = (totalMs: number, n: number) =>
+      (totalMs - (firstTokenMs[n] as number)) / ((outputTokens[n] as number) - 1);
+    columns.push(totals.map(perTokenMs));
   }
   columns.push(totals);
   return totals.map((_, request) => ({

@@ -11,6 +11,7 @@ import {
   formatShare,
   quantileName,
 } from '../../contract/format.ts';
+import { perUnit } from '../../contract/measure-unit.ts';
 import { cutText } from './clean-text.ts';
 
 type Kind = AnomalyEvent['kind'];
@@ -35,14 +36,14 @@ export interface KindWords {
 export const kindWords: Readonly<Record<Kind, KindWords>> = {
   tail_shift: {
     headline: (event) =>
-      `${tailOf(event)} ${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)} its baseline${blamed(event)}`,
+      `${tailOf(event)} ${formatMs(event.observed_ms)}${perOf(event)}, ${formatRatio(event.ratio)} its baseline${blamed(event)}`,
     recovered: (event) => `${tailOf(event)} back at its baseline`,
     rebaselined: rebaselinedTail,
     measured: (event) => {
       const { observed_ms, interval_ms, baseline_ms, ratio } = event;
       const format = formatMsOf(observed_ms, baseline_ms);
       const range = rangeText(interval_ms, format);
-      return `${longTailOf(event)} ${format(observed_ms)} (${range}), baseline ${format(baseline_ms)}${lender(event)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
+      return `${longTailOf(event)} ${format(observed_ms)}${perOf(event)} (${range}), baseline ${format(baseline_ms)}${lender(event)}, ${formatRatio(ratio)}; ${requestsText(event)}`;
     },
     summaryAdds: false,
     lookFirst: 'traces of the slowest requests',
@@ -133,6 +134,11 @@ function tailOf(event: AnomalyEvent): string {
   const { measured_stage: stage } = event.evidence;
   const percentile = quantileName(event.quantile);
   return stage === totalStage ? percentile : `${percentile} of ${stage}`;
+}
+
+/** " per token" where a time per token was measured. */
+function perOf({ evidence }: AnomalyEvent): string {
+  return perUnit(evidence.measured_stage);
 }
 
 /** "p99 of total". */

@@ -251,7 +251,9 @@ function blameTitle(event: AnomalyEvent): string {
 function slowestLines(slowest: readonly SlowRequest[], table: StageTable, io: Colored): string[] {
   if (slowest.length === 0) return [];
   const rows = slowest.map((request): TableCell[] => {
-    const parts = Object.entries(request.stages_ms).filter(([name]) => !table.isMilestone(name));
+    const parts = Object.entries(request.stages_ms).filter(
+      ([name]) => table.kindOf(name) === 'part',
+    );
     const [stage, ms] = parts.sort(([, a], [, b]) => b - a)[0] ?? ['–', Number.NaN];
     return [
       clock(new Date(request.event_ms).toISOString()),

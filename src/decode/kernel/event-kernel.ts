@@ -107,8 +107,8 @@ export class EventKernel {
     this.dimensionIds = new Int32Array(buffer, layout.dimensionIds, dimensions.length);
     this.dimensionStarts = new Int32Array(buffer, layout.dimensionStarts, dimensions.length);
     this.dimensionEnds = new Int32Array(buffer, layout.dimensionEnds, dimensions.length);
-    this.stageIds = new Int32Array(buffer, layout.stageIds, limits.stagesPerEvent);
-    this.stageMs = new Float64Array(buffer, layout.stageMs, limits.stagesPerEvent);
+    this.stageIds = new Int32Array(buffer, layout.stageIds, limits.durationsPerEvent);
+    this.stageMs = new Float64Array(buffer, layout.stageMs, limits.durationsPerEvent);
     this.#bounds = new Float64Array(buffer, layout.maxDurationMs, 1);
     this.#wholeBounds = new Int32Array(buffer, layout.maxTextBytes, 2);
     new Float64Array(buffer, layout.powersOfTen, powersOfTen.length).set(powersOfTen);

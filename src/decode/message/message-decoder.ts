@@ -4,8 +4,8 @@ import type { DecodedEvent } from '../decoded-event.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../event-decoder.ts';
 import { afterSpace } from '../json/json-scanner.ts';
 import { EventKernel } from '../kernel/event-kernel.ts';
-import { isReadable } from '../readable-message.ts';
 import { EventScanner } from './event-scanner.ts';
+import { isReadable } from './readable-message.ts';
 
 const NEWLINE = 0x0a;
 const OPEN_BRACE = 0x7b;

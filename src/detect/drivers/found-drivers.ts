@@ -1,6 +1,7 @@
-import { dimensions } from '../../base/dimensions.ts';
+import { dimensions, kindOfName } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { wholePercent } from '../../contract/format.ts';
 import { unversionedKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type Counted, type Driver, driversOf, type Scope } from './drivers.ts';
@@ -64,7 +65,9 @@ export function foundDrivers(
   const ofModel = baselineSlowBand(baselineTotals(facets), maxSlow) ?? ofSeries;
   const slowBand = Math.max(ofSeries, ofModel);
   const drivers = driversOf(facets, slowBand, scopeOf(event, bands, slowBand));
-  return { drivers, mix: trafficMix(facets, slowBand) };
+  // A time per token depends on no length: other lengths do not make it slower.
+  const isMeasure = kindOfName(event.evidence.measured_stage) === 'measure';
+  return { drivers, mix: isMeasure ? undefined : trafficMix(facets, slowBand) };
 }
 
 /** Series that the event is compared with. */
@@ -159,7 +162,8 @@ export function driverMinutes(
 
 /**
  * Adds its drivers to an event. If more large requests explain at least half of it, the bottleneck is
- * `traffic_mix`, whatever the stages: requests of each size take as long as before.
+ * `traffic_mix`, whatever the stages: requests of each size take as long as before. So it is not `critical`,
+ * unless other models are affected.
  */
 export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers): AnomalyEvent {
   const found =
@@ -171,10 +175,25 @@ export function withDrivers(event: AnomalyEvent, { drivers, mix }: FoundDrivers)
   const ofMix = {
     ...shared,
     bottleneck,
+    ...(event.severity === 'critical' && !isOfModels(event) && { severity: 'warning' as const }),
     ...(event.worst && { worst: { ...event.worst, bottleneck } }),
   };
   if (event.state === 'resolved') return ofMix;
-  const part = Math.round(mix.share * 100);
-  const summary = `${event.summary}; more large requests (by ${mix.facet}) explain ${part} % of the rise in slow requests`;
+  const larger = mix.facet === 'output_tokens' ? 'more long answers' : 'more large requests';
+  const part = wholePercent(mix.share);
+  const summary = `${event.summary}; ${larger} (${sizeText(mix, drivers)}) explain ${part} of the rise in slow requests`;
   return { ...ofMix, summary };
+}
+
+/** True where an incident affects several models; the mix is that of one. */
+function isOfModels({ scope }: AnomalyEvent): boolean {
+  return (scope?.values ?? []).filter(({ dimension }) => dimension === 'model').length > 1;
+}
+
+/** "output_tokens 512 to 1023: 61 % of slow requests, 20 % of all", or "by output_tokens" of no one size. */
+function sizeText({ facet }: TrafficMix, drivers: readonly Driver[]): string {
+  const driver = drivers.find((each) => each.facet === facet);
+  if (driver === undefined) return `by ${facet}`;
+  const [slow, all] = [driver.share_of_slow, driver.share_of_all].map(wholePercent);
+  return `${facet} ${driver.value.replace('-', ' to ')}: ${slow} of slow requests, ${all} of all`;
 }

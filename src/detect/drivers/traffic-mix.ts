@@ -1,4 +1,4 @@
-import { sizeFacets } from '../../base/facets.ts';
+import { mixFacets } from '../../base/facets.ts';
 import {
   type BandCounts,
   type FacetBands,
@@ -45,7 +45,7 @@ export function trafficMix(
   slowBand: number,
 ): TrafficMix | undefined {
   let best: TrafficMix | undefined;
-  for (const facet of sizeFacets) {
+  for (const facet of mixFacets) {
     const values = facets.filter((each) => each.facet === facet);
     const split = splitBy(facet, values, slowBand);
     if (split !== undefined && (best === undefined || split.mix > best.mix)) best = split;

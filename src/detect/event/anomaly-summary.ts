@@ -10,6 +10,7 @@ import {
   seriesLabel,
   wholePercent,
 } from '../../contract/format.ts';
+import { perUnit } from '../../contract/measure-unit.ts';
 import { withHistory } from '../../contract/short-history.ts';
 import type { Series } from '../../series/series-window.ts';
 
@@ -23,7 +24,8 @@ type Described = Series &
  */
 export function anomalySummary(event: Described): string {
   const subject = anomalySubject(event);
-  const now = `${formatMs(event.observed_ms)}, ${formatRatio(event.ratio)}`;
+  const per = perUnit(event.evidence.measured_stage);
+  const now = `${formatMs(event.observed_ms)}${per}, ${formatRatio(event.ratio)}`;
   const summary = `${subject} is ${now} ${baselinePart(event)}${explainedPart(event)}`;
   return withHistory(summary, event.evidence);
 }

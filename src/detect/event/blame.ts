@@ -17,8 +17,9 @@ export type BandedStages = ReadonlyMap<string, StageBands>;
 
 /**
  * Splits the excess of the slowest `1 - q` of the requests, trimmed, over the parts of their total, largest
- * first. These, with `unaccounted`, add up to the whole; milestones are left out: they are differences of means in the same requests, taken
- * from bands of the total. undefined without totals on both sides, or without an excess.
+ * first. These, with `unaccounted`, add up to the whole: they are differences of means in the same requests,
+ * taken from bands of the total. Other kinds of stages are left out. undefined without totals on both sides,
+ * or without an excess.
  */
 export function blame(
   now: BandedStages,
@@ -83,7 +84,7 @@ export function splitExcess(
   const excesses: [stage: string, ms: number][] = [];
   let restMs = wholeMs;
   for (const stage of new Set([...now.stagesMs.keys(), ...baseline.stagesMs.keys()])) {
-    if (table.isMilestone(stage)) continue;
+    if (table.kindOf(stage) !== 'part') continue;
     const excessMs = (now.stagesMs.get(stage) ?? 0) - (baseline.stagesMs.get(stage) ?? 0);
     restMs -= excessMs;
     excesses.push([stage, excessMs]);

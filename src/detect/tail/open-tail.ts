@@ -10,7 +10,7 @@ import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { leadOf, noLead, type TailLead } from './tail-lead.ts';
 import { logRatioOf, TailRecovery } from './tail-recovery.ts';
-import { effectBounds } from './tail-threshold.ts';
+import { effectBounds, effectOptionsOf } from './tail-threshold.ts';
 
 /** Counts of one window of the leading stage, or of several together. */
 const noCounts = { requests: 0, exceedances: 0, beyondHalf: 0, beyondEffect: 0 };
@@ -219,7 +219,7 @@ export class OpenTail extends OpenAnomaly {
     noTrafficAfterMs: number,
   ): LeadSums {
     const { baselineMs, lead } = this;
-    const { effectMs, halfEffectMs } = effectBounds(baselineMs, this.options);
+    const { effectMs, halfEffectMs } = this.#effectBounds(lead.stage, baselineMs);
     const afterMs = startMs - Math.max(longestSpan * this.options.window, noTrafficAfterMs);
     const recent = this.#counts.filter((count) => count.startMs > afterMs);
     this.#counts = recent.slice(-(longestRun - 1));
@@ -251,8 +251,8 @@ export class OpenTail extends OpenAnomaly {
    */
   #addToDeficit(startMs: number, { requests, digest }: StageSummary, isConcurrent: boolean): void {
     const { baselineMs } = this;
-    const { quantile } = this.lead;
-    const { effectMs } = effectBounds(baselineMs, this.options);
+    const { quantile, stage } = this.lead;
+    const { effectMs } = this.#effectBounds(stage, baselineMs);
     const pageableMs = baselineMs + tuned.pageableShare * (effectMs - baselineMs);
     const since = this.#since;
     since.deficit += requests * (digest.cdf(pageableMs) - quantile);
@@ -261,6 +261,10 @@ export class OpenTail extends OpenAnomaly {
     since.concurrentWindows += isConcurrent ? 1 : 0;
     if (since.deficit > 0 && !Number.isNaN(since.pageableMs)) return;
     this.#since = { ...nothingSince, pageableMs: startMs };
+  }
+
+  #effectBounds(stage: string, baselineMs: number) {
+    return effectBounds(baselineMs, effectOptionsOf(stage, this.options));
   }
 
   #isDecayed(startMs: number): boolean {
@@ -338,7 +342,7 @@ export class OpenTail extends OpenAnomaly {
     const mayRise = !isOfOther || promoted || ratio >= tuned.materialGrowth * this.lead.ratio;
     const rises = mayRise && last.severity !== 'critical' && severity === 'critical';
     const hasEffect =
-      measured.observed_ms >= effectBounds(measured.baseline_ms, this.options).effectMs;
+      measured.observed_ms >= this.#effectBounds(measured_stage, measured.baseline_ms).effectMs;
     const grown = ratio >= tuned.materialGrowth * Math.max(this.#largestRatio, last.ratio);
     // The ratio of a stage is no growth over that of the total.
     const isMaterial = (grown && !isOfOther) || culpritHolds || promoted;

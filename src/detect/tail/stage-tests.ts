@@ -7,6 +7,7 @@ import type { TestLevels } from '../options/page-budget.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
 import { ShiftTest } from './shift-test.ts';
 import type { ShiftVerdict } from './shift-verdict.ts';
+import { effectOptionsOf } from './tail-threshold.ts';
 
 /** A stage's test, and the renewal of the baseline that it compares with, if any. */
 interface StageTest {
@@ -101,6 +102,6 @@ export class StageTests {
   }
 
   #newTest(stage: string): ShiftTest {
-    return new ShiftTest(stage, this.#options, this.#pool);
+    return new ShiftTest(stage, effectOptionsOf(stage, this.#options), this.#pool);
   }
 }

@@ -1,3 +1,4 @@
+import { kindOfName } from '../../base/dimensions.ts';
 import type { TDigest } from '../../sketch/t-digest.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 
@@ -17,6 +18,15 @@ export interface TailThreshold {
 const minShareOfTail = 0.25;
 
 type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
+
+/**
+ * Options of a stage's tail. Of a measure only the ratio of an effect counts: milliseconds per token are not those
+ * of a request.
+ */
+export function effectOptionsOf(stage: string, options: DetectOptions): DetectOptions {
+  if (kindOfName(stage) !== 'measure') return options;
+  return { ...options, min_effect_ms: 0, min_effect_of_total: 0 };
+}
 
 /**
  * Thresholds at a quantile, which has reached `effectMs` exactly when 1 - q of the requests lie above.

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { binaryHint } from '../../decode/foreign-form.ts';
-import { isReadable } from '../../decode/readable-message.ts';
+import { isReadable } from '../../decode/message/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { Origin } from '../format-reader.ts';
 import { bracketsExcess } from '../json-brackets.ts';

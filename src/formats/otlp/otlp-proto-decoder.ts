@@ -1,6 +1,6 @@
 import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
-import { isReadable } from '../../decode/readable-message.ts';
+import { isReadable } from '../../decode/message/readable-message.ts';
 import type { Attributes } from '../span.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import type { CallKind } from '../spans/presets/preset.ts';

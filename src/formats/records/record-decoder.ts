@@ -7,7 +7,7 @@ import {
 } from '../../decode/decode-event.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions, DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
-import { isReadable } from '../../decode/readable-message.ts';
+import { isReadable } from '../../decode/message/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import type { ReadHeaders } from '../../source/record.ts';
 import type { Mapped, ReadTexts } from '../mapping/compile-mapping.ts';

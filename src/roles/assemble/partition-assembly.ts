@@ -16,7 +16,7 @@ import {
 } from '../../assemble/trace.ts';
 import { TraceAssembler, type TraceSink } from '../../assemble/trace-assembler.ts';
 import type { DecodeSink } from '../../decode/event-decoder.ts';
-import { isReadable } from '../../decode/readable-message.ts';
+import { isReadable } from '../../decode/message/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
 import { lowHalfOf } from '../../formats/spans/trace/ids.ts';
 import { type DeadLetter, deadLetterBytes } from '../../ingest/letters/dead-letter.ts';

@@ -1,3 +1,4 @@
+import { measureNames } from '../../base/dimensions.ts';
 import { minuteSeconds } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
@@ -74,7 +75,7 @@ export async function modelsView(
     'view_models',
     {
       ...{ ...parameters, ...objectiveParameters(ordered) },
-      ...{ digests, readsOnce: range.resolution === '1h', limit },
+      ...{ digests, readsOnce: range.resolution === '1h', limit, measures: measureNames },
     },
     // Bands are whole numbers, which add up to the same in any order.
     { isRepeatable: digests },

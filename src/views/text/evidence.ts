@@ -7,6 +7,7 @@ import {
   quantileName,
   seriesLabel,
 } from '../../contract/format.ts';
+import { perUnit } from '../../contract/measure-unit.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import {
   baselineSentence,
@@ -75,7 +76,8 @@ function tailEvidence(event: AnomalyEvent): EvidenceText {
 function observedText(event: AnomalyEvent): string {
   const [low, high] = event.interval_ms.map(formatOf(event));
   const observed = formatOf(event)(event.observed_ms);
-  return `${quantileName(event.quantile)}: ${observed} (95 % interval ${low} to ${high})`;
+  const per = perUnit(event.evidence.measured_stage);
+  return `${quantileName(event.quantile)}: ${observed}${per} (95 % interval ${low} to ${high})`;
 }
 
 /** Its numbers in one unit. */

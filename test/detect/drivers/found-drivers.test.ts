@@ -1,8 +1,9 @@
 import { describe, expect, it } from 'vitest';
 import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import type { Driver } from '../../../src/detect/drivers/drivers.ts';
-import { withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
+import { foundDrivers, withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
 import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
+import { seriesOf } from '../../../src/series/series-key.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 
 const driver: Driver = {
@@ -40,13 +41,33 @@ describe('an event with its drivers', () => {
     expect(withDrivers(event, { drivers: [], mix: mixOf(0.72) })).toEqual({
       ...event,
       bottleneck: 'traffic_mix',
+      severity: 'warning',
       mix_share: 0.72,
       summary: `${event.summary}; more large requests (by batch_size) explain 72 % of the rise in slow requests`,
     });
     const resolved = anomalyFixture({ state: 'resolved' });
     expect(withDrivers(resolved, { drivers: [], mix: mixOf(0.72) })).toEqual({
-      ...{ ...resolved, bottleneck: 'traffic_mix', mix_share: 0.72 },
+      ...{ ...resolved, bottleneck: 'traffic_mix', severity: 'warning', mix_share: 0.72 },
     });
+  });
+
+  it('says which sizes, of answers too', () => {
+    const size = { ...driver, facet: 'output_tokens', value: '512-1023', share_of_all: 0.2 };
+    const mix = { ...mixOf(0.9), facet: 'output_tokens' };
+    const { summary } = withDrivers(event, { drivers: [driver, size], mix });
+    expect(summary).toBe(
+      `${event.summary}; more long answers (output_tokens 512 to 1023: 70 % of slow requests, 20 % of all) explain 90 % of the rise in slow requests`,
+    );
+  });
+
+  it('stays critical where another model is affected, whose mix is not known', () => {
+    expect(event.severity).toBe('critical');
+    const values = ['ranker', 'embedder'].map((value) => ({
+      ...{ dimension: 'model' as const, value, affected: 1, total: 1 },
+    }));
+    const scope = { affected: 2, unresolved: 2, total: 2, common: [], values };
+    const wide = withDrivers({ ...event, scope }, { drivers: [], mix: mixOf(0.9) });
+    expect(wide).toMatchObject({ bottleneck: 'traffic_mix', severity: 'critical' });
   });
 
   it('keeps its class where less is mix, and for a cold start', () => {
@@ -59,5 +80,37 @@ describe('an event with its drivers', () => {
       ...cold,
       mix_share: 0.9,
     });
+  });
+});
+
+describe('the mix of the traffic', () => {
+  const bands = (amounts: readonly (readonly [number, number])[]) => new Map(amounts);
+  const facet = 'output_tokens';
+  const facets = [
+    { facet, value: '64-127', now: bands([[0, 500]]), baseline: bands([[0, 1_960]]) },
+    { facet, value: '512-1023', now: bands([[10, 500]]), baseline: bands([[10, 40]]) },
+  ];
+  const totals = {
+    now: bands([
+      [0, 500],
+      [10, 500],
+    ]),
+    baseline: bands([
+      [0, 1_960],
+      [10, 40],
+    ]),
+  };
+  const mixAt = (measured_stage: string) => {
+    const event = anomalyFixture();
+    const measured = { ...event, evidence: { ...event.evidence, measured_stage } };
+    return foundDrivers(facets, [{ series: seriesOf(event), ...totals }], measured).mix;
+  };
+
+  it('is by the length of answers too', () => {
+    expect(mixAt('total')).toMatchObject({ facet, share: 1 });
+  });
+
+  it('is none of a time per token, which depends on no length', () => {
+    expect(mixAt('time_per_output_token')).toBeUndefined();
   });
 });

@@ -1,5 +1,10 @@
 import { describe, expect, it } from 'vitest';
-import { effectBounds, tailThreshold } from '../../../src/detect/tail/tail-threshold.ts';
+import { configSchema } from '../../../src/config/schema.ts';
+import {
+  effectBounds,
+  effectOptionsOf,
+  tailThreshold,
+} from '../../../src/detect/tail/tail-threshold.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
 
 const options = { min_effect_ratio: 1.4, min_effect_ms: 10, min_effect_of_total: 0.1 };
@@ -39,5 +44,16 @@ describe('effectBounds', () => {
   it('need both the ratio and the milliseconds, and half of each to continue', () => {
     expect(effectBounds(10, options)).toEqual({ effectMs: 20, halfEffectMs: 15 });
     expect(effectBounds(100, options)).toEqual({ effectMs: 140, halfEffectMs: 120 });
+  });
+});
+
+describe('effectOptionsOf', () => {
+  const all = configSchema.parse({}).detect;
+
+  it('are the configured ones of a stage, and the ratio alone of a time per token', () => {
+    expect(effectOptionsOf('decode', all)).toBe(all);
+    expect(effectOptionsOf('time_per_output_token', all)).toEqual({
+      ...{ ...all, min_effect_ms: 0, min_effect_of_total: 0 },
+    });
   });
 });

@@ -11,8 +11,20 @@ export class StageTally {
       this.#count(stage, ms);
       sumMs += ms;
     }
-    if (total_ms !== undefined) this.#count('total', total_ms);
-    else if (!partial) this.#count('total', sumMs);
+    const totalMs = total_ms ?? (partial ? undefined : sumMs);
+    if (totalMs !== undefined) this.#count('total', totalMs);
+    this.#addMeasures(event, totalMs);
+  }
+
+  #addMeasures(event: CountedEvent, totalMs: number | undefined): void {
+    const { stages_ms = {}, input_tokens = 0, output_tokens = 0 } = event;
+    const { first_token, prefill } = stages_ms;
+    if (totalMs !== undefined && first_token !== undefined && output_tokens >= 2) {
+      this.#count('time_per_output_token', (totalMs - first_token) / (output_tokens - 1));
+    }
+    if (prefill !== undefined && input_tokens >= 1_000) {
+      this.#count('prefill_per_1k_input_tokens', (prefill * 1000) / input_tokens);
+    }
   }
 
   /** Stages by name. */

@@ -14,11 +14,14 @@ export interface CountedEvent {
   readonly partial?: boolean | undefined;
   readonly status?: string | undefined;
   readonly stages_ms?: Readonly<Record<string, number>> | undefined;
+  readonly input_tokens?: number | undefined;
+  readonly output_tokens?: number | undefined;
 }
 
 /**
  * Computes the expected contents of the tables after these events, by the contract alone. Each stage counts
- * once, and so does the total, given or summed, unless the event is partial. Stages by name.
+ * once, and so do the measures that tokens give, and the total, given or summed, unless the event is partial.
+ * Stages by name.
  */
 export function truthOf(events: Iterable<CountedEvent>): StageSums {
   const tally = new StageTally();

@@ -3,6 +3,7 @@ import { StageTable } from '../../../src/contract/stage-table.ts';
 import { compositionView } from '../../../src/views/composition.ts';
 import type { Question } from '../../../src/views/question.ts';
 import { requestsView } from '../../../src/views/requests.ts';
+import { tailsView } from '../../../src/views/tails.ts';
 import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
 import { store, trafficOf } from './view-traffic.ts';
@@ -10,14 +11,15 @@ import { store, trafficOf } from './view-traffic.ts';
 const stack = useStack();
 const minuteMs = 60_000;
 
-describe('milestones', () => {
-  it('are parts of no composition, and stand beside the parts of a request', () =>
+describe('milestones and measures', () => {
+  it('are parts of no composition, and milestones stand beside the parts of a request', () =>
     withRig({ stack, name: 'view-milestones' }, async (rig) => {
       const fromMs = Math.floor(Date.now() / minuteMs - 30) * minuteMs;
       const of = { name: 'llm', model: 'llm', version: 'v1', fromMs, requests: 2_000, minutes: 10 };
       const sent = trafficOf(of).map((request) => {
         const { queue = 0 } = request.stages;
-        return { ...request, stages: { ...request.stages, first_token: queue + 1, scored: queue } };
+        const stages = { ...request.stages, first_token: queue + 1, scored: queue };
+        return { ...request, stages, outputTokens: 11 };
       });
       await store(rig, sent);
       const fromSeconds = fromMs / 1000;
@@ -33,6 +35,7 @@ describe('milestones', () => {
           const sum = parts.reduce((total, part) => total + part.mean_ms, 0);
           expect(Math.abs(sum / (mean_ms ?? 0) - 1)).toBeLessThan(1e-9);
         }
+        expect(names).not.toContain('time_per_output_token');
         return [...names];
       };
       expect(await ask(StageTable.standard)).not.toContain('first_token');
@@ -52,5 +55,22 @@ describe('milestones', () => {
         expect(stage_ms).toBeCloseTo(total_ms - parts, 2);
       }
       expect(typical.map(({ milestones }) => milestones.length)).toEqual([2, 2]);
+
+      const perTokenMs = sent
+        .map(({ totalMs, stages: { first_token = 0 } }) => (totalMs - first_token) / 10)
+        .toSorted((a, b) => b - a);
+      const { rows: slowest } = await requestsView(rig.client, {
+        ...common,
+        ...{ limit: 3, stage: 'time_per_output_token', traceUrl: undefined, stages: configured },
+      });
+      expect(slowest[0]?.stage_ms).toBeGreaterThan(perTokenMs[20] as number);
+      const tails = await tailsView(rig.client, {
+        ...common,
+        ...{ by: 'stage', stage: '', quantiles: [0.5, 0.99] },
+      });
+      const tail = tails.rows.find(({ by }) => by === 'time_per_output_token');
+      expect(tail?.requests).toBe(sent.length);
+      const p50Ms = perTokenMs[sent.length / 2] as number;
+      expect(Math.abs((tail?.quantiles[0]?.ms ?? 0) / p50Ms - 1)).toBeLessThan(0.02);
     }));
 });

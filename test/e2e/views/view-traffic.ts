@@ -15,6 +15,7 @@ export interface SentRequest extends RawRequest {
   readonly cold: boolean;
   readonly status: string;
   readonly traceId: string;
+  readonly outputTokens?: number;
 }
 
 interface Traffic {
@@ -69,6 +70,7 @@ export async function store(rig: Rig, sent: readonly SentRequest[]): Promise<voi
         trace_id: request.traceId,
         total_ms: request.totalMs,
         stages_ms: request.stages,
+        output_tokens: request.outputTokens,
       })),
     ),
   );

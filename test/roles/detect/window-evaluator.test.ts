@@ -249,7 +249,7 @@ describe('WindowEvaluator', () => {
       ]);
     }
     expect(emitted[0]?.summary).toContain(
-      'more large requests (by batch_size) explain 100 % of the rise',
+      'more large requests (batch_size 2 to 3: 100 % of slow requests, 50 % of all) explain 100 % of the rise',
     );
     expect(tables.events).toEqual(emitted);
   });

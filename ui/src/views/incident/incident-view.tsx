@@ -1,6 +1,7 @@
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
 import { withDayOf } from '../../../../src/contract/as-of.ts';
 import { splitOf } from '../../../../src/contract/blame-split.ts';
+import { perUnit } from '../../../../src/contract/measure-unit.ts';
 import { ofWorstSeries } from '../../../../src/contract/worst-series.ts';
 import { BlameBars } from '../../charts/blame-bars.tsx';
 import { DistributionChart } from '../../charts/distribution-chart.tsx';
@@ -152,7 +153,7 @@ function BlamePanel({ answered }: Props) {
   const title =
     first === undefined || parts === undefined
       ? 'Blame'
-      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}${ofRise(answered.value.answer, parts)}`;
+      : `Blame: ${shownName(first.stage)} ${formatSignedMs(first.excess_ms)}${perUnit(first.stage)}${ofRise(answered.value.answer, parts)}`;
   return (
     <Panel
       name="blame"

@@ -1,3 +1,4 @@
+import { perUnit } from '../../../../src/contract/measure-unit.ts';
 import { DensityChart } from '../../charts/density.tsx';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { densityOf } from '../../charts/geometry/density.ts';
@@ -62,6 +63,12 @@ function ViewSwitch({ stage }: { readonly stage: string }) {
   );
 }
 
+/** "Tail of queue over time"; of a measure with what it is per. */
+function tailTitle(stage: string): string {
+  const per = perUnit(stage);
+  return `Tail of ${shownName(stage)} over time${per === '' ? '' : `,${per}`}`;
+}
+
 function FanPanel({
   model,
   overall,
@@ -82,7 +89,7 @@ function FanPanel({
   return (
     <Panel
       name="tail"
-      title={stage === 'total' ? 'Tail over time' : `Tail of ${shownName(stage)} over time`}
+      title={stage === 'total' ? 'Tail over time' : tailTitle(stage)}
       answered={answered}
       minHeight={330}
       tools={<ViewSwitch stage={stage} />}

@@ -1,4 +1,4 @@
-import type { DecodeSink } from './event-decoder.ts';
+import type { DecodeSink } from '../event-decoder.ts';
 
 /** Returns true if the message has a value of a size that is read; else it is rejected as a whole. */
 export function isReadable(
