@@ -10,6 +10,7 @@ import { DriftDetectors, type SeriesHour } from './drift/drift-detectors.ts';
 import { IncidentGrouper } from './incident/incident-grouper.ts';
 import type { KeyedDetectors } from './lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from './options/detect-options.ts';
+import type { PresentAnomaly } from './options/detector-step.ts';
 import { pageBudget } from './options/page-budget.ts';
 import { RateDetectors } from './rate-detectors.ts';
 import {
@@ -267,7 +268,7 @@ export class Detector {
   silentUntil(untilMs: number, nowMs: number): AnomalyEvent[] {
     if (untilMs <= this.#evaluator.lastStartMs) return [];
     const levels = pageBudget(this.#options.page_budget_per_week, this.#evaluator.testCount);
-    const present = new Map<string, AnomalyEvent>();
+    const present = new Map<string, PresentAnomaly>();
     const context = { nowMs, levels, totalRequests: 0, live: true, present };
     const events = this.#rates.traffic.silentUntil(untilMs, context);
     return this.#group({ events, startMs: untilMs, nowMs, present });

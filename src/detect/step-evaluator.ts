@@ -9,7 +9,12 @@ import { SeriesSlots } from './admission/series-slots.ts';
 import type { DriftDetectors } from './drift/drift-detectors.ts';
 import { KnownHistory } from './known-history.ts';
 import type { DetectOptions } from './options/detect-options.ts';
-import type { DetectorStep, SeriesEvents, StepContext } from './options/detector-step.ts';
+import type {
+  DetectorStep,
+  PresentAnomaly,
+  SeriesEvents,
+  StepContext,
+} from './options/detector-step.ts';
 import { pageBudget, type TestLevels } from './options/page-budget.ts';
 import { blockOf } from './options/sharing-block.ts';
 import type { RateDetectors } from './rate-detectors.ts';
@@ -30,7 +35,7 @@ export interface StepInput {
 export interface EvaluatedStep extends Pick<StepInput, 'startMs' | 'nowMs'> {
   readonly events: readonly AnomalyEvent[];
   /** As `StepContext.present`. */
-  readonly present: ReadonlyMap<string, AnomalyEvent>;
+  readonly present: ReadonlyMap<string, PresentAnomaly>;
 }
 
 /**

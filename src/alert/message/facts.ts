@@ -205,7 +205,7 @@ function scopeText({ affected, unresolved, total, common }: Scope): string {
 function memberText(member: ScopeMember, asOf: string | undefined): string {
   const { measured_at, resolved_at } = member;
   const label = seriesLabel(member);
-  if (resolved_at !== null) return `${label} was ${peakText(member)}, recovered`;
+  if (resolved_at !== null) return `${label} was ${sizeText(member)}, recovered`;
   const isOther = measured_at !== undefined && measured_at !== asOf;
   return `${label} ${sizeText(member)}${isOther ? ` ${asOfText(measured_at)}` : ''}`;
 }

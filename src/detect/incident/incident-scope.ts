@@ -6,8 +6,12 @@ import type { Series } from '../../series/series-window.ts';
 /** Values listed per dimension, those with the most affected series first. */
 export const maxScopeValues = 5;
 
-/** Limits for a common value: the affected share of its series, or the probability of a coincidence. */
+/**
+ * Limits for a common value: most of its series are affected, and that is hardly a coincidence; or it is none.
+ * Without the first chance three of three series of a version are its fault, where one other series is known.
+ */
 const mostShare = 0.75;
+const smallChance = 0.2;
 const rareChance = 0.01;
 
 export interface IncidentScopeInput {
@@ -51,8 +55,9 @@ export function incidentScope(input: IncidentScopeInput): Scope {
     const known = countBy(wellKnown, dimension);
     if (known.size < 2) continue;
     const having = known.get(value) ?? series;
-    const isRare = chanceOfCommon(series, having, wellKnown.length) <= rareChance;
-    if (series >= mostShare * having || isRare) common.push({ dimension, value });
+    const chance = chanceOfCommon(series, having, wellKnown.length);
+    const isMost = series >= mostShare * having && chance <= smallChance;
+    if (isMost || chance <= rareChance) common.push({ dimension, value });
   }
   return { affected: affected.length, unresolved, total: all.length, common, values };
 }

@@ -14,6 +14,7 @@ import { serializeEvent } from '../event/serialize-event.ts';
 import { criticalFrom } from '../event/severity.ts';
 import { riseReason, shareReason } from '../event/severity-reason.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
+import type { PresentAnomaly } from '../options/detector-step.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
 import { incidentSummary } from './incident-summary.ts';
@@ -25,7 +26,7 @@ export interface IncidentContext {
   /** All series, or models for kinds of models, with enough recent traffic to be evaluated. */
   readonly live: (kind: AnomalyEvent['kind']) => readonly Series[];
   /** Open anomalies as they are in this window, by their ids. @default {as of their last events} */
-  readonly present?: ReadonlyMap<string, AnomalyEvent>;
+  readonly present?: ReadonlyMap<string, PresentAnomaly>;
 }
 
 /** Facts of other incidents that an incident needs. */
@@ -205,11 +206,13 @@ export class Incident {
     }
     if (published === undefined) return this.#event('opened', context);
     if (this.isOver) return this.#event('resolved', context);
-    return this.#needsUpdate(published) ? this.#event('updated', context) : undefined;
+    return this.#needsUpdate(published, context) ? this.#event('updated', context) : undefined;
   }
 
-  #needsUpdate(published: AnomalyEvent): boolean {
+  /** Of what no window shows any more nobody needs to hear: its end is next, or it goes on. */
+  #needsUpdate(published: AnomalyEvent, { present }: ReleaseContext): boolean {
     if (this.severity !== published.severity || this.#isCriticalElsewhere(published)) return true;
+    if (this.openAnomalies.every(({ id }) => present?.get(id)?.isClear)) return false;
     if (!this.#backoff.hasElapsed(published)) return false;
     const affected = this.#affected(this.anomalies);
     const models = Math.min(maxScopeValues, new Set(affected.map(({ model }) => model)).size);
@@ -233,15 +236,32 @@ export class Incident {
 
   /** Reports whether the series that opened it has had an update of its own since the last event. */
   #hasLeadGrown(published: AnomalyEvent): boolean {
-    const { lead } = this;
     const asOf = ({ measured_at, emitted_at }: AnomalyEvent) => measured_at ?? emitted_at;
-    return lead.state !== 'resolved' && asOf(lead) > asOf(published);
+    return isOpen(this.lead) && asOf(this.lead) > asOf(published);
   }
 
   /** The anomaly as it is in this window: its own last event is as of its opening, mostly. */
   #presentOf(event: AnomalyEvent, { present }: ReleaseContext): AnomalyEvent {
-    if (event.state === 'resolved' || this.#changed.has(event.id)) return event;
-    return present?.get(event.id) ?? event;
+    if (event.state === 'resolved') return this.#asPublished(event);
+    return this.#changed.has(event.id) ? event : (present?.get(event.id)?.event ?? event);
+  }
+
+  /** A series that has recovered, with the last numbers of it that were published: its own may be older. */
+  #asPublished(event: AnomalyEvent): AnomalyEvent {
+    const published = this.#published;
+    const rowId = this.#rowIdOf(event.id);
+    const listed = published?.members?.find(({ id }) => id === rowId);
+    if (published === undefined || listed?.measured_at === undefined) return event;
+    if (listed.measured_at <= (event.measured_at ?? '')) return event;
+    const ofLead = event.id === this.id ? worstOf(published) : undefined;
+    const { stage, observed_ms, baseline_ms, ratio, rate, measured_at } = listed;
+    return {
+      ...event,
+      ...(published.members?.[0] === listed ? published.worst : ofLead),
+      ...{ stage, observed_ms, baseline_ms, ratio, measured_at },
+      quantile: listed.quantile ?? event.quantile,
+      ...(rate && { rate }),
+    };
   }
 
   #event(state: AnomalyEvent['state'], context: ReleaseContext): AnomalyEvent {

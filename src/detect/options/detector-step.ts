@@ -2,6 +2,13 @@ import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { SeriesWindow } from '../../series/series-window.ts';
 import type { TestLevels } from './page-budget.ts';
 
+/** An open anomaly as it is in a window. */
+export interface PresentAnomaly {
+  readonly event: AnomalyEvent;
+  /** True where the window does not show it: it may be about to end. */
+  readonly isClear: boolean;
+}
+
 /** Inputs of a step besides its window. */
 export interface StepContext {
   readonly nowMs: number;
@@ -19,7 +26,7 @@ export interface StepContext {
   /** Start of the history behind baselines, while it is short: see `KnownHistory`. */
   readonly historyFromMs?: number | undefined;
   /** Receives each open anomaly as it is in this window, by its id; not while history is replayed. */
-  readonly present?: Map<string, AnomalyEvent>;
+  readonly present?: Map<string, PresentAnomaly>;
 }
 
 /** All series of one window start on their way through the tests. */

@@ -39,6 +39,13 @@ describe('the reach of an anomaly', () => {
     expect(scopeOf(live.slice(3, 5), live).common).toEqual([]);
   });
 
+  it('names no version where only one series of another is known: chance chooses these in one of four cases', () => {
+    const live = [...of('llm', 'v1'), ...of('llm', 'v2', ['eu'])];
+    expect(scopeOf(live.slice(0, 3), live).common).toEqual([]);
+    const more = [...of('llm', 'v1', ['eu', 'us']), ...of('llm', 'v2', ['eu', 'us'])];
+    expect(scopeOf(more.slice(0, 2), more).common).toMatchObject([{ value: 'v1' }]);
+  });
+
   it('names a value that too many share for chance', () => {
     const many = Array.from({ length: 20 }, (_, n) => `region-${n}`);
     const live = [...of('ranker', 'v1', many), ...of('ranker', 'v2', many)];

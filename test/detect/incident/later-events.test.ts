@@ -83,9 +83,14 @@ describe('a later event of an incident', () => {
     [two, { ratio: 6, affected_share: 0.003, ...affected(90) }],
     [third, { ratio: 2, affected_share: 0.002, ...affected(20) }],
   ];
-  const present = new Map(
-    now.map(([event, changed]) => [event.id, { ...event, ...measuredAt(400), ...changed }]),
-  );
+  const presentAs = (isClear: boolean) =>
+    new Map(
+      now.map(([event, changed]) => [
+        event.id,
+        { event: { ...event, ...measuredAt(400), ...changed }, isClear },
+      ]),
+    );
+  const present = presentAs(false);
   const numbersOf = (event: AnomalyEvent | undefined) =>
     event?.members?.map(({ region, ratio, measured_at }) => `${region} ${ratio} ${measured_at}`);
 
@@ -114,6 +119,27 @@ describe('a later event of an incident', () => {
     const [update] = grouper.group([], { ...contextAt(400), present });
     expect(numbersOf(update)?.at(-1)).toBe(`eu 4 ${at(10)}`);
     expect(update?.affected_share).toBe(0.005);
+  });
+
+  it('is held back while no window shows any of it', () => {
+    const grouper = new IncidentGrouper(detectOptions());
+    grouper.group([one, two], contextAt(12));
+    grouper.group([third], contextAt(210));
+    expect(grouper.group([], { ...contextAt(400), present: presentAs(true) })).toEqual([]);
+    expect(grouper.group([], { ...contextAt(410), present })).toHaveLength(1);
+  });
+
+  it('of its end has the last numbers that were published of each series', () => {
+    const grouper = new IncidentGrouper(detectOptions());
+    grouper.group([one, two], contextAt(12));
+    grouper.group([third], contextAt(210));
+    grouper.group([], { ...contextAt(400), present });
+    const ends = [one, two, third].map((event) => resolved(event, 700));
+    const end = grouper.group(ends, contextAt(700)).find(isPage);
+    expect(end).toMatchObject({ state: 'resolved', ratio: 1.1, ...measuredAt(400) });
+    expect(numbersOf(end)).toEqual([
+      ...[`us 6 ${at(400)}`, `ap 2 ${at(400)}`, `eu 1.1 ${at(400)}`],
+    ]);
   });
 
   it('is no more frequent because the present differs from what was published', () => {
