@@ -1,5 +1,8 @@
 import { dayMs, minuteMs } from '../base/time.ts';
 
+/** Leads the sentences on a mix of requests that differs, in the console and on pages. */
+export const notLikeWithLike = 'Not like with like: B and A consist of other requests.';
+
 /** A half-open range of event time, epoch milliseconds. */
 export interface TimeSpan {
   readonly fromMs: number;

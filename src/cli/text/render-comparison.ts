@@ -4,6 +4,7 @@ import type {
   StageComparison,
   Verdict,
 } from '../../compare/comparison.ts';
+import { notLikeWithLike } from '../../contract/compared-times.ts';
 import { formatMs, quantileName, wholePercent } from '../../contract/format.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
@@ -51,8 +52,9 @@ export function renderComparison(
       share === null ? '–' : wholePercent(share),
     ];
   });
-  const columns = [version, baseline, 'ratio', 'interval'];
-  const whole = `${count(requests.candidate)} and ${count(requests.baseline)} requests in ${count(minutes)} minutes of both`;
+  const columns = [`B ${version}`, `A ${baseline}`, 'ratio', 'interval'];
+  const time = `${count(minutes)} ${minutes === 1 ? 'minute' : 'minutes'} of both`;
+  const whole = `${count(requests.candidate)} and ${count(requests.baseline)} requests in ${time}`;
   return [
     table(['total', ...right(...columns.map(visible))], [...quantiles, failures]),
     ...(stages.length === 0
@@ -80,7 +82,7 @@ function mixLines({ mix, like_with_like, quantiles }: NamedComparison): string[]
       return `${quantileName(q)} ${ms(candidate_ms)}, ${ratioText(ratio)} (measured ${measured})`;
     });
   return [
-    'Not like with like: B and A consist of other requests.',
+    notLikeWithLike,
     ...mix.map((sentence) => `  ${sentence}`),
     parts.length === 0
       ? 'They have nothing in common by which B could be weighted.'
@@ -129,7 +131,7 @@ export function comparisonMarkdown(compared: NamedComparison): string {
     '',
     `${markdownText(reason)}`,
     '',
-    `| | ${now} | ${before} | ratio | interval |`,
+    `| | B ${now} | A ${before} | ratio | interval |`,
     '|---|---:|---:|---:|---:|',
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     '',

@@ -74,7 +74,7 @@ function rowOf(row: Row): AnomalyRow {
       id: row.id,
       title,
       headline: headlineOf(shown),
-      summary: withDayOf(summary, ofWorstSeries(event).measured_at),
+      summary: withDayOf(summary, event),
       model: row.model,
       stage: row.stage,
     },

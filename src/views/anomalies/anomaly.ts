@@ -66,7 +66,10 @@ export async function anomalyView(
   return {
     title,
     headline: headlineOf(eventOfHeadline(event, open)),
-    facts: [...facts, ...why.statistics],
+    facts: [
+      ...facts.map((fact) => ({ ...fact, text: withDayOf(fact.text, event) })),
+      ...why.statistics,
+    ],
     event,
     series_count: series.count,
     series_title: series.title,
@@ -110,7 +113,7 @@ function historyOf(
     (events.find((event) => event.revision === revision) ?? events.at(-1))?.severity ?? 'info';
   const rows = [
     ...events.map((event): HistoryRow => {
-      const summary = withDayOf(event.summary, ofWorstSeries(event).measured_at);
+      const summary = withDayOf(event.summary, event);
       const text = cleanText(summary, entryChars);
       return { at: event.emitted_at, what: event.state, severity: event.severity, text };
     }),

@@ -264,7 +264,7 @@ describe('the view of an incident', () => {
     await untilDrawn(page);
     const { event, headline, distribution } = await answer<AnomalyAnswer>(`anomalies/${openId}`);
     expect(await page.locator('h1').textContent()).toMatch(
-      new RegExp(`^${headline}; since \\d\\d:\\d\\d:\\d\\d$`),
+      new RegExp(`^${headline}; since \\d\\d:\\d\\d:\\d\\d, as of \\d\\d:\\d\\d:\\d\\d$`),
     );
 
     const sum = event.blame.reduce((all, { excess_ms }) => all + excess_ms, 0);

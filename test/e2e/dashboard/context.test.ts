@@ -140,6 +140,10 @@ describe('the way from an incident', () => {
 
       await page.getByRole('link', { name: 'Compare with before' }).click();
       await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
+      // All times of the page are in its zone, and the test of the incident has no interval of a percentile.
+      await page.locator('.incident-context time').waitFor();
+      const shown = await page.locator('main').textContent();
+      expect(shown).not.toMatch(/\d\d:\d\d(Z| UTC)|interval holds|96 % interval/);
       const reason = await page.locator('.reason li').nth(1).textContent();
       expect(reason).toMatch(/^[A-Z]|^p\d/);
       expect(await page.locator('.time-picker').count()).toBe(0);
@@ -148,6 +152,25 @@ describe('the way from an incident', () => {
         pathname: `/incidents/${openId}`,
         params: back,
       });
+
+      // The bar leads from the incident to the same comparison as its page.
+      const before = page.getByRole('link', { name: 'Compare with before' });
+      const linked = parsePlace(new URL((await before.getAttribute('href')) ?? '', url), 0).params;
+      await page.getByRole('navigation', { name: 'Views' }).getByText('Compare').click();
+      await page.locator('.reason').getByText('B is the time of the incident,').waitFor();
+      expect(addressOf(page)).toEqual({ pathname: '/compare', params: linked });
+      expect(await page.getByRole('link', { name: '← Incident' }).count()).toBe(1);
+      const cut = await page
+        .locator('.chart-shift .chart-axis text')
+        .evaluateAll(
+          (all) =>
+            all.filter(
+              (one) =>
+                one.getBoundingClientRect().left <
+                (one.ownerSVGElement?.getBoundingClientRect().left ?? 0),
+            ).length,
+        );
+      expect([width, cut]).toEqual([width, 0]);
       expect(complaints).toEqual([]);
       await page.context().close();
     }

@@ -20,6 +20,18 @@ describe('a shift function', () => {
     expect(changeOf(point(0.9, null))).toBe('unclear');
   });
 
+  it('takes its colours from the ratio and has no interval where the test of an incident decides', () => {
+    const wide = [point(0.5, 7.1, 0.5, 90), point(0.9, 0.8, 0.5, 2), point(0.99, 1, null, null)];
+    const { points, ribbon } = shiftOf(wide, 1e6, false);
+    expect(points.map(({ change }) => change)).toEqual(['worse', 'better', 'unclear']);
+    expect(ribbon).toEqual([]);
+    expect(plain(shiftSentence(points[0], 1e6, [], false))).toBe(
+      'p50: +610 %, 710 ms against 100 ms',
+    );
+    const tested = shiftOf(wide, 1e6).points.map(({ change }) => change);
+    expect(tested).toEqual(['unclear', 'unclear', 'unclear']);
+  });
+
   it('holds 1 in its axis and keeps a narrow change narrow', () => {
     const { ratios } = shiftOf([point(0.5, 1.01, 0.99, 1.03)], 1e6);
     expect(ratios[0]).toBeLessThan(0.81);

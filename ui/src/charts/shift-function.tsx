@@ -1,7 +1,7 @@
 import { quantileName } from '../format/number.ts';
 import { bandPath, dotsPath, linePath } from './geometry/paths.ts';
 import { ratioTicks, type Span, tailPosition } from './geometry/scale.ts';
-import { changeOf, type ShiftPoint, shiftOf } from './geometry/shift.ts';
+import { type ShiftPoint, shiftOf } from './geometry/shift.ts';
 import type { Axis } from './parts/axis.ts';
 import { Key } from './parts/legend-keys.tsx';
 import { Plot, plotRight } from './parts/plot.tsx';
@@ -14,14 +14,17 @@ interface Props {
   readonly likeWithLike: readonly ShiftPoint[] | null;
   /** Requests of the smaller side. */
   readonly requests: number;
+  /** False where the test of an incident decides: none is drawn, and the ratio gives the colour. */
+  readonly hasIntervals: boolean;
 }
 
 /**
- * B / A at each quantile, with its interval. Each further nine of the quantile has the same width; a ratio
- * and its inverse are equally far from 1.
+ * B / A at each quantile, with its interval where there is one. Each further nine of the quantile has the
+ * same width; a ratio and its inverse are equally far from 1.
  */
-export function ShiftFunction({ label, points: all, likeWithLike, requests }: Props) {
-  const { points, ribbon, ratios, nines } = shiftOf(all, requests);
+export function ShiftFunction(props: Props) {
+  const { label, points: all, likeWithLike, requests, hasIntervals } = props;
+  const { points, ribbon, ratios, nines } = shiftOf(all, requests, hasIntervals);
   const like = likeWithLike?.filter(({ ratio }) => ratio !== null) ?? [];
   return (
     <Plot
@@ -32,7 +35,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
       points={points.map((point) => point.nines)}
       x={quantileAxis(nines)}
       y={ratioAxis(ratios)}
-      describe={({ column }) => shiftSentence(points[column], requests, like)}
+      describe={({ column }) => shiftSentence(points[column], requests, like, hasIntervals)}
       above="B / A, log"
       title="percentile"
       right={plotRight}
@@ -40,7 +43,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
         <>
           <Key swatch="chart-swatch shift-worse">B slower</Key>
           <Key swatch="chart-swatch shift-better">B faster</Key>
-          <Key swatch="chart-swatch shift-unclear">interval holds ×1</Key>
+          {hasIntervals && <Key swatch="chart-swatch shift-unclear">interval holds ×1</Key>}
           {like.length > 0 && (
             <Key swatch="chart-swatch-open">like with like: B in the mix of A</Key>
           )}
@@ -55,7 +58,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
           .map((point) => (
             <path
               key={point.q}
-              class={`shift-point shift-${changeOf(point)}`}
+              class={`shift-point shift-${point.change}`}
               d={dotsPath([[x(point.nines), y(point.ratio)]], 5)}
             />
           ))
@@ -82,7 +85,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
           />
           {points.slice(1).map((point, i) => {
             const before = points[i] ?? point;
-            const change = changeOf(point) === changeOf(before) ? changeOf(point) : 'unclear';
+            const change = point.change === before.change ? point.change : 'unclear';
             return (
               <path
                 key={point.q}
@@ -94,7 +97,7 @@ export function ShiftFunction({ label, points: all, likeWithLike, requests }: Pr
           {points.map((point) => (
             <circle
               key={point.q}
-              class={`shift-point shift-${changeOf(point)}`}
+              class={`shift-point shift-${point.change}`}
               data-thin={point.isThin}
               cx={x(point.nines)}
               cy={y(point.ratio)}
@@ -111,7 +114,7 @@ const ratioAxis = (span: Span): Axis => ({
   span,
   // A ratio beyond the axis is at its end.
   along: (ratio) => Math.log(Math.min(span[1], Math.max(span[0], ratio))),
-  ticks: () => ratioTicks(span, 7).map((ratio) => [ratio, `×${Number(ratio.toPrecision(3))}`]),
+  ticks: () => ratioTicks(span, 7).map((ratio) => [ratio, `×${Number(ratio.toFixed(2))}`]),
 });
 
 /** Quantiles that have a label, the most wanted first. */

@@ -11,11 +11,13 @@ const words = {
  * "p99: +38 % (21 to 57), 310 ms against 225 ms; B is slower; like with like +12 %", and why it is hollow.
  *
  * @param requests of the smaller side.
+ * @param hasIntervals false where another test decides: then no percentile has a finding of its own.
  */
 export function shiftSentence(
   point: ShiftPoint | undefined,
   requests: number,
   likeWithLike: readonly ShiftPoint[],
+  hasIntervals = true,
 ): string {
   if (point === undefined || point.ratio === null) return '';
   const { q, ratio, ratio_low: low, ratio_high: high } = point;
@@ -23,7 +25,7 @@ export function shiftSentence(
   const like = likeWithLike.find((other) => other.q === q)?.ratio ?? null;
   return [
     `${quantileName(q)}: ${percent(ratio)} %${interval}, ${formatMs(point.b_ms)} against ${formatMs(point.a_ms)}`,
-    words[changeOf(point)],
+    ...(hasIntervals ? [words[changeOf(point)]] : []),
     ...(like === null ? [] : [`like with like ${percent(like)} %`]),
     ...(isHollow(q, requests) ? [hollowReason(q, requests)] : []),
   ].join('; ');

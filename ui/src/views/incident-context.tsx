@@ -1,6 +1,8 @@
+import { withDayOf } from '../../../src/contract/as-of.ts';
 import type { AnomalyAnswer } from '../data/answers.ts';
 import { questionPath, useAnswer } from '../data/use-answer.ts';
 import { shownName } from '../format/name.ts';
+import { WithTimes } from '../parts/time.tsx';
 import { hrefTo, place } from '../state/place.ts';
 import { SeverityTag } from './open-incidents.tsx';
 
@@ -21,7 +23,9 @@ export function IncidentContext() {
             of={event}
             text={`${event.severity}, ${event.resolved_at === null ? 'open' : 'resolved'}`}
           />
-          <span class="hint">{shownName(event.summary)}</span>
+          <span class="hint">
+            <WithTimes text={shownName(withDayOf(event.summary, event))} />
+          </span>
         </>
       )}
     </nav>

@@ -1,5 +1,6 @@
 import { dayMs, minuteMs } from '../../../../src/base/time.ts';
 import type { AnomalyEvent } from '../../../../src/contract/anomaly-event.ts';
+import { withAsOf } from '../../../../src/contract/as-of.ts';
 import { AnomalyStore } from '../../../../src/sink/anomalies/anomaly-store.ts';
 import { MuteStore } from '../../../../src/sink/anomalies/mute-store.ts';
 import type { StackEndpoints } from '../../../containers/global-setup.ts';
@@ -52,9 +53,9 @@ export async function seedDashboard(rig: Rig): Promise<void> {
     return anomalyFixture({ id, ...times, version: 'v2', ...changed });
   };
   const over = 'b'.repeat(32);
-  await anomalies.add(
-    event(openId, 12, { summary: 'p99 of ranker is 412 ms, 3.4 × its baseline 121 ms' }),
-  );
+  const measuredAt = new Date(nowMs - 11 * minuteMs).toISOString();
+  const summary = withAsOf('p99 of ranker is 412 ms, 3.4 × its baseline 121 ms', measuredAt);
+  await anomalies.add(event(openId, 12, { summary, measured_at: measuredAt }));
   await anomalies.add(event(over, 20, { model: hostileModel, severity: 'warning' }));
   await anomalies.add(
     event(over, 20, {

@@ -11,10 +11,12 @@ export interface ShiftPoint {
   readonly ratio_high: number | null;
 }
 
+type Interval = Pick<ShiftPoint, 'ratio_low' | 'ratio_high'>;
+
 /** Change from A to B, by an interval: worse or better only where it excludes 1. */
 export type Change = 'worse' | 'better' | 'unclear';
 
-export function changeOf({ ratio_low: low, ratio_high: high }: ShiftPoint): Change {
+export function changeOf({ ratio_low: low, ratio_high: high }: Interval): Change {
   if (low !== null && low > 1) return 'worse';
   if (high !== null && high < 1) return 'better';
   return 'unclear';
@@ -28,6 +30,7 @@ export interface ShiftLayout {
   readonly points: readonly (ShiftPoint & {
     readonly ratio: number;
     readonly nines: number;
+    readonly change: Change;
     /** True if A or B has too few requests beyond the quantile. */
     readonly isThin: boolean;
   })[];
@@ -44,12 +47,21 @@ const mostReach = Math.log(16);
  * Lays out a shift function: quantiles on a 1−q log axis, ratios on a log axis with 1 inside.
  *
  * @param requests of the smaller side.
+ * @param hasIntervals false where another test decides, as that of an incident: then the points have none.
  */
-export function shiftOf(all: readonly ShiftPoint[], requests: number): ShiftLayout {
+export function shiftOf(
+  all: readonly ShiftPoint[],
+  requests: number,
+  hasIntervals = true,
+): ShiftLayout {
   const points = all.flatMap((point) => {
     const { q, ratio } = point;
     if (ratio === null) return [];
-    return [{ ...point, ratio, nines: tailPosition(q), isThin: isHollow(q, requests) }];
+    // Without intervals the ratio itself gives the colour.
+    const change = changeOf(hasIntervals ? point : { ratio_low: ratio, ratio_high: ratio });
+    const interval = hasIntervals ? {} : { ratio_low: null, ratio_high: null };
+    const place = { nines: tailPosition(q), isThin: isHollow(q, requests) };
+    return [{ ...point, ...interval, ...place, ratio, change }];
   });
   const logs = points.flatMap(({ ratio, ratio_low, ratio_high }) =>
     [ratio, ratio_low, ratio_high].flatMap((value) => (value ? [Math.log(value)] : [])),

@@ -1,7 +1,13 @@
 import { useEffect } from 'preact/hooks';
+import { notLikeWithLike } from '../../../../src/contract/compared-times.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
-import type { CompareAnswer, VersionRow, VersionsAnswer } from '../../data/answers.ts';
-import { type Asked, useAnswer } from '../../data/use-answer.ts';
+import type {
+  AnomalyAnswer,
+  CompareAnswer,
+  VersionRow,
+  VersionsAnswer,
+} from '../../data/answers.ts';
+import { type Asked, questionPath, useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatCount, formatShare } from '../../format/number.ts';
 import { formatRange } from '../../format/time.ts';
@@ -14,6 +20,7 @@ import { Value } from '../../parts/value.tsx';
 import { onlyPanel, place, setParams } from '../../state/place.ts';
 import { isOfTimes } from '../../state/url.ts';
 import { zoneNow } from '../../state/zone.ts';
+import { comparisonWithBefore } from '../incident/incident-question.ts';
 import { IncidentContext } from '../incident-context.tsx';
 import { knownModels, UnknownModel } from '../unknown-model.tsx';
 import { CompareIndex } from './compare-index.tsx';
@@ -24,9 +31,29 @@ import { StageChanges } from './stage-changes.tsx';
 
 /** The comparison: whether B is worse than A, for whom, and in which stage. */
 export function CompareView() {
-  const { model } = place.value.params;
-  if (model === undefined) return <CompareIndex />;
-  return <Comparison key={model} model={model} />;
+  const { model, incident } = place.value.params;
+  if (model !== undefined) return <Comparison key={model} model={model} />;
+  return incident === undefined ? <CompareIndex /> : <IncidentComparison id={incident} />;
+}
+
+/** Opens the comparison of an incident with before; the index where it has none. */
+function IncidentComparison({ id }: { readonly id: string }) {
+  const answered = useAnswer<AnomalyAnswer>(
+    questionPath(`anomalies/${encodeURIComponent(id)}`, {}),
+  );
+  const { answer, isLoading } = answered.value;
+  const compared = answer && comparisonWithBefore(answer);
+  const key = JSON.stringify(compared);
+  useEffect(() => {
+    if (compared !== undefined) setParams(compared, { replace: true });
+  }, [key]);
+  if (isLoading || compared !== undefined) return <PageTitle text="Comparing with before" />;
+  return (
+    <>
+      <IncidentContext />
+      <CompareIndex />
+    </>
+  );
 }
 
 function Comparison({ model }: { readonly model: string }) {
@@ -118,6 +145,7 @@ function Reason({ answered }: Props) {
       <li>
         <Sentence text={answer.reason} />
       </li>
+      {answer.mix.length > 0 && <li>{notLikeWithLike}</li>}
       {answer.mix.map((text) => (
         <li key={text}>{text}</li>
       ))}
@@ -135,10 +163,12 @@ function timeOf({ from, to }: CompareAnswer['a']): string {
 }
 
 function ShiftPanel({ answered }: Props) {
+  // The test of an incident gives no interval of a percentile.
+  const hasIntervals = answered.value.answer?.incident === null;
   return (
     <Panel
       name="shift"
-      title="B / A by percentile, 96 % interval"
+      title={`B / A by percentile${hasIntervals ? ', 96 % interval' : ''}`}
       answered={answered}
       minHeight={330}
       empty={({ quantiles }) =>
@@ -150,8 +180,7 @@ function ShiftPanel({ answered }: Props) {
           ['A, ms', 'a_ms'],
           ['B, ms', 'b_ms'],
           ['B / A', 'ratio'],
-          ['low', 'ratio_low'],
-          ['high', 'ratio_high'],
+          ...(hasIntervals ? intervalColumns : []),
         ])
       }
     >
@@ -161,11 +190,17 @@ function ShiftPanel({ answered }: Props) {
           points={quantiles}
           likeWithLike={like_with_like}
           requests={Math.min(a.requests, b.requests)}
+          hasIntervals={hasIntervals}
         />
       )}
     </Panel>
   );
 }
+
+const intervalColumns = [
+  ['low', 'ratio_low'],
+  ['high', 'ratio_high'],
+] as const;
 
 function SidesPanel({ answered }: Props) {
   return (

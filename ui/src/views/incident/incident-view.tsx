@@ -22,14 +22,12 @@ import { tableOf } from '../../parts/table-of.ts';
 import { Sentence, Time, WithTimes } from '../../parts/time.tsx';
 import { tickingNow } from '../../state/now.ts';
 import { hrefTo, onlyPanel } from '../../state/place.ts';
-import { sidesOf } from '../../state/sides-of.ts';
-import type { Changes } from '../../state/url.ts';
 import { utc } from '../../state/zone.ts';
 import { endOf } from '../incident-end.ts';
 import { SeverityTag } from '../open-incidents.tsx';
 import { AffectedSeries } from './affected-series.tsx';
 import { Drivers } from './drivers.tsx';
-import { incidentRange, rangeWithoutFixed } from './incident-question.ts';
+import { comparisonWithBefore, incidentRange } from './incident-question.ts';
 import { IncidentRequests } from './incident-requests.tsx';
 import { incidentTitle } from './incident-title.ts';
 import { Timeline } from './timeline.tsx';
@@ -81,14 +79,14 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
   const range = incidentRange(answer);
   const { model } = event;
   const accepted = deliveredTo(answer);
-  const sides = beforeAndDuring(answer);
+  const sides = comparisonWithBefore(answer);
   return (
     <>
       <PageTitle text={incidentTitle(answer, zone)}>
         <SeverityTag of={event} text={`${event.severity}, ${state}`} />
       </PageTitle>
       <p>
-        <WithTimes text={withDayOf(event.summary, ofWorstSeries(event).measured_at)} />
+        <WithTimes text={withDayOf(event.summary, event)} />
       </p>
       <p class="incident-links">
         {model !== '' && (
@@ -99,19 +97,7 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
               What {shownName(model)} is made of
             </a>
             {sides !== undefined && (
-              <a
-                href={hrefTo(
-                  { view: 'compare' },
-                  {
-                    ...{ ...rangeWithoutFixed(answer), model, start: dashboard.requests.start },
-                    ...{ region: dashboard.requests.region },
-                    ...{ request_type: dashboard.requests.request_type },
-                    ...sides,
-                  },
-                )}
-              >
-                Compare with before
-              </a>
+              <a href={hrefTo({ view: 'compare' }, sides)}>Compare with before</a>
             )}
           </>
         )}
@@ -120,16 +106,6 @@ function IncidentHead({ id, answered }: Props & { readonly id: string }) {
       </p>
     </>
   );
-}
-
-/** The time of the incident, and the one before it that it is compared with; undefined where there is none. */
-function beforeAndDuring({ dashboard: { compared } }: AnomalyAnswer): Changes | undefined {
-  if (compared === null) return undefined;
-  const spanOf = ({ from, to }: { readonly from: string; readonly to: string }) => ({
-    fromMs: Date.parse(from),
-    toMs: Date.parse(to),
-  });
-  return sidesOf({ a: spanOf(compared.a), b: spanOf(compared.b) });
 }
 
 function deliveredTo({ history }: AnomalyAnswer): string {
@@ -182,11 +158,11 @@ function blameOf({ event }: AnomalyAnswer) {
   return event.worst?.blame ?? event.blame;
 }
 
-/** ", 96 % of mean +410 ms": the part of what was measured; nothing where a stage is blamed for its own rise. */
+/** ", 96 % of what rose; mean +410 ms"; nothing where a stage is blamed for its own rise. */
 function ofRise(answer: AnomalyAnswer | undefined, parts: AnomalyEvent['blame']): string {
   const [first] = parts;
   if (first === undefined || answer === undefined || splitOfShown(answer) === 'quantile') return '';
-  return `, ${wholePercent(first.share)} of mean ${formatSignedMs(riseOf(parts))}`;
+  return `, ${wholePercent(first.share)} of what rose; mean ${formatSignedMs(riseOf(parts))}`;
 }
 
 /** What the blame splits, of the series that the title speaks of. */
@@ -205,7 +181,7 @@ function effectsOf({ event, dashboard }: AnomalyAnswer): string {
     .join(', ');
 }
 
-/** The rise that the shares are parts of. */
+/** The difference of the means: what rose, less what fell. */
 function riseOf(parts: AnomalyEvent['blame']): number {
   return parts.reduce((sum, { excess_ms }) => sum + excess_ms, 0);
 }

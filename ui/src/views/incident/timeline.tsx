@@ -25,7 +25,7 @@ export function Timeline({ answer }: { readonly answer: AnomalyAnswer }) {
   );
   if (!isOfModel) return null;
   const lane = {
-    incidents: [laneIncident(event)],
+    incidents: [laneIncident(answer)],
     releases: laneReleases(answered.value.answer, model, rangeWithoutFixed(answer)),
   };
   const isTail = rate === undefined || rate.unit === 'errors per request';
@@ -94,10 +94,10 @@ function TailTimeline({ answer, name, lane }: TailProps) {
 
 const nothing: ReadonlySet<number> = new Set();
 
-function laneIncident(event: AnomalyAnswer['event']): LaneIncident {
+function laneIncident({ event, headline }: AnomalyAnswer): LaneIncident {
   return {
     id: event.id,
-    title: event.summary,
+    title: headline,
     href: '#evidence',
     severity: event.severity,
     fromMs: Date.parse(event.started_at),
