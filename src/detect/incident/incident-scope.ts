@@ -7,8 +7,8 @@ import type { Series } from '../../series/series-window.ts';
 export const maxScopeValues = 5;
 
 /**
- * Limits for a common value: most of its series are affected, and that is hardly a coincidence; or it is none.
- * Without the first chance three of three series of a version are its fault, where one other series is known.
+ * Limits for a common value: most of its series are affected, and that is hardly a coincidence; or it is
+ * none. Without the first chance a version is blamed for its three series where one of another is known.
  */
 const mostShare = 0.75;
 const smallChance = 0.2;

@@ -1,5 +1,6 @@
 import { totalStage } from '../../base/dimensions.ts';
 import { type AnomalyEvent, type Severity, severities } from '../../contract/anomaly-event.ts';
+import { round } from '../event/measured-fields.ts';
 import { severity } from '../event/severity.ts';
 import { failures } from '../proportion/proportion.ts';
 
@@ -32,6 +33,24 @@ export function mostSevere(of: readonly Severity[]): Severity {
 function isOfWholeRequests({ kind, evidence }: AnomalyEvent): boolean {
   if (kind === 'tail_shift') return evidence.measured_stage === totalStage;
   return kind === 'error_rate' || kind === 'cold_starts';
+}
+
+/** The part of all requests that is affected, over all affected series. */
+export function affectedShareOf(
+  affected: readonly AnomalyEvent[],
+): Pick<AnomalyEvent, 'affected_share'> {
+  const shares = affected.flatMap(({ affected_share: share }) =>
+    share === undefined ? [] : Math.max(0, share),
+  );
+  if (shares.length === 0) return {};
+  return {
+    affected_share: round(
+      Math.min(
+        1,
+        shares.reduce((sum, share) => sum + share, 0),
+      ),
+    ),
+  };
 }
 
 /** Share of the requests of these series, all together, that is slower or fails. */

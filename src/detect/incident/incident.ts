@@ -9,14 +9,13 @@ import { seriesKey, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
-import { round } from '../event/measured-fields.ts';
 import { serializeEvent } from '../event/serialize-event.ts';
 import { criticalFrom } from '../event/severity.ts';
 import { riseReason, shareReason } from '../event/severity-reason.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import type { PresentAnomaly } from '../options/detector-step.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
-import { extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
+import { affectedShareOf, extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
 import { incidentSummary } from './incident-summary.ts';
 
 /** Context of a step, besides its events. */
@@ -425,22 +424,6 @@ function worstOf({
 }: AnomalyEvent): AnomalyEvent['worst'] {
   const known = { interval_ms, requests, evidence, blame, bottleneck, sql };
   return effects === undefined ? known : { ...known, effects };
-}
-
-/** The part of all requests that is affected, over all affected series. */
-function affectedShareOf(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 'affected_share'> {
-  const shares = affected.flatMap(({ affected_share: share }) =>
-    share === undefined ? [] : Math.max(0, share),
-  );
-  if (shares.length === 0) return {};
-  return {
-    affected_share: round(
-      Math.min(
-        1,
-        shares.reduce((sum, share) => sum + share, 0),
-      ),
-    ),
-  };
 }
 
 /** The last of their ends; null where one has none, as it is the baseline now. */
