@@ -40,18 +40,23 @@ it.concurrent.each([
   ['read windows of the past', ['backtest', '--from', '2h']],
   ['migrate the database', ['migrate']],
   ['probe it', ['check', '--connect'], 'gives up after 15 s'],
-])('who waits to %s is told so after two seconds: %j', async (doing, argv, limit = ofRequest) => {
-  const silent = await startSilent();
-  const env = {
-    ...{ TAILMARK_CLICKHOUSE_URL: silent.url, TAILMARK_CLICKHOUSE_REQUEST_TIMEOUT: '20s' },
-    ...{ TAILMARK_SOURCE_TYPE: 'file', TAILMARK_SOURCE_PATH: '/dev/null' },
-  };
-  const { io, out, err } = capturedIo({ env });
-  const ended = main(argv, io);
-  // It would give up by itself much later.
-  await vi.waitFor(() => expect(err()).not.toBe(''), { timeout: 12_000 });
-  expect(err()).toBe(`Waiting for ClickHouse at ${silent.url} to ${doing}: 2 s so far; ${limit}\n`);
-  expect(out()).toBe('');
-  silent.close();
-  expect(await ended).not.toBe(0);
-});
+])(
+  'a command that waits to %s says so after two seconds: %j',
+  async (doing, argv, limit = ofRequest) => {
+    const silent = await startSilent();
+    const env = {
+      ...{ TAILMARK_CLICKHOUSE_URL: silent.url, TAILMARK_CLICKHOUSE_REQUEST_TIMEOUT: '20s' },
+      ...{ TAILMARK_SOURCE_TYPE: 'file', TAILMARK_SOURCE_PATH: '/dev/null' },
+    };
+    const { io, out, err } = capturedIo({ env });
+    const ended = main(argv, io);
+    // It would give up by itself much later.
+    await vi.waitFor(() => expect(err()).not.toBe(''), { timeout: 12_000 });
+    expect(err()).toBe(
+      `Waiting for ClickHouse at ${silent.url} to ${doing}: 2 s so far; ${limit}\n`,
+    );
+    expect(out()).toBe('');
+    silent.close();
+    expect(await ended).not.toBe(0);
+  },
+);

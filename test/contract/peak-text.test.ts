@@ -6,7 +6,7 @@ const peak = { observed_ms: 900, ratio: 4.5, at };
 const interval: [number, number] = [0, 1];
 
 describe('the peak of an anomaly', () => {
-  it('is told in the unit of what was measured', () => {
+  it('has the unit of what was measured', () => {
     const tail = { observed_ms: 400, ratio: 2 };
     expect(peakText({ ...tail, peak })).toBe('900 ms, 4.5x');
     expect(peakText(tail)).toBe('400 ms, 2.0x');

@@ -15,8 +15,8 @@ const riseFactors = [1, 3, 10, 30] as const;
 /** Evidence from which windows are not learnt, in nats. */
 export const suspiciousScore = Math.log(1e3);
 /**
- * Odds for the baseline that make a window clear. Without them each ordinary failure in a small series starts
- * the wait for its end anew; at 1, faults of twice the least rise end while they last.
+ * Odds for the baseline that make a window clear. Without them each ordinary failure in a small series restarts
+ * the wait for its end; at 1, an anomaly of twice the least rise ends while its fault goes on.
  */
 const clearOdds = 10;
 /** Upper limits of a fault's rate, and of the evidence of one request in nats. */

@@ -1,65 +1,21 @@
 import { describe, expect, it } from 'vitest';
 import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
-import { anomalyIdOf, dedupKeyOf } from '../../../src/contract/anomaly-identity.ts';
 import { ofEndedSeries, ofWorstSeries } from '../../../src/contract/worst-series.ts';
 import { IncidentGrouper } from '../../../src/detect/incident/incident-grouper.ts';
-import type { Series } from '../../../src/series/series-window.ts';
-import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
+import {
+  affected,
+  at,
+  contextAt,
+  isPage,
+  live,
+  opened,
+  resolved,
+  run,
+  type Story,
+  seriesOf,
+} from './incident-story.ts';
 
-const beginMs = Date.parse('2026-11-01T12:00:00Z');
-const at = (seconds: number) => new Date(beginMs + seconds * 1_000).toISOString();
-
-function seriesOf(name: string): Series {
-  const [model = '', region = ''] = name.split('/');
-  const absent = { service: '', version: '', request_type: '', host: '', tenant: '' };
-  return { ...absent, model, region, cold_start: false };
-}
-
-/** An anomaly of `model/region` that begins at a second of the story. */
-function opened(name: string, second: number, changed: Partial<AnomalyEvent> = {}): AnomalyEvent {
-  const series = seriesOf(name);
-  const dedup_key = dedupKeyOf('tail_shift', series);
-  return anomalyFixture({
-    ...{ ...series, dedup_key, severity: 'warning', affected_share: 0.001, ratio: 3 },
-    id: anomalyIdOf(dedup_key, beginMs + second * 1_000),
-    started_at: at(second),
-    detected_at: at(second + 12),
-    emitted_at: at(second + 12),
-    summary: `${name} is slow`,
-    ...changed,
-  });
-}
-
-function resolved(event: AnomalyEvent, second: number): AnomalyEvent {
-  const changed = { revision: event.revision + 1, emitted_at: at(second), resolved_at: at(second) };
-  const summary = `${event.model}/${event.region} is back`;
-  return { ...event, ...changed, state: 'resolved', resolution: 'recovered', summary };
-}
-
-/** Events of series by the second of the story. */
-type Story = Readonly<Record<number, readonly AnomalyEvent[]>>;
-
-/** Ten series are live, with or without events. */
-const live = ['ranker', 'ads'].flatMap((model) =>
-  ['eu', 'us', 'ap', 'sa', 'me'].map((region) => seriesOf(`${model}/${region}`)),
-);
-
-const contextAt = (second: number, all: readonly Series[] = live) => ({
-  // The last window that is over.
-  startMs: Math.floor((beginMs + second * 1_000) / 10_000) * 10_000 - 10_000,
-  nowMs: beginMs + second * 1_000,
-  live: () => all,
-});
-
-function run(story: Story, options = detectOptions(), all = live): AnomalyEvent[] {
-  const grouper = new IncidentGrouper(options);
-  return Object.entries(story).flatMap(([second, events]) =>
-    grouper.group(events, contextAt(Number(second), all)),
-  );
-}
-
-const isPage = ({ incident_id }: AnomalyEvent) => incident_id === undefined;
 const isOpening = (event: AnomalyEvent) => isPage(event) && event.state === 'opened';
 const outline = (events: readonly AnomalyEvent[]) =>
   events
@@ -67,14 +23,6 @@ const outline = (events: readonly AnomalyEvent[]) =>
     .map(({ state, model, region, scope }) =>
       [state, `${model}/${region}`, ...(scope === undefined ? [] : [scope.affected])].join(' '),
     );
-
-/** Evidence of so many requests beyond the expected ones in a window, over some windows. */
-function affected(perWindow: number, windows = 2): Pick<AnomalyEvent, 'evidence'> {
-  const { evidence } = anomalyFixture();
-  return {
-    evidence: { ...evidence, windows, exceedances: evidence.expected + perWindow * windows },
-  };
-}
 
 const first = opened('ranker/eu', 0, { ratio: 4 });
 const second = opened('ranker/us', 20, affected(60));
