@@ -21,3 +21,13 @@ it('lets the many queries of one answer end with one signal, without a warning o
   expect(ended).toBe(12);
   await expect(client.query({ query: 'SELECT 1' })).rejects.toThrow('aborted');
 });
+
+it('sends the given settings with each query, but for those that the query has itself', async () => {
+  const sent: QueryParams['clickhouse_settings'][] = [];
+  const query = async ({ clickhouse_settings }: QueryParams) => sent.push(clickhouse_settings);
+  const { signal } = new AbortController();
+  const client = endingWith({ query } as unknown as ClickHouseClient, signal, { max_threads: 1 });
+  await client.query({ query: 'SELECT 1' });
+  await client.query({ query: 'SELECT 1', clickhouse_settings: { max_threads: 2 } });
+  expect(sent.map((settings) => settings?.max_threads)).toEqual([1, 2]);
+});
