@@ -1,5 +1,5 @@
-// node scripts/closing-line.js REPORT…: prints "N passed, N failed" of several runs of vitest, from their JSON
-// reports. Exits with 1 where a run has no report, as it did not come to its end, or has run no test.
+// node scripts/closing-line.js REPORT…: prints each failed test of several runs of vitest, and "N passed, N failed",
+// from their JSON reports. Exits with 1 where a run has no report, as it did not come to its end, or has run no test.
 
 import { readFileSync } from 'node:fs';
 
@@ -36,6 +36,11 @@ function countsOf(path) {
       status === 'failed' && assertionResults.every((test) => test.status !== 'failed'),
   );
   for (const { name, message } of broken) say(`${name} failed as a whole: ${message}`);
+  for (const { name, assertionResults } of testResults) {
+    for (const { status, fullName, failureMessages } of assertionResults) {
+      if (status === 'failed') say(`failed: ${name}: ${fullName}\n${failureMessages.join('\n')}`);
+    }
+  }
   return {
     passed,
     failed: numFailedTests + broken.length,

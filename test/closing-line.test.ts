@@ -9,7 +9,10 @@ const script = fileURLToPath(new URL('../scripts/closing-line.js', import.meta.u
 const dir = mkdtempSync(join(tmpdir(), 'tailmark-closing-'));
 afterAll(() => rmSync(dir, { recursive: true, force: true }));
 
-const testOf = (status: string) => ({ status });
+const testOf = (status: string) => ({
+  ...{ status, fullName: `a test that ${status}` },
+  failureMessages: status === 'failed' ? ['expected 1 to be 2'] : [],
+});
 /** A report of files, by the outcomes of their tests; a file may fail as a whole. */
 function report(...files: { tests: string[]; status?: string }[]): string {
   const all = files.flatMap(({ tests }) => tests);
@@ -25,7 +28,7 @@ function report(...files: { tests: string[]; status?: string }[]): string {
   });
 }
 
-/** Exit code and last line of the script over reports; undefined for one that was not written. */
+/** Exit code and lines of the script over reports; undefined for one that was not written. */
 function closed(...reports: (string | undefined)[]) {
   const paths = reports.map((text, n) => {
     const path = join(dir, `${n}.json`);
@@ -34,7 +37,7 @@ function closed(...reports: (string | undefined)[]) {
     return path;
   });
   const { status, stdout } = spawnSync(process.execPath, [script, ...paths], { encoding: 'utf8' });
-  return [status, stdout.trim().split('\n').at(-1)];
+  return { status, lines: stdout.trim().split('\n') };
 }
 
 const good = report({ tests: ['passed', 'passed'] }, { tests: ['passed'] });
@@ -56,6 +59,16 @@ describe('the closing line of CI', () => {
     ['fails where a run crashed', ['{"numTotal', good], [1, '3 passed, 1 failed']],
     ['fails where a run has no tests', [good, report()], [1, '3 passed, 1 failed']],
   ])('%s', (_, reports, expected) => {
-    expect(closed(...reports)).toEqual(expected);
+    const { status, lines } = closed(...reports);
+    expect([status, lines.at(-1)]).toEqual(expected);
+  });
+
+  it('comes after what failed, by file and test, as logs are read from their end', () => {
+    const failed = report({ tests: ['passed'] }, { tests: ['failed', 'passed'], status: 'failed' });
+    expect(closed(failed, good).lines).toEqual([
+      '[ci] failed: file 1: a test that failed',
+      'expected 1 to be 2',
+      '5 passed, 1 failed',
+    ]);
   });
 });

@@ -46,11 +46,19 @@ export interface Comparison {
   readonly stages: readonly StageComparison[];
 }
 
+/** An incident that is compared with the time before it. */
+export interface NamedIncident {
+  readonly id: string;
+  readonly is_open: boolean;
+  /** What A is, in words. */
+  readonly a_is: string;
+}
+
 /** A comparison, and what was compared. */
 export interface NamedComparison extends Comparison {
   readonly model: string;
-  /** The incident whose test gives the verdict, and what A is in words. @default that of releases gives it */
-  readonly incident?: { readonly id: string; readonly a_is: string };
+  /** The incident whose test gives the verdict. @default that of releases gives it */
+  readonly incident?: NamedIncident;
   readonly version: string;
   readonly baseline: string;
   /** Sentences on request types, regions or sizes in which the candidate (B) and the baseline (A) differ. */

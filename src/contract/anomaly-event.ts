@@ -286,6 +286,12 @@ export const anomalyEventSchema = z
       .enum(['recovered', 'no_traffic', 'rebaselined'])
       .nullable()
       .describe('Why it was resolved; null before.'),
+    recovered: z
+      .strictObject({ stage: z.string(), quantile: z.number() })
+      .optional()
+      .describe(
+        'The tail whose recovery ended it, where another anomaly keeps measured_stage slow.',
+      ),
     summary: z.string().describe('One sentence for people.'),
     sql: z.string().describe('A query of the latency tables that shows the anomaly.'),
     runbook_url: z.string().nullable().describe('`alert.runbook_url`, or null.'),

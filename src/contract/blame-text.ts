@@ -45,15 +45,18 @@ export function riseText({ blame, kind, quantile, evidence }: Split): string {
   return `${wholeOf({ isDrift: kind === 'drift', quantile })}: mean ${rise}`;
 }
 
-/** "slowest 1 %: mean +254 ms; features +294 ms (100 %), queue −39.1 ms"; '' without blame. */
+/** "slowest 1 %: mean +254 ms; features +294 ms (100 % of what rose), queue −39.1 ms"; '' without blame. */
 export function blameText(event: Split): string {
   const { blame } = event;
   if (blame.length === 0) return '';
   if (splitOf(event) === 'quantile') return riseText(event);
   const risenMs = blame.reduce((sum, { excess_ms }) => sum + Math.max(0, excess_ms), 0);
+  const hasFallen = riseOf(blame) < (1 - shown.rest) * risenMs;
   // Made of milliseconds, as events of earlier versions have other shares.
   const textOf = (stage: string, ms: number) => {
-    const share = ms > 0 ? ` (${wholePercent(ms / risenMs)})` : '';
+    // The mean rose by less where other stages fell.
+    const of = hasFallen && stage === blame[0]?.stage ? ' of what rose' : '';
+    const share = ms > 0 ? ` (${wholePercent(ms / risenMs)}${of})` : '';
     return `${stageText(stage)} ${formatSignedMs(ms)}${share}`;
   };
   const listed = blame

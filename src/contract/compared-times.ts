@@ -3,6 +3,10 @@ import { dayMs, minuteMs } from '../base/time.ts';
 /** Leads the sentences on a mix of requests that differs, in the console and on pages. */
 export const notLikeWithLike = 'Not like with like: B and A consist of other requests.';
 
+/** Why a comparison of an open incident differs from the one of a minute ago. */
+export const incidentIsOpen =
+  'The incident is open: B ends with the last whole minute, and grows with each.';
+
 /** A half-open range of event time, epoch milliseconds. */
 export interface TimeSpan {
   readonly fromMs: number;

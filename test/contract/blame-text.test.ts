@@ -32,7 +32,7 @@ describe('blameText', () => {
     ];
     const event = anomalyFixture({ ...measured('prefill'), blame });
     expect(blameText(event)).toBe(
-      'slowest 1 %: mean +100 ms; prefill +322 ms (100 %), decode −222 ms',
+      'slowest 1 %: mean +100 ms; prefill +322 ms (100 % of what rose), decode −222 ms',
     );
     expect(riseText(event)).toBe('slowest 1 %: mean +100 ms');
   });

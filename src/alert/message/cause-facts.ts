@@ -40,7 +40,7 @@ function lookFact(shown: AnomalyEvent): Fact {
   return { label: 'Look first', text: `${lookFirst(shown)}${more}` };
 }
 
-/** "slowest 1 %: mean +254 ms; features +294 ms (116 %), queue −39.1 ms (−15 %)". */
+/** "slowest 1 %: mean +254 ms; features +294 ms (100 % of what rose), queue −39.1 ms". */
 function blameFact(shown: AnomalyEvent): Fact[] {
   const text = blameText(shown);
   if (text === '') return [];

@@ -21,13 +21,14 @@ const cleanStage = (text: string) => cleanText(text, shownChars.stage);
  * ids. They are text for people from here on; keys and the query are unchanged.
  */
 export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
-  const { scope, members, worst, drivers, slo, severity_reason } = event;
+  const { scope, members, worst, drivers, slo, severity_reason, recovered } = event;
   return {
     ...event,
     ...cleanSeries(event),
     stage: cleanStage(event.stage),
     ...cleanMeasured(event),
     ...(worst && { worst: { ...worst, ...cleanMeasured(worst) } }),
+    ...(recovered && { recovered: { ...recovered, stage: cleanStage(recovered.stage) } }),
     ...(slo && { slo: { ...slo, name: cleanName(slo.name) } }),
     ...(drivers && {
       drivers: drivers.map((driver) => ({ ...cleanValue(driver), facet: cleanName(driver.facet) })),

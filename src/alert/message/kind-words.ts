@@ -37,7 +37,7 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
   tail_shift: {
     headline: (event) =>
       `${tailOf(event)} ${formatMs(event.observed_ms)}${perOf(event)}, ${formatRatio(event.ratio)} its baseline${blamed(event)}`,
-    recovered: (event) => `${tailOf(event)} back at its baseline`,
+    recovered: (event) => `${recoveredTail(event)} back at its baseline`,
     rebaselined: rebaselinedTail,
     measured: (event) => {
       const { observed_ms, interval_ms, baseline_ms, ratio } = event;
@@ -130,9 +130,18 @@ export const kindWords: Readonly<Record<Kind, KindWords>> = {
 };
 
 /** "p99", or "p95 of features" where only a stage is slow. */
-function tailOf(event: AnomalyEvent): string {
-  const { measured_stage: stage } = event.evidence;
-  const percentile = quantileName(event.quantile);
+function tailOf({ evidence, quantile }: AnomalyEvent): string {
+  return tailText(evidence.measured_stage, quantile);
+}
+
+/** "p95 of features" where what was measured is slow for another reason still. */
+function recoveredTail(event: AnomalyEvent): string {
+  const { recovered } = event;
+  return recovered === undefined ? tailOf(event) : tailText(recovered.stage, recovered.quantile);
+}
+
+function tailText(stage: string, quantile: number): string {
+  const percentile = quantileName(quantile);
   return stage === totalStage ? percentile : `${percentile} of ${stage}`;
 }
 

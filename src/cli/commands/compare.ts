@@ -110,7 +110,7 @@ producers that are down, must not let a job go on.`,
         ? ofReleases
         : {
             ...asOfIncident(ofReleases, incident.event),
-            incident: { id: incident.event.id, a_is: incident.aIs },
+            incident: incident.named,
           };
     if (unknown !== undefined) io.err(`${visible(unknown)}\n`);
     print(compared, options, io);

@@ -3,6 +3,7 @@ import { readFileSide } from '../../backtest/file-side.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { minuteMs } from '../../base/time.ts';
 import { type ComparedMinute, paired, pairSides } from '../../compare/compared-minute.ts';
+import type { NamedIncident } from '../../compare/comparison.ts';
 import type { SideMix } from '../../compare/like-with-like.ts';
 import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Config } from '../../config/schema.ts';
@@ -15,7 +16,7 @@ import { unknownIn } from '../../sink/read-seen-values.ts';
 import { requestsOf } from '../../views/anomalies/incident-requests.ts';
 import { incidentTimes } from '../../views/anomalies/incident-times.ts';
 import { withStoredBaseline } from '../../views/anomalies/stored-baseline.ts';
-import { placeText } from '../../views/comparison/incident-comparison.ts';
+import { namedIncident } from '../../views/comparison/incident-comparison.ts';
 import {
   longestComparisonMs,
   readMinutes,
@@ -47,7 +48,7 @@ export interface Compared {
   readonly version: string;
   readonly baseline: string;
   /** The incident whose test gives the verdict, and what A is; undefined where that of releases does. */
-  readonly incident?: { readonly event: AnomalyEvent; readonly aIs: string } | undefined;
+  readonly incident?: { readonly event: AnomalyEvent; readonly named: NamedIncident } | undefined;
   /** A sentence on a name without a request, where nothing is compared for it and the reason does not say so. */
   readonly unknown?: string | undefined;
 }
@@ -142,7 +143,7 @@ async function comparedIncident(
       ...{ model, version: nameOf(version, times.b), baseline: nameOf(version, times.a) },
       incident: {
         event: await withStoredBaseline(client, event),
-        aIs: placeText(times, times.a),
+        named: namedIncident(event, times, times.a),
       },
     };
   });

@@ -4,7 +4,7 @@ import type {
   StageComparison,
   Verdict,
 } from '../../compare/comparison.ts';
-import { notLikeWithLike } from '../../contract/compared-times.ts';
+import { incidentIsOpen, notLikeWithLike } from '../../contract/compared-times.ts';
 import { formatMs, quantileName, wholePercent } from '../../contract/format.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
@@ -62,10 +62,16 @@ export function renderComparison(
       : ['\n', table(['p99 of stage', ...right(...columns.map(visible), 'of the rise')], stages)]),
     percentiles.line(),
     dim(`${whole}\n`),
-    ...(compared.incident === undefined ? [] : [`A is ${compared.incident.a_is}.\n`]),
+    ...incidentLines(compared),
     ...mixLines(compared).map((line) => `${visible(line)}\n`),
     `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,
   ].join('');
+}
+
+/** What A is beside an incident, and that an open one goes on. */
+function incidentLines({ incident }: NamedComparison): string[] {
+  if (incident === undefined) return [];
+  return [`A is ${incident.a_is}.\n`, ...(incident.is_open ? [`${incidentIsOpen}\n`] : [])];
 }
 
 /** Quantiles that are shown like with like. */

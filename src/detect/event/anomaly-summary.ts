@@ -59,9 +59,17 @@ export function explainedPart({
   return `; in the ${of} ${first.stage} rose by ${formatMs(first.excess_ms)}, the mean by ${formatMs(riseOf(blame))}`;
 }
 
-/** "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker". */
-export function anomalySubject(event: Described): string {
-  const measured = event.evidence.measured_stage;
-  const stage = measured === totalStage ? '' : `${measured} of `;
-  return `${quantileName(event.quantile)} of ${stage}${seriesLabel(event)}`;
+/**
+ * "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker".
+ *
+ * @param tail @default what the event has measured
+ */
+export function anomalySubject(
+  event: Described,
+  tail: Readonly<{ stage: string; quantile: number }> = {
+    ...{ stage: event.evidence.measured_stage, quantile: event.quantile },
+  },
+): string {
+  const stage = tail.stage === totalStage ? '' : `${tail.stage} of `;
+  return `${quantileName(tail.quantile)} of ${stage}${seriesLabel(event)}`;
 }

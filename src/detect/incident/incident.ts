@@ -271,8 +271,9 @@ export class Incident {
     const iso = new Date(context.nowMs).toISOString();
     const [worst = lead] = affected;
     const last = state === 'resolved' ? this.#lastToRecover() : worst;
+    const { recovered: _, ...shown } = lead;
     return {
-      ...lead,
+      ...shown,
       dedup_key: this.dedupKey,
       revision: (this.#published?.revision ?? 0) + 1,
       state,
@@ -282,6 +283,7 @@ export class Incident {
       ended_at: state === 'resolved' ? lastEnd(affected) : null,
       resolved_at: state === 'resolved' ? iso : null,
       resolution: state === 'resolved' ? last.resolution : null,
+      ...(state === 'resolved' ? recoveredField(affected) : {}),
       summary: incidentSummary({
         state,
         scope,
@@ -424,6 +426,12 @@ function worstOf({
 }: AnomalyEvent): AnomalyEvent['worst'] {
   const known = { interval_ms, requests, evidence, blame, bottleneck, sql };
   return effects === undefined ? known : { ...known, effects };
+}
+
+/** What ended one of them beside another anomaly of its series. */
+function recoveredField(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 'recovered'> {
+  const { recovered } = affected.find((event) => event.recovered !== undefined) ?? {};
+  return recovered === undefined ? {} : { recovered };
 }
 
 /** The last of their ends; null where one has none, as it is the baseline now. */

@@ -179,11 +179,17 @@ export class OpenAnomaly {
     return this.#next({ ...update, state: 'updated' }, nowMs);
   }
 
-  resolve(resolution: Resolution, summary: string, nowMs: number): AnomalyEvent {
+  resolve(
+    resolution: Resolution,
+    summary: string,
+    nowMs: number,
+    more: Pick<AnomalyEvent, 'recovered'> = {},
+  ): AnomalyEvent {
     const resolved_at = new Date(nowMs).toISOString();
     // An anomaly that has become the baseline has not ended.
     const ended_at = resolution === 'rebaselined' ? null : new Date(this.endedAtMs).toISOString();
-    return this.#next({ state: 'resolved', resolution, ended_at, resolved_at, summary }, nowMs);
+    const end = { resolution, ended_at, resolved_at, summary, ...more };
+    return this.#next({ state: 'resolved', ...end }, nowMs);
   }
 
   #next(changed: Partial<AnomalyEvent>, nowMs: number): AnomalyEvent {

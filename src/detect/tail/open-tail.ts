@@ -363,14 +363,18 @@ export class OpenTail extends OpenAnomaly {
     return { ...effects, ...measured, summary };
   }
 
+  override resolve(resolution: Resolution, summary: string, nowMs: number): AnomalyEvent {
+    const { stage, quantile } = this.lead;
+    const isOther = resolution === 'recovered' && stage !== this.event.evidence.measured_stage;
+    const more = isOther ? { recovered: { stage, quantile } } : {};
+    return super.resolve(resolution, summary, nowMs, more);
+  }
+
   /** @param nowQuantileMs the leading quantile in the window that resolved it. */
   resolvedSummary(resolution: Resolution, nowMs: number, nowQuantileMs?: number): string {
-    const event = this.event;
-    const subject = anomalySubject(event);
-    const isOfEvent = this.lead.stage === event.evidence.measured_stage;
-    const baselineMs = isOfEvent ? this.baselineMs : event.baseline_ms;
-    const format = formatMsOf(nowQuantileMs ?? 0, baselineMs);
-    const baseline = format(baselineMs);
+    const subject = anomalySubject(this.event, this.lead);
+    const format = formatMsOf(nowQuantileMs ?? 0, this.baselineMs);
+    const baseline = format(this.baselineMs);
     const now = nowQuantileMs === undefined ? undefined : format(nowQuantileMs);
     if (resolution === 'no_traffic') return `${subject}: too few requests to evaluate`;
     if (resolution === 'recovered')

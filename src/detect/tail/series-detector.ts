@@ -240,8 +240,8 @@ export class SeriesDetector implements AnomalyOwner {
       // Without enough requests to evaluate it does not become the baseline.
       isRebaselinable: () => isEvaluated && this.#isCandidateLearned,
       resolvedSummary: (open, resolution) => {
-        const { evidence, quantile } = open.event;
-        const digest = window?.stages.get(evidence.measured_stage)?.digest;
+        const { stage, quantile } = open.lead;
+        const digest = window?.stages.get(stage)?.digest;
         const nowQuantileMs = resolution === 'no_traffic' ? undefined : digest?.quantile(quantile);
         return open.resolvedSummary(resolution, context.nowMs, nowQuantileMs);
       },

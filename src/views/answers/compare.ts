@@ -26,7 +26,11 @@ export const compareAnswer = z.strictObject({
   b: side,
   verdict: z.enum(['pass', 'fail', 'inconclusive']),
   incident: z
-    .strictObject({ id: z.string(), a_is: z.string().describe('What A is, in words.') })
+    .strictObject({
+      id: z.string(),
+      is_open: z.boolean().describe('B ends with the last whole minute, and grows.'),
+      a_is: z.string().describe('What A is, in words.'),
+    })
     .nullable()
     .describe(
       'The incident whose test gives the verdict, where B is its time and A lies before it; null: that of releases.',

@@ -16,7 +16,12 @@ import { unknownNames } from '../unknown-name.ts';
 import type { WindowBounds } from '../window-states.ts';
 import { type AskedSide, comparedBlocks } from './compared-blocks.ts';
 import { comparisonTitle } from './comparison-title.ts';
-import { asOfIncident, incidentFinding, isOfIncident, placeText } from './incident-comparison.ts';
+import {
+  asOfIncident,
+  incidentFinding,
+  isOfIncident,
+  namedIncident,
+} from './incident-comparison.ts';
 import {
   type ComparedSide,
   joinedQuantiles,
@@ -91,7 +96,7 @@ export async function compareView(
     a: sideOf(a, rows, 'a', query),
     b: sideOf(b, rows, 'b', query),
     verdict: comparison.verdict,
-    incident: ofIncident === undefined ? null : { id: ofIncident.event.id, a_is: ofIncident.aIs },
+    incident: ofIncident?.named ?? null,
     title: comparisonTitle(
       comparison,
       quantiles,
@@ -135,7 +140,7 @@ async function incidentOf(client: ClickHouseClient, { incident, a, b, nowMs }: C
   if (!isOfIncident(event, a, b, nowMs)) return undefined;
   return {
     event: await withStoredBaseline(client, event),
-    aIs: placeText(await incidentTimes(client, event, nowMs, b.toMs), a),
+    named: namedIncident(event, await incidentTimes(client, event, nowMs, b.toMs), a),
   };
 }
 

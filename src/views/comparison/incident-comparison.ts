@@ -1,4 +1,4 @@
-import type { Comparison } from '../../compare/comparison.ts';
+import type { Comparison, NamedIncident } from '../../compare/comparison.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { ComparedTimes, TimeSpan } from '../../contract/compared-times.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
@@ -16,8 +16,17 @@ export function isOfIncident(event: AnomalyEvent, a: AskedSide, b: AskedSide, no
   return a.version === b.version && isWithin && a.toMs <= fromMs;
 }
 
+/** The incident of a comparison, as answers and commands name it. */
+export function namedIncident(
+  { id, state }: AnomalyEvent,
+  times: ComparedTimes | undefined,
+  a: TimeSpan,
+): NamedIncident {
+  return { id, is_open: state !== 'resolved', a_is: placeText(times, a) };
+}
+
 /** What A is, in words. */
-export function placeText(times: ComparedTimes | undefined, a: TimeSpan): string {
+function placeText(times: ComparedTimes | undefined, a: TimeSpan): string {
   const isFound = times?.a.fromMs === a.fromMs && times.a.toMs === a.toMs;
   if (!isFound) return 'a time before it';
   return {

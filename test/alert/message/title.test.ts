@@ -37,6 +37,17 @@ describe('the title', () => {
     );
   });
 
+  it('of an end says which tail is back where another anomaly keeps the request slow', () => {
+    const resolved = {
+      ...richEvent,
+      recovered: { stage: `decode${'e'.repeat(40)}`, quantile: 0.95 },
+    };
+    const { scope: _, ...event } = resolved;
+    expect(titleOf(noticeOf('resolved', { event }))).toContain(
+      `RESOLVED ranker p95 of decode${'e'.repeat(25)}… back at its baseline; `,
+    );
+  });
+
   it('cuts a long model name before anything that matters', () => {
     const model = 'm'.repeat(4096);
     const members = richEvent.members?.map((member) => ({ ...member, model }));

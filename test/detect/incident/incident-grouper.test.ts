@@ -78,6 +78,22 @@ describe('an incident says the numbers of one moment', () => {
     expect([update, end].map((event) => event?.affected_share)).toEqual([0.021, 0.021]);
   });
 
+  it('of the end by the tail that one of them recovered at, only when all have', () => {
+    const recovered = { stage: 'queue', quantile: 0.95 };
+    const story: Story = {
+      12: [first],
+      32: [second],
+      420: [{ ...resolved(first, 420), recovered }],
+      440: [resolved(second, 440)],
+    };
+    const pages = run(story).filter(isPage);
+    expect(pages.map((event) => [event.state, event.recovered])).toEqual([
+      ['opened', undefined],
+      ['updated', undefined],
+      ['resolved', recovered],
+    ]);
+  });
+
   it('of the end by the series whose end it was, where that is the new baseline', () => {
     const [us, eu] = end?.members ?? [];
     if (end === undefined || us === undefined || eu === undefined) throw new Error('no end');

@@ -25,6 +25,33 @@ it('follows the stage to blame while the total has a second cause', () => {
   expect([open.observe(0, window(100)), open.observe(10_000, window(20))]).toEqual([true, false]);
 });
 
+it.each([
+  ['it followed, not what the second cause still slows', true],
+  ['it has measured', false],
+])('ends with the tail that %s', (_, isFollowed) => {
+  const open = new OpenTail(anomalyFixture(), options, true, {
+    ...{ clearWindows: 3, decayedMs: 3_600_000 },
+  });
+  open.start(0);
+  const counts = { requests: 1_000, exceedances: 500, dispersion: 1, windows: 1 };
+  const lead = { stage: 'features', quantile: 0.95, baselineMs: 30, ratio: 4, ...counts };
+  if (isFollowed) open.follow(lead, 1);
+  const { recovered, resolution, summary } = open.resolve(
+    'recovered',
+    open.resolvedSummary('recovered', 0, 31),
+    0,
+  );
+  const of = isFollowed ? 'p95 of features of ranker' : 'p99 of ranker';
+  const baseline = isFollowed ? '30 ms' : '121 ms';
+  expect({ recovered, resolution, summary }).toEqual({
+    recovered: isFollowed ? { stage: 'features', quantile: 0.95 } : undefined,
+    resolution: 'recovered',
+    summary: expect.stringMatching(
+      new RegExp(`^${of} .* recovered: 31 ms .baseline ${baseline}.$`),
+    ),
+  });
+});
+
 it('keeps the worst beside what it measures now', () => {
   const policy = { clearWindows: 3, decayedMs: 3_600_000 };
   const opened = anomalyFixture({ ratio: 2, severity: 'warning' });

@@ -13,11 +13,11 @@ const row = (facet: string, value: string, requests: number, p99: number | null)
 const rows = [
   row('host', 'pod-1', 5_000, 100),
   row('host', 'pod-2', 5_000, 140),
-  row('input_tokens', '64-127', 6_000, 90),
-  row('input_tokens', '4-7', 1_000, 60),
-  row('input_tokens', '512-1023', 2_900, 240),
+  row('input_tokens', '64-127', 60_000, 90),
+  row('input_tokens', '4-7', 10_000, 60),
+  row('input_tokens', '512-1023', 290_000, 240),
   // Too few of its facet's requests to count.
-  row('input_tokens', '2048-4095', 90, 9_000),
+  row('input_tokens', '2048-4095', 2_100, 9_000),
 ];
 
 describe('values of facets', () => {
@@ -33,6 +33,14 @@ describe('values of facets', () => {
     const spread = largestSpread(facetGroups(rows));
     expect(spread).toMatchObject({ facet: 'input_tokens', lowMs: 60, highMs: 240 });
     expect([spread?.fastest.value, spread?.slowest.value]).toEqual(['4-7', '512-1023']);
+  });
+
+  it('count where enough requests lie beyond the percentile', () => {
+    const few = row('host', 'pod-3', 1_999, 900);
+    const [slowest, most] = [few, { ...few, requests: 2_000 }].map(
+      (host) => largestSpread(facetGroups([...rows.slice(0, 2), host]))?.slowest.value,
+    );
+    expect([slowest, most]).toEqual([undefined, 'pod-3']);
   });
 
   it('differ by none where bands alone explain it', () => {

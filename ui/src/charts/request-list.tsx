@@ -47,6 +47,7 @@ export function RequestList({ caption, requests, failed, ...rest }: Props) {
   return (
     <div class="chart chart-requests">
       {shown.length > 0 && <RequestTable {...rest} caption={caption} requests={shown} />}
+      {shown.length > 0 && <MoreThanMedian {...rest} />}
       {shown.length < answered.length && (
         <button
           type="button"
@@ -271,6 +272,20 @@ function StageTime({ ms, medianMs }: { readonly ms: number; readonly medianMs: n
       </Value>
       {medianMs !== null && <span class="hint"> {formatSignedMs(ms - medianMs)}</span>}
     </>
+  );
+}
+
+/** What the signed times of a chosen stage are beside. */
+function MoreThanMedian({ typical, stage = null }: Pick<Props, 'typical' | 'stage'>) {
+  const median = typical.find(({ q }) => q === 0.5);
+  const parts = [...(median?.stages ?? []), ...(median?.milestones ?? [])];
+  const ms = stage === null ? null : medianOf(stage, parts);
+  if (stage === null || ms === null) return null;
+  return (
+    <p class="hint">
+      “+” and “−” are beside {formatMs(ms)}, the time in {shownName(stage)} of a median request of
+      the range shown here.
+    </p>
   );
 }
 

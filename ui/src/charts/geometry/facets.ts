@@ -1,4 +1,5 @@
 import type { FacetRow } from '../../data/answers.ts';
+import { isHollow } from '../../format/number.ts';
 
 /** The values of one facet, in the order they are shown in. */
 export interface FacetGroup {
@@ -17,8 +18,6 @@ export interface FacetSpread {
 
 /** Values with fewer of a facet's requests than this say nothing of the model. */
 const leastShare = 0.01;
-/** Requests from which a value has a p99. */
-const leastRequests = 100;
 /** Bands are up to 25 % wide on either side: less is no difference. */
 const leastRatio = 1.6;
 
@@ -45,7 +44,10 @@ export function largestSpread(groups: readonly FacetGroup[]): FacetSpread | unde
   for (const { facet, rows } of groups) {
     const all = rows.reduce((sum, { requests }) => sum + requests, 0);
     const counted = rows
-      .filter(({ requests }) => requests >= Math.max(leastRequests, leastShare * all))
+      .filter(({ requests, quantiles }) => {
+        const q = quantiles.at(-1)?.q ?? 1;
+        return requests >= leastShare * all && !isHollow(q, requests);
+      })
       .flatMap((row) => {
         const ms = lastMs(row);
         return ms === null || ms <= 0 ? [] : [{ row, ms }];

@@ -1,5 +1,5 @@
 import { useEffect } from 'preact/hooks';
-import { notLikeWithLike } from '../../../../src/contract/compared-times.ts';
+import { incidentIsOpen, notLikeWithLike } from '../../../../src/contract/compared-times.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
 import type {
   AnomalyAnswer,
@@ -139,7 +139,7 @@ function Reason({ answered }: Props) {
       {answer.incident !== null && (
         <li>
           B is the time of the incident, {timeOf(answer.b)}; A is {answer.incident.a_is},{' '}
-          {timeOf(answer.a)}.
+          {timeOf(answer.a)}.{answer.incident.is_open && ` ${incidentIsOpen}`}
         </li>
       )}
       <li>

@@ -266,15 +266,18 @@ function noBaseline({ distribution, dashboard }: AnomalyAnswer) {
 }
 
 function CommonPanel({ answered }: Props) {
+  const isOfRate = answered.value.answer?.event.rate !== undefined;
   return (
     <Panel
       name="common"
-      title="What slow requests have in common"
+      title={`What ${isOfRate ? 'affected series' : 'slow requests'} have in common`}
       answered={answered}
       empty={({ event, common }) =>
         (event.drivers ?? []).length === 0 &&
         common.length === 0 &&
-        'No host, tenant or facet is more frequent among slow requests.'
+        (event.rate === undefined
+          ? 'No host, tenant or facet is more frequent among slow requests.'
+          : 'The affected series share nothing that sets them apart.')
       }
       table={({ event }) =>
         tableOf(event.drivers ?? [], [
