@@ -80,9 +80,17 @@ it('stays ready with a dead receiver, and says since when and what it did not ge
     status = 200;
     const back = await untilReady((body) => !body.includes('accepted nothing'));
     expect(back).toEqual(['ready', refused]);
-    const listed = await rig.cli(['anomalies', '--deliveries']);
-    expect(listed.out).toMatch(
-      /^ {2}to: {5}pager +\d{4}-\d\d-\d\d [\d:]{8} UTC {2}opened {4}accepted, \d+ attempts$/m,
+    // The answer is known before its row is stored.
+    const accepted =
+      /^ {2}to: {5}pager +\d{4}-\d\d-\d\d [\d:]{8} UTC {2}opened {4}accepted, \d+ attempts$/m;
+    let listed = '';
+    await poll(
+      'the accepted delivery',
+      async () => {
+        listed = (await rig.cli(['anomalies', '--deliveries'])).out;
+        return accepted.exec(listed) ?? undefined;
+      },
+      { seen: () => listed },
     );
     const wrong = await rig.cli(['anomalies', '--limit', 'many']);
     expect([wrong.exitCode, wrong.err]).toEqual([
