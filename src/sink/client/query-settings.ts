@@ -45,6 +45,12 @@ export const endingSettings = {
   cancel_http_readonly_queries_on_client_close: 1,
 } as const;
 
+/**
+ * Settings of a query that leaves the processors to others: one thread, of the lowest priority. The server may
+ * set priorities where it has CAP_SYS_NICE, as its packages give it; else they have no effect.
+ */
+export const sparingSettings = { max_threads: 1, os_thread_priority: '19' } as const;
+
 /** Digests that one thread merges give the same quantiles each time; by several they differ by up to 0.4 %. */
 export const repeatableSettings = { max_threads: 1 } as const;
 
@@ -121,7 +127,10 @@ export function fixedSettings(
 }
 
 async function settingsPermitted(client: ClickHouseClient): Promise<Settings> {
-  const all: Settings = { ...reliedSettings, ...readingSettings, ...endingSettings };
+  const all: Settings = {
+    ...{ ...reliedSettings, ...readingSettings },
+    ...{ ...endingSettings, ...sparingSettings },
+  };
   const none = Object.fromEntries(Object.keys(all).map((name) => [name, undefined]));
   const result = await client.query({
     query: settingsInForce,

@@ -6,6 +6,7 @@ import { secondMs } from '../../../base/time.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { ClickHouseClient } from '../../../sink/client/clickhouse.ts';
 import { endingWith } from '../../../sink/client/ending-with.ts';
+import { sparingSettings } from '../../../sink/client/query-settings.ts';
 import type { WindowBounds } from '../../../views/window-states.ts';
 import { operations } from '../api/operations.ts';
 import { acceptedEncodings } from '../http/accepted-encodings.ts';
@@ -62,8 +63,6 @@ const askAgain = 'private, no-cache';
 const nothingStored = { completeMs: Number.NEGATIVE_INFINITY, finalMs: Number.NEGATIVE_INFINITY };
 /** Bytes that take a tenth of a millisecond to write. */
 const mostAtOnce = 64 * 1024;
-/** Settings of a query of a client that has used more than its part. */
-const oneThread = { max_threads: 1 } as const;
 /** Time for which an answer that may change at any time is kept. */
 const pollMs = 2_000;
 
@@ -89,7 +88,8 @@ async function respond(context: Context, endpoint: Endpoint, shared: Shared): Pr
   const isFinal = asked.changes === 'never';
   const { body, gzip, etag, isCurrent, ageMs } = await answers.answer(
     { client: asker.client, question, version, isFinal },
-    (signal, isSparing) => asked.answer(endingWith(client, signal, isSparing ? oneThread : {})),
+    (signal, isSparing) =>
+      asked.answer(endingWith(client, signal, isSparing ? sparingSettings : {})),
     (work) => limiter.run(asker, work),
   );
   const headers = {
