@@ -13,8 +13,9 @@ import { javaOptions } from './test/containers/class-archive.ts';
 
 /** The longest files. They start first: at the end, others could not use the cores beside them. */
 const longFiles = [
-  ...['liveness', 'outage', 'exactly-once', 'least-privilege', 'local-stack', 'logins'],
-  ...['chaos.slow', 'broker-away.slow', 'demo.slow', 'demo-without-java.slow', 'bench.slow'],
+  ...['verify', 'exactly-once', 'takeover', 'local-stack', 'logins', 'dashboard/context'],
+  ...['outage.slow', 'chaos.slow', 'broker-away.slow', 'demo.slow', 'demo-without-java.slow'],
+  ...['formats/record-topics.slow', 'quota.slow', 'security-kafka.slow', 'least-privilege.slow'],
 ].map((name) => `e2e/${name}.test.ts`);
 
 class LongFilesFirst extends BaseSequencer {

@@ -9,7 +9,7 @@ import { runChaos } from '../chaos/run-chaos.ts';
 
 const lacking = new Set(['TAILMARK_LOCAL_JAVA_MISSING', 'TAILMARK_LOCAL_ENGINE_MISSING']);
 
-// An orderly restart replaces both of the broker's: kill -9 of it is in outage.test.ts.
+// An orderly restart replaces both of the broker's: kill -9 of it is in outage.slow.test.ts.
 const kinds = faultKinds.filter((kind) => kind !== 'kill-broker');
 
 /** One fault of each of them; skipped where the machine cannot run servers. */
