@@ -16,6 +16,7 @@ kinds            a fleet in which everything goes wrong: --count N, --calm N, --
 drift            what gets slower by the day: --from N, --count N, --days N, --jobs N
 incidents        what comes and goes, and what lasts: --count N
 second-faults    a fault at another stage while one is open: --from N, --count N, --pairs N, --jobs N, --keep FILE
+llm              servers of language models: --from N, --count N, --rate N, --past HOURS, --calm DAYS, --keep FILE
 releases         versions that are slow from their first request, and that are not: --count N, --case NAME
 verdict          two versions, and a verdict asked every minute: --count N, --case TEXT
 compare          two versions, or two ranges, compared once: --count N
@@ -41,6 +42,7 @@ const modes = {
       'drift',
       'incidents',
       'second-faults',
+      'llm',
       'releases',
       'verdict',
       'compare',

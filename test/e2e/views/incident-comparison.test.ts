@@ -5,6 +5,7 @@ import { describe, expect, it } from 'vitest';
 import { minuteMs } from '../../../src/base/time.ts';
 import type { NamedComparison } from '../../../src/compare/comparison.ts';
 import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
+import { incidentIsOpen } from '../../../src/contract/compared-times.ts';
 import { AnomalyStore } from '../../../src/sink/anomalies/anomaly-store.ts';
 import type { AnomalyAnswer } from '../../../src/views/answers/anomalies.ts';
 import type { CompareAnswer } from '../../../src/views/answers/compare.ts';
@@ -95,7 +96,8 @@ describe('an incident against the time before it', () => {
       const answer = await compare({ ...sides, incident: second });
       const a_is = 'the nearest time before it that is in no other incident of these requests';
       expect(answer).toMatchObject({
-        ...{ incident: { id: second, a_is }, verdict: 'fail', missing_requests: 0 },
+        incident: { id: second, is_open: false, a_is },
+        ...{ verdict: 'fail', missing_requests: 0 },
         title: expect.stringMatching(
           /^B is slower, by the test of the incident; B against A, as measured: p50 \(\+\d+ %\), p95 \(\+\d+ %\), p99 \(\+\d+ %\)$/,
         ),
@@ -112,7 +114,17 @@ describe('an incident against the time before it', () => {
         ...{ reason: answer.reason, incident: answer.incident },
         requests: { candidate: answer.b.requests, baseline: answer.a.requests },
       });
-      expect((await rig.cli(['compare', '--incident', 'bbbb'])).out).toContain(`A is ${a_is}.\n`);
+      const ofEnded = (await rig.cli(['compare', '--incident', 'bbbb'])).out;
+      expect(ofEnded).toContain(`A is ${a_is}.\n`);
+      expect(ofEnded).not.toContain(incidentIsOpen);
+
+      // Its end is now: asked again, the numbers are of a minute more.
+      const open = await add('f', [25.5, 26], {
+        ...{ state: 'updated', resolution: null, ended_at: null, resolved_at: null },
+      });
+      expect((await rig.cli(['compare', '--incident', open])).out).toContain(
+        `A is the time right before it.\n${incidentIsOpen}\n`,
+      );
 
       // The test of the incident says nothing of other times.
       const [b, a] = [compared?.a, compared?.b];
