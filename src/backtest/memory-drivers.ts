@@ -54,8 +54,12 @@ export class MemoryDrivers {
     this.#keptMinutes = Math.ceil(keptMs / minuteMs);
   }
 
-  /** Adds the facets of a chunk before it is reset. */
-  observe({ drivers, values, watermarkMs }: ChunkAccumulator): void {
+  /**
+   * Adds the facets of a chunk before it is reset.
+   *
+   * @param nextMs start of the next window to be evaluated: a chunk of little traffic spans hours.
+   */
+  observe({ drivers, values }: ChunkAccumulator, nextMs: number): void {
     for (let row = 0; row < drivers.size; row++) {
       const n = drivers.readBands(row, bandNumbers, bandAmounts);
       const [model, version] = [drivers.modelId(row), drivers.versionId(row)];
@@ -67,9 +71,9 @@ export class MemoryDrivers {
         amounts: bandAmounts.slice(0, n),
       });
     }
-    const fromMinute = Math.floor(watermarkMs / minuteMs) - this.#keptMinutes;
-    // Once an hour.
-    if (fromMinute < this.#expiredTo + 60) return;
+    const fromMinute = Math.floor(nextMs / minuteMs) - this.#keptMinutes;
+    // Once an hour; never before the first window.
+    if (!(fromMinute >= this.#expiredTo + 60)) return;
     this.#expiredTo = fromMinute;
     expire(this.#facets, fromMinute);
     expire(this.#totals, fromMinute);

@@ -179,7 +179,7 @@ export class MemoryWindows implements DecodeSink {
       this.#drivers.addStage(startMs, series, summary);
       pushTo(stages, summary.stage, summary);
     }
-    this.#drivers.observe(chunk);
+    this.#drivers.observe(chunk, this.#nextMs);
     this.#begin(chunk.watermarkMs);
   }
 

@@ -16,7 +16,11 @@ const config = configSchema.parse({ detect: { baseline: '20m' } });
 type Change = (event: TimingEventJson) => TimingEventJson;
 
 /** The last event of 26 minutes of the ranker, the last six with a fault. */
-function eventOf(fault: Fault | undefined, change: Change = (event) => event) {
+function eventOf(
+  fault: Fault | undefined,
+  change: Change = (event) => event,
+  { ratePerSecond = 40, minutes = 26 } = {},
+) {
   const windows = new MemoryWindows(config);
   const backtest = new Backtest(config.detect, (event) => windows.explained(event));
   const evaluate = (isOver: boolean) => {
@@ -25,8 +29,8 @@ function eventOf(fault: Fault | undefined, change: Change = (event) => event) {
   for (const event of generateTraffic({
     seed: 'memory drivers',
     startMs,
-    durationMs: 26 * minuteMs,
-    ratePerSecond: 40,
+    durationMs: minutes * minuteMs,
+    ratePerSecond,
     models: defaultFleet.filter(({ name }) => name === 'ranker'),
     dailySwing: 0,
     faults: fault === undefined ? [] : [{ ...fault, fromMs: 20 * minuteMs }],
@@ -96,8 +100,12 @@ describe('drivers of a recording', () => {
     expect(driver?.baseline_slow_rate).toBeLessThan(0.1);
   });
 
-  it('distinguish larger requests from slower ones', () => {
-    const [event] = eventOf({ kind: 'big_requests', factor: 3, share: 0.3 });
+  it.each([
+    ['of half an hour', 3, {}],
+    ['of an hour that is read at once', 6, { ratePerSecond: 12, minutes: 60 }],
+  ])('distinguish larger requests from slower ones %s', (_, factor, traffic) => {
+    const fault: Fault = { kind: 'big_requests', factor, share: 0.3, forMs: 6 * minuteMs };
+    const [event] = eventOf(fault, undefined, traffic);
     expect(event?.bottleneck).toBe('traffic_mix');
     expect(event?.mix_share).toBeGreaterThan(0.5);
   });

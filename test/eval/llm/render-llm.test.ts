@@ -4,7 +4,7 @@ import type { LlmFaultOutcome, LlmOutcome, LlmPage } from './run-llm.ts';
 
 const page = (stage: string, bottleneck: string, atMs = 0): LlmPage => ({
   ...{ atMs, kind: 'tail_shift', stage, bottleneck, severities: ['warning'] },
-  summary: 'p99 is slow',
+  ...{ summary: 'p99 is slow', mixShare: undefined },
 });
 const order = { seed: 1, ratePerSecond: 6, pastHours: 6, calmDays: 0 };
 const fault = (pages: LlmPage[], isOverLeast = true): LlmFaultOutcome => ({

@@ -101,8 +101,10 @@ function otherLines(outcomes: readonly LlmOutcome[]): string[] {
   return [`${others.length} pages outside of a fault:`, ...others, ''];
 }
 
-export function pageText({ atMs, severities, stage, bottleneck, summary }: LlmPage): string {
-  return `${(atMs / 3_600_000).toFixed(2)} h, ${severities.join(' to ')}, ${stage}, ${bottleneck}: ${summary}`;
+export function pageText({ atMs, mixShare, ...page }: LlmPage): string {
+  const { severities, stage, bottleneck, summary } = page;
+  const mix = mixShare === undefined ? '' : ` (mix ${mixShare})`;
+  return `${(atMs / 3_600_000).toFixed(2)} h, ${severities.join(' to ')}, ${stage}, ${bottleneck}${mix}: ${summary}`;
 }
 
 function share(part: number, all: number): string {
