@@ -100,7 +100,8 @@ describe('tailmark explain', () => {
       ]);
       // All requests are of one size: none of it is mix.
       expect(explained.mix).toMatchObject({ facet: 'batch_size', mix: 0, share: 0 });
-      expect(explained.mix?.excess).toBeCloseTo(1 / 3, 9);
+      const { mix } = explained;
+      expect(mix !== null && 'excess' in mix ? mix.excess : undefined).toBeCloseTo(1 / 3, 9);
       expect(explained.members).toEqual([]);
       expect(explained.slowest).toHaveLength(5);
       for (const request of explained.slowest) {

@@ -14,7 +14,6 @@ import {
 } from '../../contract/format.ts';
 import { StageTable } from '../../contract/stage-table.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
-import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { SlowRequest } from '../../sink/anomalies/anomaly-store.ts';
 import type { Explanation as Explained, TimelinePoint } from '../../sink/anomalies/explanation.ts';
@@ -65,7 +64,7 @@ export function renderExplanation(
     ...section(blameTitle(shown), blameLines(shown, io)),
     ...section(series.title, series.count > 1 ? seriesLines(series, io) : []),
     ...section('Drivers of slow requests', driverLines(drivers, io)),
-    ...section('Traffic mix', mixLines(mix)),
+    ...section('Traffic mix', mixLines(mix, shown.quantile)),
     ...section('Evidence', evidenceLines(last, io)),
     ...section('Slowest requests', slowestLines(slowest, table, io)),
     ...history,
@@ -228,8 +227,13 @@ function driverLines(drivers: Explanation['drivers'], io: Colored): string[] {
   return lines(renderTable({ columns, rows, color: io.color }));
 }
 
-function mixLines(mix: TrafficMix | null): string[] {
+function mixLines(mix: Explained['mix'], quantile: number): string[] {
   if (mix === null) return [];
+  if ('growth' in mix) {
+    return [
+      `${quantileName(quantile)} of ${mix.facet} grew ${formatRatio(mix.growth)}: larger requests explain ${rounded(mix.share)} of the rise`,
+    ];
+  }
   return [
     `the part of all requests that exceeds the baseline percentile grew by ${points(mix.excess)} percentage points (by ${mix.facet}):`,
     `${rounded(mix.share)} of the rise comes from more large requests, ${rounded(1 - mix.share)} from slower requests of the same size`,

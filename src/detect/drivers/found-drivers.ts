@@ -1,10 +1,11 @@
-import { dimensions, kindOfName } from '../../base/dimensions.ts';
+import { dimensions, kindOfName, totalStage } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
-import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { type AnomalyEvent, unaccounted } from '../../contract/anomaly-event.ts';
 import { wholePercent } from '../../contract/format.ts';
 import { unversionedKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type Counted, type Driver, driversOf, type Scope } from './drivers.ts';
+import { type SizeGrowth, sizeGrowth, sizeOfSlowPart } from './size-growth.ts';
 import {
   type BandCounts,
   baselineSlowBand,
@@ -19,8 +20,8 @@ import { type TrafficMix, trafficMix } from './traffic-mix.ts';
 /** Drivers of a tail. */
 export interface FoundDrivers {
   readonly drivers: readonly Driver[];
-  /** undefined without a facet of size, or where slow requests are no more frequent than in the baseline. */
-  readonly mix: TrafficMix | undefined;
+  /** undefined without a facet of size, or where neither slow requests nor large ones are more frequent. */
+  readonly mix: TrafficMix | SizeGrowth | undefined;
 }
 
 /** Minutes since the Unix epoch, the last one excluded. */
@@ -67,7 +68,28 @@ export function foundDrivers(
   const drivers = driversOf(facets, slowBand, scopeOf(event, bands, slowBand));
   // A time per token depends on no length: other lengths do not make it slower.
   const isMeasure = kindOfName(event.evidence.measured_stage) === 'measure';
-  return { drivers, mix: isMeasure ? undefined : trafficMix(facets, slowBand) };
+  return { drivers, mix: isMeasure ? undefined : mixOf(facets, slowBand, event) };
+}
+
+/**
+ * What explains most: sizes by the time of whole requests, or that of the part to blame by its own size. Bands are of
+ * whole requests: of a part with a size of its own they say nothing, unless the total was measured. What comes before
+ * the answer is no slower for a longer one.
+ */
+function mixOf(facets: readonly FacetBands[], slowBand: number, event: AnomalyEvent) {
+  const size = sizeOfSlowPart(event);
+  const ofPart = sizeGrowth(facets, event);
+  if (size !== undefined && event.evidence.measured_stage !== totalStage) return ofPart;
+  const isOfAnswer = size === 'output_tokens' || isOfNoPart(event);
+  const whole = trafficMix(
+    isOfAnswer ? facets : facets.filter(({ facet }) => facet !== 'output_tokens'),
+    slowBand,
+  );
+  return ofPart !== undefined && ofPart.share > (whole?.share ?? 0) ? ofPart : whole;
+}
+
+function isOfNoPart({ blame, stage }: AnomalyEvent): boolean {
+  return [totalStage, unaccounted].includes(blame[0]?.stage ?? stage);
 }
 
 /** Series that the event is compared with. */
@@ -191,7 +213,7 @@ function isOfModels({ scope }: AnomalyEvent): boolean {
 }
 
 /** "output_tokens 512 to 1023: 61 % of slow requests, 20 % of all", or "by output_tokens" of no one size. */
-function sizeText({ facet }: TrafficMix, drivers: readonly Driver[]): string {
+function sizeText({ facet }: { readonly facet: string }, drivers: readonly Driver[]): string {
   const driver = drivers.find((each) => each.facet === facet);
   if (driver === undefined) return `by ${facet}`;
   const [slow, all] = [driver.share_of_slow, driver.share_of_all].map(wholePercent);

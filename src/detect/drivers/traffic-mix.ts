@@ -1,4 +1,5 @@
 import { mixFacets } from '../../base/facets.ts';
+import { octaveOf } from './size-growth.ts';
 import {
   type BandCounts,
   type FacetBands,
@@ -116,12 +117,6 @@ function sizeLaw(values: readonly Value[]): (value: Value, slowBand: number) => 
     const { requests, slow } = slowCountOf(next.bands, slowBand - moved);
     return slow / requests;
   };
-}
-
-/** 3 for "8-15", 0 for "1", −1 for "0"; NaN for other values. */
-function octaveOf(value: string): number {
-  if (value === '0') return -1;
-  return Math.log2(Number.parseFloat(value));
 }
 
 function meanBand(bands: BandCounts): number {

@@ -429,7 +429,8 @@ export class ShiftTest {
 
   /**
    * Condition on the first day, when rare bursts that hit all requests are not yet learnt. The total must
-   * show the shift for a while or with certainty, a stage for a while and in many requests.
+   * show the shift for a while, or with certainty in many requests; a stage for a while, and in many requests or
+   * with certainty.
    */
   #isEarlyConfirmed(
     isEnough: boolean,
@@ -438,8 +439,9 @@ export class ShiftTest {
     counts: TailCounts,
   ): boolean {
     const isLasting = counts.lasting(shownWindows) >= tuned.lastingWindows;
-    if (!isWhole) return isEnough && isLasting;
-    return isLasting || (isEnough && score >= tuned.certainFactor * level);
+    const isCertain = score >= tuned.certainFactor * level;
+    if (!isWhole) return isLasting && (isEnough || isCertain);
+    return isLasting || (isEnough && isCertain);
   }
 }
 

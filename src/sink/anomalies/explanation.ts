@@ -2,6 +2,7 @@ import type { ClickHouseClient } from '@clickhouse/client';
 import { minuteMs } from '../../base/time.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
+import type { SizeGrowth } from '../../detect/drivers/size-growth.ts';
 import type { TrafficMix } from '../../detect/drivers/traffic-mix.ts';
 import { storedQuantiles } from '../../sketch/stored-quantiles.ts';
 import { readRows } from '../client/read-query.ts';
@@ -31,7 +32,7 @@ export interface Explanation {
   /** Those of the current state, as messages and pages show them. */
   readonly drivers: NonNullable<AnomalyEvent['drivers']>;
   /** Shows if more large requests came in the measured windows; null where that is unknown. */
-  readonly mix: TrafficMix | null;
+  readonly mix: TrafficMix | SizeGrowth | null;
   /** Latest state of each affected series of an incident: unresolved and worst first. */
   readonly members: readonly AnomalyEvent[];
 }
