@@ -84,7 +84,7 @@ export const detect = z
       .min(0)
       .max(1)
       .default(0.05)
-      .describe("A stage's tail must grow by at least this part of the same quantile of total."),
+      .describe("A part's tail must grow by at least this part of the same quantile of total; a milestone's need not."),
     min_drift_ratio: ratio(1.3, 1.05).describe(
       'A day must be slower than the same hours a week before by at least this factor.',
     ),

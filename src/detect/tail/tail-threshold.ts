@@ -20,12 +20,18 @@ const minShareOfTail = 0.25;
 type EffectOptions = Pick<DetectOptions, 'min_effect_ratio' | 'min_effect_ms'>;
 
 /**
- * Options of a stage's tail. Of a measure only the ratio of an effect counts: milliseconds per token are not those
- * of a request.
+ * Options of a stage's tail. A milestone is what users wait for, however long the rest takes. Of a measure only the
+ * ratio of an effect counts: milliseconds per token are not those of a request.
  */
 export function effectOptionsOf(stage: string, options: DetectOptions): DetectOptions {
-  if (kindOfName(stage) !== 'measure') return options;
-  return { ...options, min_effect_ms: 0, min_effect_of_total: 0 };
+  const kind = kindOfName(stage);
+  if (kind === 'part') return options;
+  const { min_effect_ms } = options;
+  return {
+    ...options,
+    min_effect_ms: kind === 'measure' ? 0 : min_effect_ms,
+    min_effect_of_total: 0,
+  };
 }
 
 /**

@@ -50,8 +50,10 @@ describe('effectBounds', () => {
 describe('effectOptionsOf', () => {
   const all = configSchema.parse({}).detect;
 
-  it('are the configured ones of a stage, and the ratio alone of a time per token', () => {
+  it('are the configured ones of a part, and the ratio alone of a time per token', () => {
     expect(effectOptionsOf('decode', all)).toBe(all);
+    // Users wait for it, whatever part of the whole it is.
+    expect(effectOptionsOf('first_token', all)).toEqual({ ...all, min_effect_of_total: 0 });
     expect(effectOptionsOf('time_per_output_token', all)).toEqual({
       ...{ ...all, min_effect_ms: 0, min_effect_of_total: 0 },
     });
