@@ -18,6 +18,7 @@ incidents        what comes and goes, and what lasts: --count N
 second-faults    a fault at another stage while one is open: --from N, --count N, --pairs N, --jobs N, --keep FILE
 releases         versions that are slow from their first request, and that are not: --count N, --case NAME
 verdict          two versions, and a verdict asked every minute: --count N, --case TEXT
+verdict-stages   the same of a language model, whose TTFT and time per token decide too: --count N, --case TEXT
 compare          two versions, or two ranges, compared once: --count N
 real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR
@@ -43,6 +44,7 @@ const modes = {
       'second-faults',
       'releases',
       'verdict',
+      'verdict-stages',
       'compare',
       'real',
       'nab',

@@ -28,6 +28,8 @@ const comparison = (verdict: Verdict): Comparison & { since: string } => ({
   failures: { candidate: 0, baseline: 0, candidate_share: 0, baseline_share: 0 },
   failed_at: null,
   failed_by: null,
+  failed_stage: null,
+  tested_stages: ['total'],
   quantiles: [],
   stages: [],
   since: '2026-11-01T11:50:00.000Z',
@@ -160,7 +162,7 @@ describe('Argo Rollouts', () => {
     const { status, text } = await send({ method: 'GET', path });
     expect([status, JSON.parse(text).detail]).toEqual([
       400,
-      'region is no parameter of this request. Known: model, version, baseline, since.',
+      'region is no parameter of this request. Known: model, version, baseline, since, stages.',
     ]);
     expect(asked).toEqual([]);
   });
@@ -188,6 +190,34 @@ describe('Argo Rollouts', () => {
     expect([status, JSON.parse(text).detail]).toEqual([400, detail]);
     expect(asked).toEqual([]);
   });
+
+  it.each([
+    ['total,first_token', ['total', 'first_token']],
+    [' first_token , total,first_token', ['first_token', 'total']],
+    // A template that names none.
+    ['', undefined],
+  ])('may name the stages that decide: "%s"', async (stages, expected) => {
+    const query = `${release}&stages=${encodeURIComponent(stages)}`;
+    const { status } = await send({ method: 'GET', path: `/v1/verdict?${query}` });
+    expect([status, asked]).toEqual([
+      200,
+      [{ model: 'ranker', version: 'v2', baseline: 'v1', stages: expected }],
+    ]);
+  });
+
+  it.each(['total,,first_token', ',', Array.from({ length: 21 }, (_, i) => `s${i}`).join()])(
+    'gets 400 for a list of stages that is none: %s',
+    async (stages) => {
+      const { status, text } = await send({
+        ...{ method: 'GET', path: `/v1/verdict?${release}&stages=${stages}` },
+      });
+      expect(status).toBe(400);
+      expect(JSON.parse(text).detail).toMatch(
+        /^stages must be at most 20 names of stages with commas between, such as total,first_token; it is "/,
+      );
+      expect(asked).toEqual([]);
+    },
+  );
 
   it('gets 400 for what only the comparison finds wrong', async () => {
     verdict = new OperatorError('TAILMARK_USAGE', 'Cannot compare as a range must be at most 24h', {
@@ -233,6 +263,15 @@ describe('Flagger', () => {
       expect((await ask(gate, metadata)).status).toBe(503);
     },
   );
+
+  it('may name the stages that decide, in the address or in metadata', async () => {
+    await ask('promote', { ...metadata, stages: 'total,first_token' });
+    await ask('rollback', metadata, '?stages=first_token');
+    expect(asked).toEqual([
+      { ...metadata, stages: ['total', 'first_token'] },
+      { ...metadata, stages: ['first_token'] },
+    ]);
+  });
 
   it('may name the release in the address, without metadata', async () => {
     expect((await ask('promote', undefined, `?${release}&since=1h`)).status).toBe(200);
