@@ -54,8 +54,8 @@ export const equalPart = 1 / 3;
 export const decidingQuantiles = [0.5, 0.95, 0.99] as const;
 
 /**
- * Parts of the capital that is bet on "worse". Each endpoint of whole requests, and failures, have one `endpoint`;
- * all other stages that decide share `stages`. Held by `npm run eval -- verdict` and `-- verdict-stages`.
+ * Parts of the capital that is bet on "worse": one `endpoint` for each quantile of whole requests and for
+ * failures, and `stages` for all other stages together. Held by `npm run eval -- verdict-stages`.
  */
 export const capital = { endpoint: 1, stages: 4 } as const;
 

@@ -7,9 +7,10 @@ interface Bet {
 }
 
 /**
- * Capital that is split over several bets, each of which begins with 1 and multiplies its share. The sum is an
- * e-process where each bet is one: it ever reaches 1/α with a probability of at most α, however the bets depend
- * on each other. Capital may move to bets that begin later, as long as that goes by nothing but who is there.
+ * Capital that is split over several bets, each of which begins with 1 and multiplies its share. The sum is
+ * an e-process where each bet is one: it ever reaches 1/α with a probability of at most α, however the bets
+ * depend on each other. Capital may move to bets that begin later, as long as that goes by nothing but who
+ * is there.
  */
 export class EvidencePot {
   #bets: readonly Bet[] = [];

@@ -69,8 +69,8 @@ export class StageTest {
 }
 
 /**
- * The margin of a stage. Of a measure only the ratio counts, as for anomalies: milliseconds per token are not those
- * of a request.
+ * The margin of a stage. Of a measure only the ratio counts, as for anomalies: milliseconds per token are
+ * not those of a request.
  */
 export function marginOf(stage: string, options: CompareOptions): CompareOptions {
   return kindOfName(stage) === 'measure' ? { ...options, minEffectMs: 0 } : options;

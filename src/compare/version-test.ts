@@ -48,8 +48,8 @@ const failures: Endpoint = { stage: undefined, at: 'failures' };
  * with the first minute whose evidence suffices, so it does not matter when it is asked.
  *
  * - fail: the evidence of all endpoints together, as parts of one capital, and that of one of them reaches
- *   1 / errorShare, and there the measured difference is beyond the margin. The evidence is for "slower by more than
- *   `equalPart` of the margin". So the bound holds for all stages together, however many decide.
+ *   1 / errorShare, and there the measured difference is beyond the margin. The evidence is for "slower by
+ *   more than `equalPart` of the margin". So the bound holds for all stages together, however many decide.
  * - pass: at every endpoint, the evidence for "within the margin" reaches 1 / errorShare, and still does.
  *
  * A stage takes part from the first minute in which both versions have it. Cost: that of a `StageTest` for each.
@@ -231,7 +231,7 @@ export class VersionTest {
     });
   }
 
-  /** Moves capital to stages that both versions have from this minute on: then all stages have equal parts. */
+  /** Moves capital to stages that both versions have from this minute on: all stages get equal parts. */
   #fund(present: readonly StageTest[]): void {
     const tests = present.filter(({ isPaired }) => !isPaired);
     if (tests.length === 0) return;
@@ -243,7 +243,7 @@ export class VersionTest {
     stages.put(tests.flatMap(worseOf), taken);
   }
 
-  /** The margin of failures: what the baseline's share before would grow to, as failures that it is credited with. */
+  /** The margin of failures: what the baseline's share before would grow to, as failures it is credited with. */
   #observeFailures(candidate: VersionMinute, baseline: VersionMinute): void {
     const { minEffectRatio, minEffectShare } = this.#options;
     const { isWorse, isNoWorse } = this.#failures;

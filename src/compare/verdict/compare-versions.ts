@@ -57,7 +57,7 @@ export interface CompareInput {
   };
   /** Milestones by it have no part of the excess, and decide. @default standard names */
   readonly table?: StageTable;
-  /** Stages whose durations decide. @default whole requests, and milestones and measures that both versions have */
+  /** Stages whose durations decide. @default whole requests, milestones and measures that both versions have */
   readonly tested?: readonly string[] | undefined;
   /** Names of both sides in sentences. @default "version v2" */
   readonly phrases?: Phrases;
