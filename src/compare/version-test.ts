@@ -52,7 +52,7 @@ const failures: Endpoint = { stage: undefined, at: 'failures' };
  *   more than `equalPart` of the margin". So the bound holds for all stages together, however many decide.
  * - pass: at every endpoint, the evidence for "within the margin" reaches 1 / errorShare, and still does.
  *
- * A stage takes part from the first minute in which both versions have it. Cost: that of a `StageTest` for each.
+ * A stage takes part from the first minute in which both versions have it. Cost: a `StageTest` for each.
  */
 export class VersionTest {
   readonly #options: CompareOptions;
@@ -243,7 +243,7 @@ export class VersionTest {
     stages.put(tests.flatMap(worseOf), taken);
   }
 
-  /** The margin of failures: what the baseline's share before would grow to, as failures it is credited with. */
+  /** Their margin: what the baseline's share before would grow to, as failures that it is credited with. */
   #observeFailures(candidate: VersionMinute, baseline: VersionMinute): void {
     const { minEffectRatio, minEffectShare } = this.#options;
     const { isWorse, isNoWorse } = this.#failures;

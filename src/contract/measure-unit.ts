@@ -15,7 +15,7 @@ const words: Readonly<Record<string, string>> = {
   [measures.timePerOutputToken]: 'TPOT',
 };
 
-/** "TTFT (first_token)": what users call a stage, and its name; the name alone where they have no other word. */
+/** "TTFT (first_token)": what users call a stage, and its name; the name alone without another word. */
 export function stageLabel(stage: string): string {
   return Object.hasOwn(words, stage) ? `${words[stage]} (${stage})` : stage;
 }

@@ -57,7 +57,7 @@ export interface CompareInput {
   };
   /** Milestones by it have no part of the excess, and decide. @default standard names */
   readonly table?: StageTable;
-  /** Stages whose durations decide. @default whole requests, milestones and measures that both versions have */
+  /** Stages whose durations decide. @default whole requests, and milestones and measures of both */
   readonly tested?: readonly string[] | undefined;
   /** Names of both sides in sentences. @default "version v2" */
   readonly phrases?: Phrases;
@@ -79,7 +79,7 @@ export interface Phrases {
 /**
  * Compares two versions of a model over the same minutes. The verdict may be asked after every minute: `fail`
  * of a version that is slower by less than `equalPart` of the margin, and `pass` of one that is worse than
- * the margin, each ever occur with a probability of at most `errorShare`, over all stages that decide. The range
+ * the margin, each ever occur with a probability of at most `errorShare`, over all stages together. The range
  * must begin at the same minute each time. Its grounds: docs/explained/verdict.md.
  *
  * @throws OperatorError TAILMARK_USAGE for names in `tested` that no compared request has.

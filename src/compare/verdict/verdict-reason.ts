@@ -69,7 +69,7 @@ function deepestOf(test: VersionTest, stage: string) {
   return decidingQuantiles.findLast((at) => test.isBeyondMargin({ stage, at }));
 }
 
-/** "TTFT (first_token) p99 is 1.62 times that of version v1 (412 ms against 254 ms; interval 1.41 to 1.90)". */
+/** "TTFT (first_token) p99 is 1.62 times that of version v1 (412 ms against 254 ms; interval …)". */
 function stageText(of: Reasoned, { stage = '', at }: Endpoint): string {
   const worst = deepestOf(of.test, stage) ?? at;
   const text = ofStageText(of, stage, worst);

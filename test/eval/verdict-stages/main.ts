@@ -5,14 +5,14 @@ import { count, median, percent } from '../verdict/render-verdict.ts';
 import { runStages } from './run-stages.ts';
 import { stageCases } from './stage-cases.ts';
 
-// npm run eval -- verdict-stages [--seeds tuning|reporting] [--from N] [--count N] [--case TEXT …], by ../run.js:
-// two versions of a language model's server, and a verdict that is asked after every minute of an hour.
+// npm run eval -- verdict-stages [--seeds tuning|reporting] [--from N] [--count N] [--case TEXT …], by
+// ../run.js: two versions of a language model, and a verdict that is asked after every minute of an hour.
 
 const { values } = parseArgs({
   options: {
     seeds: { type: 'string', default: 'tuning' },
     from: { type: 'string', default: '1' },
-    /** Pairs of versions of each case; twice as many of equal ones. */
+    /** Pairs of versions of each case; of some more, or fewer. */
     count: { type: 'string', default: '1000' },
     /** Texts of the rows wanted. */
     case: { type: 'string', multiple: true, default: [] },

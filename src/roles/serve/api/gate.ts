@@ -11,7 +11,7 @@ export interface ReleaseQuery {
   readonly baseline: string;
   /** RFC 3339 or a duration; undefined: since the version's first request. */
   readonly since: string | undefined;
-  /** Stages whose durations decide; undefined: whole requests, and milestones and measures of both versions. */
+  /** Stages whose durations decide; undefined: whole requests, milestones and measures of both versions. */
   readonly stages: readonly string[] | undefined;
 }
 
