@@ -1,7 +1,12 @@
 import { totalStage } from '../base/dimensions.ts';
 import { StageTable } from '../contract/stage-table.ts';
 import { type CompareOptions, capital, decidingQuantiles } from './compare-options.ts';
-import { type ComparedMinute, type PairedMinute, paired, type VersionMinute } from './compared-minute.ts';
+import {
+  type ComparedMinute,
+  type PairedMinute,
+  paired,
+  type VersionMinute,
+} from './compared-minute.ts';
 import { EvidencePot, logSum } from './evidence-pot.ts';
 import { type DecidingQuantile, EndpointEvidence, StageTest } from './stage-test.ts';
 import type { TailMinutes } from './tail-minutes.ts';

@@ -273,10 +273,10 @@ describe('two versions', () => {
 
 describe('two versions of a language model', () => {
   const served = (factor: number, count = 40) =>
-    withStage(
-      withStage(minutesOf('llm', count, v1, v1), { stage: 'first_token', factor }),
-      { stage: 'time_per_output_token', medianMs: 20 },
-    );
+    withStage(withStage(minutesOf('llm', count, v1, v1), { stage: 'first_token', factor }), {
+      stage: 'time_per_output_token',
+      medianMs: 20,
+    });
   const asked = (minutes: readonly ComparedMinute[], tested?: readonly string[]) =>
     compareVersions({ ...names, minutes, tested });
 

@@ -1,7 +1,7 @@
 import { describe, expect, it } from 'vitest';
-import { StageTable } from '../../../src/contract/stage-table.ts';
 import type { ComparedMinute } from '../../../src/compare/compared-minute.ts';
 import { stageChoice } from '../../../src/compare/verdict/stage-choice.ts';
+import { StageTable } from '../../../src/contract/stage-table.ts';
 import { minutesOf } from '../traffic.ts';
 
 const minutes = minutesOf('choice', 1, { requests: 50 }, { requests: 50 });
@@ -21,7 +21,10 @@ describe('the stages that decide', () => {
   });
 
   it('are milestones by the configuration too', () => {
-    const table = new StageTable({ to_tool: { milestone: true }, first_token: { milestone: false } });
+    const table = new StageTable({
+      to_tool: { milestone: true },
+      first_token: { milestone: false },
+    });
     expect(decidingOf(undefined, { table }).decides).toEqual([
       ...['total', 'time_per_output_token', 'to_tool'],
     ]);

@@ -38,7 +38,11 @@ export function runStages(each: StageCase, table: DurationTable, seed: number): 
     test.observe(traffic.minute(minute));
     const { failed } = test;
     if (failed !== undefined) {
-      return { failedAfter: minute, failedStage: failed.stage ?? failed.at.toString(), passedAfter };
+      return {
+        failedAfter: minute,
+        failedStage: failed.stage ?? failed.at.toString(),
+        passedAfter,
+      };
     }
     if (test.passes) passedAfter ??= minute;
   }

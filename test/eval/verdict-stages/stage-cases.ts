@@ -1,10 +1,4 @@
-import {
-  type DurationLaw,
-  lognormal,
-  pareto,
-  slowBranch,
-  wide,
-} from '../verdict/duration-law.ts';
+import { type DurationLaw, lognormal, pareto, slowBranch, wide } from '../verdict/duration-law.ts';
 
 /** How the candidate differs. */
 export interface StageChange {
