@@ -316,7 +316,7 @@ describe('two versions of a language model', () => {
   });
 
   it('say of which stage least is known, and which one is not there', () => {
-    expect(asked(served(1.25, 12)).reason).toMatch(
+    expect(asked(served(1.2, 12)).reason).toMatch(
       /^needs about [\d,]+ more requests of version v2 while version v1 serves too; least is known of TTFT \(first_token\) p\d+$/,
     );
     const minutes = withStage(minutesOf('llm', 40, v1, v1), {
