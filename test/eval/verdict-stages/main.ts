@@ -13,7 +13,7 @@ const { values } = parseArgs({
     seeds: { type: 'string', default: 'tuning' },
     from: { type: 'string', default: '1' },
     /** Pairs of versions of each case; of some more, or fewer. */
-    count: { type: 'string', default: '1000' },
+    count: { type: 'string', default: '400' },
     /** Texts of the rows wanted. */
     case: { type: 'string', multiple: true, default: [] },
     verbose: { type: 'boolean', default: false },
