@@ -15,7 +15,8 @@ export const evalPages = {
       'eval-nab',
     ],
   ],
-  'docs/explained/verdict.md': ['eval-verdict', 'eval-verdict-stages'],
+  'docs/explained/verdict.md': ['eval-verdict'],
+  'docs/explained/verdict-stages.md': ['eval-verdict-stages'],
   'docs/explained/comparison.md': ['eval-compare'],
 };
 

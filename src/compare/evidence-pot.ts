@@ -1,4 +1,4 @@
-import type { PairEvidence } from './pair-evidence.ts';
+import { logSum, type PairEvidence } from './pair-evidence.ts';
 
 interface Bet {
   readonly evidence: PairEvidence;
@@ -37,11 +37,4 @@ export class EvidencePot {
     this.#bets = this.#bets.map((bet) => ({ ...bet, logShare: bet.logShare + kept }));
     return taken;
   }
-}
-
-/** Natural logarithm of the sum of values that are given by theirs. */
-export function logSum(logs: readonly number[]): number {
-  const most = Math.max(...logs);
-  if (!(most > Number.NEGATIVE_INFINITY)) return Number.NEGATIVE_INFINITY;
-  return most + Math.log(logs.reduce((sum, log) => sum + Math.exp(log - most), 0));
 }

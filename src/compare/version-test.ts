@@ -7,7 +7,8 @@ import {
   paired,
   type VersionMinute,
 } from './compared-minute.ts';
-import { EvidencePot, logSum } from './evidence-pot.ts';
+import { EvidencePot } from './evidence-pot.ts';
+import { logSum } from './pair-evidence.ts';
 import { type DecidingQuantile, EndpointEvidence, StageTest } from './stage-test.ts';
 import type { TailMinutes } from './tail-minutes.ts';
 import { binomialCounts } from './thinned-counts.ts';

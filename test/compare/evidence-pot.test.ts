@@ -1,6 +1,6 @@
 import { expect, it } from 'vitest';
-import { EvidencePot, logSum } from '../../src/compare/evidence-pot.ts';
-import { PairEvidence } from '../../src/compare/pair-evidence.ts';
+import { EvidencePot } from '../../src/compare/evidence-pot.ts';
+import { logSum, PairEvidence } from '../../src/compare/pair-evidence.ts';
 
 /** Evidence of some minutes in which the first version has more slow requests, or fewer. */
 function evidenceOf(minutes: number, isWorse: boolean): PairEvidence {

@@ -224,6 +224,26 @@ describe('a test of several stages', () => {
     expect(testOf(stays).failed?.stage).toBe('first_token');
   });
 
+  it('moves half of what there was before the minute in which a stage comes, whatever that minute holds', () => {
+    const failing = { requests: 200, failing: 0.2 };
+    const before = minutesOf('before', 6, v1, v1);
+    const [last] = minutesOf('last', 1, failing, v1).map((minute) => ({
+      ...minute,
+      startMs: minute.startMs + 6 * 60_000,
+    })) as [ComparedMinute];
+    // Of equal durations the bet on "worse" loses, so that it adds nothing to what moved.
+    const [same] = withStage([last], { ...first, only: 'baseline' }) as [ComparedMinute];
+    const digest = same.baseline?.stages.get('first_token') as TDigest;
+    const { candidate } = last;
+    const stages = new Map([...(candidate?.stages ?? []), ['first_token', digest] as const]);
+    const joined = { ...same, candidate: { ...candidate, stages } } as ComparedMinute;
+    const capitalOf = (minutes: readonly ComparedMinute[]) => Math.exp(testOf(minutes).logWorse);
+    const rest = capitalOf([...before, joined]) - 0.5 * capitalOf([...before, last]);
+    expect(rest / capitalOf(before)).toBeGreaterThan(0.25);
+    expect(rest / capitalOf(before)).toBeLessThan(0.5);
+    expect(capitalOf([...before, last])).toBeGreaterThan(1.2 * capitalOf(before));
+  });
+
   it('without such stages has the verdict that whole requests have', () => {
     for (const factor of [1, 1.3, 2]) {
       const minutes = minutesOf('same', 20, { requests: 200, factor }, v1);

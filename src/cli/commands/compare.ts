@@ -36,9 +36,8 @@ Examples:
 The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
 ever fails. For that --since must stay the same time, such as that of the release: a range that moves
 starts over. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
-starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms. Whole
-requests decide, and each milestone (first_token) and time per token that both versions have; or the
-stages that --stages names.
+starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms, in whole
+requests, milestones (first_token) or times per token, or in --stages.
 docs/explained/verdict.md says how it is found, and where it fails.
 
 Where the sides consist of other request types, regions or sizes, it says so, and adds the quantiles that B

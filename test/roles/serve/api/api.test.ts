@@ -191,34 +191,6 @@ describe('Argo Rollouts', () => {
     expect(asked).toEqual([]);
   });
 
-  it.each([
-    ['total,first_token', ['total', 'first_token']],
-    [' first_token , total,first_token', ['first_token', 'total']],
-    // A template that names none.
-    ['', undefined],
-  ])('may name the stages that decide: "%s"', async (stages, expected) => {
-    const query = `${release}&stages=${encodeURIComponent(stages)}`;
-    const { status } = await send({ method: 'GET', path: `/v1/verdict?${query}` });
-    expect([status, asked]).toEqual([
-      200,
-      [{ model: 'ranker', version: 'v2', baseline: 'v1', stages: expected }],
-    ]);
-  });
-
-  it.each(['total,,first_token', ',', Array.from({ length: 21 }, (_, i) => `s${i}`).join()])(
-    'gets 400 for a list of stages that is none: %s',
-    async (stages) => {
-      const { status, text } = await send({
-        ...{ method: 'GET', path: `/v1/verdict?${release}&stages=${stages}` },
-      });
-      expect(status).toBe(400);
-      expect(JSON.parse(text).detail).toMatch(
-        /^stages must be at most 20 names of stages with commas between, such as total,first_token; it is "/,
-      );
-      expect(asked).toEqual([]);
-    },
-  );
-
   it('gets 400 for what only the comparison finds wrong', async () => {
     verdict = new OperatorError('TAILMARK_USAGE', 'Cannot compare as a range must be at most 24h', {
       hint: 'Begin the range at the release.',
@@ -263,15 +235,6 @@ describe('Flagger', () => {
       expect((await ask(gate, metadata)).status).toBe(503);
     },
   );
-
-  it('may name the stages that decide, in the address or in metadata', async () => {
-    await ask('promote', { ...metadata, stages: 'total,first_token' });
-    await ask('rollback', metadata, '?stages=first_token');
-    expect(asked).toEqual([
-      { ...metadata, stages: ['total', 'first_token'] },
-      { ...metadata, stages: ['first_token'] },
-    ]);
-  });
 
   it('may name the release in the address, without metadata', async () => {
     expect((await ask('promote', undefined, `?${release}&since=1h`)).status).toBe(200);
