@@ -72,6 +72,8 @@ export interface AddedStage {
   readonly medianMs?: number;
   /** Minutes before the first one with it. @default none */
   readonly after?: number;
+  /** Part of the requests that have it. @default 1 */
+  readonly share?: number;
   /** @default both */
   readonly only?: 'candidate' | 'baseline';
 }
@@ -79,11 +81,12 @@ export interface AddedStage {
 /** The same minutes with a stage more, whose durations know nothing of the others. */
 export function withStage(
   minutes: readonly ComparedMinute[],
-  { stage, factor = 1, medianMs = 200, after = 0, only }: AddedStage,
+  { stage, factor = 1, medianMs = 200, after = 0, share = 1, only }: AddedStage,
 ): ComparedMinute[] {
   const random = new Random(`added ${stage} ${factor}`);
   const of = (version: VersionMinute, ms: number): VersionMinute => {
-    const values = Array.from({ length: version.requests }, () => random.lognormal(ms, 0.5));
+    const length = Math.round(version.requests * share);
+    const values = Array.from({ length }, () => random.lognormal(ms, 0.5));
     return {
       ...version,
       stages: new Map([...version.stages, [stage, TDigest.fromValues(values)]]),

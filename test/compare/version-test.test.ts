@@ -205,6 +205,14 @@ describe('a test of several stages', () => {
     expect([state(required), required.absent]).toEqual(['inconclusive', ['first_token']]);
   });
 
+  it('has no verdict by a stage before each version has enough requests with it', () => {
+    const rare = { ...first, factor: 3, share: 0.1 };
+    expect(testOf(added(24, rare)).failed).toBeUndefined();
+    expect(testOf(added(25, rare)).failed?.stage).toBe('first_token');
+    const equal = added(24, { ...rare, factor: 1 });
+    expect([testOf(equal).passes, testOf(equal, only('total')).passes]).toEqual([false, true]);
+  });
+
   it('counts only the ratio of a time per token', () => {
     const short = { stage: 'time_per_output_token', factor: 1.5, medianMs: 2 };
     expect(testOf(added(40, short)).failed?.stage).toBe('time_per_output_token');
