@@ -61,17 +61,18 @@ export class PairEvidence {
 
   /** Natural logarithm of the evidence. 0 before any minute. */
   get log(): number {
-    return logMean(this.#logs);
+    return logSum(this.#logs) - Math.log(shifts.length);
   }
 }
 
-/** Natural logarithm of the mean of values that are given by theirs. */
-export function logMean(logs: ArrayLike<number>): number {
+/** Natural logarithm of the sum of values that are given by theirs; -Infinity without any. */
+export function logSum(logs: ArrayLike<number>): number {
   let most = Number.NEGATIVE_INFINITY;
   for (let i = 0; i < logs.length; i++) most = Math.max(most, logs[i] as number);
+  if (most === Number.NEGATIVE_INFINITY) return most;
   let sum = 0;
   for (let i = 0; i < logs.length; i++) sum += Math.exp((logs[i] as number) - most);
-  return most + Math.log(sum / logs.length);
+  return most + Math.log(sum);
 }
 
 /** Score of `a` against `b` slow ones among `n` requests each, per shift that is bet on. */

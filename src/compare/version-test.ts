@@ -1,19 +1,44 @@
 import { totalStage } from '../base/dimensions.ts';
-import { type CompareOptions, decidingQuantiles, equalPart } from './compare-options.ts';
-import { type ComparedMinute, paired, type VersionMinute } from './compared-minute.ts';
-import { logMean, PairEvidence } from './pair-evidence.ts';
-import { slowCounts, TailMinutes } from './tail-minutes.ts';
+import { StageTable } from '../contract/stage-table.ts';
+import { type CompareOptions, capital, decidingQuantiles } from './compare-options.ts';
+import {
+  type ComparedMinute,
+  type PairedMinute,
+  paired,
+  type VersionMinute,
+} from './compared-minute.ts';
+import { EvidencePot } from './evidence-pot.ts';
+import { logSum } from './pair-evidence.ts';
+import { type DecidingQuantile, EndpointEvidence, StageTest } from './stage-test.ts';
+import type { TailMinutes } from './tail-minutes.ts';
 import { binomialCounts } from './thinned-counts.ts';
 
-/** A place where the candidate may be worse: at a quantile of the whole request, or in failures. */
-export type Endpoint = (typeof decidingQuantiles)[number] | 'failures';
+/** The stages whose durations decide, beside failures. */
+export interface StageChoice {
+  /** Stage that stands for whole requests. */
+  readonly whole: string;
+  readonly decides: (stage: string) => boolean;
+  /** Stages without which nothing passes. @default none: those decide that both versions have */
+  readonly required?: readonly string[];
+}
 
-const endpoints: readonly Endpoint[] = [...decidingQuantiles, 'failures'];
+/** Whole requests, milestones and measures: all that somebody waits for. Parts only explain them. */
+export function defaultChoice(
+  whole: string = totalStage,
+  table: StageTable = StageTable.standard,
+): StageChoice {
+  return { whole, decides: (stage) => stage === whole || table.kindOf(stage) !== 'part' };
+}
+
+/** A place where the candidate may be worse: at a quantile of a stage, or (undefined) in failures. */
+export interface Endpoint {
+  readonly stage: string | undefined;
+  readonly at: DecidingQuantile | 'failures';
+}
 
 /** The minute that made the candidate fail, and where it was worst then. */
-export interface Failed {
+export interface Failed extends Endpoint {
   readonly startMs: number;
-  readonly endpoint: Endpoint;
 }
 
 /** Sums over the minutes in which both versions have requests. */
@@ -22,52 +47,58 @@ export interface VersionSums {
   readonly failed: number;
 }
 
-interface EndpointEvidence {
-  readonly isWorse: PairEvidence;
-  readonly isNoWorse: PairEvidence;
-}
+const failures: Endpoint = { stage: undefined, at: 'failures' };
 
 /**
  * The sequential test behind a verdict. Minutes come in order; after each, it may be asked. It fails for good
  * with the first minute whose evidence suffices, so it does not matter when it is asked.
  *
- * - fail: the mean evidence of all endpoints, and that of one of them, reaches 1 / errorShare, and there the
- *   measured difference is beyond the margin. The evidence is for "slower by more than `equalPart` of the margin".
+ * - fail: the evidence of all endpoints together, as parts of one capital, and that of one of them reaches
+ *   1 / errorShare, and there the measured difference is beyond the margin. The evidence is for "slower by
+ *   more than `equalPart` of the margin". So the bound holds for all stages together, however many decide.
  * - pass: at every endpoint, the evidence for "within the margin" reaches 1 / errorShare, and still does.
  *
- * Cost: some 0.1 ms a minute. Memory: the digests of all minutes.
+ * A stage takes part from the first minute in which both versions have it. Cost: a `StageTest` for each.
  */
 export class VersionTest {
   readonly #options: CompareOptions;
-  readonly #stage: string;
-  readonly #evidence = new Map<Endpoint, EndpointEvidence>(
-    endpoints.map((endpoint) => [
-      endpoint,
-      { isWorse: new PairEvidence(), isNoWorse: new PairEvidence() },
-    ]),
-  );
-  readonly tail = new TailMinutes();
+  readonly #choice: StageChoice;
+  readonly #failures = new EndpointEvidence();
+  readonly #whole: StageTest;
+  /** Other stages that decide. */
+  readonly #stages = new Map<string, StageTest>();
+  /** Capital of whole requests and failures, and that of all other stages. */
+  readonly #pots = { requests: new EvidencePot(), stages: new EvidencePot() } as const;
   #candidate: VersionSums = { requests: 0, failed: 0 };
   #baseline: VersionSums = { requests: 0, failed: 0 };
   #baselineBefore: VersionSums = { requests: 0, failed: 0 };
   #minutes = 0;
   #failed: Failed | undefined;
 
-  /** @param stage that stands for whole requests */
-  constructor(options: CompareOptions, stage: string = totalStage) {
+  constructor(options: CompareOptions, choice: StageChoice = defaultChoice()) {
     this.#options = options;
-    this.#stage = stage;
+    this.#choice = choice;
+    this.#whole = new StageTest(choice.whole, options);
+    const whole = choice.decides(choice.whole) ? worseOf(this.#whole) : [];
+    this.#pots.requests.put([this.#failures.isWorse, ...whole], 0);
   }
 
   observe(minute: ComparedMinute): void {
     const both = paired(minute);
     const { baseline } = minute;
-    if (both !== undefined) this.#observePair(both.candidate, both.baseline);
-    else if (baseline !== undefined) this.#observeTail(undefined, baseline);
-    if (baseline !== undefined) this.#baselineBefore = sumOf(this.#baselineBefore, baseline);
+    const tests = baseline === undefined ? [] : this.#testsOf(baseline);
+    if (both !== undefined) {
+      // Before anything of the minute is known: where capital goes must not depend on it.
+      this.#fund(tests.filter(({ stage }) => both.candidate.stages.has(stage)));
+      this.#observePair(both);
+    }
+    if (baseline !== undefined) {
+      observeTails([this.#whole, ...tests], both?.candidate, baseline);
+      this.#baselineBefore = sumOf(this.#baselineBefore, baseline);
+    }
     if (both === undefined || this.#failed !== undefined) return;
     const endpoint = this.#worst();
-    if (endpoint !== undefined) this.#failed = { startMs: minute.startMs, endpoint };
+    if (endpoint !== undefined) this.#failed = { startMs: minute.startMs, ...endpoint };
   }
 
   get failed(): Failed | undefined {
@@ -75,7 +106,15 @@ export class VersionTest {
   }
 
   get passes(): boolean {
-    return this.#failed === undefined && this.#hasEnough() && this.logNoWorse >= this.logNeeded;
+    if (this.#failed !== undefined || this.absent.length > 0 || !this.#hasEnough()) return false;
+    const hasEnough = this.#decidingTests().every((test) => test.hasEnough);
+    return hasEnough && this.logNoWorse >= this.logNeeded;
+  }
+
+  /** Required stages that the versions do not have in the same minutes. */
+  get absent(): readonly string[] {
+    const { required = [] } = this.#choice;
+    return required.filter((stage) => this.#testOf(stage)?.isPaired !== true);
   }
 
   /** Minutes in which both versions have requests. */
@@ -91,6 +130,26 @@ export class VersionTest {
     return this.#baseline;
   }
 
+  /** Stages of both versions that decide: whole requests first. */
+  get stages(): readonly string[] {
+    return this.#decidingTests().map(({ stage }) => stage);
+  }
+
+  /** Stage that stands for whole requests. */
+  get whole(): string {
+    return this.#whole.stage;
+  }
+
+  /** Durations of whole requests. */
+  get tail(): TailMinutes {
+    return this.#whole.tail;
+  }
+
+  /** Durations of a stage that decides; undefined of others. */
+  tailOf(stage: string): TailMinutes | undefined {
+    return this.#testOf(stage)?.tail;
+  }
+
   /** Natural logarithm of the evidence that a verdict needs. */
   get logNeeded(): number {
     return Math.log(1 / this.#options.errorShare);
@@ -98,23 +157,49 @@ export class VersionTest {
 
   /** Natural logarithm of the evidence that the candidate is worse somewhere. */
   get logWorse(): number {
-    return logMean([...this.#evidence.values()].map(({ isWorse }) => isWorse.log));
+    return logSum([this.#pots.requests.log, this.#pots.stages.log]);
   }
 
   /** Natural logarithm of the evidence that it is within the margin, where that is weakest. */
   get logNoWorse(): number {
-    return Math.min(...[...this.#evidence.values()].map(({ isNoWorse }) => isNoWorse.log));
+    return this.#weakest().evidence.isNoWorse.log;
+  }
+
+  /** The endpoint of which it is least known that it is within the margin. */
+  get leastKnown(): Endpoint {
+    return this.#weakest().endpoint;
   }
 
   /** True if the measured difference is beyond the margin. */
-  isBeyondMargin(endpoint: Endpoint): boolean {
-    const { minEffectRatio, minEffectMs, minEffectShare } = this.#options;
-    const isQuantile = endpoint !== 'failures';
-    const [now, before] = isQuantile
-      ? [this.tail.candidate.quantile(endpoint), this.tail.baseline.quantile(endpoint)]
-      : [shareOf(this.#candidate), shareOf(this.#baseline)];
-    return (
-      now >= before * minEffectRatio && now - before >= (isQuantile ? minEffectMs : minEffectShare)
+  isBeyondMargin({ stage, at }: Endpoint): boolean {
+    if (at !== 'failures') return this.#testOf(stage)?.isBeyondMargin(at) ?? false;
+    const { minEffectRatio, minEffectShare } = this.#options;
+    const [now, before] = [shareOf(this.#candidate), shareOf(this.#baseline)];
+    return now >= before * minEffectRatio && now - before >= minEffectShare;
+  }
+
+  #testOf(stage: string | undefined): StageTest | undefined {
+    return stage === this.#whole.stage ? this.#whole : this.#stages.get(stage ?? '');
+  }
+
+  /** Tests of the stages that decide and that both versions have. */
+  #decidingTests(): StageTest[] {
+    const others = [...this.#stages.values()].filter(({ isPaired }) => isPaired);
+    return this.#choice.decides(this.#whole.stage) ? [this.#whole, ...others] : others;
+  }
+
+  #endpoints(): { readonly endpoint: Endpoint; readonly evidence: EndpointEvidence }[] {
+    const ofStages = this.#decidingTests().flatMap(({ stage, evidence: each }) =>
+      [...each].map(([at, evidence]) => ({ endpoint: { stage, at }, evidence })),
+    );
+    return [...ofStages, { endpoint: failures, evidence: this.#failures }];
+  }
+
+  #weakest() {
+    const [first, ...others] = this.#endpoints();
+    return others.reduce(
+      (least, each) => (each.evidence.isNoWorse.log < least.evidence.isNoWorse.log ? each : least),
+      first as NonNullable<typeof first>,
     );
   }
 
@@ -126,54 +211,70 @@ export class VersionTest {
   /** The endpoint at which the candidate fails, the one with most evidence of several. */
   #worst(): Endpoint | undefined {
     if (!this.#hasEnough() || this.logWorse < this.logNeeded) return undefined;
-    const worse = endpoints
-      .map((endpoint) => ({ endpoint, log: this.#evidence.get(endpoint)?.isWorse.log ?? 0 }))
+    const worse = this.#endpoints()
+      .map(({ endpoint, evidence }) => ({ endpoint, log: evidence.isWorse.log }))
       .filter(({ endpoint, log }) => log >= this.logNeeded && this.isBeyondMargin(endpoint))
+      .filter(({ endpoint: { stage } }) => this.#testOf(stage)?.hasEnough ?? true)
       .toSorted((a, b) => b.log - a.log);
     return worse[0]?.endpoint;
   }
 
-  #observePair(candidate: VersionMinute, baseline: VersionMinute): void {
+  #observePair({ candidate, baseline }: PairedMinute): void {
     this.#minutes += 1;
     this.#candidate = sumOf(this.#candidate, candidate);
     this.#baseline = sumOf(this.#baseline, baseline);
     this.#observeFailures(candidate, baseline);
-    if (!this.#observeTail(candidate, baseline)) return;
-    const { minEffectRatio, minEffectMs } = this.#options;
-    const equalRatio = 1 + equalPart * (minEffectRatio - 1);
-    const minute = this.tail.minutes.at(-1);
-    if (minute === undefined) return;
-    for (const q of decidingQuantiles) {
-      const evidence = this.#evidence.get(q);
-      const equal = slowCounts(minute, q, { ratio: equalRatio }, 'fast');
-      evidence?.isWorse.observe(equal.candidate, equal.baseline);
-      const margin = { ratio: minEffectRatio, addedMs: minEffectMs };
-      const within = slowCounts(minute, q, margin, 'slow');
-      evidence?.isNoWorse.observe(within.baseline, within.candidate);
-    }
   }
 
-  /** False if one of the versions has no duration of whole requests. */
-  #observeTail(candidate: VersionMinute | undefined, baseline: VersionMinute): boolean {
-    const before = baseline.stages.get(this.#stage);
-    const now = candidate?.stages.get(this.#stage);
-    if (before !== undefined) this.tail.observe(now, before);
-    return before !== undefined && now !== undefined;
+  /** Tests of the other stages of a minute that decide. */
+  #testsOf({ stages }: VersionMinute): StageTest[] {
+    const { decides, whole } = this.#choice;
+    const names = [...stages.keys()].filter((stage) => stage !== whole && decides(stage));
+    return names.map((stage) => {
+      const test = this.#stages.get(stage) ?? new StageTest(stage, this.#options);
+      this.#stages.set(stage, test);
+      return test;
+    });
   }
 
-  /** The margin of failures: what the baseline's share before would grow to, as failures that it is credited with. */
+  /** Moves capital to stages that both versions have from this minute on: all stages get equal parts. */
+  #fund(present: readonly StageTest[]): void {
+    const tests = present.filter(({ isPaired }) => !isPaired);
+    if (tests.length === 0) return;
+    const { requests, stages } = this.#pots;
+    const known = stages.size / decidingQuantiles.length;
+    const part = capital.stages / (capital.stages + requests.size * capital.endpoint);
+    const taken =
+      known === 0 ? requests.take(part) : stages.take(tests.length / (known + tests.length));
+    stages.put(tests.flatMap(worseOf), taken);
+  }
+
+  /** Their margin: what the baseline's share before would grow to, as failures that it is credited with. */
   #observeFailures(candidate: VersionMinute, baseline: VersionMinute): void {
     const { minEffectRatio, minEffectShare } = this.#options;
-    const evidence = this.#evidence.get('failures');
+    const { isWorse, isNoWorse } = this.#failures;
     const now = { slow: candidate.failed, requests: candidate.requests };
     const before = { slow: baseline.failed, requests: baseline.requests };
     const share = shareOf(this.#baselineBefore);
     const extra = Math.max(minEffectShare, share * (minEffectRatio - 1));
     const n = Math.min(now.requests, before.requests);
-    evidence?.isWorse.observe(now, before);
-    evidence?.isNoWorse.observe(before, now, binomialCounts(n, extra));
+    isWorse.observe(now, before);
+    isNoWorse.observe(before, now, binomialCounts(n, extra));
   }
 }
+
+function observeTails(
+  tests: readonly StageTest[],
+  candidate: VersionMinute | undefined,
+  baseline: VersionMinute,
+): void {
+  for (const test of tests) {
+    const before = baseline.stages.get(test.stage);
+    if (before !== undefined) test.observe(candidate?.stages.get(test.stage), before);
+  }
+}
+
+const worseOf = ({ evidence }: StageTest) => [...evidence.values()].map(({ isWorse }) => isWorse);
 
 /** Share of failed requests, 0 without any. */
 export function shareOf({ requests, failed }: VersionSums): number {

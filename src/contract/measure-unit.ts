@@ -1,4 +1,4 @@
-import { measures } from '../base/dimensions.ts';
+import { firstTokenNames, measures } from '../base/dimensions.ts';
 
 const units: Readonly<Record<string, string>> = {
   [measures.timePerOutputToken]: ' per token',
@@ -8,4 +8,14 @@ const units: Readonly<Record<string, string>> = {
 /** " per token": what follows the milliseconds of a measure; '' of stages, whose milliseconds are a request's. */
 export function perUnit(stage: string): string {
   return Object.hasOwn(units, stage) ? (units[stage] as string) : '';
+}
+
+const words: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(firstTokenNames.map((name) => [name, 'TTFT'])),
+  [measures.timePerOutputToken]: 'TPOT',
+};
+
+/** "TTFT (first_token)": what users call a stage, and its name; the name alone without another word. */
+export function stageLabel(stage: string): string {
+  return Object.hasOwn(words, stage) ? `${words[stage]} (${stage})` : stage;
 }

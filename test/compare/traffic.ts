@@ -62,3 +62,43 @@ export function scaled(minutes: readonly ComparedMinute[], factor: number): Comp
     ...(baseline === undefined ? {} : { baseline: of(baseline) }),
   }));
 }
+
+/** A stage that is added to minutes: lognormal of σ 0.5, by default of 200 ms in the middle. */
+export interface AddedStage {
+  readonly stage: string;
+  /** Of the candidate's durations. @default 1 */
+  readonly factor?: number;
+  /** @default 200 */
+  readonly medianMs?: number;
+  /** Minutes before the first one with it. @default none */
+  readonly after?: number;
+  /** Part of the requests that have it. @default 1 */
+  readonly share?: number;
+  /** @default both */
+  readonly only?: 'candidate' | 'baseline';
+}
+
+/** The same minutes with a stage more, whose durations know nothing of the others. */
+export function withStage(
+  minutes: readonly ComparedMinute[],
+  { stage, factor = 1, medianMs = 200, after = 0, share = 1, only }: AddedStage,
+): ComparedMinute[] {
+  const random = new Random(`added ${stage} ${factor}`);
+  const of = (version: VersionMinute, ms: number): VersionMinute => {
+    const length = Math.round(version.requests * share);
+    const values = Array.from({ length }, () => random.lognormal(ms, 0.5));
+    return {
+      ...version,
+      stages: new Map([...version.stages, [stage, TDigest.fromValues(values)]]),
+    };
+  };
+  return minutes.map((minute, i) => {
+    const { candidate, baseline } = minute;
+    if (i < after) return minute;
+    return {
+      ...minute,
+      ...(candidate && only !== 'baseline' && { candidate: of(candidate, medianMs * factor) }),
+      ...(baseline && only !== 'candidate' && { baseline: of(baseline, medianMs) }),
+    };
+  });
+}

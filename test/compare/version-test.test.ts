@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareDefaults } from '../../src/compare/compare-options.ts';
 import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
-import { VersionTest } from '../../src/compare/version-test.ts';
+import { type StageChoice, VersionTest } from '../../src/compare/version-test.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { DurationTable, lognormal } from '../eval/verdict/duration-law.ts';
 import { runVerdict } from '../eval/verdict/run-verdict.ts';
 import { verdictCases } from '../eval/verdict/verdict-cases.ts';
-import { minutesOf, scaled, type Traffic } from './traffic.ts';
+import { type AddedStage, minutesOf, scaled, type Traffic, withStage } from './traffic.ts';
 
 const state = (test: VersionTest) =>
   test.failed === undefined ? (test.passes ? 'pass' : 'inconclusive') : 'fail';
@@ -117,7 +117,7 @@ describe('a sequential test of two versions', () => {
       minutes: 10,
       requests: 2_000,
     });
-    expect(test.failed?.endpoint).toBeDefined();
+    expect(test.failed?.at).toBeDefined();
   });
 
   it('is the same with all durations times a power of two, without a difference in ms', () => {
@@ -153,6 +153,121 @@ describe('a sequential test of two versions', () => {
       }),
       { seed: 1, numRuns: 30 },
     );
+  });
+});
+
+describe('a test of several stages', () => {
+  const added = (count: number, ...stages: readonly AddedStage[]) =>
+    stages.reduce(withStage, minutesOf('stages', count, v1, v1));
+  const testOf = (minutes: readonly ComparedMinute[], choice?: StageChoice) => {
+    const test = new VersionTest(compareDefaults, choice);
+    for (const minute of minutes) test.observe(minute);
+    return test;
+  };
+  const only = (...stages: readonly string[]): StageChoice => ({
+    ...{ whole: 'total', decides: (stage) => stages.includes(stage), required: stages },
+  });
+  const first: AddedStage = { stage: 'first_token' };
+
+  it('fails a milestone that is slow in requests that are as fast as before, and says which', () => {
+    const minutes = added(30, { ...first, factor: 1.5 }, { stage: 'time_per_output_token' });
+    const test = testOf(minutes);
+    expect([state(test), test.failed?.stage]).toEqual(['fail', 'first_token']);
+    expect(test.stages).toEqual(['total', 'first_token', 'time_per_output_token']);
+    expect(state(testOf(minutes, only('total')))).toBe('pass');
+  });
+
+  it('leaves parts to explain, and lets them decide where they are chosen', () => {
+    const minutes = added(30, { stage: 'retrieval', factor: 1.5 });
+    expect(state(testOf(minutes))).toBe('pass');
+    expect(testOf(minutes).stages).toEqual(['total']);
+    const failed = testOf(minutes, only('total', 'retrieval')).failed;
+    expect(failed?.stage).toBe('retrieval');
+  });
+
+  it('passes once all stages are known to be within the margin, and not before', () => {
+    const minutes = added(40, first);
+    const passedAfter = (choice?: StageChoice) =>
+      minutes.findIndex((_, i) => testOf(minutes.slice(0, i + 1), choice).passes);
+    const alone = passedAfter(only('total'));
+    expect(alone).toBeGreaterThan(4);
+    expect(passedAfter()).toBeGreaterThanOrEqual(alone);
+    // Of the margin, which is shown neither way, not even the total makes up for a stage.
+    const between = added(40, { ...first, factor: 1.25 });
+    expect(state(testOf(between, only('total')))).toBe('pass');
+    expect(testOf(between).passes).toBe(false);
+  });
+
+  it('does not pass without a stage that is required, and does not need one that nobody chose', () => {
+    const minutes = added(30, { ...first, only: 'baseline' });
+    expect(state(testOf(minutes))).toBe('pass');
+    const required = testOf(minutes, only('total', 'first_token'));
+    expect([state(required), required.absent]).toEqual(['inconclusive', ['first_token']]);
+  });
+
+  it('has no verdict by a stage before each version has enough requests with it', () => {
+    const rare = { ...first, factor: 3, share: 0.1 };
+    expect(testOf(added(24, rare)).failed).toBeUndefined();
+    expect(testOf(added(25, rare)).failed?.stage).toBe('first_token');
+    const equal = added(24, { ...rare, factor: 1 });
+    expect([testOf(equal).passes, testOf(equal, only('total')).passes]).toEqual([false, true]);
+  });
+
+  it('counts only the ratio of a time per token', () => {
+    const short = { stage: 'time_per_output_token', factor: 1.5, medianMs: 2 };
+    expect(testOf(added(40, short)).failed?.stage).toBe('time_per_output_token');
+    expect(testOf(added(40, { ...short, stage: 'first_token' })).failed).toBeUndefined();
+  });
+
+  it('has the evidence that it had, whenever a stage comes', () => {
+    const minutes = added(12, { ...first, after: 6 }, { stage: 'ttfb', after: 8 });
+    const alone = minutesOf('stages', 12, v1, v1);
+    const logs = (given: readonly ComparedMinute[]) =>
+      given.map((_, i) => testOf(given.slice(0, i + 1)).logWorse);
+    expect(logs(minutes).slice(0, 6)).toEqual(logs(alone).slice(0, 6));
+    // Half of the capital goes on as it did.
+    const [whole, ofAll] = [Math.exp(logs(alone)[11] ?? 0), Math.exp(logs(minutes)[11] ?? 0)];
+    expect(ofAll).toBeGreaterThan(0.5 * whole);
+    const stays = added(30, { ...first, factor: 1.5, after: 10 });
+    expect(testOf(stays).failed?.stage).toBe('first_token');
+  });
+
+  it('moves half of what there was before the minute in which a stage comes, whatever that minute holds', () => {
+    const failing = { requests: 200, failing: 0.2 };
+    const before = minutesOf('before', 6, v1, v1);
+    const [last] = minutesOf('last', 1, failing, v1).map((minute) => ({
+      ...minute,
+      startMs: minute.startMs + 6 * 60_000,
+    })) as [ComparedMinute];
+    // Of equal durations the bet on "worse" loses, so that it adds nothing to what moved.
+    const [same] = withStage([last], { ...first, only: 'baseline' }) as [ComparedMinute];
+    const digest = same.baseline?.stages.get('first_token') as TDigest;
+    const { candidate } = last;
+    const stages = new Map([...(candidate?.stages ?? []), ['first_token', digest] as const]);
+    const joined = { ...same, candidate: { ...candidate, stages } } as ComparedMinute;
+    const capitalOf = (minutes: readonly ComparedMinute[]) => Math.exp(testOf(minutes).logWorse);
+    const rest = capitalOf([...before, joined]) - 0.5 * capitalOf([...before, last]);
+    expect(rest / capitalOf(before)).toBeGreaterThan(0.25);
+    expect(rest / capitalOf(before)).toBeLessThan(0.5);
+    expect(capitalOf([...before, last])).toBeGreaterThan(1.2 * capitalOf(before));
+  });
+
+  it('without such stages has the verdict that whole requests have', () => {
+    for (const factor of [1, 1.3, 2]) {
+      const minutes = minutesOf('same', 20, { requests: 200, factor }, v1);
+      expect(states(minutes)).toEqual(
+        minutes.map((_, i) => state(testOf(minutes.slice(0, i + 1), only('total')))),
+      );
+    }
+  });
+
+  it('never fails equal versions of many stages, asked every minute', () => {
+    const names = ['first_token', 'ttfb', 'time_to_plan', 'time_to_tool', 'time_per_output_token'];
+    const fails = Array.from({ length: 30 }, (_, seed) => {
+      const minutes = minutesOf(`equal ${seed}`, 40, { requests: 30 }, { requests: 120 });
+      return state(testOf(names.reduce((all, stage) => withStage(all, { stage }), minutes)));
+    });
+    expect(fails).not.toContain('fail');
   });
 });
 

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { kindWords } from '../../src/alert/message/kind-words.ts';
 import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { blameText } from '../../src/contract/blame-text.ts';
-import { perUnit } from '../../src/contract/measure-unit.ts';
+import { perUnit, stageLabel } from '../../src/contract/measure-unit.ts';
 import { anomalySummary } from '../../src/detect/event/anomaly-summary.ts';
 import { anomalyFixture } from './anomaly-fixture.ts';
 
@@ -14,6 +14,17 @@ it.each([
   ['constructor', ''],
 ])('of %s is "%s"', (stage, unit) => {
   expect(perUnit(stage)).toBe(unit);
+});
+
+it.each([
+  ['first_token', 'TTFT (first_token)'],
+  ['time_to_first_token', 'TTFT (time_to_first_token)'],
+  ['time_per_output_token', 'TPOT (time_per_output_token)'],
+  ['prefill_per_1k_input_tokens', 'prefill_per_1k_input_tokens'],
+  ['total', 'total'],
+  ['constructor', 'constructor'],
+])('users call %s "%s"', (stage, label) => {
+  expect(stageLabel(stage)).toBe(label);
 });
 
 it('follows the milliseconds of a measure in sentences', () => {

@@ -19,6 +19,7 @@ second-faults    a fault at another stage while one is open: --from N, --count N
 llm              servers of language models: --from N, --count N, --rate N, --past HOURS, --calm DAYS, --keep FILE
 releases         versions that are slow from their first request, and that are not: --count N, --case NAME
 verdict          two versions, and a verdict asked every minute: --count N, --case TEXT
+verdict-stages   the same of a language model, whose TTFT and time per token decide too: --count N, --case TEXT
 compare          two versions, or two ranges, compared once: --count N
 real             recordings of events: --data DIR, --times N
 nab              the Numenta Anomaly Benchmark: --data DIR
@@ -45,6 +46,7 @@ const modes = {
       'llm',
       'releases',
       'verdict',
+      'verdict-stages',
       'compare',
       'real',
       'nab',

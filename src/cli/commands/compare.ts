@@ -36,7 +36,8 @@ Examples:
 The verdict is pass, fail or inconclusive. It may be asked every minute: of good releases, one in 50
 ever fails. For that --since must stay the same time, such as that of the release: a range that moves
 starts over. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
-starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms.
+starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms, in whole
+requests, milestones (first_token) or times per token, or in --stages.
 docs/explained/verdict.md says how it is found, and where it fails.
 
 Where the sides consist of other request types, regions or sizes, it says so, and adds the quantiles that B
@@ -71,6 +72,7 @@ producers that are down, must not let a job go on.`,
       )
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
+      .option('--stages <NAMES>', 'stages whose durations decide, such as total,first_token')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
       .option('--require-pass', 'exit with 2 unless the verdict is pass')
@@ -100,7 +102,8 @@ producers that are down, must not let a job go on.`,
       blockMinutes: countOption('--block', options.block, 1, 60),
     };
     const table = new StageTable(config.stages);
-    const comparison = compareVersions({ ...input, table }, compareOptions);
+    const tested = stagesOption(options.stages);
+    const comparison = compareVersions({ ...input, table, tested }, compareOptions);
     const ofReleases: NamedComparison = {
       ...{ ...names, ...comparison },
       ...compareMixes(comparison, mixes),
@@ -143,6 +146,19 @@ function append(path: string, markdown: string): void {
       { cause: error },
     );
   }
+}
+
+/** @throws OperatorError TAILMARK_USAGE for a list with an empty name. */
+function stagesOption(option: unknown): readonly string[] | undefined {
+  if (option === undefined) return undefined;
+  const stages = text(option)
+    .split(',')
+    .map((stage) => stage.trim());
+  if (!stages.includes('')) return stages;
+  throw new OperatorError(
+    'TAILMARK_USAGE',
+    `Cannot compare as --stages must name stages with commas between: it is ${JSON.stringify(option)}`,
+  );
 }
 
 function text(option: unknown): string {

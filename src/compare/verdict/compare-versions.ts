@@ -7,6 +7,7 @@ import {
   blamedQuantile,
   type CompareOptions,
   compareDefaults,
+  decidingQuantiles,
   shownQuantiles,
   stageQuantiles,
 } from '../compare-options.ts';
@@ -18,6 +19,7 @@ import { ratioInterval } from '../ratio-interval.ts';
 import { TailMinutes } from '../tail-minutes.ts';
 import { shareOf, type VersionSums, VersionTest } from '../version-test.ts';
 import type { KnownNames } from './absent-reason.ts';
+import { stageChoice } from './stage-choice.ts';
 import { reasonOf } from './verdict-reason.ts';
 
 /** The data of a verdict. */
@@ -53,8 +55,10 @@ export interface CompareInput {
     /** Intervals of all stages cost most of the time. */
     readonly hasStageIntervals: boolean;
   };
-  /** Milestones by it have no part of the excess. @default standard names */
+  /** Milestones by it have no part of the excess, and decide. @default standard names */
   readonly table?: StageTable;
+  /** Stages whose durations decide. @default whole requests, and milestones and measures of both */
+  readonly tested?: readonly string[] | undefined;
   /** Names of both sides in sentences. @default "version v2" */
   readonly phrases?: Phrases;
 }
@@ -75,9 +79,10 @@ export interface Phrases {
 /**
  * Compares two versions of a model over the same minutes. The verdict may be asked after every minute: `fail`
  * of a version that is slower by less than `equalPart` of the margin, and `pass` of one that is worse than
- * the margin, each ever occur with a probability of at most `errorShare`. The range must begin at the same
- * minute each time. Its grounds: docs/explained/verdict.md.
+ * the margin, each ever occur with a probability of at most `errorShare`, over all stages together. The range
+ * must begin at the same minute each time. Its grounds: docs/explained/verdict.md.
  *
+ * @throws OperatorError TAILMARK_USAGE for names in `tested` that no compared request has.
  * Cost: about a millisecond per minute and stage.
  */
 export function compareVersions(
@@ -87,13 +92,14 @@ export function compareVersions(
   const options = { ...compareDefaults, ...given };
   const minutes = inBlocks(orderedMinutes(input.minutes), options.blockMinutes);
   const whole = wholeStage(minutes);
-  const test = new VersionTest(options, whole);
+  const { tested: asked, table = StageTable.standard } = input;
+  const test = new VersionTest(options, stageChoice({ minutes, whole, asked, table }));
   for (const minute of minutes) test.observe(minute);
   const verdict = verdictOf(test);
   const joined = options.blockMinutes === 1 ? input.joined : undefined;
   const shown = input.shown?.quantiles ?? shownQuantiles;
   const quantiles = quantilesOf(test.tail, whole, shown, { options, joined });
-  const stages = stagesOf(minutes, whole, { ...input, joined }, options);
+  const stages = stagesOf(minutes, test, { ...input, joined, whole }, options);
   const { failed, candidate, baseline } = test;
   const missing = verdict === 'inconclusive' ? missingRequests(test, options) : 0;
   const missing_requests = canCome(missing, test, input) ? missing : 0;
@@ -114,7 +120,9 @@ export function compareVersions(
     requests: { candidate: candidate.requests, baseline: baseline.requests },
     failures: failuresOf(candidate, baseline),
     failed_at: failed === undefined ? null : new Date(failed.startMs).toISOString(),
-    failed_by: failed?.endpoint ?? null,
+    failed_by: failed?.at ?? null,
+    failed_stage: failed?.stage ?? null,
+    tested_stages: test.stages,
     quantiles,
     stages,
   };
@@ -203,12 +211,14 @@ const leastUnaccounted = 0.005;
 
 interface StagesInput extends Pick<CompareInput, 'bands' | 'shown' | 'table'> {
   readonly joined: JoinedQuantiles | undefined;
+  /** Stage that stands for whole requests. */
+  readonly whole: string;
 }
 
 function stagesOf(
   minutes: readonly ComparedMinute[],
-  whole: string,
-  { bands, shown, joined, table = StageTable.standard }: StagesInput,
+  test: VersionTest,
+  { whole, bands, shown, joined, table = StageTable.standard }: StagesInput,
   options: CompareOptions,
 ): StageComparison[] {
   const names = new Set<string>();
@@ -217,6 +227,13 @@ function stagesOf(
     for (const stage of baseline?.stages.keys() ?? []) names.add(stage);
   }
   names.delete(whole);
+  const quantilesAt = (stage: string) => {
+    const tested = test.tailOf(stage);
+    const shownAt = { options, joined };
+    if (tested !== undefined) return quantilesOf(tested, stage, decidingQuantiles, shownAt);
+    if (shown?.hasStageIntervals === false || stage === unaccounted) return [];
+    return quantilesOf(tailOf(minutes, stage), stage, stageQuantiles, shownAt);
+  };
   const parts = bands && blame(bands.candidate, bands.baseline, blamedQuantile, table);
   const rest = parts?.find(({ stage }) => stage === unaccounted);
   const risenMs = (parts ?? []).reduce((sum, { excess_ms }) => sum + Math.max(0, excess_ms), 0);
@@ -228,10 +245,7 @@ function stagesOf(
       const part = parts?.find((each) => each.stage === stage);
       return {
         stage,
-        quantiles:
-          shown?.hasStageIntervals === false || stage === unaccounted
-            ? []
-            : quantilesOf(tailOf(minutes, stage), stage, stageQuantiles, { options, joined }),
+        quantiles: quantilesAt(stage),
         excess_ms: part?.excess_ms ?? null,
         share_of_excess: part?.share ?? null,
       };

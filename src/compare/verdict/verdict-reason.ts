@@ -1,9 +1,11 @@
 import { wholeOf } from '../../contract/blame-text.ts';
 import { formatShare, formatSignedMs, wholePercent } from '../../contract/format.ts';
+import { perUnit, stageLabel } from '../../contract/measure-unit.ts';
 import { blamedQuantile, type CompareOptions, decidingQuantiles } from '../compare-options.ts';
 import type { ComparedMinute } from '../compared-minute.ts';
 import type { QuantileComparison, StageComparison, Verdict } from '../comparison.ts';
-import { shareOf, type VersionTest } from '../version-test.ts';
+import { marginOf } from '../stage-test.ts';
+import { type Endpoint, shareOf, type VersionTest } from '../version-test.ts';
 import { absentReason, type KnownNames } from './absent-reason.ts';
 
 /** Share of the excess from which on a stage is named. */
@@ -33,19 +35,21 @@ export function reasonOf(of: Reasoned): string {
 
 function failReason(of: Reasoned): string {
   const { failed } = of.test;
-  const isOver = failed !== undefined && !of.test.isBeyondMargin(failed.endpoint);
+  const isOver = failed !== undefined && !of.test.isBeyondMargin(failed);
   const since = isOver ? `; failed at ${new Date(failed.startMs).toISOString()}` : '';
   return `${differenceText(of)}${since}`;
 }
 
-function differenceText({ test, phrases, quantiles, stages }: Reasoned): string {
-  const endpoint = test.failed?.endpoint;
-  if (endpoint === 'failures') {
+function differenceText(of: Reasoned): string {
+  const { test, phrases, quantiles, stages } = of;
+  const { failed, whole } = test;
+  if (failed?.at === 'failures') {
     const now = formatShare(shareOf(test.candidate));
     return `${now} of requests fail, against ${formatShare(shareOf(test.baseline))} of ${phrases.baseline}`;
   }
+  if (failed?.stage !== undefined && failed.stage !== whole) return stageText(of, failed);
   // The deepest tail says most, and is what is blamed on stages.
-  const worst = decidingQuantiles.findLast((q) => test.isBeyondMargin(q)) ?? endpoint;
+  const worst = deepestOf(test, whole) ?? failed?.at;
   const text = ratioText(
     quantiles.find(({ q }) => q === worst),
     phrases,
@@ -54,26 +58,75 @@ function differenceText({ test, phrases, quantiles, stages }: Reasoned): string 
   const share = stage?.share_of_excess;
   if (stage === undefined || share == null) return text;
   if (share < namedShare || worst !== blamedQuantile) return text;
-  const whole = wholeOf({ isDrift: false, quantile: blamedQuantile });
+  const slowest = wholeOf({ isDrift: false, quantile: blamedQuantile });
   const meanMs = stages.reduce((sum, { excess_ms }) => sum + (excess_ms ?? 0), 0);
-  const rise = `${whole}: mean ${formatSignedMs(meanMs)}`;
+  const rise = `${slowest}: mean ${formatSignedMs(meanMs)}`;
   return `${text}; ${stage.stage} explains ${wholePercent(share)} of its rise (${rise})`;
 }
 
-function passReason({ phrases, quantiles, options }: Reasoned): string {
+/** The deepest quantile of a stage whose measured difference is beyond the margin. */
+function deepestOf(test: VersionTest, stage: string) {
+  return decidingQuantiles.findLast((at) => test.isBeyondMargin({ stage, at }));
+}
+
+/** "TTFT (first_token) p99 is 1.62 times that of version v1 (412 ms against 254 ms; interval …)". */
+function stageText(of: Reasoned, { stage = '', at }: Endpoint): string {
+  const worst = deepestOf(of.test, stage) ?? at;
+  const text = ofStageText(of, stage, worst);
+  const ofWhole = of.quantiles.find(({ q }) => q === worst);
+  if (ofWhole?.ratio == null) return text;
+  return `${text}; ${quantileName(ofWhole.q)} of whole requests is ${timesText(ofWhole.ratio)}`;
+}
+
+function ofStageText({ stages, phrases }: Reasoned, stage: string, at: Endpoint['at']): string {
+  const found = stages.find((each) => each.stage === stage)?.quantiles.find(({ q }) => q === at);
+  return `${stageLabel(stage)} ${ratioText(found, phrases, stage)}`;
+}
+
+function passReason(of: Reasoned): string {
+  const { phrases, quantiles, test, options } = of;
+  const [deepest] = decidingQuantiles.slice(-1);
+  const [first = test.whole] = test.stages;
+  const ofFirst =
+    first === test.whole
+      ? ratioText(
+          quantiles.find(({ q }) => q === deepest),
+          phrases,
+        )
+      : ofStageText(of, first, deepest as Endpoint['at']);
+  const places = listText(decidingQuantiles.map(quantileName));
+  const isWholeAlone = test.stages.every((stage) => stage === test.whole);
   const { minEffectRatio, minEffectMs } = options;
-  const deepest = quantiles.find(({ q }) => q === decidingQuantiles.at(-1));
-  const names = decidingQuantiles.map(quantileName);
-  const bound = `within ${minEffectRatio} times or ${minEffectMs} ms at ${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
-  return `${ratioText(deepest, phrases)}; ${bound}`;
+  // Of times per token only the ratio counts.
+  const byMs = test.stages.filter((stage) => marginOf(stage, options) === options);
+  const byRatio = test.stages.filter((stage) => !byMs.includes(stage));
+  const within = (margin: string, stages: readonly string[]) =>
+    stages.length === 0
+      ? []
+      : [`within ${margin} at ${places} of ${listText(stages.map(stageLabel))}`];
+  const bound = isWholeAlone
+    ? `within ${minEffectRatio} times or ${minEffectMs} ms at ${places}`
+    : [
+        ...within(`${minEffectRatio} times or ${minEffectMs} ms`, byMs),
+        ...within(`${minEffectRatio} times`, byRatio),
+      ].join('; ');
+  return `${ofFirst}; ${bound}`;
 }
 
 function inconclusiveReason(of: Reasoned): string {
   const { phrases, test, missing_requests } = of;
+  const { candidate, baseline } = phrases;
   if (test.minutes === 0) return absentReason(of);
+  if (test.absent.length > 0) {
+    const stages = listText(test.absent.map(stageLabel));
+    return `no minute has durations of ${stages} of both ${candidate} and ${baseline}`;
+  }
   if (missing_requests === 0) return tooShortReason(of);
   const about = roughly(missing_requests).toLocaleString('en-US');
-  return `needs about ${about} more requests of ${phrases.candidate} while ${phrases.baseline} serves too`;
+  const { stage, at } = test.leastKnown;
+  const isOfStage = stage !== undefined && stage !== test.whole && at !== 'failures';
+  const least = isOfStage ? `; least is known of ${stageLabel(stage)} ${quantileName(at)}` : '';
+  return `needs about ${about} more requests of ${candidate} while ${baseline} serves too${least}`;
 }
 
 /** The lack of ranges that lie in the past. More requests of them will not come. */
@@ -96,18 +149,39 @@ function tooShortReason({ phrases, test, options, minutesEach = 1 }: Reasoned): 
   return `too short for a release verdict: ${minutes} ${unit} of both show neither that the difference is beyond the margin nor that it is within it`;
 }
 
-/** "p99 is 1.5 times that of version v1 (412 ms against 275 ms)". */
-function ratioText(at: QuantileComparison | undefined, { baseline }: Reasoned['phrases']): string {
+/**
+ * "p99 is 1.5 times that of version v1 (412 ms against 275 ms)".
+ *
+ * @param stage whose interval and unit it has too. @default whole requests
+ */
+function ratioText(
+  at: QuantileComparison | undefined,
+  { baseline }: Reasoned['phrases'],
+  stage?: string,
+): string {
   if (at === undefined || at.candidate_ms === null || at.baseline_ms === null)
     return 'no durations';
-  const { q, ratio, candidate_ms, baseline_ms } = at;
-  const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}`;
+  const { q, ratio, candidate_ms, baseline_ms, ratio_low, ratio_high } = at;
+  const unit = stage === undefined ? '' : perUnit(stage);
+  const isKnown = stage !== undefined && ratio_low !== null && ratio_high !== null;
+  const interval = isKnown ? `; interval ${ratio_low.toFixed(2)} to ${ratio_high.toFixed(2)}` : '';
+  const ms = `${milliseconds(candidate_ms)} against ${milliseconds(baseline_ms)}${unit}${interval}`;
   // Of nothing there is no ratio.
   if (ratio === null && candidate_ms === baseline_ms) {
     return `${quantileName(q)} is that of ${baseline} (${ms})`;
   }
-  const times = ratio === null ? 'above' : `${Number(ratio.toFixed(2))} times`;
+  const times = ratio === null ? 'above' : timesText(ratio);
   return `${quantileName(q)} is ${times} that of ${baseline} (${ms})`;
+}
+
+/** "1.5 times". */
+function timesText(ratio: number): string {
+  return `${Number(ratio.toFixed(2))} times`;
+}
+
+/** "p50, p95 and p99". */
+function listText(names: readonly string[]): string {
+  return names.length < 2 ? names.join() : `${names.slice(0, -1).join(', ')} and ${names.at(-1)}`;
 }
 
 function quantileName(q: number): string {

@@ -43,6 +43,8 @@ export interface CompareQuestion {
   /** `configuredMargin` of the configuration. */
   readonly margin: Partial<CompareOptions>;
   readonly stages: StageTable;
+  /** Stages whose durations decide. @default those of `compareVersions` */
+  readonly tested?: readonly string[] | undefined;
   /** Id of the incident that A and B are before and during of; '' for none. */
   readonly incident: string;
   readonly nowMs: number;
@@ -76,7 +78,8 @@ export async function compareView(
       ...{ candidate: b.version, baseline: a.version, ...read },
       shown: { quantiles: joinedQuantiles, hasStageIntervals: false },
       phrases: { candidate: 'B', baseline: 'A' },
-      ...{ remainingMinutes, minutesEach: blockSeconds / 60, table: question.stages },
+      ...{ remainingMinutes, minutesEach: blockSeconds / 60 },
+      ...{ table: question.stages, tested: question.tested },
     },
     question.margin,
   );
@@ -193,15 +196,17 @@ function minuteText(iso: string): string {
 }
 
 function stagesOf({ stages }: Comparison, rows: readonly SideRow[]): CompareAnswer['stages'] {
-  return stages.map(({ stage, excess_ms, share_of_excess }) => ({
+  return stages.map(({ stage, quantiles, excess_ms, share_of_excess }) => ({
     stage,
     quantiles: stageQuantiles.map((q) => {
+      // Stages that decide have intervals.
+      const { ratio_low = null, ratio_high = null } = quantiles.find((at) => at.q === q) ?? {};
       const i = joinedQuantiles.indexOf(q);
       const [a_ms, b_ms] = (['a', 'b'] as const).map(
         (side) => rowOf(rows, side, stage)?.quantiles_ms[i] ?? null,
       ) as [number | null, number | null];
       const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
-      return { q, a_ms, b_ms, ratio, ratio_low: null, ratio_high: null };
+      return { q, a_ms, b_ms, ratio, ratio_low, ratio_high };
     }),
     ...{ excess_ms, share_of_excess },
   }));

@@ -1,6 +1,7 @@
 import { compareDefaults } from '../../compare/compare-options.ts';
 import type { Comparison } from '../../compare/comparison.ts';
 import { formatShare, quantileName } from '../../contract/format.ts';
+import { stageLabel } from '../../contract/measure-unit.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
 
 type Quantile = CompareAnswer['quantiles'][number];
@@ -22,7 +23,8 @@ export function comparisonTitle(
   comparison: Pick<
     Comparison,
     'verdict' | 'missing_requests' | 'minutes' | 'requests' | 'failures'
-  >,
+  > &
+    FailedStage,
   quantiles: readonly Quantile[],
   sides: 'versions' | 'ranges' = 'versions',
   finding?: string,
@@ -46,17 +48,20 @@ export function comparisonTitle(
     ...(worse.length === 0 ? [] : [`worse at ${listOf(worse)}`]),
   ];
   const deepest = shown.findLast(({ ratio }) => ratio !== null);
+  const ofStage = failedStageOf(comparison);
+  const nothingCertain =
+    ofStage.length > 0 ? 'whole requests' : 'No difference between B and A is certain';
   const same =
     deepest === undefined
       ? 'B and A have no durations to compare'
-      : `No difference between B and A is certain: ${differenceOf(deepest)}`;
+      : `${nothingCertain}: ${differenceOf(deepest)}`;
   const isOpen = verdict === 'inconclusive';
   // An incident may have shown what the test of releases, which knows no past of A, leaves open.
   const isMeasured =
     isOpen && measured.length > 0 && (sides === 'ranges' || missing_requests === 0);
   const uncertain = isMeasured ? asMeasured(measured) : same;
   const durations = parts.length === 0 ? uncertain : `B is ${parts.join(' and ')}`;
-  const text = [...failuresOf(comparison), durations].join('; ');
+  const text = [...failuresOf(comparison), ...ofStage, durations].join('; ');
   if (!isOpen) return `${text}: ${verdict}`;
   if (missing_requests === 0) return `${text}; ${tooShort}`;
   const about = Number(missing_requests.toPrecision(2)).toLocaleString('en-US');
@@ -77,12 +82,27 @@ function failuresOf({ requests, failures }: Pick<Comparison, 'requests' | 'failu
   return [`B fails ${formatShare(b)} of requests, A ${formatShare(a)}`];
 }
 
-function listOf(quantiles: readonly Quantile[]): string {
+/** The stage that made B fail, where that is not the whole request. */
+type FailedStage = Partial<Pick<Comparison, 'failed_stage' | 'failed_by' | 'stages'>>;
+
+/** "TTFT (first_token) of B is worse at p99 (+62 %, 41 to 90)". */
+function failedStageOf({ failed_stage, failed_by, stages = [] }: FailedStage): string[] {
+  const failed = stages.find(({ stage }) => stage === failed_stage);
+  if (failed === undefined) return [];
+  const worse = failed.quantiles.filter(({ ratio_low }) => ratio_low !== null && ratio_low > 1);
+  const at = worse.length > 0 ? worse : failed.quantiles.filter(({ q }) => q === failed_by);
+  return [`${stageLabel(failed.stage)} of B is worse at ${listOf(at)}`];
+}
+
+/** Of any names of its sides. */
+type Difference = Pick<Quantile, 'q' | 'ratio' | 'ratio_low' | 'ratio_high'>;
+
+function listOf(quantiles: readonly Difference[]): string {
   return quantiles.map(differenceOf).join(', ');
 }
 
 /** "p99 (+38 %, 21 to 57)". */
-function differenceOf({ q, ratio, ratio_low, ratio_high }: Quantile): string {
+function differenceOf({ q, ratio, ratio_low, ratio_high }: Difference): string {
   const interval =
     ratio_low === null || ratio_high === null
       ? ''

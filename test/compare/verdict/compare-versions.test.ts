@@ -4,7 +4,7 @@ import type { ComparedMinute } from '../../../src/compare/compared-minute.ts';
 import { compareVersions } from '../../../src/compare/verdict/compare-versions.ts';
 import type { Bands } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
-import { minutesOf, startMs, type Traffic } from '../traffic.ts';
+import { minutesOf, startMs, type Traffic, withStage } from '../traffic.ts';
 
 const names = { candidate: 'v2', baseline: 'v1' };
 const v1: Traffic = { requests: 300 };
@@ -204,6 +204,8 @@ describe('two versions', () => {
       missing_requests: 0,
       failed_at: null,
       failed_by: null,
+      failed_stage: null,
+      tested_stages: ['total'],
     });
     expect(compared.reason).toMatch(
       /^p99 is \d.* times that of version v1 \(.*\); within 1.3 times or 5 ms at p50, p95 and p99$/,
@@ -266,6 +268,64 @@ describe('two versions', () => {
   it('keep the names of versions as they are', () => {
     const compared = compareVersions({ candidate: 'a\n<b>', baseline: '%', minutes: [] });
     expect(compared.reason).toBe('no minute has requests of both version a\n<b> and version %');
+  });
+});
+
+describe('two versions of a language model', () => {
+  const served = (factor: number, count = 40) =>
+    withStage(withStage(minutesOf('llm', count, v1, v1), { stage: 'first_token', factor }), {
+      stage: 'time_per_output_token',
+      medianMs: 20,
+    });
+  const asked = (minutes: readonly ComparedMinute[], tested?: readonly string[]) =>
+    compareVersions({ ...names, minutes, tested });
+
+  it('fail by the milestone, which is named as users name it, with its interval', () => {
+    const compared = asked(served(1.5));
+    expect(compared).toMatchObject({
+      ...{ verdict: 'fail', failed_stage: 'first_token' },
+      tested_stages: ['total', 'first_token', 'time_per_output_token'],
+    });
+    expect(compared.reason).toMatch(
+      /^TTFT \(first_token\) p99 is 1\.\d+ times that of version v1 \([\d,]+ ms against \d+ ms; interval 1\.\d\d to [12]\.\d\d\); p99 of whole requests is (0\.9|1\.0)?\d* times$/,
+    );
+    const stage = compared.stages.find(({ stage }) => stage === 'first_token');
+    expect(stage?.quantiles.map(({ q }) => q)).toEqual([0.5, 0.95, 0.99]);
+    expect(stage?.quantiles[0]?.ratio_low).toBeGreaterThan(1.3);
+  });
+
+  it('pass where all that decides is within the margin', () => {
+    const compared = asked(served(1));
+    expect(compared.verdict).toBe('pass');
+    expect(compared.reason).toMatch(
+      /; within 1\.3 times or 5 ms at p50, p95 and p99 of total and TTFT \(first_token\); within 1\.3 times at p50, p95 and p99 of TPOT \(time_per_output_token\)$/,
+    );
+  });
+
+  it('are judged by the stages that were chosen, and by no others', () => {
+    const slow = served(1.5);
+    expect(asked(slow, ['total'])).toMatchObject({ verdict: 'pass', tested_stages: ['total'] });
+    const ofFirst = asked(slow, ['first_token']);
+    expect(ofFirst).toMatchObject({ verdict: 'fail', tested_stages: ['first_token'] });
+    const ofTokens = asked(slow, ['time_per_output_token']);
+    expect(ofTokens.verdict).toBe('pass');
+    expect(ofTokens.reason).toMatch(
+      /^TPOT \(time_per_output_token\) p99 is [\d.]+ times that of version v1 \([\d.]+ ms against [\d.]+ ms per token; interval 0\.\d\d to 1\.\d\d\); within 1\.3 times at p50, p95 and p99 of TPOT \(time_per_output_token\)$/,
+    );
+    expect(() => asked(slow, ['first_tokn'])).toThrow('none has "first_tokn"');
+  });
+
+  it('say of which stage least is known, and which one is not there', () => {
+    expect(asked(served(1.2, 12)).reason).toMatch(
+      /^needs about [\d,]+ more requests of version v2 while version v1 serves too; least is known of TTFT \(first_token\) p\d+$/,
+    );
+    const minutes = withStage(minutesOf('llm', 40, v1, v1), {
+      ...{ stage: 'first_token', only: 'baseline' },
+    });
+    expect(asked(minutes, ['total', 'first_token'])).toMatchObject({
+      verdict: 'inconclusive',
+      reason: 'no minute has durations of TTFT (first_token) of both version v2 and version v1',
+    });
   });
 });
 

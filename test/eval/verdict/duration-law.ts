@@ -40,6 +40,11 @@ export const bimodal: DurationLaw = {
   above: (ms) => 0.8 * lognormalAbove(ms, 20, 0.25) + 0.2 * lognormalAbove(ms, 200, 0.25),
 };
 
+export const perToken: DurationLaw = {
+  name: 'lognormal, σ 0.25',
+  above: (ms) => lognormalAbove(ms, 25, 0.25),
+};
+
 const logOddsStep = 0.01;
 const mostLogOdds = 14;
 

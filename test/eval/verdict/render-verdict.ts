@@ -29,15 +29,15 @@ export function verdictRow(each: VerdictCase, outcomes: readonly VerdictOutcome[
   return `| ${cells.join(' | ')} |\n`;
 }
 
-function count(minutes: readonly (number | undefined)[]): number {
+export function count(minutes: readonly (number | undefined)[]): number {
   return minutes.filter((each) => each !== undefined).length;
 }
 
-function percent(n: number, of: number): string {
+export function percent(n: number, of: number): string {
   return `${((100 * n) / of).toFixed(1)} %`;
 }
 
-function median(minutes: readonly (number | undefined)[]): string {
+export function median(minutes: readonly (number | undefined)[]): string {
   const sorted = minutes.map((each) => each ?? Infinity).toSorted((a, b) => a - b);
   const middle = sorted[(sorted.length - 1) >> 1] ?? Infinity;
   return middle === Infinity ? '–' : `${middle}`;

@@ -96,7 +96,7 @@ export class PairTraffic {
 }
 
 /** What one version's minutes vary by: independent, or remembered (Ornstein and Uhlenbeck). */
-class OwnVariation {
+export class OwnVariation {
   readonly #deviation: number;
   readonly #keep: number;
   readonly #random: Random;

@@ -16,10 +16,14 @@ const read = (name: string) =>
 const away = () => {
   throw new Error('away');
 };
+let askedStages: readonly string[] | undefined;
 const sources: ApiSources = {
   log: createLog({ level: 'silent' }),
   nowMs: () => 0,
-  verdict: away,
+  verdict: ({ stages }) => {
+    askedStages = stages;
+    return away();
+  },
   autoscaling: away,
   objectiveMs: away,
   mutes: away,
@@ -62,19 +66,33 @@ describe('the files for other tools', () => {
   it('of Argo ask what the API takes, and promote nothing that stayed inconclusive', async () => {
     const [metric] = read('argo-analysis-template.yaml').spec.metrics;
     const names: Record<string, string> = { model: 'ranker', version: 'v2', baseline: 'v1' };
-    const url = metric.provider.web.url.replace(
-      /\{\{args\.(\w+)\}\}/g,
-      (_: string, name: string) => names[name],
+    const { args } = read('argo-analysis-template.yaml').spec;
+    const defaults = Object.fromEntries(
+      args.map(({ name, value }: { name: string; value?: string }) => [name, value]),
     );
-    expect(await status(url)).toBe(503);
+    const urlOf = (given: Record<string, string>) =>
+      metric.provider.web.url.replace(
+        /\{\{args\.(\w+)\}\}/g,
+        (_: string, name: string) => given[name] ?? defaults[name],
+      );
+    expect(await status(urlOf(names))).toBe(503);
+    expect(askedStages).toBeUndefined();
+    expect(await status(urlOf({ ...names, stages: 'total,first_token' }))).toBe(503);
+    expect(askedStages).toEqual(['total', 'first_token']);
     // A metric is inconclusive beyond the limit; at `count` all others count as successful.
     expect(metric.inconclusiveLimit).toBe(metric.count - 1);
   });
 
   it('of Flagger ask what the API takes', async () => {
     for (const { url, metadata } of read('flagger-webhooks.yaml').spec.analysis.webhooks) {
-      const body = JSON.stringify({ name: 'ranker', namespace: 'ml', phase: 'Waiting', metadata });
-      expect(await status(url, { method: 'POST', body })).toBe(503);
+      const ask = (more: object) => {
+        const release = { ...metadata, ...more };
+        const body = { name: 'ranker', namespace: 'ml', phase: 'Waiting', metadata: release };
+        return status(url, { method: 'POST', body: JSON.stringify(body) });
+      };
+      expect([await ask({}), askedStages]).toEqual([503, undefined]);
+      expect(await ask({ stages: 'total,first_token' })).toBe(503);
+      expect(askedStages).toEqual(['total', 'first_token']);
     }
   });
 

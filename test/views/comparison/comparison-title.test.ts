@@ -4,6 +4,9 @@ import { comparisonTitle } from '../../../src/views/comparison/comparison-title.
 const at = (q: number, ratio: number, low: number | null = null, high: number | null = null) => ({
   ...{ q, a_ms: 100, b_ms: 100 * ratio, ratio, ratio_low: low, ratio_high: high },
 });
+const ofStage = (q: number, ratio: number, low: number | null, high: number | null) => ({
+  ...{ q, candidate_ms: 100 * ratio, baseline_ms: 100, ratio, ratio_low: low, ratio_high: high },
+});
 const measured = [at(0.5, 1.6), at(0.95, 2.2), at(0.99, 2.84), at(0.999, 3)];
 const uncertain = [at(0.5, 1.6, 0.9, 1.8), at(0.99, 2.84, 0.8, 4)];
 const certain = [at(0.5, 1.6, 1.2, 1.8), at(0.99, 2.84, 0.8, 4)];
@@ -55,6 +58,27 @@ it.each([
     'of versions that go on says that nothing is certain yet',
     comparisonTitle(inconclusive(1_234), uncertain, 'versions'),
     'No difference between B and A is certain: p99 (+184 %, −20 to 300); a verdict needs about 1,200 more requests',
+  ],
+  [
+    'of a release that fails by a stage names it before whole requests, which are as they were',
+    comparisonTitle(
+      {
+        ...{ verdict: 'fail', minutes: 40, missing_requests: 0, ...failing(3, 3) },
+        ...{ failed_stage: 'first_token', failed_by: 0.95 },
+        stages: [
+          {
+            ...{ stage: 'first_token', excess_ms: null, share_of_excess: null },
+            quantiles: [
+              ofStage(0.5, 1.02, 0.9, 1.1),
+              ofStage(0.95, 1.5, 1.3, 1.7),
+              ofStage(0.99, 1.62, 1.41, null),
+            ],
+          },
+        ],
+      },
+      [at(0.5, 1, 0.97, 1.03), at(0.99, 1.02, 0.95, 1.1)],
+    ),
+    'TTFT (first_token) of B is worse at p95 (+50 %, 30 to 70), p99 (+62 %); whole requests: p99 (+2 %, −5 to 10): fail',
   ],
   [
     'of an incident has what its test found, then what was measured, and no other answer',

@@ -34,7 +34,7 @@ const keys = [
     'by',
   ],
   ...['view', 'sort', 'filter', 'hide', 'table', 'at'],
-  ...['a.version', 'b.version', 'a.from', 'a.to', 'b.from', 'b.to'],
+  ...['a.version', 'b.version', 'a.from', 'a.to', 'b.from', 'b.to', 'stages'],
   ...['only', 'utc', 'theme'],
 ] as const;
 export type Key = (typeof keys)[number];

@@ -11,9 +11,33 @@ export interface ReleaseQuery {
   readonly baseline: string;
   /** RFC 3339 or a duration; undefined: since the version's first request. */
   readonly since: string | undefined;
+  /** Stages whose durations decide; undefined: whole requests, milestones and measures of both versions. */
+  readonly stages: readonly string[] | undefined;
 }
 
 const name = z.string().min(1).max(4096);
+
+/** Most stages of a verdict. */
+const mostStages = 20;
+
+/** The stages that decide, such as `total,first_token`; the default where the text is empty. */
+export const stagesParameter = z
+  .string()
+  .max(2048)
+  .transform((text, context) => {
+    if (text.trim() === '') return undefined;
+    const stages = [...new Set(text.split(',').map((stage) => stage.trim()))];
+    if (stages.length <= mostStages && !stages.includes('')) return stages;
+    context.addIssue({
+      code: 'custom',
+      message: `must be at most ${mostStages} names of stages with commas between, such as total,first_token`,
+    });
+    return z.NEVER;
+  })
+  .optional()
+  .describe(
+    'Stages whose durations decide, with commas between. Default: total, and each milestone and time per token that both versions have.',
+  );
 
 /** Fields of a release, as query parameters or as Flagger's `metadata`. */
 export const releaseSchema = z.strictObject({
@@ -21,6 +45,7 @@ export const releaseSchema = z.strictObject({
   version: name,
   baseline: name,
   since: z.string().max(64).optional(),
+  stages: stagesParameter,
 });
 
 /** The body that Flagger posts: name, namespace, phase, and `metadata` as it was configured. */

@@ -55,6 +55,8 @@ const verdictAnswer = z.strictObject({
   }),
   failed_at: moment.nullable(),
   failed_by: z.union([z.enum(['failures']), z.literal([...decidingQuantiles])]).nullable(),
+  failed_stage: z.string().nullable().describe('The stage that failed; null where failures did.'),
+  tested_stages: z.array(z.string()).describe('Stages whose durations decide, beside failures.'),
   quantiles: z.array(quantile),
   stages: z.array(
     z.strictObject({
@@ -78,7 +80,7 @@ const autoscaleAnswer = z.strictObject({
 
 const gateBody = z
   .looseObject({ metadata: z.record(z.string(), z.string()).optional() })
-  .describe('What Flagger posts. `metadata` may name model, version, baseline and since.');
+  .describe('What Flagger posts. `metadata` may name model, version, baseline, since and stages.');
 const text = (description: string) => ({ description, type: 'text/plain' });
 
 const gate = (name: 'promote' | 'rollback', opens: string): Operation => ({

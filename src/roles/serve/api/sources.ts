@@ -35,6 +35,7 @@ export interface ApiSources {
   verdict(
     release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & {
       since?: string | undefined;
+      stages?: readonly string[] | undefined;
       hidesModels?: boolean;
     },
     signal: AbortSignal,
@@ -140,7 +141,7 @@ function objectiveOf({ detect }: Config, model: string): number | undefined {
 
 async function releaseVerdict(
   { config, client, nowMs }: SourceOptions,
-  { model, version, baseline, since, hidesModels }: Parameters<ApiSources['verdict']>[0],
+  { model, version, baseline, since, stages, hidesModels }: Parameters<ApiSources['verdict']>[0],
 ) {
   const now = nowMs();
   const sinceMs =
@@ -154,7 +155,7 @@ async function releaseVerdict(
   });
   const known = input.known && hidesModels ? { ...input.known, models: [] } : input.known;
   const comparison = compareVersions(
-    { ...input, ...(known && { known }), table: new StageTable(config.stages) },
+    { ...input, ...(known && { known }), table: new StageTable(config.stages), tested: stages },
     configuredMargin(config.detect),
   );
   return {

@@ -28,6 +28,7 @@ import { requestsView } from '../../../views/requests.ts';
 import { tailsBy, tailsView } from '../../../views/tails.ts';
 import { defaultSteps } from '../../../views/time-range.ts';
 import { versionsView } from '../../../views/versions.ts';
+import { stagesParameter } from '../api/gate.ts';
 import { type Endpoint, liveEndpoint, rangeEndpoint } from './endpoint.ts';
 import {
   anyModelParameter,
@@ -250,6 +251,7 @@ const compare = liveEndpoint({
       .describe(
         'Id of an anomaly: where B is of its time and A lies before it, its test gives the verdict.',
       ),
+    stages: stagesParameter,
   }),
   answer: compareAnswer,
   open: (values, { nowMs, firstMs, bounds, config }) => {
@@ -269,6 +271,7 @@ const compare = liveEndpoint({
       minutesFromMs: nowMs - config.clickhouse.retention.latency_1m,
       margin: configuredMargin(config.detect),
       stages: new StageTable(config.stages),
+      tested: values.stages,
       ...{ incident: values.incident, nowMs },
     };
     return (client) => compareView(client, question);

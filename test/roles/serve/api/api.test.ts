@@ -28,6 +28,8 @@ const comparison = (verdict: Verdict): Comparison & { since: string } => ({
   failures: { candidate: 0, baseline: 0, candidate_share: 0, baseline_share: 0 },
   failed_at: null,
   failed_by: null,
+  failed_stage: null,
+  tested_stages: ['total'],
   quantiles: [],
   stages: [],
   since: '2026-11-01T11:50:00.000Z',
@@ -160,7 +162,7 @@ describe('Argo Rollouts', () => {
     const { status, text } = await send({ method: 'GET', path });
     expect([status, JSON.parse(text).detail]).toEqual([
       400,
-      'region is no parameter of this request. Known: model, version, baseline, since.',
+      'region is no parameter of this request. Known: model, version, baseline, since, stages.',
     ]);
     expect(asked).toEqual([]);
   });

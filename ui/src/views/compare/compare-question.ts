@@ -23,6 +23,7 @@ export function compareQuestion(model: string, params: Params): string | undefin
     'a.to': params['a.to'],
     'b.from': params['b.from'],
     'b.to': params['b.to'],
+    stages: params.stages,
     incident: ofTimes ? params.incident : undefined,
   });
 }

@@ -1,0 +1,101 @@
+import { expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
+import { Random } from '../../src/generate/random.ts';
+import { useStack } from '../containers/stack.ts';
+import { packed } from './kit/packed.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+const minutes = 25;
+const requestsPerMinute = 240;
+
+/** Requests to a language model: whole requests are the same, whatever the first token takes. */
+function* events(startMs: number, version: string, firstTokenFactor: number) {
+  const random = new Random(`gate ${version}`);
+  for (let n = 0; n < minutes * requestsPerMinute; n++) {
+    const firstToken = random.lognormal(200, 0.3) * firstTokenFactor;
+    const decode = Math.max(500, random.lognormal(4_000, 0.3) - firstToken);
+    const endMs = startMs + Math.floor(((n + 0.5) * minuteMs) / requestsPerMinute);
+    yield {
+      ts: Math.floor(endMs - firstToken - decode),
+      ...{ model: 'chat', version, output_tokens: 100 },
+      stages_ms: { prefill: firstToken, decode },
+      milestones_ms: { first_token: firstToken },
+    };
+  }
+}
+
+it('the gate stays shut for a slow first token in requests that are as fast as before, and says so', () =>
+  withRig({ stack, name: 'gate-stages' }, async (rig) => {
+    const startMs = Math.floor(Date.now() / minuteMs - minutes - 5) * minuteMs;
+    const sent = [
+      ...events(startMs, 'v1', 1),
+      ...events(startMs, 'same', 1),
+      ...events(startMs, 'slow', 1.5),
+    ].toSorted((a, b) => a.ts - b.ts);
+    const last = { ts: startMs + (minutes + 1) * minuteMs, model: 'x', stages_ms: { forward: 1 } };
+    await rig.publish(packed([...sent, last]));
+    const pipeline = await rig.start(['ingest']);
+    await rig.untilConsumed(sent.length + 1);
+    await pipeline.stop();
+
+    const { url } = await rig.start(['serve']);
+    const ask = async (path: string, version: string, stages?: string) => {
+      const query = new URLSearchParams({ model: 'chat', version, baseline: 'v1' });
+      if (stages !== undefined) query.set('stages', stages);
+      const method = path === 'verdict' ? 'GET' : 'POST';
+      const response = await fetch(`${url}/v1/${path}?${query}`, { method });
+      return { status: response.status, text: await response.text() };
+    };
+    const named =
+      /TTFT \(first_token\) p99 is 1\.\d+ times that of version v1 \(\d+ ms against \d+ ms; interval 1\.\d\d to \d\.\d\d\); p99 of whole requests is (0\.9\d|1|1\.0\d) times/;
+
+    const promote = await ask('gate/promote', 'slow');
+    expect([promote.status, promote.text]).toEqual([409, expect.stringMatching(named)]);
+    expect(promote.text).toMatch(/^fail: /);
+    expect((await ask('gate/rollback', 'slow')).status).toBe(200);
+    const verdict = await ask('verdict', 'slow');
+    expect(JSON.parse(verdict.text)).toMatchObject({
+      ...{ verdict: 'fail', failed_stage: 'first_token', minutes },
+      tested_stages: ['total', 'first_token', 'time_per_output_token'],
+      reason: expect.stringMatching(named),
+    });
+
+    // Whole requests alone are fine, as they were before milestones decided.
+    expect((await ask('gate/promote', 'slow', 'total')).status).toBe(200);
+    expect((await ask('gate/rollback', 'slow', 'total')).status).toBe(409);
+    expect((await ask('gate/rollback', 'slow', 'total,prefill')).status).toBe(200);
+    const same = await ask('gate/promote', 'same');
+    expect([same.status, same.text]).toEqual([200, expect.stringMatching(/^pass: p99 is /)]);
+
+    const unknown = await ask('verdict', 'slow', 'total,frist_token');
+    expect([unknown.status, JSON.parse(unknown.text).detail]).toEqual([
+      400,
+      'Cannot compare as stages must be stages of the compared requests: none has "frist_token". Known: first_token, decode, prefill, time_per_output_token, total.',
+    ]);
+
+    const compare = (...more: readonly string[]) =>
+      rig.cli([
+        ...['compare', '--model', 'chat', '--a', 'v1', '--b', 'slow'],
+        ...['--since', new Date(startMs).toISOString(), ...more],
+      ]);
+    const byDefault = await compare();
+    expect([byDefault.exitCode, byDefault.out]).toEqual([2, expect.stringMatching(named)]);
+    expect((await compare('--stages', 'total', '--require-pass')).exitCode).toBe(0);
+    const mistyped = await compare('--stages', 'total,');
+    expect([mistyped.exitCode, mistyped.err]).toEqual([
+      64,
+      'error: Cannot compare as --stages must name stages with commas between: it is "total,"\n',
+    ]);
+
+    const sides = { 'a.version': 'v1', 'b.version': 'slow', from: new Date(startMs).toISOString() };
+    const page = async (more: Readonly<Record<string, string>> = {}) => {
+      const query = new URLSearchParams({ model: 'chat', ...sides, ...more });
+      const response = await fetch(`${url}/v1/compare?${query}`);
+      return (await response.json()) as { readonly verdict: string; readonly title: string };
+    };
+    expect((await page()).title).toMatch(
+      /^TTFT \(first_token\) of B is worse at p50 \(.*\), p95 \(.*\), p99 \(.*\); .*: fail$/,
+    );
+    expect((await page({ stages: 'total' })).verdict).toBe('pass');
+  }));
