@@ -428,16 +428,15 @@ export class ShiftTest {
   }
 
   /**
-   * Condition on the first day, when rare bursts that hit all requests are not yet learnt. The total must
-   * show the shift for a while, or with certainty in many requests; a stage for a while, and in many requests or
-   * with certainty.
+   * Condition on the first day, when rare bursts that hit all requests are not yet learnt. The total must show
+   * the shift for a while, or surely in many requests; a stage for a while, and surely or in many requests.
    */
   #isEarlyConfirmed(
     isEnough: boolean,
     isWhole: boolean,
     { score, level }: Found,
     counts: TailCounts,
-  ): boolean {
+  ) {
     const isLasting = counts.lasting(shownWindows) >= tuned.lastingWindows;
     const isCertain = score >= tuned.certainFactor * level;
     if (!isWhole) return isLasting && (isEnough || isCertain);

@@ -4,9 +4,9 @@ import { firstSeed } from '../seed-ranges.ts';
 import { isClassRight, isPartRight, pageText, renderLlm } from './render-llm.ts';
 import type { LlmOrder, LlmOutcome } from './run-llm.ts';
 
-// npm run eval -- llm [--seeds tuning|reporting] [--from N] [--count N] [--rate N …] [--past HOURS …] [--calm DAYS]
-// [--jobs N] [--keep FILE] [--verbose], run by ../run.js: servers of language models, each with five faults; or,
-// with --calm, that many days without one.
+// npm run eval -- llm [--seeds tuning|reporting] [--from N] [--count N] [--rate N …] [--past HOURS …]
+// [--calm DAYS] [--jobs N] [--keep FILE] [--verbose], run by ../run.js: servers of language models, each with
+// five faults; or, with --calm, that many days without one.
 
 const { values } = parseArgs({
   options: {
