@@ -3,6 +3,7 @@ import { measures } from '../base/dimensions.ts';
 const units: Readonly<Record<string, string>> = {
   [measures.timePerOutputToken]: ' per token',
   [measures.prefillPer1kInputTokens]: ' per 1,000 tokens',
+  [measures.interTokenLatency]: ' between tokens',
 };
 
 /** " per token": what follows the milliseconds of a measure; '' of stages, whose milliseconds are a request's. */

@@ -9,6 +9,7 @@ import { anomalyFixture } from './anomaly-fixture.ts';
 it.each([
   ['time_per_output_token', ' per token'],
   ['prefill_per_1k_input_tokens', ' per 1,000 tokens'],
+  ['inter_token_latency', ' between tokens'],
   ['decode', ''],
   ['total', ''],
   ['constructor', ''],
