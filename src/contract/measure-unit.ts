@@ -1,4 +1,4 @@
-import { measures } from '../base/dimensions.ts';
+import { gapStage, measures } from '../base/dimensions.ts';
 
 const units: Readonly<Record<string, string>> = {
   [measures.timePerOutputToken]: ' per token',
@@ -9,4 +9,9 @@ const units: Readonly<Record<string, string>> = {
 /** " per token": what follows the milliseconds of a measure; '' of stages, whose milliseconds are a request's. */
 export function perUnit(stage: string): string {
   return Object.hasOwn(units, stage) ? (units[stage] as string) : '';
+}
+
+/** What the counts of a stage count: requests, or of the stage of gaps between tokens the gaps. */
+export function countedNoun(stage: string): 'request' | 'gap' {
+  return stage === gapStage ? 'gap' : 'request';
 }

@@ -2,7 +2,7 @@ import { expect, it } from 'vitest';
 import { kindWords } from '../../src/alert/message/kind-words.ts';
 import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { blameText } from '../../src/contract/blame-text.ts';
-import { perUnit } from '../../src/contract/measure-unit.ts';
+import { countedNoun, perUnit } from '../../src/contract/measure-unit.ts';
 import { anomalySummary } from '../../src/detect/event/anomaly-summary.ts';
 import { anomalyFixture } from './anomaly-fixture.ts';
 
@@ -15,6 +15,11 @@ it.each([
   ['constructor', ''],
 ])('of %s is "%s"', (stage, unit) => {
   expect(perUnit(stage)).toBe(unit);
+});
+
+it('counts of gaps are of gaps, all others of requests', () => {
+  const nouns = ['inter_token_latency', 'time_per_output_token', 'total'].map(countedNoun);
+  expect(nouns).toEqual(['gap', 'request', 'request']);
 });
 
 it('follows the milliseconds of a measure in sentences', () => {
