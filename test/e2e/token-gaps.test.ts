@@ -138,7 +138,12 @@ async function expectNoRequests(rig: Rig, sent: Sent, fromMs: number): Promise<v
   for (const model of ['llm', 'part']) {
     const { rows } = await tailsView(rig.client, {
       ...{ filters: { ...filters, model }, bounds, by: 'stage', stage: '', quantiles: [0.5] },
-      range: { fromSeconds: fromMs / 1000, toSeconds: toMs / 1000, stepSeconds: 60, resolution: '10s' },
+      range: {
+        fromSeconds: fromMs / 1000,
+        toSeconds: toMs / 1000,
+        stepSeconds: 60,
+        resolution: '10s',
+      },
     });
     // The stage with most requests stands first, and gaps are none.
     expect(rows.at(-1)?.by).toBe(stage);

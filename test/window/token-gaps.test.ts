@@ -85,35 +85,38 @@ describe.each<[string, (options: DecoderOptions) => EventDecoder]>([
   ['JSON', byJson],
   ['records', (options) => new RecordDecoder({ ...options, reader: jsonRecords })],
 ])('gaps of %s', (_, open) => {
-  it.each([1, 2, 3])('are a row whose counts are exact, and whose tail is within the bound (seed %i)', (seed) => {
-    // Of one window: all end within ten seconds of each other.
-    const events = answers(600, seed).map((event) => ({
-      ...event,
-      ts: tsMs + 5_000 - Math.ceil(event.total_ms as number),
-    }));
-    const { rows } = countedBy(open, events);
-    for (const model of ['llm-1', 'llm-2']) {
-      const of = rows.filter((row) => row.model === model && row.stage === stage);
-      const raw = events.flatMap((event) => (event.model === model ? (event.itl_ms ?? []) : []));
-      const sorted = Float64Array.from(raw).sort();
-      expect(raw.length).toBeGreaterThan(20_000);
-      const sumUs = raw.reduce((sum, ms) => sum + Math.round(ms * 1000), 0);
-      const [minMs, maxMs] = [sorted[0], sorted.at(-1)];
-      expect(of).toMatchObject([{ requests: raw.length, sumUs, minMs, maxMs }]);
-      const quantile = (q: number) => of[0]?.digest.quantile(q) ?? Number.NaN;
-      expect(of[0]?.digest.count).toBe(raw.length);
-      const worst = worstError(sorted, quantile);
-      expect(worst.score).toBeLessThanOrEqual(1);
-      expect(worst.stored).toBeLessThanOrEqual(0.006);
-      expect(storedQuantiles.every((q) => quantile(q) > 0)).toBe(true);
-      // The stalls: 2 in 1,000 gaps. The mean of a request hides them.
-      const means = events.flatMap(({ itl_ms = [] }) =>
-        itl_ms.length < 100 ? [] : [itl_ms.reduce((sum, ms) => sum + ms, 0) / itl_ms.length],
-      );
-      expect(quantile(0.999)).toBeGreaterThan(600);
-      expect(Math.max(...means)).toBeLessThan(200);
-    }
-  });
+  it.each([1, 2, 3])(
+    'are a row whose counts are exact, and whose tail is within the bound (seed %i)',
+    (seed) => {
+      // Of one window: all end within ten seconds of each other.
+      const events = answers(600, seed).map((event) => ({
+        ...event,
+        ts: tsMs + 5_000 - Math.ceil(event.total_ms as number),
+      }));
+      const { rows } = countedBy(open, events);
+      for (const model of ['llm-1', 'llm-2']) {
+        const of = rows.filter((row) => row.model === model && row.stage === stage);
+        const raw = events.flatMap((event) => (event.model === model ? (event.itl_ms ?? []) : []));
+        const sorted = Float64Array.from(raw).sort();
+        expect(raw.length).toBeGreaterThan(20_000);
+        const sumUs = raw.reduce((sum, ms) => sum + Math.round(ms * 1000), 0);
+        const [minMs, maxMs] = [sorted[0], sorted.at(-1)];
+        expect(of).toMatchObject([{ requests: raw.length, sumUs, minMs, maxMs }]);
+        const quantile = (q: number) => of[0]?.digest.quantile(q) ?? Number.NaN;
+        expect(of[0]?.digest.count).toBe(raw.length);
+        const worst = worstError(sorted, quantile);
+        expect(worst.score).toBeLessThanOrEqual(1);
+        expect(worst.stored).toBeLessThanOrEqual(0.006);
+        expect(storedQuantiles.every((q) => quantile(q) > 0)).toBe(true);
+        // The stalls: 2 in 1,000 gaps. The mean of a request hides them.
+        const means = events.flatMap(({ itl_ms = [] }) =>
+          itl_ms.length < 100 ? [] : [itl_ms.reduce((sum, ms) => sum + ms, 0) / itl_ms.length],
+        );
+        expect(quantile(0.999)).toBeGreaterThan(600);
+        expect(Math.max(...means)).toBeLessThan(200);
+      }
+    },
+  );
 });
 
 const rowsOf = (chunk: TestChunk) =>

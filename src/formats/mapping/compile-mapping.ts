@@ -11,8 +11,8 @@ import {
   fieldOf,
   finder,
   type Getter,
-  listOfDurations,
   listOf,
+  listOfDurations,
   timeOf,
 } from './compile-sources.ts';
 import { stagesOf } from './compile-stages.ts';

@@ -82,14 +82,14 @@ test("OpenLLMetry's events of chunks are the gaps of their request, to the nanos
       events.filter(({ name }) => name === chunks).map((event) => BigInt(event.timeUnixNano)),
     )
     .map((times) => times.slice(1).map((time, i) => Number(time - (times[i] as bigint))));
-  const ours = drafts.map(({ event }) => ((event.itl_ms as number[] | undefined) ?? []));
+  const ours = drafts.map(({ event }) => (event.itl_ms as number[] | undefined) ?? []);
   expect(ours.map((gaps) => gaps.map((ms) => Math.round(ms * 1e6)))).toEqual(raw);
   const streamed = raw.filter((gaps) => gaps.length > 0);
   // 62 events of chunks.
   expect(streamed.flat()).toHaveLength(62 - streamed.length);
-  expect(drafts.filter(({ event }) => 'itl_ms' in event && event.itl_ms !== undefined)).toHaveLength(
-    streamed.length,
-  );
+  expect(
+    drafts.filter(({ event }) => 'itl_ms' in event && event.itl_ms !== undefined),
+  ).toHaveLength(streamed.length);
 });
 
 describe.each(cases)('$file', ({ format, file, expected, events, skipped }) => {

@@ -17,7 +17,10 @@ describe('gaps between tokens', () => {
     ['[ 21.4 , 19 ,\n3600000 ]', [21.4, 19, 3_600_000]],
   ])('%s are read without falling back', (text, gapsMs) => {
     const { decode, decoder } = testDecoder();
-    for (const event of [`${head}"itl_ms":${text}}`, `${head.replaceAll(':', ': ')}"itl_ms": ${text}}`]) {
+    for (const event of [
+      `${head}"itl_ms":${text}}`,
+      `${head.replaceAll(':', ': ')}"itl_ms": ${text}}`,
+    ]) {
       for (let round = 0; round < 3; round++) {
         expect(decode(event).outcomes).toMatchObject([{ event: { gapsMs, totalMs: 900 } }]);
       }

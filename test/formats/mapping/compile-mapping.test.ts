@@ -364,7 +364,7 @@ describe('gaps between tokens', () => {
   const itl = { path: ['gaps', 'more.gaps'], unit: 's' };
 
   it('are a list of durations', () => {
-    const of = (record: object) => ofDraft(map({ itl }, record)).itl_ms;
+    const of = (record: Record<string, unknown>) => ofDraft(map({ itl }, record)).itl_ms;
     expect(of({ gaps: [0.0214, '0.25', 0, 1e-9] })).toEqual([21.4, 250, 0, 1e-6]);
     expect(of({ more: { gaps: [] } })).toEqual([]);
     expect(of({})).toBeUndefined();
