@@ -86,7 +86,7 @@ async function expectTails(rig: Rig, sent: Sent): Promise<void> {
   for (const resolution of resolutions) {
     const [row] = await rig.rows<Record<string, number> & { q: number[] }>(
       `SELECT toFloat64(sum(requests)) AS n, toFloat64(round(sum(sum_ms) * 1000)) AS us, min(min_ms) AS low,
-         max(max_ms) AS high, toFloat64(sum(errors)) AS failed, length(sumMap(bands).1) AS banded,
+         max(max_ms) AS high, toFloat64(sum(errors)) AS failed, toFloat64(length(mapKeys(sumMap(bands)))) AS banded,
          quantilesTDigestMerge(${quantiles.join(', ')})(CAST(latency, '${state}')) AS q
        FROM latency_${resolution} WHERE stage = '${stage}'`,
     );
