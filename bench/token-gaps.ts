@@ -8,10 +8,10 @@ import { ChunkAccumulator } from '../src/window/chunk-accumulator.ts';
 import { measureInTurn, printMeasured } from './measure/in-turn.ts';
 import { benchEvents } from './traffic/bench-events.ts';
 
-// What the gaps between tokens of an event cost: decoding beside JSON.parse of the message's text, decoding and
-// counting beside decoding alone, and the rows and bytes of a chunk. The same events with 0, 16 and 128 gaps, one
-// window of 20 series. Both sides must agree on the number of gaps and their sum first. Prints one JSON document:
-// nanoseconds of CPU an event over rounds run alternately.
+// What the gaps between tokens of an event cost: decoding beside JSON.parse of the message's text, decoding
+// and counting beside decoding alone, and the rows and bytes of a chunk. The same events with 0, 16 and 128
+// gaps, one window of 20 series. Both sides must agree on the number of gaps and their sum first. Prints one
+// JSON document: nanoseconds of CPU an event over rounds run alternately.
 
 const eventCount = 5_000;
 const rounds = 15;

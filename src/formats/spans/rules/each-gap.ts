@@ -1,8 +1,8 @@
 import { toNanosecond } from '../../span.ts';
 
 /**
- * Hands on the milliseconds between each of the first `count` times and the next, to the nanosecond, and sorts them
- * where they are in no order. Returns the number of gaps.
+ * Hands on the milliseconds between each of the first `count` times and the next, to the nanosecond. Sorts
+ * them where they are in no order. Returns the number of gaps.
  */
 export function eachGap(times: Float64Array, count: number, add: (ms: number) => void): number {
   for (let i = 1; i < count; i++) {
