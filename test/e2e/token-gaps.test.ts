@@ -7,6 +7,7 @@ import { resolutions } from '../../src/sink/windows/read-tails.ts';
 import { readTraffic } from '../../src/sink/windows/read-traffic.ts';
 import { readWindowRequests } from '../../src/sink/windows/read-window-requests.ts';
 import { compareView } from '../../src/views/comparison/compare.ts';
+import { modelsView } from '../../src/views/models/models.ts';
 import { tailsView } from '../../src/views/tails.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
@@ -149,6 +150,19 @@ async function expectNoRequests(rig: Rig, sent: Sent, fromMs: number): Promise<v
     expect(rows.at(-1)?.by).toBe(stage);
     expect(rows[0]?.requests).toBe(of(model));
   }
+  const { rows: models } = await modelsView(rig.client, {
+    ...{ filters: { ...filters, model: '' }, bounds, objectives: [], modelContains: '', limit: 9 },
+    range: {
+      fromSeconds: fromMs / 1000,
+      toSeconds: toMs / 1000,
+      stepSeconds: 60,
+      resolution: '10s',
+    },
+    baselineMs: hourMs,
+  });
+  expect(Object.fromEntries(models.map((row) => [row.model, row.requests]))).toEqual({
+    ...{ llm: of('llm'), part: of('part') },
+  });
   const side = (version: string) => ({ fromMs, toMs, version });
   const compared = await compareView(rig.client, {
     ...{ filters: { ...filters, model: 'llm' }, a: side('v1'), b: side('v2'), bounds },
