@@ -76,16 +76,19 @@ export function countMany(
 }
 
 /**
- * Adds a duration so many times. Those up to the room of two wide slots are added one by one: then the slot
- * has buckets, and the one of this duration. The others go there at once.
+ * Adds a duration so many times. In a slot without buckets yet those up to the room of two wide slots are
+ * added one by one: then it has buckets. The others go to the bucket of this duration at once.
  */
 function addManyTo(block: usize, stage: i32, ms: f64, times: i32): i32 {
-  const oneByOne = min(times, 2 * blockValues);
-  let column = 0;
-  for (let i = 0; i < oneByOne; i++) column = addTo(block, stage, ms);
+  let slot = wideOf(rowOf(block, stage));
+  let oneByOne = 0;
+  if (!hasBuckets(slot)) {
+    oneByOne = min(times, 2 * blockValues);
+    for (let i = 0; i < oneByOne; i++) addTo(block, stage, ms);
+    slot = wideOf(rowOf(block, stage));
+  }
+  const column = load<i32>(slot, COLUMN);
   if (times === oneByOne) return column;
-  let slot = rowOf(block, stage);
-  if (load<u16>(slot, CAPACITY) === 0) slot = load<u32>(slot, VALUES);
   const rest = <f64>(times - oneByOne);
   const address = bucketOf(load<u32>(slot, TABLE), ms);
   store<f64>(address, load<f64>(address) + rest);
@@ -93,7 +96,18 @@ function addManyTo(block: usize, stage: i32, ms: f64, times: i32): i32 {
   store<f64>(slot, load<f64>(slot, REQUESTS) + rest, REQUESTS);
   const us = lane0(wholeUs(f64x2.splat(ms)));
   store<f64>(slot, load<f64>(slot, SUM) + rest * us, SUM);
+  store<f64>(slot, lower(load<f64>(slot, MIN), ms), MIN);
+  store<f64>(slot, higher(load<f64>(slot, MAX), ms), MAX);
   return column;
+}
+
+/** The wide slot that has replaced a slot, or the slot itself. */
+function wideOf(slot: usize): usize {
+  return load<u16>(slot, CAPACITY) === 0 ? load<u32>(slot, VALUES) : slot;
+}
+
+function hasBuckets(slot: usize): bool {
+  return load<u16>(slot, CAPACITY) === blockValues && load<u32>(slot, TABLE) !== 0;
 }
 
 /** Adds a duration to the sketch of a block's stage; returns the stage's column. */

@@ -1,6 +1,6 @@
-// node scripts/closing-line.js REPORT…: prints each failed test of several runs of vitest, and "N passed, N
-// failed", from their JSON reports. Exits with 1 where a run has no report, as it did not come to its end, or has
-// run no test.
+// node scripts/closing-line.js REPORT…: prints each failed test of several runs of vitest, and
+// "N passed, N failed", from their JSON reports. Exits with 1 where a run has no report, as it did not come
+// to its end, or has run no test.
 
 import { readFileSync } from 'node:fs';
 

@@ -7,12 +7,14 @@ SELECT
     quantilesTDigestMergeState(0.5, 0.9, 0.95, 0.99, 0.999)(hours.latency)
 FROM latency_1h AS hours
 WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+  AND stage != 'inter_token_latency'
   AND (service, model, request_type, region, host, tenant, cold_start) IN
 (
     SELECT service, model, request_type, region, host, tenant, cold_start
     FROM latency_1h
     WHERE window_start >= toDateTime({rankedFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({rankedToSeconds:UInt32}, 'UTC')
+      AND stage != 'inter_token_latency'
     GROUP BY service, model, request_type, region, host, tenant, cold_start
     ORDER BY sum(requests) DESC, service, model, request_type, region, host, tenant, cold_start
     LIMIT {seriesLimit:UInt32}

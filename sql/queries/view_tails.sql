@@ -37,5 +37,5 @@ FROM
 ) AS l
 GROUP BY by
 HAVING requests > 0
-ORDER BY requests DESC, by = 'total' DESC, by
+ORDER BY by = 'inter_token_latency', requests DESC, by = 'total' DESC, by
 LIMIT {limit:UInt32}

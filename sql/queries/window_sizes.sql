@@ -3,5 +3,6 @@ SELECT toUnixTimestamp(toStartOfInterval(window_start, toIntervalSecond({windowS
     uniqExact(service, model, version, request_type, region, host, tenant, cold_start, stage) AS stages
 FROM latency_10s
 WHERE window_start IN (SELECT toDateTime(arrayJoin({starts:Array(UInt32)}), 'UTC'))
+  AND stage != 'inter_token_latency'
 GROUP BY start
 ORDER BY start

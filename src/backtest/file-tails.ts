@@ -1,6 +1,7 @@
 import { type Dimension, totalStage } from '../base/dimensions.ts';
 import type { Config } from '../config/schema.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
+import type { WindowsAt } from '../sink/windows/each-window.ts';
 import type { StageTails } from '../sink/windows/read-tails.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { type EventFile, readFileWindows } from './file-windows.ts';
@@ -31,7 +32,7 @@ export async function readFileTails(
   by?: Dimension,
 ): Promise<FileTails> {
   const parts = new Map<string, Part>();
-  const windows = await readFileWindows(config, file, (complete) => {
+  const add = (complete: Iterable<WindowsAt>) => {
     for (const { windows } of complete) {
       for (const { series, stages } of windows) {
         for (const summary of stages.values()) {
@@ -44,7 +45,8 @@ export async function readFileTails(
         }
       }
     }
-  });
+  };
+  const windows = await readFileWindows(config, file, add, { gaps: true });
   const { events, rejected, late } = windows.counts;
   const tails = [...parts.values()].map((part) => part.tails()).sort(byName);
   return { tails, events, notCounted: rejected + late };

@@ -3,7 +3,7 @@ import type { Config } from '../config/schema.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 import { withoutEvents } from '../source/event-text.ts';
 import { FileSource } from '../source/file-source.ts';
-import { MemoryWindows } from './memory-windows.ts';
+import { MemoryWindows, type MemoryWindowsOptions } from './memory-windows.ts';
 
 export interface EventFile {
   /** `-` for standard input. */
@@ -21,8 +21,9 @@ export async function readFileWindows(
   config: Config,
   { path, stdin }: EventFile,
   use: (complete: Iterable<WindowsAt>, windows: MemoryWindows) => void,
+  options?: MemoryWindowsOptions,
 ): Promise<MemoryWindows> {
-  const windows = new MemoryWindows(config);
+  const windows = new MemoryWindows(config, options);
   const source = new FileSource({
     path: path === '-' ? undefined : path,
     stdin,

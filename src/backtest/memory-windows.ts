@@ -1,4 +1,4 @@
-import { coldStartIndex, dimensions } from '../base/dimensions.ts';
+import { coldStartIndex, dimensions, gapStage } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../contract/anomaly-event.ts';
@@ -45,6 +45,10 @@ interface Parts {
   readonly stages: Map<string, StageSummary[]>;
 }
 
+export interface MemoryWindowsOptions {
+  readonly gaps?: boolean;
+}
+
 /**
  * Windows straight from events, as the detector would read them from the tables: the same decoding, counting
  * and sketches, without storage. For recordings and for backtests.
@@ -54,6 +58,7 @@ interface Parts {
  */
 export class MemoryWindows implements DecodeSink {
   readonly #windowMs: number;
+  readonly #keepsGaps: boolean;
   readonly #decoder: MessageDecoder;
   readonly #accumulator: ChunkAccumulator;
   readonly #parts = new Map<number, Map<string, Parts>>();
@@ -77,7 +82,9 @@ export class MemoryWindows implements DecodeSink {
   /** The reason why the first of them was rejected. */
   firstRejection: string | undefined;
 
-  constructor(config: Config) {
+  /** @param options `gaps`: keeps the gaps between tokens, which are no requests and which no detector reads. */
+  constructor(config: Config, { gaps = false }: MemoryWindowsOptions = {}) {
+    this.#keepsGaps = gaps;
     const settings = chunkSettingsOf(config);
     this.#clocks = new ClockCheck(settings.maxFutureMs);
     this.#windowMs = config.detect.window;
@@ -175,6 +182,7 @@ export class MemoryWindows implements DecodeSink {
     }
     for (let row = 0; row < chunk.rows.size; row++) {
       const { startMs, series, stages } = partsOfCell[chunk.rows.cell(row)] as Parts;
+      if (!this.#keepsGaps && chunk.stages.text(chunk.rows.stageId(row)) === gapStage) continue;
       const summary = stageSummary(chunk, row);
       this.#drivers.addStage(startMs, series, summary);
       pushTo(stages, summary.stage, summary);

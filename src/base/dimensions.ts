@@ -48,14 +48,21 @@ export const firstTokenNames = ['first_token', 'ttft', 'time_to_first_token'] as
 
 /**
  * Measures: times per token, which no request takes. They have tails as stages have, and are neither parts nor
- * milestones. Ingest derives them from events with tokens.
+ * milestones. Ingest derives them from events with tokens, and the last one from each gap of `itl_ms`.
  */
 export const measures = {
   timePerOutputToken: 'time_per_output_token',
   prefillPer1kInputTokens: 'prefill_per_1k_input_tokens',
+  interTokenLatency: 'inter_token_latency',
 } as const;
 
 export const measureNames: readonly string[] = Object.values(measures);
+
+/**
+ * Stage whose samples are the gaps between tokens, of which a request has many. Its `requests` are gaps: it stands
+ * for no requests, so neither detection nor a comparison of versions reads it.
+ */
+export const gapStage = measures.interTokenLatency;
 
 export type StageKind = 'part' | 'milestone' | 'measure';
 

@@ -9,6 +9,8 @@ export const limits = {
   stagesPerEvent: 64,
   /** Stages of an event, and the measures that are derived from it. */
   durationsPerEvent: 66,
+  /** Gaps between tokens of an event: those of an answer of as many tokens. */
+  gapsPerEvent: 65_536,
   eventsPerMessage: 100_000,
   /**
    * Spans or records of a message that are rejected one by one. The rest of the message is then rejected as a

@@ -13,8 +13,8 @@ export function isHollow(q: number, requests: number): boolean {
   return requests < requestsNeeded(q);
 }
 
-/** `34 requests: p99 needs 2,000`. */
-export function hollowReason(q: number, requests: number): string {
-  const counted = `${formatCount(Math.round(requests))} ${requests === 1 ? 'request' : 'requests'}`;
+/** `34 requests: p99 needs 2,000`. @param noun what is counted */
+export function hollowReason(q: number, requests: number, noun = 'request'): string {
+  const counted = `${formatCount(Math.round(requests))} ${noun}${requests === 1 ? '' : 's'}`;
   return `${counted}: ${quantileName(q)} needs ${formatCount(requestsNeeded(q))}`;
 }

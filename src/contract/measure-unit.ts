@@ -1,8 +1,9 @@
-import { firstTokenNames, measures } from '../base/dimensions.ts';
+import { firstTokenNames, gapStage, measures } from '../base/dimensions.ts';
 
 const units: Readonly<Record<string, string>> = {
   [measures.timePerOutputToken]: ' per token',
   [measures.prefillPer1kInputTokens]: ' per 1,000 tokens',
+  [measures.interTokenLatency]: ' between tokens',
 };
 
 /** " per token": what follows the milliseconds of a measure; '' of stages, whose milliseconds are a request's. */
@@ -18,4 +19,9 @@ const words: Readonly<Record<string, string>> = {
 /** "TTFT (first_token)": what users call a stage, and its name; the name alone without another word. */
 export function stageLabel(stage: string): string {
   return Object.hasOwn(words, stage) ? `${words[stage]} (${stage})` : stage;
+}
+
+/** What the counts of a stage count: requests, or of the stage of gaps between tokens the gaps. */
+export function countedNoun(stage: string): 'request' | 'gap' {
+  return stage === gapStage ? 'gap' : 'request';
 }

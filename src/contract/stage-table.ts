@@ -19,7 +19,7 @@ const classes: Readonly<Record<StageClass, readonly string[]>> = {
   downstream: ['downstream', 'first_byte'],
   serialization: ['parse', 'preprocess', 'postprocess', 'tokenize', 'detokenize'],
   prefill: ['prefill', 'queue_prefill', 'first_token', 'ttft', measures.prefillPer1kInputTokens],
-  decode: ['decode', measures.timePerOutputToken],
+  decode: ['decode', measures.timePerOutputToken, measures.interTokenLatency],
   batching: ['batching', 'batch_wait'],
   transfer: ['transfer', 'restore'],
 };

@@ -179,6 +179,8 @@ function fill(
   for (const [i, facet] of amountFacets.entries()) decoded.amounts[i] = numberOf(event[facet]);
   decoded.cacheHit = typeof event.cache_hit === 'boolean' ? Number(event.cache_hit) : -1;
   decoded.weight = event.weight ?? 1;
+  decoded.gapCount = 0;
+  for (const ms of event.itl_ms ?? []) decoded.addGap(ms + 0);
   const trace = Buffer.from(event.trace_id ?? '');
   decoded.bytes = Buffer.concat([trace, Buffer.from(event.id ?? '')]);
   decoded.traceStart = 0;

@@ -1,8 +1,12 @@
 import { dimensions } from '../base/dimensions.ts';
 import { amountFacets } from '../base/facets.ts';
+import { grown } from '../base/grown.ts';
 import { limits } from '../base/limits.ts';
 
 const NO_BYTES = Buffer.alloc(0);
+/** Room for the gaps of the first event that has some. */
+const leastGaps = 256;
+const NO_GAPS = new Float64Array(0);
 
 /**
  * One decoded timing event. The decoder overwrites the event for the next event, without allocation, so a
@@ -24,6 +28,9 @@ export class DecodedEvent {
   /** Ids of the decoder's stage interner, of stages of all kinds; the first `stageCount` are valid. */
   readonly stageIds: Int32Array;
   readonly stageMs: Float64Array;
+  /** Gaps between the tokens of the answer: the first `gapCount`. */
+  gapsMs: Float64Array<ArrayBuffer> = NO_GAPS;
+  gapCount = 0;
   /** Facets that are numbers, in the order of `amountFacets`; NaN where absent. */
   readonly amounts = new Float64Array(amountFacets.length).fill(Number.NaN);
   /** Requests that the event stands for. */
@@ -46,6 +53,14 @@ export class DecodedEvent {
     this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
     this.stageIds = arrays?.stageIds ?? new Int32Array(limits.durationsPerEvent);
     this.stageMs = arrays?.stageMs ?? new Float64Array(limits.durationsPerEvent);
+  }
+
+  /** Adds a gap. Allocates only for an event with more of them than any before. */
+  addGap(ms: number): void {
+    const n = this.gapCount;
+    if (n === this.gapsMs.length) this.gapsMs = grown(this.gapsMs, n + leastGaps);
+    this.gapsMs[n] = ms;
+    this.gapCount = n + 1;
   }
 
   /** Text of `trace_id`, '' if absent. Allocates: only for exemplars. */

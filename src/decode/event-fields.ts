@@ -17,6 +17,8 @@ export const fieldKinds = {
   traceId: 10,
   weight: 11,
   milestonesMs: 12,
+  /** Gaps between tokens. */
+  itlMs: 13,
 } as const;
 
 export interface EventField {
@@ -49,5 +51,6 @@ export const eventFields: readonly EventField[] = [
   field('total_ms', fieldKinds.totalMs),
   field('stages_ms', fieldKinds.stagesMs),
   field('milestones_ms', fieldKinds.milestonesMs),
+  field('itl_ms', fieldKinds.itlMs),
   field('partial', fieldKinds.partial),
 ];

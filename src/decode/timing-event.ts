@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import {
+  gapStage,
   isStageName,
   kindOfName,
   milestoneStage,
@@ -111,6 +112,38 @@ function stages(
 }
 
 const plainName = (name: string) => name;
+
+/** Gaps between tokens, checked by hand: a schema of each element would cost some µs. */
+function gaps(maxMs: number) {
+  const described = z.unknown().meta({
+    type: 'array',
+    items: { type: 'number', minimum: 0, maximum: maxMs },
+    maxItems: limits.gapsPerEvent,
+    examples: [[21.4, 19.8, 250.2]],
+  });
+  return described.transform((input, context): readonly number[] => {
+    if (!Array.isArray(input)) {
+      context.addIssue(problem('bad_duration', 'must be an array of milliseconds'));
+      return [];
+    }
+    if (input.length > limits.gapsPerEvent) {
+      const rule = `must have at most ${limits.gapsPerEvent} gaps, not ${input.length}`;
+      context.addIssue(problem('bad_field', rule));
+      return [];
+    }
+    const wrong = input.findIndex(
+      (ms) => !(typeof ms === 'number' && Number.isFinite(ms) && ms >= 0 && ms <= maxMs),
+    );
+    if (wrong >= 0) {
+      const isLarge = Number.isFinite(input[wrong]) && input[wrong] > maxMs;
+      const [reason, rule] = isLarge
+        ? (['duration_too_large', `must be at most ${maxMs} ms`] as const)
+        : (['bad_duration', 'must be a finite number >= 0'] as const);
+      context.addIssue(problem(reason, rule, [String(wrong)]));
+    }
+    return input;
+  });
+}
 
 /** Fields that identify a request and its origin. */
 function textFields(maxBytes: number) {
@@ -232,6 +265,11 @@ export function timingEvent(bounds: TimingEventLimits) {
         .meta({
           description:
             'Time from the start to a point of the request, by its name. A milestone is kept as a stage and is no part of the total: `first_token`, `ttft`, `ttfb` and `time_to_…` under these names, `headers` as `time_to_headers`.',
+        }),
+      itl_ms: gaps(maxDurationMs)
+        .nullish()
+        .meta({
+          description: `Gaps between the tokens of the answer as they arrived (inter-token latency): the first from the first token to the second. Each is one sample of the stage \`${gapStage}\`, which is no part of the total.`,
         }),
       partial: flag(
         'The event reports some stages of a request: no total is made from their sum.',

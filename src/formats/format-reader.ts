@@ -10,6 +10,7 @@ export interface EventDraft {
   readonly total_ms?: number | undefined;
   readonly stages_ms?: Readonly<Record<string, number>> | undefined;
   readonly milestones_ms?: Readonly<Record<string, number>> | undefined;
+  readonly itl_ms?: readonly number[] | undefined;
   readonly [field: string]: unknown;
 }
 

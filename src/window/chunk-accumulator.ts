@@ -19,6 +19,7 @@ import { ExemplarStore } from './exemplar-store.ts';
 import { IntTable } from './int-table.ts';
 import { type Outcome, outcomes } from './outcome.ts';
 import { RowTable } from './row-table.ts';
+import { TokenGaps } from './token-gaps.ts';
 import { TokenMeasures } from './token-measures.ts';
 
 /** Length of the stored windows, which coarser ones are merged from. */
@@ -79,6 +80,7 @@ export class ChunkAccumulator {
   readonly counts = { ...noCounts };
 
   readonly #kernel = CountKernel.shared();
+  readonly #gaps = new TokenGaps(this.stages, this.#kernel);
   /** Allocates memory when an event is the first of its kind. */
   readonly #host: CountHost = {
     allocate: (bytes) => this.sketches.allocateBytes(bytes),
@@ -258,6 +260,7 @@ export class ChunkAccumulator {
     } else {
       this.#kernel.countMany(this.#host, block, bandIndex, stageCount, totalId, totalMs, weight);
     }
+    if (event.gapCount > 0) this.#gaps.add(event, this.#host, block);
     if (event.status !== 0) this.#countStatus(cell, event, isWhole);
     if (!isWhole) return;
     this.drivers.add(event, Math.floor(endMs / 60_000), band);
@@ -295,6 +298,8 @@ export class ChunkAccumulator {
   }
 
   #isStage(stageId: number): boolean {
-    return stageId !== this.#totalStageId && stageId !== Interner.otherId;
+    if (stageId === this.#totalStageId || stageId === Interner.otherId) return false;
+    // Gaps are no part of the total, as `__other__` is.
+    return !this.#gaps.isStage(stageId);
   }
 }

@@ -104,6 +104,22 @@ describe('windows in memory', () => {
     expect(memory.counts).toEqual({ events: 100_001 + held, rejected: 0, late: 1 });
   });
 
+  it('have no gaps between tokens, which are no requests, unless they are asked for', () => {
+    const events = Array.from({ length: 500 }, (_, n) => eventAt(n * 100, 'a', 1, n % 40));
+    const windowsOf = (sent: readonly object[], options?: { gaps: boolean }) => {
+      const memory = new MemoryWindows(config, options);
+      for (const each of sent) memory.consume(text(each));
+      return all(memory);
+    };
+    const withGaps = events.map((each) => ({ ...each, itl_ms: [20, 21, 700] }));
+    const plainWindows = windowsOf(events);
+    expect(windowsOf(withGaps)).toEqual(plainWindows);
+    const stages = windowsOf(withGaps, { gaps: true }).flatMap(({ windows }) =>
+      windows.map((window) => window.stages.get('inter_token_latency')?.requests ?? 0),
+    );
+    expect(stages.reduce((sum, n) => sum + n, 0)).toBe(1_500);
+  });
+
   it('count a request when it ends, and lose none that started long before', () => {
     const memory = new MemoryWindows(config);
     for (let n = 0; n < 50_000 + held; n++) memory.consume(text(eventAt(n * 10, 'a', 1, 20)));

@@ -9,6 +9,7 @@ it('a percentile needs twenty requests beyond it', () => {
   expect([isHollow(0.99, 1_999), isHollow(0.99, 2_000)]).toEqual([true, false]);
   expect(hollowReason(0.99, 34)).toBe('34 requests: p99 needs 2,000');
   expect(hollowReason(0.99, 1)).toBe('1 request: p99 needs 2,000');
+  expect(hollowReason(0.99, 34, 'gap')).toBe('34 gaps: p99 needs 2,000');
 });
 
 it('a percentile of fewer has a star in tables, and the table says what it needs', () => {

@@ -2,13 +2,14 @@ import { expect, it } from 'vitest';
 import { kindWords } from '../../src/alert/message/kind-words.ts';
 import type { AnomalyEvent } from '../../src/contract/anomaly-event.ts';
 import { blameText } from '../../src/contract/blame-text.ts';
-import { perUnit, stageLabel } from '../../src/contract/measure-unit.ts';
+import { countedNoun, perUnit, stageLabel } from '../../src/contract/measure-unit.ts';
 import { anomalySummary } from '../../src/detect/event/anomaly-summary.ts';
 import { anomalyFixture } from './anomaly-fixture.ts';
 
 it.each([
   ['time_per_output_token', ' per token'],
   ['prefill_per_1k_input_tokens', ' per 1,000 tokens'],
+  ['inter_token_latency', ' between tokens'],
   ['decode', ''],
   ['total', ''],
   ['constructor', ''],
@@ -25,6 +26,11 @@ it.each([
   ['constructor', 'constructor'],
 ])('users call %s "%s"', (stage, label) => {
   expect(stageLabel(stage)).toBe(label);
+});
+
+it('counts of gaps are of gaps, all others of requests', () => {
+  const nouns = ['inter_token_latency', 'time_per_output_token', 'total'].map(countedNoun);
+  expect(nouns).toEqual(['gap', 'request', 'request']);
 });
 
 it('follows the milliseconds of a measure in sentences', () => {

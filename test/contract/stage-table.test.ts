@@ -58,6 +58,7 @@ describe('StageTable.kindOf', () => {
     ['time_to_headers', 'milestone'],
     ['time_per_output_token', 'measure'],
     ['prefill_per_1k_input_tokens', 'measure'],
+    ['inter_token_latency', 'measure'],
     ['time_per_request', 'part'],
   ])('of %s is %s', (stage, expected) => {
     expect(StageTable.standard.kindOf(stage)).toBe(expected);

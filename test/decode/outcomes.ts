@@ -27,6 +27,7 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     ...(Number.isNaN(record.totalMs) && { leastMs: record.leastMs }),
     ...Object.fromEntries(amountFacets.map((facet, i) => [facet, record.amounts[i]])),
     weight: record.weight,
+    gapsMs: [...record.gapsMs.subarray(0, record.gapCount)],
     cacheHit: record.cacheHit,
     longTexts: record.longTexts,
     traceId: record.traceId(),

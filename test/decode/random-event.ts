@@ -87,6 +87,7 @@ export function randomEvent(random: Random): string {
   maybe(0.5, 'total_ms', () => number(random));
   maybe(0.9, 'stages_ms', () => stages(random));
   maybe(0.15, 'milestones_ms', () => milestones(random));
+  maybe(0.15, 'itl_ms', () => gaps(random));
   maybe(0.3, `x_${Math.floor(random() * 9)}`, () => pick(random, unknowns));
   maybe(0.1, 'größe', () => pick(random, unknowns));
   maybe(0.05, pick(random, ['model', 'ts', 'stages_ms', 'total_ms', 'version']), () =>
@@ -96,6 +97,19 @@ export function randomEvent(random: Random): string {
   maybe(0.03, '__proto__', () => '{"model":"evil","polluted":true}');
   if (random() < 0.7) shuffle(fields, random);
   return object(fields, random);
+}
+
+/** Gaps between tokens: none, some, more than there is room for at first; a few are wrong. */
+function gaps(random: Random): string {
+  if (random() < 0.03)
+    return pick(random, ['null', '{}', '7', '"1"', '[', '[1,]', '[,1]', '[1 2]']);
+  const count = Math.floor(random() * (random() < 0.05 ? 600 : 8));
+  const space = random() < 0.3 ? ' ' : '';
+  const plain = () => (random() * 100).toFixed(Math.floor(random() * 4));
+  const value = random() < 0.8 ? plain : () => number(random);
+  const values = Array.from({ length: count }, value);
+  if (random() < 0.03) values.push(pick(random, oddTexts));
+  return `[${space}${values.join(`${space},${space}`)}${space}]`;
 }
 
 /** Milestones as a producer writes them: some are known by their names, one may be a stage too. */

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
 import { outcomes } from '../../src/window/outcome.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
-import { type RandomEventsOptions, randomEvents } from './random-events.ts';
+import { type RandomEventsOptions, randomEvents, withRandomGaps } from './random-events.ts';
 import { referenceChunk, totalOf } from './reference-chunk.ts';
 import { TestChunk } from './test-chunk.ts';
 import type { TimingEventText } from './timing-event-text.ts';
@@ -26,7 +26,7 @@ describe('a chunk against the reference', () => {
   for (const { name, enabled } of cases) {
     it.each([1, 2, 3, 4])(`counts, sums and extremes are exact: ${name}, seed %i`, (seed) => {
       const random = new SeededRandom(seed);
-      const events = randomEvents(random, 1_500, spread);
+      const events = withRandomGaps(randomEvents(random, 1_500, spread), seed);
       const bounds = { allowedLatenessMs: 15_000, maxFutureMs: 1_000, graceMs: 3_000 };
       const nowMs = startMs + 50_000;
       const chunk = new TestChunk({ dimensions: enabled, ...bounds });
@@ -55,7 +55,7 @@ describe('a chunk against the reference', () => {
 
   it('is exact where a series has more stages than one block holds, and a chunk more than the lookup table', () => {
     const random = new SeededRandom(11);
-    const events = randomEvents(random, 600, spread).map((event) => {
+    const events = withRandomGaps(randomEvents(random, 600, spread), 11).map((event) => {
       // Names of 90 stages occur, 40 of them in each series.
       const own = `${event.model === 'm1' ? 0 : 50}`;
       const names = Array.from({ length: 6 }, () => `s${Number(own) + random.between(0, 39)}`);

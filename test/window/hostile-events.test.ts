@@ -109,10 +109,10 @@ describe('a million keys in small: 30,000 models and hosts', () => {
 describe('one message', () => {
   const stages = Object.fromEntries(Array.from({ length: 64 }, (_, i) => [`s${i}`, 1]));
 
-  it('of millions of rows is kept apart up to the limit; every total is counted', () => {
+  it('of millions of rows is kept apart up to the limit; every total and gap is counted', () => {
     const events = 5_000;
     const lines = Array.from({ length: events }, (_, n) =>
-      event({ model: `m${n}`, total_ms: 64, stages_ms: stages }),
+      event({ model: `m${n}`, total_ms: 64, stages_ms: stages, itl_ms: [1, 2] }),
     );
     const { chunk, rows } = chunkOf([lines.join('\n')]);
     expect(chunk).toMatchObject({ consumed: events, rejected: 0, late: 0 });
@@ -122,7 +122,9 @@ describe('one message', () => {
     const requestsOf = (is: (stage: string) => boolean) =>
       rows.filter(({ stage }) => is(stage)).reduce((sum, { requests }) => sum + requests, 0);
     expect(requestsOf((stage) => stage === 'total')).toBe(events);
-    expect(requestsOf((stage) => stage !== 'total')).toBe(events * 64);
+    // Gaps are no part of the total, and never among other stages.
+    expect(requestsOf((stage) => stage === 'inter_token_latency')).toBe(events * 2);
+    expect(requestsOf((stage) => stage !== 'total')).toBe(events * (64 + 2));
   });
 
   it('of more windows than a chunk holds has the rest rejected', () => {

@@ -1,5 +1,5 @@
 import { standardStages } from '../../src/base/dimensions.ts';
-import type { SeededRandom } from '../base/seeded-random.ts';
+import { SeededRandom } from '../base/seeded-random.ts';
 import type { TimingEventText } from './timing-event-text.ts';
 
 export interface RandomEventsOptions {
@@ -37,6 +37,19 @@ export function randomEvents(
       event.total_ms = milliseconds(random);
     }
     return event;
+  });
+}
+
+/** The same events, of which half have gaps between tokens: none, some, or more than a sketch keeps as they are. */
+export function withRandomGaps(
+  events: readonly TimingEventText[],
+  seed: number,
+): TimingEventText[] {
+  const random = new SeededRandom(seed);
+  return events.map((event) => {
+    if (random.chance(0.5)) return event;
+    const count = random.between(0, random.chance(0.1) ? 200 : 9);
+    return { ...event, itl_ms: Array.from({ length: count }, () => milliseconds(random)) };
   });
 }
 

@@ -55,6 +55,11 @@ export function referenceChunk(events: readonly TimingEventText[], options: Refe
       addToBand(row.bands, bandOf(totalMs), ms);
       row.wholeMs += ms;
     }
+    for (const ms of event.itl_ms ?? []) {
+      const row = rowOf(rows, rowKey(event, 'inter_token_latency', options.dimensions));
+      // A gap does not fail, its request does.
+      addTo(row, ms, { ...event, status: 'ok' });
+    }
     if (totalMs === undefined) continue;
     const row = rowOf(rows, rowKey(event, 'total', options.dimensions));
     addTo(row, totalMs, event);

@@ -23,4 +23,5 @@ export interface TimingEventText {
   weight?: number;
   total_ms?: number;
   stages_ms?: Record<string, number>;
+  itl_ms?: number[];
 }

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { SeededRandom } from '../base/seeded-random.ts';
-import { randomEvents } from './random-events.ts';
+import { randomEvents, withRandomGaps } from './random-events.ts';
 import { TestChunk } from './test-chunk.ts';
 
 const startMs = 1_790_000_000_000;
@@ -33,7 +33,8 @@ describe('an event of weight N', () => {
   it('counts as N events in every row, band, driver, status and sketch', () => {
     fc.assert(
       fc.property(fc.integer(), fc.array(weight, { minLength: 1, maxLength: 60 }), (seed, list) => {
-        const events = randomEvents(new SeededRandom(seed), list.length, spread);
+        const plain = randomEvents(new SeededRandom(seed), list.length, spread);
+        const events = withRandomGaps(plain, seed);
         const [once, copies] = [new TestChunk(options).begin(), new TestChunk(options).begin()];
         let total = 0;
         for (const [i, event] of events.entries()) {

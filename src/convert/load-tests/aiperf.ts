@@ -1,5 +1,6 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
 import { type JsonObject, objectOf } from '../../formats/loose-json.ts';
+import { toNanosecond } from '../../formats/span.ts';
 import {
   type ConvertOptions,
   eachFile,
@@ -31,9 +32,12 @@ function measured(fields: FieldReader) {
     fields.optionalNumber('input_sequence_length', 'bad_field') ??
     fields.optionalNumber('error_isl', 'bad_field');
   const output_tokens = fields.optionalNumber('output_sequence_length', 'bad_field');
+  // `inter_token_latency` is their mean, of one request.
+  const gaps = fields.optionalNumbers('inter_chunk_latency', 'bad_duration');
   return {
     latencyMs: fields.optionalNumber('request_latency', 'bad_duration'),
     stages_ms: { ...(first_token !== undefined && { first_token }) },
+    ...(gaps !== undefined && gaps.length > 0 && { itl_ms: gaps.map(toNanosecond) }),
     tokens: {
       ...(input_tokens !== undefined && { input_tokens }),
       ...(output_tokens !== undefined && { output_tokens }),
@@ -68,7 +72,7 @@ function convertRecord(
     return;
   }
   const fields = new FieldReader(`Line ${number}`, (name) => objectOf(metrics[name])?.value);
-  const { latencyMs, stages_ms, tokens } = measured(fields);
+  const { latencyMs, tokens, ...durations } = measured(fields);
   const { problem } = fields;
   if (problem !== undefined) {
     sink.reject(problem.reason, problem.detail, origin);
@@ -87,7 +91,7 @@ function convertRecord(
       ),
       ...tokens,
       total_ms: latencyMs ?? Number(endNs - startNs) / 1e6,
-      stages_ms,
+      ...durations,
     },
     origin,
   );

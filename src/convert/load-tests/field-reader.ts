@@ -55,6 +55,22 @@ export class FieldReader {
     return this.number(name, reason);
   }
 
+  /** Returns an array of numbers >= 0, or undefined and keeps the problem. */
+  numbers(name: string, reason: RejectReason | FormatReason): readonly number[] | undefined {
+    const value = this.#fieldOf(name);
+    if (Array.isArray(value) && value.every((each) => typeof each === 'number' && each >= 0)) {
+      return value;
+    }
+    this.fail(reason, name, 'be an array of numbers >= 0');
+    return undefined;
+  }
+
+  /** Returns such an array where the field is there. */
+  optionalNumbers(name: string, reason: RejectReason | FormatReason) {
+    const value = this.#fieldOf(name);
+    return value === undefined || value === null ? undefined : this.numbers(name, reason);
+  }
+
   /** Returns epoch milliseconds of decimal epoch seconds, exactly; fractions of a millisecond are cut. */
   epochSeconds(name: string): number {
     const match = /^(\d{1,12})(?:\.(\d+))?$/.exec(String(this.#fieldOf(name) ?? ''));

@@ -1,5 +1,6 @@
 import type { DraftSink } from '../../formats/format-reader.ts';
 import { type JsonObject, notJson, objectOf, parsed } from '../../formats/loose-json.ts';
+import { toNanosecond } from '../../formats/span.ts';
 import type { ConvertOptions, FileFormat, InputFile } from '../file-format.ts';
 import { jsonValues, tooLongValue } from '../json-values.ts';
 import { requiredModel } from '../required-options.ts';
@@ -36,14 +37,6 @@ const maxCharsKept = 64 * 1024;
 
 /** Numbers as Python writes them and JSON has not: SGLang's default rate of requests is one. */
 const notFinite = /([:[,]\s*)(?:NaN|-?Infinity)(?=\s*[,}\]])/g;
-
-/** Sum of the gaps between tokens in seconds; NaN where one of them is no number >= 0. */
-function sumOf(gaps: unknown): number {
-  if (!Array.isArray(gaps)) return Number.NaN;
-  return gaps.reduce((sum: number, gap: unknown) => {
-    return typeof gap === 'number' && gap >= 0 ? sum + gap : Number.NaN;
-  }, 0);
-}
 
 /** A run of the benchmark: its number in the file, and what it says. */
 class Run {
@@ -82,8 +75,7 @@ class Run {
       name in details ? details[name as keyof Details][at] : undefined,
     );
     const firstMs = fields.number('ttfts', 'bad_duration') * 1e3;
-    const gapsMs = sumOf(details.itls[at]) * 1e3;
-    if (Number.isNaN(gapsMs)) fields.fail('bad_duration', 'itls', 'be an array of numbers >= 0');
+    const gaps = fields.numbers('itls', 'bad_duration') ?? [];
     const input_tokens = fields.optionalNumber('input_lens', 'bad_field');
     const output_tokens = fields.optionalNumber('output_lens', 'bad_field');
     const { problem } = fields;
@@ -92,7 +84,7 @@ class Run {
       return;
     }
     const error = fields.text('errors');
-    const total_ms = firstMs + gapsMs;
+    const total_ms = firstMs + gaps.reduce((sum, gap) => sum + gap, 0) * 1e3;
     sink.draft(
       {
         ts: startOf(at, total_ms),
@@ -102,6 +94,7 @@ class Run {
         ...(output_tokens !== undefined && { output_tokens }),
         total_ms,
         stages_ms: { ...((error === undefined || firstMs > 0) && { first_token: firstMs }) },
+        ...(gaps.length > 0 && { itl_ms: gaps.map((gap) => toNanosecond(gap * 1e3)) }),
       },
       origin,
     );
@@ -150,8 +143,8 @@ async function convertFile(
 
 /**
  * Runs of `sglang.bench_serving --output-details` and of `vllm bench serve --save-detailed`: an object a run,
- * with arrays of one element a request. A total is the time to the first token and the gaps after it; a failed
- * request has 0. The runs have no dates: requests start one after another from `--start`, each at the end of
+ * with arrays of one element a request. A total is the time to the first token and the gaps after it, which the
+ * event has too; a failed request has 0. The runs have no dates: requests start one after another from `--start`, each at the end of
  * the one before; those of vLLM, which says when each started, at their distance. vLLM names the model. A run
  * of more than 256 MiB is rejected.
  */

@@ -33,7 +33,7 @@ const blockBytes = 16;
 /**
  * Compiles the shapes of an event, of its stages and of its milestones (without steps: none were read in their
  * shape) into the kernel's format: for each value, the bytes before it, and its kind. Returns undefined beyond
- * `maxBytes`, and with a weight, which few events have.
+ * `maxBytes`, and with a weight or gaps between tokens, which few events have.
  *
  *     kind u16 · index u16 · length of the literal u16 · blocks u16 · 8 unused bytes
  *     and for each block of the literal its 16 bytes and 16 bytes of mask
@@ -47,7 +47,7 @@ export function compileProgram(
   for (let n = 0; n < event.count; n++) {
     const step = event.step(n);
     const field = step.id === KeyMatcher.unknown ? undefined : eventFields[step.id];
-    if (field?.kind === fieldKinds.weight) return undefined;
+    if (field?.kind === fieldKinds.weight || field?.kind === fieldKinds.itlMs) return undefined;
     writer.literal(step);
     if (field?.kind === fieldKinds.stagesMs || field?.kind === fieldKinds.milestonesMs) {
       const shape = field.kind === fieldKinds.stagesMs ? stages : milestones;

@@ -162,6 +162,7 @@ export class KernelScanner {
     const { amounts } = event;
     for (let i = 0; i < amounts.length; i++) amounts[i] = numbers[firstAmountIndex + i] as number;
     event.weight = 1;
+    event.gapCount = 0;
     event.longTexts = 0;
     event.cacheHit = integers[indices.cacheHit] as number;
     event.bytes = bytes;

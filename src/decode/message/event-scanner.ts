@@ -6,6 +6,7 @@ import type { DecodeContext } from '../decode-event.ts';
 import { DecodedEvent } from '../decoded-event.ts';
 import { eventFields, fieldKinds } from '../event-fields.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
+import { GapScanner } from '../json/gap-scanner.ts';
 import { afterSpace, JsonScanner } from '../json/json-scanner.ts';
 import { KeyMatcher } from '../json/key-matcher.ts';
 import { Pattern } from '../json/pattern.ts';
@@ -42,6 +43,7 @@ export class EventScanner {
   readonly #values: ValueScanner;
   readonly #stages: StageScanner;
   readonly #milestones: StageScanner;
+  readonly #gaps: GapScanner;
   readonly #shape = new Shape();
   /** Reads most events, if there is WebAssembly. */
   readonly #kernelScanner: KernelScanner | undefined;
@@ -66,6 +68,7 @@ export class EventScanner {
     const { maxDurationMs } = limits;
     this.#stages = new StageScanner(this.#json, context.stages, maxDurationMs);
     this.#milestones = new StageScanner(this.#json, context.stages, maxDurationMs, milestoneStage);
+    this.#gaps = new GapScanner(this.#json, maxDurationMs);
   }
 
   get kernelCount(): number {
@@ -194,6 +197,7 @@ export class EventScanner {
     event.stageCount = 0;
     event.amounts.fill(Number.NaN);
     event.weight = 1;
+    event.gapCount = 0;
     event.longTexts = 0;
     event.cacheHit = -1;
     event.bytes = bytes;
@@ -248,6 +252,8 @@ export class EventScanner {
         return this.#stages.scan(bytes, pos, end, event);
       case fieldKinds.milestonesMs:
         return this.#milestones.scan(bytes, pos, end, event);
+      case fieldKinds.itlMs:
+        return this.#gaps.scan(bytes, pos, end, event);
       default:
         return this.#flag(kinds[field] as number, bytes, pos, end, event);
     }

@@ -438,9 +438,8 @@ export class ShiftTest {
     counts: TailCounts,
   ) {
     const isLasting = counts.lasting(shownWindows) >= tuned.lastingWindows;
-    const isCertain = score >= tuned.certainFactor * level;
-    if (!isWhole) return isLasting && (isEnough || isCertain);
-    return isLasting || (isEnough && isCertain);
+    const isSure = score >= tuned.certainFactor * level;
+    return isWhole ? isLasting || (isEnough && isSure) : isLasting && (isEnough || isSure);
   }
 }
 

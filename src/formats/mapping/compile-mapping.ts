@@ -12,6 +12,7 @@ import {
   finder,
   type Getter,
   listOf,
+  listOfDurations,
   timeOf,
 } from './compile-sources.ts';
 import { stagesOf } from './compile-stages.ts';
@@ -76,6 +77,7 @@ export function compileMapping(
   const readStatus = mapping.status === undefined ? undefined : statusOf(mapping.status);
   const readStages = mapping.stages && stagesOf(mapping.stages);
   const readMilestones = mapping.milestones && stagesOf(mapping.milestones);
+  const readGaps = mapping.itl && listOfDurations(mapping.itl);
   const fields = fieldsOf(mapping);
   const { headers: headersName } = mapping;
   return (object, headers) => {
@@ -99,6 +101,7 @@ export function compileMapping(
       if (status !== undefined) draft.status = status;
       if (readStages !== undefined) draft.stages_ms = readStages(root, start);
       if (readMilestones !== undefined) draft.milestones_ms = readMilestones(root, start);
+      if (readGaps !== undefined) draft.itl_ms = readGaps(root);
       return { draft };
     } catch (error) {
       if (!(error instanceof Fault)) throw error;

@@ -145,6 +145,22 @@ export function durationOf(given: DurationSource | readonly DurationSource[]): G
   );
 }
 
+/** Compiles where a list of durations comes from, to milliseconds. */
+export function listOfDurations({
+  path,
+  unit,
+}: Pick<DurationSource, 'path' | 'unit'>): Getter<readonly number[]> {
+  const find = finder(path);
+  return (root) => {
+    const found = find(root);
+    if (found === undefined) return undefined;
+    if (!Array.isArray(found.value)) throw wrong(found, 'a list', 'bad_duration');
+    return found.value.map((value: unknown, i) =>
+      millisecondsOf(nanosecondsIn({ value, at: `${found.at}[${i}]` }, unit)),
+    );
+  };
+}
+
 /** Nanoseconds of a duration that was found. */
 export function nanosecondsIn(found: Found, unit: Unit): bigint {
   const nanoseconds = nanosecondsOf(found.value, unit);

@@ -60,7 +60,7 @@ function fieldsOf(mapping: Mapping): readonly (readonly [name: string, isIn: IsI
   return Object.keys(mapping).flatMap((key): readonly (readonly [string, IsIn])[] => {
     if (others.has(key)) return [];
     if (key === 'stages' || key === 'milestones') return stagesOf(mapping, key);
-    const field = key === 'total' ? 'total_ms' : key;
+    const field = key === 'total' || key === 'itl' ? `${key}_ms` : key;
     return [[key, (draft) => draft[field] !== undefined]];
   });
 }

@@ -176,6 +176,10 @@ export const mappingSchema = z
       description:
         'Times from the start to points of the request, written as stages are. A milestone is no part of the total: `headers` is kept as the stage `time_to_headers`.',
     }),
+    itl: z.strictObject({ path: paths, unit }).optional().meta({
+      description:
+        'Gaps between the tokens of the answer (inter-token latency): a list of durations in the order in which they arrived.',
+    }),
     status: oneOrMore(statusRule).optional().meta({
       description: 'How the request ended: the first rule with an answer counts. Absent: ok.',
     }),

@@ -1,5 +1,6 @@
 import { dimensions } from '../../base/dimensions.ts';
 import { amountFacets } from '../../base/facets.ts';
+import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
 import { DecodedEvent } from '../../decode/decoded-event.ts';
 import type { DecoderOptions } from '../../decode/event-decoder.ts';
@@ -37,6 +38,7 @@ export class EventMaker {
   /** Interned names of each preset's stages; -1: not yet. */
   readonly #stageIds: readonly Int32Array[];
   #stagesGeneration = -1;
+  readonly #addGap = (ms: number) => this.event.addGap(ms);
 
   constructor(
     { presets }: CompiledPresets,
@@ -74,7 +76,8 @@ export class EventMaker {
       this.#setDimensions(preset, resource) &&
       this.#setIds(preset) &&
       this.#setTokens(preset) &&
-      this.#setDurations(preset, durationMs);
+      this.#setDurations(preset, durationMs) &&
+      this.#setGaps(preset);
     if (isPlain) this.#intern(preset, resource);
     return isPlain;
   }
@@ -158,6 +161,19 @@ export class EventMaker {
       if (!(ms >= 0 && ms <= maxDurationMs)) return false;
       event.stageIds[event.stageCount] = i;
       event.stageMs[event.stageCount++] = ms + 0;
+    }
+    return true;
+  }
+
+  #setGaps(preset: CompiledPreset): boolean {
+    const { event } = this;
+    event.gapCount = 0;
+    if (preset.gaps.length === 0) return true;
+    this.#interpreter.eachGap(preset, this.#addGap);
+    if (event.gapCount > limits.gapsPerEvent) return false;
+    const { maxDurationMs } = this.#options;
+    for (let i = 0; i < event.gapCount; i++) {
+      if (!((event.gapsMs[i] as number) <= maxDurationMs)) return false;
     }
     return true;
   }

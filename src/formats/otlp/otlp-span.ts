@@ -1,5 +1,7 @@
+import { grown } from '../../base/grown.ts';
 import { type AttributeValue, type Moment, msBetween, msOfNs, nsBeyondMs } from '../span.ts';
 import { type AskedNames, exception } from '../spans/rules/asked-names.ts';
+import { eachGap } from '../spans/rules/each-gap.ts';
 import {
   exceptionTypeIn,
   type KnownText,
@@ -55,6 +57,11 @@ export class OtlpSpan implements SpanValues {
   /** Stamp and position of the earliest event of each name. */
   readonly #eventStamps: Int32Array;
   readonly #eventAts: Int32Array;
+  /** Names and positions of the events of which all are asked for, in pairs. */
+  readonly #isSeries: Uint8Array;
+  #series = new Int32Array(64);
+  #seriesLength = 0;
+  #times = new Float64Array(0);
   /** Range of the last event with an exception. */
   #exceptionStart = 0;
   #exceptionEnd = 0;
@@ -72,6 +79,7 @@ export class OtlpSpan implements SpanValues {
     this.numbers = new Float64Array(keys);
     this.#eventStamps = new Int32Array(events);
     this.#eventAts = new Int32Array(events);
+    this.#isSeries = Uint8Array.from(names.events, (_, index) => Number(names.series.has(index)));
   }
 
   /** Begins another span. */
@@ -85,6 +93,7 @@ export class OtlpSpan implements SpanValues {
     this.kind = 0;
     this.flags = 0;
     this.statusCode = 0;
+    this.#seriesLength = 0;
   }
 
   /** Keeps where a field stands. @param field below 9. */
@@ -99,16 +108,27 @@ export class OtlpSpan implements SpanValues {
     this.#kinds[key] = (this.#stamp << 2) | kind;
   }
 
-  /** Keeps an event of a name, whose time is set, if it is the earliest, and the last exception. */
+  /**
+   * Keeps an event of a name, whose time is set, if it is the earliest or one of a series, and the last exception.
+   */
   keepEvent(index: number, timeAt: number, start: number, end: number): void {
     const isFirst =
       this.#eventStamps[index] !== this.#stamp ||
       this.#isBefore(timeAt, this.#eventAts[index] as number);
     this.#eventStamps[index] = this.#stamp;
     if (isFirst) this.#eventAts[index] = timeAt;
+    if (this.#isSeries[index] === 1) this.#keepOfSeries(index, timeAt);
     if (index !== exception) return;
     this.#exceptionStart = start;
     this.#exceptionEnd = end;
+  }
+
+  #keepOfSeries(index: number, timeAt: number): void {
+    const n = this.#seriesLength;
+    if (n === this.#series.length) this.#series = grown(this.#series, n + 2);
+    this.#series[n] = index;
+    this.#series[n + 1] = timeAt;
+    this.#seriesLength = n + 2;
   }
 
   get startMs(): number {
@@ -232,6 +252,18 @@ export class OtlpSpan implements SpanValues {
   eventMs(index: number): number {
     if (this.#eventStamps[index] !== this.#stamp) return Number.NaN;
     return this.#msUntil(this.#eventAts[index] as number);
+  }
+
+  eachGap(name: number, add: (ms: number) => void): number {
+    const length = this.#seriesLength;
+    if (length === 0) return 0;
+    if (2 * this.#times.length < length) this.#times = grown(this.#times, length);
+    let count = 0;
+    for (let i = 0; i < length; i += 2) {
+      if (this.#series[i] !== name) continue;
+      this.#times[count++] = this.#msUntil(this.#series[i + 1] as number);
+    }
+    return eachGap(this.#times, count, add);
   }
 
   exceptionType(): string | undefined {

@@ -1,6 +1,6 @@
 // Covers src/cli/tails-by.ts.
 
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Readable } from 'node:stream';
@@ -80,6 +80,25 @@ it('reads what convert writes', async () => {
   });
   expect(exitCode).toBe(0);
   expect(table).toMatch(/squeezenet +total +2/);
+});
+
+it("prints the gaps between tokens that SGLang's bench has recorded as its own report does", async () => {
+  const path = '../../fixtures/formats/llm-bench/sglang-0.5.23-bench-serving.jsonl';
+  const { pathname } = new URL(path, import.meta.url);
+  const flags = ['--model', 'tiny', '--start', '2026-11-25T12:00:00Z'];
+  const { out } = await run(['convert', pathname, ...flags]);
+  const stdin = Readable.from([Buffer.from(out)]);
+  const ran = await run(['tails', '--json', '--input', '-', '--stage', 'inter_token_latency'], {
+    stdin,
+  });
+  const [row] = JSON.parse(ran.out).tails;
+  const report = JSON.parse(readFileSync(pathname, 'utf8'));
+  // 145 gaps of 30 requests. A sum is of whole microseconds, a percentile within 0.6 %.
+  expect(row).toMatchObject({ model: 'tiny', requests: 145, failed: 0 });
+  expect(row.mean_ms).toBeCloseTo(report.mean_itl_ms, 3);
+  expect(Math.abs(row.p50_ms / report.median_itl_ms - 1)).toBeLessThan(0.006);
+  expect(Math.abs(row.p95_ms / report.p95_itl_ms - 1)).toBeLessThan(0.01);
+  expect(row.max_ms).toBeCloseTo(12.100218, 6);
 });
 
 it('prints the tails by the values of a dimension, the slowest first', async () => {

@@ -50,6 +50,18 @@ describe('sglang_bench', () => {
     });
   });
 
+  it('passes on each gap between tokens, whose percentiles are those that SGLang reports', async () => {
+    const { events } = await convert(sglangBench, fixture(sglangPath), options);
+    const run = JSON.parse(fixtureText(sglangPath)) as Record<string, unknown>;
+    const theirs = (run.itls as number[][]).map((gaps) => gaps.map((s) => Math.round(s * 1e9)));
+    const ours = events.map(({ itl_ms = [] }) => itl_ms.map((ms) => Math.round(ms * 1e6)));
+    expect(ours).toEqual(theirs);
+    const gaps = events.flatMap(({ itl_ms = [] }) => itl_ms).toSorted((a, b) => a - b);
+    expect(gaps).toHaveLength(145);
+    expect(gaps.reduce((sum, ms) => sum + ms, 0) / 145).toBeCloseTo(run.mean_itl_ms as number, 6);
+    expect(gaps[72]).toBeCloseTo(run.median_itl_ms as number, 6);
+  });
+
   it('reads an origin again as it was', async () => {
     const { events, origins } = await convert(sglangBench, fixture(sglangPath), options);
     const again = await convert(sglangBench, textFile(origins[0] ?? ''), options);
@@ -103,7 +115,7 @@ describe('sglang_bench', () => {
     expect(events).toEqual([
       {
         ...{ ...said, ts: 2000, status: 'ok', output_tokens: 2 },
-        ...{ total_ms: 750, stages_ms: { first_token: 500 } },
+        ...{ total_ms: 750, stages_ms: { first_token: 500 }, itl_ms: [250] },
       },
       {
         ...{ ...said, ts: 1000, status: 'ok', output_tokens: 1 },

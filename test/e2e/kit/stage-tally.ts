@@ -14,6 +14,7 @@ export class StageTally {
     const totalMs = total_ms ?? (partial ? undefined : sumMs);
     if (totalMs !== undefined) this.#count('total', totalMs);
     this.#addMeasures(event, totalMs);
+    for (const ms of event.itl_ms ?? []) this.#count('inter_token_latency', ms);
   }
 
   #addMeasures(event: CountedEvent, totalMs: number | undefined): void {

@@ -16,11 +16,12 @@ export interface CountedEvent {
   readonly stages_ms?: Readonly<Record<string, number>> | undefined;
   readonly input_tokens?: number | undefined;
   readonly output_tokens?: number | undefined;
+  readonly itl_ms?: readonly number[] | undefined;
 }
 
 /**
  * Computes the expected contents of the tables after these events, by the contract alone. Each stage counts
- * once, and so do the measures that tokens give, and the total, given or summed, unless the event is partial.
+ * once, and so do the measures that tokens give, each gap between tokens, and the total, given or summed, unless the event is partial.
  * Stages by name.
  */
 export function truthOf(events: Iterable<CountedEvent>): StageSums {

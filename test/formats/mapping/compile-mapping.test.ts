@@ -360,6 +360,28 @@ describe('objects', () => {
   });
 });
 
+describe('gaps between tokens', () => {
+  const itl = { path: ['gaps', 'more.gaps'], unit: 's' };
+
+  it('are a list of durations', () => {
+    const of = (record: Record<string, unknown>) => ofDraft(map({ itl }, record)).itl_ms;
+    expect(of({ gaps: [0.0214, '0.25', 0, 1e-9] })).toEqual([21.4, 250, 0, 1e-6]);
+    expect(of({ more: { gaps: [] } })).toEqual([]);
+    expect(of({})).toBeUndefined();
+    expect(of({ gaps: null })).toBeUndefined();
+  });
+
+  it.each([
+    [7, '"gaps" must be a list: it is 7'],
+    [{ a: 1 }, '"gaps" must be a list: it is an object'],
+    [[1, -1], '"gaps[1]" must be a number >= 0: it is -1'],
+    [[1, 'x'], '"gaps[1]" must be a number (s): it is "x"'],
+    [[[1]], '"gaps[0]" must be a number (s): it is a list'],
+  ])('%j is none', (gaps, detail) => {
+    expect(map({ itl }, { gaps })).toEqual({ reason: 'bad_duration', detail });
+  });
+});
+
 describe('milestones', () => {
   const milestones = [{ name: 'headers', end: { path: 'sent', unit: 'ms' } }];
 

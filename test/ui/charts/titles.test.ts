@@ -71,6 +71,8 @@ describe('the title of a model', () => {
   it('says how many requests p99 needs where there are few', () => {
     const title = modelTitle({ ...of, requests: 9, p99Ms: 310, slices });
     expect(plain(title)).toBe('ranker: median 60 ms in the last 6 h; 9 requests: p99 needs 2,000');
+    const gaps = modelTitle({ ...of, requests: 9, noun: 'gap', p99Ms: 310, slices });
+    expect(plain(gaps)).toBe('ranker: median 60 ms in the last 6 h; 9 gaps: p99 needs 2,000');
   });
 
   it('is not turned around or broken by a name', () => {

@@ -20,13 +20,15 @@ interface QuantileProps {
   readonly ms: number | null | undefined;
   /** Requests that the quantile is of. */
   readonly requests: number;
+  /** @default 'request' */
+  readonly noun?: string;
   readonly children: ComponentChildren;
 }
 
 /** A quantile, hollow where too few requests lie beyond it to trust it. */
-export function Quantile({ q, ms, requests, children }: QuantileProps) {
+export function Quantile({ q, ms, requests, noun, children }: QuantileProps) {
   if (ms == null || !isHollow(q, requests)) return <Value value={ms}>{children}</Value>;
-  const reason = hollowReason(q, requests);
+  const reason = hollowReason(q, requests, noun);
   return (
     <span class="hollow" title={reason}>
       <data value={String(ms)}>{children}</data>

@@ -48,6 +48,8 @@ const openinference: Preset = {
 /** LiteLLM writes the name of its function as the operation; its proxy calls those that are async. */
 const litellmCalls = ['acompletion', 'atext_completion', 'embedding', 'aembedding', 'arerank'];
 
+const openllmetryChunks = ['gen_ai.content.completion.chunk', 'llm.content.completion.chunk'];
+
 /** OpenLLMetry: the conventions' names beside some of its own, and an event for each chunk. */
 const openllmetry: Preset = {
   name: 'openllmetry',
@@ -77,10 +79,10 @@ const openllmetry: Preset = {
   stages: {
     first_token: [
       seconds('gen_ai.response.time_to_first_chunk'),
-      { event: 'gen_ai.content.completion.chunk' },
-      { event: 'llm.content.completion.chunk' },
+      ...openllmetryChunks.map((event) => ({ event })),
     ],
   },
+  gaps: openllmetryChunks,
 };
 
 /** The GenAI semantic conventions, with the names they had before. */

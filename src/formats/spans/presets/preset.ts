@@ -46,6 +46,8 @@ export interface Preset {
   /** Absent, or none of them there: the span's own duration. */
   readonly total?: readonly DurationSource[];
   readonly stages: Readonly<Record<string, readonly DurationSource[]>>;
+  /** Names of events, one for each token or chunk that arrived: gaps are between these. */
+  readonly gaps?: readonly string[];
 }
 
 /** Returns the source of a duration that an attribute gives in seconds. */

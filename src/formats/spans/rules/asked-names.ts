@@ -25,6 +25,8 @@ export class AskedNames {
   readonly keys: string[] = [errorTypeKey];
   readonly resourceKeys: string[] = [];
   readonly events: string[] = [exceptionEvent];
+  /** Indices of events of which all times are asked for, not the earliest alone. */
+  readonly series = new Set<number>();
   /** Members of JSON objects that attributes have as text. */
   readonly members: { readonly key: number; readonly member: string }[] = [];
 
@@ -34,6 +36,12 @@ export class AskedNames {
 
   event(name: string): number {
     return indexIn(this.events, name);
+  }
+
+  eventSeries(name: string): number {
+    const index = this.event(name);
+    this.series.add(index);
+    return index;
   }
 
   sources(sources: readonly Source[]): Int32Array {

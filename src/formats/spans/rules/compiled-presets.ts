@@ -42,6 +42,8 @@ export interface CompiledPreset {
   readonly outputTokens: Int32Array;
   readonly total: CompiledDuration;
   readonly stages: readonly { readonly name: string; readonly duration: CompiledDuration }[];
+  /** Indices of the names of events that gaps are between. */
+  readonly gaps: Int32Array;
 }
 
 /** The tables of presets, compiled to the indices of the names that they ask spans for. */
@@ -78,6 +80,7 @@ export class CompiledPresets {
         name,
         duration: this.#duration(sources),
       })),
+      gaps: Int32Array.from(preset.gaps ?? [], (name) => names.eventSeries(name)),
     };
   }
 

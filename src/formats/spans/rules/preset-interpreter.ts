@@ -74,6 +74,8 @@ export class PresetInterpreter {
       const ms = this.durationOf(duration);
       if (!Number.isNaN(ms)) stages[name] = ms;
     }
+    const gaps: number[] = [];
+    this.eachGap(preset, (ms) => gaps.push(ms));
     return {
       ts: orAbsent(startMs),
       model: sources.textOf(texts.model),
@@ -91,6 +93,7 @@ export class PresetInterpreter {
       output_tokens: orAbsent(sources.numberOf(preset.outputTokens)),
       total_ms: orAbsent(this.durationOf(total)) ?? orAbsent(durationMs),
       stages_ms: stages,
+      itl_ms: gaps.length === 0 ? undefined : gaps,
     };
   }
 
@@ -107,6 +110,13 @@ export class PresetInterpreter {
       }
     }
     return Number.NaN;
+  }
+
+  /** Hands on the gaps between tokens, by the first of the preset's events that has some. */
+  eachGap({ gaps }: CompiledPreset, add: (ms: number) => void): void {
+    for (let i = 0; i < gaps.length; i++) {
+      if (this.#values.eachGap(gaps[i] as number, add) > 0) return;
+    }
   }
 
   #hasAll(marks: readonly CompiledMark[]): boolean {

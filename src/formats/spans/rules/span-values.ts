@@ -1,5 +1,6 @@
 import type { Attributes, AttributeValue, Span } from '../../span.ts';
 import { type AskedNames, exceptionEvent } from './asked-names.ts';
+import { eachGap } from './each-gap.ts';
 
 /** Kinds of an attribute's value; `none` also stands for a list, a map or bytes. */
 export const valueKinds = { none: 0, text: 1, bool: 2, number: 3 } as const;
@@ -34,6 +35,8 @@ export interface SpanValues {
   isOneOf(key: number, texts: readonly KnownText[], isWhole: boolean): boolean;
   /** Returns milliseconds from the start to the earliest event of a name; NaN without one. */
   eventMs(name: number): number;
+  /** Hands on the milliseconds between the events of a name in `AskedNames.series`; returns their number. */
+  eachGap(name: number, add: (ms: number) => void): number;
   /** Returns the type of the last exception among the events, as text; undefined without one. */
   exceptionType(): string | undefined;
   resourceValue(key: number): AttributeValue | undefined;
@@ -114,6 +117,14 @@ export class ValuesOfSpan implements SpanValues {
       first = event.sinceStartMs;
     }
     return first;
+  }
+
+  eachGap(name: number, add: (ms: number) => void): number {
+    const asked = this.#names.events[name];
+    const times = this.#given.events.flatMap((event) =>
+      event.name === asked ? event.sinceStartMs : [],
+    );
+    return eachGap(Float64Array.from(times), times.length, add);
   }
 
   exceptionType(): string | undefined {

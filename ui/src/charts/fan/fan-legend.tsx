@@ -14,11 +14,13 @@ interface Props extends Shown {
   /** The step under the cursor. */
   readonly step: number | null;
   readonly overall: Overall | null;
+  /** What the counts count. @default 'request' */
+  readonly noun?: string;
   readonly onHide?: (q: number) => void;
 }
 
 /** Names, swatches and numbers: of the whole range, or of the step under the cursor. */
-export function FanLegend({ fan, step, overall, mainQ, hidden, onHide }: Props) {
+export function FanLegend({ fan, step, overall, noun = 'request', mainQ, hidden, onHide }: Props) {
   const of = step === null ? overall : stepOf(fan, step);
   const msOf = (q: number) => of?.quantiles.find((known) => known.q === q)?.ms ?? null;
   const { unit, format } = msFormat(of?.quantiles.map(({ ms }) => ms) ?? []);
@@ -46,7 +48,7 @@ export function FanLegend({ fan, step, overall, mainQ, hidden, onHide }: Props) 
           {quantileName(q)}{' '}
           {of !== null && (
             <b>
-              <Quantile q={q} ms={msOf(q)} requests={of.requests}>
+              <Quantile q={q} ms={msOf(q)} requests={of.requests} noun={noun}>
                 {format(msOf(q))}
               </Quantile>
             </b>
@@ -57,7 +59,7 @@ export function FanLegend({ fan, step, overall, mainQ, hidden, onHide }: Props) 
         <>
           <span class="chart-unit-word">{unit}</span>
           <span class="chart-legend-n">
-            {plural(of.requests, 'request')}
+            {plural(of.requests, noun)}
             {state !== 'final' && `, ${state}`}
           </span>
         </>

@@ -30,6 +30,8 @@ interface Props extends Shown {
   readonly label: string;
   /** Quantiles of the whole range, merged: what the legend shows without a cursor. */
   readonly overall: Overall | null;
+  /** What the counts count. @default 'request' */
+  readonly noun?: string;
   readonly onHide?: (q: number) => void;
   readonly lane: Lane;
   /** @default {280} */
@@ -44,7 +46,7 @@ const headroom = { low: 0.8, high: 1.25 } as const;
  * and releases below. Open steps are dashed, steps without requests are gaps, what is not stored is hatched.
  */
 export function TailFan(props: Props) {
-  const { label, fan, hidden, mainQ, lane, height = 280 } = props;
+  const { label, fan, hidden, mainQ, lane, noun = 'request', height = 280 } = props;
   const { grid, notStored } = fan;
   const shown = { fan, hidden, mainQ };
   const brush = useBrush(label);
@@ -55,7 +57,7 @@ export function TailFan(props: Props) {
       name="fan"
       {...{ label, grid, lane, notStored, height, brush }}
       y={logAxis([Math.max(0.01, low * headroom.low), high * headroom.high], tick)}
-      describe={({ column }) => stepSentence(fan, column)}
+      describe={({ column }) => stepSentence(fan, column, noun)}
       idle={null}
       start={{ column: fan.requests.findLastIndex((n) => n > 0) }}
       legend={(at) => <FanLegend {...props} step={at?.column ?? null} />}
@@ -102,17 +104,21 @@ function useBrush(name: string) {
 }
 
 /** A step as a sentence. */
-function stepSentence({ grid, requests: all, states, lines, baseline }: Fan, step: number): string {
+function stepSentence(
+  { grid, requests: all, states, lines, baseline }: Fan,
+  step: number,
+  noun: string,
+): string {
   const at = stepText(grid, step, zone.value);
   const [requests, state] = [all[step] ?? 0, states[step]];
-  if (requests === 0) return `${at}: ${state === 'open' ? 'not stored yet' : 'no requests'}`;
+  if (requests === 0) return `${at}: ${state === 'open' ? 'not stored yet' : `no ${noun}s`}`;
   const values = lines.map(({ q, values }) => `${quantileName(q)} ${formatMs(values[step])}`);
   const few = lines.find(({ q }) => isHollow(q, requests));
   const median = baseline?.median[step] ?? null;
   return [
     `${at}: ${values.join(', ')}`,
     ...(median === null ? [] : [`baseline ${formatMs(median)}`]),
-    few === undefined ? `${formatCount(requests)} requests` : hollowReason(few.q, requests),
+    few === undefined ? `${formatCount(requests)} ${noun}s` : hollowReason(few.q, requests, noun),
     ...(state === 'final' || state === undefined ? [] : [state]),
   ].join('; ');
 }

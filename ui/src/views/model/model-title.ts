@@ -8,6 +8,8 @@ interface ModelAnswer {
   readonly p99Ms: number | null | undefined;
   /** Of the range. */
   readonly requests: number;
+  /** What these are. @default 'request' */
+  readonly noun?: string;
   readonly p50Ms: number | null | undefined;
   readonly slices: readonly SliceRow[];
   /** Of a model whose events have no total. */
@@ -18,15 +20,15 @@ interface ModelAnswer {
 
 /** "ranker: p99 310 ms in the last 6 h; beyond it, 59 % is queue"; with few requests, how many there are. */
 export function modelTitle(answer: ModelAnswer): string {
-  const { p50Ms, p99Ms, requests, slices, range, stagesOnly = [] } = answer;
+  const { p50Ms, p99Ms, requests, noun = 'request', slices, range, stagesOnly = [] } = answer;
   const model = shownName(answer.model);
   if (p99Ms === undefined) return model;
   if (p99Ms === null && stagesOnly.length > 0) {
     return `${model}: no event has a total in ${range}, only stages`;
   }
-  if (p99Ms === null) return `${model}: no requests in ${range}`;
+  if (p99Ms === null) return `${model}: no ${noun}s in ${range}`;
   if (isHollow(0.99, requests)) {
-    return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests)}`;
+    return `${model}: median ${formatMs(p50Ms)} in ${range}; ${hollowReason(0.99, requests, noun)}`;
   }
   const tail = tailSlice(slices);
   const where = tail && tailPlace(tail);

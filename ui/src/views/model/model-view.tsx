@@ -1,3 +1,4 @@
+import { countedNoun } from '../../../../src/contract/measure-unit.ts';
 import type {
   AnomaliesAnswer,
   CompositionAnswer,
@@ -93,6 +94,7 @@ function ModelTitle({ model, overall, composition, stagesOnly }: TitleProps) {
     <PageTitle
       text={modelTitle({
         ...{ model: name, requests: row?.requests ?? 0, slices, range, stagesOnly },
+        noun: countedNoun(stage ?? ''),
         p50Ms: msAt(0.5),
         p99Ms: answer === undefined ? undefined : msAt(0.99),
       })}

@@ -1,4 +1,4 @@
-import { perUnit } from '../../../../src/contract/measure-unit.ts';
+import { countedNoun, perUnit } from '../../../../src/contract/measure-unit.ts';
 import { DensityChart } from '../../charts/density.tsx';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { densityOf } from '../../charts/geometry/density.ts';
@@ -102,6 +102,7 @@ function FanPanel({
           label={`Percentiles of ${model} over time`}
           fan={fanOf(answer)}
           overall={whole}
+          noun={countedNoun(stage)}
           mainQ={mainQuantile}
           hidden={hiddenQuantiles()}
           onHide={hide}
