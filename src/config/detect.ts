@@ -1,39 +1,7 @@
 import { z } from 'zod';
 import { dayMs, hourMs, minuteMs, secondMs } from '../base/time.ts';
-import { duration, ratio, requiredDuration, share, whole } from './setting-types.ts';
-
-/** Requires distinct names, and distinct objectives where they have no names. */
-function isDistinct(given: readonly { readonly name?: string | undefined }[]): boolean {
-  return new Set(given.map((slo) => slo.name ?? JSON.stringify(slo))).size === given.length;
-}
-
-/** Objectives for models' requests: `detect.slos`. */
-const slos = z
-  .array(
-    z.strictObject({
-      name: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Name in events. Default: made from the objective.'),
-      model: z.string().min(1).describe('A model, or several: * matches any characters.'),
-      request_type: z.string().min(1).optional().describe('Only requests of this type.'),
-      threshold: requiredDuration(1, hourMs).describe(
-        'A request that takes longer or fails is bad.',
-      ),
-      objective: z
-        .number()
-        .gt(0)
-        .lt(1)
-        .describe('The part of requests that must be good: 0.999 allows one bad in 1,000.'),
-    }),
-  )
-  .refine(isDistinct, {
-    error: 'must not have two of the same name or the same meaning',
-  })
-  .prefault([])
-  .describe('Objectives: an anomaly opens when the error budget of one burns too fast.');
+import { duration, ratio, share, whole } from './setting-types.ts';
+import { slos } from './slos.ts';
 
 const quantile = z.number().gt(0).lt(1);
 

@@ -1,0 +1,111 @@
+import { type Dimension, dimensions, totalStage } from '../base/dimensions.ts';
+import { dayMs } from '../base/time.ts';
+import { type Match, matchOf, objectiveRow, type Slo, sloWindows, type Thresholds } from '../config/slos.ts';
+import { matchesPattern } from '../series/matches-pattern.ts';
+import type { Series } from '../series/series-window.ts';
+import type { AnomalyEvent } from './anomaly-event.ts';
+import { formatExactShare, formatMs } from './format.ts';
+
+/** An objective of `detect.slos`: which part of which requests must be good, and what good is. */
+export interface Objective {
+  /** Name in events. */
+  readonly name: string;
+  /** Target share of good requests. */
+  readonly objective: number;
+  /** Period of the error budget. */
+  readonly windowMs: number;
+  readonly match: Match;
+  /** A request that takes longer in one of these stages, or fails, is bad. */
+  readonly thresholds: Thresholds;
+  /** True if requests are counted at ingest, in the row `objectiveRow`; else digests of the one stage tell. */
+  readonly isJoint: boolean;
+}
+
+/** Objectives as configured, in the same order. */
+export function objectivesOf(slos: readonly Slo[]): Objective[] {
+  return slos.map((slo) => {
+    const { all, stage = totalStage, threshold = 0, objective } = slo;
+    const unnamed = {
+      objective,
+      windowMs: sloWindows[slo.window],
+      match: matchOf(slo),
+      thresholds: all ?? { [stage]: threshold },
+      isJoint: all !== undefined,
+    };
+    return { name: slo.name ?? nameOf(unnamed), ...unnamed };
+  });
+}
+
+/** True if an objective is of the requests of a series. */
+export function isOfSeries({ match }: Pick<Objective, 'match'>, series: Series): boolean {
+  for (const name in match) {
+    const dimension = name as Dimension;
+    if (!matchesPattern(match[dimension] ?? '*', String(series[dimension]))) return false;
+  }
+  return true;
+}
+
+/** The stage whose digests tell of a threshold, with the threshold; of a joint objective the first. */
+export function ownThreshold({ thresholds }: Pick<Objective, 'thresholds'>) {
+  const [[stage, thresholdMs] = [totalStage, 0]] = Object.entries(thresholds);
+  return { stage, thresholdMs };
+}
+
+/** Name of the row that counts a joint objective. */
+export function rowOf({ thresholds }: Pick<Objective, 'thresholds'>): string {
+  return objectiveRow(thresholds);
+}
+
+/** The objective of an event, without what it matches: an event has the values of its own requests. */
+export function objectiveOfEvent({ slo }: AnomalyEvent): Omit<Objective, 'match'> | undefined {
+  if (slo === undefined) return undefined;
+  const { name, objective, stage = totalStage, threshold_ms = 0, all, window_ms } = slo;
+  return {
+    ...{ name, objective, windowMs: window_ms ?? sloWindows['30d'] },
+    thresholds: all ?? { [stage]: threshold_ms },
+    isJoint: all !== undefined,
+  };
+}
+
+/** What an event says of its objective; `objectiveOfEvent` reads it. */
+export function sloFields(objective: Objective) {
+  const { name, isJoint, thresholds, windowMs } = objective;
+  const { stage, thresholdMs } = ownThreshold(objective);
+  return {
+    ...{ name, objective: objective.objective },
+    ...(isJoint ? { all: { ...thresholds } } : { threshold_ms: thresholdMs }),
+    ...(!isJoint && stage !== totalStage && { stage }),
+    ...(windowMs !== sloWindows['30d'] && { window_ms: windowMs }),
+  };
+}
+
+/** "200 ms", "queue 200 ms", "first_token 500 ms, total 10 s": what a good request takes at most. */
+export function thresholdsText({ thresholds }: Pick<Objective, 'thresholds'>): string {
+  const all = Object.entries(thresholds);
+  return all
+    .map(([stage, ms]) =>
+      all.length === 1 && stage === totalStage ? formatMs(ms) : `${stage} ${formatMs(ms)}`,
+    )
+    .join(', ');
+}
+
+/** "exceeded 200 ms or failed", "missed one of first_token 500 ms, total 10 s, or failed": of bad requests. */
+export function missedText(objective: Pick<Objective, 'thresholds' | 'isJoint'>): string {
+  const { stage, thresholdMs } = ownThreshold(objective);
+  if (Object.keys(objective.thresholds).length > 1) {
+    return `missed one of ${thresholdsText(objective)}, or failed`;
+  }
+  const above = stage === totalStage ? '' : ` in ${stage}`;
+  return `exceeded ${formatMs(thresholdMs)}${above} or failed`;
+}
+
+/** "99.9 % of rank* in 200 ms"; what is not the default follows: stages, other dimensions, another period. */
+function nameOf({ objective, match, thresholds, windowMs }: Omit<Objective, 'name'>): string {
+  const { model = '*', request_type: _, ...others } = match;
+  const of = dimensions.flatMap((name) =>
+    others[name as keyof typeof others] === undefined ? [] : [`${name} ${match[name]}`],
+  );
+  const period = windowMs === sloWindows['30d'] ? '' : ` over ${windowMs / dayMs} d`;
+  const where = of.length === 0 ? '' : ` (${of.join(', ')})`;
+  return `${formatExactShare(objective)} of ${model}${where} in ${thresholdsText({ thresholds })}${period}`;
+}
