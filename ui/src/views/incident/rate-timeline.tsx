@@ -73,5 +73,7 @@ export function RateTimeline({ answer, rate, lane }: Props) {
 function noteOf({ event: { slo } }: AnomalyAnswer, tails: TailsAnswer) {
   const windows = windowsNote(tails);
   if (slo === undefined) return windows;
-  return `Requests over ${formatMs(slo.threshold_ms)} count against the objective too: see the tail. ${windows ?? ''}`.trim();
+  const misses = slo.all === undefined ? 'over' : 'that miss one of';
+  const text = `Requests ${misses} ${thresholdsText(thresholdsOfEvent(slo))}`;
+  return `${text} count against the objective too: see the tail. ${windows ?? ''}`.trim();
 }

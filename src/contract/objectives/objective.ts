@@ -1,12 +1,20 @@
-import { type Dimension, dimensions, totalStage } from '../base/dimensions.ts';
-import { dayMs } from '../base/time.ts';
-import { type Match, matchOf, objectiveRow, type Slo, sloWindows, type Thresholds } from '../config/slos.ts';
-import { matchesPattern } from '../series/matches-pattern.ts';
-import type { Series } from '../series/series-window.ts';
-import type { AnomalyEvent } from './anomaly-event.ts';
-import { formatExactShare, formatMs } from './format.ts';
+import { type Dimension, dimensions, totalStage } from '../../base/dimensions.ts';
+import { dayMs } from '../../base/time.ts';
+import {
+  type Match,
+  matchOf,
+  objectiveRow,
+  type Slo,
+  sloWindows,
+  type Thresholds,
+} from '../../config/slos.ts';
+import { matchesPattern } from '../../series/matches-pattern.ts';
+import type { Series } from '../../series/series-window.ts';
+import type { AnomalyEvent } from '../anomaly-event.ts';
+import { formatExactShare } from '../format.ts';
+import { thresholdsOfEvent, thresholdsText } from './thresholds-text.ts';
 
-/** An objective of `detect.slos`: which part of which requests must be good, and what good is. */
+/** An objective: which part of requests must be good, and what good is. */
 export interface Objective {
   /** Name in events. */
   readonly name: string;
@@ -14,15 +22,19 @@ export interface Objective {
   readonly objective: number;
   /** Period of the error budget. */
   readonly windowMs: number;
-  readonly match: Match;
   /** A request that takes longer in one of these stages, or fails, is bad. */
   readonly thresholds: Thresholds;
   /** True if requests are counted at ingest, in the row `objectiveRow`; else digests of the one stage tell. */
   readonly isJoint: boolean;
 }
 
+/** An objective of `detect.slos`, with what it matches. */
+export interface ConfiguredObjective extends Objective {
+  readonly match: Match;
+}
+
 /** Objectives as configured, in the same order. */
-export function objectivesOf(slos: readonly Slo[]): Objective[] {
+export function objectivesOf(slos: readonly Slo[]): ConfiguredObjective[] {
   return slos.map((slo) => {
     const { all, stage = totalStage, threshold = 0, objective } = slo;
     const unnamed = {
@@ -36,8 +48,13 @@ export function objectivesOf(slos: readonly Slo[]): Objective[] {
   });
 }
 
+/** Stages beside the total whose digests tell of objectives. */
+export function stagesOfObjectives(slos: readonly Slo[]): string[] {
+  return slos.flatMap(({ stage = totalStage }) => (stage === totalStage ? [] : [stage]));
+}
+
 /** True if an objective is of the requests of a series. */
-export function isOfSeries({ match }: Pick<Objective, 'match'>, series: Series): boolean {
+export function isOfSeries({ match }: Pick<ConfiguredObjective, 'match'>, series: Series): boolean {
   for (const name in match) {
     const dimension = name as Dimension;
     if (!matchesPattern(match[dimension] ?? '*', String(series[dimension]))) return false;
@@ -57,14 +74,11 @@ export function rowOf({ thresholds }: Pick<Objective, 'thresholds'>): string {
 }
 
 /** The objective of an event, without what it matches: an event has the values of its own requests. */
-export function objectiveOfEvent({ slo }: AnomalyEvent): Omit<Objective, 'match'> | undefined {
+export function objectiveOfEvent({ slo }: AnomalyEvent): Objective | undefined {
   if (slo === undefined) return undefined;
-  const { name, objective, stage = totalStage, threshold_ms = 0, all, window_ms } = slo;
-  return {
-    ...{ name, objective, windowMs: window_ms ?? sloWindows['30d'] },
-    thresholds: all ?? { [stage]: threshold_ms },
-    isJoint: all !== undefined,
-  };
+  const { name, objective, window_ms = sloWindows['30d'] } = slo;
+  const thresholds = thresholdsOfEvent(slo);
+  return { name, objective, windowMs: window_ms, thresholds, isJoint: slo.all !== undefined };
 }
 
 /** What an event says of its objective; `objectiveOfEvent` reads it. */
@@ -79,33 +93,13 @@ export function sloFields(objective: Objective) {
   };
 }
 
-/** "200 ms", "queue 200 ms", "first_token 500 ms, total 10 s": what a good request takes at most. */
-export function thresholdsText({ thresholds }: Pick<Objective, 'thresholds'>): string {
-  const all = Object.entries(thresholds);
-  return all
-    .map(([stage, ms]) =>
-      all.length === 1 && stage === totalStage ? formatMs(ms) : `${stage} ${formatMs(ms)}`,
-    )
-    .join(', ');
-}
-
-/** "exceeded 200 ms or failed", "missed one of first_token 500 ms, total 10 s, or failed": of bad requests. */
-export function missedText(objective: Pick<Objective, 'thresholds' | 'isJoint'>): string {
-  const { stage, thresholdMs } = ownThreshold(objective);
-  if (Object.keys(objective.thresholds).length > 1) {
-    return `missed one of ${thresholdsText(objective)}, or failed`;
-  }
-  const above = stage === totalStage ? '' : ` in ${stage}`;
-  return `exceeded ${formatMs(thresholdMs)}${above} or failed`;
-}
-
 /** "99.9 % of rank* in 200 ms"; what is not the default follows: stages, other dimensions, another period. */
-function nameOf({ objective, match, thresholds, windowMs }: Omit<Objective, 'name'>): string {
+function nameOf({ objective, match, thresholds, windowMs }: Omit<ConfiguredObjective, 'name'>): string {
   const { model = '*', request_type: _, ...others } = match;
   const of = dimensions.flatMap((name) =>
     others[name as keyof typeof others] === undefined ? [] : [`${name} ${match[name]}`],
   );
   const period = windowMs === sloWindows['30d'] ? '' : ` over ${windowMs / dayMs} d`;
   const where = of.length === 0 ? '' : ` (${of.join(', ')})`;
-  return `${formatExactShare(objective)} of ${model}${where} in ${thresholdsText({ thresholds })}${period}`;
+  return `${formatExactShare(objective)} of ${model}${where} in ${thresholdsText(thresholds)}${period}`;
 }
