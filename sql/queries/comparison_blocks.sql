@@ -9,6 +9,7 @@ SELECT
     quantilesTDigestMergeState(0.5, 0.9, 0.95, 0.99, 0.999)(l.latency)
 FROM {table:Identifier} AS l
 WHERE model = {model:String}
+  AND NOT startsWith(stage, 'objective: ')
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
   AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
   AND ({version:String} = '' OR version = {version:String})

@@ -10,6 +10,7 @@ FROM
     FROM latency_1m
     WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
+      AND NOT startsWith(stage, 'objective: ')
     GROUP BY model, stage, at_seconds
 )
 GROUP BY model, at_seconds

@@ -58,6 +58,6 @@ FROM
       AND ({bVersion:String} = '' OR version = {bVersion:String})
       AND is_asked(region, request_type, cold_start)
 ) AS s
-WHERE has(a_blocks, block) AND has(b_blocks, block)
+WHERE has(a_blocks, block) AND has(b_blocks, block) AND NOT startsWith(stage, 'objective: ')
 GROUP BY side, stage
 ORDER BY side, stage

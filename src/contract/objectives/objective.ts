@@ -93,13 +93,19 @@ export function sloFields(objective: Objective) {
   };
 }
 
-/** "99.9 % of rank* in 200 ms"; what is not the default follows: stages, other dimensions, another period. */
-function nameOf({ objective, match, thresholds, windowMs }: Omit<ConfiguredObjective, 'name'>): string {
-  const { model = '*', request_type: _, ...others } = match;
-  const of = dimensions.flatMap((name) =>
-    others[name as keyof typeof others] === undefined ? [] : [`${name} ${match[name]}`],
-  );
-  const period = windowMs === sloWindows['30d'] ? '' : ` over ${windowMs / dayMs} d`;
+/**
+ * "99.9 % of rank* in 200 ms", "99 % of llm (region eu) meet first_token 500 ms, total 10 s over 7 d". The values
+ * that the series of an event has are left out.
+ */
+function nameOf(unnamed: Omit<ConfiguredObjective, 'name'>): string {
+  const { match, thresholds, windowMs, isJoint } = unnamed;
+  const of = dimensions.flatMap((name) => {
+    const value = match[name];
+    if (value === undefined || name === 'model') return [];
+    return name === 'request_type' && !value.includes('*') ? [] : [`${name} ${value}`];
+  });
   const where = of.length === 0 ? '' : ` (${of.join(', ')})`;
-  return `${formatExactShare(objective)} of ${model}${where} in ${thresholdsText(thresholds)}${period}`;
+  const period = windowMs === sloWindows['30d'] ? '' : ` over ${windowMs / dayMs} d`;
+  const good = `${isJoint ? 'meet' : 'in'} ${thresholdsText(thresholds)}`;
+  return `${formatExactShare(unnamed.objective)} of ${match.model ?? '*'}${where} ${good}${period}`;
 }
