@@ -3,7 +3,7 @@
 -- missed. {row:String} names thresholds; the objective has patterns of dimensions as LIKE takes them ('%' for any).
 --
 -- Counting may have begun within the range: `counted_seconds` is the first minute that was counted, `first_seconds` the first
--- with a whole request. 0 for none. The part of the range that whole windows of a coarser table fill is read from there.
+-- with a whole request. NULL for none. The part of the range that whole windows of a coarser table fill is read from there.
 WITH
     (of_service, of_version, of_type, of_region, of_host, of_tenant, is_cold) ->
         ({version:String} = '' OR of_version = {version:String})
@@ -18,20 +18,24 @@ SELECT
     toUInt64(sum(c.requests)) AS requests,
     toUInt64(sum(c.sum_ms)) AS missed,
     (
-        SELECT toUnixTimestamp(min(window_start))
+        SELECT toUnixTimestamp(window_start)
         FROM latency_1m
         WHERE model = {model:String} AND stage = {row:String}
           AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
           AND is_asked(service, version, request_type, region, host, tenant, cold_start)
+        ORDER BY latency_1m.window_start
+        LIMIT 1
     ) AS counted_seconds,
     (
-        SELECT toUnixTimestamp(min(window_start))
+        SELECT toUnixTimestamp(window_start)
         FROM latency_1m
         WHERE model = {model:String} AND stage = 'total'
           AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
           AND is_asked(service, version, request_type, region, host, tenant, cold_start)
+        ORDER BY latency_1m.window_start
+        LIMIT 1
     ) AS first_seconds
 FROM
 (

@@ -12,7 +12,7 @@ import {
   quantileName,
 } from '../../contract/format.ts';
 import { perUnit } from '../../contract/measure-unit.ts';
-import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/thresholds-text.ts';
+import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/objective-text.ts';
 import { cutText } from './clean-text.ts';
 
 type Kind = AnomalyEvent['kind'];

@@ -19,6 +19,7 @@ import {
   comparisonAnnotation,
   comparisonMarkdown,
   renderComparison,
+  type ShownComparison,
 } from '../text/render-comparison.ts';
 
 export const compare: Command = {
@@ -89,7 +90,7 @@ producers that are down, must not let a job go on.`,
       requestType: text(options.requestType),
       cold: options.cold === true,
     };
-    const { input, mixes, unknown, incident, ...names } = await readCompared(
+    const { input, mixes, goodput = [], unknown, incident, ...names } = await readCompared(
       config,
       asked,
       requests,
@@ -113,7 +114,7 @@ producers that are down, must not let a job go on.`,
             incident: incident.named,
           };
     if (unknown !== undefined) io.err(`${visible(unknown)}\n`);
-    print(compared, options, io);
+    print(goodput.length === 0 ? compared : { ...compared, goodput }, options, io);
     const isBad =
       options.requirePass === true ? compared.verdict !== 'pass' : compared.verdict === 'fail';
     return isBad ? exitCodes.found : exitCodes.ok;
@@ -121,7 +122,7 @@ producers that are down, must not let a job go on.`,
 };
 
 function print(
-  compared: NamedComparison,
+  compared: ShownComparison,
   options: Readonly<Record<string, unknown>>,
   io: Io,
 ): void {

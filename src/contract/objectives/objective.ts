@@ -12,7 +12,7 @@ import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent } from '../anomaly-event.ts';
 import { formatExactShare } from '../format.ts';
-import { thresholdsOfEvent, thresholdsText } from './thresholds-text.ts';
+import { thresholdsOfEvent, thresholdsText } from './objective-text.ts';
 
 /** An objective: which part of requests must be good, and what good is. */
 export interface Objective {

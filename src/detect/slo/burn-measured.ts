@@ -4,7 +4,7 @@ import type { BurnCounts } from '../../baseline/burn-counts.ts';
 import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
 import { formatExactShare, formatShare, seriesLabel } from '../../contract/format.ts';
 import type { Objective } from '../../contract/objectives/objective.ts';
-import { missedText } from '../../contract/objectives/thresholds-text.ts';
+import { missedText } from '../../contract/objectives/objective-text.ts';
 import type { Series } from '../../series/series-window.ts';
 import { baselineFields, round, shareOfRequests } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';

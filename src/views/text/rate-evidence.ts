@@ -9,7 +9,7 @@ import {
   formatShare,
   quantileName,
 } from '../../contract/format.ts';
-import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/thresholds-text.ts';
+import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/objective-text.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import {
   baselineSentence,

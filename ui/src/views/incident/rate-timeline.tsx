@@ -2,7 +2,7 @@ import type { Rate } from '../../../../src/contract/anomaly-event.ts';
 import {
   thresholdsOfEvent,
   thresholdsText,
-} from '../../../../src/contract/objectives/thresholds-text.ts';
+} from '../../../../src/contract/objectives/objective-text.ts';
 import { rateLineOf } from '../../charts/geometry/rate.ts';
 import type { Lane } from '../../charts/parts/event-lane.tsx';
 import { RateChart } from '../../charts/rate-chart.tsx';
