@@ -18,6 +18,7 @@ import { requestsOf } from '../../views/anomalies/incident-requests.ts';
 import { incidentTimes } from '../../views/anomalies/incident-times.ts';
 import { withStoredBaseline } from '../../views/anomalies/stored-baseline.ts';
 import type { ComparedGoodput } from '../../views/answers/compare.ts';
+import { comparedGoodput } from '../../views/comparison/compared-goodput.ts';
 import { namedIncident } from '../../views/comparison/incident-comparison.ts';
 import {
   longestComparisonMs,
@@ -26,7 +27,6 @@ import {
   requireComparable,
 } from '../../views/comparison/read-comparison.ts';
 import { readMixes, type SidesQuery } from '../../views/comparison/read-sides.ts';
-import { comparedGoodput } from '../../views/goodput/compared-goodput.ts';
 import { coldStartOf } from '../../views/question.ts';
 import { eventsById } from '../events-by-id.ts';
 import type { TimeRange } from '../flag-values.ts';

@@ -11,12 +11,13 @@ import { anomalyOf } from '../anomalies/anomaly-of.ts';
 import { incidentTimes } from '../anomalies/incident-times.ts';
 import { withStoredBaseline } from '../anomalies/stored-baseline.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
-import { comparedGoodput } from '../goodput/compared-goodput.ts';
+
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { type Filters, isoTime, parametersOf } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
 import type { WindowBounds } from '../window-states.ts';
 import { type AskedSide, comparedBlocks } from './compared-blocks.ts';
+import { comparedGoodput } from './compared-goodput.ts';
 import { comparisonTitle } from './comparison-title.ts';
 import {
   asOfIncident,

@@ -16,7 +16,7 @@ export function GoodputLines({ model }: { readonly model: string }) {
           {textOf(row)}
           {row.counted_from !== null && (
             <>
-              , counted since <Time iso={row.counted_from} />
+              , counted since <Time at={row.counted_from} />
             </>
           )}
         </li>
