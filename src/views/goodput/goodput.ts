@@ -33,6 +33,9 @@ interface StoredGoodput {
   readonly first_seconds: number | null;
 }
 
+/** A query without rows. */
+const nothing = 'SELECT 0 AS requests, 0 AS missed WHERE false';
+
 /**
  * Goodput of a model: the share of its requests that met all thresholds of a joint objective, counted one by
  * one. A row an objective that may be of the model, in the order of `detect.slos`.
@@ -53,7 +56,7 @@ export async function goodputView(
     range: answeredRange(range, false),
     windows: windowsOf(whole, bounds),
     rows: read.map(({ row }) => row),
-    sql: read.map(({ sql }) => sql).join('\nUNION ALL\n'),
+    sql: read.length === 0 ? nothing : read.map(({ sql }) => sql).join('\nUNION ALL\n'),
     ...unknown,
   };
 }
