@@ -84,8 +84,10 @@ const slo = z
       .describe('Period of the error budget; burn rates that page follow from it.'),
   })
   .superRefine(({ model, request_type, match, stage, threshold, all }, context) => {
-    const problem = (path: (string | number)[], message: string, found?: string) =>
-      context.addIssue({ code: 'custom', path, message, ...(found && { params: { found } }) });
+    const problem = (path: string[], message: string, found?: string) => {
+      const params = found === undefined ? {} : { params: { found } };
+      context.addIssue({ code: 'custom', path, message, ...params });
+    };
     if (all === undefined) {
       if (threshold === undefined) problem(['threshold'], 'must be set, or all');
     } else {

@@ -133,10 +133,11 @@ function serializeObjective(
     windowMs: state.number(objective?.windowMs ?? 0),
     isJoint: state.flag(objective?.isJoint ?? false),
   };
-  const thresholds = state.list(Object.entries(objective?.thresholds ?? {}), (saved) => [
-    state.text(saved?.[0] ?? ''),
-    state.number(saved?.[1] ?? 0),
-  ]);
+  const given = Object.entries(objective?.thresholds ?? {});
+  const thresholds = state.list(given, (saved): [string, number] => {
+    const [stage, ms] = saved ?? ['', 0];
+    return [state.text(stage), state.number(ms)];
+  });
   return objective ?? { ...fields, thresholds: Object.fromEntries(thresholds) };
 }
 
