@@ -63,7 +63,9 @@ const slo = z
     stage: z
       .string()
       .optional()
-      .describe('Stage that the threshold is of: a part, a milestone or a time per token. Default: `total`.'),
+      .describe(
+        'Stage that the threshold is of: a part, a milestone or a time per token. Default: `total`.',
+      ),
     threshold: threshold
       .optional()
       .describe('A request that takes longer or fails is bad. Required without `all`.'),
@@ -149,7 +151,9 @@ export function matchOf({ model, request_type, match = {} }: Slo): Match {
 }
 
 /** Dimensions that objectives name beside the model and the request type, each with its place. */
-export function matchedDimensions(given: readonly Slo[]): readonly (readonly [number, Dimension])[] {
+export function matchedDimensions(
+  given: readonly Slo[],
+): readonly (readonly [number, Dimension])[] {
   return given.flatMap(({ match = {} }, i) =>
     dimensions.filter((name) => match[name] !== undefined).map((name) => [i, name] as const),
   );

@@ -131,7 +131,7 @@ export class JointObjectives {
 }
 
 function matchedValues(match: Match, values: Interner): MatchedValue[] {
-  return dimensions.flatMap((name, dimension) => {
+  return dimensions.flatMap((name, dimension): MatchedValue[] => {
     const pattern = match[name];
     if (pattern === undefined || pattern === '*') return [];
     if (dimension === coldStartIndex) {

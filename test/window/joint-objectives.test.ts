@@ -39,7 +39,11 @@ const match = fc.record(
 );
 const objectives = fc.uniqueArray(
   fc.record({ thresholds, match: fc.array(match, { minLength: 1, maxLength: 2 }) }),
-  { minLength: 1, maxLength: limits.jointObjectives, selector: (each) => objectiveRow(each.thresholds) },
+  {
+    minLength: 1,
+    maxLength: limits.jointObjectives,
+    selector: (each) => objectiveRow(each.thresholds),
+  },
 );
 
 function chunkOf(counted: readonly CountedObjective[], requests: readonly GoodputRequest[]) {
@@ -87,7 +91,11 @@ describe('joint objectives', () => {
     expect(new Map(others)).toEqual(plain.rows());
     expect(chunk.rows().size).toBeGreaterThan(plain.rows().size);
     const exemplarsOf = ({ accumulator: { exemplars, stages } }: TestChunk) =>
-      [...exemplars.all()].map((each) => [each.requestId, each.totalMs, each.stageIds.map((id) => stages.text(id))]);
+      [...exemplars.all()].map((each) => [
+        each.requestId,
+        each.totalMs,
+        each.stageIds.map((id) => stages.text(id)),
+      ]);
     expect(exemplarsOf(chunk)).toEqual(exemplarsOf(plain));
     expect(chunk.accumulator.drivers.size).toBe(plain.accumulator.drivers.size);
   });

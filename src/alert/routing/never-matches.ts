@@ -89,10 +89,7 @@ function fits(pattern: string, maxBytes: number): boolean {
 }
 
 /** True if anomalies of an objective may match; two patterns with `*` are assumed to. */
-function mayMatch(
-  match: ReceiverMatch,
-  slo: Config['detect']['slos'][number],
-): boolean {
+function mayMatch(match: ReceiverMatch, slo: Config['detect']['slos'][number]): boolean {
   const { model = '*', ...others } = matchOf(slo);
   const { models = ['*'] } = match;
   const isOfModel = models.some((pattern) =>

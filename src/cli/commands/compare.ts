@@ -91,12 +91,14 @@ producers that are down, must not let a job go on.`,
       requestType: text(options.requestType),
       cold: options.cold === true,
     };
-    const { input, mixes, goodput = [], unknown, incident, ...names } = await readCompared(
-      config,
-      asked,
-      requests,
-      io,
-    );
+    const {
+      input,
+      mixes,
+      goodput = [],
+      unknown,
+      incident,
+      ...names
+    } = await readCompared(config, asked, requests, io);
     const compareOptions = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),

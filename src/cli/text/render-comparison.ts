@@ -155,7 +155,10 @@ export function comparisonMarkdown(compared: ShownComparison): string {
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     '',
     ...[percentiles.note()].filter(Boolean).flatMap((line) => [markdownText(line), '']),
-    ...[...goodputLines(compared), ...mixLines(compared)].flatMap((line) => [markdownText(line.trim()), '']),
+    ...[...goodputLines(compared), ...mixLines(compared)].flatMap((line) => [
+      markdownText(line.trim()),
+      '',
+    ]),
     '',
   ].join('\n');
 }

@@ -2,14 +2,15 @@ import { totalStage } from '../../base/dimensions.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import {
-  isOfSeries,
   type ConfiguredObjective,
+  isOfSeries,
   type Objective,
   objectiveOfEvent,
   objectivesOf,
   ownThreshold,
   rowOf,
 } from '../../contract/objectives/objective.ts';
+import { seriesOf } from '../../series/series-key.ts';
 import {
   emptySeries,
   type ObjectiveCounts,
@@ -17,7 +18,6 @@ import {
   type SeriesWindow,
   type StageSummary,
 } from '../../series/series-window.ts';
-import { seriesOf } from '../../series/series-key.ts';
 import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
@@ -123,10 +123,7 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
   }
 }
 
-function serializeObjective(
-  state: StateArchive,
-  objective: Objective | undefined,
-): Objective {
+function serializeObjective(state: StateArchive, objective: Objective | undefined): Objective {
   const fields = {
     name: state.text(objective?.name ?? ''),
     objective: state.number(objective?.objective ?? 0),

@@ -25,7 +25,7 @@ export const chunkSettings = z.object({
     .array(
       z.object({
         thresholds: z.record(z.string(), z.number()),
-        match: z.array(z.partialRecord(z.enum(dimensions), z.string())),
+        match: z.array(z.partialRecord(z.enum(dimensions), z.string())).readonly(),
       }),
     )
     .optional(),

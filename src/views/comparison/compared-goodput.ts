@@ -3,8 +3,8 @@ import type { ConfiguredObjective } from '../../contract/objectives/objective.ts
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { resolutions } from '../../sink/windows/read-tails.ts';
 import type { ComparedGoodput } from '../answers/compare.ts';
-import { type ComparedSide, pairedSides, type SidesQuery } from './read-sides.ts';
 import { readGoodput } from '../goodput/goodput.ts';
+import { type ComparedSide, pairedSides, type SidesQuery } from './read-sides.ts';
 
 /**
  * Goodput of both sides of a comparison, from the first block with requests of both to the last one; none

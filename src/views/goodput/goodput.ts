@@ -4,11 +4,11 @@ import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { coarsePart, type Resolution } from '../../sink/windows/read-tails.ts';
 import type { GoodputAnswer, GoodputRow } from '../answers/goodput.ts';
-import { likePattern } from './like-pattern.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
 import { windowsOf } from '../window-states.ts';
+import { likePattern } from './like-pattern.ts';
 
 export interface GoodputQuestion extends Question {
   readonly objectives: readonly ConfiguredObjective[];

@@ -108,7 +108,9 @@ describe('WindowDecoder', () => {
     expect([...(a?.stages.keys() ?? [])]).toEqual(['queue', 'total']);
     expect(b?.objectives).toBeUndefined();
     expect([...(b?.stages.keys() ?? [])]).toEqual(['queue', 'zoo']);
-    expect(a?.stages.get('queue')?.digest.means).toEqual(given[0]?.stages.get('queue')?.digest.means);
+    expect(a?.stages.get('queue')?.digest.means).toEqual(
+      given[0]?.stages.get('queue')?.digest.means,
+    );
   });
 
   it('reads a window only when those before it have been consumed', () => {

@@ -1,6 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { incidentIsOpen, notLikeWithLike } from '../../../../src/contract/compared-times.ts';
-import { goodputOfSide, thresholdsText } from '../../../../src/contract/objectives/objective-text.ts';
+import {
+  goodputOfSide,
+  thresholdsText,
+} from '../../../../src/contract/objectives/objective-text.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
 import type {
   AnomalyAnswer,
