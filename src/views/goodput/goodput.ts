@@ -65,12 +65,12 @@ export async function goodputView(
 export function readGoodput(
   client: ClickHouseClient,
   objectives: readonly ConfiguredObjective[],
-  query: GoodputQuery,
+  asked: GoodputQuery,
 ): Promise<{ readonly row: GoodputRow; readonly sql: string }[]> {
-  const { resolution, ...parameters } = query;
-  const coarse = coarsePart(resolution, query.fromSeconds, query.toSeconds);
+  const { resolution, ...parameters } = asked;
+  const coarse = coarsePart(resolution, asked.fromSeconds, asked.toSeconds);
   const ofModel = objectives.filter(
-    ({ isJoint, match }) => isJoint && matchesPattern(match.model ?? '*', query.model),
+    ({ isJoint, match }) => isJoint && matchesPattern(match.model ?? '*', asked.model),
   );
   return Promise.all(
     ofModel.map(async (objective) => {
@@ -104,7 +104,7 @@ function goodputOf(
   };
 }
 
-/** What an objective matches apart from the model, as parameters of the query. */
+/** What an objective matches apart from the model, as parameters of the asked. */
 function patternsOf({ match }: ConfiguredObjective) {
   const of = (dimension: Dimension) => likePattern(match[dimension] ?? '*');
   return {
