@@ -23,7 +23,7 @@ describe('goodput', () => {
       const toMs = fromMs + 10 * minuteMs;
       // One in ten of v1 waits too long for its first token, three in ten of v2.
       const requests = Array.from({ length: 2_000 }, (_, n) => ({
-        ts: fromMs + Math.floor((n * 10 * minuteMs) / 2_000),
+        ts: fromMs + Math.floor((n * 9.9 * minuteMs) / 2_000),
         ...{ model: 'chat', version: n % 2 === 0 ? 'v1' : 'v2', total_ms: 900 },
         stages_ms: { queue: 10 },
         milestones_ms: { first_token: (n >> 1) % 10 < (n % 2 === 0 ? 1 : 3) ? 700 : 300 },
