@@ -269,6 +269,7 @@ describe('the interface', () => {
       'contract/few-requests.ts',
       'contract/format.ts',
       'contract/measure-unit.ts',
+      'contract/objectives/objective-text.ts',
       'contract/worst-series.ts',
     ]);
   });

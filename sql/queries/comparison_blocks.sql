@@ -10,6 +10,7 @@ SELECT
 FROM {table:Identifier} AS l
 WHERE model = {model:String}
   AND stage != 'inter_token_latency'
+  AND NOT startsWith(stage, 'objective: ')
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
   AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
   AND ({version:String} = '' OR version = {version:String})

@@ -19,6 +19,7 @@ WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start <
     ORDER BY sum(requests) DESC, service, model, request_type, region, host, tenant, cold_start
     LIMIT {seriesLimit:UInt32}
 )
+  AND NOT startsWith(stage, 'objective: ')
 GROUP BY hour, service, model, request_type, region, host, tenant, cold_start, stage
 ORDER BY hour, service, model, request_type, region, host, tenant, cold_start, stage
 FORMAT RowBinary

@@ -6,6 +6,7 @@ SELECT
 FROM {table:Identifier}
 WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
   AND ({model:String} = '' OR model = {model:String})
+  AND NOT startsWith(stage, 'objective: ')
 GROUP BY value
 ORDER BY last_seconds DESC, value
 LIMIT {limit:UInt32}

@@ -11,6 +11,7 @@ FROM
     WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
       AND stage != 'inter_token_latency'
+      AND NOT startsWith(stage, 'objective: ')
     GROUP BY model, stage, at_seconds
 )
 GROUP BY model, at_seconds

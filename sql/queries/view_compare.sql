@@ -58,6 +58,7 @@ FROM
       AND ({bVersion:String} = '' OR version = {bVersion:String})
       AND is_asked(region, request_type, cold_start)
 ) AS s
-WHERE stage != 'inter_token_latency' AND has(a_blocks, block) AND has(b_blocks, block)
+WHERE stage != 'inter_token_latency' AND NOT startsWith(stage, 'objective: ')
+  AND has(a_blocks, block) AND has(b_blocks, block)
 GROUP BY side, stage
 ORDER BY side, stage

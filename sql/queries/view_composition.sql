@@ -12,7 +12,7 @@ WITH
         AND ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
-    (name) -> name != 'total' AND name NOT IN {measures:Array(String)}
+    (name) -> name != 'total' AND name NOT IN {measures:Array(String)} AND NOT startsWith(name, 'objective: ')
         AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})) AS is_part,
     (band) -> exp2(floor(band / 4)) * (1 + positiveModulo(band, 4) / 4) AS lower_edge_ms,
     -- Parts, and `unaccounted` for what no stage measured. Sums are stored within 0.05 %: less than that is rounding.

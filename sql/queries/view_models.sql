@@ -173,7 +173,7 @@ WITH
         (
             SELECT model, stage, sum(s.requests) AS stage_requests, sum(s.errors) + sum(s.timeouts) AS stage_failed
             FROM {table:Identifier} AS s
-            WHERE stage NOT IN ('total', 'inter_token_latency')
+            WHERE stage NOT IN ('total', 'inter_token_latency') AND NOT startsWith(stage, 'objective: ')
               AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
               AND model NOT IN

@@ -16,7 +16,7 @@ FROM
     WHERE model = {model:String}
       AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
-      AND ({stage:String} = '' OR stage = {stage:String})
+      AND ({stage:String} = '' AND NOT startsWith(stage, 'objective: ') OR stage = {stage:String})
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
@@ -29,7 +29,7 @@ FROM
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
       AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
-      AND ({stage:String} = '' OR stage = {stage:String})
+      AND ({stage:String} = '' AND NOT startsWith(stage, 'objective: ') OR stage = {stage:String})
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})

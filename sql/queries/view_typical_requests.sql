@@ -31,6 +31,7 @@ FROM
               AND ({region:String} = '' OR region = {region:String})
               AND ({requestType:String} = '' OR request_type = {requestType:String})
               AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
+              AND NOT startsWith(stage, 'objective: ')
             GROUP BY stage
         )
     )

@@ -16,6 +16,7 @@ FROM
         WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
           AND stage != 'inter_token_latency'
+          AND NOT startsWith(stage, 'objective: ')
         GROUP BY start_seconds, service, model, version, request_type, region, host, tenant, cold_start, stage
     )
     GROUP BY start_seconds, service, model, version, request_type, region, host, tenant, cold_start

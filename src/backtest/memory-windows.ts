@@ -1,4 +1,4 @@
-import { coldStartIndex, dimensions, gapStage } from '../base/dimensions.ts';
+import { coldStartIndex, dimensions, gapStage, isObjectiveName } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import type { Config } from '../config/schema.ts';
 import type { AnomalyEvent } from '../contract/anomaly-event.ts';
@@ -212,12 +212,20 @@ export class MemoryWindows implements DecodeSink {
     const window = this.#parts.get(startMs);
     this.#parts.delete(startMs);
     if (window === undefined) return [];
-    return [...window.values()].map(({ series, stages }) => ({
-      windowStartMs: startMs,
-      windowMs: this.#windowMs,
-      series,
-      stages: packStages([...stages.values()].map(merged)),
-    }));
+    return [...window.values()].map(({ series, stages }) => {
+      const all = [...stages.values()].map(merged);
+      const counted = all.filter(({ stage }) => isObjectiveName(stage));
+      const objectives = new Map(
+        counted.map(({ stage, requests, sumMs }) => [stage, { requests, bad: sumMs }]),
+      );
+      return {
+        windowStartMs: startMs,
+        windowMs: this.#windowMs,
+        series,
+        stages: packStages(all.filter(({ stage }) => !isObjectiveName(stage))),
+        ...(counted.length > 0 && { objectives }),
+      };
+    });
   }
 }
 

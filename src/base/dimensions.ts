@@ -64,10 +64,21 @@ export const measureNames: readonly string[] = Object.values(measures);
  */
 export const gapStage = measures.interTokenLatency;
 
-export type StageKind = 'part' | 'milestone' | 'measure';
+/**
+ * Begins the names of the rows that count a joint objective: requests, and as milliseconds those that missed it.
+ * They stand among the stages' rows and are none: `stageName` excludes the space, so no event has such a stage.
+ */
+export const objectivePrefix = 'objective: ';
 
-/** Kind of a stage by its name alone. */
-export function kindOfName(name: string): StageKind {
+/** Reports whether a stored row counts a joint objective. */
+export function isObjectiveName(name: string): boolean {
+  return name.startsWith(objectivePrefix);
+}
+
+export type StageKind = 'part' | 'milestone' | 'measure' | 'objective';
+
+/** Kind of an event's stage by its name alone. */
+export function kindOfName(name: string): Exclude<StageKind, 'objective'> {
   if (measureNames.includes(name)) return 'measure';
   return isMilestoneName(name) ? 'milestone' : 'part';
 }

@@ -11,6 +11,10 @@ export const limits = {
   durationsPerEvent: 66,
   /** Gaps between tokens of an event: those of an answer of as many tokens. */
   gapsPerEvent: 65_536,
+  /** Sets of thresholds of joint objectives, each counted once however many objectives have it. */
+  jointObjectives: 8,
+  /** Bytes of these as JSON: they are part of a commit's metadata, for which Kafka has 4,096. */
+  jointObjectiveBytes: 1_000,
   eventsPerMessage: 100_000,
   /**
    * Spans or records of a message that are rejected one by one. The rest of the message is then rejected as a

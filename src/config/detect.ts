@@ -1,39 +1,7 @@
 import { z } from 'zod';
 import { dayMs, hourMs, minuteMs, secondMs } from '../base/time.ts';
-import { duration, ratio, requiredDuration, share, whole } from './setting-types.ts';
-
-/** Requires distinct names, and distinct objectives where they have no names. */
-function isDistinct(given: readonly { readonly name?: string | undefined }[]): boolean {
-  return new Set(given.map((slo) => slo.name ?? JSON.stringify(slo))).size === given.length;
-}
-
-/** Objectives for models' requests: `detect.slos`. */
-const slos = z
-  .array(
-    z.strictObject({
-      name: z
-        .string()
-        .min(1)
-        .max(200)
-        .optional()
-        .describe('Name in events. Default: made from the objective.'),
-      model: z.string().min(1).describe('A model, or several: * matches any characters.'),
-      request_type: z.string().min(1).optional().describe('Only requests of this type.'),
-      threshold: requiredDuration(1, hourMs).describe(
-        'A request that takes longer or fails is bad.',
-      ),
-      objective: z
-        .number()
-        .gt(0)
-        .lt(1)
-        .describe('The part of requests that must be good: 0.999 allows one bad in 1,000.'),
-    }),
-  )
-  .refine(isDistinct, {
-    error: 'must not have two of the same name or the same meaning',
-  })
-  .prefault([])
-  .describe('Objectives: an anomaly opens when the error budget of one burns too fast.');
+import { duration, ratio, share, whole } from './setting-types.ts';
+import { slos } from './slos.ts';
 
 const quantile = z.number().gt(0).lt(1);
 
@@ -84,7 +52,9 @@ export const detect = z
       .min(0)
       .max(1)
       .default(0.05)
-      .describe("A part's tail must grow by at least this part of the same quantile of total; a milestone's need not."),
+      .describe(
+        "A part's tail must grow by at least this part of the same quantile of total; a milestone's need not.",
+      ),
     min_drift_ratio: ratio(1.3, 1.05).describe(
       'A day must be slower than the same hours a week before by at least this factor.',
     ),

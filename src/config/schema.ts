@@ -16,6 +16,7 @@ import {
   share,
   whole,
 } from './setting-types.ts';
+import { matchedDimensions } from './slos.ts';
 import { stages } from './stages.ts';
 import {
   checkFormat,
@@ -350,6 +351,14 @@ export const configSchema = z
       error: 'must not hold the dead-letter topic of another topic',
     },
   )
+  .superRefine(({ detect, windows }, context) => {
+    // A block with problems has no settings yet.
+    for (const [i, dimension] of matchedDimensions(detect?.slos ?? [])) {
+      if (windows?.dimensions?.includes(dimension) !== false) continue;
+      const path = ['detect', 'slos', i, 'match', dimension];
+      context.addIssue({ code: 'custom', path, message: 'must be one of windows.dimensions' });
+    }
+  })
   .refine(({ source, ingest: { workers } }) => source.type === 'kafka' || workers === 1, {
     path: ['ingest', 'workers'],
     error: 'must be 1 where source.type is not kafka',

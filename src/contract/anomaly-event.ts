@@ -82,7 +82,15 @@ const slo = z
   .strictObject({
     name: z.string().describe('Name of the objective, as configured.'),
     objective: share.describe('The part of requests that must be good.'),
-    threshold_ms: milliseconds.describe('A request that takes longer or fails is bad.'),
+    threshold_ms: milliseconds
+      .optional()
+      .describe('A request that takes longer or fails is bad. Absent with `all`.'),
+    stage: z.string().optional().describe('Stage of the threshold; absent for `total`.'),
+    all: z
+      .record(z.string(), milliseconds)
+      .optional()
+      .describe('Thresholds by stage: a request that misses one of them or fails is bad.'),
+    window_ms: milliseconds.optional().describe('Period of the budget; absent for 30 days.'),
     burn_rate: z.number().describe('Burn rate from which the rule opens.'),
     long_ms: milliseconds.describe('Long span of the rule; `rate` is over it.'),
     short_ms: milliseconds.describe('Short span of the rule, up to the event.'),

@@ -1,5 +1,6 @@
 import {
   firstTokenNames,
+  isObjectiveName,
   measureNames,
   measures,
   milestoneName,
@@ -80,6 +81,7 @@ export class StageTable {
 
   /** Kind of a stage: only parts add up to the total. */
   kindOf(stage: string): StageKind {
+    if (isObjectiveName(stage)) return 'objective';
     if (measureNames.includes(stage)) return 'measure';
     return this.#matching.test(stage) && !this.#except.test(stage) ? 'milestone' : 'part';
   }

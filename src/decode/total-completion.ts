@@ -1,9 +1,13 @@
-import { kindOfName, type StageKind } from '../base/dimensions.ts';
+import { kindOfName } from '../base/dimensions.ts';
 import type { DecodedEvent } from './decoded-event.ts';
 import type { Interner } from './interner.ts';
 import { StageTags } from './stage-tags.ts';
 
-const tags: Readonly<Record<StageKind, number>> = { part: 0, milestone: 1, measure: 2 };
+const tags: Readonly<Record<ReturnType<typeof kindOfName>, number>> = {
+  part: 0,
+  milestone: 1,
+  measure: 2,
+};
 
 /**
  * Completes events without a total: it is the sum of the stages that are parts, unless there is none or the

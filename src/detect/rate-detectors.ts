@@ -57,7 +57,7 @@ export class RateDetectors {
   }
 
   serializeShared(state: StateArchive): void {
-    state.section('what rates share', 4, () => {
+    state.section('what rates share', 5, () => {
       this.slos.serialize(state);
       for (const proportions of this.#proportions) proportions.serializeShared(state);
       this.#hasColdStarts = state.flag(this.#hasColdStarts);

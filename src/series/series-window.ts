@@ -47,10 +47,18 @@ export const emptySeries: Series = {
   cold_start: false,
 };
 
+/** Requests that a joint objective was counted of, and those that missed it: exact. */
+export interface ObjectiveCounts {
+  readonly requests: number;
+  readonly bad: number;
+}
+
 /** One series in one complete window, by stage. */
 export interface SeriesWindow {
   readonly windowStartMs: number;
   readonly windowMs: number;
   readonly series: Series;
   readonly stages: ReadonlyMap<string, StageSummary>;
+  /** Counts of joint objectives by the name of their row; absent without any. */
+  readonly objectives?: ReadonlyMap<string, ObjectiveCounts>;
 }

@@ -215,8 +215,9 @@ export class CountKernel {
     this.bytes = new Uint8Array(buffer);
     this.ints = new Int32Array(buffer);
     this.doubles = new Float64Array(buffer);
-    this.ids = new Int32Array(buffer, layout.ids, limits.durationsPerEvent);
-    this.durations = new Float64Array(buffer, layout.durations, limits.durationsPerEvent);
+    const counted = limits.durationsPerEvent + limits.jointObjectives;
+    this.ids = new Int32Array(buffer, layout.ids, counted);
+    this.durations = new Float64Array(buffer, layout.durations, counted);
   }
 }
 

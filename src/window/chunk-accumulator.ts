@@ -7,6 +7,7 @@ import {
 } from '../base/dimensions.ts';
 import type { Facet } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
+import type { CountedObjective } from '../config/slos.ts';
 import { completionMs } from '../decode/completion-ms.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import { Interner } from '../decode/interner.ts';
@@ -17,6 +18,7 @@ import { CellBands } from './cell-bands.ts';
 import { DriverTable } from './driver-table.ts';
 import { ExemplarStore } from './exemplar-store.ts';
 import { IntTable } from './int-table.ts';
+import { JointObjectives } from './joint-objectives.ts';
 import { type Outcome, outcomes } from './outcome.ts';
 import { RowTable } from './row-table.ts';
 import { TokenGaps } from './token-gaps.ts';
@@ -35,6 +37,8 @@ export interface ChunkOptions {
   readonly maxFutureMs: number;
   /** Time after a window's end at which the watermark makes further events late merges. */
   readonly graceMs: number;
+  /** Joint objectives to count. @default none */
+  readonly objectives?: readonly CountedObjective[] | undefined;
 }
 
 /** Column of the totals' milliseconds; the columns of a cell's rows follow. */
@@ -57,6 +61,7 @@ export class ChunkAccumulator {
   readonly stages = new Interner(limits.stageNames);
   readonly values = new Interner(limits.internedValues);
   readonly #measures = new TokenMeasures(this.stages);
+  readonly #objectives: JointObjectives;
   /** Configured dimensions; the key of a cell is its window's number and an id of each. */
   readonly #enabled: Int32Array;
   #totalStageId = 0;
@@ -98,6 +103,7 @@ export class ChunkAccumulator {
     this.#cells = new IntTable(this.#enabled.length + 1);
     this.#key = new Int32Array(this.#enabled.length + 1);
     this.drivers = new DriverTable(options.facets);
+    this.#objectives = new JointObjectives(this.stages, this.values, options.objectives ?? []);
   }
 
   /**
@@ -114,6 +120,7 @@ export class ChunkAccumulator {
     this.#totalStageId = this.stages.internText(totalStage);
     // Interned first, so that a flood of names cannot displace them.
     for (const stage of standardStages) this.stages.internText(stage);
+    this.#objectives.begin();
     this.#cells.clear();
     this.#windows.clear();
     this.rows.reset();
@@ -250,15 +257,16 @@ export class ChunkAccumulator {
       ids[i] = stageIds[i] as number;
       durations[i] = stageMs[i] as number;
     }
+    const counted = this.#objectives.append(event, ids, durations, stageCount);
     const isWhole = !Number.isNaN(totalMs);
     const band = isWhole ? bandOf(totalMs) : 0;
     const bandIndex = isWhole ? band - bandRange.lowest : -1;
     const block = this.bands.blockOf(cell);
     const totalId = this.#totalStageId;
     if (weight === 1) {
-      this.#kernel.count(this.#host, block, bandIndex, stageCount, totalId, totalMs);
+      this.#kernel.count(this.#host, block, bandIndex, counted, totalId, totalMs);
     } else {
-      this.#kernel.countMany(this.#host, block, bandIndex, stageCount, totalId, totalMs, weight);
+      this.#kernel.countMany(this.#host, block, bandIndex, counted, totalId, totalMs, weight);
     }
     if (event.gapCount > 0) this.#gaps.add(event, this.#host, block);
     if (event.status !== 0) this.#countStatus(cell, event, isWhole);
@@ -287,7 +295,7 @@ export class ChunkAccumulator {
   #rowOf(cell: number, stageId: number): number {
     const row = this.rows.find(cell, stageId);
     if (row >= 0) return row;
-    // A single message may have millions of rows: its stages count as one, its total stays separate.
+    // A single message may have millions of rows: its stages count as one, its total and objectives stay separate.
     if (this.rows.size >= limits.rowsPerChunk && this.#isStage(stageId)) {
       return this.#rowOf(cell, Interner.otherId);
     }
@@ -299,7 +307,7 @@ export class ChunkAccumulator {
 
   #isStage(stageId: number): boolean {
     if (stageId === this.#totalStageId || stageId === Interner.otherId) return false;
-    // Gaps are no part of the total, as `__other__` is.
-    return !this.#gaps.isStage(stageId);
+    // Gaps and objectives are no part of the total, as `__other__` is.
+    return !this.#gaps.isStage(stageId) && !this.#objectives.isRow(stageId);
   }
 }

@@ -167,7 +167,7 @@ async function expectNoRequests(rig: Rig, sent: Sent, fromMs: number): Promise<v
   const compared = await compareView(rig.client, {
     ...{ filters: { ...filters, model: 'llm' }, a: side('v1'), b: side('v2'), bounds },
     ...{ minutesFromMs: 0, margin: {}, stages: StageTable.standard, incident: '' },
-    nowMs: Date.now(),
+    ...{ objectives: [], nowMs: Date.now() },
   });
   expect(compared.stages.map((each) => each.stage)).not.toContain(stage);
   expect(compared.a.requests + compared.b.requests).toBe(of('llm'));

@@ -2,8 +2,15 @@ import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
 import { facets } from '../../src/base/facets.ts';
+import { limits } from '../../src/base/limits.ts';
 import { decodeMetadata, encodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { testIntent } from './test-intent.ts';
+
+/** As long as `limits.jointObjectiveBytes` allows. */
+const largestObjectives = Array.from({ length: 8 }, (_, n) => ({
+  thresholds: { [`stage_${n}`.padEnd(29, 'x')]: 3_600_000 },
+  match: [{ model: 'm'.repeat(20), request_type: 'chat*' }],
+}));
 
 const time = fc.option(fc.integer({ min: -1e15, max: 1e15 }), { nil: undefined });
 const count = fc.maxSafeNat();
@@ -50,6 +57,7 @@ const note = fc.record({
         maxMessageBytes: count,
         maxDurationMs: count,
         maxDimensionBytes: count,
+        objectives: fc.constantFrom(undefined, largestObjectives),
       }),
       counts,
       earlier: fc.option(fc.array(counts, { maxLength: 3 }), { nil: undefined }),
@@ -59,12 +67,17 @@ const note = fc.record({
 });
 
 describe('commit metadata', () => {
+  it('has room for the largest objectives that are accepted', () => {
+    const bytes = JSON.stringify(largestObjectives).length;
+    expect(bytes).toBeGreaterThan(0.9 * limits.jointObjectiveBytes);
+  });
+
   it("is restored unchanged, well within Kafka's limit", () => {
     fc.assert(
       fc.property(note, (given) => {
         const text = encodeMetadata(given);
         expect(decodeMetadata(text)).toEqual(given);
-        expect(text.length).toBeLessThan(2_900);
+        expect(text.length).toBeLessThan(3_900);
       }),
       { seed: 6, numRuns: 300 },
     );

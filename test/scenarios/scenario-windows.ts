@@ -1,5 +1,12 @@
 import { measures } from '../../src/base/dimensions.ts';
-import type { Series, SeriesWindow } from '../../src/series/series-window.ts';
+import { configSchema } from '../../src/config/schema.ts';
+import {
+  type ConfiguredObjective,
+  isOfSeries,
+  objectivesOf,
+  rowOf,
+} from '../../src/contract/objectives/objective.ts';
+import type { ObjectiveCounts, Series, SeriesWindow } from '../../src/series/series-window.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import type { Scenario } from './scenario-schema.ts';
 import { summarizeWindow } from './summarize-window.ts';
@@ -16,6 +23,7 @@ interface Request {
 /** Every window of a scenario: one list of series per window start. */
 export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWindow[][] {
   const windows: SeriesWindow[][] = Array.from({ length: scenario.windows }, () => []);
+  const objectives = objectivesOf(configSchema.parse({ detect: scenario.detect }).detect.slos);
   scenario.series.forEach(({ stages: models, partial, restless, output_tokens }, index) => {
     const random = new SeededRandom(scenario.seed * 1000 + index, mulberry32);
     const derived = output_tokens === undefined ? [] : [measures.timePerOutputToken];
@@ -40,10 +48,34 @@ export function scenarioWindows(scenario: Scenario, windowMs: number): SeriesWin
       const failed = { errors: 0, timeouts: requests.filter(({ isTimeout }) => isTimeout).length };
       const windowStartMs = scenarioStartMs + at * windowMs;
       const series = scenarioSeries(scenario, index);
-      windows[at]?.push(summarizeWindow({ series, windowStartMs, windowMs, stages, failed }));
+      const counts = countsOf(objectives, series, shown, requests);
+      windows[at]?.push({
+        ...summarizeWindow({ series, windowStartMs, windowMs, stages, failed }),
+        ...(counts.size > 0 && { objectives: counts }),
+      });
     });
   });
   return windows;
+}
+
+/** What ingest would count of joint objectives. @param names stages of the requests' milliseconds. */
+function countsOf(
+  objectives: readonly ConfiguredObjective[],
+  series: Series,
+  names: readonly string[],
+  requests: readonly Request[],
+): Map<string, ObjectiveCounts> {
+  const own = objectives.filter((each) => each.isJoint && isOfSeries(each, series));
+  return new Map(
+    own.map((objective) => {
+      const missed = requests.filter(
+        ({ ms, isTimeout }) =>
+          isTimeout ||
+          names.some((name, i) => (ms[i] as number) > (objective.thresholds[name] ?? Infinity)),
+      );
+      return [rowOf(objective), { requests: requests.length, bad: missed.length }];
+    }),
+  );
 }
 
 /**

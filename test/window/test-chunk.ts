@@ -1,5 +1,6 @@
 import { coldStartIndex, type Dimension, dimensions } from '../../src/base/dimensions.ts';
 import type { Facet } from '../../src/base/facets.ts';
+import type { CountedObjective } from '../../src/config/slos.ts';
 import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
 import { ChunkAccumulator, totalMsColumn } from '../../src/window/chunk-accumulator.ts';
 import type { Outcome } from '../../src/window/outcome.ts';
@@ -13,6 +14,7 @@ export interface TestChunkOptions {
   readonly allowedLatenessMs?: number;
   readonly maxFutureMs?: number;
   readonly graceMs?: number;
+  readonly objectives?: readonly CountedObjective[];
 }
 
 /** An accumulator after a real decoder, with its rows in the reference's format. */
@@ -28,6 +30,7 @@ export class TestChunk {
       allowedLatenessMs: options.allowedLatenessMs ?? 86_400_000,
       maxFutureMs: options.maxFutureMs ?? 300_000,
       graceMs: options.graceMs ?? 2_000,
+      objectives: options.objectives,
     });
     const { stages, values } = this.accumulator;
     this.#decoder = new MessageDecoder({

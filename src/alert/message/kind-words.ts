@@ -12,6 +12,7 @@ import {
   quantileName,
 } from '../../contract/format.ts';
 import { perUnit } from '../../contract/measure-unit.ts';
+import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/objective-text.ts';
 import { cutText } from './clean-text.ts';
 
 type Kind = AnomalyEvent['kind'];
@@ -206,7 +207,7 @@ function rebaselinedTraffic(event: AnomalyEvent): string {
 
 function objective({ slo }: AnomalyEvent): string {
   if (slo === undefined) return '';
-  return `; objective ${slo.name}: ${formatExactShare(slo.objective)} within ${formatMs(slo.threshold_ms)}`;
+  return `; objective ${slo.name}: ${formatExactShare(slo.objective)} within ${thresholdsText(thresholdsOfEvent(slo))}`;
 }
 
 /** The text of a rate; the detector's sentence for an event that has none. */

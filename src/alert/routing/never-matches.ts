@@ -1,6 +1,7 @@
 import { type Dimension, overflowValue } from '../../base/dimensions.ts';
 import type { ReceiverMatch } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
+import { matchOf } from '../../config/slos.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { matchesPattern } from '../../series/matches-pattern.ts';
 import { matchedDimensions } from './matches.ts';
@@ -25,7 +26,8 @@ const kindFacts: Readonly<Record<Kind, KindFacts>> = {
   throughput_drop: anyModel,
   no_data: anyModel,
   slo_burn: {
-    has: (dimension) => dimension === 'model' || dimension === 'request_type',
+    // Those that its objective names.
+    has: () => true,
     mayBeCritical: true,
   },
   // It compares all versions with the week before, and at most warns.
@@ -76,7 +78,7 @@ function obstacleOf(kind: Kind, match: ReceiverMatch, settings: Settings): strin
   );
   if (alien !== undefined) return `kind ${kind} has no ${alien.dimension}`;
   if (kind === 'slo_burn' && !detect.slos.some((slo) => mayMatch(match, slo))) {
-    return 'no objective of detect.slos has such a model and request_type';
+    return 'no objective of detect.slos has such values';
   }
   return undefined;
 }
@@ -87,14 +89,19 @@ function fits(pattern: string, maxBytes: number): boolean {
 }
 
 /** True if anomalies of an objective may match; two patterns with `*` are assumed to. */
-function mayMatch(
-  { models = ['*'], request_type: types = ['*'] }: ReceiverMatch,
-  { model, request_type: type = '' }: Config['detect']['slos'][number],
-): boolean {
+function mayMatch(match: ReceiverMatch, slo: Config['detect']['slos'][number]): boolean {
+  const { model = '*', ...others } = matchOf(slo);
+  const { models = ['*'] } = match;
   const isOfModel = models.some((pattern) =>
     model.includes('*')
       ? pattern.includes('*') || matchesPattern(model, pattern)
       : matchesPattern(pattern, model),
   );
-  return isOfModel && types.some((pattern) => matchesPattern(pattern, type));
+  if (!isOfModel) return false;
+  return matchedDimensions.every((dimension) => {
+    const value = others[dimension] ?? '';
+    // Where an objective has a pattern, its anomalies have no value.
+    const own = value.includes('*') ? '' : value;
+    return (match[dimension] ?? ['*']).some((pattern) => matchesPattern(pattern, own));
+  });
 }

@@ -19,6 +19,7 @@ import {
   comparisonAnnotation,
   comparisonMarkdown,
   renderComparison,
+  type ShownComparison,
 } from '../text/render-comparison.ts';
 
 export const compare: Command = {
@@ -41,7 +42,8 @@ requests, milestones (first_token) or times per token, or in --stages.
 docs/explained/verdict.md says how it is found, and where it fails.
 
 Where the sides consist of other request types, regions or sizes, it says so, and adds the quantiles that B
-would have with the requests of A. The verdict is of the requests as they are.
+would have with the requests of A. The verdict is of the requests as they are. Of stored requests it prints
+the goodput of both sides by each joint objective of detect.slos.
 
 Of two ranges, or of two files, the first minute of A is compared with the first one of B, and so on.
 Versions may be named beside them. Files need no server.
@@ -91,12 +93,14 @@ producers that are down, must not let a job go on.`,
       requestType: text(options.requestType),
       cold: options.cold === true,
     };
-    const { input, mixes, unknown, incident, ...names } = await readCompared(
-      config,
-      asked,
-      requests,
-      io,
-    );
+    const {
+      input,
+      mixes,
+      goodput = [],
+      unknown,
+      incident,
+      ...names
+    } = await readCompared(config, asked, requests, io);
     const compareOptions = {
       ...configuredMargin(config.detect),
       blockMinutes: countOption('--block', options.block, 1, 60),
@@ -116,7 +120,7 @@ producers that are down, must not let a job go on.`,
             incident: incident.named,
           };
     if (unknown !== undefined) io.err(`${visible(unknown)}\n`);
-    print(compared, options, io);
+    print(goodput.length === 0 ? compared : { ...compared, goodput }, options, io);
     const isBad =
       options.requirePass === true ? compared.verdict !== 'pass' : compared.verdict === 'fail';
     return isBad ? exitCodes.found : exitCodes.ok;
@@ -124,7 +128,7 @@ producers that are down, must not let a job go on.`,
 };
 
 function print(
-  compared: NamedComparison,
+  compared: ShownComparison,
   options: Readonly<Record<string, unknown>>,
   io: Io,
 ): void {

@@ -9,6 +9,7 @@ import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { TimeSpan } from '../../contract/compared-times.ts';
+import { objectivesOf } from '../../contract/objectives/objective.ts';
 import type { Series } from '../../series/series-window.ts';
 import { findUnknown, type UnknownOne, unknownText } from '../../series/unknown-name.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
@@ -16,6 +17,8 @@ import { unknownIn } from '../../sink/read-seen-values.ts';
 import { requestsOf } from '../../views/anomalies/incident-requests.ts';
 import { incidentTimes } from '../../views/anomalies/incident-times.ts';
 import { withStoredBaseline } from '../../views/anomalies/stored-baseline.ts';
+import type { ComparedGoodput } from '../../views/answers/compare.ts';
+import { comparedGoodput } from '../../views/comparison/compared-goodput.ts';
 import { namedIncident } from '../../views/comparison/incident-comparison.ts';
 import {
   longestComparisonMs,
@@ -23,7 +26,7 @@ import {
   readVersions,
   requireComparable,
 } from '../../views/comparison/read-comparison.ts';
-import { readMixes } from '../../views/comparison/read-sides.ts';
+import { readMixes, type SidesQuery } from '../../views/comparison/read-sides.ts';
 import { coldStartOf } from '../../views/question.ts';
 import { eventsById } from '../events-by-id.ts';
 import type { TimeRange } from '../flag-values.ts';
@@ -47,6 +50,8 @@ export interface Compared {
   readonly model: string;
   readonly version: string;
   readonly baseline: string;
+  /** Goodput of both sides by joint objective; none of files, and where there are no such objectives. */
+  readonly goodput?: readonly ComparedGoodput[];
   /** The incident whose test gives the verdict, and what A is; undefined where that of releases does. */
   readonly incident?: { readonly event: AnomalyEvent; readonly named: NamedIncident } | undefined;
   /** A sentence on a name without a request, where nothing is compared for it and the reason does not say so. */
@@ -87,7 +92,9 @@ async function comparedVersions(
     const unknown = await unknownOf(client, of, input.minutes, []);
     const isSaid = unknown?.thing === 'model';
     const mixes = await readMixes(client, sides, input.minutes);
-    return { input, mixes, unknown: isSaid ? undefined : unknown && unknownText(unknown) };
+    const goodput = await goodputOf(client, config, sides, input.minutes);
+    const said = isSaid ? undefined : unknown && unknownText(unknown);
+    return { input, mixes, goodput, unknown: said };
   });
   return { ...read, model: of.model, version, baseline };
 }
@@ -107,12 +114,13 @@ async function comparedRanges(
     });
     const unknown = await unknownOf(client, of, sides.minutes, [baseline, version]);
     const mixes = await readMixes(client, query, sides.minutes);
-    return { sides, mixes, unknown: unknown && unknownText(unknown) };
+    const goodput = await goodputOf(client, config, query, sides.minutes);
+    return { sides, mixes, goodput, unknown: unknown && unknownText(unknown) };
   });
   const names = { version: nameOf(version, asked.b), baseline: nameOf(baseline, asked.a) };
-  const { mixes, unknown, sides } = read;
+  const { mixes, goodput, unknown, sides } = read;
   const input = { candidate: version, baseline, ...sides, phrases };
-  return { input, mixes, unknown, model: of.model, ...names };
+  return { input, mixes, goodput, unknown, model: of.model, ...names };
 }
 
 /** An incident's time and the time before it, of the requests that it is about. */
@@ -140,6 +148,7 @@ async function comparedIncident(
     return {
       input: { candidate: version, baseline: version, ...sides, phrases },
       mixes: await readMixes(client, query, sides.minutes),
+      goodput: await goodputOf(client, config, query, sides.minutes),
       ...{ model, version: nameOf(version, times.b), baseline: nameOf(version, times.a) },
       incident: {
         event: await withStoredBaseline(client, event),
@@ -147,6 +156,15 @@ async function comparedIncident(
       },
     };
   });
+}
+
+function goodputOf(
+  client: ClickHouseClient,
+  { detect }: Config,
+  query: SidesQuery,
+  minutes: readonly ComparedMinute[],
+): Promise<ComparedGoodput[]> {
+  return comparedGoodput(client, objectivesOf(detect.slos), query, minutes);
 }
 
 function notCompared(id: string, why: string): OperatorError {

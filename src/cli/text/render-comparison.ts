@@ -6,12 +6,17 @@ import type {
 } from '../../compare/comparison.ts';
 import { incidentIsOpen, notLikeWithLike } from '../../contract/compared-times.ts';
 import { formatMs, quantileName, wholePercent } from '../../contract/format.ts';
+import { goodputOfSide, thresholdsText } from '../../contract/objectives/objective-text.ts';
+import type { ComparedGoodput } from '../../views/answers/compare.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Io } from '../io.ts';
 import { colorsOf } from './colors.ts';
 import { MarkedPercentiles } from './few-requests.ts';
 import { annotation, markdownText } from './github-output.ts';
 import { renderTable, right, type TableCell } from './table.ts';
+
+/** A comparison, and the goodput of both sides where there are joint objectives. */
+export type ShownComparison = NamedComparison & { readonly goodput?: readonly ComparedGoodput[] };
 
 type Milliseconds = Pick<QuantileComparison, 'candidate_ms' | 'baseline_ms'>;
 
@@ -20,7 +25,7 @@ const stageQuantile = 0.99;
 
 /** Renders a comparison for a terminal: a table of quantiles, one of stages, and the verdict. */
 export function renderComparison(
-  compared: NamedComparison,
+  compared: ShownComparison,
   io: Pick<Io, 'color' | 'columnCount'>,
 ): string {
   const { bold, dim, green, red, yellow } = colorsOf(io);
@@ -63,7 +68,7 @@ export function renderComparison(
     percentiles.line(),
     dim(`${whole}\n`),
     ...incidentLines(compared),
-    ...mixLines(compared).map((line) => `${visible(line)}\n`),
+    ...[...goodputLines(compared), ...mixLines(compared)].map((line) => `${visible(line)}\n`),
     `\n${paint(verdict)}  ${bold(visible(`${compared.model}: ${reason}`))}\n`,
   ].join('');
 }
@@ -72,6 +77,14 @@ export function renderComparison(
 function incidentLines({ incident }: NamedComparison): string[] {
   if (incident === undefined) return [];
   return [`A is ${incident.a_is}.\n`, ...(incident.is_open ? [`${incidentIsOpen}\n`] : [])];
+}
+
+/** "Goodput of B 91 % of 4,100 requests, of A 97.3 % of 4,000 requests: first_token 500 ms, total 10 s". */
+function goodputLines({ goodput = [] }: ShownComparison): string[] {
+  return goodput.map(({ thresholds, a, b }) => {
+    const of = Object.fromEntries(thresholds.map(({ stage, ms }) => [stage, ms]));
+    return `Goodput of B ${goodputOfSide(b)}, of A ${goodputOfSide(a)}: ${thresholdsText(of)}`;
+  });
 }
 
 /** Quantiles that are shown like with like. */
@@ -110,7 +123,7 @@ const titles: Readonly<Record<Verdict, string>> = {
 };
 
 /** The comparison in Markdown, for the summary of a workflow. Names are shown as text. */
-export function comparisonMarkdown(compared: NamedComparison): string {
+export function comparisonMarkdown(compared: ShownComparison): string {
   const { model, version, baseline, verdict, reason, requests, failures } = compared;
   const [now, before] = [markdownText(version), markdownText(baseline)];
   const percentiles = new MarkedPercentiles({ color: false });
@@ -142,7 +155,10 @@ export function comparisonMarkdown(compared: NamedComparison): string {
     ...rows.map((cells) => `| ${cells.join(' | ')} |`),
     '',
     ...[percentiles.note()].filter(Boolean).flatMap((line) => [markdownText(line), '']),
-    ...mixLines(compared).flatMap((line) => [markdownText(line.trim()), '']),
+    ...[...goodputLines(compared), ...mixLines(compared)].flatMap((line) => [
+      markdownText(line.trim()),
+      '',
+    ]),
     '',
   ].join('\n');
 }

@@ -2,13 +2,13 @@ import { totalStage } from '../../base/dimensions.ts';
 import { dayMs } from '../../base/time.ts';
 import type { BurnCounts } from '../../baseline/burn-counts.ts';
 import type { AnomalyEvent, Resolution } from '../../contract/anomaly-event.ts';
-import { formatExactShare, formatMs, formatShare, seriesLabel } from '../../contract/format.ts';
+import { formatExactShare, formatShare, seriesLabel } from '../../contract/format.ts';
+import type { Objective } from '../../contract/objectives/objective.ts';
+import { missedText } from '../../contract/objectives/objective-text.ts';
 import type { Series } from '../../series/series-window.ts';
 import { baselineFields, round, shareOfRequests } from '../event/measured-fields.ts';
 import type { RateMeasured } from '../event/rate-event.ts';
-import { type BurnRule, burnSpansMs, type Objective } from './burn-rules.ts';
-
-const budgetDays = 30;
+import { type BurnRule, burnSpansMs } from './burn-rules.ts';
 
 /** Bad requests, those that the objective allows, and how long the budget lasts at this rate. */
 export function burnMeasured(
@@ -21,6 +21,7 @@ export function burnMeasured(
   const { requests, bad, coveredMs } = counts.sum(rule.long);
   const { untilMs } = counts;
   const allowed = 1 - objective.objective;
+  const budgetDays = objective.windowMs / dayMs;
   const sums = { hits: bad, requests, dispersion: 1 };
   const rate = shareOfRequests('errors per request', sums, allowed);
   const lately = counts.sum(rule.short);
@@ -43,7 +44,7 @@ export function burnMeasured(
     severity: rule.severity,
     // "ranker: 21 % of requests in the last 5 min (18 % in the last hour) exceeded 200 ms or failed; …".
     summary:
-      `${seriesLabel(series)}: ${now} (${before}) exceeded ${formatMs(objective.thresholdMs)} or failed; ` +
+      `${seriesLabel(series)}: ${now} (${before}) ${missedText(objective.thresholds)}; ` +
       `at this rate the ${budgetDays}-day error budget of the ${formatExactShare(objective.objective)} objective is gone in ${lastsText(budgetDays / rate.ratio)}`,
   };
 }

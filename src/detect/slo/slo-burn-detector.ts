@@ -1,6 +1,7 @@
 import { minuteMs } from '../../base/time.ts';
 import { BurnCounts, type BurnSum } from '../../baseline/burn-counts.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { type Objective, sloFields } from '../../contract/objectives/objective.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { StateArchive } from '../../snapshot/archive.ts';
 import { rateEvent, type TailDigests, tailFields } from '../event/rate-event.ts';
@@ -10,7 +11,7 @@ import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../options/detector-step.ts';
 import { burnMeasured, burnResolvedSummary } from './burn-measured.ts';
-import { type BurnRule, burnRules, burnSpansMs, type Objective } from './burn-rules.ts';
+import { type BurnRule, burnRulesOf, burnSpansMs } from './burn-rules.ts';
 
 /** Fewest bad requests of an anomaly, whatever their share. */
 const minBad = 5;
@@ -21,6 +22,7 @@ const slowRuleSpanMs = 6 * 60 * minuteMs;
 export class SloBurnDetector extends AnomalyDetector {
   readonly objective: Objective;
   readonly series: Series;
+  readonly #rules: readonly BurnRule[];
   readonly #options: DetectOptions;
   readonly #counts: BurnCounts;
   #slowFromMs = Number.NEGATIVE_INFINITY;
@@ -30,6 +32,7 @@ export class SloBurnDetector extends AnomalyDetector {
     super(options, OpenAnomaly);
     this.series = series;
     this.objective = objective;
+    this.#rules = burnRulesOf(objective.windowMs);
     this.#options = options;
     this.#counts = new BurnCounts(burnSpansMs, Math.max(minuteMs, options.window));
   }
@@ -42,7 +45,7 @@ export class SloBurnDetector extends AnomalyDetector {
     });
   }
 
-  /** @param bad requests that were too slow or failed; digests give fractions. */
+  /** @param bad requests that were too slow or failed: exact of a joint objective; digests give fractions. */
   step(
     startMs: number,
     { requests, bad }: Pick<BurnSum, 'requests' | 'bad'>,
@@ -70,7 +73,7 @@ export class SloBurnDetector extends AnomalyDetector {
 
   /** The most severe rule that fires; parts of a span without data count as good. */
   #firingRule(startMs: number): BurnRule | undefined {
-    return burnRules.find(({ factor, long, short, severity }) => {
+    return this.#rules.find(({ factor, long, short, severity }) => {
       const [over, lately] = [this.#counts.sum(long), this.#counts.sum(short)];
       if (over.bad < minBad || over.requests < this.#options.min_requests) return false;
       if (severity === 'warning' && startMs < this.#slowFromMs) return false;
@@ -86,7 +89,7 @@ export class SloBurnDetector extends AnomalyDetector {
 
   /** Evaluates the short spans of rules as severe: long spans still show a burn that is over. */
   #isAnomalous({ severity }: AnomalyEvent): boolean | undefined {
-    const rules = burnRules.filter(
+    const rules = this.#rules.filter(
       (rule) => severity !== 'critical' || rule.severity === 'critical',
     );
     const sums = rules.map((rule) => ({ rule, sum: this.#counts.sum(rule.short) }));
@@ -123,7 +126,7 @@ export class SloBurnDetector extends AnomalyDetector {
 
   /** By the rule that opened it, or that it rose by. */
   #present({ slo }: AnomalyEvent, tail: () => TailDigests): EventUpdate | undefined {
-    const rule = burnRules.find(({ factor, long }) => {
+    const rule = this.#rules.find(({ factor, long }) => {
       return factor === slo?.burn_rate && burnSpansMs[long] === slo.long_ms;
     });
     if (rule === undefined || this.#counts.sum(rule.long).requests === 0) return undefined;
@@ -136,11 +139,8 @@ export class SloBurnDetector extends AnomalyDetector {
   }
 
   #sloOf({ factor, long, short }: BurnRule): AnomalyEvent['slo'] {
-    const { name, objective, thresholdMs } = this.objective;
     return {
-      name,
-      objective,
-      threshold_ms: thresholdMs,
+      ...sloFields(this.objective),
       burn_rate: factor,
       long_ms: burnSpansMs[long] as number,
       short_ms: burnSpansMs[short] as number,

@@ -1,26 +1,34 @@
+import { totalStage } from '../../base/dimensions.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
-import { formatExactShare, formatMs } from '../../contract/format.ts';
-import { matchesPattern } from '../../series/matches-pattern.ts';
-import type { Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
+import {
+  type ConfiguredObjective,
+  isOfSeries,
+  type Objective,
+  objectiveOfEvent,
+  objectivesOf,
+  ownThreshold,
+  rowOf,
+} from '../../contract/objectives/objective.ts';
+import { seriesOf } from '../../series/series-key.ts';
+import {
+  emptySeries,
+  type ObjectiveCounts,
+  type Series,
+  type SeriesWindow,
+  type StageSummary,
+} from '../../series/series-window.ts';
+import { serializeSeries } from '../../series/snapshot-series.ts';
 import { wholeRequest } from '../../series/whole-request.ts';
-import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
+import type { StateArchive } from '../../snapshot/archive.ts';
 import type { TailDigests } from '../event/rate-event.ts';
 import { KeyedDetectors } from '../lifecycle/keyed-detectors.ts';
 import type { DetectOptions } from '../options/detect-options.ts';
 import type { StepContext } from '../options/detector-step.ts';
-import type { Objective } from './burn-rules.ts';
 import { SloBurnDetector } from './slo-burn-detector.ts';
 
 /** Largest number of objectives × models; each takes 70 KB. */
 const maxDetectors = 1_000;
-
-/** An objective as configured. */
-interface Configured extends Objective {
-  readonly models: string;
-  /** '' for any. */
-  readonly requestType: string;
-}
 
 interface Sum {
   readonly model: string;
@@ -35,19 +43,13 @@ interface Sum {
 export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
   override readonly kinds = ['slo_burn'] as const;
   readonly #options: DetectOptions;
-  readonly #configured: readonly Configured[];
+  readonly #configured: readonly ConfiguredObjective[];
   #windowsBeyondLimit = 0;
 
   constructor(options: DetectOptions) {
     super();
     this.#options = options;
-    this.#configured = options.slos.map((slo) => ({
-      name: slo.name ?? nameOf(slo),
-      thresholdMs: slo.threshold,
-      objective: slo.objective,
-      models: slo.model,
-      requestType: slo.request_type ?? '',
-    }));
+    this.#configured = objectivesOf(options.slos);
   }
 
   /** Series windows that the limit left out, since the start. */
@@ -58,12 +60,8 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
   serialize(state: StateArchive): void {
     this.#windowsBeyondLimit = state.number(this.#windowsBeyondLimit);
     state.list(this.detectors.values(), (saved) => {
-      const { objective, series } = saved ?? {};
-      const restored = this.#of(
-        serializeFields(state, objective, { name: '', thresholdMs: 0, objective: 0 }),
-        state.text(series?.model ?? ''),
-        state.text(series?.request_type ?? ''),
-      );
+      const objective = serializeObjective(state, saved?.objective);
+      const restored = this.#of(objective, serializeSeries(state, saved?.series));
       invariant(restored !== undefined, 'more objectives were saved than are evaluated');
       restored.serialize(state);
       return restored;
@@ -90,56 +88,83 @@ export class SloBurnDetectors extends KeyedDetectors<SloBurnDetector> {
   }
 
   #count(window: SeriesWindow, sums: Map<SloBurnDetector, Sum>): void {
-    for (const configured of this.#configured) {
-      const { model, request_type } = window.series;
-      const { requestType, models } = configured;
-      if (requestType !== '' && requestType !== request_type) continue;
-      if (!matchesPattern(models, model)) continue;
-      const detector = this.#of(configured, model, requestType);
-      const whole = wholeRequest(window);
+    for (const objective of this.#configured) {
+      if (!isOfSeries(objective, window.series)) continue;
+      const { model } = window.series;
+      const detector = this.#of(objective, { ...valuesOf(objective), model });
+      const counts = countsOf(objective, window);
       if (detector === undefined) this.#windowsBeyondLimit += 1;
-      if (detector === undefined || whole === undefined) continue;
+      if (detector === undefined || counts === undefined) continue;
       const sum = sums.get(detector) ?? { model, requests: 0, bad: 0 };
-      sum.requests += whole.requests;
-      sum.bad += badRequests(whole, configured.thresholdMs);
+      sum.requests += counts.requests;
+      sum.bad += counts.bad;
       sums.set(detector, sum);
     }
   }
 
   protected override keyOf(event: AnomalyEvent): string {
-    const objective = objectiveOf(event);
-    return objective === undefined ? '' : keyOf(objective, event.model, event.request_type);
+    const objective = objectiveOfEvent(event);
+    return objective === undefined ? '' : keyOf(objective, event);
   }
 
   protected override ofEvent(event: AnomalyEvent): SloBurnDetector | undefined {
-    const objective = objectiveOf(event);
-    return objective && this.#of(objective, event.model, event.request_type);
+    const objective = objectiveOfEvent(event);
+    return objective && this.#of(objective, event);
   }
 
-  #of(objective: Objective, model: string, requestType: string): SloBurnDetector | undefined {
-    const key = keyOf(objective, model, requestType);
+  #of(objective: Objective, series: Series): SloBurnDetector | undefined {
+    const key = keyOf(objective, series);
     let detector = this.detectors.get(key);
     if (detector === undefined && this.detectors.size < maxDetectors) {
-      const none = { service: '', version: '', region: '', host: '', tenant: '' };
-      const series: Series = { ...none, model, request_type: requestType, cold_start: false };
-      detector = new SloBurnDetector(series, objective, this.#options);
+      detector = new SloBurnDetector(seriesOf(series), objective, this.#options);
       this.detectors.set(key, detector);
     }
     return detector;
   }
 }
 
-function objectiveOf({ slo }: AnomalyEvent): Objective | undefined {
-  return slo && { name: slo.name, objective: slo.objective, thresholdMs: slo.threshold_ms };
+function serializeObjective(state: StateArchive, objective: Objective | undefined): Objective {
+  const fields = {
+    name: state.text(objective?.name ?? ''),
+    objective: state.number(objective?.objective ?? 0),
+    windowMs: state.number(objective?.windowMs ?? 0),
+    isJoint: state.flag(objective?.isJoint ?? false),
+  };
+  const given = Object.entries(objective?.thresholds ?? {});
+  const thresholds = state.list(given, (saved): [string, number] => {
+    const [stage, ms] = saved ?? ['', 0];
+    return [state.text(stage), state.number(ms)];
+  });
+  return objective ?? { ...fields, thresholds: Object.fromEntries(thresholds) };
 }
 
-function keyOf({ name, thresholdMs, objective }: Objective, model: string, requestType: string) {
-  return [name, thresholdMs, objective, model, requestType].join('\u0000');
+/** Values of the dimensions that an objective names without a pattern; '' for the others. */
+function valuesOf({ match }: ConfiguredObjective): Series {
+  const named = Object.entries(match).filter(([, value]) => !value.includes('*'));
+  const { cold_start, ...values } = Object.fromEntries(named);
+  return { ...emptySeries, ...values, cold_start: cold_start === 'true' };
 }
 
-/** "99.9 % of rank* in 200 ms". */
-function nameOf({ objective, model, threshold }: DetectOptions['slos'][number]): string {
-  return `${formatExactShare(objective)} of ${model} in ${formatMs(threshold)}`;
+/** Identifies the detector of an objective and of the values of its requests. */
+function keyOf(
+  { name, thresholds, objective, windowMs, isJoint }: Objective,
+  series: Series,
+): string {
+  const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+  const stages = Object.entries(thresholds).sort();
+  return [
+    ...[name, JSON.stringify(stages), objective, windowMs, isJoint],
+    ...[service, model, version, request_type, region, host, tenant, cold_start],
+  ].join('\u0000');
+}
+
+/** Requests of a window, and those that an objective calls bad; undefined where it has none of them. */
+function countsOf(objective: Objective, window: SeriesWindow): ObjectiveCounts | undefined {
+  if (objective.isJoint) return window.objectives?.get(rowOf(objective));
+  const { stage, thresholdMs } = ownThreshold(objective);
+  const summary = stage === totalStage ? wholeRequest(window) : window.stages.get(stage);
+  if (summary === undefined) return undefined;
+  return { requests: summary.requests, bad: badRequests(summary, thresholdMs) };
 }
 
 /**

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { dimensions } from '../../base/dimensions.ts';
 import { facets } from '../../base/facets.ts';
 import type { Config } from '../../config/schema.ts';
+import { countedObjectives } from '../../config/slos.ts';
 
 const count = z.int().min(0);
 
@@ -19,13 +20,26 @@ export const chunkSettings = z.object({
   maxMessageBytes: count,
   maxDurationMs: z.number(),
   maxDimensionBytes: count,
+  /** Joint objectives that are counted; absent: none. */
+  objectives: z
+    .array(
+      z.object({
+        thresholds: z.record(z.string(), z.number()),
+        match: z.array(z.partialRecord(z.enum(dimensions), z.string())).readonly(),
+      }),
+    )
+    .optional(),
   /** Identifies the format of the topic and its rules; absent: timing events. */
   format: z.string().optional(),
 });
 export type ChunkSettings = z.output<typeof chunkSettings>;
 
 /** @param format of the topic (TopicFormats.identityOf). */
-export function chunkSettingsOf({ windows, limits }: Config, format?: string): ChunkSettings {
+export function chunkSettingsOf(
+  { windows, limits, detect }: Config,
+  format?: string,
+): ChunkSettings {
+  const objectives = countedObjectives(detect.slos);
   return {
     dimensions: windows.dimensions,
     facets: windows.facets,
@@ -36,6 +50,7 @@ export function chunkSettingsOf({ windows, limits }: Config, format?: string): C
     maxMessageBytes: limits.max_message_bytes,
     maxDurationMs: limits.max_duration,
     maxDimensionBytes: limits.max_dimension_bytes,
+    ...(objectives.length > 0 && { objectives }),
     ...(format === undefined ? {} : { format }),
   };
 }

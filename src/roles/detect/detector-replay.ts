@@ -1,5 +1,6 @@
 import { systemClock } from '../../base/clock.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
+import { stagesOfObjectives } from '../../contract/objectives/objective.ts';
 import { Detector } from '../../detect/detector.ts';
 import { detectOptionsOf } from '../../detect/options/detect-options.ts';
 import type { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
@@ -47,6 +48,7 @@ export class DetectorReplay {
   readingFor(detector: Detector): ReadOptions {
     return {
       isWanted: (series, startMs) => detector.isWanted(series, startMs),
+      always: stagesOfObjectives(this.#options.config.detect.slos),
       onTooMuch: (windows, limit) => {
         const { log } = this.#options;
         log.warn({ windows, limit }, 'too many windows for one read; halving the range');

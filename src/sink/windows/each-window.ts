@@ -13,6 +13,8 @@ export type { WindowsAt } from './window-decoder.ts';
 export interface ReadOptions {
   /** True to read all stages of a series, false for its whole requests only. @default all stages */
   readonly isWanted?: (series: Series, startMs: number) => boolean;
+  /** Stages that are read of every series too, wanted or not. @default none */
+  readonly always?: readonly string[];
   /** Called when a read exceeded a limit; half as many windows are read next. */
   readonly onTooMuch?: (windows: number, setting: string) => void;
   /** Limit of stages in a block, except for its first window. @default 80,000 */
@@ -57,7 +59,7 @@ export async function* eachWindow(
       }
       const piece = ahead;
       ahead = undefined;
-      const decoder = new WindowDecoder(windowMs, options.isWanted);
+      const decoder = new WindowDecoder(windowMs, options.isWanted, options.always);
       try {
         const response = await piece.response;
         if (piece.toMs < toMs) ahead = open(client, size.piece(range, piece.toMs));

@@ -1,5 +1,11 @@
-import { coldStartIndex, totalStage } from '../../base/dimensions.ts';
-import type { Bands, Series, SeriesWindow, StageSummary } from '../../series/series-window.ts';
+import { coldStartIndex, isObjectiveName, totalStage } from '../../base/dimensions.ts';
+import type {
+  Bands,
+  ObjectiveCounts,
+  Series,
+  SeriesWindow,
+  StageSummary,
+} from '../../series/series-window.ts';
 import { readState } from '../../sketch/clickhouse-state.ts';
 import { PackedDigests } from '../../sketch/packed-digests.ts';
 import { TDigest } from '../../sketch/t-digest.ts';
@@ -29,13 +35,15 @@ const names = new InternedNames();
 
 /**
  * Decodes rows of sql/queries/series_windows.sql, ordered by window and series, from parts of a response that
- * may end anywhere. Of an unwanted series only the stage that represents its whole requests is kept.
+ * may end anywhere. Of an unwanted series only the stage that represents its whole requests is kept, and those
+ * that are always wanted. Rows of joint objectives are kept apart, without their digests.
  *
  * Memory: one window of all series, and less than a row. Cost: about 2 µs per row.
  */
 export class WindowDecoder {
   readonly #windowMs: number;
   readonly #isWanted: (series: Series, startMs: number) => boolean;
+  readonly #always: ReadonlySet<string>;
   readonly #packed = new PackedDigests();
   /** Beginning of an incomplete row. */
   #rest: Buffer = Buffer.alloc(0);
@@ -44,15 +52,23 @@ export class WindowDecoder {
   #series: Series | undefined;
   #isWhole = true;
   #stages = new Map<string, StageSummary>();
+  /** Stage that represents the whole requests of an unwanted series so far. */
+  #whole: StageSummary | undefined;
+  #objectives: Map<string, ObjectiveCounts> | undefined;
   #open: OpenStage[] = [];
   #rows = 0;
 
-  /** @param isWanted called once per series and window, after all earlier windows have been yielded. */
+  /**
+   * @param isWanted called once per series and window, after all earlier windows have been yielded.
+   * @param always stages that are read of every series.
+   */
   constructor(
     windowMs: number,
     isWanted: (series: Series, startMs: number) => boolean = () => true,
+    always: readonly string[] = [],
   ) {
     this.#windowMs = windowMs;
+    this.#always = new Set(always);
     this.#isWanted = isWanted;
   }
 
@@ -107,6 +123,8 @@ export class WindowDecoder {
       this.#series = series;
       this.#isWhole = this.#isWanted(series, this.#startMs);
       this.#stages = new Map();
+      this.#whole = undefined;
+      this.#objectives = undefined;
       const stages = this.#stages;
       this.#windows.push({
         windowStartMs: this.#startMs,
@@ -115,25 +133,53 @@ export class WindowDecoder {
         stages,
       });
     }
-    if (!this.#isWhole && !this.#isOfWholeRequests(reader)) {
+    const from = reader.at;
+    const stage = internedStage(reader);
+    if (isObjectiveName(stage)) {
+      this.#objective(reader, stage);
+      return;
+    }
+    const isRead = this.#isWhole || this.#always.has(stage);
+    const isOfRequests = !this.#isWhole && this.#isOfWholeRequests(stage, reader);
+    reader.at = from;
+    if (!isRead && !isOfRequests) {
       skipStage(reader);
       return;
     }
     const summary = readSummary(reader, this.#packed);
     this.#open.push(summary);
-    if (!this.#isWhole) this.#stages.clear();
+    if (isOfRequests) {
+      // Another stage took the place of the one before.
+      const before = this.#whole?.stage;
+      if (before !== undefined && !this.#always.has(before)) this.#stages.delete(before);
+      this.#whole = summary;
+    }
     this.#stages.set(summary.stage, summary);
+  }
+
+  /** Counts the row of a joint objective: its milliseconds are the requests that missed it. */
+  #objective(reader: RowBinaryReader, row: string): void {
+    const requests = reader.uint64();
+    reader.skip(3 * 8);
+    const bad = reader.float64();
+    reader.skip(2 * 8);
+    skipDigest(reader);
+    if (this.#objectives === undefined) {
+      this.#objectives = new Map();
+      const window = this.#windows.pop() as SeriesWindow;
+      this.#windows.push({ ...window, objectives: this.#objectives });
+    }
+    this.#objectives.set(row, { requests, bad });
   }
 
   /**
    * True if a row's stage represents the whole requests better than the stages before: see `wholeRequest`.
+   *
+   * @param reader at its requests.
    */
-  #isOfWholeRequests(reader: RowBinaryReader): boolean {
-    const from = reader.at;
-    const stage = internedStage(reader);
+  #isOfWholeRequests(stage: string, reader: RowBinaryReader): boolean {
     const requests = reader.uint64();
-    reader.at = from;
-    const [kept] = this.#stages.values();
+    const kept = this.#whole;
     if (kept === undefined || stage === totalStage) return true;
     return kept.stage !== totalStage && requests > kept.requests;
   }
@@ -167,6 +213,11 @@ function skipSeries(reader: RowBinaryReader): void {
 function skipStage(reader: RowBinaryReader): void {
   reader.skipString();
   reader.skip(countsBytes);
+  skipDigest(reader);
+}
+
+/** Skips a stage's digest and bands. */
+function skipDigest(reader: RowBinaryReader): void {
   reader.skip(reader.varUint() * centroidBytes);
   reader.skip(reader.varUint() * bandBytes);
   reader.skip(reader.varUint() * bandBytes);

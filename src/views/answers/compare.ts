@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { count, ms, range, share, time } from './common.ts';
+import { goodputRow } from './goodput.ts';
 
 const side = z.strictObject({
   label: z.string().describe('The version, or the range in words.'),
@@ -18,6 +19,8 @@ const quantile = z.strictObject({
   ratio_low: z.number().nullable(),
   ratio_high: z.number().nullable(),
 });
+
+const goodputSide = goodputRow.pick({ requests: true, missed: true, goodput: true });
 
 /** B against A: two versions, or two ranges of one. */
 export const compareAnswer = z.strictObject({
@@ -51,6 +54,17 @@ export const compareAnswer = z.strictObject({
       }),
     )
     .describe('The largest part of the difference first.'),
+  goodput: z
+    .array(
+      z.strictObject({
+        ...goodputRow.pick({ name: true, objective: true, thresholds: true }).shape,
+        a: goodputSide,
+        b: goodputSide,
+      }),
+    )
+    .describe(
+      'Joint objectives of `detect.slos` that may be of the model, from the first block with requests of both sides to the last.',
+    ),
   mix: z
     .array(z.string())
     .describe('Sentences on request types, regions or sizes in which A and B differ.'),
@@ -60,4 +74,5 @@ export const compareAnswer = z.strictObject({
     .describe('The same with B weighted to the mix of A; null where the mixes agree.'),
   sql: z.string(),
 });
+export type ComparedGoodput = CompareAnswer['goodput'][number];
 export type CompareAnswer = z.output<typeof compareAnswer>;

@@ -4,17 +4,20 @@ import type { CompareOptions } from '../../compare/compare-options.ts';
 import type { Comparison, QuantileComparison } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
+import type { ConfiguredObjective } from '../../contract/objectives/objective.ts';
 import type { StageTable } from '../../contract/stage-table.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { anomalyOf } from '../anomalies/anomaly-of.ts';
 import { incidentTimes } from '../anomalies/incident-times.ts';
 import { withStoredBaseline } from '../anomalies/stored-baseline.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
+
 import { ImpossibleQuestion } from '../impossible-question.ts';
 import { type Filters, isoTime, parametersOf } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
 import type { WindowBounds } from '../window-states.ts';
 import { type AskedSide, comparedBlocks } from './compared-blocks.ts';
+import { comparedGoodput } from './compared-goodput.ts';
 import { comparisonTitle } from './comparison-title.ts';
 import {
   asOfIncident,
@@ -45,6 +48,7 @@ export interface CompareQuestion {
   readonly stages: StageTable;
   /** Stages whose durations decide. @default those of `compareVersions` */
   readonly tested?: readonly string[] | undefined;
+  readonly objectives: readonly ConfiguredObjective[];
   /** Id of the incident that A and B are before and during of; '' for none. */
   readonly incident: string;
   readonly nowMs: number;
@@ -110,6 +114,7 @@ export async function compareView(
     missing_requests: comparison.missing_requests,
     quantiles,
     stages: stagesOf(comparison, rows),
+    goodput: await comparedGoodput(client, question.objectives, query, read.minutes),
     mix: mixes.mix.map((sentence) => cleanText(sentence, reasonChars)),
     like_with_like: mixes.like_with_like?.map(sidesOf) ?? null,
     sql,

@@ -108,6 +108,24 @@ export function rowOf(
   return rows.find((row) => row.side === side && row.stage === stage);
 }
 
+/** Both sides from the first block with requests of both to the last one; undefined where there is none. */
+export function pairedSides(
+  { a, b, blockSeconds }: SidesQuery,
+  blocks: readonly ComparedMinute[],
+): Readonly<Record<'a' | 'b', ComparedSide>> | undefined {
+  const starts = blocks
+    .filter((block) => paired(block) !== undefined)
+    .map(({ startMs }) => startMs);
+  if (starts.length === 0) return undefined;
+  const offset = Math.min(...starts) / 1000 - b.fromSeconds;
+  const seconds = (Math.max(...starts) - Math.min(...starts)) / 1000 + blockSeconds;
+  const partOf = (side: ComparedSide) => {
+    const fromSeconds = side.fromSeconds + offset;
+    return { ...side, fromSeconds, toSeconds: fromSeconds + seconds };
+  };
+  return { a: partOf(a), b: partOf(b) };
+}
+
 /**
  * Reads what requests both sides consist of, from the first block with requests of both to the last one.
  *
@@ -118,21 +136,15 @@ export async function readMixes(
   query: SidesQuery,
   blocks: readonly ComparedMinute[],
 ): Promise<readonly [a: SideMix, b: SideMix] | undefined> {
-  const starts = blocks
-    .filter((block) => paired(block) !== undefined)
-    .map(({ startMs }) => startMs);
-  if (starts.length === 0) return undefined;
-  const offset = Math.min(...starts) / 1000 - query.b.fromSeconds;
-  const seconds = (Math.max(...starts) - Math.min(...starts)) / 1000 + query.blockSeconds;
-  const mixOf = async (side: ComparedSide): Promise<SideMix> => {
-    const fromSeconds = side.fromSeconds + offset;
-    const part = { ...side, fromSeconds, toSeconds: fromSeconds + seconds };
+  const sides = pairedSides(query, blocks);
+  if (sides === undefined) return undefined;
+  const mixOf = async (part: ComparedSide): Promise<SideMix> => {
     // Sizes are stored for whole models: they say nothing of some of its requests.
     const isWhole = query.region === '' && query.requestType === '';
     const parts = await readMix(client, query, part);
     return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
   };
-  return Promise.all([mixOf(query.a), mixOf(query.b)]);
+  return Promise.all([mixOf(sides.a), mixOf(sides.b)]);
 }
 
 /** Reads the requests of one side by type and region. */

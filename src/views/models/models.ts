@@ -1,11 +1,13 @@
-import { measureNames } from '../../base/dimensions.ts';
+import { measureNames, totalStage } from '../../base/dimensions.ts';
 import { minuteSeconds } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
+import { objectivesOf } from '../../contract/objectives/objective.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { readRows } from '../../sink/client/read-query.ts';
 import { coarsePart, windowSeconds } from '../../sink/windows/read-tails.ts';
 import type { ModelRow, ModelsAnswer } from '../answers/models.ts';
 import { baselineSlots } from '../baseline-slots.ts';
+import { likePattern } from '../goodput/like-pattern.ts';
 import { answeredRange, parametersOf, type Question } from '../question.ts';
 import { unknownNames } from '../unknown-name.ts';
 import { viewRows } from '../view-rows.ts';
@@ -190,6 +192,14 @@ async function readDetectorBaselines(
 
 type Objectives = Config['detect']['slos'];
 
+/** An objective for whole requests of models, maybe of one type: bands of totals tell of it. */
+interface OfTotals {
+  readonly name: string;
+  readonly objective: number;
+  readonly thresholdMs: number;
+  readonly model: string;
+}
+
 /** Counts of a query for the objective of a model. */
 interface Counted {
   /** Place of the objective among the ordered ones, counted from 1; 0 for none. */
@@ -201,38 +211,35 @@ interface Counted {
 /**
  * Objectives in the order in which one is chosen for a model: the strictest first, of the least threshold,
  * then of the largest part that must be good. One of a request type counts where only requests of that type
- * are asked for.
+ * are asked for. Those of a stage, of other dimensions, and joint ones are left out.
  */
-function orderedObjectives(objectives: Objectives, requestType: string): Objectives {
-  return objectives
-    .filter((one) => one.request_type === undefined || one.request_type === requestType)
-    .toSorted((a, b) => a.threshold - b.threshold || b.objective - a.objective);
+function orderedObjectives(objectives: Objectives, requestType: string): OfTotals[] {
+  return objectivesOf(objectives)
+    .flatMap(({ name, objective, thresholds, isJoint, match }) => {
+      const { model = '*', request_type = requestType, ...others } = match;
+      const thresholdMs = thresholds[totalStage];
+      const isOther = isJoint || Object.keys(others).length > 0 || request_type !== requestType;
+      return isOther || thresholdMs === undefined ? [] : [{ name, objective, thresholdMs, model }];
+    })
+    .toSorted((a, b) => a.thresholdMs - b.thresholdMs || b.objective - a.objective);
 }
 
 /** Parameters of sql/queries/view_models.sql. */
-function objectiveParameters(ordered: Objectives) {
+function objectiveParameters(ordered: readonly OfTotals[]) {
   return {
     objectiveModels: ordered.map(({ model }) => likePattern(model)),
-    objectiveThresholds: ordered.map(({ threshold }) => threshold),
+    objectiveThresholds: ordered.map(({ thresholdMs }) => thresholdMs),
     objectiveShares: ordered.map(({ objective }) => objective),
   };
 }
 
-/** A pattern with `*` for any text, as LIKE takes it. */
-function likePattern(pattern: string): string {
-  return pattern.replaceAll(/[\\%_]/g, '\\$&').replaceAll('*', '%');
-}
-
 /** The objective of a model, with what was counted. */
 function objectiveOf(
-  ordered: Objectives,
+  ordered: readonly OfTotals[],
   { objective: at, good, budget_left }: Counted,
 ): ModelRow['objective'] {
   const chosen = ordered[at - 1];
   if (chosen === undefined) return null;
-  const { threshold, objective, name } = chosen;
-  return {
-    name: name ?? `${objective * 100} % of requests within ${threshold} ms`,
-    ...{ objective, threshold_ms: threshold, good, budget_left },
-  };
+  const { thresholdMs, objective, name } = chosen;
+  return { name, objective, threshold_ms: thresholdMs, good, budget_left };
 }

@@ -9,6 +9,7 @@ import {
   formatShare,
   quantileName,
 } from '../../contract/format.ts';
+import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/objective-text.ts';
 import type { TimelinePoint } from '../../sink/anomalies/explanation.ts';
 import {
   baselineSentence,
@@ -75,7 +76,7 @@ function burnEvidence(event: AnomalyEvent, rate: Rate): EvidenceText {
   return {
     sentences: [
       `${formatCount(evidence.exceedances)} of ${formatCount(event.requests)} requests in ${long} were bad; ${expectedCount(evidence.expected)} allowed`,
-      `objective: ${formatExactShare(slo.objective)} of requests take at most ${formatMs(slo.threshold_ms)} and do not fail (${visible(slo.name)})`,
+      `objective: ${formatExactShare(slo.objective)} of requests take at most ${thresholdsText(thresholdsOfEvent(slo))} and do not fail (${visible(slo.name)})`,
       `bad requests: ${formatShare(rate.observed)} (95 % interval ${formatShare(low)} to ${formatShare(high)}), ${formatRatio(rate.ratio)} the allowed share`,
       ...measuredSentences(event),
     ],

@@ -48,6 +48,9 @@ describe('a receiver that can never match', () => {
     [{ request_type: ['chat'] }, {}, true],
     [{ request_type: ['chat'] }, { request_type: 'chat' }, false],
     [{ request_type: ['ch*'] }, { request_type: 'search' }, true],
+    [{ region: ['eu'] }, {}, true],
+    [{ region: ['eu'] }, { match: { region: 'eu' } }, false],
+    [{ region: ['eu'] }, { match: { region: 'eu*' } }, true],
   ])('of objectives: %j with %j: %s', (match, objective, isNever) => {
     const reason = neverMatches({ ...all, kinds: ['slo_burn'], ...match }, slo(objective));
     expect(reason !== undefined).toBe(isNever);

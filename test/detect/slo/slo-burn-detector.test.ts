@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { configSchema } from '../../../src/config/schema.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
+import { burnRulesOf } from '../../../src/detect/slo/burn-rules.ts';
 import { badRequests, SloBurnDetectors } from '../../../src/detect/slo/slo-burn-detectors.ts';
 import type { SeriesWindow, StageSummary } from '../../../src/series/series-window.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
@@ -213,6 +214,111 @@ describe('a bad request', () => {
   ])('of %d slow ones and %j is one of %d', (slow, counts, bad) => {
     expect(badRequests(total(slow, counts), 200)).toBeCloseTo(bad, 6);
   });
+});
+
+describe('an objective of a stage', () => {
+  /** A window whose stage `queue` is slow: the total is not. */
+  const slowQueue = (at: number, slow: number) => {
+    const window = windowOf(at, slow);
+    const total = window.stages.get('total') as StageSummary;
+    const fast = windowOf(at, 0).stages.get('total') as StageSummary;
+    const stages = new Map([
+      ['queue', { ...total, stage: 'queue' }],
+      ['total', fast],
+    ]);
+    return { ...window, stages };
+  };
+  const ofQueue = { ...slo, stage: 'queue' };
+
+  it('burns by the digests of this stage, and says which', () => {
+    const emitted = run(new SloBurnDetectors(options([slo, ofQueue])), 2 * hour, (at) => [
+      slowQueue(at, at >= hour ? 100 : 0),
+    ]);
+    expect(outline(emitted)).toEqual(['opened critical']);
+    const { slo: emittedSlo, summary } = (emitted[0] as Emitted).event;
+    expect(emittedSlo).toMatchObject({
+      ...{ name: '99.9 % of rank* in queue 200 ms', stage: 'queue', threshold_ms: 200 },
+    });
+    expect(summary).toContain(' exceeded 200 ms in queue or failed; ');
+  });
+
+  it('that a series does not have counts nothing', () => {
+    const detectors = new SloBurnDetectors(options([ofQueue]));
+    expect(run(detectors, 2 * hour, (at) => [windowOf(at, 900)])).toEqual([]);
+  });
+});
+
+describe('a joint objective', () => {
+  const all = { first_token: '500ms', total: '10s' };
+  const joint = { model: 'rank*', match: { region: 'eu-*' }, all, objective: 0.99, window: '7d' };
+  const row = 'objective: first_token<=500,total<=10000';
+  const counted = (at: number, bad: number, changed: Partial<SeriesWindow['series']> = {}) => ({
+    ...windowOf(at, 0, 0, { region: 'eu-1', ...changed }),
+    objectives: new Map([[row, { requests: 1000, bad }]]),
+  });
+
+  it('burns by its exact counts, of what it matches, at the rate of its window', () => {
+    const emitted = run(new SloBurnDetectors(options([joint])), 3 * hour, (at) => [
+      counted(at, at >= hour ? 100 : 0),
+      counted(at, 1000, { region: 'us-1' }),
+      counted(at, 1000, { region: 'eu-1', model: 'other' }),
+    ]);
+    expect(outline(emitted)).toEqual(['opened critical']);
+    const { event, at } = emitted[0] as Emitted;
+    // 10 % of requests are bad: 3.36 times the allowed 1 % over an hour.
+    expect(at).toBe(hour + 20 * minute);
+    expect(event).toMatchObject({ model: 'ranker', region: '' });
+    expect(event.slo).toEqual({
+      name: '99 % of rank* (region eu-*) meet first_token 500 ms, total 10 s over 7 d',
+      ...{ objective: 0.99, all: { first_token: 500, total: 10_000 }, window_ms: 7 * 86_400_000 },
+      ...{ burn_rate: 3.36, long_ms: 3_600_000, short_ms: 300_000 },
+    });
+    expect(event.evidence.exceedances % 100).toBe(0);
+    expect(event.summary).toContain(
+      'missed one of first_token 500 ms, total 10 s, or failed; at this rate the 7-day error budget',
+    );
+  });
+
+  it('has nothing to count where ingest counts other thresholds', () => {
+    const changed = { ...joint, all: { ...all, total: '11s' } };
+    const detectors = new SloBurnDetectors(options([changed]));
+    expect(run(detectors, 2 * hour, (at) => [counted(at, 900)])).toEqual([]);
+  });
+
+  it('continues after a restart, from the event and from a snapshot', () => {
+    const bad = (at: number) => [counted(at, at >= hour && at < 2 * hour ? 200 : 0)];
+    const whole = run(new SloBurnDetectors(options([joint])), 5 * hour, bad);
+    expect(outline(whole)).toEqual(['opened critical', 'resolved critical']);
+    const savedAt = 2 * hour - 1;
+    const one = new SloBurnDetectors(options([joint]));
+    const before = run(one, savedAt, bad);
+    const writer = new StateWriter();
+    one.serialize(writer);
+    const next = new SloBurnDetectors(options([joint]));
+    const reader = new StateReader(writer.drain());
+    next.serialize(reader);
+    reader.end();
+    expect([...before, ...run(next, 5 * hour, bad, savedAt)]).toEqual(whole);
+    const other = new SloBurnDetectors(options([joint]));
+    other.restore(anomalyEventSchema.parse(JSON.parse(JSON.stringify(whole[0]?.event))));
+    const resumed = run(other, 5 * hour, bad, savedAt);
+    expect(resumed.map(({ event }) => [event.id, event.state])).toEqual([
+      [whole[0]?.event.id, 'resolved'],
+    ]);
+  });
+});
+
+describe('burn rates', () => {
+  it.each([
+    [30, [14.4, 6, 1]],
+    [28, [13.44, 5.6, 1]],
+    [7, [3.36, 1.4, 1]],
+  ])(
+    'of a window of %d days spend the same parts of its budget, and none is below 1',
+    (days, factors) => {
+      expect(burnRulesOf(days * 86_400_000).map(({ factor }) => factor)).toEqual(factors);
+    },
+  );
 });
 
 describe('an objective', () => {

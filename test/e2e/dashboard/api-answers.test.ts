@@ -68,8 +68,10 @@ beforeAll(async () => {
   rig = await Rig.open({ stack, name: 'dashboard', settings });
   const config = structuredClone(rig.config);
   config.detect.slos = [
-    { name: 'fast', model: 'rank*', threshold: 500, objective: 0.9 },
-    { name: 'slow', model: 'rank*', threshold: 5_000, objective: 0.9 },
+    { name: 'fast', model: 'rank*', threshold: 500, objective: 0.9, window: '30d' },
+    { name: 'slow', model: 'rank*', threshold: 5_000, objective: 0.9, window: '30d' },
+    { name: 'joint', model: 'rank*', all: { total: 500 }, objective: 0.9, window: '30d' },
+    { name: 'two', all: { total: 150, forward: 500 }, objective: 0.9, window: '30d' },
   ];
   const pipeline = await rig.start(['ingest', 'serve'], config);
   url = pipeline.url;
@@ -389,6 +391,7 @@ describe('every endpoint', () => {
     '/v1/density': ranker,
     '/v1/facets': ranker,
     '/v1/requests': ranker,
+    '/v1/goodput': ranker,
     '/v1/releases': ranker,
     '/v1/compare': { ...ranker, ...versions },
     '/v1/anomalies': inRange,
@@ -411,7 +414,7 @@ describe('every endpoint', () => {
 describe('a question about nothing', () => {
   it.each([
     ...['/v1/tails', '/v1/density', '/v1/facets', '/v1/models', '/v1/releases', '/v1/versions'],
-    ...['/v1/composition', '/v1/requests'],
+    ...['/v1/composition', '/v1/requests', '/v1/goodput'],
   ])('of a model that is unknown is 404, and names the known ones: %s', async (path) => {
     const { status, type, text } = await askApi(url, path, { model: 'rankr' });
     expect([status, type]).toEqual([404, 'application/problem+json']);

@@ -75,6 +75,11 @@ async function storeEvents(rig: Rig): Promise<void> {
 export const goldenSettings = {
   INGEST_FLUSH_INTERVAL: '60s',
   INGEST_FLUSH_MAX_EVENTS: String(goldenTraffic().length),
+  // A joint objective, whose counts are among those of no stage.
+  DETECT_SLOS: JSON.stringify([
+    { name: 'fast', model: 'rank*', threshold: '50ms', objective: 0.9 },
+    { name: 'served', model: 'rank*', all: { queue: '20ms', total: '60ms' }, objective: 0.9 },
+  ]),
 };
 
 export async function storeGoldenData(rig: Rig): Promise<void> {

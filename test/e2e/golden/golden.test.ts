@@ -70,6 +70,7 @@ const asked: Readonly<Record<string, readonly Asked[]>> = {
   versions: [{ path: '/v1/versions', query: ranker }],
   composition: [{ path: '/v1/composition', query: ranker }],
   requests: [{ path: '/v1/requests', query: { ...ranker, limit: 5 } }],
+  goodput: [{ path: '/v1/goodput', query: ranker }],
   compare: [{ path: '/v1/compare', query: { ...ranker, 'a.version': 'v1', 'b.version': 'v2' } }],
   anomalies: [
     { path: '/v1/anomalies', query: range },
@@ -137,8 +138,7 @@ beforeAll(async () => {
   const tokensFile = join(folder, 'tokens');
   const sha = (token: string) => createHash('sha256').update(token).digest('hex');
   writeFileSync(tokensFile, `ann ${sha('a-token')}\nbob ${sha('of-few')} models=few*\n`);
-  const config = structuredClone(rig.config);
-  config.detect.slos = [{ name: 'fast', model: 'rank*', threshold: 50, objective: 0.9 }];
+  const { config } = rig;
   const auth = { tokens_file: tokensFile };
   const http = { ...config.http, operator_token: 'the-token-of-the-operator', auth };
   url = (await rig.start(['serve'], { ...config, http })).url;

@@ -60,7 +60,13 @@ describe('compare', () => {
           await compareView(rig.client, {
             ...{ filters, a: { ...range, version: a }, b: { ...range, version: b } },
             ...{ bounds: { completeMs: Number.POSITIVE_INFINITY, finalMs: 0 }, minutesFromMs: 0 },
-            ...{ margin: {}, stages: StageTable.standard, incident: '', nowMs: Date.now() },
+            ...{
+              margin: {},
+              stages: StageTable.standard,
+              objectives: [],
+              incident: '',
+              nowMs: Date.now(),
+            },
             ...changed,
           }),
         );

@@ -1,12 +1,21 @@
 import type { Bands, SeriesWindow } from '../../../src/series/series-window.ts';
 import { RowBinaryWriter } from '../../../src/sink/row-binary/row-binary-writer.ts';
 import { encodeState, maxStateBytes } from '../../../src/sketch/clickhouse-state.ts';
+import { TDigest } from '../../../src/sketch/t-digest.ts';
+
+const noBands: Bands = { bands: [], amounts: [] };
 
 /** Windows as ClickHouse returns them for sql/queries/series_windows.sql. */
 export function encodeWindows(windows: readonly SeriesWindow[]): Buffer {
   const writer = new RowBinaryWriter();
-  for (const { windowStartMs, series, stages } of windows) {
-    for (const summary of stages.values()) {
+  for (const { windowStartMs, series, stages, objectives = new Map() } of windows) {
+    const rows = [...stages.values()];
+    for (const [row, { requests, bad }] of objectives) {
+      const none = { errors: 0, timeouts: 0, cancelled: 0, minMs: 0, maxMs: 1, bandsMs: noBands };
+      const digest = TDigest.fromValues([0, 1], 51);
+      rows.push({ ...none, stage: row, requests, sumMs: bad, digest, bands: noBands });
+    }
+    for (const summary of rows.toSorted((a, b) => (a.stage < b.stage ? -1 : 1))) {
       writer.uint32(windowStartMs / 1000);
       const { cold_start, ...texts } = series;
       for (const text of [

@@ -90,6 +90,29 @@ describe('WindowDecoder', () => {
     expect(decoder.rows).toBe(9);
   });
 
+  it('keeps counts of objectives apart, and of an unwanted series also the stages that it always wants', () => {
+    const stages = { forward: [5, 6], queue: [1, 2], total: [7, 8], zoo: [9, 9, 9] };
+    const objectives = new Map([
+      ['objective: queue<=1', { requests: 2, bad: 1 }],
+      ['objective: total<=9', { requests: 2, bad: 0 }],
+    ]);
+    const given = [
+      { ...windowOf('a', 0, stages), objectives },
+      windowOf('b', 0, { forward: [5, 6], queue: [1, 2], zoo: [9, 9, 9] }),
+    ];
+    expect(decodeWindows(encodeWindows(given), windowMs)).toEqual(given);
+    const decoder = new WindowDecoder(windowMs, () => false, ['queue']);
+    const found = [...decoder.decode(encodeWindows(given)), ...decoder.end()];
+    const [a, b] = found.flatMap((at) => at.windows);
+    expect(a?.objectives).toEqual(objectives);
+    expect([...(a?.stages.keys() ?? [])]).toEqual(['queue', 'total']);
+    expect(b?.objectives).toBeUndefined();
+    expect([...(b?.stages.keys() ?? [])]).toEqual(['queue', 'zoo']);
+    expect(a?.stages.get('queue')?.digest.means).toEqual(
+      given[0]?.stages.get('queue')?.digest.means,
+    );
+  });
+
   it('reads a window only when those before it have been consumed', () => {
     const handed: number[] = [];
     const decoder = new WindowDecoder(windowMs, (_, atMs) => {

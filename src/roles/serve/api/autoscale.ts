@@ -18,12 +18,12 @@ export const autoscaleSchema = z.strictObject({
 /** An autoscaler's question, with the objective of `detect.slos` where it names none. */
 export function autoscaleQuery(
   parameters: Parameters,
-  { objectiveMs }: { readonly objectiveMs: (model: string) => number | undefined },
+  { objectiveMs }: { readonly objectiveMs: (model: string, stage: string) => number | undefined },
 ): AutoscaleQuery & { readonly q: number } {
   const { model, stage, q, objective_ms, window_seconds } = checked(autoscaleSchema, parameters, {
     what: 'parameter',
   });
-  const objective = objective_ms ?? (stage === 'total' ? objectiveMs(model) : undefined);
+  const objective = objective_ms ?? objectiveMs(model, stage);
   if (objective === undefined) {
     const detail = `objective_ms must be given: detect.slos has no objective for stage ${stage} of model ${model}.`;
     throw new Problem(400, detail);

@@ -9,6 +9,7 @@ import { servedLately } from '../../../compare/verdict/served-lately.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
+import { objectivesOf } from '../../../contract/objectives/objective.ts';
 import { StageTable } from '../../../contract/stage-table.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
 import { matchesPattern } from '../../../series/matches-pattern.ts';
@@ -44,8 +45,8 @@ export interface ApiSources {
     asked: AutoscaleQuery & { readonly q: number },
     signal: AbortSignal,
   ): AutoscaleSources;
-  /** The strictest threshold of `detect.slos` for a model; undefined without one. */
-  objectiveMs(model: string): number | undefined;
+  /** The strictest threshold of `detect.slos` for a stage of a model; undefined without one. */
+  objectiveMs(model: string, stage: string): number | undefined;
   mutes(signal: AbortSignal): Promise<readonly Mute[]>;
   /** Stores a mute; returns sentences on what it names and no recent event has. */
   putMute(mute: Mute): Promise<readonly string[]>;
@@ -72,7 +73,7 @@ export function openSources(options: SourceOptions): ApiSources {
     nowMs,
     verdict: (release, signal) =>
       releaseVerdict({ ...options, client: endingWith(client, signal) }, release),
-    objectiveMs: (model) => objectiveOf(config, model),
+    objectiveMs: (model, stage) => objectiveOf(config, model, stage),
     autoscaling: (query, signal) => autoscaleSources(options, query, signal),
     mutes: (signal) => new MuteStore(endingWith(client, signal)).endingAfter(nowMs()),
     putMute: async (mute) => {
@@ -132,10 +133,12 @@ function quantileOf(tails: StageTails, q: number): number | undefined {
   return byQuantile[q];
 }
 
-function objectiveOf({ detect }: Config, model: string): number | undefined {
-  const thresholds = detect.slos
-    .filter((slo) => slo.request_type === undefined && matchesPattern(slo.model, model))
-    .map(({ threshold }) => threshold);
+function objectiveOf({ detect }: Config, model: string, stage: string): number | undefined {
+  const thresholds = objectivesOf(detect.slos).flatMap(({ isJoint, match, thresholds }) => {
+    const { model: pattern = '*', ...others } = match;
+    const isOther = isJoint || Object.keys(others).length > 0 || !matchesPattern(pattern, model);
+    return isOther ? [] : (thresholds[stage] ?? []);
+  });
   return thresholds.length === 0 ? undefined : Math.min(...thresholds);
 }
 

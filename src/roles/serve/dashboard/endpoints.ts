@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { facets as allFacets } from '../../../base/facets.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
+import { objectivesOf } from '../../../contract/objectives/objective.ts';
 import { StageTable } from '../../../contract/stage-table.ts';
 import { anomaliesView } from '../../../views/anomalies/anomalies.ts';
 import { anomalyView } from '../../../views/anomalies/anomaly.ts';
@@ -9,6 +10,7 @@ import { compareAnswer } from '../../../views/answers/compare.ts';
 import { compositionAnswer } from '../../../views/answers/composition.ts';
 import { densityAnswer } from '../../../views/answers/density.ts';
 import { facetsAnswer } from '../../../views/answers/facets.ts';
+import { goodputAnswer } from '../../../views/answers/goodput.ts';
 import { modelsAnswer } from '../../../views/answers/models.ts';
 import { mutesAnswer } from '../../../views/answers/mutes.ts';
 import { pipelineAnswer } from '../../../views/answers/pipeline.ts';
@@ -20,6 +22,7 @@ import { compareView } from '../../../views/comparison/compare.ts';
 import { compositionView } from '../../../views/composition.ts';
 import { densityView } from '../../../views/density.ts';
 import { facetsView } from '../../../views/facets.ts';
+import { goodputView } from '../../../views/goodput/goodput.ts';
 import { modelsView } from '../../../views/models/models.ts';
 import { mutesView } from '../../../views/mutes.ts';
 import { pipelineView } from '../../../views/pipeline/pipeline.ts';
@@ -195,6 +198,21 @@ const composition = rangeEndpoint({
   view: compositionView,
 });
 
+const goodput = rangeEndpoint({
+  path: '/v1/goodput',
+  summary: 'The part of the requests of a model that met all thresholds of each joint objective.',
+  parameters: z.strictObject({ ...rangeParameters, ...modelParameter, ...requestParameters }),
+  answer: goodputAnswer,
+  dependsOn: 'settings',
+  wishedSteps: defaultSteps,
+  question: (values, common, { config }) => ({
+    ...common,
+    filters: filtersOf(values),
+    objectives: objectivesOf(config.detect.slos),
+  }),
+  view: goodputView,
+});
+
 const requests = rangeEndpoint({
   path: '/v1/requests',
   summary:
@@ -272,6 +290,7 @@ const compare = liveEndpoint({
       margin: configuredMargin(config.detect),
       stages: new StageTable(config.stages),
       tested: values.stages,
+      objectives: objectivesOf(config.detect.slos),
       ...{ incident: values.incident, nowMs },
     };
     return (client) => compareView(client, question);
@@ -346,6 +365,6 @@ const mutes = liveEndpoint({
 });
 
 export const endpoints: readonly Endpoint[] = [
-  ...[models, tails, composition, density, facets, requests, releases, versions],
+  ...[models, tails, composition, density, facets, requests, goodput, releases, versions],
   ...[compare, anomalies, anomaly, pipeline, mutes],
 ];

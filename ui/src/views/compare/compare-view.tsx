@@ -1,5 +1,9 @@
 import { useEffect } from 'preact/hooks';
 import { incidentIsOpen, notLikeWithLike } from '../../../../src/contract/compared-times.ts';
+import {
+  goodputOfSide,
+  thresholdsText,
+} from '../../../../src/contract/objectives/objective-text.ts';
 import { ShiftFunction } from '../../charts/shift-function.tsx';
 import type {
   AnomalyAnswer,
@@ -145,12 +149,21 @@ function Reason({ answered }: Props) {
       <li>
         <Sentence text={answer.reason} />
       </li>
+      {answer.goodput.map(({ name, thresholds, a, b }) => (
+        <li key={name}>
+          Goodput of A {goodputOfSide(a)}, of B {goodputOfSide(b)}: {thresholdsOf(thresholds)}.
+        </li>
+      ))}
       {answer.mix.length > 0 && <li>{notLikeWithLike}</li>}
       {answer.mix.map((text) => (
         <li key={text}>{text}</li>
       ))}
     </ul>
   );
+}
+
+function thresholdsOf(all: CompareAnswer['goodput'][number]['thresholds']): string {
+  return thresholdsText(Object.fromEntries(all.map(({ stage, ms }) => [stage, ms])));
 }
 
 /** The version of a side, or its time in the zone of the page. */

@@ -1,11 +1,14 @@
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
+import {
+  thresholdsOfEvent,
+  thresholdsText,
+} from '../../../../src/contract/objectives/objective-text.ts';
 import { rateLineOf } from '../../charts/geometry/rate.ts';
 import type { Lane } from '../../charts/parts/event-lane.tsx';
 import { RateChart } from '../../charts/rate-chart.tsx';
 import type { AnomalyAnswer, TailsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
-import { formatMs } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { ShownRange, windowsNote } from '../../parts/windows-note.tsx';
 import { incidentQuestion } from './incident-question.ts';
@@ -73,5 +76,7 @@ export function RateTimeline({ answer, rate, lane }: Props) {
 function noteOf({ event: { slo } }: AnomalyAnswer, tails: TailsAnswer) {
   const windows = windowsNote(tails);
   if (slo === undefined) return windows;
-  return `Requests over ${formatMs(slo.threshold_ms)} count against the objective too: see the tail. ${windows ?? ''}`.trim();
+  const misses = slo.all === undefined ? 'over' : 'that miss one of';
+  const text = `Requests ${misses} ${thresholdsText(thresholdsOfEvent(slo))}`;
+  return `${text} count against the objective too: see the tail. ${windows ?? ''}`.trim();
 }
