@@ -42,8 +42,7 @@ requests, milestones (first_token) or times per token, or in --stages.
 docs/explained/verdict.md says how it is found, and where it fails.
 
 Where the sides consist of other request types, regions or sizes, it says so, and adds the quantiles that B
-would have with the requests of A. The verdict is of the requests as they are. Of stored requests it prints
-the goodput of both sides by each joint objective of detect.slos.
+would have with the requests of A. The verdict is of the requests as they are.
 
 Of two ranges, or of two files, the first minute of A is compared with the first one of B, and so on.
 Versions may be named beside them. Files need no server.
