@@ -14,6 +14,7 @@ import { criticalFrom } from '../event/severity.ts';
 import { riseReason, shareReason } from '../event/severity-reason.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
 import type { PresentAnomaly } from '../options/detector-step.ts';
+import { lastEnd, recoveredField } from './incident-end.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
 import { affectedShareOf, extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
 import { incidentSummary } from './incident-summary.ts';
@@ -252,20 +253,35 @@ export class Incident {
     const listed = published?.members?.find(({ id }) => id === rowId);
     if (published === undefined || listed?.measured_at === undefined) return event;
     if (listed.measured_at <= (event.measured_at ?? '')) return event;
-    const ofLead = event.id === this.id ? worstOf(published) : undefined;
     const { stage, observed_ms, baseline_ms, ratio, rate, measured_at } = listed;
     return {
       ...event,
-      ...(published.members?.[0] === listed ? published.worst : ofLead),
+      ...this.#publishedWhole(event),
       ...{ stage, observed_ms, baseline_ms, ratio, measured_at },
       quantile: listed.quantile ?? event.quantile,
       ...(rate && { rate }),
     };
   }
 
+  /** All that was published of a series: of the worst one, and of the one that opened it. */
+  #publishedWhole({ id }: AnomalyEvent): AnomalyEvent['worst'] {
+    const published = this.#published;
+    if (published?.members?.[0]?.id === this.#rowIdOf(id)) return published.worst;
+    return id === this.id && published !== undefined ? worstOf(published) : undefined;
+  }
+
+  /** The worst series with numbers of one time: its own ones where others were listed, but not all of them. */
+  #whole(event: AnomalyEvent): AnomalyEvent {
+    if (isOpen(event) || this.#publishedWhole(event) !== undefined) return event;
+    return this.#members.get(event.id)?.event ?? event;
+  }
+
   #event(state: AnomalyEvent['state'], context: ReleaseContext): AnomalyEvent {
     const lead = this.#presentOf(this.lead, context);
-    const affected = this.#affected(this.anomalies.map((each) => this.#presentOf(each, context)));
+    const [first, ...others] = this.#affected(
+      this.anomalies.map((each) => this.#presentOf(each, context)),
+    );
+    const affected = first === undefined ? [] : [this.#whole(first), ...others];
     const { severity } = this;
     const scope = this.#scope(affected, context);
     const iso = new Date(context.nowMs).toISOString();
@@ -426,16 +442,4 @@ function worstOf({
 }: AnomalyEvent): AnomalyEvent['worst'] {
   const known = { interval_ms, requests, evidence, blame, bottleneck, sql };
   return effects === undefined ? known : { ...known, effects };
-}
-
-/** What ended one of them beside another anomaly of its series. */
-function recoveredField(affected: readonly AnomalyEvent[]): Pick<AnomalyEvent, 'recovered'> {
-  const { recovered } = affected.find((event) => event.recovered !== undefined) ?? {};
-  return recovered === undefined ? {} : { recovered };
-}
-
-/** The last of their ends; null where one has none, as it is the baseline now. */
-function lastEnd(affected: readonly AnomalyEvent[]): string | null {
-  const ends = affected.map(({ ended_at }) => ended_at);
-  return ends.includes(null) ? null : (ends.sort().at(-1) ?? null);
 }

@@ -168,7 +168,8 @@ export class AnomalyLifecycle<Open extends OpenAnomaly = OpenAnomaly> {
     if (open.hasDecayed) this.#flaps.decayed(startMs, open.event.stage);
     const resolution = this.#resolution(open, startMs, evaluation);
     if (resolution !== undefined) return this.#end(open, resolution, evaluation, context);
-    context.present?.set(open.event.id, { event: open.now, isClear: isAnomalous === false });
+    const isClear = isAnomalous === false || open.isBack;
+    context.present?.set(open.event.id, { event: open.now, isClear });
     if (!context.live || isAnomalous !== true) return undefined;
     if (!open.isEmitted) {
       return evaluation.opening() === undefined ? undefined : open.emit(context.nowMs);

@@ -72,6 +72,11 @@ export class OpenAnomaly {
     return this.#now ?? this.#event;
   }
 
+  /** True where it is as good as over: what it measures now would not keep it open. */
+  get isBack(): boolean {
+    return false;
+  }
+
   get startedAtMs(): number {
     return Date.parse(this.#event.started_at);
   }

@@ -5,7 +5,7 @@ import type { TestLevels } from './page-budget.ts';
 /** An open anomaly as it is in a window. */
 export interface PresentAnomaly {
   readonly event: AnomalyEvent;
-  /** True where the window does not show it: it may be about to end. */
+  /** True where nothing shows it any more: it may be about to end. */
   readonly isClear: boolean;
 }
 

@@ -108,6 +108,12 @@ export class OpenTail extends OpenAnomaly {
     return (this.lead.baselineMs * this.#baselineFactor) / this.#measuredFactor;
   }
 
+  /** Another stage may hold it open, of which the total's tail shows nothing any more. */
+  override get isBack(): boolean {
+    const { baseline_ms, observed_ms, evidence } = this.now;
+    return observed_ms < this.#effectBounds(evidence.measured_stage, baseline_ms).halfEffectMs;
+  }
+
   get lead(): TailLead {
     return this.#followed ?? leadOf(this.event);
   }

@@ -78,6 +78,20 @@ describe('a later event of an incident', () => {
     ]);
   });
 
+  it('of its end has numbers of one time of the worst series, also of one that was not the worst before', () => {
+    const grouper = new IncidentGrouper(detectOptions());
+    const worst = { ...third, ratio: 7, ...affected(500) };
+    grouper.group([one, two], contextAt(12));
+    grouper.group([worst], contextAt(210));
+    grouper.group([], { ...contextAt(400), present });
+    const ends = [one, two, worst].map((event) => resolved(event, 700));
+    const end = grouper.group(ends, contextAt(700)).find(isPage);
+    expect(numbersOf(end)).toEqual([
+      ...[`ap 7 ${at(210)}`, `us 6 ${at(400)}`, `eu 1.1 ${at(400)}`],
+    ]);
+    expect(ofWorstSeries(end ?? one)).toMatchObject({ ratio: 7, evidence: worst.evidence });
+  });
+
   it('is no more frequent because the present differs from what was published', () => {
     const grouper = new IncidentGrouper(detectOptions());
     grouper.group([one, two], contextAt(12));

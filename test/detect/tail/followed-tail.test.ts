@@ -70,3 +70,17 @@ it('keeps the worst beside what it measures now', () => {
     [3, 4],
   ]);
 });
+
+it('is as good as over where its tail would not keep it open', () => {
+  const open = new OpenTail(anomalyFixture(), options, true, {
+    ...{ clearWindows: 3, decayedMs: 3_600_000 },
+  });
+  open.start(0);
+  // Half of the least effect is 15 % of 121 ms.
+  const isBackAt = [140, 138].map((observed_ms) => {
+    const { severity: _, ...now } = anomalyFixture({ observed_ms });
+    open.measured({ ...now, measured_at: '2026-11-01T12:00:00.000Z' });
+    return open.isBack;
+  });
+  expect(isBackAt).toEqual([false, true]);
+});
