@@ -35,6 +35,11 @@ export function parseSpeed(text: string): number {
   );
 }
 
+/** Milliseconds of an RFC 3339 time, also without its seconds, as commands print whole minutes; NaN of another text. */
+export function timeMsOf(text: string): number {
+  return epochMsOf(text.replace(/^(.{10}[T ]\d\d:\d\d)(Z|[+-]\d\d:\d\d)$/i, '$1:00$2'));
+}
+
 /** Reads `now`, `-1h` (an hour ago) or an RFC 3339 time. */
 export function parseStart(text: string, nowMs: number): number {
   if (text === 'now') return nowMs;
@@ -42,7 +47,7 @@ export function parseStart(text: string, nowMs: number): number {
     const agoMs = parseDuration(text.slice(1));
     if (agoMs !== undefined) return nowMs - agoMs;
   }
-  const startMs = epochMsOf(text);
+  const startMs = timeMsOf(text);
   if (!Number.isNaN(startMs)) return startMs;
   throw new OperatorError(
     'TAILMARK_USAGE',
@@ -93,7 +98,7 @@ function instant(flag: string, text: string, nowMs: number): number {
   if (text === 'now') return nowMs;
   const ms = parseDuration(text);
   if (ms !== undefined) return nowMs - ms;
-  const parsed = epochMsOf(text);
+  const parsed = timeMsOf(text);
   if (!Number.isNaN(parsed)) return parsed;
   throw new OperatorError(
     'TAILMARK_USAGE',

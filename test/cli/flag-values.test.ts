@@ -28,6 +28,9 @@ describe('a time flag', () => {
     ['2026-11-25T10:00:00.123Z', Date.UTC(2026, 10, 25, 10, 0, 0, 123)],
     ['2026-11-25T10:00:00+02:00', Date.UTC(2026, 10, 25, 8)],
     ['2026-11-25t10:00:00z', Date.UTC(2026, 10, 25, 10)],
+    // As commands print whole minutes.
+    ['2026-11-25T10:30Z', Date.UTC(2026, 10, 25, 10, 30)],
+    ['2026-11-25T10:30-01:30', Date.UTC(2026, 10, 25, 12)],
   ])('reads %s', (text, fromMs) => {
     expect(since(text)).toBe(fromMs);
   });

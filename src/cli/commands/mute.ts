@@ -15,11 +15,11 @@ import { parseDuration } from '../../config/duration.ts';
 import type { Config } from '../../config/schema.ts';
 import { anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { durationText } from '../../contract/format.ts';
-import { epochMsOf } from '../../decode/epoch-ms-of.ts';
 import { type Mute, MuteStore } from '../../sink/anomalies/mute-store.ts';
 import { seenValuesOf } from '../../sink/read-seen-values.ts';
 import { visible } from '../../views/text/format.ts';
 import type { Command } from '../command.ts';
+import { timeMsOf } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
 import { renderTable } from '../text/table.ts';
@@ -266,7 +266,7 @@ function conditionOf(text: string): [string, string] {
 }
 
 function timeOf(text: string, nowMs: number): number {
-  const ms = text === 'now' ? nowMs : epochMsOf(text);
+  const ms = text === 'now' ? nowMs : timeMsOf(text);
   if (Number.isNaN(ms)) throw usage('--at must be now or an RFC 3339 time', text);
   return ms;
 }
