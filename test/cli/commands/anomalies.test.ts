@@ -51,7 +51,7 @@ describe('an anomaly in a list', () => {
       { stage: 'parse', excess_ms: 0.1, share: 0.0004 },
     ];
     expect(anomalyText(anomalyFixture({ blame }), { color: false })).toContain(
-      '\n  blame:  slowest 1 %: mean +255 ms; features +294 ms (100 %), queue −39.1 ms\n',
+      '\n  blame:  slowest 1 %: mean +255 ms; features +294 ms (100 % of what rose), queue −39.1 ms\n',
     );
   });
 

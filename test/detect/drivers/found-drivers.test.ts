@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
+import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import type { Driver } from '../../../src/detect/drivers/drivers.ts';
 import { foundDrivers, withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
 import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
@@ -100,14 +100,28 @@ describe('the mix of the traffic', () => {
       [10, 40],
     ]),
   };
-  const mixAt = (measured_stage: string) => {
-    const event = anomalyFixture();
+  const mixAt = (measured_stage: string, changed: Partial<AnomalyEvent> = {}) => {
+    const event = anomalyFixture({ stage: 'decode', blame: [], ...changed });
     const measured = { ...event, evidence: { ...event.evidence, measured_stage } };
     return foundDrivers(facets, [{ series: seriesOf(event), ...totals }], measured).mix;
   };
 
   it('is by the length of answers too', () => {
     expect(mixAt('total')).toMatchObject({ facet, share: 1 });
+  });
+
+  it('is of no longer answers where a part before them is slow', () => {
+    expect(mixAt('total', { stage: 'queue' })).toBeUndefined();
+    expect(mixAt('queue', { stage: 'queue' })).toBeUndefined();
+  });
+
+  it('is by the size of the part to blame where the total was not measured', () => {
+    // From 2 % to 50 % of long answers: p99 stays in their octave, which begins at 512.
+    expect(mixAt('decode', { ratio: 1.2 })).toMatchObject({
+      ...{ facet, share: 1 },
+      growth: expect.closeTo(2 ** 0.48, 9),
+    });
+    expect(mixAt('decode', { ratio: 4 })).toMatchObject({ facet, share: 0.24 });
   });
 
   it('is none of a time per token, which depends on no length', () => {
