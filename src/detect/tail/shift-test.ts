@@ -1,4 +1,4 @@
-import { totalStage } from '../../base/dimensions.ts';
+import { kindOfName, totalStage } from '../../base/dimensions.ts';
 import { FirstHour } from '../../baseline/first-hour.ts';
 import { Recurrences } from '../../baseline/recurrence/recurrences.ts';
 import type { StageReference } from '../../baseline/series-reference.ts';
@@ -429,7 +429,7 @@ export class ShiftTest {
 
   /**
    * Condition on the first day, when rare bursts that hit all requests are not yet learnt. The total must show
-   * the shift for a while, or surely in many requests; a stage for a while, and surely or in many requests.
+   * the shift for a while, or surely in many requests; a part for a while in many, a milestone also surely.
    */
   #isEarlyConfirmed(
     isEnough: boolean,
@@ -439,7 +439,8 @@ export class ShiftTest {
   ) {
     const isLasting = counts.lasting(shownWindows) >= tuned.lastingWindows;
     const isSure = score >= tuned.certainFactor * level;
-    return isWhole ? isLasting || (isEnough && isSure) : isLasting && (isEnough || isSure);
+    if (isWhole) return isLasting || (isEnough && isSure);
+    return isLasting && (isEnough || (isSure && kindOfName(this.#stage) !== 'part'));
   }
 }
 
