@@ -428,8 +428,8 @@ export class ShiftTest {
   }
 
   /**
-   * Condition on the first day, when rare bursts that hit all requests are not yet learnt. The total must show
-   * the shift for a while, or surely in many requests; a part for a while in many, a milestone also surely.
+   * Condition on the first day, when rare bursts are not yet learnt. The total must show the shift for a while,
+   * or surely in many requests; a part for a while in many, a milestone also surely.
    */
   #isEarlyConfirmed(
     isEnough: boolean,
@@ -445,6 +445,4 @@ export class ShiftTest {
 }
 
 /** Score to learn: 0 up to the recurring score of this time of day. */
-function unexplained({ score }: WindowScores, recurring: number): number {
-  return score > recurring ? score : 0;
-}
+const unexplained = ({ score }: WindowScores, recurring: number) => (score > recurring ? score : 0);

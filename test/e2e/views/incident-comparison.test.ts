@@ -123,7 +123,7 @@ describe('an incident against the time before it', () => {
         ...{ state: 'updated', resolution: null, ended_at: null, resolved_at: null },
       });
       expect((await rig.cli(['compare', '--incident', open])).out).toContain(
-        `A is the time right before it.\n${incidentIsOpen}\n`,
+        `A is the longest time before it that is stored and in no other incident of these requests.\n${incidentIsOpen}\n`,
       );
 
       // The test of the incident says nothing of other times.
