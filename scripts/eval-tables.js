@@ -15,6 +15,7 @@ export const evalPages = {
       'eval-nab',
     ],
   ],
+  'docs/explained/evaluation-llm.md': ['eval-llm'],
   'docs/explained/verdict.md': ['eval-verdict'],
   'docs/explained/verdict-stages.md': ['eval-verdict-stages'],
   'docs/explained/comparison.md': ['eval-compare'],
