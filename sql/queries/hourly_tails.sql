@@ -7,19 +7,18 @@ SELECT
     quantilesTDigestMergeState(0.5, 0.9, 0.95, 0.99, 0.999)(hours.latency)
 FROM latency_1h AS hours
 WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
-  AND stage != 'inter_token_latency'
+  AND stage != 'inter_token_latency' AND NOT startsWith(stage, 'objective: ')
   AND (service, model, request_type, region, host, tenant, cold_start) IN
 (
     SELECT service, model, request_type, region, host, tenant, cold_start
     FROM latency_1h
     WHERE window_start >= toDateTime({rankedFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({rankedToSeconds:UInt32}, 'UTC')
-      AND stage != 'inter_token_latency'
+      AND stage != 'inter_token_latency' AND NOT startsWith(stage, 'objective: ')
     GROUP BY service, model, request_type, region, host, tenant, cold_start
     ORDER BY sum(requests) DESC, service, model, request_type, region, host, tenant, cold_start
     LIMIT {seriesLimit:UInt32}
 )
-  AND NOT startsWith(stage, 'objective: ')
 GROUP BY hour, service, model, request_type, region, host, tenant, cold_start, stage
 ORDER BY hour, service, model, request_type, region, host, tenant, cold_start, stage
 FORMAT RowBinary

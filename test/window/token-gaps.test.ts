@@ -1,17 +1,13 @@
 import { describe, expect, it } from 'vitest';
-import { facets } from '../../src/base/facets.ts';
 import { limits } from '../../src/base/limits.ts';
 import type { DecoderOptions, EventDecoder } from '../../src/decode/event-decoder.ts';
 import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
 import { RecordDecoder } from '../../src/formats/records/record-decoder.ts';
-import { stateCentroids } from '../../src/sketch/sketch-pool.ts';
 import { storedQuantiles } from '../../src/sketch/stored-quantiles.ts';
-import { TDigest } from '../../src/sketch/t-digest.ts';
-import { ChunkAccumulator } from '../../src/window/chunk-accumulator.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
-import { bounds } from '../decode/outcomes.ts';
 import { worstError } from '../sketch/worst-error.ts';
+import { countedStages } from './counted-stages.ts';
 import { TestChunk } from './test-chunk.ts';
 import type { TimingEventText } from './timing-event-text.ts';
 
@@ -38,41 +34,10 @@ function answers(count: number, seed: number): TimingEventText[] {
   });
 }
 
-/** What the chunk holds of each stage of a model: counts, and a digest. */
-function countedBy(open: (options: DecoderOptions) => EventDecoder, events: readonly object[]) {
-  const chunk = new ChunkAccumulator({
-    dimensions: ['model'],
-    facets: [...facets],
-    maxCells: 100,
-    allowedLatenessMs: 86_400_000,
-    maxFutureMs: 300_000,
-    graceMs: 0,
-  });
-  chunk.begin(Number.NEGATIVE_INFINITY, tsMs + 100_000);
-  const { stages, values } = chunk;
-  const decoder = open({ stages, values, maxMessageBytes: 1 << 26, ...bounds });
-  decoder.decode(Buffer.from(events.map((event) => JSON.stringify(event)).join('\n')), {
-    event: (event) => chunk.add(event),
-    reject: (_, reason, detail) => {
-      throw new Error(`The test's event must be good: ${reason}, ${detail}`);
-    },
-    skip: () => undefined,
-  });
-  const [means, weights] = [new Float64Array(stateCentroids), new Float64Array(stateCentroids)];
-  const rows = Array.from({ length: chunk.rows.size }, (_, row) => {
-    const n = chunk.sketches.centroids(row, means, weights);
-    return {
-      stage: stages.text(chunk.rows.stageId(row)),
-      model: values.text(chunk.cellDimension(chunk.rows.cell(row), 1)),
-      requests: chunk.sketches.requests(row),
-      sumUs: chunk.sketches.sumUs(row),
-      minMs: chunk.sketches.minMs(row),
-      maxMs: chunk.sketches.maxMs(row),
-      digest: TDigest.fromCentroids(means, weights, n),
-    };
-  });
-  return { chunk, rows };
-}
+const countedBy = (open: (options: DecoderOptions) => EventDecoder, events: readonly object[]) => {
+  const message = Buffer.from(events.map((event) => JSON.stringify(event)).join('\n'));
+  return countedStages(open, [message], tsMs + 100_000);
+};
 
 const byJson = (options: DecoderOptions) => new MessageDecoder(options);
 const jsonRecords = {

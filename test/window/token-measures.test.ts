@@ -1,5 +1,4 @@
 import { describe, expect, it } from 'vitest';
-import { facets } from '../../src/base/facets.ts';
 import { limits } from '../../src/base/limits.ts';
 import { aiperf } from '../../src/convert/load-tests/aiperf.ts';
 import type { DecoderOptions, EventDecoder } from '../../src/decode/event-decoder.ts';
@@ -8,14 +7,11 @@ import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
 import { OtlpJsonDecoder } from '../../src/formats/otlp/otlp-json-decoder.ts';
 import { OtlpProtoDecoder } from '../../src/formats/otlp/otlp-proto-decoder.ts';
 import { vllm } from '../../src/formats/spans/presets/vllm.ts';
-import { stateCentroids } from '../../src/sketch/sketch-pool.ts';
-import { TDigest } from '../../src/sketch/t-digest.ts';
-import { ChunkAccumulator } from '../../src/window/chunk-accumulator.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import { convert, fixture, fixtureText } from '../convert/conversion.ts';
-import { bounds } from '../decode/outcomes.ts';
 import { protoOf } from '../formats/otlp/oracle.ts';
 import { worstError } from '../sketch/worst-error.ts';
+import { countedStages } from './counted-stages.ts';
 import { TestChunk } from './test-chunk.ts';
 
 const tsMs = 1_790_000_000_000;
@@ -110,43 +106,14 @@ function spansOf(requests: readonly Request[]): string {
   return JSON.stringify({ resourceSpans: [{ scopeSpans: [{ spans }] }] });
 }
 
-/** What a chunk holds of each stage of these messages: the counts, and a digest. */
+/** What a chunk holds of each stage of these messages, by its name. */
 function countedBy(open: (options: DecoderOptions) => EventDecoder, messages: readonly Buffer[]) {
-  const chunk = new ChunkAccumulator({
-    dimensions: ['model'],
-    facets: [...facets],
-    maxCells: 100,
-    allowedLatenessMs: 86_400_000,
-    maxFutureMs: 300_000,
-    graceMs: 0,
+  const { chunk, decoder, rows } = countedStages(open, messages, tsMs + 1);
+  const byStage = rows.map(({ stage, requests, failed, sumUs, digest }) => {
+    return [stage, { requests, failed, sumMs: sumUs / 1000, digest }] as const;
   });
-  chunk.begin(Number.NEGATIVE_INFINITY, tsMs + 1);
-  const { stages, values } = chunk;
-  const decoder = open({ stages, values, maxMessageBytes: 1 << 24, ...bounds });
-  for (const message of messages) {
-    decoder.decode(message, {
-      event: (event) => chunk.add(event),
-      reject: (_, reason, detail) => {
-        throw new Error(`The test's event must be good: ${reason}, ${detail}`);
-      },
-      skip: () => undefined,
-    });
-  }
-  const means = new Float64Array(stateCentroids);
-  const weights = new Float64Array(stateCentroids);
-  const rows = Array.from({ length: chunk.rows.size }, (_, row) => {
-    const n = chunk.sketches.centroids(row, means, weights);
-    return [
-      stages.text(chunk.rows.stageId(row)),
-      {
-        requests: chunk.sketches.requests(row),
-        sumMs: chunk.sketches.sumUs(row) / 1000,
-        failed: chunk.rows.statusCount(row, 1),
-        digest: TDigest.fromCentroids(means, weights, n),
-      },
-    ] as const;
-  });
-  return { decoder, exemplars: [...chunk.exemplars.all()], stages, rows: new Map(rows) };
+  const { exemplars, stages } = chunk;
+  return { decoder, exemplars: [...exemplars.all()], stages, rows: new Map(byStage) };
 }
 
 const json = (options: DecoderOptions) => new MessageDecoder(options);
