@@ -2,6 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { type AnomalyEvent, anomalyEventSchema } from '../../../src/contract/anomaly-event.ts';
 import type { Driver } from '../../../src/detect/drivers/drivers.ts';
 import { foundDrivers, withDrivers } from '../../../src/detect/drivers/found-drivers.ts';
+import { sizeGrowth } from '../../../src/detect/drivers/size-growth.ts';
 import type { TrafficMix } from '../../../src/detect/drivers/traffic-mix.ts';
 import { seriesOf } from '../../../src/series/series-key.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
@@ -122,6 +123,18 @@ describe('the mix of the traffic', () => {
       growth: expect.closeTo(2 ** 0.48, 9),
     });
     expect(mixAt('decode', { ratio: 4 })).toMatchObject({ facet, share: 0.24 });
+  });
+
+  it('is by no size of which a few more are large by chance', () => {
+    const sized = (now: number) => [
+      { facet, value: '64-127', now: bands([[0, 95]]), baseline: bands([[0, 1_960]]) },
+      { facet, value: '512-1023', now: bands([[0, now]]), baseline: bands([[0, 40]]) },
+    ];
+    const slow = { stage: 'decode', blame: [], quantile: 0.95, ratio: 4 };
+    expect([sizeGrowth(sized(9), slow), sizeGrowth(sized(20), slow)?.facet]).toEqual([
+      undefined,
+      facet,
+    ]);
   });
 
   it('is none of a time per token, which depends on no length', () => {
