@@ -1,7 +1,8 @@
 import type { ClickHouseClient } from '@clickhouse/client';
 import type { Dimension } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
-import { readRows } from '../client/read-query.ts';
+import { repeatableSettings } from '../client/query-settings.ts';
+import { readQuery, rowsOf } from '../client/read-query.ts';
 
 /** Tails of one stage of one model over a range, in milliseconds. */
 export interface StageTails {
@@ -67,7 +68,8 @@ export function coarsePart(resolution: Resolution, fromS: number, toS: number) {
 
 /**
  * Reads tails by model and stage over a range, widened to whole windows of its resolution. Uses coarser
- * windows where they fit, because they contain the same requests.
+ * windows where they fit, because they contain the same requests. One thread merges them, as it does for
+ * pages: so both have the same numbers.
  */
 export async function readTails(
   client: ClickHouseClient,
@@ -79,7 +81,7 @@ export async function readTails(
   const fromSeconds = Math.floor(Math.max(0, fromMs) / 1000 / step) * step;
   const toSeconds = Math.ceil(toMs / 1000 / step) * step;
   const coarse = coarsePart(resolution, fromSeconds, toSeconds);
-  const rows = await readRows<Record<keyof StageTails | 'min_ms', string>>(client, 'tails', {
+  const parameters = {
     ...filters,
     by: by ?? 'stage',
     table: `latency_${resolution}`,
@@ -88,7 +90,9 @@ export async function readTails(
     coarseTable: coarse.table,
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,
-  });
+  };
+  type Row = Record<keyof StageTails | 'min_ms', string>;
+  const rows = await rowsOf<Row>(client, readQuery('tails'), parameters, repeatableSettings);
   return rows.map((row) => {
     // Sums are of whole microseconds, quantiles of 32 bits: neither may leave the range of the values.
     const ms = (name: 'mean_ms' | Quantile) =>

@@ -97,6 +97,11 @@ async function tailsOf(rig: Rig, range: URLSearchParams) {
   return { p50, p95, p99 };
 }
 
+/** Minutes and seconds of the time of the numbers in a text, which has its day where that was yesterday. */
+function measuredIn(text: string | null): string {
+  return /as of (?:\d+ \w+ )?\d\d:(\d\d:\d\d)/.exec(text ?? '')?.[1] ?? '';
+}
+
 /** Numbers of the incident, as each place states them. */
 async function incidentStatements(page: Page, rig: Rig, event: AnomalyEvent): Promise<Statement[]> {
   const statements: Statement[] = [];
@@ -113,7 +118,7 @@ async function incidentStatements(page: Page, rig: Rig, event: AnomalyEvent): Pr
     add('observed by', where, observed);
     if (ratio?.trim()) add('ratio of', where, ratio);
     add('baseline of', where, baseline);
-    asOf.push({ where, text: /as of \d\d:(\d\d:\d\d)/.exec(text ?? '')?.[1] ?? '' });
+    asOf.push({ where, text: measuredIn(text) });
   };
   ofSentence('message', event.summary);
   const listed = (await rig.cli(['anomalies'])).out.split('\n\n');
@@ -136,7 +141,7 @@ async function incidentStatements(page: Page, rig: Rig, event: AnomalyEvent): Pr
     /(\S+\s(?:ms|s)), ([\d.]+x) its/.exec(title) ??
     /(\S+\s%) of requests fail, ([\d.]+x) the/.exec(title) ??
     [];
-  asOf.push({ where: 'title', text: /as of \d\d:(\d\d:\d\d)/.exec(title)?.[1] ?? '' });
+  asOf.push({ where: 'title', text: measuredIn(title) });
   const worst = page.locator('[data-panel="series"] tbody tr').first();
   const number = (at: number) => worst.locator('td.number').nth(at).textContent();
   const unit = isTail ? ' ms' : '';
@@ -146,7 +151,7 @@ async function incidentStatements(page: Page, rig: Rig, event: AnomalyEvent): Pr
   add('baseline of', 'worst series', `${await number(1)}${unit}`);
   add('ratio of', 'worst series', (await number(2)) ?? '');
   const cell = await worst.locator('[data-label="As of"]').textContent();
-  asOf.push({ where: 'worst series', text: cell?.slice(3) ?? '' });
+  asOf.push({ where: 'worst series', text: cell?.slice(-5) ?? '' });
   // Pages have a zone of their own.
   const measured = ofWorstSeries(event).measured_at?.slice(14, 19);
   expect(asOf).toEqual(asOf.map(({ where }) => ({ where, text: measured })));

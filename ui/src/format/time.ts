@@ -37,14 +37,17 @@ export function formatAs(ms: number, form: Form, { utc }: Zone): string {
   return format.format(ms).replace(', ', ' ').replace(' at ', ' ');
 }
 
-/** `10:17:20` on the day of `nowMs`, else `25 Nov 10:17`, and with the year if that is another. */
+/**
+ * `10:17:20` on the day of `nowMs`, `25 Nov 10:17:20` within a day of it (as at night, just after midnight), else
+ * `25 Nov 10:17`, and with the year if that is another.
+ */
 export function formatTime(ms: number, { utc, nowMs }: Zone & { readonly nowMs: number }): string {
   const zone = { utc };
-  if (
-    formatAs(ms, 'day', zone) === formatAs(nowMs, 'day', zone) &&
-    Math.abs(nowMs - ms) < 2 * dayMs
-  )
-    return formatAs(ms, 'seconds', zone);
+  if (Math.abs(nowMs - ms) < dayMs) {
+    const day = formatAs(ms, 'day', zone);
+    const time = formatAs(ms, 'seconds', zone);
+    return day === formatAs(nowMs, 'day', zone) ? time : `${day} ${time}`;
+  }
   if (Math.abs(nowMs - ms) < 300 * dayMs) return formatAs(ms, 'dayTime', zone);
   return formatAs(ms, 'full', zone);
 }
