@@ -110,6 +110,15 @@ export class StageTable {
     return stage !== totalStage && stage !== unaccounted && this.kindOf(stage) === 'part';
   }
 
+  /** Reports whether two names are of one part of a request: the same, or a part and a measure of its class. */
+  isOnePart(a: string, b: string): boolean {
+    if (a === b) return true;
+    const ofClass = this.classOf(a);
+    if (ofClass === undefined || ofClass !== this.classOf(b)) return false;
+    const kinds = new Set([this.kindOf(a), this.kindOf(b)]);
+    return kinds.has('measure') && kinds.has('part');
+  }
+
   /** Class of a stage; undefined where nobody classed its name. */
   classOf(stage: string): StageClass | undefined {
     for (const [pattern, { class: own }] of this.#settings) {

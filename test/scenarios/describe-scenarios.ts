@@ -146,6 +146,13 @@ function expectEvent(
   const [first, last] = expected.windows;
   expect(window, event.summary).toBeGreaterThanOrEqual(first);
   expect(window, event.summary).toBeLessThanOrEqual(last);
+  if (expected.started !== undefined) {
+    const startMs = Date.parse(event.started_at) - scenarioStartMs;
+    const started = startMs / detectOptions(scenario.detect).window;
+    expect([event.summary, started >= expected.started[0], started <= expected.started[1]]).toEqual(
+      [event.summary, true, true],
+    );
+  }
   expect(event).toMatchObject({
     state: expected.state,
     ...scenarioSeries(scenario, expected.series),

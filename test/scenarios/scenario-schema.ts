@@ -56,6 +56,7 @@ const expectation = z.strictObject({
   windows: range.describe('Range of the window whose evaluation emits the event.'),
   series: z.int().default(0),
   state: z.enum(['opened', 'updated', 'resolved']),
+  started: range.optional().describe('Range of the window that the event gives as its start.'),
   stage: z.string().optional(),
   min_share: z.number().optional(),
   measured: z.string().optional(),

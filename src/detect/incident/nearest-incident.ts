@@ -1,7 +1,7 @@
 import { totalStage } from '../../base/dimensions.ts';
 import { type AnomalyEvent, unaccounted } from '../../contract/anomaly-event.ts';
 import { seriesKey } from '../../series/series-key.ts';
-import { concurrentMs, type DetectOptions } from '../options/detect-options.ts';
+import { concurrentMs, type DetectOptions, stageTableOf } from '../options/detect-options.ts';
 import { arePeers } from '../peers/peers.ts';
 import type { Incident } from './incident.ts';
 
@@ -11,10 +11,12 @@ const spreadFactor = 6;
 /** Stages that name no cause. */
 const vagueStages: readonly string[] = [totalStage, unaccounted];
 
+type NearOptions = Pick<DetectOptions, 'window' | 'stages'>;
+
 /**
  * The open incident that an anomaly joins, the nearest in time of several. Within `joinMs` of the lead the
- * same blamed stage suffices, or the same model where the two began together. Later it must be the same stage of the same model, within
- * six times `joinMs` of the last start. It must not be more severe: a critical anomaly pages again. A new
+ * same blamed stage suffices, or the same model where the two began together. Later it must be the same
+ * stage of the same model, within six times `joinMs` of the last start. It must not be more severe: a critical anomaly pages again. A new
  * series that is as slow as a peer joins the peer's incident while that is open.
  *
  * @param candidates open incidents of its kind.
@@ -23,7 +25,7 @@ export function nearestIncident(
   event: AnomalyEvent,
   candidates: readonly Incident[],
   joinMs: number,
-  options: Pick<DetectOptions, 'window'>,
+  options: NearOptions,
 ): Incident | undefined {
   const distanceMs = ({ lead }: Incident) => apartMs(lead, event);
   let nearest: Incident | undefined;
@@ -31,8 +33,8 @@ export function nearestIncident(
     const joins =
       distanceMs(incident) <= joinMs
         ? incident.anomalies.some((other) => isOfOneCause(other, event, options)) ||
-          blamesStageOf(incident, event)
-        : spreadsTo(incident, event, joinMs);
+          blamesStageOf(incident, event, options)
+        : spreadsTo(incident, event, joinMs, options);
     if (!joins || isBesideOwn(incident, event)) continue;
     if (nearest === undefined || distanceMs(incident) < distanceMs(nearest)) nearest = incident;
   }
@@ -55,25 +57,31 @@ function isBesideOwn({ openAnomalies }: Incident, event: AnomalyEvent): boolean 
  * slow well after another one has another cause; soon after it, or before it, one may be the cause of the
  * other.
  */
-function isOfOneCause(
-  other: AnomalyEvent,
-  event: AnomalyEvent,
-  options: Pick<DetectOptions, 'window'>,
-): boolean {
+function isOfOneCause(other: AnomalyEvent, event: AnomalyEvent, options: NearOptions): boolean {
   if (other.model !== event.model) return false;
-  if (event.kind !== 'tail_shift' || other.stage === event.stage) return true;
+  if (event.kind !== 'tail_shift' || areOfOnePart(other, event, options)) return true;
   if ([other.stage, event.stage].some((stage) => vagueStages.includes(stage))) return true;
   return Date.parse(event.started_at) - Date.parse(other.started_at) <= concurrentMs(options);
 }
 
-/** Reports whether the blamed stage is the same, such as a shared feature store; `total` does not count. */
-function blamesStageOf({ lead }: Incident, { stage }: AnomalyEvent): boolean {
-  return stage === lead.stage && !vagueStages.includes(stage);
+/** Reports whether the same part of a request is blamed, by itself or by a measure of it. */
+function areOfOnePart(a: AnomalyEvent, b: AnomalyEvent, options: NearOptions): boolean {
+  return stageTableOf(options).isOnePart(a.stage, b.stage);
 }
 
-function spreadsTo(incident: Incident, event: AnomalyEvent, joinMs: number): boolean {
+/** Reports whether the blamed stage is the same, such as a shared feature store; `total` does not count. */
+function blamesStageOf({ lead }: Incident, event: AnomalyEvent, options: NearOptions): boolean {
+  return !vagueStages.includes(event.stage) && areOfOnePart(lead, event, options);
+}
+
+function spreadsTo(
+  incident: Incident,
+  event: AnomalyEvent,
+  joinMs: number,
+  options: NearOptions,
+): boolean {
   const sameFault = incident.anomalies.filter(
-    ({ model, stage }) => model === event.model && stage === event.stage,
+    (other) => other.model === event.model && areOfOnePart(other, event, options),
   );
   if (sameFault.length === 0) return false;
   if (event.severity === 'critical' && incident.severity !== 'critical') return false;

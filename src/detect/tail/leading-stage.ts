@@ -27,6 +27,21 @@ export function leadingVerdict(
   return { ...lead, logAlpha: withTotalFactor * lead.logAlpha };
 }
 
+/**
+ * The total's verdict from when the stage that it blames got slow: what was unusual well before that had another
+ * cause, too small to page. Other verdicts stay as they are.
+ */
+export function sinceCause(
+  lead: ShiftVerdict,
+  blamed: string,
+  verdicts: readonly ShiftVerdict[],
+  options: DetectOptions,
+): ShiftVerdict {
+  const cause = verdicts.find(({ stage, anomalous }) => stage === blamed && anomalous);
+  const isLater = cause && cause.startedAtMs > lead.startedAtMs + concurrentMs(options);
+  return lead.stage === totalStage && isLater ? { ...lead, startedAtMs: cause.startedAtMs } : lead;
+}
+
 /** The most significant milestone, which users wait for, or else the most significant stage. */
 function strongest(verdicts: readonly ShiftVerdict[], table: StageTable): ShiftVerdict | undefined {
   const ofMilestones = verdicts.filter(({ stage }) => table.isMilestone(stage));
@@ -37,7 +52,7 @@ function strongest(verdicts: readonly ShiftVerdict[], table: StageTable): ShiftV
 /**
  * Returns the verdict that opens a second anomaly next to open ones: the most significant stage's of those
  * that none of them explains. The total shows all causes together, so it does not lead, and neither does a
- * milestone of which a part has an open anomaly.
+ * milestone of which a part has an open anomaly, or a measure of such a part.
  */
 export function besideVerdict(
   verdicts: readonly ShiftVerdict[],
@@ -50,7 +65,7 @@ export function besideVerdict(
     const isBefore = table.isMilestone(stage) ? table.partsBefore(stage) : undefined;
     return open.every(
       (tail) =>
-        !tail.owns(stage) &&
+        !tail.ownsAny((own) => table.isOnePart(own, stage)) &&
         !(isBefore !== undefined && tail.ownsAny(isBefore)) &&
         startedAtMs > tail.startedAtMs + concurrentMs(options),
     );

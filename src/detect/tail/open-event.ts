@@ -98,15 +98,31 @@ export function measure(input: OpenEventInput) {
  * The factor by which the cause slows whole requests. The total shows the causes together: one of several
  * counts as its own excess added to the baseline's quantile, and as no more than the total has moved.
  */
-function movedTotal({ verdict, windows, baseline, isBeside }: OpenEventInput, observedMs: number) {
+function movedTotal(input: OpenEventInput, observedMs: number) {
+  const { verdict, windows, baseline, isBeside } = input;
   const { stage, q, baselineMs } = verdict;
   if (stage === totalStage) return { totalMoved: true, ratio: observedMs / baselineMs };
   const total = isBeside === true ? baseline.reference(totalStage, 1) : undefined;
   if (total === undefined) return { totalMoved: false, ratio: 1 };
   const totalMs = total.digest.quantile(q);
   const nowMs = digestOf(windows, totalStage).quantile(q);
-  const ratio = Math.min(nowMs, totalMs + observedMs - baselineMs) / totalMs;
-  return { totalMoved: true, ratio };
+  const excessMs = excessInTotal(input, observedMs - baselineMs);
+  return { totalMoved: true, ratio: Math.min(nowMs, totalMs + excessMs) / totalMs };
+}
+
+/** Milliseconds by which the cause slows a request: of a measure, which no request takes, those of its part. */
+function excessInTotal({ verdict, windows, baseline, options }: OpenEventInput, ownMs: number) {
+  const { stage, q } = verdict;
+  const table = stageTableOf(options);
+  if (table.kindOf(stage) !== 'measure') return ownMs;
+  const names = [...new Set(windows.flatMap((window) => [...window.stages.keys()]))];
+  const ofParts = names
+    .filter((name) => name !== stage && table.isOnePart(name, stage))
+    .map((name) => {
+      const beforeMs = baseline.reference(name, 1)?.digest.quantile(q);
+      return beforeMs === undefined ? 0 : digestOf(windows, name).quantile(q) - beforeMs;
+    });
+  return Math.max(0, ...ofParts);
 }
 
 function digestOf(windows: readonly SeriesWindow[], stage: string): TDigest {

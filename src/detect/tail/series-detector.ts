@@ -15,7 +15,7 @@ import { type DetectOptions, longestRun, quarantineWindows } from '../options/de
 import type { StepContext } from '../options/detector-step.ts';
 import { BaselineLoan } from '../peers/baseline-loan.ts';
 import type { PeakPool } from '../score/peak-pool.ts';
-import { besideVerdict, leadingVerdict } from './leading-stage.ts';
+import { besideVerdict, leadingVerdict, sinceCause } from './leading-stage.ts';
 import { measure, type OpenEventInput, openEvent, presentWindows } from './open-event.ts';
 import type { OpenTail } from './open-tail.ts';
 import { OpenTails } from './open-tails.ts';
@@ -199,8 +199,8 @@ export class SeriesDetector implements AnomalyOwner {
     this.#totalAnomalous = total?.anomalous === true ? this.#totalAnomalous + 1 : 0;
     this.#tails.explain(verdicts);
     const { open } = this.#tails;
-    const [latest] = open.toSorted((a, b) => b.startedAtMs - a.startedAtMs);
-    if (latest === undefined || open.length === 1) return;
+    if (open.length < 2) return;
+    const [latest] = open.toSorted((a, b) => b.startedAtMs - a.startedAtMs) as [OpenTail];
     const before = this.#recent.filter((window) => window.windowStartMs < latest.startedAtMs);
     for (const tail of open) {
       const { stage } = tail.event;
@@ -233,7 +233,7 @@ export class SeriesDetector implements AnomalyOwner {
         isEvaluated = isAnomalous !== undefined;
         return isAnomalous;
       },
-      opening: () => this.#opening(lead(), others.length > 0, context),
+      opening: () => this.#opening(lead(), verdicts, others.length > 0, context),
       opened: (open) => this.#opened(open, lead() as ShiftVerdict, others.length > 0),
       update: (open) => this.#update(open, verdicts, context),
       present: (open) => (window ? this.#present(open, verdicts, context) : undefined),
@@ -251,13 +251,19 @@ export class SeriesDetector implements AnomalyOwner {
 
   #opening(
     lead: ShiftVerdict | undefined,
+    verdicts: readonly ShiftVerdict[],
     isBeside: boolean,
     context: StepContext,
   ): AnomalyEvent | undefined {
     if (lead === undefined) return undefined;
-    const latest = this.#windowsSince(lead.startedAtMs);
-    const count = Math.max(1, Math.min(lead.windows, quarantineWindows));
-    return openEvent(this.#eventInput(lead, latest.slice(-count), isBeside, context));
+    const from = (verdict: ShiftVerdict) => {
+      const count = Math.max(1, Math.min(verdict.windows, quarantineWindows));
+      const latest = this.#windowsSince(verdict.startedAtMs).slice(-count);
+      return openEvent(this.#eventInput(verdict, latest, isBeside, context));
+    };
+    const event = from(lead);
+    const since = sinceCause(lead, event.stage, verdicts, this.#options);
+    return since === lead ? event : from(since);
   }
 
   /** Excludes the windows of the anomaly that has opened, and observes the last one. */
@@ -359,16 +365,12 @@ export class SeriesDetector implements AnomalyOwner {
   /** Drops the windows of an anomaly that is over; returns the tests of its stages, whose evidence was acted on. */
   #close(tail: OpenTail, verdicts: readonly ShiftVerdict[]): ShiftTest[] {
     const isLast = this.#tails.open.length === 0;
-    if (isLast) {
-      this.#recent = [];
-      this.#totalAnomalous = 0;
-    }
-    const later = verdicts.filter((verdict) => this.#tails.isLater(tail, verdict));
-    const kept = new Set(later.map(({ stage }) => stage));
-    const own = [...this.#tests.byStage].filter(([stage]) =>
-      isLast ? !kept.has(stage) : stage !== totalStage && tail.owns(stage),
+    if (isLast) [this.#recent, this.#totalAnomalous] = [[], 0];
+    const isLater = (name: string) =>
+      verdicts.some((one) => one.stage === name && this.#tails.isLater(tail, one));
+    return [...this.#tests.byStage].flatMap(([stage, test]) =>
+      (isLast ? !isLater(stage) : stage !== totalStage && tail.owns(stage)) ? test : [],
     );
-    return own.map(([, test]) => test);
   }
 
   get #isCandidateLearned(): boolean {

@@ -3,6 +3,7 @@ import { minuteMs } from '../../../src/base/time.ts';
 import type { AnomalyEvent, Resolution } from '../../../src/contract/anomaly-event.ts';
 import { AnomalyLifecycle } from '../../../src/detect/lifecycle/anomaly-lifecycle.ts';
 import { type EventUpdate, OpenAnomaly } from '../../../src/detect/lifecycle/open-anomaly.ts';
+import type { PresentAnomaly } from '../../../src/detect/options/detector-step.ts';
 import { anomalyFixture } from '../../contract/anomaly-fixture.ts';
 import { detectOptions } from '../../scenarios/run-scenario.ts';
 
@@ -22,15 +23,23 @@ interface Window {
 
 /** A lifecycle, its windows one by one, and what it called. */
 class Life {
-  readonly lifecycle = new AnomalyLifecycle(options, OpenAnomaly);
+  readonly lifecycle: AnomalyLifecycle<OpenAnomaly>;
   readonly ended: Resolution[] = [];
+  /** How it was in the last window, for its incident. */
+  present = new Map<string, PresentAnomaly>();
   #startMs = startMs - windowMs;
+
+  constructor(Open = OpenAnomaly) {
+    this.lifecycle = new AnomalyLifecycle(options, Open);
+  }
 
   step({ is, update, isRebaselinable = false, live = true, gap = 0 }: Window) {
     this.#startMs += windowMs * (1 + gap);
     const nowMs = this.#startMs + windowMs;
     const opening = anomalyFixture({ started_at: iso(this.#startMs), emitted_at: iso(nowMs) });
-    const context = { nowMs, live, totalRequests: 1_000, levels: { perWeek: 1 } };
+    this.present = new Map();
+    const { present } = this;
+    const context = { nowMs, live, totalRequests: 1_000, levels: { perWeek: 1 }, present };
     const event = this.lifecycle.step(
       this.#startMs,
       {
@@ -67,6 +76,20 @@ describe('AnomalyLifecycle', () => {
     expect(life.step(anomalous)).toBe(nothing);
     expect(life.steps(needed, clear)).toEqual([...Array(needed - 1).fill(nothing), 'resolved 2']);
     expect([life.ended, life.lifecycle.isOpen]).toEqual([['recovered'], false]);
+  });
+
+  it('tells its incident that it is as good as over where its window is clear, or its tail is back', () => {
+    class Back extends OpenAnomaly {
+      override get isBack(): boolean {
+        return true;
+      }
+    }
+    const isClear = (life: Life) => [...life.present.values()].map((present) => present.isClear);
+    const [life, back] = [new Life(), new Life(Back)];
+    for (const each of [life, back]) each.steps(2, anomalous);
+    expect([isClear(life), isClear(back)]).toEqual([[false], [true]]);
+    life.step(clear);
+    expect(isClear(life)).toEqual([true]);
   });
 
   it('has ended where its clear windows began, and not where it is the baseline now', () => {
