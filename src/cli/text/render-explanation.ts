@@ -181,11 +181,11 @@ function timelineLines(
     })
     .join('');
   const range = `${clock(new Date(first.at_ms).toISOString())} to ${clock(new Date(last.at_ms).toISOString())}`;
+  const step = durationText(first.step_seconds * 1_000);
+  const [low, high] = [Math.min(...values), Math.max(...values)].map(format);
   return [
     line,
-    dim(
-      `${range}; ${format(Math.min(...values))} to ${format(Math.max(...values))}, baseline ${baselineText(event)}`,
-    ),
+    dim(`${range} in steps of ${step}; ${low} to ${high}, baseline ${baselineText(event)}`),
   ];
 }
 

@@ -33,7 +33,9 @@ export function measuredSentences(event: AnomalyEvent): string[] {
   const { measured_at, peak } = event;
   if (measured_at === undefined) return [];
   const was =
-    hasBeenWorse(event) && peak ? `; at its worst ${peakText(event)}, ${clock(peak.at)}` : '';
+    hasBeenWorse(event) && peak
+      ? `; at its worst until then ${peakText(event)}, ${clock(peak.at)}`
+      : '';
   return [`as of ${clock(measured_at)}${was}`];
 }
 
