@@ -33,17 +33,21 @@ const auth = z
         addresses: z
           .array(network)
           .min(1)
-          .describe('Addresses of the proxy. Others cannot set the header.'),
+          .describe(
+            'Addresses of the proxy. Of others neither its header nor X-Forwarded-For counts.',
+          ),
         header: z
           .string()
           .regex(/^[A-Za-z0-9-]+$/, 'must be the name of a header')
           .meta({ form: 'the name of a header' })
           .transform((name) => name.toLowerCase())
           .optional()
-          .describe('Header in which it names the user; x-forwarded-user where it is not set.'),
+          .describe(
+            'Header in which it names the user, such as X-Forwarded-User. It must remove the header from what clients send. Without it the proxy logs nobody in.',
+          ),
       })
       .optional()
-      .describe('A proxy that logs users in, and names them in a header.'),
+      .describe('A proxy in front, which may log users in and name them in a header.'),
     open: z
       .array(z.enum(machineRequests))
       .min(1)
@@ -54,12 +58,12 @@ const auth = z
   })
   .refine(
     ({ tokens_file, proxy, open }) =>
-      tokens_file !== undefined || proxy !== undefined || open !== undefined,
-    { error: 'must hold tokens_file, proxy or open' },
+      tokens_file !== undefined || proxy?.header !== undefined || open !== undefined,
+    { error: 'must hold tokens_file, proxy with a header, or open' },
   )
   .optional()
   .describe(
-    'Who may read the dashboard and the API. Without tokens_file or proxy they answer on loopback addresses only, but for what open names. Health and metrics answer everywhere.',
+    'Who may read the dashboard and the API. Without tokens_file or a header of a proxy they answer on loopback addresses only, but for what open names. Health and metrics answer everywhere.',
   );
 
 /** Left to a process with the role `serve`: others may run next to it with the same configuration. */

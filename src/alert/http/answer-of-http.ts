@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import type { Answer } from '../receiver.ts';
-import type { HttpResult } from './http-sender.ts';
+import { type HttpResult, maxTextBytes } from './http-sender.ts';
 
 /** Refusals of this moment: time-out, too early, too many requests. */
 const passing: ReadonlySet<number> = new Set([408, 425, 429]);
@@ -28,11 +28,11 @@ export function answerOfHttp(result: HttpResult): Answer {
     const answer = oneLine(result.error, maxErrorCharacters);
     return result.wasSent ? { outcome, answer, mayHaveArrived: true } : { outcome, answer };
   }
-  const { status, text, retryAfterMs } = result;
+  const { status, retryAfterMs } = result;
   const outcome = outcomeOf(status, retryAfterMs !== undefined);
   const reason = isRedirect(status)
     ? 'it redirects, which is not followed'
-    : oneLine(text, maxBodyCharacters);
+    : oneLine(wholeOf(result), maxBodyCharacters);
   const answer = [`${status} ${STATUS_CODES[status] ?? ''}`.trim(), reason]
     .filter((part) => part !== '')
     .join(': ');
@@ -48,6 +48,13 @@ function outcomeOf(status: number, asksForLater: boolean): Answer['outcome'] {
   if (status >= 400 && asksForLater) return 'failed';
   if (status >= 500 || passing.has(status)) return 'failed';
   return ofContent.has(status) ? 'unacceptable' : 'rejected';
+}
+
+/** The text of a response, without what may be the start of a secret where its end was not read. */
+function wholeOf({ text, isCut }: Extract<HttpResult, { readonly text: string }>): string {
+  // A character that is cut off at the end is left out.
+  const isWhole = isCut !== true && Buffer.byteLength(text) < maxTextBytes - 3;
+  return isWhole ? text : knownSecrets.hideInCut(text);
 }
 
 /** Start of a text, without line breaks, control characters and secrets. */

@@ -1,3 +1,6 @@
+/** Bytes of a response that are read. */
+export const maxTextBytes = 4_096;
+
 /** A POST to a receiver. */
 export interface HttpPost {
   readonly url: string;

@@ -6,10 +6,8 @@ import { httpDateMs, retryAfterMs } from '../../base/network/retry-after.ts';
 import { tlsFailure } from '../../base/network/tls-failure.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { guardedLookup, RefusedHostError, type Resolve } from './guarded-lookup.ts';
-import type { HttpPost, HttpResult, HttpSender } from './http-sender.ts';
+import { type HttpPost, type HttpResult, type HttpSender, maxTextBytes } from './http-sender.ts';
 import { type Env, type Proxies, proxiesOf } from './proxies.ts';
-
-const maxTextBytes = 4_096;
 
 export interface UndiciSenderOptions {
   /** Longest time of a post: name, connection, headers and body together. */

@@ -4,6 +4,8 @@ import { addNeedles, bytesOf, type Needles, type Span, spansIn } from './secret-
 const minCharacters = 6;
 /** Maximum number of secrets: tokens rotate. */
 const maxSecrets = 256;
+/** Characters of the longest spelling of a byte: `\\u002f`, `&#x2f;`. */
+const maxSpelled = 6;
 const mask = '***';
 
 /** Oldest first. */
@@ -38,6 +40,12 @@ export const knownSecrets = {
     const bytes = bytesOf(text);
     const spans = spansIn(bytes, all);
     return spans.length === 0 ? text : Buffer.from(masked(bytes, spans), 'latin1').toString();
+  },
+  /** The start of a text that was cut, without the part that may be the start of a secret. */
+  hideInCut(text: string): string {
+    const longest = Math.max(0, ...[...known].map((secret) => Buffer.byteLength(secret)));
+    const hidden = this.hide(text);
+    return hidden.slice(0, Math.max(0, hidden.length - maxSpelled * longest));
   },
 };
 

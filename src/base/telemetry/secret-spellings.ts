@@ -76,7 +76,7 @@ const escapes: readonly (readonly [pattern: RegExp, meaning: (groups: string[]) 
   ],
   // HTML and XML.
   [
-    /&(?:#x0*([0-9a-f]{1,6})|#0*(\d{1,7})|([a-z]{2,8}));/gi,
+    /&(?:#x0*([0-9a-f]{1,6});?|#0*(\d{1,7});?|([a-z]{2,8});)/gi,
     ([whole = '', hex, decimal, name = '']) => {
       if (hex !== undefined) return character(Number.parseInt(hex, 16));
       if (decimal !== undefined) return character(Number(decimal));
@@ -93,7 +93,24 @@ const escapes: readonly (readonly [pattern: RegExp, meaning: (groups: string[]) 
   ],
 ];
 
+/** White space, tags, colours of a terminal; joiners, word joiners, byte order marks, selectors of variants. */
+const unseen = new RegExp(
+  [
+    ...[String.raw`\s+`, '<[^<>]{0,100}>', String.raw`\x1b\[[\d;]{0,20}[A-Za-z]`],
+    ...['\u034f', '\u00ad', '\ufeff'].map(bytesOf),
+    ...[String.raw`\xe2\x80[\x8b-\x8f]`, String.raw`\xe2\x81[\xa0-\xa4]`],
+    String.raw`\xef\xb8[\x80-\x8f]`,
+  ].join('|'),
+  'g',
+);
+
 const readings: readonly Reading[] = [
+  // Wrapped over lines, or with what nobody sees amid it.
+  {
+    formsOf: (secret) => [secret.replaceAll(/\s+/g, '')],
+    dropped: unseen,
+    folded: (text) => text,
+  },
   // A form writes a space as `+`.
   {
     formsOf: (secret) => [secret.replaceAll('+', ' ')],
@@ -104,8 +121,10 @@ const readings: readonly Reading[] = [
   {
     formsOf: (secret) => {
       const text = Buffer.from(secret, 'latin1').toString();
-      return [secret, bytesOf(JSON.stringify(text).slice(1, -1)), encodeURIComponent(text)].flatMap(
-        (form) => [0, 1, 2].map((before) => insideBase64(form, before)),
+      const wide = Buffer.from(text, 'utf16le').toString('latin1');
+      const json = bytesOf(JSON.stringify(text).slice(1, -1));
+      return [secret, wide, json, encodeURIComponent(text)].flatMap((form) =>
+        [0, 1, 2].map((before) => insideBase64(form, before)),
       );
     },
     dropped: /[\r\n]+[\t ]*/g,
@@ -113,7 +132,11 @@ const readings: readonly Reading[] = [
   },
   // Hex, also a dump.
   {
-    formsOf: (secret) => [Buffer.from(secret, 'latin1').toString('hex')],
+    formsOf: (secret) => {
+      const bytes = Buffer.from(secret, 'latin1');
+      const wide = Buffer.from(bytes.toString(), 'utf16le');
+      return [bytes.toString('hex'), wide.toString('hex')];
+    },
     runs: /(?:(?:0x)?[0-9a-f]{2}[\s:,-]{0,2}){6,}/gi,
     dropped: /0x|[\s:,-]+/gi,
     folded: (text) => text.toLowerCase(),
@@ -173,7 +196,9 @@ function spansOfLayer(text: string, needles: Needles): Span[] {
       const view = dropped && replaced(run, dropped, () => '');
       for (const found of occurrences(folded(view?.text ?? run), forms)) {
         const { start, end } = view === undefined ? found : mappedBy(view.from, found);
-        spans.push({ start: at + start, end: at + end });
+        // What is dropped after the last character stays.
+        const last = view?.from[found.end - 1];
+        spans.push({ start: at + start, end: at + (last === undefined ? end : last + 1) });
       }
     }
   }

@@ -82,6 +82,13 @@ describe('answerOfHttp', () => {
       expect(leaksIn(answerOfHttp(response(401, text)).answer)).toEqual([]);
       expect(leaksIn(answerOfHttp({ error: text }).answer)).toEqual([]);
     }
+    // Only the start of a response is read, and white space is shown as one space.
+    for (const shown of [4, secret.length - 1]) {
+      const start = `denied${' '.repeat(4_096 - 6 - shown)}${secret.slice(0, shown)}`;
+      expect(answerOfHttp(response(401, start)).answer).toBe('401 Unauthorized: denied');
+      const broken = { ...response(401, `denied ${secret.slice(0, shown)}`), isCut: true } as const;
+      expect(answerOfHttp(broken).answer).toBe('401 Unauthorized');
+    }
     expect(answerOfHttp(response(401, `key ${secret}?`)).answer).toBe('401 Unauthorized: key ***?');
   });
 });

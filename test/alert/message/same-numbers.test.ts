@@ -226,7 +226,10 @@ function claimsOf(event: AnomalyEvent): Readonly<Record<string, readonly (string
     ),
     peak: [
       ...found(/^([\d.,]+ m?s|[\d.]+ %),/g, facts.get('Peak')),
-      ...found(/(?:at its worst until then|peak: ) +([\d.,]+ m?s|[\d.]+ %),/g, `${explained}\n${listed}`),
+      ...found(
+        /(?:at its worst until then|peak: ) +([\d.,]+ m?s|[\d.]+ %),/g,
+        `${explained}\n${listed}`,
+      ),
     ],
     'failed share': [
       ...[open, one, ...everywhere].flatMap((text) => found(/([\d.]+ %) of requests fail/g, text)),

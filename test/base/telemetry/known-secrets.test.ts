@@ -27,6 +27,13 @@ describe('knownSecrets', () => {
     ['HTML in JSON', '{"t":"<b>CANARY&#x2F;of&#43;this</b>"}', '{"t":"<b>***</b>"}'],
     ['a line break before it', '{"t":"a\\nCANARY/of+this"}', '{"t":"a\\n***"}'],
     ['hex', `x ${Buffer.from('CANARY/of+this').toString('hex').toUpperCase()}.`, 'x ***.'],
+    ['two lines', 'x CANARY/\r\n  of+this.', 'x ***.'],
+    ['colours', 'x CANARY\u001b[31m/of\u001b[0m+this.', 'x ***.'],
+    ['tags', '<p>CANARY<wbr>/of<b>+this</b></p>', '<p>***</b></p>'],
+    ['characters that nobody sees', 'CANARY\u200b/of\ufeff+\u034fthis\ufe0f.', '***\ufe0f.'],
+    ['HTML without semicolons', 'x CANARY&#47of&#x2bthis.', 'x ***.'],
+    ['hex of UTF-16', Buffer.from('CANARY/of+this', 'utf16le').toString('hex'), '***'],
+    ['base64 of UTF-16', Buffer.from('CANARY/of+this', 'utf16le').toString('base64'), '***A=='],
     ['base64url', `${Buffer.from('?>?CANARY/of+this').toString('base64url')}`, 'Pz4_***M'],
   ])('hides it in %s', (_where, text, shown) => {
     knownSecrets.remember('CANARY/of+this');

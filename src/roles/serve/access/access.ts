@@ -29,8 +29,6 @@ const machines = [
   ['mutes', /^\/v1\/mutes(\/[\w-]+)?$/],
 ] as const;
 
-/** Header of a listed proxy that names the user. */
-const defaultHeader = 'x-forwarded-user';
 const cookieName = 'tailmark_session';
 
 /** Decides which requests are answered. */
@@ -88,7 +86,7 @@ export class Access {
   }
 
   get #hasLogin(): boolean {
-    return this.#tokens !== undefined || this.#http.auth?.proxy !== undefined;
+    return this.#tokens !== undefined || this.#http.auth?.proxy?.header !== undefined;
   }
 
   /**
@@ -142,8 +140,9 @@ export class Access {
     const { auth } = this.#http;
     const token = bearerTokenOf(request.headers.authorization);
     const digest = token === undefined ? undefined : digestOf(token);
-    if (auth?.proxy !== undefined && this.#isOfProxy(request)) {
-      const user = request.headers[auth.proxy.header ?? defaultHeader];
+    const header = auth?.proxy?.header;
+    if (header !== undefined && this.#isOfProxy(request)) {
+      const user = request.headers[header];
       if (typeof user === 'string' && user.trim() !== '') {
         // Other tokens are the proxy's own business: they are neither tried nor counted.
         return { name: user, models: undefined, mayOperate: this.#isOperator(digest) };

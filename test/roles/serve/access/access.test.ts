@@ -333,6 +333,15 @@ describe('behind a proxy', () => {
     expect(both.callerOf(requestOf(asked))).toEqual(caller);
   });
 
+  it('that is not said to log users in, a header of a client names nobody', () => {
+    const asked = {
+      ...elsewhere,
+      headers: { 'x-forwarded-user': 'ann', 'x-auth-request-user': 'ann' },
+    };
+    const auth = { tokens_file: tokensFile, proxy: { addresses: ['10.0.0.0/24'] } };
+    expect(statusOf(accessOf({ auth }), '/v1/models', asked)).toBe(401);
+  });
+
   it('has no login of its own', () => {
     expect(access.hasTokens).toBe(false);
     expect(access.refusalOfData(requestOf(elsewhere), '/v1/models')?.message).toContain('proxy');
@@ -359,6 +368,7 @@ describe('settings', () => {
     [{ auth: { proxy: { addresses: ['10.0.0.0/33'] } } }],
     [{ auth: { proxy: { addresses: ['proxy.example'] } } }],
     [{ auth: { proxy: { addresses: ['10.0.0.1'], header: 'a b' } } }],
+    [{ auth: { proxy: { addresses: ['10.0.0.1'] } } }],
     [{ auth: { tokens_file: 'a', open: ['models'] } }],
     [{ frame_ancestors: ["https://a.example; script-src 'unsafe-inline'"] }],
     [{ frame_ancestors: ['*'] }],
