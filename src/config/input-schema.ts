@@ -124,3 +124,10 @@ export function* leavesOf(
     if (below) yield* leavesOf(child, below, [...path, isList ? Number(name) : name]);
   }
 }
+
+/** Reports whether a setting, or one below it, is a secret: its value is shown nowhere. */
+export function holdsSecret(node: SchemaNode): boolean {
+  if (node.secret === true) return true;
+  if (node.items !== undefined) return holdsSecret(node.items);
+  return Object.values(propertiesOf(node)).some(holdsSecret);
+}

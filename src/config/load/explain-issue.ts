@@ -3,6 +3,7 @@ import { closest } from '../closest.ts';
 import type { ConfigProblem } from '../config-error.ts';
 import { describeType } from '../describe-type.ts';
 import {
+  holdsSecret,
   inputSchema,
   isMapNode,
   keyOf,
@@ -119,6 +120,8 @@ function hintFor(
   const { path } = issue;
   const name = String(path.findLast((step) => typeof step !== 'number'));
   if (issue.code === 'custom') return detailsOf(issue).hint;
+  const isScalar = typeof value === 'string' || typeof value === 'number';
+  if (node?.type === 'array' && isScalar) return listHint(name, value, node);
   if (typeof value === 'string') {
     const other = blockThatReads(value, path);
     if (other !== undefined) return `${other} reads it: write the topic there.`;
@@ -130,8 +133,6 @@ function hintFor(
       ? `Add a unit: ${name}: ${value}s, or ${value}ms.`
       : 'Write a number and one of ms, s, m, h, d, w: 500ms, 10s, 24h.';
   }
-  const isScalar = typeof value === 'string' || typeof value === 'number';
-  if (node?.type === 'array' && isScalar) return `Write a list: ${name}: [${value}].`;
   if (node !== undefined && isMapNode(node)) return mapHint(name, value, node);
   if (node?.examplePort !== undefined) return placeHint(value, path, node.examplePort);
   if (node?.form === mailForm && typeof value === 'string') return mailHint(value);
@@ -151,6 +152,12 @@ function blockThatReads(value: string, [block, ...below]: Path): string | undefi
   const other = block === 'kafka' ? 'assemble' : block === 'assemble' ? 'kafka' : undefined;
   const node = other === undefined ? undefined : nodeAt([other, ...below]);
   return node?.enum?.includes(value) === true ? `${other}.${String(below[0])}` : undefined;
+}
+
+/** What holds secrets is quoted nowhere: a list that is no JSON is text. */
+function listHint(name: string, value: string | number, node: SchemaNode): string {
+  if (!holdsSecret(node)) return `Write a list: ${name}: [${value}].`;
+  return `Write a list below \`${name}:\`, or in a variable a JSON list without a comma at its end.`;
 }
 
 function mapHint(name: string, value: unknown, node: SchemaNode): string {
@@ -203,10 +210,4 @@ function showValue(value: unknown, path: readonly PropertyKey[]): string {
   if (typeof value !== 'string') return String(value);
   const text = JSON.stringify(maskText(value, node));
   return text.length > longestShown ? `${text.slice(0, longestShown)}…"` : text;
-}
-
-function holdsSecret(node: SchemaNode): boolean {
-  if (node.secret === true) return true;
-  if (node.items !== undefined) return holdsSecret(node.items);
-  return Object.values(propertiesOf(node)).some(holdsSecret);
 }

@@ -1,5 +1,6 @@
 import { closest } from '../closest.ts';
 import type { ConfigProblem } from '../config-error.ts';
+import { holdsSecret } from '../input-schema.ts';
 import { listSettings, type Setting } from './list-settings.ts';
 import { valueFromText } from './value-from-text.ts';
 
@@ -44,8 +45,10 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     const text = env[setting.environment];
     if (text === undefined || text === '') continue;
     const where = setting.environment;
+    // A block may hold a token of somebody who looks for its place.
+    const shown = setting.isBlock || holdsSecret(setting.node) ? '(hidden)' : text;
     if (isQuoted(text) && setting.node.secret !== true) {
-      const message = `${setting.key} must be set without quotes around it: it is ${text}`;
+      const message = `${setting.key} must be set without quotes around it: it is ${shown}`;
       const hint =
         'A shell takes such quotes away; `docker run --env-file` and systemd may keep them.';
       problems.push({ where, key: setting.key, message, hint });
@@ -54,7 +57,7 @@ export function readEnvironment(env: Readonly<Record<string, string | undefined>
     } else if (text === 'true' || text === 'false') {
       placed.push({ setting, value: text === 'true' ? {} : undefined, where });
     } else {
-      const message = `${setting.key} must be true or false here: it is ${JSON.stringify(text)}`;
+      const message = `${setting.key} must be true or false here: it is ${shown}`;
       const hint = `Set ${where}_… for what the block holds.`;
       problems.push({ where, key: setting.key, message, hint });
     }

@@ -60,6 +60,8 @@ const LONGEST_STEP_MS = 10_000;
 const LONG_STORE_WAIT_MS = 2_000;
 /** Partitions that fit into one fetch at least (see KafkaSource). A busy consumer reads them in turns. */
 const PARTITIONS_A_ROUND = 4;
+/** Time in which a quota that lets anything through lets a batch of records through: 15 of its windows. */
+const HELD_MS = 180_000;
 /** Progress of another partition within this time shows that the consumer is busy. */
 const RECENT_MS = 10_000;
 
@@ -105,6 +107,8 @@ export class StallDetector {
   #outsideMs = 0;
   #joins = 0;
   #throttledMs = 0;
+  /** Time in which nothing was read though records wait, and the part of it that a quota took. */
+  #held = { ms: 0, throttledMs: 0 };
 
   constructor(limits: StallLimits) {
     this.#limits = limits;
@@ -119,7 +123,8 @@ export class StallDetector {
     this.#outsideMs = now.isMember || now.joins !== this.#joins ? 0 : this.#outsideMs + stepMs;
     this.#joins = now.joins;
     this.#keepOnly(now.partitions);
-    const fetchMs = this.#fetchTime(now, stepMs);
+    const throttledMs = this.#throttledSince(now);
+    const fetchMs = now.isReceiving === true ? 0 : Math.max(0, stepMs - throttledMs);
     const waitMs = Math.max(0, ...now.partitions.map(({ storeWaitMs }) => storeWaitMs));
     for (const partition of now.partitions) {
       const track = this.#tracks.get(partition.name);
@@ -130,14 +135,26 @@ export class StallDetector {
     }
     for (const partition of now.partitions) this.#advance(partition, now);
     this.#countTurns(now);
+    this.#countHeld(now, stepMs, throttledMs);
     return this.#evaluate(now);
   }
 
-  /** The part of a step in which records could have come: neither held back by a quota nor on a thin link. */
-  #fetchTime({ throttledMs = 0, isReceiving = false }: Observation, stepMs: number): number {
-    const throttled = throttledMs - this.#throttledMs;
+  /** The part of a step in which a quota held the consumer back. */
+  #throttledSince({ throttledMs = 0 }: Observation): number {
+    const since = throttledMs - this.#throttledMs;
     this.#throttledMs = throttledMs;
-    return isReceiving ? 0 : Math.max(0, stepMs - throttled);
+    return since;
+  }
+
+  /** Counts the time in which nothing is read though records wait. */
+  #countHeld({ partitions, elapsedMs }: Observation, stepMs: number, throttledMs: number): void {
+    const isRead = [...this.#tracks.values()].some(({ readMs }) => readMs === elapsedMs);
+    const isBehind = partitions.some((each) => lagOf(each) > 0);
+    const { ms, throttledMs: before } = this.#held;
+    this.#held =
+      isRead || !isBehind
+        ? { ms: 0, throttledMs: 0 }
+        : { ms: ms + stepMs, throttledMs: before + throttledMs };
   }
 
   /** Counts the partitions that were read in this step, as turns that the others did not have. */
@@ -224,6 +241,8 @@ export class StallDetector {
   #evaluate(now: Observation): Verdict {
     const { unreadyMs, stalledMs, commitEveryMs } = this.#limits;
     const problems: string[] = [];
+    if (this.#held.ms >= HELD_MS && this.#held.throttledMs >= this.#held.ms / 2)
+      problems.push(heldText(this.#held.ms));
     let stalled: string | undefined;
     let ageMs = this.#outsideMs;
     const weigh = (ms: number, allowedMs: number, what: string, mayEnd = true) => {
@@ -276,6 +295,15 @@ export class StallDetector {
     if (!now.isFetching) return 'the consumer sends no fetch requests';
     return noRecords;
   }
+}
+
+/** A batch of records is whole or not at all: a restart would not help. */
+function heldText(ms: number): string {
+  return (
+    `kafka: a quota of the brokers has let nothing through for ${seconds(ms)}: the next batch of records may be ` +
+    'larger than consumer_byte_rate allows within its window (11 s by default). Raise the quota of this client, ' +
+    'or have producers send smaller batches'
+  );
 }
 
 const outsideGroup = 'the consumer is not a member of its group';

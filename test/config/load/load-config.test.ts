@@ -3,6 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../src/base/operator-error.ts';
 import { ConfigError } from '../../../src/config/config-error.ts';
 import { formatDuration, parseDuration } from '../../../src/config/duration.ts';
+import { holdsSecret } from '../../../src/config/input-schema.ts';
 import { type LoadConfigOptions, loadConfig } from '../../../src/config/load/load-config.ts';
 import { listSettings } from '../../../src/config/read/list-settings.ts';
 import { configSchema } from '../../../src/config/schema.ts';
@@ -235,15 +236,36 @@ describe('loadConfig quotes', () => {
   it('refuses them around any value but a secret, as env files keep them', () => {
     const names = listSettings().filter(({ node }) => node.secret !== true);
     expect(names.length).toBeGreaterThan(50);
-    for (const { environment, key } of names) {
+    for (const { environment, key, node, isBlock } of names) {
+      const shown = isBlock || holdsSecret(node) ? '(hidden)' : '"a"';
       const problems = problemsOf({ env: { [environment]: '"a"' } });
       expect([environment, problems[0]?.message]).toEqual([
         environment,
-        `${key} must be set without quotes around it: it is "a"`,
+        `${key} must be set without quotes around it: it is ${shown}`,
       ]);
     }
     const env = { TAILMARK_CLICKHOUSE_PASSWORD: '"p"' };
     expect(load({ env }).config.clickhouse.password).toBe('"p"');
+  });
+});
+
+describe('loadConfig of what holds secrets', () => {
+  const written = [
+    '[{"url":"https://hooks.example/CANARY-path","secret":"CANARY-secret",}]',
+    '"CANARY-secret"',
+    'CANARY-secret',
+    '{"password": CANARY-secret',
+    '["CANARY-secret"]',
+    '{"CANARY-secret": 1}',
+    '123456',
+  ];
+  const holders = listSettings().filter(({ node, isBlock }) => isBlock || holdsSecret(node));
+
+  it.each(holders.map(({ environment }) => environment))('shows nothing of %s', (name) => {
+    for (const text of written) {
+      const shown = JSON.stringify(problemsOf({ env: { [name]: text } }));
+      expect([text, /CANARY|123456/.exec(shown)]).toEqual([text, null]);
+    }
   });
 });
 

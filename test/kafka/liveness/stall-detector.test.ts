@@ -333,9 +333,26 @@ describe('a consumer that is fed slowly', () => {
 
   it('does not end while a quota holds it back, and does when it is stuck after that', () => {
     const watch = new Watch(behind(0));
-    const each = (second: number) => ({ throttledMs: 1_000 * second, isFetching: false });
+    const each = (second: number) => ({
+      ...{ throttledMs: 1_000 * second, isFetching: false },
+      partitions: [behind(0, 50 * Math.floor(second / 100))],
+    });
     expect(watch.pass(3_600, each)).toEqual(fine);
     expect(watch.ends()).toMatchObject({ unready: 20, end: 40 });
+  });
+
+  it('is not ready, and does not end, where a quota lets nothing through', () => {
+    const watch = new Watch(behind(0));
+    const each = (second: number) => ({ throttledMs: 990 * second });
+    expect(watch.pass(179, each).problems).toEqual([]);
+    expect(watch.pass(1, () => each(180)).problems).toEqual([
+      'kafka: a quota of the brokers has let nothing through for 180 s: the next batch of records may be larger ' +
+        'than consumer_byte_rate allows within its window (11 s by default). Raise the quota of this client, or ' +
+        'have producers send smaller batches',
+    ]);
+    expect(watch.ends(600, (second) => each(180 + second))).toMatchObject({ end: undefined });
+    watch.seen = { ...watch.seen, partitions: [behind(0, 10)] };
+    expect(watch.pass(1, () => each(781)).problems).toEqual([]);
   });
 
   it('has its time counted while a quota leaves it some', () => {
