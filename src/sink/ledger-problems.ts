@@ -73,13 +73,13 @@ export interface Removed {
   readonly offsets: number;
 }
 
-/** `12 events and up to 30 records were removed from Kafka before they were read`. */
+/** `12 events and up to 30 records were removed from Kafka before they were stored`. */
 export function removedText({ events, offsets }: Removed): string {
   const known = `${events} ${events === 1 ? 'event' : 'events'}`;
   const most = `up to ${offsets} ${offsets === 1 ? 'record' : 'records'}`;
   const amounts = offsets === 0 ? known : events === 0 ? most : `${known} and ${most}`;
   const verb = events + offsets === 1 ? 'was' : 'were';
-  return `${amounts} ${verb} removed from Kafka before ${verb === 'was' ? 'it was' : 'they were'} read`;
+  return `${amounts} ${verb} removed from Kafka before ${verb === 'was' ? 'it was' : 'they were'} stored`;
 }
 
 /** Limit of problems that are read per kind; the others are counted. */

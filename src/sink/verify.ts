@@ -12,6 +12,7 @@ import {
   readProblems,
   removedText,
 } from './ledger-problems.ts';
+import { liveLeases } from './migrate/lease.ts';
 import { objectsOfSchema } from './migrate/migrate.ts';
 import { missingNow, namesOf, type SchemaObject } from './migrate/schema-objects.ts';
 
@@ -66,6 +67,8 @@ export interface Verification {
   readonly removed: Removed;
   /** Logs that were deleted with their topic: what nobody had read of them is not known. */
   readonly deleted_logs: number;
+  /** Processes that store events now. Without any, nobody sees what Kafka removes. */
+  readonly ingesters: number;
   readonly checks: readonly Check[];
   /** The first ones of each kind, at most 100 in all. */
   readonly problems: readonly LedgerProblem[];
@@ -164,6 +167,8 @@ async function verifyOnce(
     late_merged: ledger.lateMerged,
     removed: removedIn(gone),
     deleted_logs: deletedLogs(ledger.partitions),
+    // A dropped table is a failed check already.
+    ingesters: missing.length > 0 ? 0 : (await liveLeases(client, 'ingest')).length,
     checks,
     problems: fairShare(
       found.flatMap(({ problems }) => problems.map(({ oldestMs: _, ...problem }) => problem)),

@@ -25,7 +25,7 @@ concurrent('a chunk that was begun and whose records Kafka has removed', () => {
       expect(await lossy.removed()).toEqual(removed);
       const said = (await lossy.rig.cli(['verify'])).out;
       expect(said).toContain(
-        `were removed from Kafka before they were read: ${lossy.rig.topic}[0] offsets 0..49`,
+        `were removed from Kafka before they were stored: ${lossy.rig.topic}[0] offsets 0..49`,
       );
       const lines = lossy.rig.logLines.filter((line) => line.includes('removed from Kafka'));
       expect(lines).toHaveLength(removed.offsets === 0 ? 1 : 2);
@@ -36,6 +36,24 @@ concurrent('a chunk that was begun and whose records Kafka has removed', () => {
       expect(lines[0]).toContain('retention.ms');
     }),
   );
+
+  it('while no ingester runs: verify says that nobody sees it, and what it was once one has run', () =>
+    withLossyRig({ stack, name: 'removed_unseen' }, async (lossy) => {
+      await lossy.send(50);
+      await lossy.store();
+      await lossy.send(30);
+      await lossy.delete(80);
+      const unseen =
+        'no ingester runs: records that Kafka removes meanwhile are named once one does';
+      expect((await lossy.rig.cli(['verify'])).out).toContain(unseen);
+      await lossy.send(10);
+      const pipeline = await lossy.rig.start(['ingest']);
+      await lossy.rig.untilConsumed(60);
+      const { out } = await lossy.rig.cli(['verify']);
+      expect(out).not.toContain(unseen);
+      expect(out).toContain(`up to 30 records were removed from Kafka before they were stored`);
+      await pipeline.stop();
+    }));
 
   it('with its topic, which is recreated while ClickHouse is away: verify says it once that is back', () =>
     withLossyRig({ stack, name: 'removed_topic' }, async (lossy) => {

@@ -166,7 +166,7 @@ describe('an inherited intent', () => {
       { start_offset: 0, end_offset: 6, consumed: 3, removed_events: 7, removed_offsets: 0 },
     ]);
     expect(bench.lines.filter((line) => line.includes('removed from Kafka'))).toEqual([
-      '7 events were removed from Kafka before they were read; keep records for longer than the longest outage: ' +
+      '7 events were removed from Kafka before they were stored; keep records for longer than the longest outage: ' +
         'retention.ms, retention.bytes and cleanup.policy=delete of the topic',
     ]);
     expect(await bench.removed()).toEqual({ exact: 7, at_most: 0 });

@@ -51,14 +51,17 @@ function print(verification: Verification, database: string, io: Io): void {
     const where = `${problem.topic}/${problem.partition} (group ${problem.group_id})`;
     io.out(`     ${problem.kind} in ${where}: ${problem.detail}\n`);
   }
-  const { late_merged } = verification;
+  const { late_merged, ingesters, empty } = verification;
+  if (ingesters === 0 && !empty) {
+    io.out('     no ingester runs: records that Kafka removes meanwhile are named once one does\n');
+  }
   if (late_merged > 0) {
     const count = `${late_merged.toLocaleString('en-US')} late merge${late_merged === 1 ? '' : 's'}`;
     io.out(`     ${count}: they count, in windows that could be evaluated before they came\n`);
   }
   const more = verification.problem_count - MAX_PROBLEMS_PRINTED;
   if (more > 0) io.out(`     and ${more} more; --json lists up to 100\n`);
-  if (verification.empty) io.out(bold(`nothing is stored in ${database}: nothing to verify\n`));
+  if (empty) io.out(bold(`nothing is stored in ${database}: nothing to verify\n`));
   else io.out(bold(`${verdictOf(verification)}\n`));
 }
 

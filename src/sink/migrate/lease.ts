@@ -38,11 +38,19 @@ export class Lease {
   }
 }
 
+interface LiveLease {
+  readonly holder: string;
+  readonly seconds_left: string;
+}
+
+/** Leases of a kind that are held, by holder. */
+export function liveLeases(client: ClickHouseClient, kind: LeaseKind): Promise<LiveLease[]> {
+  return readRows<LiveLease>(client, 'live_leases', { kind });
+}
+
 /** @throws OperatorError TAILMARK_SCHEMA_LOCKED while a lease of this kind is held. */
 export async function requireNoLease(client: ClickHouseClient, kind: LeaseKind): Promise<void> {
-  const leases = await readRows<{ holder: string; seconds_left: string }>(client, 'live_leases', {
-    kind,
-  });
+  const leases = await liveLeases(client, kind);
   if (leases.length === 0) return;
   const shown = leases.slice(0, 5).map(({ holder, seconds_left }) => {
     return `${holder} (for another ${seconds_left} s)`;
