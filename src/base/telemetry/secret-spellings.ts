@@ -93,24 +93,25 @@ const escapes: readonly (readonly [pattern: RegExp, meaning: (groups: string[]) 
   ],
 ];
 
-/** White space, tags, colours of a terminal; joiners, word joiners, byte order marks, selectors of variants. */
-const unseen = new RegExp(
-  [
-    ...[String.raw`\s+`, '<[^<>]{0,100}>', String.raw`\x1b\[[\d;]{0,20}[A-Za-z]`],
-    ...['\u034f', '\u00ad', '\ufeff'].map(bytesOf),
-    ...[String.raw`\xe2\x80[\x8b-\x8f]`, String.raw`\xe2\x81[\xa0-\xa4]`],
-    String.raw`\xef\xb8[\x80-\x8f]`,
-  ].join('|'),
-  'g',
-);
+/** White space, colours of a terminal; joiners, word joiners, byte order marks, selectors of variants. */
+const unseen = [
+  ...[String.raw`\s+`, String.raw`\x1b\[[\d;]{0,20}[A-Za-z]`],
+  ...['\u034f', '\u00ad', '\ufeff'].map(bytesOf),
+  ...[String.raw`\xe2\x80[\x8b-\x8f]`, String.raw`\xe2\x81[\xa0-\xa4]`],
+  String.raw`\xef\xb8[\x80-\x8f]`,
+].join('|');
+
+/** A text that is wrapped over lines, or has amid it what nobody sees. */
+const parted = (dropped: string): Reading => ({
+  formsOf: (secret) => [secret.replaceAll(/\s+/g, '')],
+  dropped: new RegExp(dropped, 'g'),
+  folded: (text) => text,
+});
 
 const readings: readonly Reading[] = [
-  // Wrapped over lines, or with what nobody sees amid it.
-  {
-    formsOf: (secret) => [secret.replaceAll(/\s+/g, '')],
-    dropped: unseen,
-    folded: (text) => text,
-  },
+  parted(unseen),
+  // Apart from these: a secret may have angle brackets of its own.
+  parted(`<[^<>]{0,100}>|${unseen}`),
   // A form writes a space as `+`.
   {
     formsOf: (secret) => [secret.replaceAll('+', ' ')],

@@ -83,6 +83,12 @@ export const spellings: Readonly<Record<string, (text: string) => string>> = {
   'hex with colons': (text) => hex(text).replace(/..(?=.)/g, '$&:'),
   'hex, a list': (text) => hex(text).replace(/../g, '0x$&, '),
   'a list of bytes': (text) => json(Buffer.from(text)),
+  'hex of UTF-16': (text) => Buffer.from(text, 'utf16le').toString('hex'),
+  'base64 of UTF-16': (text) => Buffer.from(text, 'utf16le').toString('base64'),
+  'parted by line breaks': (text) => each(text, (c) => `${c}\n  `),
+  'parted by colours': (text) => each(text, (c) => `${c}\u001b[31m`),
+  'parted by tags': (text) => each(text, (c) => `${c}<wbr>`),
+  'parted by joiners': (text) => each(text, (c) => `${c}\u200d\ufeff`),
   'quoted-printable': (text) =>
     each(text, (c) =>
       /[\w ]/.test(c)
