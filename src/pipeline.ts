@@ -21,6 +21,7 @@ import { startIngest } from './roles/ingest/ingest-role.ts';
 import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
 import { openClickHouse } from './sink/client/clickhouse.ts';
+import { openPingWatch } from './sink/client/ping-watch.ts';
 import { requireSchema } from './sink/migrate/migrate.ts';
 import { groupIdOf } from './source/group-id.ts';
 
@@ -87,7 +88,12 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
     const running: RunningRole[] = [];
     let isStarting = true;
+    // A page says itself that ClickHouse is away: a process that only serves it stays reachable.
+    const isStoring = has('ingest') || has('detect');
+    const pings = isStoring ? openPingWatch(config.clickhouse, { clock: systemClock }) : undefined;
+    undo.push(async () => pings?.stop());
     const problems = () => [
+      ...silenceOf(pings?.silentMs ?? 0),
       ...(isStarting ? [...logins.problems(), whileStarting(has('detect'))] : []),
       ...running.flatMap((role) => role.problems()),
     ];
@@ -123,6 +129,10 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
 
 const whileStarting = (detects: boolean) =>
   `the process still starts${detects ? '; a detector first loads its state or learns the past' : ''}`;
+
+function silenceOf(ms: number): string[] {
+  return ms === 0 ? [] : [`clickhouse: it has not responded for ${Math.round(ms / 1000)} s`];
+}
 
 /** Several processes on a host may share a configuration: who has the role `serve` needs the port. */
 async function startHealth(

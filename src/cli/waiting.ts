@@ -2,7 +2,7 @@ import type { Config } from '../config/schema.ts';
 import type { Io } from './io.ts';
 
 /** Time without a response after which a command says what it waits for, milliseconds. */
-const silentMs = 2_000;
+const patienceMs = 2_000;
 
 interface Awaited {
   readonly clickhouse: Config['clickhouse'];
@@ -10,6 +10,8 @@ interface Awaited {
   readonly doing: string;
   /** Longest wait, milliseconds. @default `clickhouse.request_timeout`, for each request */
   readonly limitMs?: number;
+  /** Time after which it gives up where the server responds to no ping, milliseconds. @default never */
+  readonly silentMs?: number;
 }
 
 /**
@@ -20,17 +22,22 @@ interface Awaited {
  */
 export async function waiting<T>(
   io: Pick<Io, 'err'>,
-  { clickhouse, doing, limitMs }: Awaited,
+  { clickhouse, doing, limitMs, silentMs }: Awaited,
   work: () => Promise<T>,
 ): Promise<T> {
   const { url, request_timeout } = clickhouse;
+  const seconds = (ms: number) => `${ms / 1000} s`;
+  const silent =
+    silentMs === undefined ? '' : `, if the server responds to pings within ${seconds(silentMs)}`;
   const limit =
     limitMs === undefined
-      ? `a request may take ${request_timeout / 1000} s (clickhouse.request_timeout)`
-      : `gives up after ${limitMs / 1000} s`;
+      ? `a request may take ${seconds(request_timeout)} (clickhouse.request_timeout)${silent}`
+      : `gives up after ${seconds(limitMs)}`;
   const timer = setTimeout(() => {
-    io.err(`Waiting for ClickHouse at ${url} to ${doing}: ${silentMs / 1000} s so far; ${limit}\n`);
-  }, silentMs);
+    io.err(
+      `Waiting for ClickHouse at ${url} to ${doing}: ${seconds(patienceMs)} so far; ${limit}\n`,
+    );
+  }, patienceMs);
   try {
     return await work();
   } finally {

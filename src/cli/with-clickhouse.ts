@@ -1,9 +1,13 @@
+import { systemClock } from '../base/clock.ts';
+import { Failure } from '../base/failure.ts';
 import type { Config } from '../config/schema.ts';
 import {
   type ClickHouseClient,
   clickHouseError,
   openClickHouse,
+  silentServer,
 } from '../sink/client/clickhouse.ts';
+import { openPingWatch, pingLimits } from '../sink/client/ping-watch.ts';
 import type { Io } from './io.ts';
 import { waiting } from './waiting.ts';
 
@@ -12,7 +16,7 @@ import { waiting } from './waiting.ts';
  * says so.
  *
  * @param doing action for the messages: `read tails`
- * @throws {OperatorError} for errors of ClickHouse
+ * @throws {OperatorError} for errors of ClickHouse, and once it has not responded to pings for some seconds
  */
 export async function withClickHouse<T>(
   { clickhouse }: Config,
@@ -21,6 +25,12 @@ export async function withClickHouse<T>(
   use: (client: ClickHouseClient) => Promise<T>,
 ): Promise<T> {
   const client = openClickHouse(clickhouse);
+  const silence = new Failure();
+  const watch = openPingWatch(clickhouse, {
+    clock: systemClock,
+    onSilent: (ms) => silence.reject(silentServer(doing, clickhouse.url, ms)),
+  });
+  const { silentMs } = pingLimits;
   // Requests that run at the same time wait for the same server: one of them says so.
   let isSaid = false;
   const once = {
@@ -30,10 +40,14 @@ export async function withClickHouse<T>(
     },
   };
   try {
-    return await use(announced(client, (request) => waiting(once, { clickhouse, doing }, request)));
+    const announcing = announced(client, (request) =>
+      waiting(once, { clickhouse, doing, silentMs }, request),
+    );
+    return await Promise.race([use(announcing), silence.promise]);
   } catch (error) {
     throw clickHouseError(error, doing, clickhouse);
   } finally {
+    watch.stop();
     await client.close();
   }
 }

@@ -6,12 +6,20 @@ import { expect, it, vi } from 'vitest';
 import { main } from '../../src/main.ts';
 import { capturedIo } from './captured-io.ts';
 
-/** A server that accepts connections and never answers. */
-async function startSilent() {
+/**
+ * A server that accepts connections and never answers.
+ *
+ * @param answersPings true where it answers GET /ping.
+ */
+async function startSilent(answersPings = false) {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
     sockets.add(socket);
     socket.on('error', () => undefined);
+    socket.on('data', (bytes) => {
+      const isPing = bytes.toString().startsWith('GET /ping ');
+      if (answersPings && isPing) socket.write('HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nOk.');
+    });
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -26,6 +34,41 @@ async function startSilent() {
 
 const ranges = ['--a-from', '26h', '--a-to', '25h', '--b-from', '2h', '--b-to', '1h'];
 const ofRequest = 'a request may take 20 s (clickhouse.request_timeout)';
+const ofReading = `${ofRequest}, if the server responds to pings within 8 s`;
+
+function environment(url: string) {
+  return {
+    ...{ TAILMARK_CLICKHOUSE_URL: url, TAILMARK_CLICKHOUSE_REQUEST_TIMEOUT: '20s' },
+    ...{ TAILMARK_SOURCE_TYPE: 'file', TAILMARK_SOURCE_PATH: '/dev/null' },
+  };
+}
+
+it.concurrent('a command gives up within fifteen seconds where the server hangs, and says so', async () => {
+  const silent = await startSilent();
+  const { io, out, err } = capturedIo({ env: environment(silent.url) });
+  const startMs = performance.now();
+  expect(await main(['explain', '7422f22f'], io)).toBe(69);
+  expect(performance.now() - startMs).toBeLessThan(15_000);
+  expect(out()).toBe('');
+  const [, ...lines] = err().split('\n');
+  expect(lines).toEqual([
+    `error: Cannot explain an anomaly: ClickHouse does not respond at clickhouse.url: ${silent.url} (nothing for N s, not even to /ping)`,
+    'hint: The server hangs, or a firewall drops packets: see its log, and restart it.',
+    'code: TAILMARK_CLICKHOUSE_UNREACHABLE',
+    '',
+  ]);
+  silent.close();
+});
+
+it.concurrent('a request that takes long has all its time while the server answers pings', async () => {
+  const silent = await startSilent(true);
+  const { io, err } = capturedIo({ env: environment(silent.url) });
+  const startMs = performance.now();
+  expect(await main(['explain', '7422f22f'], io)).toBe(69);
+  expect(performance.now() - startMs).toBeGreaterThan(19_000);
+  expect(err()).toContain('(Timeout error.)\nhint: Ask it for /ping with curl. If it says Ok, ');
+  silent.close();
+});
 
 it.concurrent.each([
   ['read tails', ['tails']],
@@ -38,17 +81,13 @@ it.concurrent.each([
   ['read and write mutes', ['mute']],
   ['preview deliveries', ['alert', 'preview']],
   ['read windows of the past', ['backtest', '--from', '2h']],
-  ['migrate the database', ['migrate']],
+  ['migrate the database', ['migrate'], ofRequest],
   ['probe it', ['check', '--connect'], 'gives up after 15 s'],
 ])(
   'a command that waits to %s says so after two seconds: %j',
-  async (doing, argv, limit = ofRequest) => {
+  async (doing, argv, limit = ofReading) => {
     const silent = await startSilent();
-    const env = {
-      ...{ TAILMARK_CLICKHOUSE_URL: silent.url, TAILMARK_CLICKHOUSE_REQUEST_TIMEOUT: '20s' },
-      ...{ TAILMARK_SOURCE_TYPE: 'file', TAILMARK_SOURCE_PATH: '/dev/null' },
-    };
-    const { io, out, err } = capturedIo({ env });
+    const { io, out, err } = capturedIo({ env: environment(silent.url) });
     const ended = main(argv, io);
     // It would give up by itself much later.
     await vi.waitFor(() => expect(err()).not.toBe(''), { timeout: 12_000 });

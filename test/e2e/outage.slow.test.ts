@@ -138,16 +138,30 @@ describe('a ClickHouse that takes connections and never responds', () => {
       try {
         await spread(messages.slice(half));
         const unready = async () => (/^503/.test(await readiness()) ? true : undefined);
-        await poll('it is not ready', unready, { deadlineMs: 40_000 });
+        await poll('it is not ready', unready, { deadlineMs: 12_000 });
+        expect(await readiness()).toMatch(/^503 clickhouse: it has not responded for \d+ s\n/);
+        // Whoever looks at a page is told what does not answer: tailmark does.
+        const page = await fetch(`${pipeline.url}/v1/models`);
+        const { detail } = (await page.json()) as { detail: string };
+        expect([page.status, detail]).toEqual([503, 'ClickHouse has not answered within 8 s.']);
+        const explained = await rig.cli(['explain']);
+        expect([explained.exitCode, explained.err]).toEqual([
+          69,
+          expect.stringMatching(
+            /\(nothing for [89] s, not even to \/ping\)\nhint: The server hangs/,
+          ),
+        ]);
         // The first request of a chunk fails after clickhouse.request_timeout, and a stuck consumer has 40 s.
         const seen = new Set<string>();
         for (let second = 0; second < 40 && ended === undefined; second++) {
           seen.add((await readiness()).replaceAll(/\d+ s\b/g, 'N s').replaceAll(rig.topic, 't'));
           await pause(1_000);
         }
-        const namesFirst = /^503 clickhouse: t\/\d has waited for it for N s/;
+        const namesFirst = /^503 clickhouse: it has not responded for N s\n/;
+        const namesChunk = /\nclickhouse: t\/\d has waited for it for N s/;
         const others = [...seen].filter((text) => !namesFirst.test(text) || /kafka:/.test(text));
         expect({ ended, others }).toEqual({ ended: undefined, others: [] });
+        expect([...seen].filter((text) => namesChunk.test(text))).not.toEqual([]);
       } finally {
         process.kill(pid, 'SIGCONT');
       }

@@ -47,7 +47,7 @@ export function startServe(
     readEvaluatedMs: () => anomalies.evaluatedUntilMs(context.groupId),
     readFirstMs: () => firstStoredMs(client),
     allowedLatenessMs: config.windows.allowed_lateness,
-    elapsedMs,
+    clock: systemClock,
   });
   const progress = () => reader.read();
   const facts = new FactReader({ context, others, completeness, problems });

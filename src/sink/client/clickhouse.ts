@@ -109,11 +109,12 @@ export function clickHouseError(
         'certificate), and whether clickhouse.url begins with http or https and has the right port.',
     );
   }
-  if (unreachableCodes.has(code) || /Timeout error/.test(detail)) {
+  if (isUnreachable(error)) {
+    const hint = isTimeout(error) ? timeoutHint : unreachableHint;
     return failure(
       'TAILMARK_CLICKHOUSE_UNREACHABLE',
       `: ClickHouse does not respond at clickhouse.url: ${config.url} (${code || detail})`,
-      code === 'ECONNRESET' ? closedHint(config) : unreachableHint,
+      code === 'ECONNRESET' ? closedHint(config) : hint,
     );
   }
   if (authCodes.has(code)) {
@@ -158,6 +159,29 @@ export function clickHouseError(
 
 const unreachableHint =
   'Start the server (`tailmark up` runs one here) or set clickhouse.url or TAILMARK_CLICKHOUSE_URL.';
+const timeoutHint =
+  'Ask it for /ping with curl. If it says Ok, the statement needs longer: raise clickhouse.request_timeout. ' +
+  'Else the server hangs, or a firewall drops packets: see its log, and restart it.';
+
+/** Error of a server that takes connections and responds to nothing. */
+export function silentServer(doing: string, url: string, silentMs: number): OperatorError {
+  const seconds = Math.round(silentMs / 1000);
+  return new OperatorError(
+    'TAILMARK_CLICKHOUSE_UNREACHABLE',
+    `Cannot ${doing}: ClickHouse does not respond at clickhouse.url: ${url} (nothing for ${seconds} s, not even to /ping)`,
+    { hint: 'The server hangs, or a firewall drops packets: see its log, and restart it.' },
+  );
+}
+
+/** True for an error of a server that gave no response. */
+export function isUnreachable(error: unknown): boolean {
+  return unreachableCodes.has(errorCodeOf(error)) || isTimeout(error);
+}
+
+/** True for the client's own error: no response within its request timeout. */
+function isTimeout(error: unknown): boolean {
+  return !(error instanceof ClickHouseError) && /Timeout error/.test(String(error));
+}
 
 /** A server that closes the connection without a message was often addressed by the wrong protocol. */
 function closedHint({ url }: Config['clickhouse']): string {

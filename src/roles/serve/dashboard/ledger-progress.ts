@@ -1,7 +1,9 @@
+import type { Clock } from '../../../base/clock.ts';
 import { minuteMs } from '../../../base/time.ts';
 import type { PartitionProgress } from '../../../sink/windows/window-progress.ts';
 import type { WindowBounds } from '../../../views/window-states.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
+import { deadlineMs, late } from '../http/query-limiter.ts';
 
 /** The state of what is stored at one moment. */
 export interface LedgerProgress extends WindowBounds {
@@ -19,7 +21,7 @@ export interface LedgerProgressOptions {
   readonly readEvaluatedMs: () => Promise<number | undefined>;
   readonly readFirstMs: () => Promise<number | undefined>;
   readonly allowedLatenessMs: number;
-  readonly elapsedMs: () => number;
+  readonly clock: Pick<Clock, 'elapsedMs' | 'sleep'>;
 }
 
 /** Interval of readings while somebody asks. */
@@ -52,16 +54,19 @@ export class LedgerProgressReader {
     this.#options = options;
   }
 
+  /** @throws Problem 503 once a reading takes longer than an answer may. */
   async read(): Promise<LedgerProgress> {
-    const ageMs = this.#options.elapsedMs() - (this.#known?.asOfMs ?? Number.NEGATIVE_INFINITY);
+    const ageMs =
+      this.#options.clock.elapsedMs() - (this.#known?.asOfMs ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= intervalMs) this.#reading ??= this.#readNext();
     if (this.#known !== undefined && ageMs < oldestMs) return this.#known.progress;
     return this.#reading as Promise<LedgerProgress>;
   }
 
   #readNext(): Promise<LedgerProgress> {
-    const asOfMs = this.#options.elapsedMs();
+    const asOfMs = this.#options.clock.elapsedMs();
     const reading = this.#read();
+    // The next one begins when this one has ended, however late.
     reading.then(
       (progress) => {
         this.#known = { progress, asOfMs };
@@ -71,11 +76,24 @@ export class LedgerProgressReader {
         this.#reading = undefined;
       },
     );
-    return reading;
+    const bounded = this.#bounded(reading);
+    bounded.catch(() => undefined);
+    return bounded;
+  }
+
+  async #bounded(reading: Promise<LedgerProgress>): Promise<LedgerProgress> {
+    const isOver = new AbortController();
+    const waited = this.#options.clock.sleep(deadlineMs, isOver.signal);
+    const refused = waited.then(() => Promise.reject<never>(late()));
+    try {
+      return await Promise.race([reading, refused]);
+    } finally {
+      isOver.abort();
+    }
   }
 
   async #first(read: LedgerProgressOptions['readFirstMs']): Promise<number | undefined> {
-    const now = this.#options.elapsedMs();
+    const now = this.#options.clock.elapsedMs();
     if (this.#firstMs === undefined || now - this.#firstReadMs >= firstKeptMs) {
       this.#firstMs = await read();
       this.#firstReadMs = now;

@@ -304,6 +304,10 @@ function gone(): Problem {
   return new Problem(503, 'The client has gone.');
 }
 
-function late(): Problem {
-  return new Problem(503, `ClickHouse has not answered within ${limits.deadlineMs / 1000} s.`, 10);
+/** Longest wait for an answer, milliseconds. */
+export const { deadlineMs } = limits;
+
+/** The answer to who has waited that long. */
+export function late(): Problem {
+  return new Problem(503, `ClickHouse has not answered within ${deadlineMs / 1000} s.`, 10);
 }

@@ -5,6 +5,8 @@ import type { PartitionProgress } from '../../../../src/sink/windows/window-prog
 /** A reader whose readings the test ends, in order. */
 function readerAt() {
   const time = { ms: 0 };
+  /** Ends of the waits for readings, in their order. */
+  const waits: (() => void)[] = [];
   const readings: { end(flushedMs: number): void; fail(): void }[] = [];
   const reader = new LedgerProgressReader({
     readProgress: () =>
@@ -18,7 +20,13 @@ function readerAt() {
     readEvaluatedMs: async () => undefined,
     readFirstMs: async () => undefined,
     allowedLatenessMs: 0,
-    elapsedMs: () => time.ms,
+    clock: {
+      elapsedMs: () => time.ms,
+      sleep: (ms) => {
+        expect(ms).toBe(8_000);
+        return new Promise((resolve) => waits.push(resolve));
+      },
+    },
   });
   /** What a question has at once; undefined where it waits. */
   const now = async () => {
@@ -32,7 +40,7 @@ function readerAt() {
     await Promise.race([asked, new Promise(setImmediate)]);
     return flushedMs;
   };
-  return { time, readings, reader, now };
+  return { time, readings, waits, reader, now };
 }
 
 const settled = () => new Promise(setImmediate);
@@ -84,4 +92,22 @@ test('a reading that fails is the answer to those that wait for it, and is tried
   await settled();
   expect(await now()).toBe(7);
   expect(readings).toHaveLength(4);
+});
+
+test('a reading that takes longer than an answer may is waited for once, and the next begins after it', async () => {
+  const { reader, readings, waits, now } = readerAt();
+  const asked = reader.read();
+  waits[0]?.();
+  const late = 'ClickHouse has not answered within 8 s.';
+  await expect(asked).rejects.toMatchObject({ status: 503, message: late });
+  // Whoever comes now is told at once.
+  await expect(reader.read()).rejects.toMatchObject({ status: 503, message: late });
+  expect(readings).toHaveLength(1);
+  readings[0]?.fail();
+  await settled();
+  const next = reader.read();
+  expect(readings).toHaveLength(2);
+  readings[1]?.end(9);
+  expect((await next).flushedMs).toBe(9);
+  expect(await now()).toBe(9);
 });
