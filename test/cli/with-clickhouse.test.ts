@@ -43,14 +43,13 @@ function environment(url: string) {
   };
 }
 
-it.concurrent('a command gives up within fifteen seconds where the server hangs, and says so', async () => {
+it.concurrent('a command gives up long before its request does where the server hangs, and says so', async () => {
   const silent = await startSilent();
-  const { io, out, err } = capturedIo({ env: environment(silent.url) });
-  const startMs = performance.now();
+  const env = { ...environment(silent.url), TAILMARK_CLICKHOUSE_REQUEST_TIMEOUT: '1h' };
+  const { io, out, err } = capturedIo({ env });
   expect(await main(['explain', '7422f22f'], io)).toBe(69);
-  expect(performance.now() - startMs).toBeLessThan(15_000);
   expect(out()).toBe('');
-  const [, ...lines] = err().split('\n');
+  const [, ...lines] = err().replace(/for \d+ s,/, 'for N s,').split('\n');
   expect(lines).toEqual([
     `error: Cannot explain an anomaly: ClickHouse does not respond at clickhouse.url: ${silent.url} (nothing for N s, not even to /ping)`,
     'hint: The server hangs, or a firewall drops packets: see its log, and restart it.',
