@@ -49,7 +49,9 @@ it.concurrent('a command gives up long before its request does where the server 
   const { io, out, err } = capturedIo({ env });
   expect(await main(['explain', '7422f22f'], io)).toBe(69);
   expect(out()).toBe('');
-  const [, ...lines] = err().replace(/for \d+ s,/, 'for N s,').split('\n');
+  const [, ...lines] = err()
+    .replace(/for \d+ s,/, 'for N s,')
+    .split('\n');
   expect(lines).toEqual([
     `error: Cannot explain an anomaly: ClickHouse does not respond at clickhouse.url: ${silent.url} (nothing for N s, not even to /ping)`,
     'hint: The server hangs, or a firewall drops packets: see its log, and restart it.',
