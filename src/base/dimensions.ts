@@ -100,3 +100,34 @@ export const standardStages = [
   'downstream',
   'egress',
 ] as const;
+
+/**
+ * Parts by exact name, in the order in which a request comes through them: the standard stages, and those of
+ * presets and conversions.
+ */
+export const requestOrder: readonly string[] = [
+  ...['ingress', 'blocked', 'connect', 'tls', 'sending'],
+  ...['queue', 'batch_wait', 'batching', 'restore'],
+  ...['parse', 'tokenize', 'features', 'preprocess'],
+  ...['queue_prefill', 'prefill', 'forward', 'inference', 'infer', 'compute', 'decode'],
+  ...['detokenize', 'postprocess', 'downstream', 'first_byte', 'receiving', 'egress'],
+];
+
+const placeByName: ReadonlyMap<string, number> = new Map(
+  requestOrder.map((stage, place) => [stage, place]),
+);
+
+/**
+ * Parts in the order in which a request comes through them. A stage of another name stays behind the one that it
+ * follows in the event.
+ *
+ * @param parts as the event has them.
+ */
+export function inRequestOrder<T extends { readonly stage: string }>(parts: readonly T[]): T[] {
+  let place = -1;
+  const placed = parts.map((part) => {
+    place = placeByName.get(part.stage) ?? place;
+    return { part, place };
+  });
+  return placed.toSorted((a, b) => a.place - b.place).map(({ part }) => part);
+}

@@ -1,5 +1,5 @@
 import { traceLink } from '../alert/message/links.ts';
-import { type StageKind, standardStages } from '../base/dimensions.ts';
+import { inRequestOrder, type StageKind } from '../base/dimensions.ts';
 import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { readRows } from '../sink/client/read-query.ts';
@@ -68,7 +68,9 @@ export async function requestsView(
     typical: typicalLevels.map((q) => {
       const row = typical.rows.find((each) => each.q === q);
       if (row === undefined) return { q, total_ms: null, stages: [], milestones: [] };
-      return { q, total_ms: row.total_ms, ...partedOf(row.stage_means, stages) };
+      // Groups come in any order.
+      const means = row.stage_means.toSorted(([a], [b]) => (a < b ? -1 : 1));
+      return { q, total_ms: row.total_ms, ...partedOf(means, stages) };
     }),
     sql: slowest.sql,
     ...unknown,
@@ -114,25 +116,12 @@ function requestOf(row: Row, trace_url: string | undefined, table: StageTable): 
   };
 }
 
-/** Others come after them, by name. */
-const order: readonly string[] = standardStages;
-
 /** Parts in the order of the request, and milestones, the first that it reaches first; no measures. */
 function partedOf(stages: readonly (readonly [string, number])[], table: StageTable) {
-  const of = (kind: StageKind) => stages.filter(([stage]) => table.kindOf(stage) === kind);
-  const milestones = of('milestone').map(([stage, ms]) => ({ stage, ms }));
+  const of = (kind: StageKind) =>
+    stages.filter(([stage]) => table.kindOf(stage) === kind).map(([stage, ms]) => ({ stage, ms }));
   return {
-    stages: inOrder(of('part')),
-    milestones: milestones.toSorted((a, b) => a.ms - b.ms || (a.stage < b.stage ? -1 : 1)),
+    stages: inRequestOrder(of('part')),
+    milestones: of('milestone').toSorted((a, b) => a.ms - b.ms || (a.stage < b.stage ? -1 : 1)),
   };
-}
-
-function inOrder(stages: readonly (readonly [string, number])[]) {
-  const rank = (stage: string) => {
-    const at = order.indexOf(stage);
-    return at < 0 ? order.length : at;
-  };
-  return stages
-    .map(([stage, ms]) => ({ stage, ms }))
-    .toSorted((a, b) => rank(a.stage) - rank(b.stage) || (a.stage < b.stage ? -1 : 1));
 }

@@ -155,8 +155,8 @@ describe('the bars of a request', () => {
     );
     expect(bars).toEqual([
       { stage: 'queue', ms: 300, medianMs: 5, p99Ms: 100, isOdd: true },
-      { stage: 'forward', ms: 60, medianMs: 30, p99Ms: 55, isOdd: false },
       { stage: 'features', ms: 0, medianMs: null, p99Ms: 20, isOdd: false },
+      { stage: 'forward', ms: 60, medianMs: 30, p99Ms: 55, isOdd: false },
     ]);
   });
 

@@ -1,3 +1,5 @@
+import { inRequestOrder } from '../../../../src/base/dimensions.ts';
+
 /** Time of a stage in a request. */
 export interface StageMs {
   readonly stage: string;
@@ -30,8 +32,8 @@ export function stageBarsOf(
     all.find((known) => known.stage === stage)?.ms ?? null;
   const own = new Set(stages.map(({ stage }) => stage));
   const others = [...p99, ...median].map(({ stage }) => stage).filter((stage) => !own.has(stage));
-  const all = [...stages, ...[...new Set(others)].map((stage) => ({ stage, ms: 0 }))];
-  return all.map(({ stage, ms }) => {
+  const lacked = [...new Set(others)].map((stage) => ({ stage, ms: 0 }));
+  return inRequestOrder([...stages, ...lacked]).map(({ stage, ms }) => {
     const p99Ms = find(p99, stage);
     const isOdd = p99Ms !== null && ms >= oddRatio * p99Ms && ms >= oddShare * totalMs;
     return { stage, ms, medianMs: find(median, stage), p99Ms, isOdd };
