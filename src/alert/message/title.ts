@@ -11,12 +11,16 @@ const lockScreenChars = 80;
 const maxTitleChars = 150;
 /** Characters of a model's name that stay, however long the rest is. */
 const minNameChars = 20;
+/** Characters of a region, a type of request or a version. */
+const maxPlaceChars = 20;
 /** Values of a dimension that an event lists at most. */
 const listedValues = 5;
+/** Dimensions that tell series of a model apart, the one that most often does first. */
+const tellingDimensions = ['region', 'request_type', 'version'] as const;
 
 /**
- * Titles a notice: "CRITICAL ranker p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as of 10:29 UTC". The
- * first 80 characters suffice; a long name of a model is cut before anything else. At most 150
+ * Titles a notice: "CRITICAL ranker (eu-west-1) p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as of 10:29
+ * UTC". The first 80 characters suffice; a long name of a model is cut before anything else. At most 150
  * characters. Of an incident it has the numbers of its worst series and says so.
  *
  * @param event the notice's event, its names clean.
@@ -59,15 +63,32 @@ function worstText(event: AnomalyEvent): string {
 }
 
 /**
- * The text between the model's name and the numbers: " +2 models"; ", worst series:" for numbers of one of
- * several series; " (cold starts)" for numbers of cold starts only.
+ * The text between the model's name and the numbers: " (eu-west-1)"; " +2 models"; ", worst series:" for numbers
+ * of one of several series; "cold starts" for numbers of cold starts only.
  */
 function seriesText(event: AnomalyEvent, which: 'worst' | 'last' | 'none'): string {
   const of = which === 'last' ? ofEndedSeries(event) : ofWorstSeries(event);
-  const cold = of.cold_start ? ' (cold starts)' : '';
-  if (event.scope === undefined) return cold;
-  const models = otherModels(event);
-  return which === 'none' ? models : `${models}, ${which} series${cold}:`;
+  const cold = of.cold_start ? ['cold starts'] : [];
+  const place = placeOf(event);
+  if (event.scope === undefined) return inBrackets([...place, ...cold]);
+  const models = `${otherModels(event)}${inBrackets(place)}`;
+  return which === 'none' ? models : `${models}, ${which} series${inBrackets(cold)}:`;
+}
+
+/**
+ * The region, as other series of the model may have an anomaly too; without regions the type of request, or the
+ * version. Of an incident only a region that all its series have and others do not.
+ */
+function placeOf({ scope, ...event }: AnomalyEvent): string[] {
+  const value =
+    scope === undefined
+      ? tellingDimensions.map((dimension) => event[dimension]).find((text) => text !== '')
+      : scope.common.find(({ dimension }) => dimension === 'region')?.value;
+  return value ? [cutText(value, maxPlaceChars)] : [];
+}
+
+function inBrackets(texts: readonly string[]): string {
+  return texts.length === 0 ? '' : ` (${texts.join(', ')})`;
 }
 
 /** Severity that an episode had before its last rise, for this receiver; undefined before any. */

@@ -204,53 +204,59 @@ interface Worded {
 const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
   tail_shift: {
     event: anomalyFixture(),
-    title: 'CRITICAL ranker p99 412 ms, 3.4x its baseline, blame features; since 12:00 UTC',
+    title:
+      'CRITICAL ranker (eu-west-1) p99 412 ms, 3.4x its baseline, blame features; since 12:00 UTC',
     facts: [
       'What: p99 of total 412 ms (371 to 460 ms), baseline 121 ms, 3.4x; 1,200 requests',
       'Series: ranker; request type search, region eu-west-1',
       'Blame: slowest 1 %: mean +291 ms; features +253 ms (87 %), queue +38 ms (13 %)',
       'Look first: the feature store: its latency, timeouts and cache hits',
     ],
-    ended: 'RESOLVED ranker p99 back at its baseline; since 12:00, resolved 12:10 UTC',
+    ended: 'RESOLVED ranker (eu-west-1) p99 back at its baseline; since 12:00, resolved 12:10 UTC',
   },
   drift: {
     event: of('drift', { severity: 'info', blame: anomalyFixture().blame }),
-    title: 'INFO ranker p99 412 ms, 3.4x a week before, blame features; since 12:00 UTC',
+    title:
+      'INFO ranker (eu-west-1) p99 412 ms, 3.4x a week before, blame features; since 12:00 UTC',
     facts: [
       'What: p99 of total over a day 412 ms (371 to 460 ms), same hours a week before 121 ms, 3.4x; 1,200 requests',
       'Blame: requests of a day: mean +291 ms; features +253 ms (87 %), queue +38 ms (13 %)',
       'Look first: the feature store: its latency, timeouts and cache hits; then releases and data growth of the last week',
     ],
-    ended: 'RESOLVED ranker p99 back where it was; since 12:00, resolved 12:10 UTC',
+    ended: 'RESOLVED ranker (eu-west-1) p99 back where it was; since 12:00, resolved 12:10 UTC',
   },
   error_rate: {
     event: of('error_rate', { rate: rate({}), summary: '…; all of them time out' }),
-    title: 'CRITICAL ranker 4.8 % of requests fail, 12x the baseline; since 12:00 UTC',
+    title: 'CRITICAL ranker (eu-west-1) 4.8 % of requests fail, 12x the baseline; since 12:00 UTC',
     facts: [
       'What: 4.8 % of requests fail (4.1 to 5.6 %), baseline 0.4 %, 12x; 1,200 requests',
       'Summary: …; all of them time out',
       'Latency: p99 412 ms, baseline 121 ms',
       'Look first: error logs and releases since the start',
     ],
-    ended: 'RESOLVED ranker failures back at their baseline; since 12:00, resolved 12:10 UTC',
+    ended:
+      'RESOLVED ranker (eu-west-1) failures back at their baseline; since 12:00, resolved 12:10 UTC',
   },
   cold_starts: {
     event: of('cold_starts', {
       rate: rate({ unit: 'cold starts per request' }),
       bottleneck: 'cold_start',
     }),
-    title: 'CRITICAL ranker 4.8 % of requests are cold starts, 12x the baseline; since 12:00 UTC',
+    title:
+      'CRITICAL ranker (eu-west-1) 4.8 % of requests are cold starts, 12x the baseline; since 12:00 UTC',
     facts: [
       'What: 4.8 % of requests are cold starts (4.1 to 5.6 %), baseline 0.4 %, 12x; 1,200 requests',
       'Look first: model loads: scaling, evictions, restarts',
     ],
-    ended: 'RESOLVED ranker cold starts back at their baseline; since 12:00, resolved 12:10 UTC',
+    ended:
+      'RESOLVED ranker (eu-west-1) cold starts back at their baseline; since 12:00, resolved 12:10 UTC',
   },
   throughput_drop: {
     event: of('throughput_drop', { rate: perSecond, severity: 'warning' }),
-    title: 'WARNING ranker requests fell to 12/s, baseline 51/s; since 12:00 UTC',
+    title: 'WARNING ranker (eu-west-1) requests fell to 12/s, baseline 51/s; since 12:00 UTC',
     facts: ['What: requests 12/s (10 to 14/s), baseline 51/s, 24 % of it left'],
-    ended: 'RESOLVED ranker requests back at their baseline; since 12:00, resolved 12:10 UTC',
+    ended:
+      'RESOLVED ranker (eu-west-1) requests back at their baseline; since 12:00, resolved 12:10 UTC',
   },
   no_data: {
     event: of('no_data', {
@@ -281,12 +287,14 @@ const worded: Readonly<Record<AnomalyEvent['kind'], Worded>> = {
       },
       summary: 'ranker: 21 % …',
     }),
-    title: 'CRITICAL ranker error budget burns 180x too fast, 18 % bad; since 12:00 UTC',
+    title:
+      'CRITICAL ranker (eu-west-1) error budget burns 180x too fast, 18 % bad; since 12:00 UTC',
     facts: [
       'What: 18 % of requests bad (17 to 19 %), allowed 0.1 %, burn rate 180x; objective ranker-fast: 99.9 % within 200 ms; 1,200 requests',
       'Summary: ranker: 21 % …',
     ],
-    ended: 'RESOLVED ranker error budget no longer burns too fast; since 12:00, resolved 12:10 UTC',
+    ended:
+      'RESOLVED ranker (eu-west-1) error budget no longer burns too fast; since 12:00, resolved 12:10 UTC',
   },
   pipeline: {
     event: of('pipeline', {
@@ -327,8 +335,8 @@ describe.each(Object.entries(worded))('a notice of %s', (_, { event, title, fact
 
 describe('the end of an anomaly', () => {
   it.each([
-    ['no_traffic', 'RESOLVED ranker too few requests left to evaluate; '],
-    ['rebaselined', 'RESOLVED ranker p99 412 ms is now the baseline (was 121 ms); '],
+    ['no_traffic', 'RESOLVED ranker (eu-west-1) too few requests left to evaluate; '],
+    ['rebaselined', 'RESOLVED ranker (eu-west-1) p99 412 ms is now the baseline (was 121 ms); '],
   ] as const)('by %s says so', (resolution, start) => {
     const event = endOf(anomalyFixture(), { resolution });
     expect(titleOf(noticeOf('resolved', { event })).slice(0, start.length)).toBe(start);

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { anomalyMessage } from '../../../src/alert/message/anomaly-message.ts';
+import { headlineOf } from '../../../src/alert/message/title.ts';
 import type { Notice } from '../../../src/alert/receiver.ts';
 import { anyNotice } from '../receivers/kit/any-notice.ts';
 import { links, noticeOf, richEvent } from '../receivers/kit/notices.ts';
@@ -44,7 +45,7 @@ describe('the title', () => {
     };
     const { scope: _, ...event } = resolved;
     expect(titleOf(noticeOf('resolved', { event }))).toContain(
-      `RESOLVED ranker p95 of decode${'e'.repeat(25)}… back at its baseline; `,
+      `RESOLVED ranker (eu-west-1) p95 of decode${'e'.repeat(25)}… back at its baseline; `,
     );
   });
 
@@ -83,8 +84,8 @@ describe('the title', () => {
     [
       'alone',
       undefined,
-      'CRITICAL ranker (cold starts) p99 512 ms',
-      'RESOLVED ranker (cold starts) p99',
+      'CRITICAL ranker (eu-west-1, cold starts) p99 512 ms',
+      'RESOLVED ranker (eu-west-1, cold starts) p99',
     ],
     [
       'the worst of several',
@@ -99,6 +100,45 @@ describe('the title', () => {
     expect(titleOf(noticeOf('opened', { event }))).toContain(opened);
     const ended = { ...event, state: 'resolved' as const, resolution: 'recovered' as const };
     expect(titleOf(noticeOf('resolved', { event: ended }))).toContain(resolved);
+  });
+
+  it.each([
+    [{ region: 'eu-west-1' }, ' (eu-west-1)'],
+    [{ region: 'r'.repeat(30) }, ` (${'r'.repeat(19)}…)`],
+    [{ region: '' }, ' (search)'],
+    [{ region: '', request_type: '' }, ' (2026-11-01)'],
+    [{ region: '', request_type: '', version: '' }, ''],
+  ])('tells one series from others of its model: %j', (series, place) => {
+    const { scope: _, members: __, ...alone } = { ...richEvent, ...series };
+    const titles = [
+      titleOf(noticeOf('opened', { event: alone })),
+      titleOf(noticeOf('resolved', { event: { ...alone, resolution: 'recovered' } })),
+      headlineOf(alone),
+    ];
+    const [opened, resolved, headline] = titles;
+    expect(opened).toContain(`CRITICAL ranker${place} p99 512 ms, `);
+    expect(resolved).toContain(`RESOLVED ranker${place} p99 back at its baseline; `);
+    expect(headline).toContain(`ranker${place} p99 512 ms, `);
+  });
+
+  it('of an incident has a region that all its series have and others do not', () => {
+    if (richEvent.scope === undefined) throw new Error('no scope');
+    const common = [
+      { dimension: 'version' as const, value: '2026-11-01' },
+      { dimension: 'region' as const, value: 'us-east-1' },
+    ];
+    const titlesWith = (scope: NonNullable<typeof richEvent.scope>) => [
+      titleOf(noticeOf('opened', { event: { ...richEvent, scope } })),
+      titleOf(noticeOf('resolved', { event: { ...richEvent, scope } })),
+    ];
+    expect(titlesWith({ ...richEvent.scope, common })).toEqual([
+      expect.stringMatching(/^CRITICAL ranker \(us-east-1\), worst series: p99 512 ms, /),
+      expect.stringMatching(/^RESOLVED ranker \(us-east-1\) p99 back at its baseline; /),
+    ]);
+    expect(titlesWith({ ...richEvent.scope, common: common.slice(0, 1) })).toEqual([
+      expect.stringMatching(/^CRITICAL ranker, worst series: p99 512 ms, /),
+      expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
+    ]);
   });
 
   it('says that a new baseline is that of the last of several series', () => {

@@ -86,11 +86,15 @@ describe('anomalies', () => {
       expect(all.rows[0]).toMatchObject({ accepted_by: ['pager'], series: 1, state: 'opened' });
       expect(all.rows[1]).toMatchObject({ accepted_by: [], resolved_at: null });
       expect(all.rows[2]).toMatchObject({ state: 'resolved', accepted_by: [] });
-      expect(all.rows[0]?.title).toMatch(/^CRITICAL ranker p99 .* since \d\d:\d\d UTC$/);
-      expect(all.rows[2]?.title).toMatch(/^RESOLVED ranker /);
+      expect(all.rows[0]?.title).toMatch(
+        /^CRITICAL ranker \(eu-west-1\) p99 .* since \d\d:\d\d UTC$/,
+      );
+      expect(all.rows[2]?.title).toMatch(/^RESOLVED ranker \(eu-west-1\) /);
       // What it was, also after its end.
       expect(all.rows[2]?.headline).toBe(all.rows[0]?.headline);
-      expect(all.rows[2]?.headline).toBe('ranker p99 412 ms, 3.4x its baseline, blame features');
+      expect(all.rows[2]?.headline).toBe(
+        'ranker (eu-west-1) p99 412 ms, 3.4x its baseline, blame features',
+      );
       expect(all.rows[11]).toMatchObject({ model: hostileModel });
       expect(all.rows[11]?.title).not.toMatch(/\n|\u202e/);
 
