@@ -206,7 +206,7 @@ const worst = z
     bottleneck,
     sql: z.string().describe('A query that shows it.'),
   })
-  .describe('With `members`: what else was measured in the first of them, the worst.');
+  .describe('With `members`: what else was measured in the first of them, the most affected.');
 
 const driver = z.strictObject({
   facet: z.string().describe('host, cache_hit, batch_size …: one of `windows.facets`.'),

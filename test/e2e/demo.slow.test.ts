@@ -69,7 +69,7 @@ async function newcomersPath(home: string, incident: string): Promise<void> {
     permissions: ['clipboard-read', 'clipboard-write'],
   });
   const title =
-    /^ranker(?:, worst series:)? p\d+ .* (?:[2-9]|\d{2,})(?:\.\d+)?x its baseline, blame features.*; (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? to (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? \(\d.*\)/;
+    /^ranker(?: \(eu-west-1\))?(?:, most affected:)? p\d+ .* (?:[2-9]|\d{2,})(?:\.\d+)?x its baseline, blame features.*; (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? to (?:\d+ \w+ )?\d\d:\d\d(?::\d\d)? \(\d.*\)/;
 
   // The link of the incident: what was slow, and when.
   await page.goto(incident);

@@ -26,7 +26,7 @@ export interface Message {
   readonly tone: AnomalyEvent['severity'] | 'ended';
   /** The event with clean names. */
   readonly event: AnomalyEvent;
-  /** The same with the measurements that title and facts have: of an incident those of the worst series. */
+  /** The same with the measurements that title and facts have: of an incident those of the most affected series. */
   readonly shown: AnomalyEvent;
 }
 

@@ -15,7 +15,7 @@ const muchMore = 1.5;
 /**
  * Facts that lead to the cause: stages, what slow requests share, where to look, traces.
  *
- * @param shown of one series: of an incident the worst.
+ * @param shown of one series: of an incident the most affected.
  * @param isSolved leaves out where to look: nobody has to.
  */
 export function causeFacts(shown: AnomalyEvent, { isSolved }: { isSolved: boolean }): Fact[] {
@@ -44,7 +44,9 @@ function lookFact(shown: AnomalyEvent): Fact {
 function blameFact(shown: AnomalyEvent): Fact[] {
   const text = blameText(shown);
   if (text === '') return [];
-  return [{ label: 'Blame', text: shown.scope === undefined ? text : `worst series, ${text}` }];
+  return [
+    { label: 'Blame', text: shown.scope === undefined ? text : `most affected series, ${text}` },
+  ];
 }
 
 /** "total p99 +8 %": what the measured stage makes of the whole. */

@@ -113,8 +113,8 @@ function measuredFacts(event: AnomalyEvent, { change }: Notice): [Fact, ...Fact[
   const more = [...latencyFact(event), ...peakFact(event, isOpen(change))];
   const { summary } = event;
   if (event.scope !== undefined) {
-    const worst = { label: 'Worst series', text: `${seriesLabel(event)}: ${dated}` };
-    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, worst, ...more];
+    const shown = { label: 'Most affected', text: `${seriesLabel(event)}: ${dated}` };
+    return [{ label: isOpen(change) ? 'What' : 'Now', text: summary }, shown, ...more];
   }
   if (!isOpen(change)) {
     const was = text === summary ? [] : [{ label: 'Was', text: dated }];
@@ -154,13 +154,13 @@ function extentFacts(event: AnomalyEvent): Fact[] {
     ...(scope === undefined ? [] : [scopeText(scope)]),
     ...(share === undefined ? [] : [`${formatShare(Math.max(0, share))} of all requests`]),
   ];
-  // The worst has its own line.
+  // The most affected has its own line.
   const asOf = ofWorstSeries(event).measured_at;
   const others = members.slice(1, membersShown).map((member) => memberText(member, asOf));
   const more = (scope?.affected ?? 0) - 1 - others.length;
   const rest = more > 0 ? `; ${more} more` : '';
   const label = scope === undefined ? 'Series' : 'First series';
-  // The worst one is named with its measurement.
+  // It is named with its measurement.
   const [worst] = members;
   const isNamed = worst !== undefined && seriesKey(worst) === seriesKey(event);
   return [

@@ -19,17 +19,18 @@ const listedValues = 5;
 const tellingDimensions = ['region', 'request_type', 'version'] as const;
 
 /**
- * Titles a notice: "CRITICAL ranker (eu-west-1) p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as of 10:29
- * UTC". The first 80 characters suffice; a long name of a model is cut before anything else. At most 150
- * characters. Of an incident it has the numbers of its worst series and says so.
+ * Titles a notice: "CRITICAL ranker (eu-west-1) p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as of
+ * 10:29 UTC". The first 80 characters suffice; a long name of a model is cut before anything else. At most 150
+ * characters. Of an incident it has the numbers of its most affected series and says so.
  *
  * @param event the notice's event, its names clean.
  */
 export function titleOf(event: AnomalyEvent, notice: Notice): string {
   const isEnd = notice.change === 'resolved';
-  if (!isEnd) return titleOfSeries(ofWorstSeries(event), notice, worstText(event));
+  if (!isEnd)
+    return titleOfSeries(ofWorstSeries(event), notice, seriesText(event, 'most affected'));
   // Only a new baseline is a number of one series.
-  const which = event.resolution === 'rebaselined' ? 'last' : 'none';
+  const which = event.resolution === 'rebaselined' ? 'last series' : 'none';
   return titleOfSeries(ofEndedSeries(event), notice, seriesText(event, which));
 }
 
@@ -50,29 +51,24 @@ function titleOfSeries(event: AnomalyEvent, notice: Notice, series: string): str
  */
 export function headlineOf(event: AnomalyEvent): string {
   const shown = ofWorstSeries(event);
-  const start = `${subjectOf(shown)}${worstText(event)}`;
+  const start = `${subjectOf(shown)}${seriesText(event, 'most affected')}`;
   return cleanText(
     `${start} ${kindWords[shown.kind].headline(shown)}${scopeText(shown)}`,
     maxTitleChars,
   );
 }
 
-/** Says that the numbers after it are those of the worst series, where there are others. */
-function worstText(event: AnomalyEvent): string {
-  return seriesText(event, 'worst');
-}
-
 /**
- * The text between the model's name and the numbers: " (eu-west-1)"; " +2 models"; ", worst series:" for numbers
+ * The text between the model's name and the numbers: " (eu-west-1)"; " +2 models"; ", most affected:" for numbers
  * of one of several series; "cold starts" for numbers of cold starts only.
  */
-function seriesText(event: AnomalyEvent, which: 'worst' | 'last' | 'none'): string {
-  const of = which === 'last' ? ofEndedSeries(event) : ofWorstSeries(event);
+function seriesText(event: AnomalyEvent, which: 'most affected' | 'last series' | 'none'): string {
+  const of = which === 'last series' ? ofEndedSeries(event) : ofWorstSeries(event);
   const cold = of.cold_start ? ['cold starts'] : [];
   const place = placeOf(event);
   if (event.scope === undefined) return inBrackets([...place, ...cold]);
   const models = `${otherModels(event)}${inBrackets(place)}`;
-  return which === 'none' ? models : `${models}, ${which} series${inBrackets(cold)}:`;
+  return which === 'none' ? models : `${models}, ${which}${inBrackets(cold)}:`;
 }
 
 /**

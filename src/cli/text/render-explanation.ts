@@ -78,12 +78,14 @@ function headline(event: AnomalyEvent, io: Colored, nowMs: number): string[] {
   const paint = event.state === 'resolved' ? green : event.severity === 'critical' ? red : yellow;
   const state = event.state === 'resolved' ? `resolved (${event.resolution})` : 'open';
   const shown = ofWorstSeries(event);
-  const label = event.scope === undefined ? 'series: ' : 'worst:  ';
+  const which = event.scope === undefined ? '' : ', the most affected';
   const isOpen = event.state !== 'resolved';
   const effects = effectsText(shown);
   return [
     `${paint(`${state}, ${event.severity}`)}  ${bold(visible(event.summary))}`,
-    ...(event.kind === 'pipeline' ? [] : [`  ${dim(label)} ${visible(seriesName(shown))}`]),
+    ...(event.kind === 'pipeline'
+      ? []
+      : [`  ${dim('series: ')} ${visible(seriesName(shown))}${which}`]),
     `  ${dim('since:  ')} ${spanText(event)}`,
     `  ${dim('noticed:')} ${noticedText(event, nowMs)}`,
     ...(effects === '' ? [] : [`  ${dim('effect: ')} ${visible(effects)}`]),

@@ -4,7 +4,7 @@ import { round } from '../event/measured-fields.ts';
 import { severity } from '../event/severity.ts';
 import { failures } from '../proportion/proportion.ts';
 
-/** Severity of the worst series, or of the sum: many small parts may make up half of the traffic. */
+/** Severity of the most severe series, or of the sum: many small parts may make up half of the traffic. */
 export function incidentSeverity(open: readonly AnomalyEvent[]): Severity {
   const together = [2, 5].map((ratio) => {
     const slow = open.filter((event) => isOfWholeRequests(event) && extentOf(event) >= ratio);

@@ -15,11 +15,11 @@ export interface IncidentSummaryInput {
   readonly scope: Scope;
   /** Models of the affected series. */
   readonly models: readonly string[];
-  /** Summary of the worst series, or of the last one to recover. */
+  /** Summary of the most affected series, or of the last one to recover. */
   readonly detail: string;
 }
 
-/** "12 of 14 ranker series affected (all on version v2). Worst: p99 of ranker (search) is 412 ms, …". */
+/** "12 of 14 ranker series affected (all on version v2). Most affected: p99 of ranker (search) is 412 ms, …". */
 export function incidentSummary({ state, scope, models, detail }: IncidentSummaryInput): string {
   const series = `${scope.affected} of ${scope.total} ${named(models)}`;
   if (state === 'resolved') {
@@ -28,7 +28,7 @@ export function incidentSummary({ state, scope, models, detail }: IncidentSummar
   const who = `${series} affected${sharedBy(scope)}`;
   const back = scope.affected - scope.unresolved;
   const recovered = back === 0 ? '' : `, ${back} recovered`;
-  return `${who}${recovered}. Worst: ${detail}`;
+  return `${who}${recovered}. Most affected: ${detail}`;
 }
 
 /** "ranker series", "series of ranker and embedder". */

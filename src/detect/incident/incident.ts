@@ -263,14 +263,14 @@ export class Incident {
     };
   }
 
-  /** All that was published of a series: of the worst one, and of the one that opened it. */
+  /** All that was published of a series: of the most affected one, and of the one that opened it. */
   #publishedWhole({ id }: AnomalyEvent): AnomalyEvent['worst'] {
     const published = this.#published;
     if (published?.members?.[0]?.id === this.#rowIdOf(id)) return published.worst;
     return id === this.id && published !== undefined ? worstOf(published) : undefined;
   }
 
-  /** The worst series with numbers of one time: its own ones where others were listed, but not all of them. */
+  /** The most affected series with numbers of one time: its own ones where others were listed, but not all of them. */
   #whole(event: AnomalyEvent): AnomalyEvent {
     if (isOpen(event) || this.#publishedWhole(event) !== undefined) return event;
     return this.#members.get(event.id)?.event ?? event;
@@ -361,7 +361,7 @@ export class Incident {
     );
   }
 
-  /** The last anomaly to recover; the worst one of several in the same window. */
+  /** The last anomaly to recover; the most affected of several in the same window. */
   #lastToRecover(): AnomalyEvent {
     const at = (event: AnomalyEvent) => event.resolved_at ?? '';
     return this.#affected(this.anomalies).reduce((last, event) =>
@@ -430,7 +430,7 @@ function togetherReason(open: readonly AnomalyEvent[]): string {
   return reasons[0] ?? 'all its series together';
 }
 
-/** Everything that was measured in the worst series and that a member does not list. */
+/** Everything that was measured in the most affected series and that a member does not list. */
 function worstOf({
   interval_ms,
   requests,

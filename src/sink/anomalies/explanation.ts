@@ -33,7 +33,7 @@ export interface Explanation {
   readonly drivers: NonNullable<AnomalyEvent['drivers']>;
   /** Shows if more large requests came in the measured windows; null where that is unknown. */
   readonly mix: TrafficMix | SizeGrowth | null;
-  /** Latest state of each affected series of an incident: unresolved and worst first. */
+  /** Latest state of each affected series of an incident: unresolved and most affected first. */
   readonly members: readonly AnomalyEvent[];
 }
 
@@ -86,7 +86,7 @@ export async function explainAnomaly(
   return { events, timeline, drivers: last.drivers ?? [], mix, members };
 }
 
-/** Affected series of an incident, each as it stands: unresolved and worst first. None of other anomalies. */
+/** Affected series of an incident, each as it stands: unresolved and most affected first. None of other anomalies. */
 export function readMembers(client: ClickHouseClient, id: string): Promise<AnomalyEvent[]> {
   return readEvents(client, 'incident_members', { id, limit: membersRead });
 }

@@ -21,7 +21,7 @@ interface Bands {
   readonly baseline_bands: Amounts;
 }
 
-/** Adds to an event what its slow requests have in common: those of the worst series. */
+/** Adds to an event what its slow requests have in common: those of the most affected series. */
 export async function explainedEvent(
   client: ClickHouseClient,
   event: AnomalyEvent,

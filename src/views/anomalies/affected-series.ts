@@ -14,7 +14,7 @@ export interface AffectedSeries {
   /** "8 of 10 series affected at the last update, 10 now, 1 not recovered". */
   readonly title: string;
   readonly count: number;
-  /** The worst first, as in the event; then those that it does not list. At most `seriesListed`. */
+  /** The most affected first, as in the event; then those that it does not list. At most `seriesListed`. */
   readonly listed: readonly ListedSeries[];
   /** Values that all of them have and others of these models do not. */
   readonly common: Scope['common'];

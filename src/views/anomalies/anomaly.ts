@@ -34,7 +34,7 @@ type HistoryRow = AnomalyAnswer['history'][number];
 
 /** Longest text of one entry of the history. */
 const entryChars = 500;
-/** Series whose requests are counted; of a larger incident the worst ones. */
+/** Series whose requests are counted; of a larger incident the most affected ones. */
 const mostSeries = 1_000;
 
 /**

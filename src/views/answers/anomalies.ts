@@ -41,7 +41,9 @@ const anomalyRow = z.strictObject({
       cold_start: z.boolean().describe('They are of cold starts only.'),
     })
     .nullable()
-    .describe('Of an anomaly of durations: the numbers of `headline`, those of the worst series.'),
+    .describe(
+      'Of an anomaly of durations: the numbers of `headline`, those of the most affected series.',
+    ),
   accepted_by: z.array(z.string()).describe('Receivers that accepted its opening.'),
 });
 
@@ -77,7 +79,7 @@ export const anomalyAnswer = z.strictObject({
       }),
     )
     .describe(
-      'Affected series, the worst first, at most twelve: when each recovered is as of now.',
+      'Affected series, the most affected first, at most twelve: when each recovered is as of now.',
     ),
   common: scopeSchema.shape.common.describe('Values that all affected series have.'),
   history: z.array(historyRow).describe('Oldest first.'),

@@ -19,7 +19,7 @@ import {
 import { expectedCount, odds } from './format.ts';
 import { rateEvidence } from './rate-evidence.ts';
 
-/** The evidence that opened an anomaly; of an incident, that of its worst series. */
+/** The evidence that opened an anomaly; of an incident, that of its most affected series. */
 export function evidenceOf(ofAll: AnomalyEvent): EvidenceText {
   const event = ofWorstSeries(ofAll);
   if (event.kind === 'drift') return driftEvidence(event);
@@ -52,7 +52,7 @@ function tailEvidence(event: AnomalyEvent): EvidenceText {
   const { evidence, quantile, requests, baseline_ms, ratio } = event;
   const { windows, exceedances, expected, p_value, alpha, dispersion, measured_stage } = evidence;
   const what = measured_stage === 'total' ? 'slower' : `slower in ${measured_stage}`;
-  // The numbers of an incident are those of its worst series.
+  // The numbers of an incident are those of its most affected series.
   const whose = event.scope === undefined ? '' : ` of ${seriesLabel(event)}`;
   return {
     sentences: [

@@ -15,14 +15,14 @@ const titleOf = (notice: Notice) => anomalyMessage(notice, 'full', links).title;
 describe('the message', () => {
   it('of an opened incident says what, since when, how far, why and where to look', () => {
     expect(textOf(noticeOf('opened'))).toMatchInlineSnapshot(`
-      "CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
+      "CRITICAL ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
-      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
+      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Most affected: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
-      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Most affected: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: most affected series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
@@ -58,15 +58,15 @@ describe('the message', () => {
 
   it('of a rise says from what', () => {
     expect(textOf(noticeOf('risen'))).toMatchInlineSnapshot(`
-      "CRITICAL (was warning) ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
+      "CRITICAL (was warning) ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Severity: rose from warning to critical
-      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
+      What: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Most affected: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       Since: 2026-11-21 10:17:30 UTC
-      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Most affected: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, 3 recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: most affected series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
@@ -90,10 +90,10 @@ describe('the message', () => {
       End: p99 back at its baseline
       Now: 12 of 24 ranker series were affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
-      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Most affected: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: most affected series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Traces: 4bf92f3577b34da6a3ce929d0e0e4736 00f067aa0ba902b7
@@ -109,7 +109,7 @@ describe('the message', () => {
 
   it('of what was over before it could be delivered says so', () => {
     expect(textOf(noticeOf('past'))).toMatchInlineSnapshot(`
-      "ENDED ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
+      "ENDED ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
       Late: it was over before this could be delivered
       Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
@@ -117,10 +117,10 @@ describe('the message', () => {
       End: p99 back at its baseline
       Now: 12 of 24 ranker series were affected (all on version 2026-11-01), all resolved. Last: p99 of ranker (2026-11-01, search, eu-west-1) recovered: 251 ms (baseline 244 ms)
       Severity: was critical
-      Worst series: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
+      Most affected: ranker (2026-11-01, search, eu-west-1): p99 of total 512 ms (430 to 610 ms), baseline 244 ms, 2.1x; 61,204 requests
       How far: 12 of 24 series, all recovered; all have version 2026-11-01; 3.1 % of all requests
       Other series: ranker (2026-11-01, search, us-east-1) was 412 ms, 1.69x, recovered; 10 more
-      Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
+      Blame: most affected series, slowest 1 %: mean +268 ms; queue +190 ms (70 %), forward +60 ms (22 %), features +21 ms (8 %)
       Slow requests: 81 % have cache hit false (24 % of all requests, baseline 8 %)
       Mix: 12 % of the rise in slow requests comes from more large ones
       Look first: queue depth, concurrency and replicas of the model server
@@ -137,14 +137,14 @@ describe('the message', () => {
 
   it('in its minimal form is summary, times and one link', () => {
     expect(textOf(noticeOf('opened'), 'minimal')).toMatchInlineSnapshot(`
-      "CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
+      "CRITICAL ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series
 
       Since: 2026-11-21 10:17:30 UTC
-      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
+      Summary: 12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Most affected: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms
       dashboard: https://tailmark.example.com/incidents/0123456789abcdef0123456789abcdef"
     `);
     expect(textOf(noticeOf('past'), 'minimal')).toMatchInlineSnapshot(`
-      "ENDED ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
+      "ENDED ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; 10:17 to 10:27 UTC (10 min); 12 of 24 series
 
       Late: it was over before this could be delivered
       Lasted: 2026-11-21 10:17:30 to 10:27:30 UTC, 10 min
@@ -157,7 +157,7 @@ describe('the message', () => {
 
   it('of a test says so, first and again', () => {
     const text = textOf(noticeOf('opened', { isTest: true }));
-    expect(text).toMatch(/^TEST CRITICAL ranker, worst series: p99 /);
+    expect(text).toMatch(/^TEST CRITICAL ranker, most affected: p99 /);
     expect(text).toContain('\nTest: sent by `tailmark alert test`; nothing is wrong\n');
   });
 

@@ -26,7 +26,7 @@ describe('a message of an open anomaly', () => {
   it('says as of when its numbers are, and how bad it has been', () => {
     expect(factsOf('updated')).toMatchObject({
       title: expect.stringContaining('since 10:17, as of 10:28 UTC'),
-      'Worst series': expect.stringMatching(/61,204 requests; as of 10:28:20 UTC$/),
+      'Most affected': expect.stringMatching(/61,204 requests; as of 10:28:20 UTC$/),
       Peak: '1,200 ms, 4.9x at 2026-11-21 10:19:10 UTC',
       'Other series': expect.stringContaining('us-east-1) was 412 ms, 1.69x, recovered'),
     });

@@ -200,7 +200,7 @@ function claimsOf(event: AnomalyEvent): Readonly<Record<string, readonly (string
     (label) => facts.get(label) ?? '',
   );
   const summary = facts.get('Now') ?? what;
-  const one = facts.get('Worst series') ?? facts.get('Was') ?? what;
+  const one = facts.get('Most affected') ?? facts.get('Was') ?? what;
   // At the end the present value is the summary's.
   const open = event.state === 'resolved' ? '' : title;
   const everywhere = [one, explained, listed, event.scope === undefined ? '' : summary];

@@ -24,13 +24,15 @@ describe('the title', () => {
     [5, 'ranker +4 or more models'],
   ])('of an incident over %i models counts the others', (count, name) => {
     const event = { ...richEvent, scope: { ...scope, values: modelOf(count) } };
-    expect(titleOf(noticeOf('opened', { event }))).toContain(`CRITICAL ${name}, worst series: p99`);
+    expect(titleOf(noticeOf('opened', { event }))).toContain(
+      `CRITICAL ${name}, most affected: p99`,
+    );
   });
 
   it('names a stage that is slow itself once, and one that is to blame', () => {
     const evidence = { ...richEvent.evidence, measured_stage: 'queue' };
     expect(titleOf(noticeOf('opened', { event: { ...richEvent, evidence } }))).toBe(
-      'CRITICAL ranker, worst series: p99 of queue 512 ms, 2.1x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL ranker, most affected: p99 of queue 512 ms, 2.1x its baseline; since 10:17 UTC; 12 of 24 series',
     );
     const blame = [{ stage: 'unaccounted', excess_ms: 5, share: 1 }];
     expect(titleOf(noticeOf('opened', { event: { ...richEvent, blame } }))).toContain(
@@ -54,11 +56,11 @@ describe('the title', () => {
     const members = richEvent.members?.map((member) => ({ ...member, model }));
     const event = { ...richEvent, model, members };
     expect(titleOf(noticeOf('opened', { event }))).toBe(
-      'CRITICAL mmmmmmmmmmmmmmmmmmm…, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL mmmmmmmmmmmmmmmmmmm…, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
     );
   });
 
-  it('of an incident has the numbers of its worst series', () => {
+  it('of an incident has the numbers of its most affected series', () => {
     const [first] = richEvent.members ?? [];
     if (first === undefined) throw new Error('no members');
     const measured = {
@@ -74,8 +76,8 @@ describe('the title', () => {
       titleOf(noticeOf(change, { event })),
     );
     expect(titles).toEqual([
-      'CRITICAL embedder, worst series: p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
-      'CRITICAL (was warning) embedder, worst series: p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL embedder, most affected: p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL (was warning) embedder, most affected: p95 of forward 900 ms, 4.3x its baseline; since 10:17 UTC; 12 of 24 series',
       expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
     ]);
   });
@@ -90,7 +92,7 @@ describe('the title', () => {
     [
       'the worst of several',
       richEvent.scope,
-      'CRITICAL ranker, worst series (cold starts): p99 512 ms',
+      'CRITICAL ranker, most affected (cold starts): p99 512 ms',
       'RESOLVED ranker p99',
     ],
   ])('says that a series is of cold starts: %s', (_, scope, opened, resolved) => {
@@ -132,11 +134,11 @@ describe('the title', () => {
       titleOf(noticeOf('resolved', { event: { ...richEvent, scope } })),
     ];
     expect(titlesWith({ ...richEvent.scope, common })).toEqual([
-      expect.stringMatching(/^CRITICAL ranker \(us-east-1\), worst series: p99 512 ms, /),
+      expect.stringMatching(/^CRITICAL ranker \(us-east-1\), most affected: p99 512 ms, /),
       expect.stringMatching(/^RESOLVED ranker \(us-east-1\) p99 back at its baseline; /),
     ]);
     expect(titlesWith({ ...richEvent.scope, common: common.slice(0, 1) })).toEqual([
-      expect.stringMatching(/^CRITICAL ranker, worst series: p99 512 ms, /),
+      expect.stringMatching(/^CRITICAL ranker, most affected: p99 512 ms, /),
       expect.stringMatching(/^RESOLVED ranker p99 back at its baseline; /),
     ]);
   });

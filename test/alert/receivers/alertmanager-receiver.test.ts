@@ -121,7 +121,7 @@ describe('an alert', () => {
     expect(Object.keys(alert.labels)).toHaveLength(8);
     expect(alert.annotations).toMatchObject({
       summary:
-        'CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+        'CRITICAL ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
       stage: 'queue',
       observed_ms: '512',
       runbook_url: 'https://runbooks.example.com/ranker',

@@ -142,7 +142,7 @@ describe('a mail', () => {
     expect(fields.get('from')).toBe('tailmark <tailmark@example.com>');
     expect(fields.get('to')).toBe('oncall@example.com, second@example.com');
     expect(fields.get('subject')).toBe(
-      'CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+      'CRITICAL ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
     );
     expect(fields.get('date')).toBe('Sat, 21 Nov 2026 10:31:00 +0000');
     expect(fields.get('message-id')).toBe(`<${richEvent.id}.1.opened@example.com>`);
@@ -151,8 +151,10 @@ describe('a mail', () => {
     expect(fields.get('importance')).toBe('High');
     expect(fields.has('x-mailer')).toBe(false);
     const text = partOf(mail?.raw ?? '', 'text/plain');
-    expect(text).toMatch(/^CRITICAL ranker, worst series: p99 512 ms/);
-    expect(text).toContain('Blame: worst series, slowest 1 %: mean +268 ms; queue +190 ms (70 %)');
+    expect(text).toMatch(/^CRITICAL ranker, most affected: p99 512 ms/);
+    expect(text).toContain(
+      'Blame: most affected series, slowest 1 %: mean +268 ms; queue +190 ms (70 %)',
+    );
     const html = partOf(mail?.raw ?? '', 'text/html');
     expect(html).toContain('<meta name="color-scheme" content="light dark">');
     expect(html).toContain(`<a href="https://tailmark.example.com/incidents/${richEvent.id}">`);
@@ -230,8 +232,8 @@ describe('a mail', () => {
 
 describe('the mails of an incident', () => {
   const titles = [
-    'CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
-    'CRITICAL (was warning) ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+    'CRITICAL ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+    'CRITICAL (was warning) ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
     'RESOLVED ranker p99 back at its baseline; 10:17 to 10:27 UTC (10 min); 12 of 24 series',
   ];
 

@@ -87,7 +87,7 @@ describe('an event', () => {
       dedup_key: 'tail_shift/ranker/0011223344556677',
       payload: {
         summary:
-          'CRITICAL ranker, worst series: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
+          'CRITICAL ranker, most affected: p99 512 ms, 2.1x its baseline, blame queue; since 10:17 UTC; 12 of 24 series',
         source: 'ranker',
         severity: 'critical',
         timestamp: '2026-11-21T10:17:30.000Z',

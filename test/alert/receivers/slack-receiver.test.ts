@@ -190,7 +190,7 @@ describe('with a bot token', () => {
     const { sender, posts } = scriptedSender(posted);
     await receiverOf(sender).send(noticeOf('past'), 'full');
     const [body] = posts.map((post) => slackNewMessage.parse(JSON.parse(post.body)));
-    expect(body?.text).toMatch(/^ENDED ranker, worst series: p99 512 ms/);
+    expect(body?.text).toMatch(/^ENDED ranker, most affected: p99 512 ms/);
     expect(body?.attachments[0]?.color).toBe('#2e8b57');
   });
 

@@ -153,7 +153,7 @@ describe('Alertmanager’s body', () => {
       body?.groupKey,
     ]);
     expect(new Set(same.map(String)).size).toBe(1);
-    expect(opened?.commonAnnotations.summary).toMatch(/^WARNING ranker, worst series: p99 512 ms/);
+    expect(opened?.commonAnnotations.summary).toMatch(/^WARNING ranker, most affected: p99 512 ms/);
   });
 
   it('is of the newest state', () => {

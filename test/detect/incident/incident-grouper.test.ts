@@ -134,7 +134,7 @@ describe('several series', () => {
     expect(pages[2]).toMatchObject({ resolved_at: at(440), resolution: 'recovered' });
     expect(pages.map(({ summary }) => summary)).toEqual([
       'ranker/eu is slow',
-      '2 of 5 ranker series affected. Worst: ranker/eu is slow',
+      '2 of 5 ranker series affected. Most affected: ranker/eu is slow',
       '2 of 5 ranker series were affected, all resolved. Last: ranker/us is back',
     ]);
   });
@@ -173,7 +173,7 @@ describe('several series', () => {
     expect(pages[1]?.members?.map(({ region, ratio }) => `${region} ${ratio}`)).toEqual([
       ...['us 9', 'eu 4'],
     ]);
-    expect(pages[1]?.summary).toContain('Worst: ranker/us is slow');
+    expect(pages[1]?.summary).toContain('Most affected: ranker/us is slow');
   });
 
   it('emit the same after a takeover at any stored event', () => {

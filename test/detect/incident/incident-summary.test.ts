@@ -9,7 +9,7 @@ const models = ['ranker'];
 describe('the summary of an anomaly over several series', () => {
   it('states how many of all are affected, and how bad the worst is', () => {
     expect(incidentSummary({ state: 'opened', scope, models, detail })).toBe(
-      `12 of 14 ranker series affected. Worst: ${detail}`,
+      `12 of 14 ranker series affected. Most affected: ${detail}`,
     );
   });
 
@@ -25,7 +25,7 @@ describe('the summary of an anomaly over several series', () => {
     const text = incidentSummary({ state: 'updated', scope: some, models: ['b', 'a'], detail });
     expect(text).toBe(
       '12 of 14 series of a and b affected (all on version v2, without request type, cold starts)' +
-        `, 3 recovered. Worst: ${detail}`,
+        `, 3 recovered. Most affected: ${detail}`,
     );
   });
 

@@ -37,7 +37,8 @@ function incidentEvents(): readonly [AnomalyEvent, ...AnomalyEvent[]] {
   const { interval_ms, requests, evidence, blame, bottleneck, sql } = worst;
   const incident: AnomalyEvent = {
     ...lead,
-    summary: '2 of 4 ranker series affected. Worst: p99 of ranker is 532 ms, 4.4x its baseline',
+    summary:
+      '2 of 4 ranker series affected. Most affected: p99 of ranker is 532 ms, 4.4x its baseline',
     scope: { affected: 2, unresolved: 2, total: 4, common: [], values: [] },
     members: [listed(worst, otherId), listed(lead, firstMemberIdOf(incidentId))],
     worst: { interval_ms, requests, evidence, blame, bottleneck, sql },
@@ -86,7 +87,7 @@ describe('the link of a message', () => {
       ]);
       for (const each of found.filter((link) => link === incidentUrl)) {
         expect(await headingAt(page, each)).toMatch(
-          /^ranker, worst series: p99 532 ms, 4\.4x its baseline, blame queue; 2 of 4 series; since /,
+          /^ranker, most affected: p99 532 ms, 4\.4x its baseline, blame queue; 2 of 4 series; since /,
         );
         expect(await page.locator('[data-state="error"]').count()).toBe(0);
       }
@@ -139,7 +140,7 @@ describe('the page of an anomaly', () => {
     const { url, opened } = await served();
     const { page } = opened;
     expect(await headingAt(page, `${url}/anomalies/${incidentId}?from=-1h`)).toMatch(
-      /^ranker, worst series: p99/,
+      /^ranker, most affected: p99/,
     );
     await soon(() => new URL(page.url()).pathname).toBe(`/incidents/${incidentId}`);
     expect(new URL(page.url()).searchParams.get('from')).toBe('-1h');

@@ -252,7 +252,7 @@ describe('anomalies', () => {
         ...{ scope: grown, members: membersAt(3.1), resolved_at: iso(nowMs) },
       });
       const end = await ask(idOf(62));
-      const headline = /, worst series: p99 375 ms, 3\.1x its baseline, .*; 4 of 7 series$/;
+      const headline = /, most affected: p99 375 ms, 3\.1x its baseline, .*; 4 of 7 series$/;
       expect(end.headline).toMatch(headline);
       expect(end.evidence[1]).toMatch(/^p99: 375 ms .*, 3\.1x its baseline/);
       const listed = (await list(rig)).rows.find(({ id }) => id === idOf(62));

@@ -138,7 +138,7 @@ describe('the rate of an incident', () => {
     const [worst] = answer({ rate: rate(0.2, 0.05) }).series;
     const members = worst === undefined ? [] : [worst];
     expect(rateBaseline({ rate: rate(0.4, 0.01), scope, members })).toEqual({
-      ...{ value: 0.05, name: 'baseline of the worst series' },
+      ...{ value: 0.05, name: 'baseline of the most affected series' },
     });
     expect(rateBaseline({ rate: perSecond, scope })).toBeNull();
     expect(rateBaseline({})).toBeNull();

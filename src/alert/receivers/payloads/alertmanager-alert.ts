@@ -31,7 +31,7 @@ function alertName(kind: AnomalyEvent['kind']): string {
 /**
  * Labels of an anomaly. They are the alert's identity, so only what stays the same while it is open is
  * one: a changed label is another alert, and the first would time out as a false "resolved". Dimensions are
- * those of the first series, which `dedup_key` is of; the worst one may change and is an annotation.
+ * those of the first series, which `dedup_key` is of; the most affected one may change and is an annotation.
  */
 export function alertLabels(event: AnomalyEvent, severity: Severity): LabelSet {
   const labels: Record<string, string> = {

@@ -46,7 +46,7 @@ export const richEvent: AnomalyEvent = anomalyFixture({
   detected_at: '2026-11-21T10:20:39.024Z',
   emitted_at: '2026-11-21T10:20:39.024Z',
   summary:
-    '12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Worst: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms',
+    '12 of 24 ranker series affected (all on version 2026-11-01), 3 recovered. Most affected: p99 of ranker (2026-11-01, search, eu-west-1) is 512 ms, 2.1x its baseline of 244 ms; in the slowest 1 % queue rose by 190 ms, the mean by 268 ms',
   sql: "SELECT 1\nFROM latency_10s\nWHERE model = 'ranker'",
   runbook_url: 'https://runbooks.example.com/ranker',
   scope: {

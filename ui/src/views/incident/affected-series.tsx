@@ -10,7 +10,7 @@ import type { Changes } from '../../state/url.ts';
 import { incidentRange } from './incident-question.ts';
 import { type SeriesRow, seriesRows, seriesTable } from './series-rows.ts';
 
-/** The series that the incident affects, the worst first. */
+/** The series that the incident affects, the most affected first. */
 export function AffectedSeries({ answered }: { readonly answered: Asked<AnomalyAnswer> }) {
   const { answer } = answered.value;
   return (

@@ -35,14 +35,14 @@ export function rateBaseline({
   readonly value: number;
   readonly name: string;
 } | null {
-  // The numbers of an incident are those of its worst series.
+  // The numbers of an incident are those of its most affected series.
   const rate = members?.[0]?.rate ?? own;
   if (rate === undefined) return null;
   if (rate.unit === 'errors per request') return { value: rate.baseline, name: 'allowed' };
   if (scope === undefined) return { value: rate.baseline, name: 'baseline' };
   // Requests of several series add up; the event has the baseline of one of them.
   if (rate.unit === 'requests per second') return null;
-  return { value: rate.baseline, name: 'baseline of the worst series' };
+  return { value: rate.baseline, name: 'baseline of the most affected series' };
 }
 
 /** Requests of an incident's rate: cold and warm ones together where that is what it counts. */

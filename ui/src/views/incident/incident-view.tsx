@@ -153,7 +153,7 @@ function BlamePanel({ answered }: Props) {
   );
 }
 
-/** Blame of the series that the title speaks of: of an incident the worst. */
+/** Blame of the series that the title speaks of: of an incident the most affected. */
 function blameOf({ event }: AnomalyAnswer) {
   return event.worst?.blame ?? event.blame;
 }
@@ -188,7 +188,7 @@ function riseOf(parts: AnomalyEvent['blame']): number {
 
 function blamedRequests({ event, dashboard }: AnomalyAnswer): string {
   if (event.kind === 'drift') return 'Mean request, against the week before';
-  const of = event.worst === undefined ? '' : 'Worst series: ';
+  const of = event.worst === undefined ? '' : 'Most affected series: ';
   const measured = (event.worst ?? event).evidence.measured_stage;
   const what = {
     slowest: `slowest ${formatExactShare(1 - dashboard.quantile)} of requests`,

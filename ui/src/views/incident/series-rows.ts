@@ -33,7 +33,7 @@ export interface SeriesRow {
   readonly resolvedAt: string | null;
 }
 
-/** Series of an incident, the worst first; none of one of tailmark itself. */
+/** Series of an incident, the most affected first; none of one of tailmark itself. */
 export function seriesRows({
   event,
   series,
