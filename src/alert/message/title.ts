@@ -19,9 +19,9 @@ const listedValues = 5;
 const tellingDimensions = ['region', 'request_type', 'version'] as const;
 
 /**
- * Titles a notice: "CRITICAL ranker (eu-west-1) p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as of
- * 10:29 UTC". The first 80 characters suffice; a long name of a model is cut before anything else. At most 150
- * characters. Of an incident it has the numbers of its most affected series and says so.
+ * Titles a notice: "CRITICAL ranker (eu-west-1) p99 512 ms, 2.1x its baseline, blame queue; since 10:17, as
+ * of 10:29 UTC". The first 80 characters suffice; a long name of a model is cut before anything else. At most
+ * 150 characters. Of an incident it has the numbers of its most affected series and says so.
  *
  * @param event the notice's event, its names clean.
  */
