@@ -4,8 +4,8 @@ import type { AnomalyEvent, ScopeMember } from './anomaly-event.ts';
 /**
  * The event with everything that was measured in its most affected series, the open one with the most
  * affected requests: an incident's own measurements are those of the series that opened it. Events call it
- * the worst. Messages, pages and the console show these numbers, so that all of them speak of one series at one
- * moment.
+ * the worst. Messages, pages and the console show these numbers, so that all of them speak of one series at
+ * one moment.
  */
 export function ofWorstSeries(event: AnomalyEvent): AnomalyEvent {
   const [member] = event.members ?? [];
