@@ -17,6 +17,7 @@ import type { Command } from '../command.ts';
 import {
   DemoEvents,
   demoVerdict,
+  injectionText,
   isOfRegression,
   othersFound,
   plot,
@@ -192,7 +193,7 @@ class Demo {
       },
       {
         untilMs: timeline.faultToMs,
-        text: `regression injected: ${plot.stage} of ${plot.model} in ${plot.region} takes ${plot.factor} times as long, in ${plot.share * 100} % of the requests`,
+        text: injectionText(timeline),
       },
     ];
     let total = history;

@@ -58,6 +58,19 @@ export function timelineOf(nowMs: number): Timeline {
   return { startMs, liveMs, faultFromMs, faultToMs, endMs: faultToMs + plot.recoveryMs };
 }
 
+/**
+ * Says what is slow and from when, in the time that anomalies have: traffic is not at the time of the clock that
+ * lines begin with.
+ */
+export function injectionText({ faultFromMs }: Pick<Timeline, 'faultFromMs'>): string {
+  const { stage, model, region, factor, share } = plot;
+  const from = new Date(faultFromMs).toISOString().slice(11, 19);
+  return (
+    `regression injected: ${stage} of ${model} in ${region} takes ${factor} times as long, ` +
+    `in ${share * 100} % of the requests (from ${from} in event time)`
+  );
+}
+
 /** Settings of all traffic of the demo. */
 const common = { ratePerSecond: plot.ratePerSecond, dailySwing: 0 } as const;
 

@@ -1,7 +1,13 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { demo } from '../../../src/cli/commands/demo.ts';
-import { demoVerdict, othersFound, plot } from '../../../src/cli/demo/demo-traffic.ts';
+import {
+  demoVerdict,
+  injectionText,
+  othersFound,
+  plot,
+  timelineOf,
+} from '../../../src/cli/demo/demo-traffic.ts';
 import { configSchema } from '../../../src/config/schema.ts';
 
 const found = {
@@ -11,6 +17,13 @@ const found = {
   stage: 'features',
   state: 'resolved',
 } as const;
+
+it('says of the regression from when it is, in the time of the events, as the README shows it', () => {
+  const timeline = timelineOf(Date.UTC(2026, 10, 28, 19, 35, 5));
+  expect(timeline.faultFromMs).toBe(Date.UTC(2026, 10, 28, 19, 32, 20));
+  const readme = readFileSync(new URL('../../../README.md', import.meta.url), 'utf8');
+  expect(readme.split('\n')).toContain(injectionText(timeline));
+});
 
 describe('demoVerdict', () => {
   it('fails when nothing was found', () => {
