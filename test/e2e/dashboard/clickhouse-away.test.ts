@@ -94,3 +94,29 @@ describe('a ClickHouse that is stopped and started under open pages', () => {
     });
   });
 });
+
+describe('a ClickHouse that takes connections and answers nothing', () => {
+  it('is what each page says, not that tailmark does not answer', () => {
+    const own = { ...stack, clickhouseUrl: clickhouse?.url ?? '' };
+    return withRig({ stack: own, name: 'dashboard-hang' }, async (rig) => {
+      await seedDashboard(rig);
+      const { url } = await rig.start(['ingest', 'serve']);
+      const { pid = 0 } = clickhouse ?? {};
+      process.kill(pid, 'SIGSTOP');
+      try {
+        for (const path of ['/', '/models/ranker', `/incidents/${openId}`]) {
+          const { page } = await browser.open(url);
+          await page.goto(path);
+          const failed = page.locator('[data-state="error"]');
+          await failed.first().waitFor({ timeout: 30_000 });
+          const texts = await failed.allTextContents();
+          expect(
+            texts.filter((text) => !/ClickHouse has not answered within 8 s\./.test(text)),
+          ).toEqual([]);
+        }
+      } finally {
+        process.kill(pid, 'SIGCONT');
+      }
+    });
+  });
+});
