@@ -28,8 +28,8 @@ export function leadingVerdict(
 }
 
 /**
- * The total's verdict from when the stage that it blames got slow: what was unusual well before that had another
- * cause, too small to page. Other verdicts stay as they are.
+ * The total's verdict from when the stage that it blames got slow: what was unusual well before that had
+ * another cause, too small to page. Other verdicts stay as they are.
  */
 export function sinceCause(
   lead: ShiftVerdict,

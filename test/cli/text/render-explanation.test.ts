@@ -80,7 +80,7 @@ describe('an anomaly explained', () => {
 
       Timeline of p99 of total
         ▃▃▃▃▃███▆▃
-        2026-11-01 11:55:00Z to 2026-11-01 12:04:00Z; 118 ms to 420 ms, baseline 121 ms
+        2026-11-01 11:55:00Z to 2026-11-01 12:04:00Z in steps of 60 s; 118 ms to 420 ms, baseline 121 ms
 
       Mean excess of the slowest 1 % over the baseline, by stage
         stage     mean excess  share
@@ -260,7 +260,7 @@ describe('an anomaly of a rate explained', () => {
 
       Timeline of failed requests
         ▁▁▁▁▁███
-        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 0 % to 5 %, baseline 0.2 %
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z in steps of 60 s; 0 % to 5 %, baseline 0.2 %
 
       Evidence
         58 of 1,200 requests failed; 2 were expected
@@ -320,7 +320,7 @@ describe('an anomaly of a rate explained', () => {
 
       Timeline of p95 of total
         ████████
-        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z; 121 ms to 121 ms, baseline 101 ms
+        2026-11-01 11:55:00Z to 2026-11-01 12:02:00Z in steps of 60 s; 121 ms to 121 ms, baseline 101 ms
 
       Mean excess of a request over the week before, by stage
         stage    mean excess  share

@@ -1,81 +1,8 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  type Observation,
-  type PartitionState,
-  StallDetector,
-  type Verdict,
-} from '../../../src/kafka/liveness/stall-detector.ts';
+import type { PartitionState } from '../../../src/kafka/liveness/stall-detector.ts';
 import { SeededRandom } from '../../base/seeded-random.ts';
-
-const fine: Verdict = { problems: [], stalled: undefined, progressAgeMs: 0 };
-
-/** A partition of which everything is read and committed. */
-function partition(changes: Partial<PartitionState> = {}): PartitionState {
-  return {
-    name: 't/0',
-    endOffset: 100,
-    position: 100,
-    lowOffset: 0,
-    committedOffset: 100,
-    deliveredOffset: 99,
-    isInWork: false,
-    isPaused: false,
-    isPausedByHandler: false,
-    storeWaitMs: 0,
-    ...changes,
-  };
-}
-
-/** A detector with the same input every second, until the test changes it. */
-class Watch {
-  elapsedMs = 5_000;
-  seen: Omit<Observation, 'elapsedMs'>;
-  readonly #detector = new StallDetector({
-    unreadyMs: 20_000,
-    stalledMs: 40_000,
-    commitEveryMs: 5_000,
-  });
-
-  constructor(...partitions: PartitionState[]) {
-    this.seen = {
-      probedMs: 0,
-      outage: undefined,
-      isMember: true,
-      joins: 1,
-      lastError: undefined,
-      isFetching: true,
-      partitions,
-    };
-    this.observe();
-  }
-
-  observe(): Verdict {
-    return this.#detector.observe({ ...this.seen, elapsedMs: this.elapsedMs });
-  }
-
-  /** Advances time in steps of a second; returns the last verdict. */
-  pass(seconds: number, each: (second: number) => Partial<Watch['seen']> = () => ({})): Verdict {
-    let verdict = fine;
-    for (let second = 1; second <= seconds; second++) {
-      this.elapsedMs += 1_000;
-      this.seen = { ...this.seen, ...each(second) };
-      verdict = this.observe();
-    }
-    return verdict;
-  }
-
-  /** Seconds until the process is not ready, and until it must end. */
-  ends(withinSeconds = 300, each: (second: number) => Partial<Watch['seen']> = () => ({})) {
-    let unready: number | undefined;
-    for (let second = 1; second <= withinSeconds; second++) {
-      const verdict = this.pass(1, () => each(second));
-      if (verdict.problems.length > 0) unready ??= second;
-      if (verdict.stalled !== undefined) return { unready, end: second, stalled: verdict.stalled };
-    }
-    return { unready, end: undefined, stalled: undefined };
-  }
-}
+import { fine, partition, Watch } from './stall-watch.ts';
 
 describe('a partition with records to read and no progress', () => {
   const behind = partition({ position: 60, committedOffset: 60, deliveredOffset: 59 });
@@ -346,11 +273,11 @@ describe('a consumer that is fed slowly', () => {
     const each = (second: number) => ({ throttledMs: 990 * second });
     expect(watch.pass(179, each).problems).toEqual([]);
     expect(watch.pass(1, () => each(180)).problems).toEqual([
-      'kafka: a quota of the brokers has let nothing through for 180 s: the next batch of records may be larger ' +
-        'than consumer_byte_rate allows within its window (11 s by default). Raise the quota of this client, or ' +
-        'have producers send smaller batches',
+      expect.stringMatching(
+        /^kafka: a quota .* let nothing through for 180 s: .* smaller batches$/,
+      ),
     ]);
-    expect(watch.ends(600, (second) => each(180 + second))).toMatchObject({ end: undefined });
+    expect(watch.ends(600, (second) => each(180 + second)).end).toBe(undefined);
     watch.seen = { ...watch.seen, partitions: [behind(0, 10)] };
     expect(watch.pass(1, () => each(781)).problems).toEqual([]);
   });
