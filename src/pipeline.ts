@@ -12,11 +12,8 @@ import { startAssemble } from './roles/assemble/assemble-role.ts';
 import { createdTopics, requiredTopics } from './roles/assemble/assemble-topics.ts';
 import { assemblyWarnings } from './roles/assemble/assembly-warnings.ts';
 import { startDetect } from './roles/detect/detect-role.ts';
-import {
-  type HealthServer,
-  type HealthServerOptions,
-  startHealthServer,
-} from './roles/health-server.ts';
+import { type HealthServerOptions, startHealthServer } from './roles/health-server.ts';
+import type { HttpServer } from './roles/http/http-server.ts';
 import { startIngest } from './roles/ingest/ingest-role.ts';
 import { type Role, type RoleContext, type RunningRole, roles } from './roles/role.ts';
 import { startServe } from './roles/serve/serve-role.ts';
@@ -99,7 +96,14 @@ export async function startPipeline(config: Config, options: PipelineOptions): P
     ];
     const serving = has('serve') ? startServe(context, running, problems) : undefined;
     undo.push(async () => serving?.stop());
-    const health = { config, metrics, roles: running, problems, addRoutes: serving?.addRoutes };
+    const health = {
+      config,
+      metrics,
+      log,
+      roles: running,
+      problems,
+      addRoutes: serving?.addRoutes,
+    };
     const http = await startHealth(health, has('serve'), log);
     undo.push(async () => http?.close());
     const writes =
@@ -139,7 +143,7 @@ async function startHealth(
   options: HealthServerOptions,
   isNeeded: boolean,
   log: Logger,
-): Promise<HealthServer | undefined> {
+): Promise<HttpServer | undefined> {
   if (!isNeeded && options.config.http.listen === defaultListen) return undefined;
   try {
     return await startHealthServer(options);

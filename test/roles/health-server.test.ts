@@ -1,93 +1,55 @@
-import { connect, type Socket } from 'node:net';
-import { afterEach, describe, expect, it } from 'vitest';
-import { createMetrics } from '../../src/base/telemetry/metrics.ts';
+import { afterEach, describe, expect, it, vi } from 'vitest';
+import { createLog } from '../../src/base/telemetry/log.ts';
+import { createMetrics, readMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import {
-  connectionOptions,
-  type HealthServer,
-  startHealthServer,
-} from '../../src/roles/health-server.ts';
+import { startHealthServer } from '../../src/roles/health-server.ts';
+import type { HttpServer } from '../../src/roles/http/http-server.ts';
+import type { RunningRole } from '../../src/roles/role.ts';
+import { closeRaw, openRaw } from './http/raw-connection.ts';
 
 const closing: (() => unknown)[] = [];
 afterEach(async () => {
+  closeRaw();
   for (const close of closing.splice(0)) await close();
 });
 
-async function start(http: object): Promise<HealthServer> {
-  const config = configSchema.parse({ http: { listen: '127.0.0.1:0', ...http } });
+async function start(...roles: RunningRole[]): Promise<HttpServer> {
+  const config = configSchema.parse({ http: { listen: '127.0.0.1:0' } });
+  const log = createLog({ level: 'silent' });
   const server = await startHealthServer({
-    config,
-    metrics: createMetrics(),
-    roles: [],
+    ...{ config, log, metrics: createMetrics(), roles },
     problems: () => [],
   });
   closing.push(() => server.close());
   return server;
 }
 
-/** Opens a connection; resolves with the milliseconds that it lasts after its last byte was sent. */
-async function connectionOf(server: HealthServer, text: string) {
-  const { port } = new URL(server.url);
-  const socket: Socket = connect(Number(port), '127.0.0.1');
-  closing.push(() => socket.destroy());
-  let received = '';
-  socket.on('data', (part) => {
-    received += part.toString();
-  });
-  socket.on('error', () => undefined);
-  await new Promise((resolve) => socket.once('connect', resolve));
-  const fromMs = performance.now();
-  socket.write(text);
-  const closed = new Promise<number>((resolve) => {
-    socket.once('close', () => resolve(performance.now() - fromMs));
-  });
-  return { closed, received: () => received };
+/** A role whose metrics are read when the test says so. */
+function slowRole() {
+  let reads = 0;
+  let fail = false;
+  let go: () => void = () => undefined;
+  const role: RunningRole = {
+    ...{ done: undefined, problems: () => [], stop: async () => undefined },
+    threadMetrics: async () => {
+      reads++;
+      await new Promise<void>((resolve) => {
+        go = resolve;
+      });
+      if (fail) throw new Error('secret of a thread');
+      return [await readMetrics(createMetrics())];
+    },
+  };
+  const failNext = () => {
+    fail = true;
+  };
+  return { role, reads: () => reads, go: () => go(), failNext };
 }
-
-describe('connections', () => {
-  it('are kept for longer than the balancers in front of them do: 75 s', () => {
-    expect(connectionOptions(configSchema.parse({}).http)).toEqual({
-      keepAliveTimeout: 75_000,
-      headersTimeout: 80_000,
-      requestTimeout: 120_000,
-      connectionsCheckingInterval: 5_000,
-    });
-  });
-
-  it('of a Google balancer too, where it is configured; headers may take longer than that', () => {
-    const { http } = configSchema.parse({ http: { keep_alive_timeout: '620s' } });
-    expect(connectionOptions(http)).toMatchObject({
-      keepAliveTimeout: 620_000,
-      headersTimeout: 625_000,
-      requestTimeout: 625_000,
-    });
-  });
-
-  it('end when they are idle for longer, and not before', async () => {
-    const server = await start({ keep_alive_timeout: '1s' });
-    const { closed, received } = await connectionOf(
-      server,
-      'GET /healthz HTTP/1.1\r\nHost: x\r\nConnection: keep-alive\r\n\r\n',
-    );
-    expect(await closed).toBeGreaterThanOrEqual(1_000);
-    expect(received()).toMatch(/^HTTP\/1\.1 200 OK/);
-    expect(received()).toContain('Keep-Alive: timeout=1');
-  }, 30_000);
-
-  it('of clients that do not end their headers are closed', async () => {
-    const server = await start({ keep_alive_timeout: '1s', request_timeout: '1s' });
-    const { closed, received } = await connectionOf(server, 'GET /healthz HTTP/1.1\r\nX-Slow: a');
-    expect(await closed).toBeGreaterThanOrEqual(6_000);
-    expect(received()).toMatch(/^HTTP\/1\.1 408 /);
-  }, 60_000);
-});
 
 describe('a process without the role serve', () => {
   it('answers probes of HTTP/1.0, which name no host', async () => {
-    const { closed, received } = await connectionOf(
-      await start({}),
-      'GET /healthz HTTP/1.0\r\n\r\n',
-    );
+    const { url } = await start();
+    const { closed, received } = await openRaw(url, 'GET /healthz HTTP/1.0\r\n\r\n');
     await closed;
     expect(received()).toMatch(/^HTTP\/1\.1 200 OK\r\n/);
     expect(received()).toMatch(/\r\nx-content-type-options: nosniff\r\n/i);
@@ -95,19 +57,63 @@ describe('a process without the role serve', () => {
   });
 
   it.each([
-    ['GET', '/readyz', 200, null, 'ready\n'],
-    ['HEAD', '/healthz', 200, null, ''],
-    ['POST', '/healthz', 405, 'GET, HEAD', 'GET only\n'],
-    ['DELETE', '/v1/mutes/a', 405, 'GET, HEAD', 'GET only\n'],
-    ...([
-      ['GET', '/', 404, null, 'see /healthz, /readyz and /metrics; the role serve has the rest\n'],
-    ] as const),
-  ] as const)('%s %s is %i', async (method, path, status, allow, text) => {
-    const response = await fetch(`${(await start({})).url}${path}`, { method });
-    expect([response.status, response.headers.get('allow'), await response.text()]).toEqual([
-      ...[status, allow, text],
-    ]);
+    ['GET', '/readyz', 'ready\n'],
+    ['HEAD', '/healthz', ''],
+  ] as const)('%s %s is 200', async (method, path, text) => {
+    const response = await fetch(`${(await start()).url}${path}`, { method });
+    expect([response.status, await response.text()]).toEqual([200, text]);
     expect(response.headers.get('content-type')).toBe('text/plain');
     expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+
+  it.each([
+    ['POST', '/healthz', 405, 'GET, HEAD', '/healthz takes GET, HEAD; this is POST.'],
+    ['DELETE', '/v1/mutes/a', 405, 'GET, HEAD', '/v1/mutes/a takes GET, HEAD; this is DELETE.'],
+    ...([
+      [
+        ...(['GET', '/', 404, null] as const),
+        '/ is no path of this process: see /healthz, /readyz and /metrics; the role serve has the rest.',
+      ],
+    ] as const),
+  ] as const)('%s %s is a problem: %i', async (method, path, status, allow, detail) => {
+    const response = await fetch(`${(await start()).url}${path}`, { method });
+    expect([response.status, response.headers.get('allow')]).toEqual([status, allow]);
+    expect(await response.json()).toMatchObject({ status, detail });
+    expect(response.headers.get('content-type')).toBe('application/problem+json');
+    expect(response.headers.get('cache-control')).toBe('no-store');
+  });
+});
+
+describe('/metrics', () => {
+  it('is made once for all who ask at the same time, and anew for who asks later', async () => {
+    const { role, reads, go } = slowRole();
+    const { url } = await start(role);
+    const ask = async () => (await fetch(`${url}/metrics`)).text();
+    const first = ask();
+    await vi.waitFor(() => expect(reads()).toBe(1));
+    const others = Array.from({ length: 50 }, ask);
+    // As many connections are open as there are requests: the last one has arrived when this one is answered.
+    expect(await (await fetch(`${url}/healthz`)).text()).toBe('ok\n');
+    go();
+    const texts = await Promise.all([first, ...others]);
+    expect(reads()).toBeLessThanOrEqual(2);
+    expect(texts[0]).toContain('tailmark_http_closed_connections_total');
+  });
+
+  it('says nothing of a fault to who asks', async () => {
+    const { role, reads, go, failNext } = slowRole();
+    const { url } = await start(role);
+    const asked = fetch(`${url}/metrics`);
+    await vi.waitFor(() => expect(reads()).toBe(1));
+    failNext();
+    go();
+    const response = await asked;
+    expect([response.status, await response.json()]).toEqual([
+      500,
+      {
+        ...{ type: 'about:blank', title: 'Internal Server Error', status: 500 },
+        detail: 'No answer. The log of this process says why.',
+      },
+    ]);
   });
 });

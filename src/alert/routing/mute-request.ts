@@ -8,6 +8,8 @@ import type { Mute } from '../../sink/anomalies/mute-store.ts';
 
 /** Longest mute. */
 export const mostMutedMs = 30 * dayMs;
+/** Longest time until a mute begins: a later one is a slip of a digit, and its page is not muted. */
+export const mostAheadMs = 366 * dayMs;
 
 /** Latest time that ClickHouse can store. */
 const latestMs = Date.UTC(2299, 11, 31);
@@ -24,7 +26,7 @@ export const muteRequestSchema = z
       .partialRecord(z.enum(dimensions), pattern)
       .default({})
       .describe('Value of a dimension; * matches any text.'),
-    from_ms: timeMs.describe('Begin, in epoch milliseconds.'),
+    from_ms: timeMs.describe('Begin, in epoch milliseconds; at most 366 days ahead.'),
     until_ms: timeMs.describe('End, at most 30 days after the begin.'),
     why: z.string().trim().min(1).max(500).describe('Why, for those who wonder later.'),
     who: z

@@ -23,5 +23,10 @@ export function serveMetrics(make: MetricFactory) {
       'Questions that were cancelled in ClickHouse, as nobody waited for the answer any more.',
       ['api'],
     ),
+    httpClosedConnections: make.counter(
+      'http_closed_connections_total',
+      'Connections that were closed: limit, to make room for new ones; pipelined, for requests ahead of answers.',
+      ['reason'],
+    ),
   };
 }

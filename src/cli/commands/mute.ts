@@ -1,5 +1,6 @@
 import { userInfo } from 'node:os';
 import {
+  mostAheadMs,
   mostMutedMs,
   muteJson,
   muteOf,
@@ -95,6 +96,7 @@ function requestOf(options: Options, { windows }: Pick<Config, 'windows'>, nowMs
   if (forMs === undefined) throw usage('--for must be a duration such as 2h', options.for);
   if (forMs > mostMutedMs) throw usage('--for must be at most 30d', options.for);
   if (forMs === 0) throw usage('--for must be above 0', options.for);
+  if (fromMs > nowMs + mostAheadMs) throw usage('--at must be at most 366 days ahead', options.at);
   if (fromMs + forMs <= nowMs) throw usage('--at and --for must end ahead of now', options.at);
   const conditions = listOf(options.where).map(conditionOf);
   const kept: readonly string[] = windows.dimensions;
@@ -232,8 +234,9 @@ function adderOf({ who, onBehalfOf }: Mute): string {
   return visible(onBehalfOf === undefined ? who : `${who} for ${onBehalfOf}`);
 }
 
-function endOf({ untilMs, endedBy }: Mute, nowMs: number): string {
+function endOf({ fromMs, untilMs, endedBy }: Mute, nowMs: number): string {
   if (endedBy !== undefined) return visible(endedBy);
+  if (fromMs > nowMs) return 'begins later';
   return untilMs > nowMs ? 'still holds' : 'ran out';
 }
 

@@ -3,7 +3,7 @@ import { systemClock } from '../../base/clock.ts';
 import { AnomalyStore } from '../../sink/anomalies/anomaly-store.ts';
 import { readProgress } from '../../sink/windows/window-progress.ts';
 import { firstStoredMs } from '../../sink/windows/window-range.ts';
-import { respondText } from '../health-server.ts';
+import { respondText } from '../http/respond.ts';
 import type { RoleContext, RunningRole } from '../role.ts';
 import { Access } from './access/access.ts';
 import { guardData } from './access/guard-data.ts';
@@ -56,7 +56,9 @@ export function startServe(
     addRoutes: (app) => {
       guardData(app, access, log);
       const limiter = new QueryLimiter({ metrics });
-      addApi(app, sources, config.http.operator_token !== undefined, limiter);
+      const { operator_token: operatorToken, auth } = config.http;
+      const hasOperators = operatorToken !== undefined || auth?.tokens_file !== undefined;
+      addApi(app, sources, hasOperators, limiter);
       const own = { config, client, clock: systemClock, limiter };
       addDashboard(app, { ...own, progress, facts: () => facts.read() });
       addPages(app, access, new StaticFiles(config.http.frame_ancestors ?? []));
@@ -77,6 +79,6 @@ function addPages(app: Hono, access: Access, files: StaticFiles): void {
     if (!isRead || !files.has(new URL(url).pathname)) return next();
     const problem = access.refusalOfPage(incomingOf(context));
     if (problem === undefined) return files.respond(context);
-    return respondText(context, problem.status, `${problem.message}\n`);
+    return respondText(context, 403, `${problem.message}\n`);
   });
 }

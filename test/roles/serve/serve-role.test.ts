@@ -3,7 +3,8 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { createLog } from '../../../src/base/telemetry/log.ts';
 import { createMetrics } from '../../../src/base/telemetry/metrics.ts';
 import { loadConfig } from '../../../src/config/load/load-config.ts';
-import { type HealthServer, startHealthServer } from '../../../src/roles/health-server.ts';
+import { startHealthServer } from '../../../src/roles/health-server.ts';
+import type { HttpServer } from '../../../src/roles/http/http-server.ts';
 import { type Serving, startServe } from '../../../src/roles/serve/serve-role.ts';
 import type { ClickHouseClient } from '../../../src/sink/client/clickhouse.ts';
 
@@ -16,16 +17,19 @@ const { config } = loadConfig({
 });
 
 let serving: Serving;
-let server: HealthServer;
+let server: HttpServer;
 beforeAll(async () => {
   const metrics = createMetrics();
+  const log = createLog({ level: 'silent' });
   const context = {
-    ...{ config, metrics, log: createLog({ level: 'silent' }), groupId: 'g' },
+    ...{ config, metrics, log, groupId: 'g' },
     client: {} as ClickHouseClient,
   };
   serving = startServe(context as Parameters<typeof startServe>[0], [], () => []);
   const { addRoutes } = serving;
-  server = await startHealthServer({ config, metrics, roles: [], problems: () => [], addRoutes });
+  server = await startHealthServer({
+    ...{ config, metrics, log, roles: [], problems: () => [], addRoutes },
+  });
 });
 afterAll(async () => {
   serving.stop();
@@ -53,11 +57,11 @@ const text = 'text/plain';
 const problem = 'application/problem+json';
 it.each([
   ['GET', '/healthz', 200, text, undefined],
-  ['POST', '/healthz', 405, text, 'GET, HEAD'],
+  ['POST', '/healthz', 405, problem, 'GET, HEAD'],
   ['GET', '/assets/none.js', 404, text, undefined],
-  ['POST', '/assets/none.js', 405, text, 'GET, HEAD'],
-  ['GET', '/nothing', 404, text, undefined],
-  ['GET', '/v1', 404, text, undefined],
+  ['POST', '/assets/none.js', 405, problem, 'GET, HEAD'],
+  ['GET', '/nothing', 404, problem, undefined],
+  ['GET', '/v1', 404, problem, undefined],
   ['GET', '/anomalies/a', 308, undefined, undefined],
   ['GET', '/v1/nothing', 404, problem, undefined],
   ['GET', '/v1/../v1/nothing', 404, problem, undefined],
@@ -74,7 +78,7 @@ it.each([
 
 it.each([
   ['/healthz', 200, text],
-  ['/nothing', 404, text],
+  ['/nothing', 404, problem],
   ['/assets/none.js', 403, text],
   ['/', 403, text],
   ['/openapi.json', 403, problem],

@@ -4,8 +4,8 @@ import { BlockList, isIP } from 'node:net';
 import { generateCookie } from 'hono/cookie';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import type { Config } from '../../../config/schema.ts';
+import { Problem } from '../../http/problem.ts';
 import { type Caller, strangerAt } from '../http/caller.ts';
-import { Problem } from '../http/problem.ts';
 import { LoginAttempts } from './login-attempts.ts';
 import { Sessions, sessionMs } from './sessions.ts';
 import { operatorName, type Token, TokenFile } from './token-file.ts';
@@ -31,6 +31,9 @@ const machines = [
 
 const cookieName = 'tailmark_session';
 
+/** A token, or the session that it has opened. */
+type Identity = Token & { readonly isSession?: true };
+
 /** Decides which requests are answered. */
 export class Access {
   readonly #http: HttpConfig;
@@ -40,7 +43,7 @@ export class Access {
   readonly #attempts: LoginAttempts;
   readonly #log: Logger;
   readonly #operatorDigest: Buffer | undefined;
-  readonly #identities = new WeakMap<IncomingMessage, Token | Problem | undefined>();
+  readonly #identities = new WeakMap<IncomingMessage, Identity | Problem | undefined>();
 
   constructor({ http, log, elapsedMs }: AccessOptions) {
     this.#http = http;
@@ -78,11 +81,13 @@ export class Access {
   callerOf(request: IncomingMessage): Caller {
     const address = this.#addressOf(request);
     const identity = this.#identityOf(request);
-    if (identity === undefined || identity instanceof Problem) return strangerAt(address);
-    const { name: login, models, mayOperate } = identity;
+    if (identity === undefined || identity instanceof Problem) {
+      return strangerAt(address, !this.#hasLogin && refusalOfOthers(request) === undefined);
+    }
+    const { name: login, models, isSession = false } = identity;
     // A browser sends the cookie of a session by itself: it changes nothing.
-    const isBearer = bearerTokenOf(request.headers.authorization) !== undefined;
-    return { login, address, models, mayOperate: mayOperate && isBearer };
+    const mayOperate = identity.mayOperate && !isSession;
+    return { login, address, models, mayOperate, isSession, mayListModels: models === undefined };
   }
 
   get #hasLogin(): boolean {
@@ -127,7 +132,7 @@ export class Access {
   }
 
   /** The identity of who asks. It is found once a request, so that a wrong token counts as one attempt. */
-  #identityOf(request: IncomingMessage): Token | Problem | undefined {
+  #identityOf(request: IncomingMessage): Identity | Problem | undefined {
     if (!this.#identities.has(request)) this.#identities.set(request, this.#identify(request));
     return this.#identities.get(request);
   }
@@ -136,7 +141,7 @@ export class Access {
    * The identity of who asks: by the header of a listed proxy, a bearer token, or the session of a login. A
    * user of the proxy may have the operator token too. A problem where the address has tried too many tokens.
    */
-  #identify(request: IncomingMessage): Token | Problem | undefined {
+  #identify(request: IncomingMessage): Identity | Problem | undefined {
     const { auth } = this.#http;
     const token = bearerTokenOf(request.headers.authorization);
     const digest = token === undefined ? undefined : digestOf(token);
@@ -151,7 +156,8 @@ export class Access {
     if (digest !== undefined) return this.#tokenOf(digest, request);
     const session = cookieOf(request);
     const opened = session === undefined ? undefined : this.#sessions.tokenDigestOf(session);
-    return opened === undefined ? undefined : this.#tokens?.tokenOf(opened);
+    const found = opened === undefined ? undefined : this.#tokens?.tokenOf(opened);
+    return found && { ...found, isSession: true };
   }
 
   #isOperator(digest: Buffer | undefined): boolean {

@@ -1,16 +1,17 @@
 import type { Context, Hono, Next } from 'hono';
 import { methodNotAllowed } from 'hono/method-not-allowed';
 import type { Logger } from '../../../base/telemetry/log.ts';
-import { respondText, respondUnknown } from '../../health-server.ts';
-import { Problem, respondProblem } from '../http/problem.ts';
+import { Problem } from '../../http/problem.ts';
+import { respondFault, respondProblem, respondUnknown } from '../../http/respond.ts';
 import { limitedBody } from '../http/read-request.ts';
+import { respondError } from '../http/respond-error.ts';
 import type { Access } from './access.ts';
 import { addLogin, incomingOf } from './login.ts';
 import { requireScope } from './model-scope.ts';
 
 const maxBodyBytes = 64 * 1024;
 
-/** True for a path of the API, whose errors are problems. */
+/** True for a path of the API. */
 function isDataPath(path: string): boolean {
   return path.startsWith('/v1/') || path === '/openapi.json';
 }
@@ -22,23 +23,23 @@ function isDataPath(path: string): boolean {
 export function guardData(app: Hono, access: Access, log: Logger): void {
   app.onError((error, context) =>
     isDataPath(context.req.path)
-      ? respondProblem(context, error, log)
-      : respondText(context, 500, `${String(error)}\n`),
+      ? respondError(context, error, log)
+      : respondFault(context, error, log),
   );
   app.notFound((context) => {
     const { path } = context.req;
     if (!isDataPath(path)) {
-      return respondUnknown(context, 'see /, /healthz, /readyz, /metrics and /v1\n');
+      return respondUnknown(context, 'see /, /healthz, /readyz, /metrics and /v1');
     }
     const detail = `${path} is no path of this API. /openapi.json has all of them.`;
-    return respondProblem(context, new Problem(404, detail), log);
+    return respondProblem(context, new Problem(404, detail));
   });
   addLogin(app, access);
   const byMethod = methodNotAllowed({
     app,
     onMethodNotAllowed: (context, methods) => {
       const { method, path } = context.req;
-      return respondProblem(context, Problem.ofMethod(method, path, methods), log);
+      return respondProblem(context, Problem.ofMethod(method, path, methods));
     },
   });
   const requireAccess = async (context: Context, next: Next) => {

@@ -1,7 +1,7 @@
 import { isIPv6 } from 'node:net';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import { minuteMs } from '../../../base/time.ts';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../../http/problem.ts';
 
 /** Different wrong tokens that an address may send within a time, after the first of them. */
 const maxWrong = 10;

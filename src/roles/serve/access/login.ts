@@ -1,6 +1,6 @@
 import type { HttpBindings } from '@hono/node-server';
 import type { Context, Hono, Next } from 'hono';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../../http/problem.ts';
 import { limitedBody } from '../http/read-request.ts';
 import type { Access } from './access.ts';
 

@@ -1,7 +1,7 @@
 import type { Context, Next } from 'hono';
 import { matchesPattern } from '../../../series/matches-pattern.ts';
+import { Problem } from '../../http/problem.ts';
 import { callerOf } from '../http/caller.ts';
-import { Problem } from '../http/problem.ts';
 
 /**
  * Questions about the model that their parameter names, whose answers hold nothing of others. All else is

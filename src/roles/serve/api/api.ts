@@ -1,11 +1,16 @@
 import type { Context, Hono } from 'hono';
 import { z } from 'zod';
-import { muteJson, muteOf, muteRequestSchema } from '../../../alert/routing/mute-request.ts';
+import {
+  mostAheadMs,
+  muteJson,
+  muteOf,
+  muteRequestSchema,
+} from '../../../alert/routing/mute-request.ts';
 import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
+import { Problem } from '../../http/problem.ts';
 import { requireModel } from '../access/model-scope.ts';
 import { callerOf } from '../http/caller.ts';
 import { checked } from '../http/explain-request.ts';
-import { Problem } from '../http/problem.ts';
 import { askerOf, type QueryLimiter } from '../http/query-limiter.ts';
 import { parametersOf } from '../http/read-request.ts';
 import { Work } from '../http/work.ts';
@@ -14,20 +19,22 @@ import { type Gate, gateStatus, releaseOf } from './gate.ts';
 import type { ApiSources } from './sources.ts';
 
 /**
- * Adds the API for rollouts, autoscalers and mutes. Reads need no login; what changes something needs the
- * token of the operator, which `Access` compares.
+ * Adds the API for rollouts, autoscalers and mutes. What changes something needs a token that may, which
+ * `Access` compares.
+ *
+ * @param hasOperators true where there can be such a token
  */
 export function addApi(
   app: Hono,
   sources: ApiSources,
-  hasOperatorToken: boolean,
+  hasOperators: boolean,
   limiter: QueryLimiter,
 ): void {
   const { log } = sources;
   const inTurn = <T>(context: Context, run: (signal: AbortSignal) => Promise<T>) =>
     limiter.run(askerOf(context, 'machines'), new Work(run));
   const verdictOf = (context: Context, release: ReturnType<typeof releaseOf>) => {
-    const asked = callerOf(context).models ? { ...release, hidesModels: true } : release;
+    const asked = { ...release, hidesModels: !callerOf(context).mayListModels };
     return inTurn(context, (signal) => sources.verdict(asked, signal));
   };
 
@@ -60,12 +67,16 @@ export function addApi(
     return json(context, { mutes: mutes.map(muteJson) });
   });
   app.post('/v1/mutes', async (context) => {
-    const who = operatorOf(context, hasOperatorToken);
+    const who = operatorOf(context, hasOperators);
     const request = checked(muteRequestSchema, await bodyOf(context), { what: 'field' });
-    const { until_ms } = request;
+    const { from_ms, until_ms } = request;
     const nowMs = sources.nowMs();
     if (until_ms <= nowMs) {
       const detail = `until_ms must lie ahead of now, in epoch milliseconds; it is ${until_ms}, and now is ${nowMs}.`;
+      throw new Problem(400, detail);
+    }
+    if (from_ms > nowMs + mostAheadMs) {
+      const detail = `from_ms must be at most 366 days ahead, in epoch milliseconds; it is ${from_ms}, and now is ${nowMs}.`;
       throw new Problem(400, detail);
     }
     const mute = muteOf(request, { who, nowMs });
@@ -74,7 +85,7 @@ export function addApi(
     return json(context, { mute: muteJson(mute), notes }, 201);
   });
   app.delete('/v1/mutes/:id', async (context) => {
-    const who = operatorOf(context, hasOperatorToken);
+    const who = operatorOf(context, hasOperators);
     const id = context.req.param('id');
     const ended = await inTurn(context, () => sources.endMute(id, who));
     if (ended === undefined)
@@ -89,16 +100,24 @@ export function addApi(
  *
  * @throws Problem 401, 403
  */
-function operatorOf(context: Context, hasToken: boolean): string {
-  const { login, mayOperate } = callerOf(context);
+function operatorOf(context: Context, hasOperators: boolean): string {
+  const { login, mayOperate, isSession } = callerOf(context);
   if (mayOperate && login !== undefined) return login;
-  if (!hasToken) {
-    const detail =
-      'Mutes can be changed here once http.operator_token_file is set, or by a token with operate in http.auth.tokens_file.';
+  if (isSession) {
+    const detail = `A login of the dashboard reads only: send ${operatorTokens} with this request.`;
     throw new Problem(403, detail);
   }
-  throw new Problem(401, "This needs the operator's token: Authorization: Bearer TOKEN.");
+  if (login !== undefined) {
+    throw new Problem(403, `${login} reads only: this needs ${operatorTokens}.`);
+  }
+  if (hasOperators) throw new Problem(401, `This needs ${operatorTokens}.`);
+  const detail =
+    'Mutes can be changed here once http.operator_token_file is set, or by a token with operate in http.auth.tokens_file.';
+  throw new Problem(403, detail);
 }
+
+const operatorTokens =
+  'the operator token, or one with operate in http.auth.tokens_file (Authorization: Bearer TOKEN)';
 
 async function bodyOf(context: Context): Promise<unknown> {
   try {

@@ -3,8 +3,8 @@ import { dayMs } from '../../../base/time.ts';
 import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
 import { storedQuantiles } from '../../../sketch/stored-quantiles.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
+import { Problem } from '../../http/problem.ts';
 import { checked } from '../http/explain-request.ts';
-import { Problem } from '../http/problem.ts';
 import type { Parameters } from '../http/read-request.ts';
 
 export const autoscaleSchema = z.strictObject({

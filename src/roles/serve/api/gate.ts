@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { Verdict } from '../../../compare/comparison.ts';
+import { Problem } from '../../http/problem.ts';
 import { checked } from '../http/explain-request.ts';
-import { Problem } from '../http/problem.ts';
 import type { Parameters } from '../http/read-request.ts';
 
 /** Names of a model, a version and the version that it is compared with, and since when. */

@@ -23,7 +23,7 @@ import { readWindowRequests } from '../../../sink/windows/read-window-requests.t
 import { readFirstMinute } from '../../../sink/windows/window-range.ts';
 import { longestComparisonMs, readVersions } from '../../../views/comparison/read-comparison.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../../http/problem.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
 

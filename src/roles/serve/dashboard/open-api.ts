@@ -18,10 +18,7 @@ const problem = z
   })
   .describe('An error by RFC 9457.');
 
-/** `hasNoBody`: the server refuses it before anything is read. */
-const errors: Readonly<
-  Record<number, { description: string; header?: string; hasNoBody?: boolean }>
-> = {
+const errors: Readonly<Record<number, { description: string; header?: string }>> = {
   400: { description: 'A parameter or the body is wrong.' },
   401: { description: 'A login is needed, or the given one is none.', header: 'WWW-Authenticate' },
   403: { description: 'Not from here: only this machine may ask, or nobody may change this.' },
@@ -29,7 +26,7 @@ const errors: Readonly<
   405: { description: 'The path takes other methods.', header: 'Allow' },
   413: { description: 'The body is too large.' },
   429: { description: 'Too many wrong logins. See Retry-After.', header: 'Retry-After' },
-  431: { description: 'The address and the headers are over 16 KiB.', hasNoBody: true },
+  431: { description: 'The address and the headers are over 16 KiB.' },
   503: { description: 'There is no answer now. See Retry-After.', header: 'Retry-After' },
 };
 
@@ -96,11 +93,10 @@ function answersOf({ answers }: Operation) {
 }
 
 function errorsOf({ access, errors: own }: Operation) {
-  const statuses = [405, 431, ...(access === 'everybody' ? [] : [401, 403]), ...own];
+  const statuses = [405, 431, ...(access === 'everybody' ? [] : [401, 403, 429]), ...own];
   return Object.fromEntries(
     [...new Set(statuses)].map((status) => {
-      const { description = '', header, hasNoBody = false } = errors[status] ?? {};
-      if (hasNoBody) return [status, { description }];
+      const { description = '', header } = errors[status] ?? {};
       const headers = header && { [header]: { schema: { type: 'string' as const } } };
       const content = { 'application/problem+json': { schema: problem } };
       return [status, { description, content, ...(headers && { headers }) }];

@@ -4,7 +4,7 @@ import { parseDuration } from '../../../config/duration.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
 import { type Filters, starts } from '../../../views/question.ts';
 import { mostSteps, type Retention, type TimeRange, timeRange } from '../../../views/time-range.ts';
-import { Problem } from '../http/problem.ts';
+import { Problem } from '../../http/problem.ts';
 
 const name = z.string().max(4096);
 const timeForm = 'RFC 3339, milliseconds since 1970, `now`, or a duration ago such as `-6h`';

@@ -1,6 +1,6 @@
 import type { Clock } from '../../../base/clock.ts';
 import { secondMs } from '../../../base/time.ts';
-import { Problem } from './problem.ts';
+import { Problem } from '../../http/problem.ts';
 
 /**
  * Limits of the bytes that a client gets. A list of 5,000 models has 2 MB, and a page asks for it every five

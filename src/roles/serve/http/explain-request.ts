@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { closest } from '../../../config/closest.ts';
 import { describeType } from '../../../config/describe-type.ts';
 import { keyOf, type SchemaNode } from '../../../config/input-schema.ts';
-import { Problem } from './problem.ts';
+import { Problem } from '../../http/problem.ts';
 
 type Issue = z.core.$ZodIssue;
 type Path = readonly PropertyKey[];
@@ -11,6 +11,8 @@ type Path = readonly PropertyKey[];
 const longestShown = 80;
 /** Issues that one answer names. */
 const mostIssues = 5;
+/** Levels of a body in which a schema may have a record. */
+const deepest = 8;
 
 /**
  * Checks parameters or a body.
@@ -24,12 +26,25 @@ export function checked<S extends z.ZodType>(
   as: { readonly what: 'parameter' | 'field'; readonly where?: string },
 ): z.output<S> {
   const parsed = schema.safeParse(given);
-  if (parsed.success) return parsed.data;
+  const passedOver = passedOverIssues(given);
+  if (parsed.success && passedOver.length === 0) return parsed.data;
   const root = z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Node;
-  const sentences = parsed.error.issues.flatMap((issue) =>
-    sentencesOf(issue, { root, given, ...as }),
-  );
+  const issues = passedOver.length > 0 ? passedOver : (parsed.error?.issues ?? []);
+  const sentences = issues.flatMap((issue) => sentencesOf(issue, { root, given, ...as }));
   throw new Problem(400, sentences.slice(0, mostIssues).join(' '));
+}
+
+/** Keys `__proto__`: a zod record passes over them, and what they say would be dropped. */
+function passedOverIssues(given: unknown, path: Path = []): Issue[] {
+  if (typeof given !== 'object' || given === null || path.length > deepest) return [];
+  const of = { path: [...path], message: '' };
+  const own: Issue[] = Object.hasOwn(given, '__proto__')
+    ? [{ code: 'unrecognized_keys', keys: ['__proto__'], ...of }]
+    : [];
+  const inside = Object.entries(given).flatMap(([key, value]) =>
+    passedOverIssues(value, [...path, Array.isArray(given) ? Number(key) : key]),
+  );
+  return [...own, ...inside];
 }
 
 /** A schema, with the names and the values of a record. */

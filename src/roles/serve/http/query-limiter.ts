@@ -1,10 +1,10 @@
 import type { Context } from 'hono';
 import { type Clock, systemClock } from '../../../base/clock.ts';
 import type { Metrics } from '../../../base/telemetry/metrics.ts';
+import { Problem } from '../../http/problem.ts';
 import { callerOf } from './caller.ts';
 import { ClientShares } from './client-shares.ts';
 import { FairQueue } from './fair-queue.ts';
-import { Problem } from './problem.ts';
 import type { Work } from './work.ts';
 
 /**

@@ -1,6 +1,6 @@
 import type { Context, MiddlewareHandler } from 'hono';
 import { bodyLimit } from 'hono/body-limit';
-import { Problem } from './problem.ts';
+import { Problem } from '../../http/problem.ts';
 
 /** Query parameters, by name. */
 export type Parameters = Readonly<Record<string, string>>;

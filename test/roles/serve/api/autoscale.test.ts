@@ -3,8 +3,8 @@ import {
   type Completeness,
   nothingWrong,
 } from '../../../../src/roles/detect/completeness/completeness.ts';
+import { Problem } from '../../../../src/roles/http/problem.ts';
 import { type AutoscaleSources, autoscale } from '../../../../src/roles/serve/api/autoscale.ts';
-import { Problem } from '../../../../src/roles/serve/http/problem.ts';
 
 const nowMs = Date.UTC(2026, 10, 1, 12);
 const query = { model: 'ranker', stage: 'queue', objectiveMs: 50, windowMs: 60_000 };

@@ -2,9 +2,9 @@
 
 import { describe, expect, it } from 'vitest';
 import { loadConfig } from '../../../../src/config/load/load-config.ts';
+import { Problem } from '../../../../src/roles/http/problem.ts';
 import type { Asked } from '../../../../src/roles/serve/dashboard/endpoint.ts';
 import { endpoints } from '../../../../src/roles/serve/dashboard/endpoints.ts';
-import { Problem } from '../../../../src/roles/serve/http/problem.ts';
 
 const nowMs = Date.UTC(2026, 10, 1, 12, 34, 56);
 const hour = 3_600_000;

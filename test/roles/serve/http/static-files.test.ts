@@ -1,5 +1,5 @@
 // Covers src/roles/serve/access/login.ts, src/roles/serve/http/accepted-encodings.ts and
-// src/roles/serve/http/problem.ts.
+// src/roles/serve/http/respond-error.ts.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -11,9 +11,10 @@ import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { createLog } from '../../../../src/base/telemetry/log.ts';
+import { Problem } from '../../../../src/roles/http/problem.ts';
 import type { Access } from '../../../../src/roles/serve/access/access.ts';
 import { addLogin } from '../../../../src/roles/serve/access/login.ts';
-import { Problem, respondProblem } from '../../../../src/roles/serve/http/problem.ts';
+import { respondError } from '../../../../src/roles/serve/http/respond-error.ts';
 import { StaticFiles } from '../../../../src/roles/serve/http/static-files.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'tailmark-ui-'));
@@ -149,7 +150,7 @@ describe('the login', () => {
   } as unknown as Access;
   const app = new Hono();
   const log = createLog({ level: 'silent' });
-  app.onError((error, context) => respondProblem(context, error, log));
+  app.onError((error, context) => respondError(context, error, log));
   addLogin(app, access);
   const doors = createServer(getRequestListener(app.fetch));
   let door = '';

@@ -1,61 +1,12 @@
 import type { Context } from 'hono';
 import { OperatorError } from '../../../base/operator-error.ts';
-import { knownSecrets } from '../../../base/telemetry/known-secrets.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
 import { errorCodeOf } from '../../../sink/client/clickhouse.ts';
 import { ImpossibleQuestion } from '../../../views/impossible-question.ts';
 import { UnknownName } from '../../../views/unknown-name.ts';
+import { Problem } from '../../http/problem.ts';
+import { respondProblem } from '../../http/respond.ts';
 import { callerOf } from './caller.ts';
-
-/**
- * An error response by RFC 9457: `{type, title, status, detail}`, and for a name that is not stored
- * `{unknown, known}`.
- */
-export class Problem extends Error {
-  readonly status: keyof typeof titles;
-  readonly retryAfterSeconds: number | undefined;
-  readonly names: ProblemNames | undefined;
-  /** Methods that the path takes, where it does not take this one. */
-  readonly allow: readonly string[] | undefined;
-
-  /** @param detail what happened, and what to do; a sentence for people. */
-  constructor(
-    status: Problem['status'],
-    detail: string,
-    retryAfterSeconds?: number,
-    names?: ProblemNames,
-    allow?: readonly string[],
-  ) {
-    super(detail);
-    this.status = status;
-    this.retryAfterSeconds = retryAfterSeconds;
-    this.names = names;
-    this.allow = allow;
-  }
-
-  /** @param allow methods that the path takes */
-  static ofMethod(method: string | undefined, path: string, allow: readonly string[]): Problem {
-    const detail = `${path} takes ${allow.join(', ')}; this is ${method}.`;
-    return new Problem(405, detail, undefined, undefined, allow);
-  }
-}
-
-/** The kind of a name that is not stored, and the names that are there, the most similar one first. */
-interface ProblemNames {
-  readonly unknown: string;
-  readonly known: readonly string[];
-}
-
-const titles = {
-  400: 'Bad Request',
-  401: 'Unauthorized',
-  403: 'Forbidden',
-  404: 'Not Found',
-  405: 'Method Not Allowed',
-  413: 'Content Too Large',
-  429: 'Too Many Requests',
-  503: 'Service Unavailable',
-} as const;
 
 /**
  * ClickHouse error numbers of a server or a user with too much to do: time, memory, queries at once, quota.
@@ -63,25 +14,17 @@ const titles = {
 const busyCodes = new Set(['159', '241', '202', '201', '307']);
 
 /** Responds to a request that failed. An error that the caller did not make is logged. */
-export function respondProblem(context: Context, error: unknown, log: Logger): Response {
+export function respondError(context: Context, error: unknown, log: Logger): Response {
   const problem = hidesOthers(context, error) ? unknownToScope() : problemOf(error);
   if (problem.status === 503 && problem !== error) {
     log.warn({ err: error, path: context.req.path }, 'a request failed');
   }
-  const { status, message: detail, names, retryAfterSeconds, allow } = problem;
-  const body = { type: 'about:blank', title: titles[status], status, detail, ...names };
-  return context.body(knownSecrets.hide(`${JSON.stringify(body)}\n`), status, {
-    'content-type': 'application/problem+json',
-    'cache-control': 'no-store',
-    ...(status === 401 && { 'www-authenticate': 'Bearer' }),
-    ...(retryAfterSeconds !== undefined && { 'retry-after': String(retryAfterSeconds) }),
-    ...(allow !== undefined && { allow: allow.join(', ') }),
-  });
+  return respondProblem(context, problem);
 }
 
-/** True for an error that names models which the token may not read. */
+/** True for an error that names models of which the caller may not learn. */
 function hidesOthers(context: Context, error: unknown): boolean {
-  return error instanceof UnknownName && callerOf(context).models !== undefined;
+  return error instanceof UnknownName && !callerOf(context).mayListModels;
 }
 
 function unknownToScope(): Problem {

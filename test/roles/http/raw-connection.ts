@@ -1,0 +1,35 @@
+import { connect, type Socket } from 'node:net';
+
+export interface RawConnection {
+  readonly socket: Socket;
+  /** All that has arrived so far. */
+  received(): string;
+  /** Resolves when the server has closed it, with the milliseconds since it was opened. */
+  readonly closed: Promise<number>;
+}
+
+const open: Socket[] = [];
+
+/** Opens a connection to a server and sends a text as it is. */
+export async function openRaw(url: string, text: string): Promise<RawConnection> {
+  const { port } = new URL(url);
+  const socket = connect(Number(port), '127.0.0.1');
+  open.push(socket);
+  let received = '';
+  socket.on('data', (part) => {
+    received += part.toString('latin1');
+  });
+  socket.on('error', () => undefined);
+  await new Promise((resolve) => socket.once('connect', resolve));
+  const fromMs = performance.now();
+  const closed = new Promise<number>((resolve) => {
+    socket.once('close', () => resolve(performance.now() - fromMs));
+  });
+  if (text !== '') socket.write(text);
+  return { socket, received: () => received, closed };
+}
+
+/** Closes all that a test has opened. */
+export function closeRaw(): void {
+  for (const socket of open.splice(0)) socket.destroy();
+}
