@@ -144,7 +144,7 @@ describe('/openapi.json', () => {
     expect(named('by').schema.enum).toContain('request_type');
     expect(named('start').required).toBe(false);
     expect(Object.keys(responses).map(Number)).toEqual([
-      ...[200, 304, 400, 401, 403, 404, 405, 431, 503],
+      ...[200, 304, 400, 401, 403, 404, 405, 429, 431, 503],
     ]);
     const { properties } = responses[200].content['application/json'].schema;
     expect(properties.rows.items.properties.mean_ms.type).toEqual(['number', 'null']);

@@ -8,18 +8,18 @@ import type { ApiSources } from '../../../src/roles/serve/api/sources.ts';
 import { QueryLimiter } from '../../../src/roles/serve/http/query-limiter.ts';
 
 interface Parts {
-  readonly hasOperatorToken?: boolean;
+  readonly hasOperators?: boolean;
   /** @default this machine needs no login */
   readonly access?: Access;
 }
 
 /** The API as the role serve has it. */
-export function apiApp(sources: ApiSources, { hasOperatorToken = false, ...parts }: Parts = {}) {
+export function apiApp(sources: ApiSources, { hasOperators = false, ...parts }: Parts = {}) {
   const { log } = sources;
   const app = new Hono();
   const open = () => new Access({ http: http.parse({}), log, elapsedMs: () => 0 });
   guardData(app, parts.access ?? open(), log);
-  addApi(app, sources, hasOperatorToken, new QueryLimiter({ metrics: createMetrics() }));
+  addApi(app, sources, hasOperators, new QueryLimiter({ metrics: createMetrics() }));
   return app;
 }
 

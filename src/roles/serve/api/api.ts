@@ -34,7 +34,7 @@ export function addApi(
   const inTurn = <T>(context: Context, run: (signal: AbortSignal) => Promise<T>) =>
     limiter.run(askerOf(context, 'machines'), new Work(run));
   const verdictOf = (context: Context, release: ReturnType<typeof releaseOf>) => {
-    const asked = { ...release, hidesModels: !callerOf(context).mayListModels };
+    const asked = callerOf(context).mayListModels ? release : { ...release, hidesModels: true };
     return inTurn(context, (signal) => sources.verdict(asked, signal));
   };
 

@@ -329,7 +329,8 @@ describe('behind a proxy', () => {
     const authorization = given === undefined ? {} : { authorization: `Bearer ${given}` };
     const asked = { ...elsewhere, headers: { ...header, ...authorization } };
     for (let i = 0; i < 20; i++) expect(statusOf(both, '/v1/mutes', asked)).toBe(200);
-    const caller = { login: 'ann', address: '10.0.0.9', models: undefined, mayOperate };
+    const rights = { isSession: false, mayListModels: true };
+    const caller = { ...rights, login: 'ann', address: '10.0.0.9', models: undefined, mayOperate };
     expect(both.callerOf(requestOf(asked))).toEqual(caller);
   });
 

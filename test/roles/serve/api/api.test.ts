@@ -78,7 +78,7 @@ const access = new Access({
   ...{ http: http.parse({ operator_token: token }), log: sources.log, elapsedMs: () => 0 },
 });
 const server = createServer(
-  getRequestListener(apiApp(sources, { hasOperatorToken: true, access }).fetch),
+  getRequestListener(apiApp(sources, { hasOperators: true, access }).fetch),
 );
 let port = 0;
 
