@@ -8,6 +8,9 @@ export interface RawConnection {
   readonly closed: Promise<number>;
 }
 
+/** Time within which a server closes what it is to close. */
+const deadlineMs = 30_000;
+
 const open: Socket[] = [];
 
 /** Opens a connection to a server and sends a text as it is. */
@@ -22,9 +25,15 @@ export async function openRaw(url: string, text: string): Promise<RawConnection>
   socket.on('error', () => undefined);
   await new Promise((resolve) => socket.once('connect', resolve));
   const fromMs = performance.now();
-  const closed = new Promise<number>((resolve) => {
-    socket.once('close', () => resolve(performance.now() - fromMs));
+  const closed = new Promise<number>((resolve, reject) => {
+    const late = () => reject(new Error('The server has not closed the connection.'));
+    const timer = setTimeout(late, deadlineMs);
+    socket.once('close', () => {
+      clearTimeout(timer);
+      resolve(performance.now() - fromMs);
+    });
   });
+  closed.catch(() => undefined);
   if (text !== '') socket.write(text);
   return { socket, received: () => received, closed };
 }
