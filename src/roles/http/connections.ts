@@ -37,9 +37,9 @@ const reasons = {
 } as const;
 
 /**
- * The open connections of a server. A newcomer is always taken: the connection that has waited longest without
- * a whole request makes room. Requests of one connection are answered one after the other, and not at all once
- * it is closed. All costs are constant.
+ * The open connections of a server. A newcomer is always taken: the connection that has waited longest
+ * without a whole request makes room. Requests of one connection are answered one after the other, and not at
+ * all once it is closed. All costs are constant.
  */
 export class Connections {
   readonly #options: ConnectionsOptions;

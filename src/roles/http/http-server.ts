@@ -42,7 +42,7 @@ const connectionLimits: ConnectionLimits = {
  * | value | unit | why |
  * |---|---|---|
  * | 5 s | interval of looking for slow clients | one that sends a byte a second ends with its time |
- * | 5 s | headers, longer than an idle connection | a connection that a balancer has opened ahead is idle, not slow |
+ * | 5 s | headers, longer than an idle connection | one that a balancer has opened ahead is idle, not slow |
  */
 const timeLimits = { checkMs: 5_000, headersLongerMs: 5_000 } as const;
 

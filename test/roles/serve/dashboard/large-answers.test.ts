@@ -1,4 +1,4 @@
-// Covers src/roles/serve/dashboard/dashboard.ts and src/roles/serve/dashboard/open-api.ts.
+// Covers src/roles/serve/dashboard/dashboard.ts.
 
 import { Hono } from 'hono';
 import { expect, test } from 'vitest';
