@@ -159,6 +159,8 @@ it('keeps who added a mute and who ended it, for the page and the command too', 
       },
       { id: 'old', state: 'over', who: 'cas', on_behalf_of: null, ...unknown },
     ]);
+    const later = { fromMs: nowMs + 3_600_000, untilMs: nowMs + 7_200_000 };
+    await store.put({ ...mute, ...later, id: 'm2' });
     const listed = await rig.cli(['mute', '--history']);
     const lines = listed.out.trim().split('\n');
     expect([listed.exitCode, lines.length, lines.at(-2)]).toEqual([
@@ -166,6 +168,7 @@ it('keeps who added a mute and who ended it, for the page and the command too', 
       expect.stringMatching(/^m1 +model ranker .* ann for the drill +bob/),
     ]);
     expect(lines.at(-1)).toMatch(/^old .* cas +ran out/);
+    expect(listed.out).toMatch(/^m2 .* begins later$/m);
   }));
 
 it('mutes what was never seen too, and says so; the words are the same in every answer', () =>

@@ -18,6 +18,11 @@ describe('tailmark mute', () => {
       [...whole, '--at', '2020-01-01T00:00:00Z'],
       '--at and --for must end ahead of now',
     ],
+    [
+      'a year far ahead',
+      [...whole, '--at', '2299-01-01T00:00:00Z'],
+      '--at must be at most 366 days ahead: it is "2299-01-01T00:00:00Z"',
+    ],
     ['no reason', ['--model', 'x', '--for', '2h'], '--why must say the reason, in at most 500'],
     ['nothing', ['--for', '2h', '--why', 'x'], '--model, --kind or --where must say what to mute'],
     [
