@@ -15,7 +15,7 @@ ORDER BY
         {stage:String} != '' AND status IN ('error', 'timeout')),
     multiIf(
         {stage:String} IN ('', 'total'), total_ms,
-        {stage:String} = 'unaccounted', total_ms - arraySum(mapValues(stages_ms)),
+        {stage:String} = 'unaccounted', total_ms - arraySum(mapValues(mapFilter((name, ms) -> NOT startsWith(name, 'size: '), stages_ms))),
         stages_ms[{stage:String}]) DESC,
     total_ms DESC
 LIMIT {limit:UInt32}

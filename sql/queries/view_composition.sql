@@ -3,6 +3,9 @@
 -- the fastest first, or with steps ({stepSeconds} > 0) the slowest slice of each step. No parts are milestones,
 -- stages that match {milestones:String} and not {noMilestones:String}, and {measures:Array(String)}.
 --
+-- Of a milestone ({whole:String}, otherwise 'total') the mean is that of the milestone, and the parts are {only:Array(String)}
+-- (empty for all), those before it. Bands are those of the total, so its slowest requests are not a slice.
+--
 -- The baseline is the same share of the requests over the same hours of the seven days before. A band that the share
 -- cuts is split as if all its requests were alike. The part of the range that whole windows of a coarser table fill is
 -- read from there.
@@ -13,7 +16,8 @@ WITH
         AND ({requestType:String} = '' OR of_type = {requestType:String})
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     (name) -> name != 'total' AND name NOT IN {measures:Array(String)} AND NOT startsWith(name, 'objective: ')
-        AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String})) AS is_part,
+        AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String}))
+        AND (empty({only:Array(String)}) OR name IN {only:Array(String)}) AS is_part,
     (band) -> exp2(floor(band / 4)) * (1 + positiveModulo(band, 4) / 4) AS lower_edge_ms,
     -- Parts, and `unaccounted` for what no stage measured. Sums are stored within 0.05 %: less than that is rounding.
     (means, mean_ms) -> arraySort(part -> (-part.2, part.1), if(
@@ -72,9 +76,9 @@ FROM
             SELECT
                 at_seconds,
                 mapSort(sumMapIf(amounts, NOT is_baseline AND stage = 'total')) AS totals,
-                sumMapIf(amounts_ms, NOT is_baseline AND stage = 'total') AS totals_ms,
+                sumMapIf(if(stage = 'total', amounts_ms, amounts), NOT is_baseline AND stage = {whole:String}) AS totals_ms,
                 mapSort(sumMapIf(amounts, is_baseline AND stage = 'total')) AS baseline_totals,
-                sumMapIf(amounts_ms, is_baseline AND stage = 'total') AS baseline_ms,
+                sumMapIf(if(stage = 'total', amounts_ms, amounts), is_baseline AND stage = {whole:String}) AS baseline_ms,
                 groupArrayIf((stage, amounts), NOT is_baseline AND is_part(stage)) AS stages,
                 groupArrayIf((stage, amounts), is_baseline AND is_part(stage)) AS baseline_stages
             FROM

@@ -12,6 +12,8 @@ SELECT
     facet,
     value,
     sum(d.requests) AS requests,
+    toUnixTimestamp(min(d.window_start)) AS first_seconds,
+    toUnixTimestamp(max(d.window_start)) AS last_seconds,
     sumMap(d.bands) AS amounts,
     arrayMap(i -> edge(parts[i].1), at) AS low_ms,
     arrayMap(i -> edge(parts[i].1 + 1), at) AS high_ms,

@@ -75,10 +75,26 @@ export function isObjectiveName(name: string): boolean {
   return name.startsWith(objectivePrefix);
 }
 
-export type StageKind = 'part' | 'milestone' | 'measure' | 'objective';
+/**
+ * Begins the names under which a slow request's tokens stand among its stages, where it is kept: they are none, as
+ * no event has a stage with a space.
+ */
+const sizePrefix = 'size: ';
+
+/** Tokens of a kept request. */
+export const tokenSizes = {
+  input: `${sizePrefix}input_tokens`,
+  output: `${sizePrefix}output_tokens`,
+} as const;
+
+export function isSizeName(name: string): boolean {
+  return name.startsWith(sizePrefix);
+}
+
+export type StageKind = 'part' | 'milestone' | 'measure' | 'objective' | 'size';
 
 /** Kind of an event's stage by its name alone. */
-export function kindOfName(name: string): Exclude<StageKind, 'objective'> {
+export function kindOfName(name: string): Exclude<StageKind, 'objective' | 'size'> {
   if (measureNames.includes(name)) return 'measure';
   return isMilestoneName(name) ? 'milestone' : 'part';
 }

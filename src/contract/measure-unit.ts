@@ -14,11 +14,18 @@ export function perUnit(stage: string): string {
 const words: Readonly<Record<string, string>> = {
   ...Object.fromEntries(firstTokenNames.map((name) => [name, 'TTFT'])),
   [measures.timePerOutputToken]: 'TPOT',
+  [measures.interTokenLatency]: 'ITL',
 };
+
+/** "TTFT": what users call a stage; its name without another word. */
+export function stageWord(stage: string): string {
+  return Object.hasOwn(words, stage) ? (words[stage] as string) : stage;
+}
 
 /** "TTFT (first_token)": what users call a stage, and its name; the name alone without another word. */
 export function stageLabel(stage: string): string {
-  return Object.hasOwn(words, stage) ? `${words[stage]} (${stage})` : stage;
+  const word = stageWord(stage);
+  return word === stage ? stage : `${word} (${stage})`;
 }
 
 /** What the counts of a stage count: requests, or of the stage of gaps between tokens the gaps. */

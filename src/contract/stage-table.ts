@@ -1,6 +1,7 @@
 import {
   firstTokenNames,
   isObjectiveName,
+  isSizeName,
   measureNames,
   measures,
   milestoneName,
@@ -82,6 +83,7 @@ export class StageTable {
   /** Kind of a stage: only parts add up to the total. */
   kindOf(stage: string): StageKind {
     if (isObjectiveName(stage)) return 'objective';
+    if (isSizeName(stage)) return 'size';
     if (measureNames.includes(stage)) return 'measure';
     return this.#matching.test(stage) && !this.#except.test(stage) ? 'milestone' : 'part';
   }

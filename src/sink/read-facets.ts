@@ -39,6 +39,9 @@ const mostFacetValues = 200;
 /** A row of sql/queries/view_facets.sql. */
 export interface StoredFacet extends Pick<FacetValue, 'facet' | 'value'> {
   readonly requests: string;
+  /** Its first and last minute with requests. */
+  readonly first_seconds: number;
+  readonly last_seconds: number;
   readonly amounts: Readonly<Record<string, number>>;
   readonly quantiles_ms: readonly number[];
   readonly low_ms: readonly number[];

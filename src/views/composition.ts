@@ -1,8 +1,10 @@
+import { totalStage } from '../base/dimensions.ts';
 import { daySeconds, hourSeconds } from '../base/time.ts';
 import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
+import { readSeenValues } from '../sink/read-seen-values.ts';
 import { coarsePart } from '../sink/windows/read-tails.ts';
-import type { CompositionAnswer, SliceRow } from './answers/composition.ts';
+import type { CompositionAnswer, KnownStage, SliceRow } from './answers/composition.ts';
 import { answeredRange, isoTime, parametersOf, partParameters, type Question } from './question.ts';
 import { unknownNames } from './unknown-name.ts';
 import { viewRows } from './view-rows.ts';
@@ -11,6 +13,11 @@ import { windowsOf } from './window-states.ts';
 export interface CompositionQuestion extends Question {
   /** Milestones by it are no parts. */
   readonly stages: StageTable;
+  /**
+   * A milestone is made of the parts before it, in all requests: times are stored by the bands of the total,
+   * so its slowest cannot be told apart. Any other stage stands for the total.
+   */
+  readonly stage: string;
   /** The slowest slice of each step; otherwise all slices of the range as one. */
   readonly isStepped: boolean;
 }
@@ -49,6 +56,8 @@ export async function compositionView(
   question: CompositionQuestion,
 ): Promise<CompositionAnswer> {
   const { range, bounds, filters, isStepped } = question;
+  const known = await knownStages(client, question);
+  const isMilestone = question.stages.isMilestone(question.stage);
   const { fromSeconds, toSeconds, stepSeconds, resolution } = range;
   // Steps are read from one table.
   const coarse = coarsePart(resolution, fromSeconds, isStepped ? fromSeconds : toSeconds);
@@ -56,8 +65,10 @@ export async function compositionView(
     ...parametersOf(question),
     ...baselineHours(question),
     stepSeconds: isStepped ? stepSeconds : 0,
-    cuts: isStepped ? cuts.step : cuts.range,
+    cuts: isMilestone ? [] : isStepped ? cuts.step : cuts.range,
     ...partParameters(question.stages),
+    whole: isMilestone ? question.stage : totalStage,
+    only: isMilestone ? partsBefore(question, known) : [],
     coarseTable: coarse.table,
     coarseFromSeconds: coarse.fromSeconds,
     coarseToSeconds: coarse.toSeconds,
@@ -68,9 +79,33 @@ export async function compositionView(
     range: answeredRange(range, isStepped),
     windows: windowsOf(isStepped ? range : whole, bounds),
     rows: rows.map((row) => sliceOf(row, isStepped)),
+    stages: known,
     sql,
     ...unknown,
   };
+}
+
+/** Stages of the model with their kinds, but what only counts: objectives, and sizes. */
+async function knownStages(
+  client: ClickHouseClient,
+  { stages, filters: { model } }: CompositionQuestion,
+): Promise<KnownStage[]> {
+  const names = await readSeenValues(client, { dimension: 'stage', model, fromMs: undefined });
+  return names.toSorted().flatMap((stage) => {
+    const kind = stages.kindOf(stage);
+    const isStage = stage !== totalStage && kind !== 'objective' && kind !== 'size';
+    return isStage ? [{ stage, kind }] : [];
+  });
+}
+
+/** Parts before the milestone; a name that is none where there are none. */
+function partsBefore(
+  { stage, stages }: CompositionQuestion,
+  known: readonly KnownStage[],
+): readonly string[] {
+  const isBefore = stages.partsBefore(stage);
+  const before = known.map((one) => one.stage).filter((name) => isBefore?.(name) === true);
+  return before.length > 0 ? before : [''];
 }
 
 /** The hours of the range, before which the baseline ends. Steps have none. */

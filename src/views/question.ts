@@ -1,4 +1,4 @@
-import { measureNames } from '../base/dimensions.ts';
+import { measureNames, tokenSizes } from '../base/dimensions.ts';
 import type { StageTable } from '../contract/stage-table.ts';
 import type { Range } from './answers/common.ts';
 import type { TimeRange } from './time-range.ts';
@@ -39,9 +39,11 @@ export function parametersOf({ filters, range }: Pick<Question, 'filters' | 'ran
 /** The value of `cold_start` as a query parameter; '' matches any. */
 export const coldStartOf = (start: Start) => ({ warm: 'false', cold: 'true', all: '' })[start];
 
-/** What is no part of the total as query parameters: regular expressions of milestones, and measures. */
+/** What is no part of the total as query parameters: regular expressions of milestones; names of measures and sizes. */
+const notStages = [...measureNames, ...Object.values(tokenSizes)];
+
 export function partParameters({ milestones: { matching, except } }: StageTable) {
-  return { milestones: matching, noMilestones: except, measures: measureNames };
+  return { milestones: matching, noMilestones: except, measures: notStages };
 }
 
 export const isoTime = (seconds: number) => new Date(seconds * 1000).toISOString();

@@ -1,5 +1,5 @@
 import { traceLink } from '../alert/message/links.ts';
-import { inRequestOrder, type StageKind } from '../base/dimensions.ts';
+import { inRequestOrder, type StageKind, tokenSizes } from '../base/dimensions.ts';
 import type { StageTable } from '../contract/stage-table.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { readRows } from '../sink/client/read-query.ts';
@@ -113,6 +113,8 @@ function requestOf(row: Row, trace_url: string | undefined, table: StageTable): 
     at: new Date(Number(at_ms)).toISOString(),
     trace_url: row.trace_id === '' ? null : (traceLink(row.trace_id, { trace_url })?.url ?? null),
     ...partedOf(Object.entries(stages_ms), table),
+    input_tokens: stages_ms[tokenSizes.input] ?? null,
+    output_tokens: stages_ms[tokenSizes.output] ?? null,
   };
 }
 

@@ -73,7 +73,7 @@ export class ChunkAccumulator {
   /** Bands of cells, a column a row: requests of the total, milliseconds of stages and of `totalMsColumn`. */
   readonly bands = new CellBands();
   readonly drivers: DriverTable;
-  readonly exemplars = new ExemplarStore();
+  readonly exemplars = new ExemplarStore(this.stages);
   #nowMs = 0;
   #watermarkMs = Number.NEGATIVE_INFINITY;
   /** First window whose end and grace the watermark has not passed. */

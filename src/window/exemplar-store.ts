@@ -1,7 +1,9 @@
-import { dimensions } from '../base/dimensions.ts';
+import { dimensions, tokenSizes } from '../base/dimensions.ts';
+import { amountFacets } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
+import { Interner } from '../decode/interner.ts';
 
 /** A slow request with all its stages. */
 export interface Exemplar {
@@ -15,6 +17,11 @@ export interface Exemplar {
   readonly stageIds: readonly number[];
   readonly stageMs: readonly number[];
 }
+
+const tokens = [
+  [tokenSizes.input, amountFacets.indexOf('input_tokens')],
+  [tokenSizes.output, amountFacets.indexOf('output_tokens')],
+] as const;
 
 const modelIndex = dimensions.indexOf('model');
 
@@ -56,6 +63,12 @@ export class ExemplarStore {
   readonly #byWindow = new Map<number, WindowCandidates>();
   /** By model. */
   #sums: ModelSum[] = [];
+  readonly #stages: Interner;
+
+  /** @param stages interner of the events' stages; tokens of kept requests stand among these. */
+  constructor(stages: Interner) {
+    this.#stages = stages;
+  }
 
   /** Keeps a request with a total if it is among the slowest. */
   offer(cell: number, window: number, event: DecodedEvent, hostId: number): void {
@@ -67,7 +80,7 @@ export class ExemplarStore {
     const candidates = this.#candidatesOf(window);
     const slowness = sum.ms === 0 ? 1 : (totalMs * sum.requests) / sum.ms;
     if (slowness <= candidates.floor) return;
-    const exemplar = exemplarOf(cell, event, hostId);
+    const exemplar = this.#exemplarOf(cell, event, hostId);
     const candidate = { exemplar, slowness, isDisplaced: false };
     this.#addToGroup(candidate, group);
     candidates.all.push(candidate);
@@ -127,6 +140,29 @@ export class ExemplarStore {
     candidates.floor = (live.at(-1) as Candidate).slowness;
   }
 
+  #exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {
+    const exemplar = {
+      cell,
+      tsMs: event.tsMs,
+      status: event.status,
+      totalMs: event.totalMs,
+      hostId,
+      traceId: event.traceId(),
+      requestId: event.requestId(),
+      stageIds: [...event.stageIds.subarray(0, event.stageCount)],
+      stageMs: [...event.stageMs.subarray(0, event.stageCount)],
+    };
+    for (const [name, index] of tokens) {
+      const amount = event.amounts[index] as number;
+      if (Number.isNaN(amount)) continue;
+      const id = this.#stages.internText(name);
+      if (id === Interner.otherId) continue;
+      exemplar.stageIds.push(id);
+      exemplar.stageMs.push(amount);
+    }
+    return exemplar;
+  }
+
   #candidatesOf(window: number): WindowCandidates {
     const known = this.#byWindow.get(window);
     if (known !== undefined) return known;
@@ -149,18 +185,4 @@ function isFailed(status: number): boolean {
 /** Two groups a cell, side by side. */
 function groupOf(cell: number, status: number): number {
   return 2 * cell + (isFailed(status) ? 1 : 0);
-}
-
-function exemplarOf(cell: number, event: DecodedEvent, hostId: number): Exemplar {
-  return {
-    cell,
-    tsMs: event.tsMs,
-    status: event.status,
-    totalMs: event.totalMs,
-    hostId,
-    traceId: event.traceId(),
-    requestId: event.requestId(),
-    stageIds: [...event.stageIds.subarray(0, event.stageCount)],
-    stageMs: [...event.stageMs.subarray(0, event.stageCount)],
-  };
 }

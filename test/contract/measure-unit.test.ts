@@ -44,6 +44,8 @@ it('follows the milliseconds of a measure in sentences', () => {
   expect(anomalySummary(event)).toContain('is 45 ms per token, 3.0x its baseline of 15 ms');
   expect(blameText(event)).toBe('p99 of time_per_output_token +30 ms per token');
   const { headline, measured } = kindWords.tail_shift;
-  expect(headline(event)).toBe('p99 of time_per_output_token 45 ms per token, 3.0x its baseline');
-  expect(measured(event)).toContain('p99 of time_per_output_token 45 ms per token (');
+  expect(headline(event)).toBe(
+    'p99 of TPOT (time_per_output_token) 45 ms per token, 3.0x its baseline',
+  );
+  expect(measured(event)).toContain('p99 of TPOT (time_per_output_token) 45 ms per token (');
 });

@@ -170,6 +170,7 @@ describe('queries', () => {
         beforeSeconds: Math.floor(Date.now() / 1000) - 7_200,
         completeSeconds: Math.ceil(Date.now() / 1000) + 1,
         stages: ['total'],
+        ...{ whole: 'total', only: [] },
         ...{ milestones: '^first_token$', noMilestones: '^$', measures: ['time_per_output_token'] },
         facets: ['host'],
         blockSeconds: 600,

@@ -1,6 +1,7 @@
 import { describe, expect, it } from 'vitest';
 import { dimensions } from '../../src/base/dimensions.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
+import { Interner } from '../../src/decode/interner.ts';
 import { ExemplarStore } from '../../src/window/exemplar-store.ts';
 import { SeededRandom } from '../base/seeded-random.ts';
 
@@ -11,7 +12,7 @@ describe('ExemplarStore', () => {
     'keeps exactly the slowest three of each cell, slowest first: seed %i',
     (seed) => {
       const random = new SeededRandom(seed);
-      const store = new ExemplarStore();
+      const store = new ExemplarStore(new Interner(64));
       const byCell = new Map<number, number[]>();
       for (let i = 0; i < 3_000; i++) {
         // Few distinct values, so that there are ties; cells far apart, so that the store grows.
@@ -35,7 +36,7 @@ describe('ExemplarStore', () => {
     'keeps the 1,000 of a window that are slowest for their model, of the slowest three of their cells: seed %i',
     (seed) => {
       const random = new SeededRandom(seed);
-      const store = new ExemplarStore();
+      const store = new ExemplarStore(new Interner(64));
       // So long a first request of each model that the means hardly move, of two windows of their own.
       const scale = [0, 1, 1_000];
       for (const model of [1, 2]) {
@@ -83,7 +84,7 @@ describe('ExemplarStore', () => {
   );
 
   it('copies the event, which the next event overwrites', () => {
-    const store = new ExemplarStore();
+    const store = new ExemplarStore(new Interner(64));
     const event = eventOf(5);
     event.bytes = Buffer.from('trace-1,id-1');
     event.traceEnd = 7;
@@ -115,7 +116,7 @@ describe('ExemplarStore', () => {
   });
 
   it('keeps the slowest that failed beside the slowest three, however many time-outs there are', () => {
-    const store = new ExemplarStore();
+    const store = new ExemplarStore(new Interner(64));
     const offer = (totalMs: number, status: number) =>
       store.offer(5, 5, eventOf(totalMs, 0, status), 0);
     const [ok, error, timeout] = [0, 1, 2];
@@ -133,13 +134,13 @@ describe('ExemplarStore', () => {
   });
 
   it('keeps the first of equals, and a request of no milliseconds', () => {
-    const store = new ExemplarStore();
+    const store = new ExemplarStore(new Interner(64));
     for (let hostId = 1; hostId <= 5; hostId++) store.offer(0, 0, eventOf(0), hostId);
     expect([...store.all()].map((exemplar) => exemplar.hostId)).toEqual([1, 2, 3]);
   });
 
   it('forgets everything on reset', () => {
-    const store = new ExemplarStore();
+    const store = new ExemplarStore(new Interner(64));
     for (const ms of [9, 8, 7]) store.offer(0, 0, eventOf(ms), 0);
     store.reset();
     expect([...store.all()]).toEqual([]);

@@ -194,11 +194,11 @@ describe('an event', () => {
     expect(rows.get(perToken)).toMatchObject({ requests: 10, sumMs: 100, failed: 10 });
   });
 
-  it('among the slowest is kept with its measures', () => {
+  it('among the slowest is kept with its measures and its tokens', () => {
     const { exemplars, stages } = countedOf({ stages_ms: { prefill: 300 } });
     const names = exemplars[0]?.stageIds.map((id) => stages.text(id));
-    expect(names).toEqual(['prefill', per1k]);
-    expect(exemplars[0]?.stageMs).toEqual([300, 200]);
+    expect(names).toEqual(['prefill', per1k, 'size: input_tokens']);
+    expect(exemplars[0]?.stageMs).toEqual([300, 200, 1_500]);
   });
 
   it('with as many stages as there may be has its measures beside them', () => {

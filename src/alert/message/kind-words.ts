@@ -11,7 +11,7 @@ import {
   formatShare,
   quantileName,
 } from '../../contract/format.ts';
-import { perUnit } from '../../contract/measure-unit.ts';
+import { perUnit, stageLabel } from '../../contract/measure-unit.ts';
 import { thresholdsOfEvent, thresholdsText } from '../../contract/objectives/objective-text.ts';
 import { cutText } from './clean-text.ts';
 
@@ -143,7 +143,7 @@ function recoveredTail(event: AnomalyEvent): string {
 
 function tailText(stage: string, quantile: number): string {
   const percentile = quantileName(quantile);
-  return stage === totalStage ? percentile : `${percentile} of ${stage}`;
+  return stage === totalStage ? percentile : `${percentile} of ${stageLabel(stage)}`;
 }
 
 /** " per token" where a time per token was measured. */
@@ -153,7 +153,7 @@ function perOf({ evidence }: AnomalyEvent): string {
 
 /** "p99 of total". */
 function longTailOf(event: AnomalyEvent): string {
-  return `${quantileName(event.quantile)} of ${event.evidence.measured_stage}`;
+  return `${quantileName(event.quantile)} of ${stageLabel(event.evidence.measured_stage)}`;
 }
 
 /** ", blame queue"; nothing where the measured stage is to blame itself. */

@@ -10,7 +10,7 @@ import {
   seriesLabel,
   wholePercent,
 } from '../../contract/format.ts';
-import { perUnit } from '../../contract/measure-unit.ts';
+import { perUnit, stageLabel } from '../../contract/measure-unit.ts';
 import { withHistory } from '../../contract/short-history.ts';
 import type { Series } from '../../series/series-window.ts';
 
@@ -60,7 +60,7 @@ export function explainedPart({
 }
 
 /**
- * "p99 of ranker (search, eu-west-1)" or "p95 of features of ranker".
+ * "p99 of ranker (search, eu-west-1)", "p95 of features of ranker" or "p99 of TTFT (first_token) of llm".
  *
  * @param tail @default what the event has measured
  */
@@ -70,6 +70,6 @@ export function anomalySubject(
     ...{ stage: event.evidence.measured_stage, quantile: event.quantile },
   },
 ): string {
-  const stage = tail.stage === totalStage ? '' : `${tail.stage} of `;
+  const stage = tail.stage === totalStage ? '' : `${stageLabel(tail.stage)} of `;
   return `${quantileName(tail.quantile)} of ${stage}${seriesLabel(event)}`;
 }

@@ -26,6 +26,16 @@ const sliceRow = z.strictObject({
     ),
 });
 
-export const compositionAnswer = answerOf(sliceRow);
+const knownStage = z.strictObject({
+  stage: z.string(),
+  kind: z
+    .enum(['part', 'milestone', 'measure'])
+    .describe('A part of the total, the time from the start to a point, or a time per token.'),
+});
+
+export const compositionAnswer = answerOf(sliceRow).extend({
+  stages: z.array(knownStage).describe('Stages that the model has ever had, by name.'),
+});
 export type SliceRow = z.output<typeof sliceRow>;
+export type KnownStage = z.output<typeof knownStage>;
 export type CompositionAnswer = z.output<typeof compositionAnswer>;

@@ -20,6 +20,19 @@ const facetRow = z.strictObject({
     .describe('Of the whole requests, in the order asked for.'),
 });
 
-export const facetsAnswer = answerOf(facetRow);
+/** Tokens of all requests, which are stored by powers of two: not their sums. */
+const tokenRate = z.strictObject({
+  facet: z.enum(['input_tokens', 'output_tokens']),
+  per_second: z.number().describe('As if numbers were spread evenly between powers of two.'),
+  low_per_second: z.number().describe('The true value lies between this …'),
+  high_per_second: z.number().describe('… and this.'),
+});
+
+export const facetsAnswer = answerOf(facetRow).extend({
+  tokens: z
+    .array(tokenRate)
+    .describe('Tokens a second, from the first minute with requests to the last one.'),
+});
 export type FacetRow = z.output<typeof facetRow>;
+export type TokenRate = z.output<typeof tokenRate>;
 export type FacetsAnswer = z.output<typeof facetsAnswer>;

@@ -5,6 +5,8 @@ const stageMs = z.strictObject({ stage: z.string(), ms: z.number() });
 
 const milestones = z.array(stageMs).describe('Times from the start to a point: no parts.');
 
+const tokens = z.number().nullable().describe('Of the request; null where its event has none.');
+
 /** One of the slowest requests that are kept. */
 const requestRow = z.strictObject({
   at: time,
@@ -21,6 +23,8 @@ const requestRow = z.strictObject({
   request_id: z.string(),
   stages: z.array(stageMs).describe('Parts of the total, in the order of the request.'),
   milestones,
+  input_tokens: tokens,
+  output_tokens: tokens,
 });
 
 /** Time of requests around a quantile in each stage, to compare one request with. */

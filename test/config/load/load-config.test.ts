@@ -257,14 +257,14 @@ describe('loadConfig of what holds secrets', () => {
     '{"password": CANARY-secret',
     '["CANARY-secret"]',
     '{"CANARY-secret": 1}',
-    '123456',
+    '7CANARY7',
   ];
   const holders = listSettings().filter(({ node, isBlock }) => isBlock || holdsSecret(node));
 
   it.each(holders.map(({ environment }) => environment))('shows nothing of %s', (name) => {
     for (const text of written) {
       const shown = JSON.stringify(problemsOf({ env: { [name]: text } }));
-      expect([text, /CANARY|123456/.exec(shown)]).toEqual([text, null]);
+      expect([text, /CANARY/.exec(shown)]).toEqual([text, null]);
     }
   });
 });

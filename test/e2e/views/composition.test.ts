@@ -37,6 +37,7 @@ function question(fromMs: number, { stepSeconds, ...changed }: Asked = {}): Comp
       stepSeconds: stepSeconds ?? 10,
     },
     isStepped: stepSeconds !== undefined,
+    stage: 'total',
     stages: StageTable.standard,
     bounds: { completeMs: Number.POSITIVE_INFINITY, finalMs: Number.NEGATIVE_INFINITY },
   };

@@ -1,12 +1,13 @@
 import { describe, expect, it } from 'vitest';
 import { StageTable } from '../../../src/contract/stage-table.ts';
 import { compositionView } from '../../../src/views/composition.ts';
+import { facetsView } from '../../../src/views/facets.ts';
 import type { Question } from '../../../src/views/question.ts';
 import { requestsView } from '../../../src/views/requests.ts';
 import { tailsView } from '../../../src/views/tails.ts';
 import { useStack } from '../../containers/stack.ts';
 import { withRig } from '../kit/with-rig.ts';
-import { store, trafficOf } from './view-traffic.ts';
+import { isWithin, paste, store, trafficOf } from './view-traffic.ts';
 
 const stack = useStack();
 const minuteMs = 60_000;
@@ -29,7 +30,10 @@ describe('milestones and measures', () => {
         bounds: { completeMs: 0, finalMs: 0 },
       };
       const ask = async (stages: StageTable) => {
-        const { rows } = await compositionView(rig.client, { ...common, isStepped: false, stages });
+        const { rows } = await compositionView(rig.client, {
+          ...common,
+          ...{ isStepped: false, stage: 'total', stages },
+        });
         const names = new Set(rows.flatMap(({ parts }) => parts.map(({ stage }) => stage)));
         for (const { parts, mean_ms } of rows) {
           const sum = parts.reduce((total, part) => total + part.mean_ms, 0);
@@ -64,6 +68,50 @@ describe('milestones and measures', () => {
         ...{ limit: 3, stage: 'time_per_output_token', traceUrl: undefined, stages: configured },
       });
       expect(slowest[0]?.stage_ms).toBeGreaterThan(perTokenMs[20] as number);
+      for (const { input_tokens, output_tokens } of rows) {
+        expect([input_tokens, output_tokens]).toEqual([null, 11]);
+      }
+
+      // A milestone is made of the parts before it, in all requests.
+      const before = new StageTable({ first_token: { parts: ['queue'] } });
+      const made = await compositionView(rig.client, {
+        ...common,
+        ...{ isStepped: false, stage: 'first_token', stages: before },
+      });
+      const queueMs = sent.reduce((sum, { stages }) => sum + stages.scored, 0) / sent.length;
+      expect(made.rows).toHaveLength(1);
+      const kinds = made.stages.map(({ stage, kind }) => [stage, kind]);
+      expect(Object.fromEntries(kinds)).toEqual({
+        ...{ queue: 'part', forward: 'part', features: 'part', scored: 'part' },
+        ...{ first_token: 'milestone', time_per_output_token: 'measure' },
+      });
+      const [all] = made.rows;
+      expect(all).toMatchObject({ from_share: 0, to_share: 1, requests: sent.length });
+      expect(isWithin(1e-4, all?.mean_ms ?? 0, queueMs + 1)).toBe(true);
+      expect(all?.parts.map(({ stage }) => stage)).toEqual(['queue', 'unaccounted']);
+      expect(isWithin(1e-4, all?.parts[0]?.mean_ms ?? 0, queueMs)).toBe(true);
+      const pasted = await paste<{ mean_ms: number }>(rig, made.sql);
+      expect(pasted.map(({ mean_ms }) => mean_ms)).toEqual([all?.mean_ms]);
+      const steps = await compositionView(rig.client, {
+        ...common,
+        ...{ isStepped: true, stage: 'first_token', stages: before },
+      });
+      expect(steps.rows.reduce((sum, row) => sum + row.requests, 0)).toBe(sent.length);
+
+      // Of 11 tokens it is known that they are 8 to 15.
+      const { tokens } = await facetsView(rig.client, {
+        ...{ ...common, facet: undefined, quantiles: [0.5] },
+      });
+      const perSecond = sent.length / 600;
+      expect(tokens).toEqual([
+        {
+          facet: 'output_tokens',
+          per_second: 11.5 * perSecond,
+          low_per_second: 8 * perSecond,
+          high_per_second: 15 * perSecond,
+        },
+      ]);
+
       const tails = await tailsView(rig.client, {
         ...common,
         ...{ by: 'stage', stage: '', quantiles: [0.5, 0.99] },

@@ -24,8 +24,16 @@ describe('values of facets', () => {
   it('go up by size, and from the slowest on by name', () => {
     const groups = facetGroups(rows);
     expect(groups.map(({ facet, rows }) => [facet, rows.map(({ value }) => value)])).toEqual([
-      ['host', ['pod-2', 'pod-1']],
       ['input_tokens', ['4-7', '64-127', '512-1023', '2048-4095']],
+      ['host', ['pod-2', 'pod-1']],
+    ]);
+  });
+
+  it('begin with the tokens of prompts, then of answers', () => {
+    const names = ['host', 'batch_size', 'output_tokens', 'input_tokens'];
+    const groups = facetGroups(names.map((name) => row(name, '1', 10, 5)));
+    expect(groups.map(({ facet }) => facet)).toEqual([
+      ...['input_tokens', 'output_tokens', 'host', 'batch_size'],
     ]);
   });
 

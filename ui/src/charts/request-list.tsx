@@ -1,12 +1,14 @@
 import { useSignal } from '@preact/signals';
+import { stageWord } from '../../../src/contract/measure-unit.ts';
 import type { RequestRow, RequestsAnswer, TypicalRequest } from '../data/answers.ts';
 import { shownName } from '../format/name.ts';
-import { formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
+import { formatCount, formatMs, formatSignedMs, msFormat, plural } from '../format/number.ts';
 import { Time } from '../parts/time.tsx';
 import { Value } from '../parts/value.tsx';
 import { place, setParams } from '../state/place.ts';
 import { stageClass } from './composition/stage-colors.ts';
 import {
+  hasTokens,
   listedMilestones,
   listedStages,
   milestoneTicksOf,
@@ -105,6 +107,7 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
   const opened = place.value.params.at;
   const most = Math.max(1, ...requests.map(({ total_ms }) => total_ms));
   const { unit, format } = msFormat([most]);
+  const withTokens = hasTokens(requests);
   return (
     <>
       <div class="chart-legend">
@@ -133,8 +136,13 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
               Stages
             </th>
             <th scope="col" class="request-note">
-              {stage === null ? 'Longest' : `In ${shownName(stage)}`}
+              {stage === null ? 'Longest' : `In ${shownName(stageWord(stage))}`}
             </th>
+            {withTokens && (
+              <th scope="col" class="number" title="Tokens of the prompt, and of the answer">
+                Tokens in, out
+              </th>
+            )}
             <th scope="col">Status</th>
             <th scope="col">Host</th>
             <th scope="col">Trace</th>
@@ -147,7 +155,7 @@ function RequestTable({ caption, requests, typical, focus, stage = null }: Table
             return (
               <RequestLine
                 key={key}
-                {...{ request, typical, focus, stage, isOpen }}
+                {...{ request, typical, focus, stage, isOpen, withTokens }}
                 total={format(request.total_ms)}
                 scale={most}
                 unit={unit}
@@ -175,11 +183,13 @@ interface LineProps {
   readonly unit: string;
   readonly scale: number;
   readonly isOpen: boolean;
+  readonly withTokens: boolean;
   readonly onToggle: () => void;
 }
 
 function RequestLine(props: LineProps) {
-  const { request, typical, focus, stage, total, unit, scale, isOpen, onToggle } = props;
+  const { request, typical, focus, stage, total, unit, scale, isOpen, withTokens, onToggle } =
+    props;
   const typicalAt = (q: number) => typical.find((known) => known.q === q);
   const stagesAt = (q: number) => typicalAt(q)?.stages ?? [];
   const milestonesAt = (q: number) => typicalAt(q)?.milestones ?? [];
@@ -242,6 +252,11 @@ function RequestLine(props: LineProps) {
           )}
           {request.cold_start && ', cold start'}
         </td>
+        {withTokens && (
+          <td class="number request-tokens">
+            {formatCount(request.input_tokens)}, {formatCount(request.output_tokens)}
+          </td>
+        )}
         <td>{request.status}</td>
         <td class="requests-name">{shownName(request.host) || '–'}</td>
         <td class="requests-name">
@@ -254,7 +269,7 @@ function RequestLine(props: LineProps) {
       </tr>
       {isOpen && (
         <tr class="request-detail">
-          <td colSpan={7}>
+          <td colSpan={withTokens ? 8 : 7}>
             <StageBars bars={bars} milestones={reached} focus={focus} />
           </td>
         </tr>

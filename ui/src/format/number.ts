@@ -36,6 +36,8 @@ export const formatPerSecond = withUnit(shared.formatPerSecond);
 export const formatRatio = withUnit(shared.formatRatio);
 /** `1,204,551`: requests of a page are whole. */
 export const formatCount = withUnit((value) => shared.formatCount(Math.round(value)));
+/** `4,200`: about as many, with two digits. */
+export const formatAbout = withUnit((value) => shared.formatCount(Number(value.toPrecision(2))));
 /** A duration in the unit of a longer one beside it: `17.7 s` and `6.55 s`. */
 export const formatMsBeside = (ms: number, longerMs: number) =>
   withUnit(shared.formatMsOf(ms, longerMs))(ms);

@@ -1,4 +1,5 @@
 import { unaccounted } from '../charts/geometry/composition.ts';
+import { hasTokens } from '../charts/geometry/request-bars.ts';
 import type {
   CompositionAnswer,
   DensityAnswer,
@@ -104,5 +105,6 @@ export function requestsTable({ rows }: RequestsAnswer): TableOf {
         (row) => row.stages.find((part) => part.stage === stage)?.ms ?? null,
       ],
     ),
+    ...(hasTokens(rows) ? (['input_tokens', 'output_tokens'] as const) : []),
   ]);
 }

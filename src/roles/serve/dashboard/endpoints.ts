@@ -184,6 +184,13 @@ const composition = rangeEndpoint({
       .enum(['range', 'time'])
       .default('range')
       .describe('All slices of the range, or the slowest slice of each step.'),
+    stage: z
+      .string()
+      .max(4096)
+      .default('total')
+      .describe(
+        'Where it is a milestone such as `first_token`: its mean in all requests, and the parts before it. No other stage changes the answer.',
+      ),
     ...stepParameter,
   }),
   answer: compositionAnswer,
@@ -193,6 +200,7 @@ const composition = rangeEndpoint({
     ...common,
     filters: filtersOf(values),
     isStepped: values.by === 'time',
+    stage: values.stage,
     stages: new StageTable(config.stages),
   }),
   view: compositionView,

@@ -14,14 +14,16 @@ import { stageClass } from './stage-colors.ts';
 
 interface Props {
   readonly label: string;
+  /** Whose means are drawn. */
+  readonly of: string;
   readonly areas: StackedAreas;
   readonly grid: StepGrid;
   readonly stages: readonly string[];
   readonly focus: string | null;
 }
 
-/** The slowest requests of each step: the mean of each stage in them, stacked, so that it adds up. */
-export function StackedAreasChart({ label, areas, grid, stages, focus }: Props) {
+/** Requests of each step: the mean of each stage in them, stacked, so that it adds up. */
+export function StackedAreasChart({ label, of, areas, grid, stages, focus }: Props) {
   const { layers, rows, mostMs } = areas;
   const { unit, tick } = msFormat([mostMs]);
   const endMs = mostMs * 1.05 || 1;
@@ -56,7 +58,7 @@ export function StackedAreasChart({ label, areas, grid, stages, focus }: Props) 
       }
       start={{ column: rows.findLastIndex((row) => row !== null) }}
       above={unit}
-      idle="Slowest slice of each step, mean of each stage"
+      idle={`${of} of each step, mean of each stage`}
       legend={(at) =>
         stages.map((stage, row) => (
           <Key

@@ -21,9 +21,14 @@ const leastShare = 0.01;
 /** Bands are up to 25 % wide on either side: less is no difference. */
 const leastRatio = 1.6;
 
-/** The rows of each facet. Sizes go up, hosts and other names go from the slowest on. */
+/** Lengths of prompts and answers: they say most of a request that has them. */
+const firstFacets = ['input_tokens', 'output_tokens'];
+
+/** The rows of each facet, tokens first. Sizes go up, hosts and other names go from the slowest on. */
 export function facetGroups(rows: readonly FacetRow[]): FacetGroup[] {
-  const names = [...new Set(rows.map(({ facet }) => facet))];
+  const all = [...new Set(rows.map(({ facet }) => facet))];
+  const first = firstFacets.filter((facet) => all.includes(facet));
+  const names = [...first, ...all.filter((facet) => !first.includes(facet))];
   return names.map((facet) => {
     const own = rows.filter((row) => row.facet === facet);
     const isSize = own.every(({ value }) => sizeOf(value) !== undefined);

@@ -71,3 +71,15 @@ export function listedStages(
   }
   return [...sums].sort(([, x], [, y]) => y - x).map(([stage]) => stage);
 }
+
+/** Reports whether a request of a list says how many tokens it has. */
+export function hasTokens(
+  requests: readonly {
+    readonly input_tokens: number | null;
+    readonly output_tokens: number | null;
+  }[],
+): boolean {
+  return requests.some(
+    ({ input_tokens, output_tokens }) => input_tokens !== null || output_tokens !== null,
+  );
+}

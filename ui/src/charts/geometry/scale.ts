@@ -33,7 +33,9 @@ const fewTicks = 3;
  */
 export function logTicks(span: Span, most: number): number[] {
   const plain = logTicksOf(span, most, mantissas);
-  return plain.length < fewTicks ? logTicksOf(span, most, fineMantissas) : plain;
+  if (plain.length >= fewTicks) return plain;
+  const fine = logTicksOf(span, most, fineMantissas);
+  return fine.length > plain.length ? fine : plain;
 }
 
 function logTicksOf([from, to]: Span, most: number, of: readonly number[]): number[] {

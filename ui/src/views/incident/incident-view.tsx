@@ -250,6 +250,9 @@ function DistributionScope({ answer }: { readonly answer: AnomalyAnswer }) {
       {dashboard.whole_model ? 'Requests of the model' : seriesText}: before, <Time at={from} /> to{' '}
       <Time at={to} /> (baseline); during, <Time at={event.started_at} /> to{' '}
       {end === null ? 'now' : <Time at={end} />}.
+      {event.rate === undefined &&
+        dashboard.measured_stage !== 'total' &&
+        ' Durations of whole requests.'}
     </p>
   );
 }

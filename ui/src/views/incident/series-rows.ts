@@ -1,4 +1,5 @@
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
+import { stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { formatRate } from '../../charts/rate-text.ts';
 import type { AnomalyAnswer } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
@@ -59,7 +60,7 @@ function rowOf(series: Listed, rateOfIncident: Rate | undefined): SeriesRow {
     return {
       ...row,
       blame: series.stage,
-      measured: `${quantileName(quantile)} of ${shownName(series.measured_stage)}`,
+      measured: `${quantileName(quantile)} of ${shownName(stageLabel(series.measured_stage))}`,
       ...{ unit: 'ms', format: formatMs, ratio: series.ratio },
       ...{ observed: series.observed_ms, baseline: series.baseline_ms },
     };

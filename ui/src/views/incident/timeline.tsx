@@ -1,3 +1,4 @@
+import { stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { fanOf } from '../../charts/geometry/fan.ts';
 import type { Lane, LaneIncident } from '../../charts/parts/event-lane.tsx';
@@ -61,7 +62,7 @@ function TailTimeline({ answer, name, lane }: TailProps) {
       baseline_q: quantile,
     }),
   );
-  const what = `${quantileName(quantile)} of ${shownName(stage === 'total' ? model : `${stage} of ${model}`)}`;
+  const what = `${quantileName(quantile)} of ${shownName(stage === 'total' ? model : `${stageLabel(stage)} of ${model}`)}`;
   return (
     <Panel
       name={name}

@@ -2,13 +2,13 @@ import { type FacetGroup, facetGroups, largestSpread } from '../../charts/geomet
 import { extentOf } from '../../charts/geometry/splits.ts';
 import { SplitDots } from '../../charts/split-dots.tsx';
 import type { FacetsAnswer } from '../../data/answers.ts';
-import { questionPath, rangeParams, useAnswer } from '../../data/use-answer.ts';
+import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs, quantileName } from '../../format/number.ts';
 import { Panel } from '../../parts/panel.tsx';
 import { place } from '../../state/place.ts';
 import { facetsTable } from '../tables.ts';
-import { facetQuantiles } from './model-question.ts';
+import { facetsQuestion } from './model-question.ts';
 
 interface Props {
   readonly model: string;
@@ -19,8 +19,7 @@ const named = (facet: string) => facet.replaceAll('_', ' ');
 /** Percentiles by host, by size of the request and of the answer, by load: by all that is stored of requests. */
 export function FacetsPanel({ model }: Props) {
   const { version } = place.value.params;
-  const question = { ...rangeParams(), model, version, q: facetQuantiles.join() };
-  const answered = useAnswer<FacetsAnswer>(questionPath('facets', question));
+  const answered = useAnswer<FacetsAnswer>(facetsQuestion(model));
   const groups = facetGroups(answered.value.answer?.rows ?? []);
   return (
     <Panel

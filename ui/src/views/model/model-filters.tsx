@@ -1,9 +1,11 @@
+import { stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { Choice, type Option, withChosen } from '../../parts/choice.tsx';
 import { place, setParams } from '../../state/place.ts';
 import { paramOf } from '../../state/url.ts';
 
 interface Props {
   readonly values: Readonly<Record<'version' | 'region' | 'request_type', readonly string[]>>;
+  /** Parts first, then milestones and times per token. */
   readonly stages: readonly string[];
 }
 
@@ -42,7 +44,10 @@ export function ModelFilters({ values, stages }: Props) {
       <Choice
         name="Stage"
         value={stage}
-        options={[['total', 'total'], ...options(stages, stage === 'total' ? undefined : stage)]}
+        options={[
+          ['total', 'total'],
+          ...options(stages, stage === 'total' ? undefined : stage, stageLabel),
+        ]}
         onChoose={(value) => setParams({ stage: value })}
       />
       {isFiltered && (
@@ -59,8 +64,12 @@ export function ModelFilters({ values, stages }: Props) {
 }
 
 /** Values as options, without those that cannot be asked for. */
-function options(values: readonly string[], chosen: string | undefined): Option[] {
+function options(
+  values: readonly string[],
+  chosen: string | undefined,
+  textOf = (value: string) => value,
+): Option[] {
   return withChosen(values, chosen)
     .filter((value) => value !== '' && value !== 'unaccounted')
-    .map((value) => [value, value]);
+    .map((value) => [value, textOf(value)]);
 }

@@ -5,6 +5,8 @@ import { paramOf } from '../../state/url.ts';
 /** Quantiles of the fan, and the one that its baseline is of. */
 export const fanQuantiles = [0.5, 0.9, 0.95, 0.99, 0.999] as const;
 export const mainQuantile = 0.99;
+/** Quantiles of tails that stand side by side. */
+export const sideQuantiles = [0.5, 0.9, mainQuantile] as const;
 /** Percentiles of splits by values that are stored apart from the dimensions. */
 export const facetQuantiles = [0.5, 0.9, 0.99] as const;
 
@@ -31,6 +33,13 @@ export const modelQuestion = (endpoint: string, model: string, more: Question = 
 export function splitQuestion(model: string, by: SplitName): string {
   const stage = paramOf(place.value.params, 'stage');
   return modelQuestion('tails', model, { by, stage, q: '0.5,0.9,0.99', [by]: undefined });
+}
+
+/** Values stored apart from the dimensions: of a model and a version, whatever else is chosen. */
+export function facetsQuestion(model: string): string {
+  const { version } = place.value.params;
+  const question = { ...rangeParams(), model, version, q: facetQuantiles.join() };
+  return questionPath('facets', question);
 }
 
 /** The stage that the view is about; null for the whole request. */

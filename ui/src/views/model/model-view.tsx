@@ -1,7 +1,8 @@
-import { countedNoun } from '../../../../src/contract/measure-unit.ts';
+import { countedNoun, stageLabel } from '../../../../src/contract/measure-unit.ts';
 import type {
   AnomaliesAnswer,
   CompositionAnswer,
+  KnownStage,
   ReleasesAnswer,
   TailsAnswer,
 } from '../../data/answers.ts';
@@ -24,6 +25,8 @@ import { modelTitle } from './model-title.ts';
 import { RequestsPanel } from './requests-panel.tsx';
 import { SplitPanels } from './split-panels.tsx';
 import { TailPanel } from './tail-panel.tsx';
+import { TokenPanels } from './token-panels.tsx';
+import { TokenRates } from './token-rates.tsx';
 
 /** The tail of a model, and its parts. */
 export function ModelView({ model }: { readonly model: string }) {
@@ -32,7 +35,7 @@ export function ModelView({ model }: { readonly model: string }) {
   const overall = useAnswer<TailsAnswer>(
     modelQuestion('tails', model, { by: 'stage', stage, q: fanQuantiles.join() }),
   );
-  const composition = useAnswer<CompositionAnswer>(modelQuestion('composition', model));
+  const composition = useAnswer<CompositionAnswer>(modelQuestion('composition', model, { stage }));
   const anomalies = useAnswer<AnomaliesAnswer>(questionPath('anomalies', { ...range, model }));
   const releases = useAnswer<ReleasesAnswer>(questionPath('releases', { ...range, model }));
   const splits = {
@@ -42,10 +45,11 @@ export function ModelView({ model }: { readonly model: string }) {
     start: useAnswer<TailsAnswer>(splitQuestion(model, 'start')),
   };
   const stagesOnly = useStagesOnly(model, composition);
+  const stages = composition.value.answer?.stages ?? [];
+  const kind = stages.find((known) => known.stage === stage)?.kind ?? 'total';
+  const hasMilestones = stages.some((known) => known.kind === 'milestone');
   const known = knownModels(overall.value.failure);
   if (known !== undefined) return <UnknownModel model={model} known={known} view="model" />;
-  const parts = composition.value.answer?.rows.at(-1)?.parts.map((part) => part.stage) ?? [];
-  const stages = parts.length > 0 ? parts : stagesOnly;
   const open = anomalies.value.answer?.rows.filter(({ resolved_at }) => resolved_at === null) ?? [];
   const valuesOf = (by: (typeof splitNames)[number]) =>
     splits[by].value.answer?.rows.map((row) => row.by) ?? [];
@@ -56,6 +60,7 @@ export function ModelView({ model }: { readonly model: string }) {
           <IncidentContext />
           <ModelTitle {...{ model, overall, composition, stagesOnly }} />
           <GoodputLines model={model} />
+          {hasMilestones && <TokenRates model={model} />}
           {open.length > 0 && <OpenIncidentList label="Open incidents" rows={open} />}
           <ModelFilters
             values={{
@@ -63,15 +68,17 @@ export function ModelView({ model }: { readonly model: string }) {
               region: valuesOf('region'),
               request_type: valuesOf('request_type'),
             }}
-            stages={stages}
+            stages={stagesOnly.length > 0 ? stagesOnly : stagesInOrder(composition.value.answer)}
           />
         </>
       )}
       <TailPanel {...{ model, overall, anomalies, releases, stagesOnly }} />
-      <CompositionPanel model={model} answered={composition} stagesOnly={stagesOnly} />
+      {hasMilestones && <TokenPanels {...{ model, stages, anomalies }} />}
+      <CompositionPanel {...{ model, stagesOnly, kind }} answered={composition} />
+      {hasMilestones && <FacetsPanel model={model} />}
       <SplitPanels model={model} splits={splits} stagesOnly={stagesOnly} />
-      <FacetsPanel model={model} />
-      <RequestsPanel {...{ model, stagesOnly }} composition={composition.value.answer} />
+      {!hasMilestones && <FacetsPanel model={model} />}
+      <RequestsPanel {...{ model, stagesOnly, kind }} composition={composition.value.answer} />
     </>
   );
 }
@@ -90,7 +97,7 @@ function ModelTitle({ model, overall, composition, stagesOnly }: TitleProps) {
   const msAt = (level: number) => row?.quantiles.find(({ q }) => q === level)?.ms ?? null;
   const range = answer === undefined ? '' : rangeName(answer.range);
   const isTotal = stage === 'total';
-  const name = isTotal ? model : `${stage} of ${model}`;
+  const name = isTotal ? model : `${stageLabel(stage ?? '')} of ${model}`;
   const slices = isTotal ? (composition.value.answer?.rows ?? []) : [];
   return (
     <PageTitle
@@ -116,6 +123,16 @@ function rangeName({ from, to }: TailsAnswer['range']): string {
   const isLive = relative.startsWith('-') && paramOf(params, 'to') === 'now';
   if (isLive && firstDataMs.value === undefined) return `the ${relativeName(relative)}`;
   return durationText(Date.parse(to) - Date.parse(from));
+}
+
+/** Parts, the one with most time first; then milestones and times per token. */
+function stagesInOrder(answer: CompositionAnswer | undefined): readonly string[] {
+  const stages = answer?.stages ?? [];
+  const of = (wanted: KnownStage['kind']) =>
+    stages.filter(({ kind }) => kind === wanted).map(({ stage }) => stage);
+  const measured = answer?.rows.at(-1)?.parts.map(({ stage }) => stage) ?? [];
+  const others = of('part').filter((stage) => !measured.includes(stage));
+  return [...measured, ...others, ...of('milestone'), ...of('measure')];
 }
 
 /** Stages of a model whose events have no total, the one with most requests first; none of another model. */

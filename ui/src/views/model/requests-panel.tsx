@@ -1,7 +1,8 @@
 import { useMemo } from 'preact/hooks';
+import { stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { compositionOf } from '../../charts/geometry/composition.ts';
 import { answeredRequests, RequestList } from '../../charts/request-list.tsx';
-import type { CompositionAnswer, RequestsAnswer } from '../../data/answers.ts';
+import type { CompositionAnswer, KnownStage, RequestsAnswer } from '../../data/answers.ts';
 import { useAnswer } from '../../data/use-answer.ts';
 import { shownName } from '../../format/name.ts';
 import { formatMs } from '../../format/number.ts';
@@ -12,16 +13,19 @@ import { chosenStage, modelQuestion } from './model-question.ts';
 interface Props {
   readonly model: string;
   readonly stagesOnly: readonly string[];
+  /** Of the chosen stage. */
+  readonly kind: KnownStage['kind'] | 'total';
   /** Composition of the requests of the range: its focus is that of the page. */
   readonly composition: CompositionAnswer | undefined;
 }
 
 /** The slowest requests of the range with their stages: by their total, or by a stage that was chosen. */
-export function RequestsPanel({ model, stagesOnly, composition }: Props) {
+export function RequestsPanel({ model, stagesOnly, kind, composition }: Props) {
   const chosen = chosenStage();
+  const part = kind === 'part' ? chosen : null;
   const focus = useMemo(
-    () => compositionOf(composition?.rows ?? [], chosen).focus,
-    [composition, chosen],
+    () => compositionOf(composition?.rows ?? [], part).focus,
+    [composition, part],
   );
   const answered = useAnswer<RequestsAnswer>(
     modelQuestion('requests', model, { stage: chosen ?? undefined }),
@@ -34,7 +38,7 @@ export function RequestsPanel({ model, stagesOnly, composition }: Props) {
       title={
         chosen === null
           ? `Slowest requests${slowest === undefined ? '' : `: up to ${formatMs(slowest.total_ms)}`}`
-          : `Requests that took longest in ${shownName(chosen)}${slowest === undefined ? '' : `: up to ${formatMs(slowest.stage_ms)}`}`
+          : `Requests that took longest in ${shownName(stageLabel(chosen))}${slowest === undefined ? '' : `: up to ${formatMs(slowest.stage_ms)}`}`
       }
       answered={answered}
       minHeight={160}

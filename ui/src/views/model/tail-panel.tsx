@@ -1,4 +1,4 @@
-import { countedNoun, perUnit } from '../../../../src/contract/measure-unit.ts';
+import { countedNoun, perUnit, stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { DensityChart } from '../../charts/density.tsx';
 import { TailFan } from '../../charts/fan/tail-fan.tsx';
 import { densityOf } from '../../charts/geometry/density.ts';
@@ -66,7 +66,7 @@ function ViewSwitch({ stage }: { readonly stage: string }) {
 /** "Tail of queue over time"; of a measure with what it is per. */
 function tailTitle(stage: string): string {
   const per = perUnit(stage);
-  return `Tail of ${shownName(stage)} over time${per === '' ? '' : `,${per}`}`;
+  return `Tail of ${shownName(stageLabel(stage))} over time${per === '' ? '' : `,${per}`}`;
 }
 
 function FanPanel({
