@@ -86,6 +86,17 @@ describe('the slowest requests of an incident', () => {
         expect(shown).toEqual(traces);
         const forward = slowest.map(({ stages_ms }) => stages_ms.forward ?? 0);
         expect(forward).toEqual(forward.toSorted((x, y) => y - x));
+
+        // What "+" is beside stands below the rows.
+        const [, medianMs = ''] =
+          /“\+” and “−” are beside ([\d.,]+)\sms, the time in forward of a median request/.exec(
+            (await panel.locator('p.hint').allTextContents()).join(' '),
+          ) ?? [];
+        const signed = panel.locator('tbody tr .hint', { hasText: /^\s*[+−]/ }).first();
+        const more = (await signed.textContent()) ?? '';
+        const numberIn = (text: string) =>
+          Number(text.replaceAll(/[^\d.−]/g, '').replace('−', '-'));
+        expect(numberIn(more)).toBeCloseTo((forward[0] ?? 0) - numberIn(medianMs), -1);
       }),
   );
 });

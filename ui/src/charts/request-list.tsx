@@ -298,8 +298,8 @@ function MoreThanMedian({ typical, stage = null }: Pick<Props, 'typical' | 'stag
   if (stage === null || ms === null) return null;
   return (
     <p class="hint">
-      “+” and “−” are beside {formatMs(ms)}, the time in {shownName(stage)} of a median request of
-      the range shown here.
+      “+” and “−” are beside {formatMs(ms)}, the time in {shownName(stageWord(stage))} of a median
+      request of the range shown here.
     </p>
   );
 }

@@ -1,3 +1,4 @@
+import { stageWord } from '../../../../src/contract/measure-unit.ts';
 import { Sparkline } from '../../charts/sparkline.tsx';
 import type { AnomalyRow, ModelRow, ModelsAnswer, Range } from '../../data/answers.ts';
 import { shownName } from '../../format/name.ts';
@@ -206,7 +207,7 @@ const columnQuantile = 0.99;
 /** The numbers of the open incident: those of its headline. */
 function IncidentRatio({ tail }: { readonly tail: NonNullable<AnomalyRow['tail']> }) {
   const { stage, quantile, observed_ms, baseline_ms, ratio, cold_start, measured_at } = tail;
-  const ofStage = stage === totalStage ? '' : ` of ${shownName(stage)}`;
+  const ofStage = stage === totalStage ? '' : ` of ${shownName(stageWord(stage))}`;
   const cold = cold_start ? ', cold starts' : '';
   const what = `${quantileName(quantile)}${ofStage}${cold}`;
   const asOf =
