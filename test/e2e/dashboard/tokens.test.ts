@@ -35,6 +35,7 @@ describe('the page of a language model', () => {
       await untilDrawn(page);
       const titles = page.locator('.columns-tails h2');
       await soon(() => titles.count()).toBe(4);
+      await untilDrawn(page);
       expect((await titles.allTextContents()).map(plain)).toEqual([
         'TTFT: p99 400 ms',
         expect.stringMatching(/^TPOT: p99 29\.\d ms per token$/),

@@ -125,12 +125,13 @@ it('A newcomer with vLLM is paged for a slow prefill, and the page shows the sam
   const range = `from=${new Date(fromMs).toISOString()}&to=${new Date(toMs).toISOString()}`;
   await tab.goto(`${url}/models/${model}?${range}`);
   await untilDrawn(tab);
-  const titles = await tab.locator('.columns-tails h2').allTextContents();
-  expect(titles.map((title) => plain(title).replace(/[\d.,]+ m?s/, 'N'))).toEqual([
-    'TTFT: p99 N',
-    'TPOT: p99 N per token',
-    'total: p99 N',
-  ]);
+  // They come once it is known which stages are milestones.
+  const titles = async () => {
+    const texts = await tab.locator('.columns-tails h2').allTextContents();
+    return texts.map((title) => plain(title).replace(/[\d.,]+ m?s/, 'N'));
+  };
+  await soon(titles).toEqual(['TTFT: p99 N', 'TPOT: p99 N per token', 'total: p99 N']);
+  await untilDrawn(tab);
   const goodput = plain(await tab.locator('.goodput').textContent());
   expect(goodput).toMatch(
     /^Goodput [\d.]+ %: of [\d,]+ requests [\d,]+ missed one of first_token 500 ms, /,
