@@ -38,8 +38,11 @@ async function draw(clickhouse) {
   const nowMs = Date.now();
   say('sending 90 minutes of requests, and what comes from now on');
   const [past, live] = [join(dir, 'past.ndjson'), join(dir, 'live.ndjson')];
-  writeFileSync(past, requests(nowMs, -pastMinutes * minuteMs, 0));
-  writeFileSync(live, requests(nowMs, 0, liveMinutes * minuteMs));
+  // `tailmark up` has built it.
+  const { Random } = await import('../dist/generate/random.js');
+  const random = new Random('draw-llm');
+  writeFileSync(past, requests(random, nowMs, -pastMinutes * minuteMs, 0));
+  writeFileSync(live, requests(random, nowMs, 0, liveMinutes * minuteMs));
   start(['run', '--roles', 'ingest'], 'ignore');
   await run(['replay', past, '--per-message', '20']);
   start(['replay', live, '--speed', '1'], 'ignore');
@@ -54,18 +57,17 @@ async function draw(clickhouse) {
 }
 
 /** Timing events, one a line, of a time before or after now: the same each time but for their clock. */
-function requests(nowMs, fromMs, toMs) {
-  const random = randomOf(fromMs);
+function requests(random, nowMs, fromMs, toMs) {
   const lines = [];
   for (let atMs = fromMs; atMs < toMs; atMs += 1_000 / perSecond) {
-    const input = Math.min(16_000, Math.ceil(lognormal(random, 700, 0.8)));
-    const output = Math.min(400, 2 + Math.floor(lognormal(random, 90, 0.6)));
-    const isSlow = atMs >= -faultMinutes * minuteMs && random() < 0.4;
-    const queue = lognormal(random, 60, 0.6);
-    const prefill = lognormal(random, 25 + 0.15 * input, 0.15) * (isSlow ? 5 : 1);
-    const pace = lognormal(random, 24, 0.15);
+    const input = Math.min(16_000, Math.ceil(random.lognormal(700, 0.8)));
+    const output = Math.min(400, 2 + Math.floor(random.lognormal(90, 0.6)));
+    const isSlow = atMs >= -faultMinutes * minuteMs && random.chance(0.4);
+    const queue = random.lognormal(60, 0.6);
+    const prefill = random.lognormal(25 + 0.15 * input, 0.15) * (isSlow ? 5 : 1);
+    const pace = random.lognormal(24, 0.15);
     const gaps = Array.from({ length: output - 1 }, () =>
-      random() < 0.002 ? lognormal(random, 300, 0.3) : lognormal(random, pace, 0.1),
+      random.chance(0.002) ? random.lognormal(300, 0.3) : random.lognormal(pace, 0.1),
     );
     const decode = gaps.reduce((sum, ms) => sum + ms, 0);
     const total = queue + prefill + decode;
@@ -82,20 +84,4 @@ function requests(nowMs, fromMs, toMs) {
     );
   }
   return `${lines.join('\n')}\n`;
-}
-
-/** Uniform numbers by a seed (mulberry32). */
-function randomOf(seed) {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
-
-function lognormal(random, median, sigma) {
-  const normal = Math.sqrt(-2 * Math.log(1 - random())) * Math.cos(2 * Math.PI * random());
-  return median * Math.exp(sigma * normal);
 }

@@ -15,7 +15,7 @@ export interface CompositionQuestion extends Question {
   readonly stages: StageTable;
   /**
    * A milestone is made of the parts before it, in all requests: times are stored by the bands of the total,
-   * so its slowest cannot be told apart. Any other stage stands for the total.
+   * so those slowest in it are not known. Any other stage means the total.
    */
   readonly stage: string;
   /** The slowest slice of each step; otherwise all slices of the range as one. */

@@ -140,7 +140,7 @@ describe('a ClickHouse that takes connections and never responds', () => {
         const unready = async () => (/^503/.test(await readiness()) ? true : undefined);
         await poll('it is not ready', unready, { deadlineMs: 12_000 });
         expect(await readiness()).toMatch(/^503 clickhouse: it has not responded for \d+ s\n/);
-        // Whoever looks at a page is told what does not answer: tailmark does.
+        // Pages say that ClickHouse does not answer: tailmark itself does.
         const page = await fetch(`${pipeline.url}/v1/models`);
         const { detail } = (await page.json()) as { detail: string };
         expect([page.status, detail]).toEqual([503, 'ClickHouse has not answered within 8 s.']);

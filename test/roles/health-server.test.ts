@@ -81,7 +81,7 @@ describe('a process without the role serve', () => {
 });
 
 describe('/metrics', () => {
-  it('is made once for all who ask at the same time, and anew for who asks later', async () => {
+  it('is rendered once for requests at the same time, and again for later ones', async () => {
     const { role, reads, go } = slowRole();
     const { url } = await start(role);
     const ask = async () => (await fetch(`${url}/metrics`)).text();

@@ -147,7 +147,7 @@ describe('times', () => {
 
   it.each([
     [nowMs - 1_000, '11:59:59'],
-    // An incident of last night is told to the second just after midnight, too.
+    // Just after midnight an incident of last night has its seconds, too.
     [nowMs - 12.5 * 3_600_000, '24 Nov 23:30:00'],
     [nowMs - 86_400_000, '24 Nov 12:00'],
     [nowMs + 86_400_000, '26 Nov 12:00'],

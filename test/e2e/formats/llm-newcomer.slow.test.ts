@@ -1,8 +1,5 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { type EachMessagePayload, Kafka, logLevel } from 'kafkajs';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { minuteMs } from '../../../src/base/time.ts';
 import type { AnomalyEvent } from '../../../src/contract/anomaly-event.ts';
 import { formatMs, formatRatio, formatSignedMs } from '../../../src/contract/format.ts';
@@ -10,55 +7,25 @@ import { freePorts } from '../../../src/local/local-ports.ts';
 import { useStack } from '../../containers/stack.ts';
 import { bodiesByReceiver, linksByReceiver, noticeOf } from '../dashboard/kit/message-links.ts';
 import { soon, untilDrawn, useBrowser } from '../dashboard/kit/use-browser.ts';
-import { poll } from '../kit/poll.ts';
-import { type Child, startChild } from '../kit/start-child.ts';
+import { startChild } from '../kit/start-child.ts';
+import { useNewcomer } from './use-newcomer.ts';
 import { vllmTraffic } from './vllm-traffic.ts';
 
 useStack(); // Skips this test, with the reason, where the machine lacks Java, Maven or chdb.
 const browser = useBrowser();
 
-const page = readFileSync(new URL('../../../docs/how-to/llm-serving.md', import.meta.url), 'utf8');
-const configuration =
-  /<!-- newcomer: .*-->\n```yaml\n([\s\S]*?)```\n<!-- \/newcomer -->/.exec(page)?.[1] ?? '';
-
-const dir = mkdtempSync(join(tmpdir(), 'tailmark-llm-'));
-const children: Child[] = [];
-afterEach(async () => {
-  for (const child of children.reverse()) {
-    child.signal('SIGTERM');
-    await child.exited;
-  }
-  rmSync(dir, { recursive: true, force: true });
-});
-
-function start(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
-  const child = startChild(argv, env);
-  children.push(child);
-  return child;
-}
+const newcomer = useNewcomer('llm-serving.md');
 
 const model = 'vllm-server';
 const pastMinutes = 90;
 const faultMinutes = 12;
 
 it('A newcomer with vLLM is paged for a slow prefill, and the page shows the same', async () => {
-  expect(configuration.trim().split('\n').length).toBeLessThanOrEqual(10);
-  const config = join(dir, 'tailmark.yaml');
-  writeFileSync(config, configuration);
-
-  const up = start(['up', '--dir', join(dir, 'stack'), '--config', config]);
-  const ready = await poll(
-    'tailmark up is ready',
-    () => {
-      const found = [...up.out().matchAll(/^ {2}export (\w+)=(.+)$/gm)];
-      return found.length === 2 ? found : undefined;
-    },
-    { seen: () => up.err() },
-  );
+  const { config, start, up } = newcomer();
   const [port = 0] = await freePorts([undefined]);
   const url = `http://127.0.0.1:${port}`;
   const env: Readonly<Record<string, string>> = {
-    ...Object.fromEntries(ready.map(([, name, value]) => [name, value])),
+    ...(await up()).env,
     TAILMARK_HTTP_LISTEN: `127.0.0.1:${port}`,
     TAILMARK_ALERT_DASHBOARD_URL: url,
   };

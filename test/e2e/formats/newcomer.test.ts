@@ -1,54 +1,19 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { Kafka, logLevel } from 'kafkajs';
-import { afterEach, expect, it } from 'vitest';
+import { expect, it } from 'vitest';
 import { useStack } from '../../containers/stack.ts';
 import { protoOf } from '../../formats/otlp/oracle.ts';
 import { poll } from '../kit/poll.ts';
-import { type Child, startChild } from '../kit/start-child.ts';
+import { startChild } from '../kit/start-child.ts';
 import { llmSpans } from './llm-spans.ts';
+import { useNewcomer } from './use-newcomer.ts';
 
 useStack(); // Skips this test, with the reason, where the machine lacks Java, Maven or chdb.
 
-const page = readFileSync(new URL('../../../docs/how-to/formats.md', import.meta.url), 'utf8');
-const configuration =
-  /<!-- newcomer: .*-->\n```yaml\n([\s\S]*?)```\n<!-- \/newcomer -->/.exec(page)?.[1] ?? '';
-
-const dir = mkdtempSync(join(tmpdir(), 'tailmark-newcomer-'));
-const children: Child[] = [];
-afterEach(async () => {
-  for (const child of children.reverse()) {
-    child.signal('SIGTERM');
-    await child.exited;
-  }
-  rmSync(dir, { recursive: true, force: true });
-});
-
-function start(argv: readonly string[], env: Readonly<Record<string, string>> = {}): Child {
-  const child = startChild(argv, env);
-  children.push(child);
-  return child;
-}
+const newcomer = useNewcomer('formats.md');
 
 it('A newcomer with spans of vLLM sees the stages of its model, by the page alone', async () => {
-  expect(configuration.trim().split('\n').length).toBeLessThanOrEqual(10);
-  const config = join(dir, 'tailmark.yaml');
-  writeFileSync(config, configuration);
-
-  const up = start(['up', '--dir', join(dir, 'stack'), '--config', config]);
-  const ready = await poll(
-    'tailmark up is ready',
-    () => {
-      const found = [...up.out().matchAll(/^ {2}export (\w+)=(.+)$/gm)];
-      return found.length === 2 ? found : undefined;
-    },
-    { deadlineMs: 120_000, seen: () => up.err() },
-  );
-  const env = Object.fromEntries(ready.map(([, name, value]) => [name, value])) as Record<
-    string,
-    string
-  >;
+  const { config, start, up } = newcomer();
+  const { env, printed } = await up();
 
   const [spans = ''] = llmSpans(Date.now()).requests;
   const brokers = [env.TAILMARK_KAFKA_BROKERS as string];
@@ -72,6 +37,6 @@ it('A newcomer with spans of vLLM sees the stages of its model, by the page alon
     expect(table).toMatch(row(stage));
   }
   // No topic takes what generate writes.
-  const recommended = [...up.out().matchAll(/^ {2}tailmark (\w+)/gm)].map(([, name]) => name);
+  const recommended = [...printed().matchAll(/^ {2}tailmark (\w+)/gm)].map(([, name]) => name);
   expect(recommended).toEqual(['run', 'tails']);
 }, 300_000);

@@ -100,7 +100,7 @@ test('a reading that takes longer than an answer may is waited for once, and the
   waits[0]?.();
   const late = 'ClickHouse has not answered within 8 s.';
   await expect(asked).rejects.toMatchObject({ status: 503, message: late });
-  // Whoever comes now is told at once.
+  // The next request fails at once.
   await expect(reader.read()).rejects.toMatchObject({ status: 503, message: late });
   expect(readings).toHaveLength(1);
   readings[0]?.fail();
