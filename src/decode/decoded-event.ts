@@ -32,7 +32,7 @@ export class DecodedEvent {
   gapsMs: Float64Array<ArrayBuffer> = NO_GAPS;
   gapCount = 0;
   /** Facets that are numbers, in the order of `amountFacets`; NaN where absent. */
-  readonly amounts = new Float64Array(amountFacets.length).fill(Number.NaN);
+  readonly amounts: Float64Array;
   /** Requests that the event stands for. */
   weight = 1;
   /** Optional texts that were too long, a bit each (`LongTexts`). */
@@ -49,10 +49,11 @@ export class DecodedEvent {
   traceEncoding: 'utf8' | 'hex' = 'utf8';
 
   /** @param arrays of the event; its own by default. */
-  constructor(arrays?: Pick<DecodedEvent, 'dimensionIds' | 'stageIds' | 'stageMs'>) {
+  constructor(arrays?: Pick<DecodedEvent, 'dimensionIds' | 'stageIds' | 'stageMs' | 'amounts'>) {
     this.dimensionIds = arrays?.dimensionIds ?? new Int32Array(dimensions.length);
     this.stageIds = arrays?.stageIds ?? new Int32Array(limits.durationsPerEvent);
     this.stageMs = arrays?.stageMs ?? new Float64Array(limits.durationsPerEvent);
+    this.amounts = arrays?.amounts ?? new Float64Array(amountFacets.length).fill(Number.NaN);
   }
 
   /** Adds a gap. Allocates only for an event with more of them than any before. */

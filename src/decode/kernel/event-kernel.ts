@@ -76,7 +76,9 @@ export class EventKernel {
   static readonly programBytes = layout.programBytes;
   static #shared: EventKernel | null | undefined;
 
+  /** `ts` and total of the event. */
   readonly numbers: Float64Array;
+  readonly amounts: Float64Array;
   readonly integers: Int32Array;
   readonly dimensionIds: Int32Array;
   readonly dimensionStarts: Int32Array;
@@ -102,7 +104,8 @@ export class EventKernel {
     this.#exports = exports;
     this.#bytes = new Uint8Array(buffer);
     this.#input = new Uint8Array(buffer, layout.input);
-    this.numbers = new Float64Array(buffer, layout.numbers, 2 + amountFacets.length);
+    this.numbers = new Float64Array(buffer, layout.numbers, 2);
+    this.amounts = new Float64Array(buffer, layout.numbers + 16, amountFacets.length);
     this.integers = new Int32Array(buffer, layout.integers, 12);
     this.dimensionIds = new Int32Array(buffer, layout.dimensionIds, dimensions.length);
     this.dimensionStarts = new Int32Array(buffer, layout.dimensionStarts, dimensions.length);

@@ -7,7 +7,7 @@ import { scanEpochMs } from '../json/scan-epoch-ms.ts';
 import type { Shape } from '../json/shape.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
 import { EventKernel, kernelIntegers as indices } from './event-kernel.ts';
-import { compileProgram, firstAmountIndex } from './event-program.ts';
+import { compileProgram } from './event-program.ts';
 
 /** Bytes to hold ahead in the kernel's memory: most events are far shorter. */
 const AHEAD_BYTES = 16 * 1024;
@@ -159,8 +159,6 @@ export class KernelScanner {
     event.status = integers[indices.status] as number;
     event.totalMs = numbers[1] as number;
     event.stageCount = integers[indices.stageCount] as number;
-    const { amounts } = event;
-    for (let i = 0; i < amounts.length; i++) amounts[i] = numbers[firstAmountIndex + i] as number;
     event.weight = 1;
     event.gapCount = 0;
     event.longTexts = 0;
