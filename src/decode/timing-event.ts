@@ -113,36 +113,77 @@ function stages(
 
 const plainName = (name: string) => name;
 
-/** Gaps between tokens, checked by hand: a schema of each element would cost some µs. */
+/** A number of JSON, as the name of a count. */
+const millisecondsName = /^(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/;
+
+/**
+ * Gaps between tokens: an array, or counts by milliseconds, which become one. Checked by hand: a schema of each
+ * element would cost some µs.
+ */
 function gaps(maxMs: number) {
   const described = z.unknown().meta({
-    type: 'array',
-    items: { type: 'number', minimum: 0, maximum: maxMs },
-    maxItems: limits.gapsPerEvent,
-    examples: [[21.4, 19.8, 250.2]],
+    anyOf: [
+      {
+        type: 'array',
+        items: { type: 'number', minimum: 0, maximum: maxMs },
+        maxItems: limits.gapsPerEvent,
+      },
+      {
+        type: 'object',
+        propertyNames: { pattern: millisecondsName.source },
+        additionalProperties: { type: 'integer', minimum: 0, maximum: limits.gapsPerEvent },
+      },
+    ],
+    examples: [[21.4, 19.8, 250.2], { '20': 3, '250.2': 1 }],
   });
   return described.transform((input, context): readonly number[] => {
-    if (!Array.isArray(input)) {
-      context.addIssue(problem('bad_duration', 'must be an array of milliseconds'));
+    const issue = Array.isArray(input) ? gapsIssue(input, maxMs) : gapCountsIssue(input, maxMs);
+    if (issue !== undefined) {
+      context.addIssue(issue);
       return [];
     }
-    if (input.length > limits.gapsPerEvent) {
-      const rule = `must have at most ${limits.gapsPerEvent} gaps, not ${input.length}`;
-      context.addIssue(problem('bad_field', rule));
-      return [];
-    }
-    const wrong = input.findIndex(
-      (ms) => !(typeof ms === 'number' && Number.isFinite(ms) && ms >= 0 && ms <= maxMs),
-    );
-    if (wrong >= 0) {
-      const isLarge = Number.isFinite(input[wrong]) && input[wrong] > maxMs;
-      const [reason, rule] = isLarge
-        ? (['duration_too_large', `must be at most ${maxMs} ms`] as const)
-        : (['bad_duration', 'must be a finite number >= 0'] as const);
-      context.addIssue(problem(reason, rule, [String(wrong)]));
-    }
-    return input;
+    if (Array.isArray(input)) return input;
+    return Object.entries(input as Record<string, number>)
+      .toSorted(([a], [b]) => Number(a) - Number(b))
+      .flatMap(([ms, count]) => Array<number>(count).fill(Number(ms)));
   });
+}
+
+const tooManyGaps = (count: number) =>
+  problem('bad_field', `must have at most ${limits.gapsPerEvent} gaps, not ${count}`);
+
+function gapsIssue(gaps: readonly unknown[], maxMs: number) {
+  if (gaps.length > limits.gapsPerEvent) return tooManyGaps(gaps.length);
+  const wrong = gaps.findIndex((ms) => !(isDuration(ms) && ms <= maxMs));
+  if (wrong < 0) return undefined;
+  return isDuration(gaps[wrong])
+    ? problem('duration_too_large', `must be at most ${maxMs} ms`, [String(wrong)])
+    : problem('bad_duration', 'must be a finite number >= 0', [String(wrong)]);
+}
+
+/** The first issue of counts by milliseconds. */
+function gapCountsIssue(counts: unknown, maxMs: number) {
+  if (typeof counts !== 'object' || counts === null) {
+    const rule = 'must be an array of milliseconds, or an object of counts by milliseconds';
+    return problem('bad_duration', rule);
+  }
+  let total = 0;
+  for (const [name, count] of Object.entries(counts)) {
+    const ms = millisecondsName.test(name) ? Number(name) : Number.NaN;
+    if (!isDuration(ms)) {
+      return problem('bad_duration', 'must have milliseconds for its name', [name]);
+    }
+    if (ms > maxMs) return problem('duration_too_large', `must be of at most ${maxMs} ms`, [name]);
+    if (!Number.isSafeInteger(count) || count < 0) {
+      return problem('bad_field', 'must be a whole number >= 0', [name]);
+    }
+    total += count;
+  }
+  return total > limits.gapsPerEvent ? tooManyGaps(total) : undefined;
+}
+
+function isDuration(ms: unknown): ms is number {
+  return typeof ms === 'number' && Number.isFinite(ms) && ms >= 0;
 }
 
 /** Fields that identify a request and its origin. */
@@ -269,7 +310,7 @@ export function timingEvent(bounds: TimingEventLimits) {
       itl_ms: gaps(maxDurationMs)
         .nullish()
         .meta({
-          description: `Gaps between the tokens of the answer as they arrived (inter-token latency): the first from the first token to the second. Each is one sample of the stage \`${gapStage}\`, which is no part of the total.`,
+          description: `Gaps between the tokens of the answer as they arrived (inter-token latency): the first from the first token to the second, or how many there are of each length. Each is one sample of the stage \`${gapStage}\`, which is no part of the total.`,
         }),
       partial: flag(
         'The event reports some stages of a request: no total is made from their sum.',

@@ -53,7 +53,9 @@ function unitOf(name: string): string {
 }
 
 function typeOf(field: FieldSchema): string {
-  if (field.anyOf !== undefined) return typeOf(field.anyOf[0] as FieldSchema);
+  if (field.anyOf !== undefined) {
+    return [...new Set(field.anyOf.map(typeOf))].filter((type) => type !== '').join(' or ');
+  }
   if (field.enum !== undefined) return field.enum.map((value) => `\`${value}\``).join(', ');
   return [field.type]
     .flat()

@@ -99,10 +99,13 @@ export function randomEvent(random: Random): string {
   return object(fields, random);
 }
 
+const oddGaps = ['null', '{}', '7', '"1"', '[', '[1,]', '[,1]', '[1 2]', '{"1"}', '{"1":2,}'];
+const oddCounts = ['{1:2}', '{"":1}', '{"1 ":1}', '{"1":1.5}', '{"1":-1}', '{"1":"1"}', '{"-0":1}'];
+
 /** Gaps between tokens: none, some, more than there is room for at first; a few are wrong. */
 function gaps(random: Random): string {
-  if (random() < 0.03)
-    return pick(random, ['null', '{}', '7', '"1"', '[', '[1,]', '[,1]', '[1 2]']);
+  if (random() < 0.03) return pick(random, [...oddGaps, ...oddCounts]);
+  if (random() < 0.3) return gapCounts(random);
   const count = Math.floor(random() * (random() < 0.05 ? 600 : 8));
   const space = random() < 0.3 ? ' ' : '';
   const plain = () => (random() * 100).toFixed(Math.floor(random() * 4));
@@ -110,6 +113,18 @@ function gaps(random: Random): string {
   const values = Array.from({ length: count }, value);
   if (random() < 0.03) values.push(pick(random, oddTexts));
   return `[${space}${values.join(`${space},${space}`)}${space}]`;
+}
+
+/** Counts by milliseconds: most in their order, some twice. */
+function gapCounts(random: Random): string {
+  const lengths = Array.from({ length: Math.floor(random() * 8) }, () =>
+    (random() * 30).toFixed(Math.floor(random() * 2)),
+  );
+  if (random() < 0.8) lengths.sort((a, b) => Number(a) - Number(b));
+  const space = random() < 0.3 ? ' ' : '';
+  const count = () => (random() < 0.95 ? Math.floor(random() * 40) : number(random));
+  const members = lengths.map((ms) => `"${ms}"${space}:${space}${count()}`);
+  return `{${space}${members.join(`${space},${space}`)}${space}}`;
 }
 
 /** Milestones as a producer writes them: some are known by their names, one may be a stage too. */
