@@ -49,6 +49,28 @@ describe('records whose fields are those of an event', () => {
     expect(decode(none).outcomes).toMatchObject([{ event: { ...counted, gapsMs: [] } }]);
   });
 
+  it('have their number by length as a map', () => {
+    const itl_ms = { '19.6': 2, '250.2': 1 };
+    const expected = [{ event: { ...counted, gapsMs: [19.6, 19.6, 250.2] } }];
+    const json = recordDecoder(recordReaderOf({ format: 'json', framing: 'none' }));
+    const sent = Buffer.from(JSON.stringify({ ...event, itl_ms }));
+    expect(json.decode(sent).outcomes).toMatchObject(expected);
+    const map = schema({ type: 'map', values: 'long' });
+    const avroFile = { file: 'x', text: JSON.stringify(map) };
+    const byAvro = recordReaderOf({ format: 'avro', framing: 'none', schema: avroFile });
+    const avroBytes = avro.Type.forSchema(map).toBuffer({ ...event, itl_ms });
+    expect(recordDecoder(byAvro).decode(avroBytes).outcomes).toMatchObject(expected);
+    const text = `syntax = "proto3";
+      message Timing { int64 ts = 1; string model = 2; double total_ms = 3; map<string, uint32> itl_ms = 4; }`;
+    const byProtobuf = recordReaderOf({
+      ...{ format: 'protobuf', framing: 'none' },
+      schema: { file: 'x.proto', text },
+    });
+    const message = protobuf.parse(text, { keepCase: true }).root.lookupType('Timing');
+    const bytes = Buffer.from(message.encode(message.create({ ...event, itl_ms })).finish());
+    expect(recordDecoder(byProtobuf).decode(bytes).outcomes).toMatchObject(expected);
+  });
+
   it('in JSON have their gaps, and what is wrong with them costs the record', () => {
     const { decode } = recordDecoder(recordReaderOf({ format: 'json', framing: 'none' }));
     expect(decode(Buffer.from(JSON.stringify(event))).outcomes).toMatchObject([{ event: counted }]);
