@@ -8,6 +8,21 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const minutes = 25;
 const requestsPerMinute = 240;
+const thresholds = { first_token: 300, total: 6_000 };
+const slos = [{ name: 'chat', objective: 0.99, all: { first_token: '300ms', total: '6s' } }];
+const settings = { DETECT_SLOS: JSON.stringify(slos) };
+
+/** Goodput of the events of a version, counted one by one. */
+function goodputOf(sent: readonly Event[], version: string) {
+  const of = sent.filter((event) => event.version === version);
+  const missed = of.filter(
+    ({ stages_ms: { prefill, decode } }) =>
+      prefill > thresholds.first_token || prefill + decode > thresholds.total,
+  ).length;
+  return { requests: of.length, missed, goodput: (of.length - missed) / of.length };
+}
+
+type Event = ReturnType<typeof events> extends Generator<infer One> ? One : never;
 
 /** Requests to a language model: whole requests are the same, whatever the first token takes. */
 function* events(startMs: number, version: string, firstTokenFactor: number) {
@@ -26,7 +41,7 @@ function* events(startMs: number, version: string, firstTokenFactor: number) {
 }
 
 it('the gate stays shut for a slow first token in requests that are as fast as before, and says so', () =>
-  withRig({ stack, name: 'gate-stages' }, async (rig) => {
+  withRig({ stack, name: 'gate-stages', settings }, async (rig) => {
     const startMs = Math.floor(Date.now() / minuteMs - minutes - 5) * minuteMs;
     const sent = [
       ...events(startMs, 'v1', 1),
@@ -59,6 +74,18 @@ it('the gate stays shut for a slow first token in requests that are as fast as b
       ...{ verdict: 'fail', failed_stage: 'first_token', minutes },
       tested_stages: ['total', 'first_token', 'time_per_output_token'],
       reason: expect.stringMatching(named),
+      goodput: [
+        {
+          name: 'chat',
+          objective: 0.99,
+          thresholds: [
+            { stage: 'first_token', ms: 300 },
+            { stage: 'total', ms: 6_000 },
+          ],
+          a: goodputOf(sent, 'v1'),
+          b: goodputOf(sent, 'slow'),
+        },
+      ],
     });
 
     // Whole requests alone are fine, as they were before milestones decided.

@@ -22,6 +22,15 @@ const quantile = z.strictObject({
 
 const goodputSide = goodputRow.pick({ requests: true, missed: true, goodput: true });
 
+/** Goodput of both sides by joint objective. */
+export const comparedGoodputs = z.array(
+  z.strictObject({
+    ...goodputRow.pick({ name: true, objective: true, thresholds: true }).shape,
+    a: goodputSide,
+    b: goodputSide,
+  }),
+);
+
 /** B against A: two versions, or two ranges of one. */
 export const compareAnswer = z.strictObject({
   range,
@@ -54,17 +63,9 @@ export const compareAnswer = z.strictObject({
       }),
     )
     .describe('The largest part of the difference first.'),
-  goodput: z
-    .array(
-      z.strictObject({
-        ...goodputRow.pick({ name: true, objective: true, thresholds: true }).shape,
-        a: goodputSide,
-        b: goodputSide,
-      }),
-    )
-    .describe(
-      'Joint objectives of `detect.slos` that may be of the model, from the first block with requests of both sides to the last.',
-    ),
+  goodput: comparedGoodputs.describe(
+    'Joint objectives of `detect.slos` that may be of the model, from the first block with requests of both sides to the last.',
+  ),
   mix: z
     .array(z.string())
     .describe('Sentences on request types, regions or sizes in which A and B differ.'),

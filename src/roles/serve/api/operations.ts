@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { muteRequestSchema, muteSchema } from '../../../alert/routing/mute-request.ts';
 import { decidingQuantiles } from '../../../compare/compare-options.ts';
+import { comparedGoodputs } from '../../../views/answers/compare.ts';
 import { autoscaleSchema } from './autoscale.ts';
 import { releaseSchema } from './gate.ts';
 
@@ -65,6 +66,9 @@ const verdictAnswer = z.strictObject({
       excess_ms: optionalNumber,
       share_of_excess: optionalNumber,
     }),
+  ),
+  goodput: comparedGoodputs.describe(
+    'Goodput of the baseline (`a`) and the version (`b`) by each joint objective of `detect.slos` that may be of the model. It is shown and does not decide.',
   ),
   since: moment.nullable().describe('Null for a version without a request in the last day.'),
 });

@@ -21,18 +21,23 @@ import { seenValuesOf } from '../../../sink/read-seen-values.ts';
 import { readTails, type StageTails } from '../../../sink/windows/read-tails.ts';
 import { readWindowRequests } from '../../../sink/windows/read-window-requests.ts';
 import { readFirstMinute } from '../../../sink/windows/window-range.ts';
+import type { ComparedGoodput } from '../../../views/answers/compare.ts';
+import { comparedGoodput } from '../../../views/comparison/compared-goodput.ts';
 import { longestComparisonMs, readVersions } from '../../../views/comparison/read-comparison.ts';
 import type { Completeness } from '../../detect/completeness/completeness.ts';
 import { Problem } from '../../http/problem.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
 
+/** A verdict, when it begins, and what it shows beside. */
+export interface ReleaseVerdict extends Comparison {
+  /** Null for a version without a request in the last day. */
+  readonly since: string | null;
+  readonly goodput: readonly ComparedGoodput[];
+}
+
 export interface ApiSources {
-  /**
-   * Its `since` is null for a version without a request in the last day.
-   *
-   * @param release.hidesModels true where the reason may not name other models. @default {false}
-   */
+  /** @param release.hidesModels true where the reason may not name other models. @default {false} */
   verdict(
     release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & {
       since?: string | undefined;
@@ -40,7 +45,7 @@ export interface ApiSources {
       hidesModels?: boolean;
     },
     signal: AbortSignal,
-  ): Promise<Comparison & { readonly since: string | null }>;
+  ): Promise<ReleaseVerdict>;
   autoscaling(
     asked: AutoscaleQuery & { readonly q: number },
     signal: AbortSignal,
@@ -145,7 +150,7 @@ function objectiveOf({ detect }: Config, model: string, stage: string): number |
 async function releaseVerdict(
   { config, client, nowMs }: SourceOptions,
   { model, version, baseline, since, stages, hidesModels }: Parameters<ApiSources['verdict']>[0],
-) {
+): Promise<ReleaseVerdict> {
   const now = nowMs();
   const sinceMs =
     since === undefined ? await releasedMs(client, model, version, now) : timeOf(since, now);
@@ -161,8 +166,10 @@ async function releaseVerdict(
     { ...input, ...(known && { known }), table: new StageTable(config.stages), tested: stages },
     configuredMargin(config.detect),
   );
+  const objectives = objectivesOf(config.detect.slos);
   return {
     ...servedLately(comparison, input),
+    goodput: await comparedGoodput(client, objectives, input.query, input.minutes),
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
   };
 }

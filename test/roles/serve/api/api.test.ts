@@ -6,12 +6,12 @@ import { getRequestListener } from '@hono/node-server';
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { OperatorError } from '../../../../src/base/operator-error.ts';
 import { createLog } from '../../../../src/base/telemetry/log.ts';
-import type { Comparison, Verdict } from '../../../../src/compare/comparison.ts';
+import type { Verdict } from '../../../../src/compare/comparison.ts';
 import { http } from '../../../../src/config/http.ts';
 import { anomalyEventSchema } from '../../../../src/contract/anomaly-event.ts';
 import { nothingWrong } from '../../../../src/roles/detect/completeness/completeness.ts';
 import { Access } from '../../../../src/roles/serve/access/access.ts';
-import type { ApiSources } from '../../../../src/roles/serve/api/sources.ts';
+import type { ApiSources, ReleaseVerdict } from '../../../../src/roles/serve/api/sources.ts';
 import type { Mute } from '../../../../src/sink/anomalies/mute-store.ts';
 import { apiApp, onLoopback } from '../api-app.ts';
 
@@ -19,7 +19,7 @@ const token = 'an-operator-token-of-the-test';
 const nowMs = Date.UTC(2026, 10, 1, 12);
 const reason = 'p99 is 1.5 times that of version v1 (412 ms against 275 ms)';
 
-const comparison = (verdict: Verdict): Comparison & { since: string } => ({
+const comparison = (verdict: Verdict): ReleaseVerdict => ({
   verdict,
   reason,
   missing_requests: verdict === 'inconclusive' ? 2_400 : 0,
@@ -32,6 +32,7 @@ const comparison = (verdict: Verdict): Comparison & { since: string } => ({
   tested_stages: ['total'],
   quantiles: [],
   stages: [],
+  goodput: [],
   since: '2026-11-01T11:50:00.000Z',
 });
 
