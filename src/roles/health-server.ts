@@ -1,4 +1,5 @@
 import { Hono } from 'hono';
+import { type Clock, systemClock } from '../base/clock.ts';
 import { knownSecrets } from '../base/telemetry/known-secrets.ts';
 import { type Metrics, readMetrics, renderMetrics } from '../base/telemetry/metrics.ts';
 import { type HttpServer, openHttpServer } from './http/http-server.ts';
@@ -56,15 +57,36 @@ function healthOf(roles: readonly RunningRole[], problems: readonly string[]) {
   return { isReady, text: `${lines.join('\n')}\n` };
 }
 
-/** Makes a text once for all who ask for it at the same time, in bytes that their responses share. */
-function sharedText(make: () => Promise<string>): () => Promise<Uint8Array<ArrayBuffer>> {
-  let current: Promise<Uint8Array<ArrayBuffer>> | undefined;
-  const encode = async () => new TextEncoder().encode(knownSecrets.hide(await make()));
+/** Part of the time that goes into making a text, however many ask for it; and the longest wait for the next one. */
+const making = { part: 0.1, longestPauseMs: 1_000 } as const;
+
+/**
+ * Makes a text once for all who ask for it at the same time, in bytes that their responses share. After each there is a
+ * pause, nine times as long as it took to make: who asks meanwhile waits for the next one. So no text is older than the
+ * question, and strangers who ask all the time leave nine tenths of the time to others.
+ */
+export function sharedText(
+  make: () => Promise<string>,
+  clock: Pick<Clock, 'elapsedMs' | 'sleep'> = systemClock,
+): () => Promise<Uint8Array<ArrayBuffer>> {
+  let next: Promise<Uint8Array<ArrayBuffer>> | undefined;
+  let freeAtMs = Number.NEGATIVE_INFINITY;
+  const encode = async () => {
+    const pauseMs = freeAtMs - clock.elapsedMs();
+    if (pauseMs > 0) await clock.sleep(pauseMs);
+    const startMs = clock.elapsedMs();
+    try {
+      return new TextEncoder().encode(knownSecrets.hide(await make()));
+    } finally {
+      const madeMs = clock.elapsedMs();
+      const tookMs = madeMs - startMs;
+      freeAtMs = madeMs + Math.min(making.longestPauseMs, tookMs * (1 / making.part - 1));
+      next = undefined;
+    }
+  };
   return () => {
-    current ??= encode().finally(() => {
-      current = undefined;
-    });
-    return current;
+    next ??= encode();
+    return next;
   };
 }
 

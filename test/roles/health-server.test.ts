@@ -2,7 +2,7 @@ import { afterEach, describe, expect, it, vi } from 'vitest';
 import { createLog } from '../../src/base/telemetry/log.ts';
 import { createMetrics, readMetrics } from '../../src/base/telemetry/metrics.ts';
 import { configSchema } from '../../src/config/schema.ts';
-import { startHealthServer } from '../../src/roles/health-server.ts';
+import { sharedText, startHealthServer } from '../../src/roles/health-server.ts';
 import type { HttpServer } from '../../src/roles/http/http-server.ts';
 import type { RunningRole } from '../../src/roles/role.ts';
 import { closeRaw, openRaw } from './http/raw-connection.ts';
@@ -96,6 +96,43 @@ describe('/metrics', () => {
     await ask();
     expect(reads()).toBeGreaterThanOrEqual(2);
     expect(texts[0]).toContain('tailmark_http_closed_connections_total');
+  });
+
+  it('takes a tenth of the time at most, and is never older than the question', async () => {
+    let nowMs = 0;
+    let made = 0;
+    const wakes: (() => void)[] = [];
+    const sleeps: number[] = [];
+    const clock = {
+      elapsedMs: () => nowMs,
+      sleep: (ms: number) => {
+        sleeps.push(ms);
+        return new Promise<void>((resolve) => {
+          wakes.push(() => {
+            nowMs += ms;
+            resolve();
+          });
+        });
+      },
+    };
+    let tookMs = 6;
+    const text = sharedText(async () => {
+      nowMs += tookMs;
+      return `made ${++made}`;
+    }, clock);
+    const ask = async () => new TextDecoder().decode(await text());
+    expect(await ask()).toBe('made 1');
+    const burst = Array.from({ length: 500 }, ask);
+    expect([made, sleeps]).toEqual([1, [54]]);
+    wakes[0]?.();
+    expect(new Set(await Promise.all(burst))).toEqual(new Set(['made 2']));
+    nowMs += 54;
+    tookMs = 3_000;
+    expect(await ask()).toBe('made 3');
+    const late = ask();
+    expect(sleeps).toEqual([54, 1_000]);
+    wakes[1]?.();
+    expect(await late).toBe('made 4');
   });
 
   it('says nothing of a fault to who asks', async () => {

@@ -5,6 +5,7 @@ import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { dayMs } from '../../base/time.ts';
 import { anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
+import { cleanText } from '../message/clean-text.ts';
 
 /** Longest mute. */
 export const mostMutedMs = 30 * dayMs;
@@ -74,14 +75,19 @@ export function muteOf(
   return {
     id: randomUUID().slice(0, 8),
     // Whoever pastes a secret as a reason finds it nowhere again: rows are read by many.
-    ...{ models, kinds, why: knownSecrets.hide(why), who: by.who },
+    ...{ models, kinds, why: shown(why, 500), who: by.who },
     fromMs: from_ms,
     untilMs: until_ms,
     dimensions: named as Record<string, string>,
-    onBehalfOf: who === by.who || who === undefined ? undefined : knownSecrets.hide(who),
+    onBehalfOf: who === by.who || who === undefined ? undefined : shown(who, 100),
     addedMs: by.nowMs,
     plannedUntilMs: until_ms,
   };
+}
+
+/** A text of a mute, for all who read it: without secrets, and nothing hidden in it. */
+function shown(text: string, maxChars: number): string {
+  return cleanText(knownSecrets.hide(text), maxChars);
 }
 
 /** A mute as the API and `--json` show it, in the words of the request that added it. */

@@ -133,8 +133,10 @@ export function connectionTimes({
 }
 
 /** The refusal of a request before any route. Node would write it without a word. */
-function refusalOf({ headers, httpVersion }: IncomingMessage): Problem | undefined {
-  if (httpVersion !== '1.1' || headers.host !== undefined) return undefined;
+function refusalOf({ headersDistinct, httpVersion }: IncomingMessage): Problem | undefined {
+  const { host: hosts = [] } = headersDistinct;
+  if (hosts.length > 1) return new Problem(400, 'A request must name its Host once.');
+  if (httpVersion !== '1.1' || hosts.length === 1) return undefined;
   return new Problem(400, 'A request of HTTP/1.1 must name its Host.');
 }
 

@@ -85,6 +85,7 @@ describe('what never reaches a route is refused with a problem', () => {
   it.each([
     ['an unknown method', `FOO / HTTP/1.1\r\n${host}\r\n`, 400, 'Bad Request'],
     ['no HTTP', '\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03', 400, 'Bad Request'],
+    ['two Hosts', `GET / HTTP/1.1\r\nHost: y\r\n${host}\r\n`, 400, 'Bad Request'],
     ['no Host', 'GET / HTTP/1.1\r\nConnection: close\r\n\r\n', 400, 'Bad Request'],
     [
       'a Host that is none',

@@ -112,10 +112,14 @@ export class Access {
     return this.#cookie(this.#sessions.open(digest), sessionMs / 1000, request);
   }
 
-  /** Ends the session of a request, if it has one. Returns what removes its cookie, as `Set-Cookie`. */
-  closeSession(request: IncomingMessage): string {
+  /**
+   * Ends the session of a request. Returns what removes its cookie, as `Set-Cookie`; undefined without a
+   * session. A browser sends no cookie for a form of another site, which therefore removes none.
+   */
+  closeSession(request: IncomingMessage): string | undefined {
     const id = cookieOf(request);
-    if (id !== undefined) this.#sessions.close(id);
+    if (id === undefined) return undefined;
+    this.#sessions.close(id);
     return this.#cookie('', 0, request);
   }
 
@@ -139,7 +143,7 @@ export class Access {
 
   /**
    * The identity of who asks: by the header of a listed proxy, a bearer token, or the session of a login. A
-   * user of the proxy may have the operator token too. A problem where the address has tried too many tokens.
+   * user of the proxy may have a token that operates too. A problem where the address has tried too many tokens.
    */
   #identify(request: IncomingMessage): Identity | Problem | undefined {
     const { auth } = this.#http;
@@ -149,8 +153,7 @@ export class Access {
     if (header !== undefined && this.#isOfProxy(request)) {
       const user = request.headers[header];
       if (typeof user === 'string' && user.trim() !== '') {
-        // Other tokens are the proxy's own business: they are neither tried nor counted.
-        return { name: user, models: undefined, mayOperate: this.#isOperator(digest) };
+        return this.#userOfProxy(user, digest);
       }
     }
     if (digest !== undefined) return this.#tokenOf(digest, request);
@@ -158,6 +161,19 @@ export class Access {
     const opened = session === undefined ? undefined : this.#sessions.tokenDigestOf(session);
     const found = opened === undefined ? undefined : this.#tokens?.tokenOf(opened);
     return found && { ...found, isSession: true };
+  }
+
+  /**
+   * A user of the proxy, with what a token that operates opens. Other tokens are the proxy's own business: they are
+   * neither tried nor counted.
+   */
+  #userOfProxy(user: string, digest: Buffer | undefined): Identity {
+    const known = digest === undefined ? undefined : this.#tokens?.tokenOf(digest);
+    const token = this.#isOperator(digest) ? operator : known;
+    // Who has the operator token alone has this name.
+    const name = user === operatorName ? `${user} (of the proxy)` : user;
+    if (token?.mayOperate !== true) return { name, models: undefined, mayOperate: false };
+    return { name, models: token.models, mayOperate: true };
   }
 
   #isOperator(digest: Buffer | undefined): boolean {

@@ -13,7 +13,7 @@ const maxBodyBytes = 64 * 1024;
 
 /** True for a path of the API. */
 function isDataPath(path: string): boolean {
-  return path.startsWith('/v1/') || path === '/openapi.json';
+  return path === '/v1' || path.startsWith('/v1/') || path === '/openapi.json';
 }
 
 /**

@@ -12,8 +12,11 @@ const maxBodyBytes = 8_192;
  * `guardData`.
  */
 export function addLogin(app: Hono, access: Access): void {
-  const respondCookie = (context: Context, cookie: string) =>
-    context.body(null, 204, { 'set-cookie': cookie, 'cache-control': 'no-store' });
+  const respondCookie = (context: Context, cookie: string | undefined) =>
+    context.body(null, 204, {
+      ...(cookie !== undefined && { 'set-cookie': cookie }),
+      'cache-control': 'no-store',
+    });
   const postOnly = async ({ req: { method, path } }: Context, next: Next) => {
     if (!access.hasTokens) {
       throw new Problem(404, 'There is no login: http.auth.tokens_file is not set.');

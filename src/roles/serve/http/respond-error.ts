@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server';
 import type { Context } from 'hono';
 import { OperatorError } from '../../../base/operator-error.ts';
 import type { Logger } from '../../../base/telemetry/log.ts';
@@ -13,13 +14,21 @@ import { callerOf } from './caller.ts';
  */
 const busyCodes = new Set(['159', '241', '202', '201', '307']);
 
-/** Responds to a request that failed. An error that the caller did not make is logged. */
+/**
+ * Responds to a request that failed. An error that the caller did not make is logged; a client that leaves
+ * within its request has made one.
+ */
 export function respondError(context: Context, error: unknown, log: Logger): Response {
   const problem = hidesOthers(context, error) ? unknownToScope() : problemOf(error);
-  if (problem.status === 503 && problem !== error) {
+  if (problem.status === 503 && problem !== error && hasArrived(context)) {
     log.warn({ err: error, path: context.req.path }, 'a request failed');
   }
   return respondProblem(context, problem);
+}
+
+/** True once the whole request was read. */
+function hasArrived({ env }: Context): boolean {
+  return (env as Partial<HttpBindings> | undefined)?.incoming?.complete !== false;
 }
 
 /** True for an error that names models of which the caller may not learn. */

@@ -180,6 +180,8 @@ describe('with tokens', () => {
     expect(statusOf(ending, '/v1/models', out)).toBe(200);
     expect(ending.closeSession(requestOf(out))).toMatch(/^tailmark_session=; Max-Age=0; Path=\//);
     expect(statusOf(ending, '/v1/models', out)).toBe(401);
+    // A form of another site comes without the cookie, and must not remove it.
+    expect(ending.closeSession(requestOf(elsewhere))).toBeUndefined();
     const old = opened();
     elapsedMs += 7 * 86_400_000 - 1;
     expect(statusOf(ending, '/v1/models', old)).toBe(200);
@@ -319,12 +321,19 @@ describe('behind a proxy', () => {
 
   it.each([
     ['the operator token', 'the-token-of-the-operator', true],
+    ['a token that operates', 'a-token-of-oncall', true],
+    ['a token that reads', token, false],
     ['another token, which is the proxy’s own', 'a-token-of-the-proxy', false],
     ['none', undefined, false],
   ])('a user is known by name, and may change something with %s: %s', (_, given, mayOperate) => {
+    const tokens = join(folder, 'behind');
+    writeFileSync(tokens, `oncall ${digest('a-token-of-oncall')} operate\nann ${digest(token)}`);
     const both = accessOf({
       operator_token: 'the-token-of-the-operator',
-      auth: { proxy: { addresses: ['10.0.0.0/24'], header: 'X-Auth-Request-User' } },
+      auth: {
+        tokens_file: tokens,
+        proxy: { addresses: ['10.0.0.0/24'], header: 'X-Auth-Request-User' },
+      },
     });
     const authorization = given === undefined ? {} : { authorization: `Bearer ${given}` };
     const asked = { ...elsewhere, headers: { ...header, ...authorization } };
@@ -332,6 +341,11 @@ describe('behind a proxy', () => {
     const rights = { isSession: false, mayListModels: true };
     const caller = { ...rights, login: 'ann', address: '10.0.0.9', models: undefined, mayOperate };
     expect(both.callerOf(requestOf(asked))).toEqual(caller);
+  });
+
+  it('a user with the name of who has the operator token alone is told apart', () => {
+    const asked = { ...elsewhere, headers: { 'x-auth-request-user': 'operator' } };
+    expect(access.callerOf(requestOf(asked)).login).toBe('operator (of the proxy)');
   });
 
   it('that is not said to log users in, a header of a client names nobody', () => {

@@ -137,6 +137,12 @@ describe('a token of some models', () => {
     expect(own.status).toBe(isOpen ? 400 : aboutOne.includes(path) ? 503 : 403);
   });
 
+  it('gets no answer at the root of the API, as all others', async () => {
+    expect((await ask('deployer', 'get', '/v1')).status).toBe(403);
+    expect((await ask('ann', 'get', '/v1')).status).toBe(404);
+    expect((await ask('nobody', 'get', '/v1')).status).toBe(401);
+  });
+
   it('says what it reads', async () => {
     const alone = 'This token reads the models ranker*, search alone, and';
     expect((await ask('deployer', 'get', '/v1/pipeline')).detail).toBe(

@@ -2,20 +2,21 @@
 // src/roles/serve/http/respond-error.ts.
 
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { getRequestListener } from '@hono/node-server';
 import { Hono } from 'hono';
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createLog } from '../../../../src/base/telemetry/log.ts';
+import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
+import type { Logger } from '../../../../src/base/telemetry/log.ts';
 import { Problem } from '../../../../src/roles/http/problem.ts';
 import type { Access } from '../../../../src/roles/serve/access/access.ts';
 import { addLogin } from '../../../../src/roles/serve/access/login.ts';
 import { respondError } from '../../../../src/roles/serve/http/respond-error.ts';
 import { StaticFiles } from '../../../../src/roles/serve/http/static-files.ts';
+import { closeRaw, openRaw } from '../../http/raw-connection.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'tailmark-ui-'));
 mkdirSync(join(root, 'assets'));
@@ -146,19 +147,28 @@ describe('the login', () => {
       if (token === 'good') return 'tailmark_session=s; HttpOnly';
       throw new Problem(401, 'no such token');
     },
-    closeSession: () => 'tailmark_session=; Max-Age=0',
+    closeSession: ({ headers }: IncomingMessage) =>
+      headers.cookie === undefined ? undefined : 'tailmark_session=; Max-Age=0',
   } as unknown as Access;
   const app = new Hono();
-  const log = createLog({ level: 'silent' });
-  app.onError((error, context) => respondError(context, error, log));
+  const logged: unknown[] = [];
+  const log = { warn: (facts: unknown) => logged.push(facts) } as unknown as Logger;
+  let [begun, failed] = [0, 0];
+  app.onError((error, context) => {
+    failed += 1;
+    return respondError(context, error, log);
+  });
   addLogin(app, access);
-  const doors = createServer(getRequestListener(app.fetch));
+  const doors = createServer(getRequestListener(app.fetch)).on('request', () => {
+    begun += 1;
+  });
   let door = '';
   beforeAll(async () => {
     await new Promise<void>((resolve) => doors.listen(0, '127.0.0.1', resolve));
     door = `http://127.0.0.1:${(doors.address() as AddressInfo).port}`;
   });
   afterAll(() => {
+    closeRaw();
     doors.close();
     doors.closeAllConnections();
   });
@@ -185,17 +195,36 @@ describe('the login', () => {
     expect((await post(body, type)).status).toBe(status);
   });
 
+  it('says nothing in the log of clients that leave within their request', async () => {
+    const head = 'POST /v1/login HTTP/1.1\r\nHost: x\r\ncontent-type: application/json\r\n';
+    for (let i = 0; i < 5; i++) {
+      const before = { begun, failed };
+      const { socket } = await openRaw(door, `${head}content-length: 50\r\n\r\n{"tok`);
+      await vi.waitFor(() => expect(begun).toBe(before.begun + 1));
+      socket.destroy();
+      await vi.waitFor(() => expect(failed).toBe(before.failed + 1));
+    }
+    expect(logged).toEqual([]);
+  });
+
   it('is no GET', async () => {
     const response = await fetch(`${door}/v1/login`);
     expect([response.status, response.headers.get('allow')]).toEqual([405, 'POST']);
   });
 
   it('ends with a logout, which removes the cookie', async () => {
-    const response = await fetch(`${door}/v1/logout`, { method: 'POST' });
-    expect([response.status, response.headers.get('set-cookie')]).toEqual([
+    const logout = async (headers: Readonly<Record<string, string>>) => {
+      const { status, headers: given } = await fetch(`${door}/v1/logout`, {
+        method: 'POST',
+        headers,
+      });
+      return [status, given.get('set-cookie')];
+    };
+    expect(await logout({ cookie: 'tailmark_session=s' })).toEqual([
       204,
       'tailmark_session=; Max-Age=0',
     ]);
+    expect(await logout({})).toEqual([204, null]);
     expect((await fetch(`${door}/v1/logout`)).status).toBe(405);
   });
 });
