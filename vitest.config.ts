@@ -13,7 +13,7 @@ import { javaOptions } from './test/containers/class-archive.ts';
 
 /** The longest files. They start first: at the end, others could not use the cores beside them. */
 const longFiles = [
-  ...['verify', 'exactly-once', 'takeover', 'local-stack', 'logins', 'dashboard/context'],
+  ...['verify', 'exactly-once', 'takeover', 'local-stack', 'logins', 'dashboard/context.slow'],
   ...['outage.slow', 'chaos.slow', 'broker-away.slow', 'demo.slow', 'demo-without-java.slow'],
   ...['formats/record-topics.slow', 'quota.slow', 'security-kafka.slow', 'least-privilege.slow'],
 ].map((name) => `e2e/${name}.test.ts`);
