@@ -39,8 +39,18 @@ const lookUps = (store: ChunkStore): Omit<ChunkStore, 'insert' | 'record'> => ({
 });
 
 concurrent('SIGTERM', () => {
-  it('stores what was read and exits with 0; the next process reads the rest, and nothing twice', () =>
-    withRig(
+  // A stop has 4.5 s. On a busy machine that may not suffice, and it says so: exact in any case, and in time in one of
+  // three tries.
+  it('stores its records and exits 0 within 5 seconds; the next process reads the rest, and nothing twice', async () => {
+    const tries = 3;
+    for (let n = 1; n < tries; n++) if (await storesAtStop()) return;
+    expect(await storesAtStop()).toBe(true);
+  });
+
+  /** Stops a process that has records in memory, and lets another one read on. True if it stored them in time. */
+  async function storesAtStop(): Promise<boolean> {
+    let isInTime = false;
+    await withRig(
       {
         stack,
         name: 'sigterm',
@@ -62,17 +72,16 @@ concurrent('SIGTERM', () => {
           (await openSeries(first)) > 0 ? true : undefined,
         );
         expect(await rig.consumed()).toBe(200);
+        const startedMs = performance.now();
         first.signal('SIGTERM');
         const exitCode = await first.exited;
+        isInTime = exitCode === exitCodes.ok && performance.now() - startedMs < 5_000;
         if (exitCode === exitCodes.ok) {
           expect(first.err()).toContain('everything read is stored');
           expect(await rig.consumed(), 'what was in memory was stored too').toBeGreaterThan(200);
         } else {
-          // A busy machine does not store within the 4.5 s that a stop may take. It says so, and nothing is lost.
           expect(exitCode).toBe(exitCodes.failed);
-          expect(first.err()).toContain(
-            'not everything read could be stored; it will be read again',
-          );
+          expect(first.err()).toContain('not everything read could be stored');
         }
 
         await rig.publish(spreadOut.slice(20 + (await feed.end())));
@@ -86,7 +95,9 @@ concurrent('SIGTERM', () => {
           [1, 0, 2_500, 2_500],
         ]);
       },
-    ));
+    );
+    return isInTime;
+  }
 
   /** Series and windows in open chunks, by the process's metrics. */
   async function openSeries(child: Child): Promise<number> {

@@ -18,6 +18,16 @@ const timeMs = z.int().min(0).max(latestMs);
 
 const pattern = z.string().min(1).max(256);
 
+/** A text for all who read it: one line, with nothing hidden in it. */
+function shownText(maxChars: number) {
+  return z
+    .string()
+    .overwrite((text) => cleanText(text, Number.POSITIVE_INFINITY))
+    .trim()
+    .min(1)
+    .max(maxChars);
+}
+
 /** Body of `tailmark mute` and POST /v1/mutes. At least one of models, kinds and dimensions must be given. */
 export const muteRequestSchema = z
   .strictObject({
@@ -29,12 +39,8 @@ export const muteRequestSchema = z
       .describe('Value of a dimension; * matches any text.'),
     from_ms: timeMs.describe('Begin, in epoch milliseconds; at most 366 days ahead.'),
     until_ms: timeMs.describe('End, at most 30 days after the begin.'),
-    why: z.string().trim().min(1).max(500).describe('Why, for those who wonder later.'),
-    who: z
-      .string()
-      .trim()
-      .min(1)
-      .max(100)
+    why: shownText(500).describe('Why, for those who wonder later.'),
+    who: shownText(100)
       .optional()
       .describe('In whose name, where that is not the login: it is kept as on_behalf_of.'),
   })
@@ -75,19 +81,14 @@ export function muteOf(
   return {
     id: randomUUID().slice(0, 8),
     // Whoever pastes a secret as a reason finds it nowhere again: rows are read by many.
-    ...{ models, kinds, why: shown(why, 500), who: by.who },
+    ...{ models, kinds, why: knownSecrets.hide(why), who: by.who },
     fromMs: from_ms,
     untilMs: until_ms,
     dimensions: named as Record<string, string>,
-    onBehalfOf: who === by.who || who === undefined ? undefined : shown(who, 100),
+    onBehalfOf: who === by.who || who === undefined ? undefined : knownSecrets.hide(who),
     addedMs: by.nowMs,
     plannedUntilMs: until_ms,
   };
-}
-
-/** A text of a mute, for all who read it: without secrets, and nothing hidden in it. */
-function shown(text: string, maxChars: number): string {
-  return cleanText(knownSecrets.hide(text), maxChars);
 }
 
 /** A mute as the API and `--json` show it, in the words of the request that added it. */

@@ -6,6 +6,7 @@ import { highIndex } from '../../sketch/high-word.ts';
 import { powersOfTen } from '../json/exact-decimal.ts';
 import type { TimingEventLimits } from '../timing-event.ts';
 import { eventKernelWasm } from './event-kernel-wasm.ts';
+import { firstAmountIndex } from './event-program.ts';
 
 /**
  * Memory layout of the kernel, in bytes, the same as in kernel/event-kernel.ts.
@@ -104,8 +105,12 @@ export class EventKernel {
     this.#exports = exports;
     this.#bytes = new Uint8Array(buffer);
     this.#input = new Uint8Array(buffer, layout.input);
-    this.numbers = new Float64Array(buffer, layout.numbers, 2);
-    this.amounts = new Float64Array(buffer, layout.numbers + 16, amountFacets.length);
+    this.numbers = new Float64Array(buffer, layout.numbers, firstAmountIndex);
+    this.amounts = new Float64Array(
+      buffer,
+      layout.numbers + 8 * firstAmountIndex,
+      amountFacets.length,
+    );
     this.integers = new Int32Array(buffer, layout.integers, 12);
     this.dimensionIds = new Int32Array(buffer, layout.dimensionIds, dimensions.length);
     this.dimensionStarts = new Int32Array(buffer, layout.dimensionStarts, dimensions.length);

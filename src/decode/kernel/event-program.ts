@@ -21,7 +21,7 @@ const valueKinds = {
 /** Indices of numbers: ts, total, and the amounts. */
 const tsIndex = 0;
 const totalIndex = 1;
-const firstAmountIndex = 2;
+export const firstAmountIndex = 2;
 /** Flags by their offset from the kernel's integers, in bytes. */
 const cacheHitOffset = 4;
 const partialOffset = 8;

@@ -170,7 +170,7 @@ export class Access {
   #userOfProxy(user: string, digest: Buffer | undefined): Identity {
     const known = digest === undefined ? undefined : this.#tokens?.tokenOf(digest);
     const token = this.#isOperator(digest) ? operator : known;
-    // Who has the operator token alone has this name.
+    // That is the name of the operator token.
     const name = user === operatorName ? `${user} (of the proxy)` : user;
     if (token?.mayOperate !== true) return { name, models: undefined, mayOperate: false };
     return { name, models: token.models, mayOperate: true };

@@ -33,14 +33,17 @@ export function addApi(
   const { log } = sources;
   const inTurn = <T>(context: Context, run: (signal: AbortSignal) => Promise<T>) =>
     limiter.run(askerOf(context, 'machines'), new Work(run));
-  const verdictOf = (context: Context, release: ReturnType<typeof releaseOf>) => {
+  const verdictOf = (
+    context: Context,
+    release: ReturnType<typeof releaseOf> & { readonly showsGoodput?: true },
+  ) => {
     const asked = callerOf(context).mayListModels ? release : { ...release, hidesModels: true };
     return inTurn(context, (signal) => sources.verdict(asked, signal));
   };
 
   app.get('/v1/verdict', async (context) => {
     const release = releaseOf(parametersOf(context));
-    return json(context, await verdictOf(context, release));
+    return json(context, await verdictOf(context, { ...release, showsGoodput: true }));
   });
 
   for (const gate of ['promote', 'rollback'] as const satisfies readonly Gate[]) {

@@ -29,20 +29,25 @@ import { Problem } from '../../http/problem.ts';
 import type { AutoscaleQuery, AutoscaleSources } from './autoscale.ts';
 import type { ReleaseQuery } from './gate.ts';
 
-/** A verdict, when it begins, and what it shows beside. */
+/** A verdict, and when it begins. */
 export interface ReleaseVerdict extends Comparison {
   /** Null for a version without a request in the last day. */
   readonly since: string | null;
-  readonly goodput: readonly ComparedGoodput[];
+  /** Read only where it is shown. */
+  readonly goodput?: readonly ComparedGoodput[];
 }
 
 export interface ApiSources {
-  /** @param release.hidesModels true where the reason may not name other models. @default {false} */
+  /**
+   * @param release.hidesModels true where the reason may not name other models. @default {false}
+   * @param release.showsGoodput true where the answer has the goodput of both. @default {false}
+   */
   verdict(
     release: Pick<ReleaseQuery, 'model' | 'version' | 'baseline'> & {
       since?: string | undefined;
       stages?: readonly string[] | undefined;
       hidesModels?: boolean;
+      showsGoodput?: boolean;
     },
     signal: AbortSignal,
   ): Promise<ReleaseVerdict>;
@@ -149,7 +154,7 @@ function objectiveOf({ detect }: Config, model: string, stage: string): number |
 
 async function releaseVerdict(
   { config, client, nowMs }: SourceOptions,
-  { model, version, baseline, since, stages, hidesModels }: Parameters<ApiSources['verdict']>[0],
+  { model, version, baseline, since, stages, ...shown }: Parameters<ApiSources['verdict']>[0],
 ): Promise<ReleaseVerdict> {
   const now = nowMs();
   const sinceMs =
@@ -161,7 +166,7 @@ async function releaseVerdict(
     ...{ fromMs: sinceMs ?? oldestMs(now), toMs: now, model, candidate: version, baseline },
     ...{ region: '', requestType: '', coldStart: 'false' as const },
   });
-  const known = input.known && hidesModels ? { ...input.known, models: [] } : input.known;
+  const known = input.known && shown.hidesModels ? { ...input.known, models: [] } : input.known;
   const comparison = compareVersions(
     { ...input, ...(known && { known }), table: new StageTable(config.stages), tested: stages },
     configuredMargin(config.detect),
@@ -169,7 +174,9 @@ async function releaseVerdict(
   const objectives = objectivesOf(config.detect.slos);
   return {
     ...servedLately(comparison, input),
-    goodput: await comparedGoodput(client, objectives, input.query, input.minutes),
+    ...(shown.showsGoodput && {
+      goodput: await comparedGoodput(client, objectives, input.query, input.minutes),
+    }),
     since: sinceMs === undefined ? null : new Date(sinceMs).toISOString(),
   };
 }

@@ -343,7 +343,7 @@ describe('behind a proxy', () => {
     expect(both.callerOf(requestOf(asked))).toEqual(caller);
   });
 
-  it('a user with the name of who has the operator token alone is told apart', () => {
+  it('a user called operator has another name than the operator token', () => {
     const asked = { ...elsewhere, headers: { 'x-auth-request-user': 'operator' } };
     expect(access.callerOf(requestOf(asked)).login).toBe('operator (of the proxy)');
   });

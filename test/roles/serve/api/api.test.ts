@@ -148,7 +148,7 @@ describe('Argo Rollouts', () => {
       reason,
       missing_requests: given === 'inconclusive' ? 2_400 : 0,
     });
-    expect(asked).toEqual([{ model: 'ranker', version: 'v2', baseline: 'v1' }]);
+    expect(asked).toEqual([{ model: 'ranker', version: 'v2', baseline: 'v1', showsGoodput: true }]);
   });
 
   it('gets 503 in an outage, which it counts as an error', async () => {

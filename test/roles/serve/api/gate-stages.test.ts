@@ -32,7 +32,7 @@ it.each([
 ])('a verdict may name the stages that decide: "%s"', async (given, stages) => {
   const path = `/v1/verdict?${query({ stages: given })}`;
   const { status } = await api.request(path, {}, onLoopback);
-  expect([status, asked]).toEqual([503, [{ ...release, stages }]]);
+  expect([status, asked]).toEqual([503, [{ ...release, stages, showsGoodput: true }]]);
 });
 
 it.each(['total,,first_token', ',', Array.from({ length: 21 }, (_, i) => `s${i}`).join()])(

@@ -123,7 +123,8 @@ describe('a verdict that is open to everybody', () => {
   it('names other models to logins alone', async () => {
     await ask({});
     await ask(bearer('reader-token'));
-    expect(asked).toEqual([{ ...named, hidesModels: true }, named]);
+    const shown = { ...named, showsGoodput: true };
+    expect(asked).toEqual([{ ...shown, hidesModels: true }, shown]);
   });
 
   it.each([
@@ -134,6 +135,7 @@ describe('a verdict that is open to everybody', () => {
     const open = apiApp(sources, { access: accessOf({ open: ['verdict'] }) });
     const env = { incoming: { socket, headers: { host } } };
     await open.request(`/v1/verdict?${new URLSearchParams(named)}`, {}, env);
-    expect(asked).toEqual([hidesModels ? { ...named, hidesModels } : named]);
+    const shown = { ...named, showsGoodput: true };
+    expect(asked).toEqual([hidesModels ? { ...shown, hidesModels } : shown]);
   });
 });
