@@ -272,6 +272,9 @@ const ingest = z
     pause_above_rejected: share(0.5).describe(
       'A partition pauses where a larger share of a chunk would be rejected as future, late or undecodable_batch; 1 never pauses.',
     ),
+    stop_timeout: duration('4500ms', 100, 10 * minuteMs).describe(
+      'Maximum duration of a stop, by SIGTERM or Ctrl-C. Records that are not stored by then are read again.',
+    ),
     verify_interval: duration('30s', secondMs, hourMs).describe(
       'How often the ledger of the last hour is verified, for the metrics.',
     ),

@@ -13,9 +13,6 @@ import { rolesOf } from '../flag-values.ts';
 import { aborted } from '../io.ts';
 import { connectionFlags, loadSettings } from '../load.ts';
 
-/** Longest time for a stop; records that are not stored by then are read again later. */
-const STOP_MS = 4_500;
-
 export const run: Command = {
   flags: [...connectionFlags, 'source', 'file', 'listen', 'workers'],
   endsInOrder: true,
@@ -29,8 +26,8 @@ Examples:
   tailmark run --roles assemble            spans to timing events: see the block assemble
   tailmark run --source file --file events.ndjson.gz
 
-SIGTERM and Ctrl-C store what was read and end it within 5 seconds: with 0, or with 1 where ClickHouse
-took too long; the rest is read again. Logs are JSON lines on standard error. /healthz, /readyz and
+SIGTERM and Ctrl-C store what was read and end it within 5 seconds (ingest.stop_timeout): with 0, or
+with 1 where ClickHouse took too long; the rest is read again. Logs are JSON lines on standard error. /healthz, /readyz and
 /metrics are served at http.listen; without the role serve only where that is not the default.`,
   configure(command) {
     command
@@ -49,10 +46,11 @@ took too long; the rest is read again. Logs are JSON lines on standard error. /h
     const profile = typeof options.profile === 'string' ? options.profile : undefined;
     const writeProfile = profile === undefined ? undefined : await startCpuProfile(profile);
     const { stdin, signal } = io;
+    const stopMs = config.ingest.stop_timeout;
     const metrics = createMetrics();
     collectProcessMetrics(metrics, version());
     const starting = startPipeline(config, { roles: chosen, stdin, log, metrics, profile, signal });
-    const isTooLong = aborted(signal).then(() => sleep(STOP_MS, undefined, { ref: false }));
+    const isTooLong = aborted(signal).then(() => sleep(stopMs, undefined, { ref: false }));
     const pipeline = await Promise.race([starting, isTooLong]).catch((error: unknown) => {
       if (!signal.aborted) throw error;
     });
@@ -75,7 +73,7 @@ took too long; the rest is read again. Logs are JSON lines on standard error. /h
     // A finished source gets unlimited time; after a signal the end must come soon.
     const stopped = hasEnded
       ? await stopping
-      : await Promise.race([stopping, sleep(STOP_MS, false, { ref: false })]);
+      : await Promise.race([stopping, sleep(stopMs, false, { ref: false })]);
     const tookMs = Math.round(performance.now() - startedMs);
     await writeProfile?.();
     if (failure !== undefined) throw failure;

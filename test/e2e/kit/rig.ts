@@ -77,6 +77,8 @@ export class Rig {
       CLICKHOUSE_DATABASE: name,
       ALERT_TOPIC: `${name}.anomalies`,
       INGEST_FLUSH_INTERVAL: '200ms',
+      // On a busy machine too a stop stores what was read.
+      INGEST_STOP_TIMEOUT: '2m',
       HTTP_LISTEN: '127.0.0.1:0',
       ...settings,
     };
