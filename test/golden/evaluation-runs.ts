@@ -27,7 +27,7 @@ const shortFamily = 'independent';
 const faults = nullFamilies.map(
   ({ name: family }): EvaluationRun => ({
     name: `faults, ${family}`,
-    by: family === shortFamily ? 'test' : 'golden',
+    by: family === shortFamily ? 'slow' : 'golden',
     run: () => {
       const { falsePages, faults } = runSeries({ family, seed, days: 2, faultsFromDay: 1 });
       return { falsePages, faults };

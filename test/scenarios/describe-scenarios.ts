@@ -22,12 +22,19 @@ const scenarios = readdirSync(folder)
     return { file, scenario, isQuick: scenario.windows <= mostQuickWindows };
   });
 
-/** Describes the scenarios that are quick, or the others. */
+/** Describes the scenarios that are quick, or the others: what each emits. */
 export function describeScenarios(areQuick: boolean): void {
   describe.each(scenarios.filter(({ isQuick }) => isQuick === areQuick))('$file', describeScenario);
 }
 
-function describeScenario({ file, scenario }: (typeof scenarios)[number]): void {
+/** Describes what restarts of the scenarios emit. */
+export function describeRestarts(): void {
+  const restarted = scenarios.filter(({ scenario }) => scenario.restarts.length > 0);
+  describe.each(restarted)('$file', describeRestartsOf);
+}
+
+/** Runs a scenario before the tests of it. */
+function useRun(scenario: Scenario) {
   const options = detectOptions(scenario.detect);
   let windows: SeriesWindow[][] = [];
   let emitted: EmittedEvent[] = [];
@@ -40,8 +47,14 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
     windows = [];
     emitted = [];
   });
+  return () => ({ options, windows, emitted });
+}
+
+function describeScenario({ file, scenario }: (typeof scenarios)[number]): void {
+  const run = useRun(scenario);
 
   it(scenario.title, () => {
+    const { emitted } = run();
     const pages = emitted.filter(({ event }) => event.incident_id === undefined);
     const outlined = pages.map(({ window, event }) => {
       const { state, stage, model, version, region, request_type, scope } = event;
@@ -55,12 +68,14 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
   });
 
   it('emits the recorded events, bit by bit', () => {
+    const { emitted } = run();
     const lines = emitted.map(({ window, event }) => `${window} ${eventLine(event)}`);
     const text = [streamLine(emitted.map(({ event }) => event)), ...lines].join('\n');
     expectGolden(`events/${file.replace('.yaml', '.txt')}`, text);
   });
 
   it('blames in shares that add up to 1, of which none is above it or of what is no part', () => {
+    const { emitted } = run();
     for (const { event } of emitted) {
       if (event.blame.length === 0) continue;
       const shares = event.blame.map(({ share }) => share);
@@ -75,6 +90,7 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
   });
 
   it('resolves every anomaly at most once, in revisions without a gap', () => {
+    const { emitted } = run();
     const revisions = new Map<string, EmittedEvent[]>();
     for (const one of emitted) {
       revisions.set(one.event.id, [...(revisions.get(one.event.id) ?? []), one]);
@@ -89,6 +105,7 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
   });
 
   it('says how each open series is at the time of the event, and how bad it has been', () => {
+    const { emitted, options, windows } = run();
     const endOf = (window: number) =>
       new Date(scenarioStartMs + (window + 1) * options.window).toISOString();
     // A drift is measured by whole hours.
@@ -119,8 +136,13 @@ function describeScenario({ file, scenario }: (typeof scenarios)[number]): void 
       expect([event.summary, worst >= now]).toEqual([event.summary, true]);
     }
   });
+}
+
+function describeRestartsOf({ scenario }: (typeof scenarios)[number]): void {
+  const run = useRun(scenario);
 
   it.each(scenario.restarts)('emits the same when restarted before window %i', (at) => {
+    const { emitted, options, windows } = run();
     const history = scenario.restart_history;
     const again = restartScenario(windows, options, emitted, { at, history });
     if (history === undefined) {

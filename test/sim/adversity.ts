@@ -47,6 +47,7 @@ export function adversity(world: SimWorld, setting: AdversitySetting): void {
   for (const [kind, most, happen] of removals(world, setting)) {
     plan(kind, most, happen, faults.later);
   }
+  plan('commits_restored', 2, () => restoreCommits(world, setting), faults.latest);
   // The worst moment: a pending chunk is being read again; its next record is removed, or its reader dies.
   const beforeFetch = (kafka: SimKafka) => (log: PartitionLog, offset: number, reader: string) => {
     // Another bad one: reading goes one record back, and another leader lacks that record.
@@ -341,6 +342,28 @@ function removals(world: SimWorld, setting: AdversitySetting): OfServer[] {
       },
     ],
   ];
+}
+
+/**
+ * Puts back commits of any time in some logs, with their metadata: a tool does so once a group has stopped. Not
+ * where a chunk is pending, of which only the commit tells.
+ */
+function restoreCommits({ faults, trace }: SimWorld, { fleet }: AdversitySetting): boolean {
+  const random = faults.latest;
+  const each = random.pick(fleet.groups);
+  fleet.switchOff(each, 5_000 + random.unit() * 15_000, () => {
+    for (const log of each.kafka.logs) {
+      const commits = each.group.historyOf(log);
+      const now = commits.at(-1);
+      if (now === undefined || random.chance(0.3)) continue;
+      const begunTo = Number(/"endOffset":(\d+)/.exec(now.metadata)?.[1] ?? now.offset);
+      if ((each.database.ledgerEndOf(each.group.groupId, log) ?? -1) < begunTo) continue;
+      const commit = random.pick(commits);
+      trace?.(`${log.topic}/${log.partition}`, `its commit is ${commit.offset} again`);
+      each.group.commit(log, commit);
+    }
+  });
+  return true;
 }
 
 /** Elects a leader that lacks records from an offset on. Other records come, now or later. */

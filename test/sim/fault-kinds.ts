@@ -52,6 +52,8 @@ export const faultKinds = {
     'a topic is deleted, while a chunk of it is pending if there is one, and recreated: offsets start over, commits are gone',
   unclean_election: 'a broker leads a log whose last records it lacks, read or not',
   commits_expired: 'the group’s commits are gone',
+  commits_restored:
+    'while all processes of a group are stopped, earlier commits are put back, as from a backup',
   retention: 'records are deleted before they were read, or through a pending intent',
   log_emptied: 'all records of a partition are deleted, and none follows for a while, or ever',
   deleted_while_stopped: 'records are deleted while all processes of a group are stopped',

@@ -25,7 +25,10 @@ const shareOf: Partial<Record<FaultKind, number>> = {
 const COMMON_SHARE = 0.22;
 /** Kinds that came later. They are drawn apart, so that the seeds from before have the faults that they had. */
 const laterShareOf = { log_emptied: 0.05, deleted_while_stopped: 0.05 } as const;
-const isLater = (kind: FaultKind) => kind in laterShareOf;
+/** The one that came last, drawn apart from these too. */
+const latest: FaultKind = 'commits_restored';
+const LATEST_SHARE = 0.08;
+const isLater = (kind: FaultKind) => kind in laterShareOf || kind === latest;
 
 /**
  * Faults of a run and their strengths, drawn from its seed: a random subset (swarm testing, Groce et al.
@@ -37,12 +40,17 @@ export class FaultPlan {
   readonly counts = new Map<FaultKind, number>();
   /** Times and victims of the later kinds. */
   readonly later: SeededRandom;
+  /** Times and victims of the latest kind. */
+  readonly latest: SeededRandom;
   /** Faults happen while this holds; started ones end by themselves. */
   isActive = true;
 
-  constructor(random: SeededRandom, later: SeededRandom, faultless = false) {
+  private constructor(seed: number, faultless: boolean) {
+    const random = new SeededRandom(seed ^ 0x5f3759df);
+    const later = new SeededRandom(seed ^ 0x2545f491);
     this.#random = random;
     this.later = later;
+    this.latest = new SeededRandom(seed ^ 0x1b56c4e9);
     for (const kind of kinds) {
       if (isLater(kind)) continue;
       const isOn = random.chance(shareOf[kind] ?? COMMON_SHARE);
@@ -54,12 +62,14 @@ export class FaultPlan {
       const strength = 10 ** (-2.3 + 1.8 * later.unit());
       if (isOn && !faultless) this.#strengths.set(kind as keyof typeof laterShareOf, strength);
     }
+    const hasLatest = this.latest.chance(LATEST_SHARE);
+    const strength = 10 ** (-2.3 + 1.8 * this.latest.unit());
+    if (hasLatest && !faultless) this.#strengths.set(latest, strength);
   }
 
   /** Plan of a seed, drawn apart from all else, so that a run can be identified by its faults. */
   static ofSeed(seed: number, faultless = false): FaultPlan {
-    const later = new SeededRandom(seed ^ 0x2545f491);
-    return new FaultPlan(new SeededRandom(seed ^ 0x5f3759df), later, faultless);
+    return new FaultPlan(seed, faultless);
   }
 
   has(kind: FaultKind): boolean {

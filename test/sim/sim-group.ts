@@ -56,6 +56,8 @@ export class SimGroup {
   readonly groupId: string;
   readonly #members = new Map<string, Member>();
   readonly commits = new Map<string, Commit>();
+  /** All commits of each log of the present, in the order in which they came. */
+  readonly #history = new Map<PartitionLog, Commit[]>();
   /** Time of the last response for which a client had waited. */
   readonly #answeredMs = new Map<string, number>();
   readonly #setBack = new Set<string>();
@@ -86,8 +88,10 @@ export class SimGroup {
   }
 
   /** Stores a commit, whatever was committed before. */
-  commit({ topic, partition }: PartitionLog, commit: Commit): void {
-    const key = `${topic}/${partition}`;
+  commit(log: PartitionLog, commit: Commit): void {
+    const key = `${log.topic}/${log.partition}`;
+    const history = this.#history.get(log) ?? [];
+    this.#history.set(log, [...history, commit]);
     const before = this.commits.get(key);
     this.commits.set(key, commit);
     this.#notePromise(key, commit);
@@ -98,6 +102,11 @@ export class SimGroup {
     }
     for (const set of [this.#setBack, this.#everSetBack]) set.add(key);
     this.#replaced.add(`${key}/${before.offset}`);
+  }
+
+  /** Commits of a log that was not recreated since, in the order in which they came. */
+  historyOf(log: PartitionLog): readonly Commit[] {
+    return this.#history.get(log) ?? [];
   }
 
   #notePromise(key: string, { offset, metadata }: Commit): void {

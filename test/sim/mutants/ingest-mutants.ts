@@ -363,19 +363,19 @@ export const ingestMutants: readonly Mutant[] = [
   },
   {
     name: 'intent-of-overtaken-commit',
-    bug: 'a commit that came late puts the group back to a chunk that is stored',
+    bug: 'a commit that was put back brings back its chunk, though others have stored further',
     file: place,
     find: 'const intent = isCommit ? pending(offset, metadata) : undefined;',
     replace: 'const intent = pending(offset, metadata);',
-    needs: ['commit_slow'],
+    needs: ['commits_restored'],
   },
   {
     name: 'overtaking-ledger-ignored',
-    bug: 'a commit that came late puts the group back, although the ledger is further',
+    bug: 'a commit that was put back sends the group back, although the ledger is further',
     file: place,
     find: 'const isCommit = committed >= (end?.endOffset ?? -1);',
     replace: 'const isCommit = committed >= 0;',
-    needs: ['commit_slow'],
+    needs: ['commits_restored'],
   },
   {
     name: 'expired-intent-dropped',

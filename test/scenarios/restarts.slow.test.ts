@@ -1,0 +1,3 @@
+import { describeRestarts } from './describe-scenarios.ts';
+
+describeRestarts();
