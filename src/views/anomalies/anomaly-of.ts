@@ -24,3 +24,22 @@ export async function anomalyOf(client: ClickHouseClient, id: string): Promise<A
   const events = await eventsOf(client, id);
   return events.at(-1) ?? events[0];
 }
+
+/**
+ * The newest event of an anomaly of a model, or of several models of which it is one.
+ *
+ * @throws UnknownName as `eventsOf`, and for one of other models: who may read this model alone learns the same.
+ */
+export async function anomalyOfModel(
+  client: ClickHouseClient,
+  id: string,
+  model: string,
+): Promise<AnomalyEvent> {
+  const event = await anomalyOf(client, id).catch((error: unknown) => {
+    if (!(error instanceof UnknownName)) throw error;
+  });
+  const isOfModel =
+    event?.model === model || event?.members?.some((member) => member.model === model) === true;
+  if (event !== undefined && isOfModel) return event;
+  throw new UnknownName(`No anomaly of ${model} has the id ${JSON.stringify(id)}.`);
+}

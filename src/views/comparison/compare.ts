@@ -7,7 +7,7 @@ import { compareVersions } from '../../compare/verdict/compare-versions.ts';
 import type { ConfiguredObjective } from '../../contract/objectives/objective.ts';
 import type { StageTable } from '../../contract/stage-table.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
-import { anomalyOf } from '../anomalies/anomaly-of.ts';
+import { anomalyOfModel } from '../anomalies/anomaly-of.ts';
 import { incidentTimes } from '../anomalies/incident-times.ts';
 import { withStoredBaseline } from '../anomalies/stored-baseline.ts';
 import type { CompareAnswer } from '../answers/compare.ts';
@@ -140,11 +140,12 @@ const reasonChars = 500;
  * The incident whose test decides, and what A is; undefined where the sides are others than its time and one
  * before.
  *
- * @throws UnknownName
+ * @throws UnknownName for an incident that is none of the model.
  */
-async function incidentOf(client: ClickHouseClient, { incident, a, b, nowMs }: CompareQuestion) {
+async function incidentOf(client: ClickHouseClient, question: CompareQuestion) {
+  const { incident, filters, a, b, nowMs } = question;
   if (incident === '') return undefined;
-  const event = await anomalyOf(client, incident);
+  const event = await anomalyOfModel(client, incident, filters.model);
   if (!isOfIncident(event, a, b, nowMs)) return undefined;
   return {
     event: await withStoredBaseline(client, event),

@@ -135,10 +135,16 @@ describe('an incident against the time before it', () => {
       const plain = await compare({ ...swapped, incident: second });
       expect(plain.incident).toBeNull();
       expect(plain.title).toMatch(/too short for a release verdict$/);
-      const unknown = await fetch(
-        `${url}/v1/compare?${new URLSearchParams({ model: 'ranker', ...sides, incident: 'e' })}`,
-      );
-      expect(unknown.status).toBe(404);
+      // One of another model is as unknown as one that is not there.
+      const problemOf = async (incident: string) => {
+        const query = new URLSearchParams({ model: 'ranker', ...sides, incident });
+        const response = await fetch(`${url}/v1/compare?${query}`);
+        return [response.status, ((await response.json()) as { detail: string }).detail];
+      };
+      const ofOther = await add('9', [16.2, 21], { model: 'search' });
+      for (const id of ['e', ofOther]) {
+        expect(await problemOf(id)).toEqual([404, `No anomaly of ranker has the id "${id}".`]);
+      }
       expect(await rig.cli(['compare', '--incident', 'e'])).toMatchObject({
         exitCode: 1,
         err: expect.stringContaining('Cannot compare the anomaly: no id begins with "e"'),
