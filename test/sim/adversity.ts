@@ -345,23 +345,37 @@ function removals(world: SimWorld, setting: AdversitySetting): OfServer[] {
 }
 
 /**
- * Puts back commits of any time in some logs, with their metadata: a tool does so once a group has stopped. Not
- * where a chunk is pending, of which only the commit tells.
+ * Puts back commits of any time in some logs, with their metadata: a tool does so once a group has stopped. Half the
+ * time they were gone before, and the group went on by its ledger. Not where a chunk is pending, of which only the
+ * commit tells.
  */
-function restoreCommits({ faults, trace }: SimWorld, { fleet }: AdversitySetting): boolean {
-  const random = faults.latest;
+function restoreCommits(world: SimWorld, { fleet, truth }: AdversitySetting): boolean {
+  const { scheduler, trace } = world;
+  const random = world.faults.latest;
   const each = random.pick(fleet.groups);
-  fleet.switchOff(each, 5_000 + random.unit() * 15_000, () => {
-    for (const log of each.kafka.logs) {
-      const commits = each.group.historyOf(log);
-      const now = commits.at(-1);
-      if (now === undefined || random.chance(0.3)) continue;
-      const begunTo = Number(/"endOffset":(\d+)/.exec(now.metadata)?.[1] ?? now.offset);
-      if ((each.database.ledgerEndOf(each.group.groupId, log) ?? -1) < begunTo) continue;
-      const commit = random.pick(commits);
-      trace?.(`${log.topic}/${log.partition}`, `its commit is ${commit.offset} again`);
-      each.group.commit(log, commit);
-    }
+  const { group, kafka, database } = each;
+  const putBack = () =>
+    fleet.switchOff(each, 5_000 + random.unit() * 15_000, () => {
+      for (const log of kafka.logs) {
+        const commits = group.historyOf(log);
+        const now = group.commits.get(`${log.topic}/${log.partition}`);
+        if (now === undefined || random.chance(0.3)) continue;
+        const begunTo = Number(/"endOffset":(\d+)/.exec(now.metadata)?.[1] ?? now.offset);
+        if ((database.ledgerEndOf(group.groupId, log) ?? -1) < begunTo) continue;
+        const commit = random.pick(commits);
+        trace?.(`${log.topic}/${log.partition}`, `its commit is ${commit.offset} again`);
+        group.commit(log, commit);
+      }
+    });
+  if (random.chance(0.5)) {
+    putBack();
+    return true;
+  }
+  fleet.expireCommits(each, truth);
+  world.pending++;
+  scheduler.at(60_000 + random.unit() * 30_000, undefined, () => {
+    world.pending--;
+    putBack();
   });
   return true;
 }
