@@ -3,6 +3,7 @@ import type { StageBands } from '../../baseline/series-reference.ts';
 import {
   addStage,
   type ComparedMinute,
+  emptyMinute,
   paired,
   pairSides,
   type ReadMinute,
@@ -197,7 +198,7 @@ async function readBlocks(
     const failed = reader.uint64();
     const { digest, next } = decodeState(reader.bytes, reader.at);
     reader.at = next;
-    const read = blocks.get(block) ?? { requests: 0, failed: 0, stages: new Map() };
+    const read = blocks.get(block) ?? emptyMinute();
     blocks.set(block, read);
     addStage(read, { stage, requests, failed, digest });
   }
