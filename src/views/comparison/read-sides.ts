@@ -1,4 +1,4 @@
-import { sizeFacets } from '../../base/facets.ts';
+import { mixFacets } from '../../base/facets.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
 import {
   addStage,
@@ -8,7 +8,8 @@ import {
   pairSides,
   type ReadMinute,
 } from '../../compare/compared-minute.ts';
-import type { MixPart, SideMix, SizePart } from '../../compare/like-with-like.ts';
+import type { MixPart, SideMix } from '../../compare/like-with-like.ts';
+import type { SizePart } from '../../compare/size-weights.ts';
 import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Bands } from '../../series/series-window.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
@@ -169,13 +170,13 @@ async function readMix(
   return parts;
 }
 
-/** Reads the requests of one side by their sizes. These are stored without region, type and start. */
+/** Reads the requests of one side by their sizes, and by those of their answers. These are stored without region, type and start. */
 async function readSizes(
   client: ClickHouseClient,
   { model }: Pick<SidesQuery, 'model'>,
   side: ComparedSide,
 ): Promise<SizePart[]> {
-  return readFacets(client, { model, ...side, facets: sizeFacets, levels: [] });
+  return readFacets(client, { model, ...side, facets: mixFacets, levels: [] });
 }
 
 /** Reads the blocks of one side, by their number: sql/queries/comparison_blocks.sql. */
