@@ -1,9 +1,10 @@
 import { totalStage } from '../base/dimensions.ts';
 import { minuteMs } from '../base/time.ts';
 import type { StageBands } from '../baseline/series-reference.ts';
-import { addStage, type ReadMinute, type VersionMinute } from '../compare/compared-minute.ts';
+import { addStage, emptyMinute, type VersionMinute } from '../compare/compared-minute.ts';
 import type { MixPart, SideMix } from '../compare/like-with-like.ts';
 import { MergedDigests, mergedOf } from '../compare/merged-digests.ts';
+import type { BadCount } from '../compare/share-test.ts';
 import type { Config } from '../config/schema.ts';
 import { mergeBands } from '../series/bands.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
@@ -29,6 +30,7 @@ export async function readFileSide(
   isCompared: (series: Series) => boolean,
 ): Promise<FileSide> {
   const summaries = new Map<number, Map<string, StageSummary[]>>();
+  const objectives = new Map<number, Map<string, BadCount>>();
   const models = new Set<string>();
   const mix = new Map<string, MixedPart>();
   // Windows come in order.
@@ -36,7 +38,7 @@ export async function readFileSide(
   const finest = { ...config, detect: { ...config.detect, window: baseWindowMs } };
   await readFileWindows(finest, file, (complete) => {
     for (const { startMs, windows } of complete) {
-      for (const { series, stages } of windows) {
+      for (const { series, stages, objectives: counted = new Map() } of windows) {
         models.add(series.model);
         if (!isCompared(series)) continue;
         if (Number.isNaN(firstMs)) firstMs = startMs;
@@ -49,11 +51,22 @@ export async function readFileSide(
           ofMinute.set(summary.stage, ofStage);
           ofStage.push(summary);
         }
+        const ofObjectives = objectives.get(minute) ?? new Map<string, BadCount>();
+        objectives.set(minute, ofObjectives);
+        for (const [row, { requests, bad }] of counted) {
+          const sum = ofObjectives.get(row) ?? { requests: 0, bad: 0 };
+          ofObjectives.set(row, { requests: sum.requests + requests, bad: sum.bad + bad });
+        }
       }
     }
   });
   return {
-    minutes: new Map([...summaries].map(([minute, stages]) => [minute, minuteOf(stages)])),
+    minutes: new Map(
+      [...summaries].map(([minute, stages]) => [
+        minute,
+        { ...minuteOf(stages), objectives: objectives.get(minute) ?? new Map() },
+      ]),
+    ),
     startMs: firstMs || 0,
     bands: bandsOf([...summaries.values()]),
     mix: { parts: [...mix.values()].map(mergedPart), sizes: [] },
@@ -84,7 +97,7 @@ function mergedPart({ total, ...part }: MixedPart): MixPart {
 }
 
 function minuteOf(stages: ReadonlyMap<string, readonly StageSummary[]>): VersionMinute {
-  const read: ReadMinute = { requests: 0, failed: 0, stages: new Map() };
+  const read = emptyMinute();
   for (const [stage, summaries] of stages) {
     const sum = (of: (summary: StageSummary) => number) =>
       summaries.reduce((total, summary) => total + of(summary), 0);

@@ -19,7 +19,7 @@ export const facets = ['host', 'cache_hit', ...amountFacets] as const;
 export type Facet = (typeof facets)[number];
 
 /** Facets of a request's size. Others describe its server, what it met there, or its answer. */
-export const sizeFacets = [
+const sizeFacets = [
   'batch_size',
   'request_bytes',
   'input_tokens',

@@ -55,9 +55,10 @@ export const decidingQuantiles = [0.5, 0.95, 0.99] as const;
 
 /**
  * Parts of the capital that is bet on "worse": one `endpoint` for each quantile of whole requests and for
- * failures, and `stages` for all other stages together. Held by `npm run eval -- verdict-stages`.
+ * failures, and `others` for all other stages and the objectives together. Held by
+ * `npm run eval -- verdict-stages`.
  */
-export const capital = { endpoint: 1, stages: 4 } as const;
+export const capital = { endpoint: 1, others: 4 } as const;
 
 /** Quantile whose excess is blamed on stages. */
 export const blamedQuantile = 0.99;

@@ -1,6 +1,7 @@
-import { totalStage } from '../base/dimensions.ts';
+import { isObjectiveName, totalStage } from '../base/dimensions.ts';
 import { invariant } from '../base/invariant.ts';
 import type { TDigest } from '../sketch/t-digest.ts';
+import type { BadCount } from './share-test.ts';
 
 /** One version in one minute of event time. */
 export interface VersionMinute {
@@ -9,6 +10,8 @@ export interface VersionMinute {
   readonly failed: number;
   /** Milliseconds by stage; `total` is the whole request. */
   readonly stages: ReadonlyMap<string, TDigest>;
+  /** Requests counted for joint objectives, by the name of the row. @default none */
+  readonly objectives?: ReadonlyMap<string, BadCount>;
 }
 
 /** A minute of event time, complete for both versions. A version without requests is missing. */
@@ -37,6 +40,7 @@ export interface ReadMinute {
   requests: number;
   failed: number;
   readonly stages: Map<string, TDigest>;
+  readonly objectives: Map<string, BadCount>;
 }
 
 interface StageRow {
@@ -46,8 +50,20 @@ interface StageRow {
   readonly digest: TDigest;
 }
 
-/** Adds a stage. Every request has a total; without one, the stage with most requests stands for it. */
+/** A minute of which no row was read yet. */
+export function emptyMinute(): ReadMinute {
+  return { requests: 0, failed: 0, stages: new Map(), objectives: new Map() };
+}
+
+/**
+ * Adds a stage, or what was counted for an objective. Every request has a total; without one, the stage with most
+ * requests stands for it.
+ */
 export function addStage(read: ReadMinute, { stage, requests, failed, digest }: StageRow): void {
+  if (isObjectiveName(stage)) {
+    read.objectives.set(stage, { requests, bad: failed });
+    return;
+  }
   read.stages.set(stage, digest);
   if (stage !== totalStage && (requests <= read.requests || read.stages.has(totalStage))) return;
   read.requests = requests;
@@ -82,9 +98,14 @@ export function orderedMinutes(minutes: readonly ComparedMinute[]): readonly Com
     invariant(startMs !== ordered[i - 1]?.startMs, `two minutes start at ${startMs}`);
     for (const version of [candidate, baseline]) {
       if (version === undefined) continue;
-      const { requests, failed } = version;
-      invariant(requests >= 0 && requests < Infinity, `a minute of ${requests} requests`);
-      invariant(failed >= 0 && failed <= requests, `${failed} of ${requests} requests failed`);
+      const { requests, failed, objectives } = version;
+      for (const { requests: of, bad } of [
+        { requests, bad: failed },
+        ...(objectives?.values() ?? []),
+      ]) {
+        invariant(of >= 0 && of < Infinity, `a minute of ${of} requests`);
+        invariant(bad >= 0 && bad <= of, `${bad} of ${of} requests failed`);
+      }
     }
   }
   return ordered;

@@ -41,10 +41,14 @@ export interface Comparison {
   /** The minute that made it fail, and where it was worst then; null otherwise. */
   readonly failed_at: string | null;
   readonly failed_by: Endpoint['at'] | null;
-  /** The stage that made it fail, `total` for whole requests; null otherwise, and where failures did. */
+  /** The stage that made it fail, `total` for whole requests; null otherwise, and where failures or goodput did. */
   readonly failed_stage: string | null;
+  /** The joint objective whose goodput made it fail; null otherwise. */
+  readonly failed_objective: string | null;
   /** Stages whose durations decide, beside failures: whole requests first. */
   readonly tested_stages: readonly string[];
+  /** Joint objectives whose goodput decides. */
+  readonly tested_objectives: readonly string[];
   readonly quantiles: readonly QuantileComparison[];
   /** The largest excess first. */
   readonly stages: readonly StageComparison[];

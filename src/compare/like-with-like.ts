@@ -3,6 +3,7 @@ import { bandOf } from '../sketch/band.ts';
 import { TDigest } from '../sketch/t-digest.ts';
 import { mergedCentroids } from './compare-options.ts';
 import type { Comparison, NamedComparison } from './comparison.ts';
+import { type SizePart, sizeWeights } from './size-weights.ts';
 
 /** Requests of one type in one region. */
 export interface MixPart {
@@ -10,14 +11,6 @@ export interface MixPart {
   readonly region: string;
   readonly requests: number;
   readonly total: TDigest;
-}
-
-/** Requests of one size, by the band of their total. */
-export interface SizePart {
-  readonly facet: string;
-  readonly value: string;
-  readonly requests: number;
-  readonly bands: ReadonlyMap<number, number>;
 }
 
 /** The requests that one side consists of. */
@@ -31,7 +24,14 @@ export interface LikeWithLike {
   /** Sentences on what differs; none where the mixes agree. */
   readonly sentences: readonly string[];
   /** Durations of B, weighted to the mix of A; undefined where the mixes agree, or have nothing in common. */
-  readonly weighted: TDigest | undefined;
+  readonly weighted: Weighted | undefined;
+}
+
+/** Durations that weigh more or less. */
+export interface Weighted {
+  readonly digest: TDigest;
+  /** Requests of equal weights whose quantiles vary as much by chance (Kish 1965). */
+  readonly effectiveRequests: number;
 }
 
 /**
@@ -40,8 +40,9 @@ export interface LikeWithLike {
  * | least     | share of requests   | less moves no quantile that is shown by much
  * | byChance  | standard deviations | of the share of the side with fewer requests
  * | sentences | sentences           | the largest differences suffice
+ * | beyond    | requests            | effective ones beyond a quantile: with fewer it is chance
  */
-const differing = { least: 0.03, byChance: 4, sentences: 5 } as const;
+const differing = { least: 0.03, byChance: 4, sentences: 5, beyond: 3 } as const;
 
 interface Difference {
   readonly label: string;
@@ -52,7 +53,8 @@ interface Difference {
 /**
  * Says in which request types, regions and sizes two sides differ, and weights the requests of B to the mix of A.
  * Types and regions come first, each pair of them as A has it. Where only sizes differ, requests of B are weighted
- * by the band of their total: by how much more frequent the band would be if B had the sizes of A.
+ * by the band of their total, by the size of which most requests differ: how much more frequent the band would be
+ * if B had the sizes of A.
  */
 export function likeWithLike(a: SideMix, b: SideMix): LikeWithLike {
   const types = differences('request type', a.parts, b.parts, ({ requestType }) => requestType);
@@ -81,8 +83,9 @@ export function compareMixes(
   const { sentences, weighted } = likeWithLike(...mixes);
   if (weighted === undefined) return { mix: sentences, like_with_like: null };
   const like_with_like = quantiles.map(({ q, baseline_ms }) => {
-    const ms = weighted.quantile(q);
-    const candidate_ms = Number.isFinite(ms) ? ms : null;
+    const ms = weighted.digest.quantile(q);
+    const hasEnough = (1 - q) * weighted.effectiveRequests >= differing.beyond;
+    const candidate_ms = Number.isFinite(ms) && hasEnough ? ms : null;
     const isKnown = candidate_ms !== null && baseline_ms !== null && baseline_ms > 0;
     return { q, candidate_ms, baseline_ms, ratio: isKnown ? candidate_ms / baseline_ms : null };
   });
@@ -115,61 +118,77 @@ function sumOf(parts: readonly { readonly requests: number }[]): number {
   return parts.reduce((sum, { requests }) => sum + requests, 0);
 }
 
-/** The size that most requests of both sides have. */
+/** The size in which most requests of both sides differ. */
 function sizeFacet(a: readonly SizePart[], b: readonly SizePart[]): string {
-  const least = (facet: string) =>
-    Math.min(...[a, b].map((sizes) => sumOf(sizes.filter((size) => size.facet === facet))));
+  const differingOf = (facet: string) => {
+    const [ofA, ofB] = [a, b].map((sizes) => sizes.filter((size) => size.facet === facet));
+    const [allA, allB] = [sumOf(ofA ?? []), sumOf(ofB ?? [])];
+    const values = new Set([...(ofA ?? []), ...(ofB ?? [])].map(({ value }) => value));
+    const shareOf = (sizes: readonly SizePart[] = [], all: number, value: string) =>
+      sumOf(sizes.filter((size) => size.value === value)) / Math.max(1, all);
+    const shares = [...values].map((value) =>
+      Math.abs(shareOf(ofA, allA, value) - shareOf(ofB, allB, value)),
+    );
+    return Math.min(allA, allB) * shares.reduce((sum, share) => sum + share, 0);
+  };
   const facets = [...new Set([...a, ...b].map(({ facet }) => facet))].sort();
-  return facets.toSorted((x, y) => least(y) - least(x))[0] ?? '';
+  return facets.toSorted((x, y) => differingOf(y) - differingOf(x))[0] ?? '';
 }
 
 /** Each part of B as often as A has it. Parts that only one side has are left out. */
-function weightedByPart(a: readonly MixPart[], b: readonly MixPart[]): TDigest | undefined {
-  const digests = b.flatMap(({ requestType, region, requests, total }) => {
-    const same = a.find((part) => part.requestType === requestType && part.region === region);
-    if (same === undefined || requests === 0 || total.size === 0) return [];
-    return [reweighted(total, () => same.requests / requests)];
-  });
-  return digests.length === 0 ? undefined : TDigest.merge(digests, mergedCentroids);
+function weightedByPart(a: readonly MixPart[], b: readonly MixPart[]): Weighted | undefined {
+  return joined(
+    b.flatMap(({ requestType, region, requests, total }) => {
+      const same = a.find((part) => part.requestType === requestType && part.region === region);
+      if (same === undefined || requests === 0) return [];
+      return [reweighted(total, () => same.requests / requests)];
+    }),
+  );
 }
 
 function weightedBySize(
   parts: readonly MixPart[],
   sizesA: readonly SizePart[],
   sizesB: readonly SizePart[],
-): TDigest | undefined {
-  const allA = sumOf(sizesA);
-  const now = new Map<number, number>();
-  const wanted = new Map<number, number>();
-  for (const { value, requests, bands } of sizesB) {
-    const share = (sizesA.find((size) => size.value === value)?.requests ?? 0) / allA;
-    const all = [...bands.values()].reduce((sum, n) => sum + n, 0);
-    for (const [band, n] of bands) {
-      now.set(band, (now.get(band) ?? 0) + n);
-      if (requests > 0) wanted.set(band, (wanted.get(band) ?? 0) + (share * n) / all);
-    }
-  }
-  const allB = [...now.values()].reduce((sum, n) => sum + n, 0);
-  const factorOf = (ms: number) => {
-    const n = now.get(bandOf(ms)) ?? 0;
-    return n === 0 ? 1 : ((wanted.get(bandOf(ms)) ?? 0) * allB) / n;
-  };
-  const digests = parts
-    .filter(({ total }) => total.size > 0)
-    .map(({ total }) => reweighted(total, factorOf));
-  const merged = digests.filter(({ size }) => size > 0);
-  return merged.length === 0 ? undefined : TDigest.merge(merged, mergedCentroids);
+): Weighted | undefined {
+  const factorOf = sizeWeights(sizesA, sizesB);
+  return joined(parts.map(({ total }) => reweighted(total, (ms) => factorOf(bandOf(ms)))));
+}
+
+/** Durations whose weights are a factor more or less, and the sums of these weights. */
+interface Reweighted {
+  readonly digest: TDigest;
+  readonly sum: number;
+  readonly squares: number;
 }
 
 /** A digest whose values weigh a factor more or less; what weighs nothing is left out. */
-function reweighted(digest: TDigest, factorOf: (ms: number) => number): TDigest {
+function reweighted(digest: TDigest, factorOf: (ms: number) => number): Reweighted {
   const means: number[] = [];
   const weights: number[] = [];
+  let [sum, squares] = [0, 0];
   for (const [i, ms] of [...digest.means].entries()) {
-    const weight = (digest.weights[i] ?? 0) * factorOf(ms);
+    const factor = factorOf(ms);
+    const weight = (digest.weights[i] ?? 0) * factor;
     if (!(weight > 0)) continue;
     means.push(ms);
     weights.push(weight);
+    sum += weight;
+    squares += weight * factor;
   }
-  return TDigest.fromCentroids(means, weights);
+  return { digest: TDigest.fromCentroids(means, weights), sum, squares };
+}
+
+function joined(parts: readonly Reweighted[]): Weighted | undefined {
+  const some = parts.filter(({ digest }) => digest.size > 0);
+  if (some.length === 0) return undefined;
+  const sumOfParts = (of: (part: Reweighted) => number) =>
+    some.reduce((total, part) => total + of(part), 0);
+  return {
+    digest: TDigest.merge(
+      some.map(({ digest }) => digest),
+      mergedCentroids,
+    ),
+    effectiveRequests: sumOfParts(({ sum }) => sum) ** 2 / sumOfParts(({ squares }) => squares),
+  };
 }

@@ -7,6 +7,7 @@ import {
   type VersionMinute,
 } from './compared-minute.ts';
 import { mergedOf } from './merged-digests.ts';
+import type { BadCount } from './share-test.ts';
 
 /**
  * Joins minutes to blocks of equal length by the clock, each as if it were one minute. For traffic whose
@@ -58,9 +59,15 @@ function sumOf(given: readonly (VersionMinute | undefined)[]): VersionMinute | u
       else ofStage.push(digest);
     }
   }
+  const objectives = new Map<string, BadCount>();
+  for (const [row, { requests, bad }] of versions.flatMap((each) => [...(each.objectives ?? [])])) {
+    const sum = objectives.get(row) ?? { requests: 0, bad: 0 };
+    objectives.set(row, { requests: sum.requests + requests, bad: sum.bad + bad });
+  }
   return {
     requests: versions.reduce((sum, { requests }) => sum + requests, 0),
     failed: versions.reduce((sum, { failed }) => sum + failed, 0),
     stages: new Map([...digests].map(([stage, ofStage]) => [stage, mergedOf(ofStage)])),
+    objectives,
   };
 }

@@ -1,6 +1,6 @@
 import { totalStage } from '../base/dimensions.ts';
 import { StageTable } from '../contract/stage-table.ts';
-import { type CompareOptions, capital, decidingQuantiles } from './compare-options.ts';
+import { type CompareOptions, capital } from './compare-options.ts';
 import {
   type ComparedMinute,
   type PairedMinute,
@@ -8,17 +8,19 @@ import {
   type VersionMinute,
 } from './compared-minute.ts';
 import { EvidencePot } from './evidence-pot.ts';
-import { logSum } from './pair-evidence.ts';
-import { type DecidingQuantile, EndpointEvidence, StageTest } from './stage-test.ts';
+import { logSum, type PairEvidence } from './pair-evidence.ts';
+import { type BadCount, ShareTest } from './share-test.ts';
+import { type DecidingQuantile, type EndpointEvidence, StageTest } from './stage-test.ts';
 import type { TailMinutes } from './tail-minutes.ts';
-import { binomialCounts } from './thinned-counts.ts';
 
-/** The stages whose durations decide, beside failures. */
+/** What decides beside failures: stages by their durations, and the goodput of joint objectives. */
 export interface StageChoice {
   /** Stage that stands for whole requests. */
   readonly whole: string;
   readonly decides: (stage: string) => boolean;
-  /** Stages without which nothing passes. @default none: those decide that both versions have */
+  /** Rows of the objectives whose goodput decides. @default none */
+  readonly objectives?: readonly string[];
+  /** Stages and objectives without which nothing passes. @default none: those decide that both versions have */
   readonly required?: readonly string[];
 }
 
@@ -30,21 +32,18 @@ export function defaultChoice(
   return { whole, decides: (stage) => stage === whole || table.kindOf(stage) !== 'part' };
 }
 
-/** A place where the candidate may be worse: at a quantile of a stage, or (undefined) in failures. */
+/** A place where the candidate may be worse: at a quantile of a stage, in failures or in goodput. */
 export interface Endpoint {
+  /** Undefined of failures and goodput. */
   readonly stage: string | undefined;
-  readonly at: DecidingQuantile | 'failures';
+  readonly at: DecidingQuantile | 'failures' | 'goodput';
+  /** Row of the objective, of goodput. */
+  readonly objective?: string;
 }
 
 /** The minute that made the candidate fail, and where it was worst then. */
 export interface Failed extends Endpoint {
   readonly startMs: number;
-}
-
-/** Sums over the minutes in which both versions have requests. */
-export interface VersionSums {
-  readonly requests: number;
-  readonly failed: number;
 }
 
 const failures: Endpoint = { stage: undefined, at: 'failures' };
@@ -58,29 +57,32 @@ const failures: Endpoint = { stage: undefined, at: 'failures' };
  *   more than `equalPart` of the margin". So the bound holds for all stages together, however many decide.
  * - pass: at every endpoint, the evidence for "within the margin" reaches 1 / errorShare, and still does.
  *
- * A stage takes part from the first minute in which both versions have it. Cost: a `StageTest` for each.
+ * A stage or an objective takes part from the first minute in which both versions have it. Cost: a `StageTest`
+ * or `ShareTest` for each.
  */
 export class VersionTest {
   readonly #options: CompareOptions;
   readonly #choice: StageChoice;
-  readonly #failures = new EndpointEvidence();
+  readonly #failures: ShareTest;
   readonly #whole: StageTest;
   /** Other stages that decide. */
   readonly #stages = new Map<string, StageTest>();
-  /** Capital of whole requests and failures, and that of all other stages. */
-  readonly #pots = { requests: new EvidencePot(), stages: new EvidencePot() } as const;
-  #candidate: VersionSums = { requests: 0, failed: 0 };
-  #baseline: VersionSums = { requests: 0, failed: 0 };
-  #baselineBefore: VersionSums = { requests: 0, failed: 0 };
+  /** Objectives that decide, by their rows. */
+  readonly #objectives: ReadonlyMap<string, ShareTest>;
+  /** Capital of whole requests and failures, and that of all other stages and of objectives. */
+  readonly #pots = { requests: new EvidencePot(), others: new EvidencePot() } as const;
   #minutes = 0;
   #failed: Failed | undefined;
 
   constructor(options: CompareOptions, choice: StageChoice = defaultChoice()) {
     this.#options = options;
     this.#choice = choice;
+    this.#failures = new ShareTest(options);
     this.#whole = new StageTest(choice.whole, options);
+    const { objectives = [] } = choice;
+    this.#objectives = new Map(objectives.map((row) => [row, new ShareTest(options)]));
     const whole = choice.decides(choice.whole) ? worseOf(this.#whole) : [];
-    this.#pots.requests.put([this.#failures.isWorse, ...whole], 0);
+    this.#pots.requests.put([...worseOf(this.#failures), ...whole], 0);
   }
 
   observe(minute: ComparedMinute): void {
@@ -89,12 +91,15 @@ export class VersionTest {
     const tests = baseline === undefined ? [] : this.#testsOf(baseline);
     if (both !== undefined) {
       // Before anything of the minute is known: where capital goes must not depend on it.
-      this.#fund(tests.filter(({ stage }) => both.candidate.stages.has(stage)));
-      this.#observePair(both);
+      this.#fund([
+        ...tests.filter(({ stage }) => both.candidate.stages.has(stage)),
+        ...[...this.#objectives].flatMap(([row, test]) => (isCounted(both, row) ? [test] : [])),
+      ]);
+      this.#minutes += 1;
     }
     if (baseline !== undefined) {
       observeTails([this.#whole, ...tests], both?.candidate, baseline);
-      this.#baselineBefore = sumOf(this.#baselineBefore, baseline);
+      this.#observeShares(both?.candidate, baseline);
     }
     if (both === undefined || this.#failed !== undefined) return;
     const endpoint = this.#worst();
@@ -107,14 +112,16 @@ export class VersionTest {
 
   get passes(): boolean {
     if (this.#failed !== undefined || this.absent.length > 0 || !this.#hasEnough()) return false;
-    const hasEnough = this.#decidingTests().every((test) => test.hasEnough);
+    const tests = [...this.#decidingTests(), ...this.#pairedObjectives().map(([, test]) => test)];
+    const hasEnough = tests.every((test) => test.hasEnough);
     return hasEnough && this.logNoWorse >= this.logNeeded;
   }
 
-  /** Required stages that the versions do not have in the same minutes. */
+  /** Required stages and objectives that the versions do not have in the same minutes. */
   get absent(): readonly string[] {
     const { required = [] } = this.#choice;
-    return required.filter((stage) => this.#testOf(stage)?.isPaired !== true);
+    const testOf = (name: string) => this.#objectives.get(name) ?? this.#testOf(name);
+    return required.filter((name) => testOf(name)?.isPaired !== true);
   }
 
   /** Minutes in which both versions have requests. */
@@ -122,17 +129,28 @@ export class VersionTest {
     return this.#minutes;
   }
 
-  get candidate(): VersionSums {
-    return this.#candidate;
+  /** Requests in these minutes, and how many of them failed. */
+  get candidate(): BadCount {
+    return this.#failures.candidate;
   }
 
-  get baseline(): VersionSums {
-    return this.#baseline;
+  get baseline(): BadCount {
+    return this.#failures.baseline;
   }
 
   /** Stages of both versions that decide: whole requests first. */
   get stages(): readonly string[] {
     return this.#decidingTests().map(({ stage }) => stage);
+  }
+
+  /** Rows of the objectives of both versions that decide. */
+  get objectives(): readonly string[] {
+    return this.#pairedObjectives().map(([row]) => row);
+  }
+
+  /** Requests that were counted for an objective, and how many missed it; undefined of others. */
+  goodputOf(row: string): Pick<ShareTest, 'candidate' | 'baseline'> | undefined {
+    return this.#objectives.get(row);
   }
 
   /** Stage that stands for whole requests. */
@@ -157,7 +175,7 @@ export class VersionTest {
 
   /** Natural logarithm of the evidence that the candidate is worse somewhere. */
   get logWorse(): number {
-    return logSum([this.#pots.requests.log, this.#pots.stages.log]);
+    return logSum([this.#pots.requests.log, this.#pots.others.log]);
   }
 
   /** Natural logarithm of the evidence that it is within the margin, where that is weakest. */
@@ -171,11 +189,10 @@ export class VersionTest {
   }
 
   /** True if the measured difference is beyond the margin. */
-  isBeyondMargin({ stage, at }: Endpoint): boolean {
-    if (at !== 'failures') return this.#testOf(stage)?.isBeyondMargin(at) ?? false;
-    const { minEffectRatio, minEffectShare } = this.#options;
-    const [now, before] = [shareOf(this.#candidate), shareOf(this.#baseline)];
-    return now >= before * minEffectRatio && now - before >= minEffectShare;
+  isBeyondMargin({ stage, at, objective = '' }: Endpoint): boolean {
+    if (at === 'failures') return this.#failures.isBeyondMargin;
+    if (at === 'goodput') return this.#objectives.get(objective)?.isBeyondMargin ?? false;
+    return this.#testOf(stage)?.isBeyondMargin(at) ?? false;
   }
 
   #testOf(stage: string | undefined): StageTest | undefined {
@@ -188,11 +205,24 @@ export class VersionTest {
     return this.#choice.decides(this.#whole.stage) ? [this.#whole, ...others] : others;
   }
 
+  /** Objectives that decide and for which requests of both versions were counted. */
+  #pairedObjectives(): (readonly [row: string, test: ShareTest])[] {
+    return [...this.#objectives].filter(([, { isPaired }]) => isPaired);
+  }
+
   #endpoints(): { readonly endpoint: Endpoint; readonly evidence: EndpointEvidence }[] {
     const ofStages = this.#decidingTests().flatMap(({ stage, evidence: each }) =>
       [...each].map(([at, evidence]) => ({ endpoint: { stage, at }, evidence })),
     );
-    return [...ofStages, { endpoint: failures, evidence: this.#failures }];
+    const ofObjectives = this.#pairedObjectives().map(([objective, { evidence }]) => ({
+      endpoint: { stage: undefined, at: 'goodput' as const, objective },
+      evidence,
+    }));
+    return [
+      ...ofStages,
+      ...ofObjectives,
+      { endpoint: failures, evidence: this.#failures.evidence },
+    ];
   }
 
   #weakest() {
@@ -203,27 +233,32 @@ export class VersionTest {
     );
   }
 
-  #hasEnough(): boolean {
-    const { minRequests } = this.#options;
-    return this.#candidate.requests >= minRequests && this.#baseline.requests >= minRequests;
+  #hasEnough({ stage, objective }: Partial<Endpoint> = {}): boolean {
+    const ofEndpoint =
+      objective === undefined ? this.#testOf(stage) : this.#objectives.get(objective);
+    return this.#failures.hasEnough && (ofEndpoint?.hasEnough ?? true);
   }
 
-  /** The endpoint at which the candidate fails, the one with most evidence of several. */
+  /**
+   * The endpoint at which the candidate fails, the one with most evidence of several. Goodput falls by durations or
+   * failures: these are named where they are as certain.
+   */
   #worst(): Endpoint | undefined {
     if (!this.#hasEnough() || this.logWorse < this.logNeeded) return undefined;
     const worse = this.#endpoints()
       .map(({ endpoint, evidence }) => ({ endpoint, log: evidence.isWorse.log }))
       .filter(({ endpoint, log }) => log >= this.logNeeded && this.isBeyondMargin(endpoint))
-      .filter(({ endpoint: { stage } }) => this.#testOf(stage)?.hasEnough ?? true)
+      .filter(({ endpoint }) => this.#hasEnough(endpoint))
       .toSorted((a, b) => b.log - a.log);
-    return worse[0]?.endpoint;
+    return (worse.find(({ endpoint }) => endpoint.at !== 'goodput') ?? worse[0])?.endpoint;
   }
 
-  #observePair({ candidate, baseline }: PairedMinute): void {
-    this.#minutes += 1;
-    this.#candidate = sumOf(this.#candidate, candidate);
-    this.#baseline = sumOf(this.#baseline, baseline);
-    this.#observeFailures(candidate, baseline);
+  #observeShares(candidate: VersionMinute | undefined, baseline: VersionMinute): void {
+    this.#failures.observe(candidate && failedOf(candidate), failedOf(baseline));
+    for (const [row, test] of this.#objectives) {
+      const before = baseline.objectives?.get(row);
+      if (before !== undefined) test.observe(candidate?.objectives?.get(row), before);
+    }
   }
 
   /** Tests of the other stages of a minute that decide. */
@@ -237,29 +272,21 @@ export class VersionTest {
     });
   }
 
-  /** Moves capital to stages that both versions have from this minute on: all stages get equal parts. */
-  #fund(present: readonly StageTest[]): void {
+  /**
+   * Moves capital to stages and objectives that both versions have from this minute on: all of them get equal
+   * parts, whose stages split them evenly over their quantiles.
+   */
+  #fund(present: readonly (StageTest | ShareTest)[]): void {
     const tests = present.filter(({ isPaired }) => !isPaired);
     if (tests.length === 0) return;
-    const { requests, stages } = this.#pots;
-    const known = stages.size / decidingQuantiles.length;
-    const part = capital.stages / (capital.stages + requests.size * capital.endpoint);
+    const { requests, others } = this.#pots;
+    const known =
+      [...this.#stages.values()].filter(({ isPaired }) => isPaired).length +
+      this.#pairedObjectives().length;
+    const part = capital.others / (capital.others + requests.size * capital.endpoint);
     const taken =
-      known === 0 ? requests.take(part) : stages.take(tests.length / (known + tests.length));
-    stages.put(tests.flatMap(worseOf), taken);
-  }
-
-  /** Their margin: what the baseline's share before would grow to, as failures that it is credited with. */
-  #observeFailures(candidate: VersionMinute, baseline: VersionMinute): void {
-    const { minEffectRatio, minEffectShare } = this.#options;
-    const { isWorse, isNoWorse } = this.#failures;
-    const now = { slow: candidate.failed, requests: candidate.requests };
-    const before = { slow: baseline.failed, requests: baseline.requests };
-    const share = shareOf(this.#baselineBefore);
-    const extra = Math.max(minEffectShare, share * (minEffectRatio - 1));
-    const n = Math.min(now.requests, before.requests);
-    isWorse.observe(now, before);
-    isNoWorse.observe(before, now, binomialCounts(n, extra));
+      known === 0 ? requests.take(part) : others.take(tests.length / (known + tests.length));
+    for (const test of tests) others.put(worseOf(test), taken - Math.log(tests.length));
   }
 }
 
@@ -274,13 +301,15 @@ function observeTails(
   }
 }
 
-const worseOf = ({ evidence }: StageTest) => [...evidence.values()].map(({ isWorse }) => isWorse);
-
-/** Share of failed requests, 0 without any. */
-export function shareOf({ requests, failed }: VersionSums): number {
-  return requests === 0 ? 0 : failed / requests;
+function worseOf(test: StageTest | ShareTest): PairEvidence[] {
+  const all = test instanceof ShareTest ? [test.evidence] : [...test.evidence.values()];
+  return all.map(({ isWorse }) => isWorse);
 }
 
-function sumOf(sums: VersionSums, { requests, failed }: VersionMinute): VersionSums {
-  return { requests: sums.requests + requests, failed: sums.failed + failed };
+/** True where requests of both versions were counted for an objective. */
+function isCounted({ candidate, baseline }: PairedMinute, row: string): boolean {
+  const counts = [candidate.objectives?.get(row), baseline.objectives?.get(row)];
+  return counts.every((count) => count !== undefined && count.requests > 0);
 }
+
+const failedOf = ({ requests, failed }: VersionMinute): BadCount => ({ requests, bad: failed });

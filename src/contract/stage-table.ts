@@ -93,6 +93,11 @@ export class StageTable {
     return this.kindOf(stage) === 'milestone';
   }
 
+  /** Reports whether somebody waits for it: the whole request, a milestone or a measure. Parts explain these. */
+  isWaitedFor(stage: string): boolean {
+    return stage === totalStage || ['milestone', 'measure'].includes(this.kindOf(stage));
+  }
+
   /** Says which parts lie before a milestone; undefined where nobody said it. */
   partsBefore(milestone: string): ((stage: string) => boolean) | undefined {
     const named = this.#settings.find(

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { likeWithLike, type MixPart, type SizePart } from '../../src/compare/like-with-like.ts';
+import { likeWithLike, type MixPart } from '../../src/compare/like-with-like.ts';
+import type { SizePart } from '../../src/compare/size-weights.ts';
 import { Random } from '../../src/generate/random.ts';
 import { bandOf } from '../../src/sketch/band.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
@@ -38,7 +39,7 @@ describe('likeWithLike', () => {
     ]);
     const of = TDigest.merge(a.parts.map(({ total }) => total));
     for (const q of [0.1, 0.5, 0.9]) {
-      expect((weighted?.quantile(q) ?? 0) / of.quantile(q)).toBeCloseTo(1, 1);
+      expect((weighted?.digest.quantile(q) ?? 0) / of.quantile(q)).toBeCloseTo(1, 1);
     }
   });
 
@@ -58,7 +59,7 @@ describe('likeWithLike', () => {
     expect(sentences[0]).toBe('batch_size 8-15: 50 % of B, 2.4 % of A.');
     for (const q of [0.1, 0.5, 0.9, 0.99]) {
       const expected = a.parts[0]?.total.quantile(q) ?? 0;
-      expect({ q, ratio: (weighted?.quantile(q) ?? 0) / expected }).toEqual({
+      expect({ q, ratio: (weighted?.digest.quantile(q) ?? 0) / expected }).toEqual({
         ...{ q, ratio: expect.closeTo(1, 1) },
       });
     }

@@ -63,6 +63,37 @@ export function scaled(minutes: readonly ComparedMinute[], factor: number): Comp
   }));
 }
 
+/** The part of the requests that misses an objective, of each version; undefined where none is counted. */
+export interface Missing {
+  readonly candidate: number | undefined;
+  readonly baseline: number | undefined;
+  /** Minutes before the first one that is counted. @default none */
+  readonly after?: number;
+}
+
+/** The same minutes with what was counted for an objective: exact parts of the requests, rounded in turn. */
+export function withGoodput(
+  minutes: readonly ComparedMinute[],
+  row: string,
+  { candidate: ofCandidate, baseline: ofBaseline, after = 0 }: Missing,
+): ComparedMinute[] {
+  const random = new Random(`goodput ${row}`);
+  const of = (version: VersionMinute | undefined, share: number | undefined) => {
+    if (version === undefined || share === undefined) return version;
+    const { requests, objectives = new Map() } = version;
+    const bad = Math.min(requests, Math.floor(requests * share + random.uniform()));
+    return { ...version, objectives: new Map([...objectives, [row, { requests, bad }]]) };
+  };
+  return minutes.map((minute, i) => {
+    if (i < after) return minute;
+    const [candidate, baseline] = [
+      of(minute.candidate, ofCandidate),
+      of(minute.baseline, ofBaseline),
+    ];
+    return { ...minute, ...(candidate && { candidate }), ...(baseline && { baseline }) };
+  });
+}
+
 /** A stage that is added to minutes: lognormal of σ 0.5, by default of 200 ms in the middle. */
 export interface AddedStage {
   readonly stage: string;

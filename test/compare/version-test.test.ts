@@ -1,13 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { compareDefaults } from '../../src/compare/compare-options.ts';
-import type { ComparedMinute } from '../../src/compare/compared-minute.ts';
+import type { ComparedMinute, VersionMinute } from '../../src/compare/compared-minute.ts';
 import { type StageChoice, VersionTest } from '../../src/compare/version-test.ts';
 import { TDigest } from '../../src/sketch/t-digest.ts';
 import { DurationTable, lognormal } from '../eval/verdict/duration-law.ts';
 import { runVerdict } from '../eval/verdict/run-verdict.ts';
 import { verdictCases } from '../eval/verdict/verdict-cases.ts';
-import { type AddedStage, minutesOf, scaled, type Traffic, withStage } from './traffic.ts';
+import {
+  type AddedStage,
+  minutesOf,
+  scaled,
+  type Traffic,
+  withGoodput,
+  withStage,
+} from './traffic.ts';
 
 const state = (test: VersionTest) =>
   test.failed === undefined ? (test.passes ? 'pass' : 'inconclusive') : 'fail';
@@ -266,6 +273,108 @@ describe('a test of several stages', () => {
     const fails = Array.from({ length: 30 }, (_, seed) => {
       const minutes = minutesOf(`equal ${seed}`, 40, { requests: 30 }, { requests: 120 });
       return state(testOf(names.reduce((all, stage) => withStage(all, { stage }), minutes)));
+    });
+    expect(fails).not.toContain('fail');
+  });
+});
+
+describe('a test of goodput', () => {
+  const row = 'objective: first_token<=500';
+  const other = 'objective: total<=9000';
+  const choice = (...objectives: readonly string[]): StageChoice => ({
+    ...{ whole: 'total', decides: (stage) => stage === 'total', objectives },
+  });
+  const testOf = (minutes: readonly ComparedMinute[], of = choice(row)) => {
+    const test = new VersionTest(compareDefaults, of);
+    for (const minute of minutes) test.observe(minute);
+    return test;
+  };
+  const traffic = (count: number) => minutesOf('goodput', count, v1, v1);
+
+  it('fails a version that misses an objective more often, and says which', () => {
+    const missing = withGoodput(traffic(20), row, { candidate: 0.1, baseline: 0.01 });
+    const minutes = withGoodput(missing, other, { candidate: 0.01, baseline: 0.01 });
+    const test = testOf(minutes, choice(other, row));
+    expect(test.failed).toMatchObject({ stage: undefined, at: 'goodput', objective: row });
+    expect(test.objectives).toEqual([other, row]);
+    expect(test.goodputOf(row)?.candidate).toMatchObject({ requests: 4_000 });
+    // Nobody asked for it.
+    expect(state(testOf(minutes, choice()))).toBe('pass');
+    expect(state(testOf(minutes, choice(other)))).not.toBe('fail');
+  });
+
+  it('fails none that misses it as often, or by less than the margin', () => {
+    const stateOf = (candidate: number, baseline: number) =>
+      state(testOf(withGoodput(traffic(60), row, { candidate, baseline })));
+    expect(stateOf(0.01, 0.01)).toBe('pass');
+    expect(stateOf(0.5, 0.5)).toBe('pass');
+    expect(stateOf(0.0125, 0.01)).not.toBe('fail');
+    expect(stateOf(0.22, 0.2)).not.toBe('fail');
+    expect(stateOf(0.3, 0.2)).toBe('fail');
+    expect(stateOf(0, 1)).toBe('pass');
+  });
+
+  it('does not pass before goodput is known to be within the margin', () => {
+    const of = (candidate: number) =>
+      testOf(withGoodput(traffic(20), row, { candidate, baseline: 0.01 }), choice(row));
+    expect([of(0.01).passes, of(0.025).passes]).toEqual([true, false]);
+    expect(of(0.025).leastKnown).toMatchObject({ at: 'goodput', objective: row });
+  });
+
+  it('has no verdict by it before each version has enough requests that count', () => {
+    const rare = (count: number) =>
+      minutesOf('rare', count, { requests: 400 }, v1).map((minute) => {
+        const one = { ...minute, candidate: minute.candidate as VersionMinute };
+        const objectives = new Map([[row, { requests: 20, bad: 20 }]]);
+        const baseline = minute.baseline as VersionMinute;
+        const none = new Map([[row, { requests: 200, bad: 0 }]]);
+        return {
+          ...minute,
+          candidate: { ...one.candidate, objectives },
+          baseline: { ...baseline, objectives: none },
+        };
+      });
+    expect(testOf(rare(24)).failed).toBeUndefined();
+    expect(testOf(rare(25)).failed).toMatchObject({ at: 'goodput' });
+  });
+
+  it('decides nothing where only one version counts, unless it was required', () => {
+    const minutes = withGoodput(traffic(20), row, { candidate: undefined, baseline: 0.01 });
+    expect([state(testOf(minutes)), testOf(minutes).objectives]).toEqual(['pass', []]);
+    const required = testOf(minutes, { ...choice(row), required: ['total', row] });
+    expect([state(required), required.absent]).toEqual(['inconclusive', [row]]);
+  });
+
+  it('begins with half of the capital, or with as much as a stage has, and leaves what was bet before', () => {
+    const capitalOf = (minutes: readonly ComparedMinute[], of: StageChoice) =>
+      Math.exp(testOf(minutes, of).logWorse);
+    // Without a bad request the bet neither wins nor loses.
+    const none = { candidate: 0, baseline: 0, after: 6 };
+    const before = minutesOf('before', 7, { requests: 200, failing: 0.1 }, v1);
+    const counted = withGoodput(before, row, none);
+    const sixMinutes = capitalOf(before.slice(0, 6), choice());
+    const ofObjective = capitalOf(counted, choice(row)) - 0.5 * capitalOf(before, choice());
+    expect(ofObjective / sixMinutes).toBeCloseTo(0.5, 9);
+
+    const staged = withStage(counted, { stage: 'first_token' });
+    const decides = (stage: string) => ['total', 'first_token'].includes(stage);
+    const ofStage = (minutes: readonly ComparedMinute[]) =>
+      capitalOf(minutes, { ...choice(), decides }) -
+      0.5 * capitalOf(before.slice(0, minutes.length), choice());
+    const ofBoth =
+      capitalOf(staged, { ...choice(row), decides }) - 0.5 * capitalOf(before, choice());
+    expect(ofBoth).toBeCloseTo((ofStage(staged) + ofStage(staged.slice(0, 6))) / 2, 9);
+  });
+
+  it('never fails equal versions with several objectives, asked every minute', () => {
+    const fails = Array.from({ length: 30 }, (_, seed) => {
+      const minutes = minutesOf(`equal ${seed}`, 60, { requests: 30 }, { requests: 270 });
+      const rows = [0.01, 0.05, 0.3].map((share) => [`${row}, ${share} ${seed}`, share] as const);
+      const counted = rows.reduce(
+        (all, [name, share]) => withGoodput(all, name, { candidate: share, baseline: share }),
+        minutes,
+      );
+      return state(testOf(counted, choice(...rows.map(([name]) => name))));
     });
     expect(fails).not.toContain('fail');
   });

@@ -130,6 +130,20 @@ describe('StageTable.isMilestone', () => {
   });
 });
 
+describe('StageTable.isWaitedFor', () => {
+  it('is of the whole request, milestones by name or configuration, and measures', () => {
+    const table = new StageTable({
+      to_tool: { milestone: true },
+      time_to_idle: { milestone: false },
+    });
+    const waitedFor = ['total', 'first_token', 'time_per_output_token', 'to_tool'];
+    const others = ['queue', 'decode', 'time_to_idle', 'objective: total<=5'];
+    expect([...waitedFor, ...others].filter((stage) => table.isWaitedFor(stage))).toEqual(
+      waitedFor,
+    );
+  });
+});
+
 describe('StageTable.partsBefore', () => {
   it('of the first token are all but decode and what follows it', () => {
     const isBefore = StageTable.standard.partsBefore('first_token');

@@ -8,8 +8,8 @@ import { withRig } from './kit/with-rig.ts';
 const stack = useStack();
 const minutes = 25;
 const requestsPerMinute = 240;
-const thresholds = { first_token: 300, total: 6_000 };
-const slos = [{ name: 'chat', objective: 0.99, all: { first_token: '300ms', total: '6s' } }];
+const thresholds = { first_token: 900, total: 8_000 };
+const slos = [{ name: 'chat', objective: 0.99, all: { first_token: '900ms', total: '8s' } }];
 const settings = { DETECT_SLOS: JSON.stringify(slos) };
 
 /** Goodput of the events of a version, counted one by one. */
@@ -25,11 +25,11 @@ function goodputOf(sent: readonly Event[], version: string) {
 type Event = ReturnType<typeof events> extends Generator<infer One> ? One : never;
 
 /** Requests to a language model: whole requests are the same, whatever the first token takes. */
-function* events(startMs: number, version: string, firstTokenFactor: number) {
+function* events(startMs: number, version: string, firstTokenFactor: number, totalFactor = 1) {
   const random = new Random(`gate ${version}`);
   for (let n = 0; n < minutes * requestsPerMinute; n++) {
     const firstToken = random.lognormal(200, 0.3) * firstTokenFactor;
-    const decode = Math.max(500, random.lognormal(4_000, 0.3) - firstToken);
+    const decode = Math.max(500, random.lognormal(4_000, 0.3) * totalFactor - firstToken);
     const endMs = startMs + Math.floor(((n + 0.5) * minuteMs) / requestsPerMinute);
     yield {
       ts: Math.floor(endMs - firstToken - decode),
@@ -47,6 +47,8 @@ it('the gate stays shut for a slow first token in requests that are as fast as b
       ...events(startMs, 'v1', 1),
       ...events(startMs, 'same', 1),
       ...events(startMs, 'slow', 1.5),
+      // Within the margin of durations, and beyond that of goodput.
+      ...events(startMs, 'misses', 1, 1.2),
     ].toSorted((a, b) => a.ts - b.ts);
     const last = { ts: startMs + (minutes + 1) * minuteMs, model: 'x', stages_ms: { forward: 1 } };
     await rig.publish(packed([...sent, last]));
@@ -73,14 +75,15 @@ it('the gate stays shut for a slow first token in requests that are as fast as b
     expect(JSON.parse(verdict.text)).toMatchObject({
       ...{ verdict: 'fail', failed_stage: 'first_token', minutes },
       tested_stages: ['total', 'first_token', 'time_per_output_token'],
+      tested_objectives: ['chat'],
       reason: expect.stringMatching(named),
       goodput: [
         {
           name: 'chat',
           objective: 0.99,
           thresholds: [
-            { stage: 'first_token', ms: 300 },
-            { stage: 'total', ms: 6_000 },
+            { stage: 'first_token', ms: 900 },
+            { stage: 'total', ms: 8_000 },
           ],
           a: goodputOf(sent, 'v1'),
           b: goodputOf(sent, 'slow'),
@@ -88,11 +91,27 @@ it('the gate stays shut for a slow first token in requests that are as fast as b
       ],
     });
 
+    const missing =
+      /goodput is 9[56](\.\d)? %, against 9[89](\.\d)? % of version v1: [45](\.\d)? % of requests missed one of first_token 900 ms, total 8,000 ms, or failed \(objective chat\)/;
+    const ofGoodput = await ask('verdict', 'misses');
+    expect(JSON.parse(ofGoodput.text)).toMatchObject({
+      ...{ verdict: 'fail', failed_by: 'goodput', failed_stage: null, failed_objective: 'chat' },
+      reason: expect.stringMatching(missing),
+    });
+    expect((await ask('gate/rollback', 'misses')).status).toBe(200);
+    const withoutGoodput = 'total,first_token,time_per_output_token';
+    expect((await ask('gate/rollback', 'misses', withoutGoodput)).status).toBe(409);
+    expect((await ask('gate/rollback', 'misses', 'total,goodput')).status).toBe(200);
+
     // Whole requests alone are fine, as they were before milestones decided.
     expect((await ask('gate/promote', 'slow', 'total')).status).toBe(200);
     expect((await ask('gate/rollback', 'slow', 'total')).status).toBe(409);
     expect((await ask('gate/rollback', 'slow', 'total,prefill')).status).toBe(200);
-    const same = await ask('gate/promote', 'same');
+    const wide = await ask('gate/promote', 'same');
+    expect([wide.status, wide.text]).toEqual([
+      ...[409, expect.stringMatching(/^inconclusive: .*; least is known of goodput$/m)],
+    ]);
+    const same = await ask('gate/promote', 'same', withoutGoodput);
     expect([same.status, same.text]).toEqual([200, expect.stringMatching(/^pass: p99 is /)]);
 
     const unknown = await ask('verdict', 'slow', 'total,frist_token');
@@ -106,6 +125,11 @@ it('the gate stays shut for a slow first token in requests that are as fast as b
         ...['compare', '--model', 'chat', '--a', 'v1', '--b', 'slow'],
         ...['--since', new Date(startMs).toISOString(), ...more],
       ]);
+    const missed = await compare('--b', 'misses', '--json');
+    expect([missed.exitCode, JSON.parse(missed.out)]).toEqual([
+      2,
+      expect.objectContaining({ failed_by: 'goodput', reason: expect.stringMatching(missing) }),
+    ]);
     const byDefault = await compare();
     expect([byDefault.exitCode, byDefault.out]).toEqual([2, expect.stringMatching(named)]);
     expect((await compare('--stages', 'total', '--require-pass')).exitCode).toBe(0);

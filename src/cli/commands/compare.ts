@@ -6,6 +6,7 @@ import { configuredMargin } from '../../compare/compare-options.ts';
 import type { NamedComparison } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
+import { jointObjectives, objectivesOf } from '../../contract/objectives/objective.ts';
 import { StageTable } from '../../contract/stage-table.ts';
 import { asOfIncident } from '../../views/comparison/incident-comparison.ts';
 import { visible } from '../../views/text/format.ts';
@@ -38,7 +39,7 @@ The verdict is pass, fail or inconclusive. It may be asked every minute: of good
 ever fails. For that --since must stay the same time, such as that of the release: a range that moves
 starts over. Compares complete minutes in which both versions have requests, of at most 24 h. Cold
 starts are left out. Worse means: beyond detect.min_effect_ratio and detect.min_effect_ms, in whole
-requests, milestones (first_token) or times per token, or in --stages.
+requests, milestones (first_token), times per token or goodput, or in --stages.
 docs/explained/verdict.md says how it is found, and where it fails.
 
 Where the sides consist of other request types, regions or sizes, it says so, and adds the quantiles that B
@@ -73,7 +74,7 @@ producers that are down, must not let a job go on.`,
       )
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
-      .option('--stages <NAMES>', 'stages whose durations decide, such as total,first_token')
+      .option('--stages <NAMES>', 'what decides beside failures, such as total,first_token,goodput')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
       .option('--require-pass', 'exit with 2 unless the verdict is pass')
@@ -106,7 +107,8 @@ producers that are down, must not let a job go on.`,
     };
     const table = new StageTable(config.stages);
     const tested = stagesOption(options.stages);
-    const comparison = compareVersions({ ...input, table, tested }, compareOptions);
+    const objectives = jointObjectives(objectivesOf(config.detect.slos), names.model);
+    const comparison = compareVersions({ ...input, table, tested, objectives }, compareOptions);
     const ofReleases: NamedComparison = {
       ...{ ...names, ...comparison },
       ...compareMixes(comparison, mixes),

@@ -1,6 +1,7 @@
 import { totalStage } from '../../base/dimensions.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
 import { unaccounted } from '../../contract/anomaly-event.ts';
+import { type Objective, rowOf } from '../../contract/objectives/objective.ts';
 import { StageTable } from '../../contract/stage-table.ts';
 import { blame } from '../../detect/event/blame.ts';
 import {
@@ -16,11 +17,12 @@ import type { Comparison, QuantileComparison, StageComparison, Verdict } from '.
 import { inBlocks } from '../minute-blocks.ts';
 import { missingRequests } from '../missing-requests.ts';
 import { ratioInterval } from '../ratio-interval.ts';
+import { type BadCount, shareOf } from '../share-test.ts';
 import { TailMinutes } from '../tail-minutes.ts';
-import { shareOf, type VersionSums, VersionTest } from '../version-test.ts';
+import { VersionTest } from '../version-test.ts';
 import type { KnownNames } from './absent-reason.ts';
 import { stageChoice } from './stage-choice.ts';
-import { reasonOf } from './verdict-reason.ts';
+import { type NamedObjective, reasonOf } from './verdict-reason.ts';
 
 /** The data of a verdict. */
 export interface CompareInput {
@@ -57,8 +59,13 @@ export interface CompareInput {
   };
   /** Milestones by it have no part of the excess, and decide. @default standard names */
   readonly table?: StageTable;
-  /** Stages whose durations decide. @default whole requests, and milestones and measures of both */
+  /**
+   * Stages whose durations decide, and `goodput` for that of objectives. @default whole requests, milestones and
+   * measures of both, and goodput
+   */
   readonly tested?: readonly string[] | undefined;
+  /** Joint objectives that may be of the model. @default none */
+  readonly objectives?: readonly Objective[];
   /** Names of both sides in sentences. @default "version v2" */
   readonly phrases?: Phrases;
 }
@@ -79,8 +86,8 @@ export interface Phrases {
 /**
  * Compares two versions of a model over the same minutes. The verdict may be asked after every minute: `fail`
  * of a version that is slower by less than `equalPart` of the margin, and `pass` of one that is worse than
- * the margin, each ever occur with a probability of at most `errorShare`, over all stages together. The range
- * must begin at the same minute each time. Its grounds: docs/explained/verdict.md.
+ * the margin, each ever occur with a probability of at most `errorShare`, over all stages and objectives
+ * together. The range must begin at the same minute each time. Its grounds: docs/explained/verdict.md.
  *
  * @throws OperatorError TAILMARK_USAGE for names in `tested` that no compared request has.
  * Cost: about a millisecond per minute and stage.
@@ -93,7 +100,10 @@ export function compareVersions(
   const minutes = inBlocks(orderedMinutes(input.minutes), options.blockMinutes);
   const whole = wholeStage(minutes);
   const { tested: asked, table = StageTable.standard } = input;
-  const test = new VersionTest(options, stageChoice({ minutes, whole, asked, table }));
+  const named = namedObjectives(input);
+  const objectives = [...named.keys()];
+  const choice = stageChoice({ minutes, whole, asked, objectives, table });
+  const test = new VersionTest(options, choice);
   for (const minute of minutes) test.observe(minute);
   const verdict = verdictOf(test);
   const joined = options.blockMinutes === 1 ? input.joined : undefined;
@@ -114,6 +124,7 @@ export function compareVersions(
       stages,
       missing_requests,
       options,
+      objectives: named,
     }),
     missing_requests,
     minutes: test.minutes,
@@ -122,7 +133,9 @@ export function compareVersions(
     failed_at: failed === undefined ? null : new Date(failed.startMs).toISOString(),
     failed_by: failed?.at ?? null,
     failed_stage: failed?.stage ?? null,
+    failed_objective: named.get(failed?.objective ?? '')?.name ?? null,
     tested_stages: test.stages,
+    tested_objectives: test.objectives.map((row) => named.get(row)?.name ?? row),
     quantiles,
     stages,
   };
@@ -162,10 +175,24 @@ function wholeStage(minutes: readonly ComparedMinute[]): string {
   return [...requests].toSorted(([, a], [, b]) => b - a)[0]?.[0] ?? totalStage;
 }
 
-function failuresOf(candidate: VersionSums, baseline: VersionSums): Comparison['failures'] {
+/**
+ * Joint objectives of the model by their rows. Those of the same thresholds are counted as one, and have the names
+ * of all.
+ */
+function namedObjectives({ objectives = [] }: CompareInput): ReadonlyMap<string, NamedObjective> {
+  const named = new Map<string, NamedObjective>();
+  for (const each of objectives) {
+    const known = named.get(rowOf(each));
+    const name = known === undefined ? each.name : `${known.name}, ${each.name}`;
+    named.set(rowOf(each), { name, thresholds: each.thresholds });
+  }
+  return named;
+}
+
+function failuresOf(candidate: BadCount, baseline: BadCount): Comparison['failures'] {
   return {
-    candidate: candidate.failed,
-    baseline: baseline.failed,
+    candidate: candidate.bad,
+    baseline: baseline.bad,
     candidate_share: shareOf(candidate),
     baseline_share: shareOf(baseline),
   };

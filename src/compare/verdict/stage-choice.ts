@@ -5,6 +5,9 @@ import { closestFirst } from '../../series/closest-names.ts';
 import type { ComparedMinute } from '../compared-minute.ts';
 import { defaultChoice, type StageChoice } from '../version-test.ts';
 
+/** Chooses the goodput of all joint objectives, among names of stages. */
+const goodputName = 'goodput';
+
 /** What a choice of stages is made of. */
 interface Chosen {
   readonly minutes: readonly ComparedMinute[];
@@ -12,22 +15,36 @@ interface Chosen {
   readonly whole: string;
   /** Names that somebody gave; undefined for the default. */
   readonly asked: readonly string[] | undefined;
+  /** Rows of the objectives that may be of the model. @default none */
+  readonly objectives?: readonly string[];
   readonly table: StageTable;
 }
 
 /**
- * The stages that decide: those that somebody named, or whole requests, milestones and measures.
+ * What decides: what somebody named, or whole requests, milestones, measures and the goodput of objectives.
  *
  * @throws OperatorError TAILMARK_USAGE for names that no compared request of either version has.
  */
-export function stageChoice({ minutes, whole, asked, table }: Chosen): StageChoice {
-  if (asked === undefined) return defaultChoice(whole, table);
+export function stageChoice(of: Chosen): StageChoice {
+  const { minutes, whole, asked, table } = of;
+  const objectives = countedOf(of);
+  if (asked === undefined) return { ...defaultChoice(whole, table), objectives };
   const known = stagesOf(minutes);
   const chosen = new Set(asked.map((stage) => (stage === totalStage ? whole : stage)));
+  const rows = chosen.has(goodputName) ? objectives : [];
+  // A stage may have that name, too.
+  if (rows.length > 0 && !known.has(goodputName)) chosen.delete(goodputName);
   const unknown = [...chosen].find((stage) => !known.has(stage) && stage !== whole);
   // Where nothing is stored, nobody knows which stages there are.
   if (unknown !== undefined && known.size > 0) throw unknownStage(unknown, known);
-  return { whole, decides: (stage) => chosen.has(stage), required: [...chosen] };
+  const required = [...chosen, ...rows];
+  return { whole, decides: (stage) => chosen.has(stage), objectives: rows, required };
+}
+
+/** Rows of objectives for which a compared request was counted. */
+function countedOf({ minutes, objectives = [] }: Chosen): string[] {
+  const versions = minutes.flatMap(({ candidate, baseline }) => [candidate, baseline]);
+  return objectives.filter((row) => versions.some((version) => version?.objectives?.has(row)));
 }
 
 function stagesOf(minutes: readonly ComparedMinute[]): ReadonlySet<string> {

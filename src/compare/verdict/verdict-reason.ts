@@ -1,15 +1,21 @@
 import { wholeOf } from '../../contract/blame-text.ts';
 import { formatShare, formatSignedMs, wholePercent } from '../../contract/format.ts';
 import { perUnit, stageLabel } from '../../contract/measure-unit.ts';
+import type { Objective } from '../../contract/objectives/objective.ts';
+import { missedText } from '../../contract/objectives/objective-text.ts';
 import { blamedQuantile, type CompareOptions, decidingQuantiles } from '../compare-options.ts';
 import type { ComparedMinute } from '../compared-minute.ts';
 import type { QuantileComparison, StageComparison, Verdict } from '../comparison.ts';
+import { type BadCount, shareOf } from '../share-test.ts';
 import { marginOf } from '../stage-test.ts';
-import { type Endpoint, shareOf, type VersionTest } from '../version-test.ts';
+import type { Endpoint, VersionTest } from '../version-test.ts';
 import { absentReason, type KnownNames } from './absent-reason.ts';
 
 /** Share of the excess from which on a stage is named. */
 const namedShare = 0.3;
+
+/** An objective, or several of the same thresholds. */
+export type NamedObjective = Pick<Objective, 'name' | 'thresholds'>;
 
 export interface Reasoned {
   readonly candidate: string;
@@ -25,6 +31,8 @@ export interface Reasoned {
   readonly missing_requests: number;
   readonly minutesEach?: number;
   readonly options: CompareOptions;
+  /** Joint objectives of the model, by their rows. */
+  readonly objectives: ReadonlyMap<string, NamedObjective>;
 }
 
 /** Says why, in a sentence. Names of versions are as they came: escape them where they are shown. */
@@ -41,15 +49,21 @@ function failReason(of: Reasoned): string {
 }
 
 function differenceText(of: Reasoned): string {
-  const { test, phrases, quantiles, stages } = of;
+  const { test, phrases } = of;
   const { failed, whole } = test;
   if (failed?.at === 'failures') {
     const now = formatShare(shareOf(test.candidate));
     return `${now} of requests fail, against ${formatShare(shareOf(test.baseline))} of ${phrases.baseline}`;
   }
+  if (failed?.objective !== undefined) return goodputText(of, failed.objective);
   if (failed?.stage !== undefined && failed.stage !== whole) return stageText(of, failed);
+  return wholeText(of, failed?.at);
+}
+
+/** "p99 is 1.5 times that of version v1 (412 ms against 275 ms); queue explains 71 % of its rise (…)". */
+function wholeText({ test, phrases, quantiles, stages }: Reasoned, at?: Endpoint['at']): string {
   // The deepest tail says most, and is what is blamed on stages.
-  const worst = deepestOf(test, whole) ?? failed?.at;
+  const worst = deepestOf(test, test.whole) ?? at;
   const text = ratioText(
     quantiles.find(({ q }) => q === worst),
     phrases,
@@ -76,6 +90,35 @@ function stageText(of: Reasoned, { stage = '', at }: Endpoint): string {
   const ofWhole = of.quantiles.find(({ q }) => q === worst);
   if (ofWhole?.ratio == null) return text;
   return `${text}; ${quantileName(ofWhole.q)} of whole requests is ${timesText(ofWhole.ratio)}`;
+}
+
+/**
+ * "goodput is 90.1 %, against 98.9 % of version v1: 9.9 % of requests missed one of first_token 500 ms, total 10 s,
+ * or failed (objective chat)"; and what is slower beyond the margin, of the stages that have thresholds.
+ */
+function goodputText(of: Reasoned, row: string): string {
+  const { name = row, thresholds = {} } = of.objectives.get(row) ?? {};
+  const missed = formatShare(missedShares(of, row).candidate);
+  const slower = of.test.stages.flatMap((stage) => {
+    const at = Object.hasOwn(thresholds, stage) ? deepestOf(of.test, stage) : undefined;
+    if (at === undefined) return [];
+    return [stage === of.test.whole ? wholeText(of) : ofStageText(of, stage, at)];
+  });
+  const goodput = `${sharesText(of, row)}: ${missed} of requests ${missedText(thresholds)} (objective ${name})`;
+  return [goodput, ...slower].join('; ');
+}
+
+/** "goodput is 90.1 %, against 98.9 % of version v1". */
+function sharesText(of: Reasoned, row: string): string {
+  const { candidate, baseline } = missedShares(of, row);
+  const before = `${formatShare(1 - baseline)} of ${of.phrases.baseline}`;
+  return `goodput is ${formatShare(1 - candidate)}, against ${before}`;
+}
+
+function missedShares({ test }: Reasoned, row: string) {
+  const none: BadCount = { requests: 0, bad: 0 };
+  const { candidate = none, baseline = none } = test.goodputOf(row) ?? {};
+  return { candidate: shareOf(candidate), baseline: shareOf(baseline) };
 }
 
 function ofStageText({ stages, phrases }: Reasoned, stage: string, at: Endpoint['at']): string {
@@ -110,7 +153,7 @@ function passReason(of: Reasoned): string {
         ...within(`${minEffectRatio} times or ${minEffectMs} ms`, byMs),
         ...within(`${minEffectRatio} times`, byRatio),
       ].join('; ');
-  return `${ofFirst}; ${bound}`;
+  return [ofFirst, bound, ...test.objectives.map((row) => sharesText(of, row))].join('; ');
 }
 
 function inconclusiveReason(of: Reasoned): string {
@@ -118,15 +161,24 @@ function inconclusiveReason(of: Reasoned): string {
   const { candidate, baseline } = phrases;
   if (test.minutes === 0) return absentReason(of);
   if (test.absent.length > 0) {
-    const stages = listText(test.absent.map(stageLabel));
-    return `no minute has durations of ${stages} of both ${candidate} and ${baseline}`;
+    const isObjective = (name: string) => of.objectives.has(name);
+    const stages = test.absent.filter((name) => !isObjective(name)).map(stageLabel);
+    const goodput = test.absent.some(isObjective) ? ['goodput'] : [];
+    const what = stages.length === 0 ? [] : [`durations of ${listText(stages)}`];
+    return `no minute has ${listText([...what, ...goodput])} of both ${candidate} and ${baseline}`;
   }
   if (missing_requests === 0) return tooShortReason(of);
   const about = roughly(missing_requests).toLocaleString('en-US');
-  const { stage, at } = test.leastKnown;
-  const isOfStage = stage !== undefined && stage !== test.whole && at !== 'failures';
-  const least = isOfStage ? `; least is known of ${stageLabel(stage)} ${quantileName(at)}` : '';
+  const known = leastKnownText(test);
+  const least = known === '' ? '' : `; least is known of ${known}`;
   return `needs about ${about} more requests of ${candidate} while ${baseline} serves too${least}`;
+}
+
+/** "TTFT (first_token) p99", "goodput"; '' of whole requests and of failures. */
+function leastKnownText({ leastKnown: { stage, at }, whole }: VersionTest): string {
+  if (at === 'goodput') return at;
+  if (stage === undefined || stage === whole || at === 'failures') return '';
+  return `${stageLabel(stage)} ${quantileName(at)}`;
 }
 
 /** The lack of ranges that lie in the past. More requests of them will not come. */

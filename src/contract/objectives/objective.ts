@@ -48,6 +48,16 @@ export function objectivesOf(slos: readonly Slo[]): ConfiguredObjective[] {
   });
 }
 
+/** Joint objectives that may be of a model, in the order of `detect.slos`. */
+export function jointObjectives(
+  objectives: readonly ConfiguredObjective[],
+  model: string,
+): ConfiguredObjective[] {
+  return objectives.filter(
+    ({ isJoint, match }) => isJoint && matchesPattern(match.model ?? '*', model),
+  );
+}
+
 /** Stages beside the total whose digests tell of objectives. */
 export function stagesOfObjectives(slos: readonly Slo[]): string[] {
   return slos.flatMap(({ stage = totalStage }) => (stage === totalStage ? [] : [stage]));

@@ -26,7 +26,7 @@ export function shareReason(share: number, ratio: number, ratioText: string): st
   const rule = [criticalFrom.wide, criticalFrom.deep].find(
     (least) => ratio >= least.ratio && share >= least.share,
   );
-  // A second cause counts by what it does to whole requests, which the event has no number of.
+  // A part that is a second cause counts by what it does to whole requests, which the event has no number of.
   if (rule === undefined) return affected;
   return `${affected}, ${ratioText}; critical from ${formatShare(rule.share)} and ${formatRatio(rule.ratio)}`;
 }

@@ -1,8 +1,9 @@
 import type { Severity } from '../../contract/anomaly-event.ts';
 
 export interface SeverityInput {
-  /** True if the request's total is slower, not only one of its stages. */
-  readonly totalMoved: boolean;
+  /** True if what somebody waits for is slower: whole requests, a milestone or a measure, not only a part. */
+  readonly isWaitedFor: boolean;
+  /** Of what is waited for to its baseline. */
   readonly ratio: number;
   /** Share of all requests of all series that is slower than in the baseline. */
   readonly affectedShare: number;
@@ -22,13 +23,13 @@ export const criticalFrom = {
 
 /**
  * Severity of a slow tail or of a proportion; other kinds set their own. `critical` is what is wide or deep:
- * the total's tail is at least twice the baseline and affects 5 % of all traffic, or five times and 1 %. With
- * a short history it must be deep in most requests of its series, as neither a daily peak nor an hourly job
+ * a tail that somebody waits for is at least twice the baseline and affects 5 % of all traffic, or five times
+ * and 1 %. With a short history it must be deep in most requests of its series, as neither a daily peak nor an hourly job
  * is. Failures must be of most requests, or deep and wide. All others are a `warning`.
  */
 export function severity(input: SeverityInput): Severity {
   const { ratio, affectedShare } = input;
-  if (!input.totalMoved) return 'warning';
+  if (!input.isWaitedFor) return 'warning';
   const reaches = (least: { readonly ratio: number; readonly share: number }) =>
     ratio >= least.ratio && affectedShare >= least.share;
   const [wide, deep] = [reaches(criticalFrom.wide), reaches(criticalFrom.deep)];

@@ -46,7 +46,7 @@ export class IncidentGrouper {
     for (const published of stored.filter(({ incident_id }) => incident_id === undefined)) {
       const rows = stored.filter(({ incident_id }) => incident_id === published.id);
       this.#incidents.push(
-        Incident.restored(published, rows, this.#options.window, own.get(published.id)),
+        Incident.restored(published, rows, this.#options, own.get(published.id)),
       );
     }
     this.#sort();
@@ -66,7 +66,7 @@ export class IncidentGrouper {
   serialize(state: StateArchive): void {
     state.section('incidents', 1, () => {
       this.#incidents = state.list(this.#incidents, (incident) =>
-        Incident.serialize(state, incident, this.#options.window),
+        Incident.serialize(state, incident, this.#options),
       );
     });
   }
@@ -89,7 +89,7 @@ export class IncidentGrouper {
       if (incident !== undefined) incident.observe(event);
       else {
         const key = this.#freeKey(event.dedup_key);
-        this.#incidents.push(new Incident(event, key, this.#options.window));
+        this.#incidents.push(new Incident(event, key, this.#options));
       }
     });
     this.#sort();

@@ -3,20 +3,26 @@ import { affectedPerWindow } from '../../contract/affected-requests.ts';
 import type { AnomalyEvent, Scope, Severity } from '../../contract/anomaly-event.ts';
 import { dedupKeyOfSeries, firstMemberIdOf } from '../../contract/anomaly-identity.ts';
 import { withAsOf } from '../../contract/as-of.ts';
-import { formatRatio, seriesLabel } from '../../contract/format.ts';
+import { seriesLabel } from '../../contract/format.ts';
 import { scopeMember } from '../../contract/scope-member.ts';
+import type { StageTable } from '../../contract/stage-table.ts';
 import { seriesKey, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type StateArchive, UnreadableState } from '../../snapshot/archive.ts';
 import { anomalySummary } from '../event/anomaly-summary.ts';
 import { serializeEvent } from '../event/serialize-event.ts';
-import { criticalFrom } from '../event/severity.ts';
-import { riseReason, shareReason } from '../event/severity-reason.ts';
+import { riseReason } from '../event/severity-reason.ts';
 import { UpdateBackoff } from '../lifecycle/update-backoff.ts';
+import { type DetectOptions, stageTableOf } from '../options/detect-options.ts';
 import type { PresentAnomaly } from '../options/detector-step.ts';
 import { lastEnd, recoveredField } from './incident-end.ts';
 import { incidentScope, maxScopeValues } from './incident-scope.ts';
-import { affectedShareOf, extentOf, incidentSeverity, mostSevere } from './incident-severity.ts';
+import {
+  affectedShareOf,
+  incidentSeverity,
+  mostSevere,
+  togetherReason,
+} from './incident-severity.ts';
 import { incidentSummary } from './incident-summary.ts';
 
 /** Context of a step, besides its events. */
@@ -66,13 +72,15 @@ export class Incident {
   /** Last event; undefined before the first. */
   #published: AnomalyEvent | undefined;
   #backoff: UpdateBackoff;
+  readonly #stages: StageTable;
 
   /** @param lead the anomaly that opens it. */
-  constructor(lead: AnomalyEvent, dedupKey: string, windowMs: number) {
+  constructor(lead: AnomalyEvent, dedupKey: string, options: DetectOptions) {
     this.id = lead.id;
     this.dedupKey = dedupKey;
     this.sortKey = `${seriesKey(lead)} ${lead.id}`;
-    this.#backoff = new UpdateBackoff(windowMs);
+    this.#backoff = new UpdateBackoff(options.window);
+    this.#stages = stageTableOf(options);
     this.observe(lead);
   }
 
@@ -86,7 +94,7 @@ export class Incident {
   static restored(
     published: AnomalyEvent,
     rows: readonly AnomalyEvent[],
-    windowMs: number,
+    options: DetectOptions,
     evaluated?: Incident,
   ): Incident {
     const { id, revision } = published;
@@ -97,7 +105,7 @@ export class Incident {
     const rebuilt = (stored: AnomalyEvent, memberId: string) =>
       seriesAnomaly(stored, memberId, ownMembers.get(memberId)?.event);
     const lead = rebuilt(byId.get(id) ?? published, id);
-    const incident = new Incident(lead, published.dedup_key, windowMs);
+    const incident = new Incident(lead, published.dedup_key, options);
     incident.#published = published;
     for (const memberId of new Set([...ownMembers.keys(), ...byId.keys()])) {
       const row = byId.get(memberId);
@@ -109,7 +117,11 @@ export class Incident {
     return incident;
   }
 
-  static serialize(state: StateArchive, saved: Incident | undefined, windowMs: number): Incident {
+  static serialize(
+    state: StateArchive,
+    saved: Incident | undefined,
+    options: DetectOptions,
+  ): Incident {
     return state.section('incident', 1, () => {
       const dedupKey = state.text(saved?.dedupKey ?? '');
       const known = saved === undefined ? [] : saved.#members.values();
@@ -119,7 +131,7 @@ export class Incident {
       }));
       const [lead] = members;
       if (lead === undefined) throw new UnreadableState('an incident has no anomaly');
-      const incident = saved ?? new Incident(lead.event, dedupKey, windowMs);
+      const incident = saved ?? new Incident(lead.event, dedupKey, options);
       for (const member of members) incident.#members.set(member.event.id, member);
       incident.#changed.clear();
       incident.#published = state.optional(incident.#published, (event) =>
@@ -166,7 +178,8 @@ export class Incident {
   }
 
   get severity(): Severity {
-    return mostSevere([this.#published?.severity ?? 'info', incidentSeverity(this.openAnomalies)]);
+    const ofOpen = incidentSeverity(this.openAnomalies, this.#stages);
+    return mostSevere([this.#published?.severity ?? 'info', ofOpen]);
   }
 
   get isOver(): boolean {
@@ -324,7 +337,7 @@ export class Incident {
     }
     const open = this.#affected(this.openAnomalies);
     const one = open.find((event) => event.severity === severity);
-    if (one === undefined) return { severity_reason: togetherReason(open) };
+    if (one === undefined) return { severity_reason: togetherReason(open, this.#stages) };
     const reason = one.severity_reason ?? riseReason(one);
     return { severity_reason: `${seriesLabel(one)}: ${reason}` };
   }
@@ -416,18 +429,6 @@ function seriesAnomaly(stored: AnomalyEvent, id: string, own?: AnomalyEvent): An
 
 function isOpen({ state }: AnomalyEvent): boolean {
   return state !== 'resolved';
-}
-
-/** The reason why series are critical together: those of whole requests that are slow enough. */
-function togetherReason(open: readonly AnomalyEvent[]): string {
-  const { wide, deep } = criticalFrom;
-  const reasons = [wide, deep].flatMap(({ ratio, share: least }) => {
-    const slow = open.filter((event) => extentOf(event) >= ratio);
-    const share = slow.reduce((sum, event) => sum + (event.affected_share ?? 0), 0);
-    const each = `${slow.length} series each at least ${formatRatio(ratio)} the baseline`;
-    return share >= least ? shareReason(share, ratio, each) : [];
-  });
-  return reasons[0] ?? 'all its series together';
 }
 
 /** Everything that was measured in the most affected series and that a member does not list. */

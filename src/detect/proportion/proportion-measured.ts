@@ -44,7 +44,7 @@ export function proportionMeasured(
       ...history,
     },
     severity: severity({
-      ...{ totalMoved: true, ratio: rate.ratio, affectedShare, seriesShare },
+      ...{ isWaitedFor: true, ratio: rate.ratio, affectedShare, seriesShare },
       isHistoryShort: historyFromMs !== undefined,
       isUsualInPart: proportion.isUsualInPart,
     }),

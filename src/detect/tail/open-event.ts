@@ -85,7 +85,7 @@ export function measure(input: OpenEventInput) {
     group_key: groupKeyOf(kind, series.model, top),
     bottleneck: bottleneck({ blame: parts, coldStart: series.cold_start, medianRatio }),
     severity: severity({
-      ...movedTotal(input, observedMs),
+      ...waitedFor(input, observedMs),
       affectedShare,
       seriesShare: excessShare,
       isHistoryShort: context.historyFromMs !== undefined,
@@ -95,34 +95,23 @@ export function measure(input: OpenEventInput) {
 }
 
 /**
- * The factor by which the cause slows whole requests. The total shows the causes together: one of several
- * counts as its own excess added to the baseline's quantile, and as no more than the total has moved.
+ * The factor by which the cause slows what somebody waits for. Whole requests, milestones and measures count
+ * by themselves: decode hides a slow first token from the total. A part counts by what it does to whole
+ * requests. The total shows the causes together: one of several counts as its own excess added to the
+ * baseline's quantile, and as no more than the total has moved.
  */
-function movedTotal(input: OpenEventInput, observedMs: number) {
-  const { verdict, windows, baseline, isBeside } = input;
+function waitedFor(input: OpenEventInput, observedMs: number) {
+  const { verdict, windows, baseline, isBeside, options } = input;
   const { stage, q, baselineMs } = verdict;
-  if (stage === totalStage) return { totalMoved: true, ratio: observedMs / baselineMs };
+  if (stageTableOf(options).isWaitedFor(stage)) {
+    return { isWaitedFor: true, ratio: observedMs / baselineMs };
+  }
   const total = isBeside === true ? baseline.reference(totalStage, 1) : undefined;
-  if (total === undefined) return { totalMoved: false, ratio: 1 };
+  if (total === undefined) return { isWaitedFor: false, ratio: 1 };
   const totalMs = total.digest.quantile(q);
   const nowMs = digestOf(windows, totalStage).quantile(q);
-  const excessMs = excessInTotal(input, observedMs - baselineMs);
-  return { totalMoved: true, ratio: Math.min(nowMs, totalMs + excessMs) / totalMs };
-}
-
-/** Milliseconds by which the cause slows a request: of a measure, which no request takes, those of its part. */
-function excessInTotal({ verdict, windows, baseline, options }: OpenEventInput, ownMs: number) {
-  const { stage, q } = verdict;
-  const table = stageTableOf(options);
-  if (table.kindOf(stage) !== 'measure') return ownMs;
-  const names = [...new Set(windows.flatMap((window) => [...window.stages.keys()]))];
-  const ofParts = names
-    .filter((name) => name !== stage && table.isOnePart(name, stage))
-    .map((name) => {
-      const beforeMs = baseline.reference(name, 1)?.digest.quantile(q);
-      return beforeMs === undefined ? 0 : digestOf(windows, name).quantile(q) - beforeMs;
-    });
-  return Math.max(0, ...ofParts);
+  const excessMs = observedMs - baselineMs;
+  return { isWaitedFor: true, ratio: Math.min(nowMs, totalMs + excessMs) / totalMs };
 }
 
 function digestOf(windows: readonly SeriesWindow[], stage: string): TDigest {

@@ -5,7 +5,7 @@ import type { StageSummary } from '../../series/series-window.ts';
 import { type StateArchive, serializeFields } from '../../snapshot/archive.ts';
 import { anomalySubject } from '../event/anomaly-summary.ts';
 import { type EventUpdate, OpenAnomaly } from '../lifecycle/open-anomaly.ts';
-import { longestRun, longestSpan } from '../options/detect-options.ts';
+import { longestRun, longestSpan, stageTableOf } from '../options/detect-options.ts';
 import { logExceedanceTail } from '../stats/exceedance-tail.ts';
 import type { Measured } from './open-event.ts';
 import { leadOf, noLead, type TailLead } from './tail-lead.ts';
@@ -316,7 +316,8 @@ export class OpenTail extends OpenAnomaly {
 
   /** False where `change` would return nothing for a stage, so that it need not be measured. */
   mayUpdate(stage: string, isBeside = false): boolean {
-    const mayRise = (isBeside || stage === totalStage) && this.event.severity !== 'critical';
+    const isCounted = isBeside || stageTableOf(this.options).isWaitedFor(stage);
+    const mayRise = isCounted && this.event.severity !== 'critical';
     return mayRise || this.isUpdateDue;
   }
 

@@ -4,7 +4,7 @@ import type { CompareOptions } from '../../compare/compare-options.ts';
 import type { Comparison, QuantileComparison } from '../../compare/comparison.ts';
 import { compareMixes } from '../../compare/like-with-like.ts';
 import { compareVersions } from '../../compare/verdict/compare-versions.ts';
-import type { ConfiguredObjective } from '../../contract/objectives/objective.ts';
+import { type ConfiguredObjective, jointObjectives } from '../../contract/objectives/objective.ts';
 import type { StageTable } from '../../contract/stage-table.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { anomalyOfModel } from '../anomalies/anomaly-of.ts';
@@ -46,7 +46,7 @@ export interface CompareQuestion {
   /** `configuredMargin` of the configuration. */
   readonly margin: Partial<CompareOptions>;
   readonly stages: StageTable;
-  /** Stages whose durations decide. @default those of `compareVersions` */
+  /** What decides beside failures. @default that of `compareVersions` */
   readonly tested?: readonly string[] | undefined;
   readonly objectives: readonly ConfiguredObjective[];
   /** Id of the incident that A and B are before and during of; '' for none. */
@@ -84,6 +84,7 @@ export async function compareView(
       phrases: { candidate: 'B', baseline: 'A' },
       ...{ remainingMinutes, minutesEach: blockSeconds / 60 },
       ...{ table: question.stages, tested: question.tested },
+      objectives: jointObjectives(question.objectives, query.model),
     },
     question.margin,
   );

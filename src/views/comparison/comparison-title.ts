@@ -48,7 +48,7 @@ export function comparisonTitle(
     ...(worse.length === 0 ? [] : [`worse at ${listOf(worse)}`]),
   ];
   const deepest = shown.findLast(({ ratio }) => ratio !== null);
-  const ofStage = failedStageOf(comparison);
+  const ofStage = [...failedGoodputOf(comparison), ...failedStageOf(comparison)];
   const nothingCertain =
     ofStage.length > 0 ? 'whole requests' : 'No difference between B and A is certain';
   const same =
@@ -82,8 +82,16 @@ function failuresOf({ requests, failures }: Pick<Comparison, 'requests' | 'failu
   return [`B fails ${formatShare(b)} of requests, A ${formatShare(a)}`];
 }
 
-/** The stage that made B fail, where that is not the whole request. */
-type FailedStage = Partial<Pick<Comparison, 'failed_stage' | 'failed_by' | 'stages'>>;
+/** The stage or the objective that made B fail, where that is not the whole request. */
+type FailedStage = Partial<
+  Pick<Comparison, 'failed_stage' | 'failed_objective' | 'failed_by' | 'stages'>
+>;
+
+/** "Goodput of B is worse (objective chat)". */
+function failedGoodputOf({ failed_objective }: FailedStage): string[] {
+  if (failed_objective === undefined || failed_objective === null) return [];
+  return [`Goodput of B is worse (objective ${failed_objective})`];
+}
 
 /** "TTFT (first_token) of B is worse at p99 (+62 %, 41 to 90)". */
 function failedStageOf({ failed_stage, failed_by, stages = [] }: FailedStage): string[] {

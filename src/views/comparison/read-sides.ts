@@ -1,13 +1,15 @@
-import { sizeFacets } from '../../base/facets.ts';
+import { mixFacets } from '../../base/facets.ts';
 import type { StageBands } from '../../baseline/series-reference.ts';
 import {
   addStage,
   type ComparedMinute,
+  emptyMinute,
   paired,
   pairSides,
   type ReadMinute,
 } from '../../compare/compared-minute.ts';
-import type { MixPart, SideMix, SizePart } from '../../compare/like-with-like.ts';
+import type { MixPart, SideMix } from '../../compare/like-with-like.ts';
+import type { SizePart } from '../../compare/size-weights.ts';
 import type { CompareInput } from '../../compare/verdict/compare-versions.ts';
 import type { Bands } from '../../series/series-window.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
@@ -168,13 +170,13 @@ async function readMix(
   return parts;
 }
 
-/** Reads the requests of one side by their sizes. These are stored without region, type and start. */
+/** Reads the requests of one side by their sizes, and by those of their answers. These are stored without region, type and start. */
 async function readSizes(
   client: ClickHouseClient,
   { model }: Pick<SidesQuery, 'model'>,
   side: ComparedSide,
 ): Promise<SizePart[]> {
-  return readFacets(client, { model, ...side, facets: sizeFacets, levels: [] });
+  return readFacets(client, { model, ...side, facets: mixFacets, levels: [] });
 }
 
 /** Reads the blocks of one side, by their number: sql/queries/comparison_blocks.sql. */
@@ -197,7 +199,7 @@ async function readBlocks(
     const failed = reader.uint64();
     const { digest, next } = decodeState(reader.bytes, reader.at);
     reader.at = next;
-    const read = blocks.get(block) ?? { requests: 0, failed: 0, stages: new Map() };
+    const read = blocks.get(block) ?? emptyMinute();
     blocks.set(block, read);
     addStage(read, { stage, requests, failed, digest });
   }

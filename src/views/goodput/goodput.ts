@@ -1,6 +1,9 @@
 import type { Dimension } from '../../base/dimensions.ts';
-import { type ConfiguredObjective, rowOf } from '../../contract/objectives/objective.ts';
-import { matchesPattern } from '../../series/matches-pattern.ts';
+import {
+  type ConfiguredObjective,
+  jointObjectives,
+  rowOf,
+} from '../../contract/objectives/objective.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
 import { coarsePart, type Resolution } from '../../sink/windows/read-tails.ts';
 import type { GoodputAnswer, GoodputRow } from '../answers/goodput.ts';
@@ -69,11 +72,8 @@ export function readGoodput(
 ): Promise<{ readonly row: GoodputRow; readonly sql: string }[]> {
   const { resolution, ...parameters } = asked;
   const coarse = coarsePart(resolution, asked.fromSeconds, asked.toSeconds);
-  const ofModel = objectives.filter(
-    ({ isJoint, match }) => isJoint && matchesPattern(match.model ?? '*', asked.model),
-  );
   return Promise.all(
-    ofModel.map(async (objective) => {
+    jointObjectives(objectives, asked.model).map(async (objective) => {
       const { rows, sql } = await viewRows<StoredGoodput>(client, 'view_goodput', {
         ...parameters,
         ...patternsOf(objective),

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import type { ComparedMinute } from '../../../src/compare/compared-minute.ts';
 import { stageChoice } from '../../../src/compare/verdict/stage-choice.ts';
 import { StageTable } from '../../../src/contract/stage-table.ts';
-import { minutesOf } from '../traffic.ts';
+import { minutesOf, withGoodput, withStage } from '../traffic.ts';
 
 const minutes = minutesOf('choice', 1, { requests: 50 }, { requests: 50 });
 const stages = ['total', 'queue', 'first_token', 'time_per_output_token', 'to_tool', 'absent'];
@@ -55,5 +55,40 @@ describe('the stages that decide', () => {
     const [minute] = minutesOf('one', 1, undefined, { requests: 50 });
     expect(decidingOf(['queue'], { of: [minute as ComparedMinute] }).decides).toEqual(['queue']);
     expect(decidingOf(['absent'], { of: [] }).decides).toEqual(['absent']);
+  });
+
+  describe('beside objectives', () => {
+    const [row, other] = ['objective: total<=100', 'objective: total<=200'];
+    const counted = withGoodput(minutes, row, { candidate: 0, baseline: undefined });
+    const choiceOf = (asked?: readonly string[], of = counted) =>
+      stageChoice({
+        ...{ minutes: of, whole: 'total', asked, objectives: [row, other] },
+        table: StageTable.standard,
+      });
+
+    it('leave goodput to decide by default, of each objective that has counted a request', () => {
+      expect(choiceOf()).toMatchObject({ objectives: [row] });
+      expect(choiceOf()).not.toHaveProperty('required');
+      expect(choiceOf(undefined, minutes).objectives).toEqual([]);
+    });
+
+    it('leave it out where they are named and it is not', () => {
+      expect(choiceOf(['total'])).toMatchObject({ objectives: [], required: ['total'] });
+      expect(choiceOf(['goodput', 'total'])).toMatchObject({
+        objectives: [row],
+        required: ['total', row],
+      });
+    });
+
+    it('are refused where goodput is named and nothing is counted', () => {
+      expect(() => choiceOf(['goodput'], minutes)).toThrow('none has "goodput"');
+    });
+
+    it('may have the name goodput themselves', () => {
+      const named = withStage(counted, { stage: 'goodput' });
+      const chosen = choiceOf(['goodput'], named);
+      expect(chosen).toMatchObject({ objectives: [row], required: ['goodput', row] });
+      expect(chosen.decides('goodput')).toBe(true);
+    });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from 'vitest';
 import { severity } from '../../../src/detect/event/severity.ts';
 
 /** A tail of whole requests; a tenth of its series' own requests is slower. */
-const whole = { totalMoved: true, seriesShare: 0.1, isHistoryShort: false, isUsualInPart: true };
+const whole = { isWaitedFor: true, seriesShare: 0.1, isHistoryShort: false, isUsualInPart: true };
 const failures = { isUsualInPart: false };
 
 describe('severity', () => {
@@ -12,7 +12,7 @@ describe('severity', () => {
     [{ ratio: 4.9, affectedShare: 0.049 }, 'warning'],
     [{ ratio: 5, affectedShare: 0.01 }, 'critical'],
     [{ ratio: 50, affectedShare: 0.009, seriesShare: 1 }, 'warning'],
-    [{ ratio: 50, affectedShare: 0.9, totalMoved: false }, 'warning'],
+    [{ ratio: 50, affectedShare: 0.9, isWaitedFor: false }, 'warning'],
   ] as const)('of %o is %s', (input, expected) => {
     expect(severity({ ...whole, ...input })).toBe(expected);
   });
@@ -31,7 +31,7 @@ describe('severity', () => {
     [{ ...failures, ratio: 5, affectedShare: 0.05 }, 'critical'],
     [{ ...failures, ratio: 5, affectedShare: 0.01, seriesShare: 0.5 }, 'critical'],
     [{ ratio: 50, affectedShare: 0.009, seriesShare: 1 }, 'warning'],
-    [{ ratio: 50, affectedShare: 0.9, totalMoved: false }, 'warning'],
+    [{ ratio: 50, affectedShare: 0.9, isWaitedFor: false }, 'warning'],
   ] as const)('of %o, where the history is short, is %s', (input, expected) => {
     expect(severity({ ...whole, isHistoryShort: true, ...input })).toBe(expected);
   });

@@ -77,6 +77,23 @@ describe('the severity of an incident', () => {
     expect(incidentSeverity(slow)).toBe(severity);
   });
 
+  it.each([
+    ['total', 'critical'],
+    ['first_token', 'critical'],
+    ['time_per_output_token', 'critical'],
+    ['queue', 'warning'],
+  ])(
+    'of series that are slow in %s goes by what somebody waits for',
+    (measured_stage, severity) => {
+      const failing = seriesOf(20, { ratio: 8, affected: 0.02, own: 0.4 }, false);
+      const slow = failing.map(({ rate, ...event }): AnomalyEvent => {
+        const evidence = { ...event.evidence, measured_stage };
+        return { ...event, kind: 'tail_shift', ratio: 8, evidence };
+      });
+      expect(incidentSeverity(slow)).toBe(severity);
+    },
+  );
+
   it('is that of its worst series, whatever is known of the others', () => {
     const [known] = seriesOf(1, { ratio: 3, affected: 0.1, own: 0.4 }, false);
     const others = seriesOf(5, { ratio: 3, affected: 0.005, own: 0.4 }, true);

@@ -28,10 +28,10 @@ process.stdout.write(
   `| ${columns.join(' | ')} |\n|---|---|---:|---|---|${'---:|'.repeat(columns.length - 5)}\n`,
 );
 for (const each of stageCases) {
-  const { law, deviation, change, rates, isTotalAlone = false, part = 1 } = each;
+  const { law, deviation, change, rates, isTotalAlone = false, goodput, part = 1 } = each;
   const cells = [
     ...[law.name, `σ ${deviation}`, `${rates[0]} of ${rates[0] + rates[1]}`, change.name],
-    isTotalAlone ? 'total' : 'default',
+    isTotalAlone ? 'total' : `default${goodput === undefined ? '' : ', goodput'}`,
   ];
   if (!values.case.every((wanted) => cells.join(', ').includes(wanted))) continue;
   const table = new DurationTable(law);

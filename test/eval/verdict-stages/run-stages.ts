@@ -1,6 +1,7 @@
 import { compareDefaults } from '../../../src/compare/compare-options.ts';
 import type { ComparedMinute, VersionMinute } from '../../../src/compare/compared-minute.ts';
 import { defaultChoice, VersionTest } from '../../../src/compare/version-test.ts';
+import { objectiveRow } from '../../../src/config/slos.ts';
 import { Random } from '../../../src/generate/random.ts';
 import { SketchPool, stateCentroids } from '../../../src/sketch/sketch-pool.ts';
 import { TDigest } from '../../../src/sketch/t-digest.ts';
@@ -24,15 +25,18 @@ const tokens = { median: 150, deviation: 0.8 } as const;
 
 const tokenTable = new DurationTable(perToken);
 const totalAlone = { whole: 'total', decides: (stage: string) => stage === 'total' };
+const objective = objectiveRow({ first_token: 500, total: 10_000 });
 
 /** Runs one pair of versions, by a seed. The same seed gives the same traffic, whichever stages decide. */
 export function runStages(each: StageCase, table: DurationTable, seed: number): StageOutcome {
-  const { law, deviation, change, rates, isTotalAlone = false } = each;
+  const { law, deviation, change, rates, isTotalAlone = false, goodput } = each;
   const random = new Random(
     `verdict stages ${law.name} ${deviation} ${change.name} ${rates} ${seed}`,
   );
   const traffic = new LlmTraffic(each, table, random);
-  const test = new VersionTest(compareDefaults, isTotalAlone ? totalAlone : defaultChoice());
+  const objectives = goodput === undefined ? [] : [objective];
+  const choice = { ...(isTotalAlone ? totalAlone : defaultChoice()), objectives };
+  const test = new VersionTest(compareDefaults, choice);
   let passedAfter: number | undefined;
   for (let minute = 1; minute <= askedMinutes; minute++) {
     test.observe(traffic.minute(minute));
@@ -54,6 +58,8 @@ class LlmTraffic {
   readonly #case: StageCase;
   readonly #table: DurationTable;
   readonly #random: Random;
+  /** Which requests meet the objective, whatever they take. */
+  readonly #randomOfGoodput: Random;
   readonly #own: readonly [Variations, Variations];
   readonly #sketches = new SketchPool();
   readonly #means = new Float64Array(stateCentroids);
@@ -63,6 +69,7 @@ class LlmTraffic {
     this.#case = each;
     this.#table = table;
     this.#random = random.split('requests');
+    this.#randomOfGoodput = random.split('goodput');
     this.#own = [
       new Variations(each.deviation, random.split('candidate')),
       new Variations(each.deviation, random.split('baseline')),
@@ -83,7 +90,7 @@ class LlmTraffic {
     const requests = Math.max(0, Math.round(rate + Math.sqrt(rate) * random.normal()));
     const { slowest = 1 } = change;
     const slowFrom = slowest === 1 ? Number.POSITIVE_INFINITY : Math.log(slowest / (1 - slowest));
-    const [ofFirst, ofTokens] = own.next();
+    const [ofFirst, ofTokens, ofGoodput] = own.next();
     const sketches = this.#sketches;
     sketches.reset();
     for (const _ of stages) sketches.allocate();
@@ -100,7 +107,23 @@ class LlmTraffic {
       sketches.add(total, (firstMs + (count - 1) * tokenMs) * (change.total ?? 1));
       if (random.chance(failingShare)) failed++;
     }
-    return { requests, failed, stages: new Map(stages.map((name, i) => [name, this.#digest(i)])) };
+    const digests = new Map(stages.map((name, i) => [name, this.#digest(i)]));
+    return { requests, failed, stages: digests, ...this.#goodputOf(requests, change, ofGoodput) };
+  }
+
+  /** What is counted for the objective: the log odds of a miss vary as those of a slow request do. */
+  #goodputOf(
+    requests: number,
+    change: StageChange,
+    own: number,
+  ): Pick<VersionMinute, 'objectives'> {
+    const { goodput } = this.#case;
+    if (goodput === undefined || requests === 0) return {};
+    const missing = 1 - (change.goodput ?? goodput);
+    const shifted = 1 / (1 + Math.exp(-(Math.log(missing / (1 - missing)) + own)));
+    let bad = 0;
+    for (let n = 0; n < requests; n++) if (this.#randomOfGoodput.chance(shifted)) bad++;
+    return { objectives: new Map([[objective, { requests, bad }]]) };
   }
 
   #digest(slot: number): TDigest {
@@ -113,18 +136,20 @@ function logOddsOf(uniform: number): number {
   return Math.log(uniform / (1 - uniform));
 }
 
-/** What one version's minutes vary by: its first tokens, and its times per token. */
+/** What one version's minutes vary by: its first tokens, its times per token, and its goodput. */
 class Variations {
   readonly #ofFirst: OwnVariation;
   readonly #ofTokens: OwnVariation;
+  readonly #ofGoodput: OwnVariation;
 
   constructor(deviation: number, random: Random) {
     const variation = { name: '', deviation };
     this.#ofFirst = new OwnVariation(variation, random.split('first token'));
     this.#ofTokens = new OwnVariation(variation, random.split('tokens'));
+    this.#ofGoodput = new OwnVariation(variation, random.split('goodput'));
   }
 
-  next(): readonly [firstToken: number, perToken: number] {
-    return [this.#ofFirst.next(), this.#ofTokens.next()];
+  next(): readonly [firstToken: number, perToken: number, goodput: number] {
+    return [this.#ofFirst.next(), this.#ofTokens.next(), this.#ofGoodput.next()];
   }
 }

@@ -11,6 +11,8 @@ export interface StageChange {
   readonly perToken?: number;
   /** Factor of whole requests alone, as of longer answers. @default 1 */
   readonly total?: number;
+  /** Part of the requests that meet the objective. @default as many as of the baseline */
+  readonly goodput?: number;
 }
 
 /** Two versions of a server of a language model. */
@@ -24,6 +26,8 @@ export interface StageCase {
   readonly rates: readonly [number, number];
   /** True for whole requests alone. @default the default stages */
   readonly isTotalAlone?: boolean;
+  /** The baseline's part of the requests that meet a joint objective. @default there is no objective */
+  readonly goodput?: number;
   /** Pairs of versions, of those that are asked for. @default 1 */
   readonly part?: number;
 }
@@ -34,6 +38,12 @@ const slowTail: StageChange = { name: 'TTFT, slowest 5 % × 1.5', firstToken: 1.
 const slowEnd: StageChange = { name: 'TTFT, slowest 2 % × 1.5', firstToken: 1.5, slowest: 0.02 };
 const slowTokens: StageChange = { name: 'time per token × 1.5', perToken: 1.5 };
 const slowWhole: StageChange = { name: 'total alone × 1.5', total: 1.5 };
+
+const equalGoodput: StageChange = { name: 'goodput 99 % of both' };
+const goodputChanges: readonly StageChange[] = [
+  { name: 'goodput 96 %, not 99 %', goodput: 0.96 },
+  { name: 'goodput 90 %, not 99 %', goodput: 0.9 },
+];
 
 /** A canary of 10 % of 300 requests a minute. */
 const canary = [30, 270] as const;
@@ -62,4 +72,12 @@ export const stageCases: readonly StageCase[] = [
   ...[equal, slowTail, slowEnd].map((change) => ({
     ...{ law: lognormal, deviation: 0.5, change, rates: [300, 2_700] as const, part: 0.1 },
   })),
+  ...[equalGoodput, ...goodputChanges].map((change) => ({
+    ...{ law: lognormal, deviation: 0.5, change, rates: canary, goodput: 0.99 },
+    part: change === equalGoodput ? many : 1,
+  })),
+  {
+    ...{ law: lognormal, deviation: 0.5, change: equalGoodput, rates: [300, 2_700] },
+    ...{ goodput: 0.99, part: 0.1 },
+  },
 ];

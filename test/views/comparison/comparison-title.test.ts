@@ -25,6 +25,14 @@ const inconclusive = (missing_requests: number, failures = failing(3, 3)) => ({
 
 it.each([
   [
+    'names the objective that made B fail',
+    comparisonTitle(
+      { ...inconclusive(0), verdict: 'fail', failed_stage: null, failed_objective: 'chat' },
+      uncertain,
+    ),
+    'Goodput of B is worse (objective chat); whole requests: p99 (+184 %, −20 to 300): fail',
+  ],
+  [
     'begins with failures, whose durations are no gain',
     comparisonTitle(inconclusive(0, failing(1_000, 3)), [at(0.5, 0.03)], 'ranges'),
     'B fails 100 % of requests, A 0.3 %; B against A, as measured: p50 (−97 %); too short for a release verdict',

@@ -11,7 +11,7 @@ export interface ReleaseQuery {
   readonly baseline: string;
   /** RFC 3339 or a duration; undefined: since the version's first request. */
   readonly since: string | undefined;
-  /** Stages whose durations decide; undefined: whole requests, milestones and measures of both versions. */
+  /** What decides beside failures; undefined: whole requests, milestones and measures of both versions, goodput. */
   readonly stages: readonly string[] | undefined;
 }
 
@@ -36,7 +36,7 @@ export const stagesParameter = z
   })
   .optional()
   .describe(
-    'Stages whose durations decide, with commas between. Default: total, and each milestone and time per token that both versions have.',
+    'Stages whose durations decide, with commas between, and goodput for joint objectives. Default: total, each milestone and time per token that both versions have, and goodput.',
   );
 
 /** Fields of a release, as query parameters or as Flagger's `metadata`. */

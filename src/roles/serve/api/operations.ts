@@ -55,9 +55,21 @@ const verdictAnswer = z.strictObject({
     baseline_share: z.number(),
   }),
   failed_at: moment.nullable(),
-  failed_by: z.union([z.enum(['failures']), z.literal([...decidingQuantiles])]).nullable(),
-  failed_stage: z.string().nullable().describe('The stage that failed; null where failures did.'),
+  failed_by: z
+    .union([z.enum(['failures', 'goodput']), z.literal([...decidingQuantiles])])
+    .nullable(),
+  failed_stage: z
+    .string()
+    .nullable()
+    .describe('The stage that failed; null where failures or goodput did.'),
+  failed_objective: z
+    .string()
+    .nullable()
+    .describe('The joint objective whose goodput failed; null otherwise.'),
   tested_stages: z.array(z.string()).describe('Stages whose durations decide, beside failures.'),
+  tested_objectives: z
+    .array(z.string())
+    .describe('Joint objectives whose goodput decides. Those of the same thresholds are one.'),
   quantiles: z.array(quantile),
   stages: z.array(
     z.strictObject({
@@ -68,7 +80,7 @@ const verdictAnswer = z.strictObject({
     }),
   ),
   goodput: comparedGoodputs.describe(
-    'Goodput of the baseline (`a`) and the version (`b`) by each joint objective of `detect.slos` that may be of the model. It is shown and does not decide.',
+    'Goodput of the baseline (`a`) and the version (`b`) by each joint objective of `detect.slos` that may be of the model.',
   ),
   since: moment.nullable().describe('Null for a version without a request in the last day.'),
 });

@@ -9,7 +9,7 @@ import { servedLately } from '../../../compare/verdict/served-lately.ts';
 import { parseDuration } from '../../../config/duration.ts';
 import type { Config } from '../../../config/schema.ts';
 import type { AnomalyEvent } from '../../../contract/anomaly-event.ts';
-import { objectivesOf } from '../../../contract/objectives/objective.ts';
+import { jointObjectives, objectivesOf } from '../../../contract/objectives/objective.ts';
 import { StageTable } from '../../../contract/stage-table.ts';
 import { epochMsOf } from '../../../decode/epoch-ms-of.ts';
 import { matchesPattern } from '../../../series/matches-pattern.ts';
@@ -167,11 +167,12 @@ async function releaseVerdict(
     ...{ region: '', requestType: '', coldStart: 'false' as const },
   });
   const known = input.known && shown.hidesModels ? { ...input.known, models: [] } : input.known;
+  const objectives = jointObjectives(objectivesOf(config.detect.slos), model);
+  const table = new StageTable(config.stages);
   const comparison = compareVersions(
-    { ...input, ...(known && { known }), table: new StageTable(config.stages), tested: stages },
+    { ...input, ...(known && { known }), table, tested: stages, objectives },
     configuredMargin(config.detect),
   );
-  const objectives = objectivesOf(config.detect.slos);
   return {
     ...servedLately(comparison, input),
     ...(shown.showsGoodput && {
