@@ -200,5 +200,6 @@ function baselineSeries(event: AnomalyEvent): Series[] {
 
 /** Values of a series as sql/queries/view_distribution.sql joins them. */
 function keyText(series: Series): string {
-  return dimensions.map((dimension) => String(series[dimension])).join('\x1f');
+  const values = dimensions.map((dimension) => String(series[dimension]));
+  return [...values, series.attributes ?? ''].join('\x1f');
 }
