@@ -49,7 +49,10 @@ function rowOf(series: Listed, rateOfIncident: Rate | undefined): SeriesRow {
   const row = {
     name: nameOf(series),
     model,
-    filters: { version, region, request_type, start: cold_start ? 'cold' : 'warm' },
+    filters: {
+      ...{ version, region, request_type, start: cold_start ? 'cold' : 'warm' },
+      ...(series.attributes !== undefined && { attributes: series.attributes }),
+    },
     blame: null,
     measuredAt: series.measured_at ?? null,
     startedAt: series.started_at,
