@@ -48,21 +48,27 @@ ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMMDD(window_start)
 PRIMARY KEY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start)
 ORDER BY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start, attributes)
-SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 268435456;
+SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1;
+
+ALTER TABLE latency_1m MODIFY SETTING min_bytes_for_wide_part = 268435456;
 
 CREATE TABLE IF NOT EXISTS latency_1h AS latency_10s
 ENGINE = AggregatingMergeTree
 PARTITION BY toYYYYMM(window_start)
 PRIMARY KEY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start)
 ORDER BY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start, attributes)
-SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 268435456;
+SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1;
+
+ALTER TABLE latency_1h MODIFY SETTING min_bytes_for_wide_part = 268435456;
 
 CREATE TABLE IF NOT EXISTS latency_1d AS latency_10s
 ENGINE = AggregatingMergeTree
 PARTITION BY toYear(window_start)
 PRIMARY KEY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start)
 ORDER BY (model, stage, window_start, version, request_type, region, service, tenant, host, cold_start, attributes)
-SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1, min_bytes_for_wide_part = 268435456;
+SETTINGS non_replicated_deduplication_window = 100000, ttl_only_drop_parts = 1;
+
+ALTER TABLE latency_1d MODIFY SETTING min_bytes_for_wide_part = 268435456;
 
 ALTER TABLE exemplars
     ADD COLUMN IF NOT EXISTS attributes LowCardinality(String) AFTER cold_start,
