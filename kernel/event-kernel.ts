@@ -26,6 +26,9 @@ const sawHighByte: usize = integers + 20;
 const textTsStart: usize = integers + 24;
 const textTsEnd: usize = integers + 28;
 const labels: usize = integers + 32;
+/** Follow the labels, and are cleared with the last of them. */
+const objectStart: usize = integers + 48;
+const objectEnd: usize = integers + 52;
 
 const statusCount = 4;
 /** Size of a pattern: 16 bytes of text, 16 of mask, and its length. */
@@ -41,6 +44,7 @@ const LABEL = 6;
 const STATUS = 7;
 const FLAG = 8;
 const UNKNOWN = 9;
+const OBJECT = 10;
 
 const QUOTE = 0x22;
 const TRUE = 0x65757274;
@@ -90,7 +94,7 @@ export function scan(start: i32, program: usize): i32 {
   store<v128>(numbers, f64x2.splat(NaN), 64);
   store<v128>(integers, i32x4(0, -1, 0, 0));
   store<v128>(textTsStart, i32x4(-1, -1, 0, 0));
-  store<i64>(labels, 0, 8);
+  store<v128>(labels, i32x4.splat(0), 8);
   while (true) {
     const kind = <i32>load<u8>(op);
     const slot = <usize>load<u16>(op, 2);
@@ -196,6 +200,13 @@ export function scan(start: i32, program: usize): i32 {
         if (at === 0) return -1;
         break;
       }
+      case OBJECT: {
+        store<i32>(objectStart, <i32>(at - input));
+        at = flatObjectEnd(at);
+        if (at === 0) return -1;
+        store<i32>(objectEnd, <i32>(at - input));
+        break;
+      }
       default: {
         store<i32>(stageCount, <i32>stage);
         store<i32>(pendingDimensions, pending);
@@ -266,6 +277,26 @@ function stringEnd(at: usize): usize {
     }
     highBytes |= high;
     from += 16;
+  }
+}
+
+/** Address after an object of plain values, with at most one space behind a colon or comma; 0 for any other value. */
+function flatObjectEnd(at: usize): usize {
+  if (load<u8>(at) !== 0x7b) return 0;
+  let from = at + 1;
+  if (load<u8>(from) === 0x7d) return from + 1;
+  while (true) {
+    if (load<u8>(from) !== QUOTE) return 0;
+    const close = stringEnd(from + 1);
+    if (close === 0 || load<u8>(close, 1) !== 0x3a) return 0;
+    from = close + 2;
+    if (load<u8>(from) === 0x20) from++;
+    from = plainValueEnd(from);
+    if (from === 0) return 0;
+    const delimiter = load<u8>(from++);
+    if (delimiter === 0x7d) return from;
+    if (delimiter !== 0x2c) return 0;
+    if (load<u8>(from) === 0x20) from++;
   }
 }
 

@@ -6,6 +6,7 @@ WHERE model = {model:String}
   AND ({version:String} = '' OR version = {version:String})
   AND ({requestType:String} = '' OR request_type = {requestType:String})
   AND ({region:String} = '' OR region = {region:String})
+  AND ({attributes:String} = '' OR attributes = {attributes:String})
   AND cold_start = {coldStart:Bool}
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
   AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')

@@ -1,7 +1,7 @@
--- Values of a dimension or of the stage in the requests since a time, of one model or of all (''), and the last window of
--- each; the latest first. For who names a model or a version that may not exist: see src/sink/read-seen-values.ts.
+-- Values of a dimension, of an own one ({dimension} is then `attributes`) or of the stage in the requests since a time, of
+-- one model or of all (''), and the last window of each; the latest first. For who names a model or a version that may not exist: see src/sink/read-seen-values.ts.
 SELECT
-    toString({dimension:Identifier}) AS value,
+    if({attribute:String} = '', toString({dimension:Identifier}), attribute[{attribute:String}]) AS value,
     toUnixTimestamp(max(window_start)) AS last_seconds
 FROM {table:Identifier}
 WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')

@@ -1,13 +1,13 @@
 -- Requests of all series of a model and version by the band of their total, in a range and in another one to compare it
 -- with. Series of the other versions that the baseline is of count as one without its version.
 SELECT
-    service, request_type, region, host, tenant, cold_start,
+    service, request_type, region, host, tenant, cold_start, attributes,
     sumMapIf(bands, is_now) AS now_bands,
     sumMapIf(bands, NOT is_now) AS baseline_bands
 FROM
 (
     SELECT
-        service, request_type, region, host, tenant, cold_start,
+        service, request_type, region, host, tenant, cold_start, attributes,
         bands,
         window_start >= toDateTime({fromSeconds:UInt32}, 'UTC') AND window_start < toDateTime({toSeconds:UInt32}, 'UTC') AS is_now
     FROM latency_1m
@@ -20,4 +20,4 @@ FROM
               AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC'))
 )
-GROUP BY service, request_type, region, host, tenant, cold_start
+GROUP BY service, request_type, region, host, tenant, cold_start, attributes

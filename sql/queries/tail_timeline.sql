@@ -12,7 +12,7 @@ WHERE ({model:String} = '' OR model = {model:String})
   AND ({whole:Bool}
     OR service = {service:String} AND region = {region:String}
     AND ({anyVersion:Bool} OR version = {version:String})
-    AND host = {host:String} AND tenant = {tenant:String}
+    AND host = {host:String} AND tenant = {tenant:String} AND attributes = {attributes:String}
     AND ({anyStart:Bool} OR cold_start = {coldStart:Bool}))
   AND stage = {stage:String}
   AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')

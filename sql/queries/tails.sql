@@ -1,4 +1,5 @@
--- Tails of each stage, and of each value of {by:Identifier}, over a range (by: `stage`, or a dimension): of the windows of one table (latency_10s, latency_1m, latency_1h or
+-- Tails of each stage, and of each value of {by:Identifier}, over a range (by: `stage`, or a dimension; `attributes` with
+-- the name of an own one in {byAttribute}): of the windows of one table (latency_10s, latency_1m, latency_1h or
 -- latency_1d), and, for the part in the middle that they fill, of the next coarser one. The range should
 -- begin and end on whole windows of the finer table, the middle on whole windows of the coarser.
 SELECT
@@ -14,7 +15,10 @@ SELECT
     max(l.max_ms) AS max_ms
 FROM
 (
-    SELECT model, stage, toString({by:Identifier}) AS value, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    SELECT
+        model, stage,
+        if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {coarseTable:Identifier}
     WHERE window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
@@ -23,9 +27,13 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
     UNION ALL
-    SELECT model, stage, toString({by:Identifier}) AS value, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    SELECT
+        model, stage,
+        if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {table:Identifier}
     WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
@@ -36,6 +44,7 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
 ) AS l
 GROUP BY model, stage, value

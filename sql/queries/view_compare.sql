@@ -2,9 +2,10 @@
 -- requests were made of by the band of their total (a quarter octave each). Only blocks of so many seconds, counted from
 -- the start of each range, in which both sides have requests.
 WITH
-    (of_region, of_type, is_cold) ->
+    (of_region, of_type, of_attributes, is_cold) ->
         ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
+        AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', of_attributes), {attributePairs:Array(String)}))
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     (
         SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})))
@@ -13,7 +14,7 @@ WITH
           AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({aToSeconds:UInt32}, 'UTC')
           AND ({aVersion:String} = '' OR version = {aVersion:String})
-          AND is_asked(region, request_type, cold_start)
+          AND is_asked(region, request_type, attributes, cold_start)
     ) AS a_blocks,
     (
         SELECT groupUniqArray(toUInt32(intDiv(toUnixTimestamp(window_start) - {bFromSeconds:UInt32}, {blockSeconds:UInt32})))
@@ -22,7 +23,7 @@ WITH
           AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({bToSeconds:UInt32}, 'UTC')
           AND ({bVersion:String} = '' OR version = {bVersion:String})
-          AND is_asked(region, request_type, cold_start)
+          AND is_asked(region, request_type, attributes, cold_start)
     ) AS b_blocks
 SELECT
     side,
@@ -45,7 +46,7 @@ FROM
       AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({aToSeconds:UInt32}, 'UTC')
       AND ({aVersion:String} = '' OR version = {aVersion:String})
-      AND is_asked(region, request_type, cold_start)
+      AND is_asked(region, request_type, attributes, cold_start)
     UNION ALL
     SELECT
         'b' AS side,
@@ -56,7 +57,7 @@ FROM
       AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')
       AND window_start < toDateTime({bToSeconds:UInt32}, 'UTC')
       AND ({bVersion:String} = '' OR version = {bVersion:String})
-      AND is_asked(region, request_type, cold_start)
+      AND is_asked(region, request_type, attributes, cold_start)
 ) AS s
 WHERE stage != 'inter_token_latency' AND NOT startsWith(stage, 'objective: ')
   AND has(a_blocks, block) AND has(b_blocks, block)

@@ -10,10 +10,11 @@
 -- cuts is split as if all its requests were alike. The part of the range that whole windows of a coarser table fill is
 -- read from there.
 WITH
-    (of_version, of_region, of_type, is_cold) ->
+    (of_version, of_region, of_type, of_attributes, is_cold) ->
         ({version:String} = '' OR of_version = {version:String})
         AND ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
+        AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', of_attributes), {attributePairs:Array(String)}))
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     (name) -> name != 'total' AND name NOT IN {measures:Array(String)} AND NOT startsWith(name, 'objective: ')
         AND NOT (match(name, {milestones:String}) AND NOT match(name, {noMilestones:String}))
@@ -103,7 +104,7 @@ FROM
                       AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
                       AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                           AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
-                      AND is_asked(version, region, request_type, cold_start)
+                      AND is_asked(version, region, request_type, attributes, cold_start)
                     UNION ALL
                     SELECT
                         false AS is_baseline,
@@ -113,7 +114,7 @@ FROM
                     WHERE model = {model:String}
                       AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                       AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
-                      AND is_asked(version, region, request_type, cold_start)
+                      AND is_asked(version, region, request_type, attributes, cold_start)
                     UNION ALL
                     SELECT
                         true AS is_baseline,
@@ -124,7 +125,7 @@ FROM
                       AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
                       AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
                       AND positiveModulo(toUnixTimestamp(window_start) - {baselineToSeconds:UInt32}, 86400) < {baselineSpanSeconds:UInt32}
-                      AND is_asked(version, region, request_type, cold_start)
+                      AND is_asked(version, region, request_type, attributes, cold_start)
                 )
                 GROUP BY is_baseline, at_seconds, stage
             )

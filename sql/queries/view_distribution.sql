@@ -17,7 +17,7 @@ FROM
             bands,
             arrayStringConcat([
                 toString(service), toString(model), if({anyVersion:Bool}, '', toString(version)), toString(request_type),
-                toString(region), toString(host), toString(tenant), toString(cold_start)], '\x1f') AS series,
+                toString(region), toString(host), toString(tenant), toString(cold_start), toString(attributes)], '\x1f') AS series,
             window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
                 AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC') AS is_baseline,
             window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')

@@ -13,12 +13,13 @@
 -- A model without any total in the range has no durations of whole requests. Its requests are those of the stage that
 -- has the most.
 WITH
-    (of_model, of_version, of_region, of_type, is_cold) ->
+    (of_model, of_version, of_region, of_type, of_attributes, is_cold) ->
         ({model:String} = '' OR of_model = {model:String})
         AND ({modelContains:String} = '' OR positionCaseInsensitiveUTF8(of_model, {modelContains:String}) > 0)
         AND ({version:String} = '' OR of_version = {version:String})
         AND ({region:String} = '' OR of_region = {region:String})
         AND ({requestType:String} = '' OR of_type = {requestType:String})
+        AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', of_attributes), {attributePairs:Array(String)}))
         AND ({coldStart:String} = '' OR is_cold = ({coldStart:String} = 'true')) AS is_asked,
     stored AS
     (
@@ -36,7 +37,7 @@ WITH
           AND (window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
               OR window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
               AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32})
-          AND is_asked(model, version, region, request_type, cold_start)
+          AND is_asked(model, version, region, request_type, attributes, cold_start)
         UNION ALL
         SELECT
             true AS is_past,
@@ -48,7 +49,7 @@ WITH
           AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
           AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
-          AND is_asked(model, version, region, request_type, cold_start)
+          AND is_asked(model, version, region, request_type, attributes, cold_start)
     ),
     parts AS
     (
@@ -105,7 +106,7 @@ WITH
             WHERE {digests:Bool} AND stage = 'total'
               AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC')
-              AND is_asked(model, version, region, request_type, cold_start)
+              AND is_asked(model, version, region, request_type, attributes, cold_start)
             UNION ALL
             SELECT false AS is_past, model, latency
             FROM {table:Identifier}
@@ -114,7 +115,7 @@ WITH
               AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
               AND NOT (window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
                   AND window_start < toDateTime({coarseToSeconds:UInt32}, 'UTC'))
-              AND is_asked(model, version, region, request_type, cold_start)
+              AND is_asked(model, version, region, request_type, attributes, cold_start)
             UNION ALL
             SELECT true AS is_past, model, latency
             FROM latency_1h
@@ -122,7 +123,7 @@ WITH
               AND window_start >= toDateTime({baselineFromSeconds:UInt32}, 'UTC')
               AND window_start < toDateTime({baselineToSeconds:UInt32}, 'UTC')
               AND (toUnixTimestamp(window_start) + 86400 - {firstSlot:UInt32}) % 86400 < {slots:UInt32} * {slotSeconds:UInt32}
-              AND is_asked(model, version, region, request_type, cold_start)
+              AND is_asked(model, version, region, request_type, attributes, cold_start)
         )
         GROUP BY model
     ),
@@ -183,9 +184,9 @@ WITH
                   WHERE stage = 'total'
                     AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
                     AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
-                    AND is_asked(model, version, region, request_type, cold_start)
+                    AND is_asked(model, version, region, request_type, attributes, cold_start)
               )
-              AND is_asked(model, version, region, request_type, cold_start)
+              AND is_asked(model, version, region, request_type, attributes, cold_start)
             GROUP BY model, stage
         )
         GROUP BY model

@@ -26,6 +26,7 @@ WITH
           AND ({version:String} = '' OR l.version = {version:String})
           AND ({region:String} = '' OR l.region = {region:String})
           AND ({requestType:String} = '' OR l.request_type = {requestType:String})
+          AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', l.attributes), {attributePairs:Array(String)}))
           AND ({coldStart:String} = '' OR l.cold_start = ({coldStart:String} = 'true'))
           AND NOT arrayExists(
               (start, end) -> toUnixTimestamp(l.window_start) + 60 > start AND toUnixTimestamp(l.window_start) < end,

@@ -1,8 +1,9 @@
--- Quantiles of the requests of a model, a row a value of {by:Identifier}: of the windows of one table, and, for the
+-- Quantiles of the requests of a model, a row a value of {by:Identifier} (`attributes` with
+-- the name of an own dimension in {byAttribute}): of the windows of one table, and, for the
 -- part in the middle that they fill, of the next coarser one, as in tails.sql. Sums are of whole microseconds and
 -- quantiles of 32 bits: neither leaves the range of the values.
 SELECT
-    toString({by:Identifier}) AS by,
+    value AS by,
     sum(l.requests) AS requests,
     sum(l.errors) + sum(l.timeouts) AS failed,
     min(l.min_ms) AS min_ms,
@@ -11,7 +12,9 @@ SELECT
     arrayMap(ms -> least(greatest(ms, min_ms), max_ms), quantilesTDigestMerge({quantiles:Float64})(l.latency)) AS quantiles_ms
 FROM
 (
-    SELECT {by:Identifier}, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    SELECT
+        if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {coarseTable:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({coarseFromSeconds:UInt32}, 'UTC')
@@ -20,9 +23,12 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
     UNION ALL
-    SELECT {by:Identifier}, requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
+    SELECT
+        if({byAttribute:String} = '' OR attributes = '__other__', toString({by:Identifier}), attribute[{byAttribute:String}]) AS value,
+        requests, errors, timeouts, sum_ms, min_ms, max_ms, latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
@@ -33,6 +39,7 @@ FROM
       AND ({version:String} = '' OR version = {version:String})
       AND ({region:String} = '' OR region = {region:String})
       AND ({requestType:String} = '' OR request_type = {requestType:String})
+      AND (empty({attributePairs:Array(String)}) OR hasAll(splitByChar(',', attributes), {attributePairs:Array(String)}))
       AND ({coldStart:String} = '' OR cold_start = ({coldStart:String} = 'true'))
 ) AS l
 GROUP BY by

@@ -10,16 +10,16 @@ FROM
     (
         SELECT
             toUnixTimestamp(toStartOfInterval(window_start, toIntervalSecond({windowSeconds:UInt32}))) AS start_seconds,
-            service, model, version, request_type, region, host, tenant, cold_start, stage,
+            service, model, version, request_type, region, host, tenant, cold_start, attributes, stage,
             sum(requests) AS stage_requests
         FROM latency_10s
         WHERE window_start >= toDateTime({fromSeconds:UInt32}, 'UTC')
           AND window_start < toDateTime({toSeconds:UInt32}, 'UTC')
           AND stage != 'inter_token_latency'
           AND NOT startsWith(stage, 'objective: ')
-        GROUP BY start_seconds, service, model, version, request_type, region, host, tenant, cold_start, stage
+        GROUP BY start_seconds, service, model, version, request_type, region, host, tenant, cold_start, attributes, stage
     )
-    GROUP BY start_seconds, service, model, version, request_type, region, host, tenant, cold_start
+    GROUP BY start_seconds, service, model, version, request_type, region, host, tenant, cold_start, attributes
 )
 GROUP BY start_seconds
 ORDER BY start_seconds

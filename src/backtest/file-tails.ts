@@ -1,5 +1,6 @@
-import { type Dimension, totalStage } from '../base/dimensions.ts';
+import { type DimensionName, totalStage } from '../base/dimensions.ts';
 import type { Config } from '../config/schema.ts';
+import { dimensionValue } from '../series/series-key.ts';
 import type { Series, StageSummary } from '../series/series-window.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 import type { StageTails } from '../sink/windows/read-tails.ts';
@@ -29,7 +30,7 @@ export async function readFileTails(
   config: Config,
   file: EventFile,
   isWanted: (series: Series, stage: string) => boolean,
-  by?: Dimension,
+  by?: DimensionName,
 ): Promise<FileTails> {
   const parts = new Map<string, Part>();
   const add = (complete: Iterable<WindowsAt>) => {
@@ -59,8 +60,8 @@ function byName(a: StageTails, b: StageTails): number {
   return isTotal || b.p99_ms - a.p99_ms;
 }
 
-function valueIn(series: Series, by: Dimension): string {
-  if (by !== 'cold_start') return series[by];
+function valueIn(series: Series, by: DimensionName): string {
+  if (by !== 'cold_start') return dimensionValue(series, by);
   return series.cold_start ? 'cold' : 'warm';
 }
 

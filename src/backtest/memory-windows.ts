@@ -12,7 +12,7 @@ import { withDrivers } from '../detect/drivers/found-drivers.ts';
 import { chunkSettingsOf } from '../ingest/chunk/chunk-settings.ts';
 import { mergeBands } from '../series/bands.ts';
 import { packStages } from '../series/pack-stages.ts';
-import { seriesKey } from '../series/series-key.ts';
+import { attributesField, seriesKey } from '../series/series-key.ts';
 import type { Bands, Series, SeriesWindow, StageSummary } from '../series/series-window.ts';
 import type { WindowsAt } from '../sink/windows/each-window.ts';
 import { bandRange } from '../sketch/band.ts';
@@ -205,7 +205,8 @@ export class MemoryWindows implements DecodeSink {
       const id = this.#accumulator.cellDimension(cell, i);
       return [name, i === coldStartIndex ? id === 1 : this.#accumulator.values.text(id)];
     });
-    return Object.fromEntries(named) as Series;
+    const attributes = this.#accumulator.values.text(this.#accumulator.cellAttributes(cell));
+    return { ...(Object.fromEntries(named) as unknown as Series), ...attributesField(attributes) };
   }
 
   #windowsAt(startMs: number): SeriesWindow[] {

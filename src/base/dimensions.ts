@@ -15,6 +15,38 @@ export const dimensions = [
 
 export type Dimension = (typeof dimensions)[number];
 
+/**
+ * Begins the names of a team's own dimensions and facets: `attributes.adapter` is the value `adapter` of an event's
+ * `attributes`. All own dimensions of a series are one text in one column, `attributes`: src/series/attributes.ts.
+ */
+export const attributePrefix = 'attributes.';
+
+export type AttributeName = `${typeof attributePrefix}${string}`;
+
+/** A dimension that settings, selectors and events name. */
+export type DimensionName = Dimension | AttributeName;
+
+/** Pattern of a name in `attributes`. Neither `=` nor `,` is in it: they stand between names and values. */
+export const attributeKeyPattern = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+export const attributeRule =
+  'be attributes.NAME, with a NAME of a letter and up to 63 letters, digits or "_.-"';
+
+export function isAttributeName(name: string): name is AttributeName {
+  return (
+    name.startsWith(attributePrefix) && attributeKeyPattern.test(name.slice(attributePrefix.length))
+  );
+}
+
+export function isDimensionName(name: string): name is DimensionName {
+  return dimensions.some((known) => known === name) || isAttributeName(name);
+}
+
+/** Name of a value in an event's `attributes`. */
+export function attributeKey(name: AttributeName): string {
+  return name.slice(attributePrefix.length);
+}
+
 /** Index of `cold_start`; its "id" is 0 or 1, not an interned string. */
 export const coldStartIndex = dimensions.indexOf('cold_start');
 

@@ -1,3 +1,5 @@
+import type { AttributeName } from './dimensions.ts';
+
 /** Facets that are numbers, in the order of `DecodedEvent.amounts`. */
 export const amountFacets = [
   'batch_size',
@@ -17,6 +19,9 @@ export const amountFacets = [
 export const facets = ['host', 'cache_hit', ...amountFacets] as const;
 
 export type Facet = (typeof facets)[number];
+
+/** A facet that settings, selectors and rows name. */
+export type FacetName = Facet | AttributeName;
 
 /** Facets of a request's size. Others describe its server, what it met there, or its answer. */
 const sizeFacets = [

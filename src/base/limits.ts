@@ -57,6 +57,9 @@ export const limits = {
   openBytes: 256 * 1024 * 1024,
   /** Distinct dimension and facet values of a chunk; later ones count as `__other__`. */
   internedValues: 400_000,
+  /** A team's own dimensions, and its own facets. */
+  ownDimensions: 4,
+  ownFacets: 8,
   /** Values of a facet per model and minute of a chunk; later ones count as `__other__`. */
   facetValues: 128,
   /** Exemplars of a chunk per series and window, and of a window. */

@@ -1,18 +1,30 @@
-import { type Dimension, dimensions } from '../base/dimensions.ts';
-import { type Facet, facets } from '../base/facets.ts';
+import { InvalidArgumentError } from 'commander';
+import {
+  type DimensionName,
+  dimensions,
+  isAttributeName,
+  isDimensionName,
+} from '../base/dimensions.ts';
+import { type FacetName, facets } from '../base/facets.ts';
 import { OperatorError } from '../base/operator-error.ts';
 import type { Config } from '../config/schema.ts';
 
 /** Grouping of tails: a dimension of the series, whose digests are exact, or a facet, whose bands are not. */
 export type TailsBy =
-  | { readonly kind: 'dimension'; readonly name: Dimension }
-  | { readonly kind: 'facet'; readonly name: Facet };
+  | { readonly kind: 'dimension'; readonly name: DimensionName }
+  | { readonly kind: 'facet'; readonly name: FacetName };
 
 /** Names that `--by` takes. */
 export const byNames: readonly string[] = [
   ...dimensions.filter((name) => name !== 'model'),
   ...facets.filter((name) => name !== 'host'),
 ];
+
+/** Reads `--by`: one of these names, or that of an own dimension or facet. */
+export function byName(text: string): string {
+  if (byNames.includes(text) || isAttributeName(text)) return text;
+  throw new InvalidArgumentError(`Allowed choices are ${byNames.join(', ')}, attributes.NAME.`);
+}
 
 /** Flags of `tails` that choose among what facets are not stored by. */
 const otherFlags = {
@@ -22,10 +34,12 @@ const otherFlags = {
   cold: '--cold',
   warm: '--warm',
   input: '--input',
+  where: '--where',
 } as const;
 
 interface GivenFlags extends Readonly<Partial<Record<keyof typeof otherFlags, unknown>>> {
   readonly by?: unknown;
+  readonly where?: unknown;
   readonly model?: unknown;
 }
 
@@ -37,11 +51,11 @@ interface GivenFlags extends Readonly<Partial<Record<keyof typeof otherFlags, un
 export function tailsBy(options: GivenFlags, config: Config): TailsBy | undefined {
   const { by } = options;
   if (typeof by !== 'string') return undefined;
-  const dimension = dimensions.find((name) => name === by);
-  if (dimension !== undefined && config.windows.dimensions.includes(dimension)) {
-    return { kind: 'dimension', name: dimension };
+  if (isDimensionName(by) && config.windows.dimensions.includes(by)) {
+    return { kind: 'dimension', name: by };
   }
-  const facet = facets.find((name) => name === by);
+  const isOwnFacet = isAttributeName(by) && config.windows.facets.includes(by);
+  const facet = isOwnFacet ? by : facets.find((name) => name === by);
   const of = config.windows;
   if (facet === undefined || !of.facets.includes(facet)) {
     const setting = facet === undefined ? 'windows.dimensions' : 'windows.facets';
@@ -56,7 +70,7 @@ export function tailsBy(options: GivenFlags, config: Config): TailsBy | undefine
   return { kind: 'facet', name: facet };
 }
 
-function checkFacetFlags(options: GivenFlags, facet: Facet): void {
+function checkFacetFlags(options: GivenFlags, facet: FacetName): void {
   if (typeof options.model !== 'string') {
     throw new OperatorError(
       'TAILMARK_USAGE',

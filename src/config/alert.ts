@@ -48,6 +48,10 @@ const match = z
       .optional()
       .describe('Models; * matches any text. All where it is not set.'),
     ...dimensionPatterns,
+    attributes: z
+      .record(z.string(), z.array(pattern).min(1))
+      .optional()
+      .describe('Own dimensions, likewise.'),
   })
   .prefault({})
   .describe('Which anomalies it gets: those that meet all of these. By default all.');

@@ -25,6 +25,7 @@ const fields = z
     batch_size: sources,
     input_tokens: sources,
     output_tokens: sources,
+    attributes: z.record(z.string(), sources).optional().describe('Own dimensions and facets.'),
   })
   .prefault({})
   .describe('Sources of the fields of the event. A field that is left out has its default ones.');

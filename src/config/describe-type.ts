@@ -31,6 +31,8 @@ export function describeType(node: SchemaNode): string {
 function describeList(items: SchemaNode): string {
   if (items.enum !== undefined) return `a list of ${items.enum.join(', ')}`;
   if (isMapNode(items)) return 'a list of maps';
+  if (items.form?.startsWith('one of ') === true)
+    return `a list of ${items.form.slice('one of '.length)}`;
   return `a list, each entry ${describeType(items)}`;
 }
 

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { dimensions } from '../base/dimensions.ts';
+import { dimensions, isAttributeName } from '../base/dimensions.ts';
 import { facets } from '../base/facets.ts';
+import { limits as bounds } from '../base/limits.ts';
 import { dayMs, hourMs, minuteMs, secondMs } from '../base/time.ts';
 import { alert } from './alert.ts';
 import { assemble } from './assemble.ts';
@@ -13,6 +14,7 @@ import {
   holdsLogin,
   hostAndPort,
   httpUrl,
+  nameOrOwn,
   share,
   whole,
 } from './setting-types.ts';
@@ -221,17 +223,23 @@ const clickhouse = z
   .prefault({})
   .describe('Where windows, the ledger and anomalies are stored.');
 
+const countOwn = (names: readonly string[]) => names.filter(isAttributeName).length;
+
 const windows = z
   .strictObject({
     dimensions: z
-      .array(z.enum(dimensions))
+      .array(nameOrOwn(dimensions))
       .min(1)
-      .default(['model', 'version', 'request_type', 'region', 'cold_start'])
-      .describe('Fields whose values make a series. `model` must be among them.'),
+      .prefault(['model', 'version', 'request_type', 'region', 'cold_start'])
+      .describe(
+        'Fields whose values make a series. `model` must be among them; at most four are own ones.',
+      ),
     facets: z
-      .array(z.enum(facets))
-      .default([...facets])
-      .describe('Fields stored beside each series, to find what slow requests have in common.'),
+      .array(nameOrOwn(facets))
+      .prefault([...facets])
+      .describe(
+        'Fields stored beside each series, to find what slow requests have in common; at most eight own ones.',
+      ),
     allowed_lateness: duration('24h', 0, 30 * dayMs).describe(
       'Events this far behind their partition still count; older ones are dead letters.',
     ),
@@ -255,6 +263,18 @@ const windows = z
   .refine((value) => distinct(value.dimensions), {
     path: ['dimensions'],
     error: 'must name each dimension once',
+  })
+  .refine((value) => countOwn(value.dimensions) <= bounds.ownDimensions, {
+    path: ['dimensions'],
+    error: `must have at most ${bounds.ownDimensions} own dimensions`,
+  })
+  .refine((value) => distinct(value.facets), {
+    path: ['facets'],
+    error: 'must name each facet once',
+  })
+  .refine((value) => countOwn(value.facets) <= bounds.ownFacets, {
+    path: ['facets'],
+    error: `must have at most ${bounds.ownFacets} own facets`,
   })
   .prefault({})
   .describe('Event-time windows and what a series is.');
@@ -356,9 +376,9 @@ export const configSchema = z
   )
   .superRefine(({ detect, windows }, context) => {
     // A block with problems has no settings yet.
-    for (const [i, dimension] of matchedDimensions(detect?.slos ?? [])) {
-      if (windows?.dimensions?.includes(dimension) !== false) continue;
-      const path = ['detect', 'slos', i, 'match', dimension];
+    for (const { place, name, path: below } of matchedDimensions(detect?.slos ?? [])) {
+      if (windows?.dimensions?.includes(name) !== false) continue;
+      const path = ['detect', 'slos', place, 'match', ...below];
       context.addIssue({ code: 'custom', path, message: 'must be one of windows.dimensions' });
     }
   })

@@ -1,6 +1,16 @@
 import { z } from 'zod';
+import {
+  type AttributeName,
+  attributeKeyPattern,
+  attributePrefix,
+  attributeRule,
+  dimensions,
+  isAttributeName,
+} from '../base/dimensions.ts';
+import { facets } from '../base/facets.ts';
 import { hostPort, hostPortPattern } from '../base/host-port.ts';
 import { hostRefusal } from '../base/network/address-guard.ts';
+import { closest } from './closest.ts';
 import { durationPattern, formatDuration, parseDuration } from './duration.ts';
 
 /** A duration without a default: text in the file, milliseconds in the program. */
@@ -33,6 +43,33 @@ export function ratio(byDefault: number, min = 1) {
 /** A part of all, above 0. */
 export function share(byDefault: number) {
   return z.number().gt(0).max(1).default(byDefault);
+}
+
+/** Name of an own dimension or facet. */
+export const ownName = z.templateLiteral([attributePrefix, z.string().regex(attributeKeyPattern)]);
+
+/** Name of a dimension, of an own one too, in what tailmark itself writes. */
+export const dimensionName = z.union([z.enum(dimensions), ownName]);
+
+/** Name of a facet, likewise. */
+export const facetName = z.union([z.enum(facets), ownName]);
+
+/** One of some names, or that of an own dimension or facet. */
+export function nameOrOwn<Known extends string>(known: readonly Known[]) {
+  const form = `one of ${known.join(', ')}, or ${attributePrefix}NAME`;
+  const isName = (name: string): name is Known | AttributeName =>
+    known.some((each) => each === name) || isAttributeName(name);
+  return z
+    .string()
+    .meta({ form })
+    .transform((name, context): Known | AttributeName => {
+      if (isName(name)) return name;
+      const near = closest(name, known);
+      const params = near === undefined ? {} : { params: { hint: `Did you mean ${near}?` } };
+      const rule = name.startsWith(attributePrefix) ? attributeRule : `be ${form}`;
+      context.issues.push({ code: 'custom', message: `must ${rule}`, input: name, ...params });
+      return z.NEVER;
+    });
 }
 
 /** Name of a Kafka topic. */

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import {
-  type Dimension,
+  attributePrefix,
+  type DimensionName,
   dimensions,
   isStageName,
   objectivePrefix,
@@ -14,7 +15,7 @@ import { requiredDuration } from './setting-types.ts';
 export type Thresholds = Readonly<Record<string, number>>;
 
 /** Patterns that values of dimensions match; a dimension that is not named matches anything. */
-export type Match = Readonly<Partial<Record<Dimension, string>>>;
+export type Match = Readonly<Partial<Record<DimensionName, string>>>;
 
 /** Thresholds that ingest counts request by request, and which requests: those of any match. */
 export interface CountedObjective {
@@ -39,6 +40,10 @@ const match = z.strictObject({
   host: pattern('host'),
   tenant: pattern('tenant'),
   cold_start: z.boolean().optional().describe('Only cold starts, or only others.'),
+  attributes: z
+    .record(z.string(), z.string().min(1).max(256))
+    .optional()
+    .describe('Own dimensions, likewise.'),
 });
 
 const slo = z
@@ -138,25 +143,31 @@ export const slos = z
 
 /** What an objective matches, however it is written. */
 export function matchOf({ model, request_type, match = {} }: Slo): Match {
-  const { cold_start, ...patterns } = match;
+  const { cold_start, attributes = {}, ...patterns } = match;
   const given = {
     ...patterns,
     ...(model !== undefined && { model }),
     ...(request_type !== undefined && { request_type }),
     ...(cold_start !== undefined && { cold_start: String(cold_start) }),
   };
-  return Object.fromEntries(
-    dimensions.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
-  );
+  const own = Object.keys(attributes).sort();
+  return Object.fromEntries([
+    ...dimensions.flatMap((name) => (given[name] === undefined ? [] : [[name, given[name]]])),
+    ...own.map((name) => [attributePrefix + name, attributes[name]]),
+  ]);
 }
 
-/** Dimensions that objectives name beside the model and the request type, each with its place. */
-export function matchedDimensions(
-  given: readonly Slo[],
-): readonly (readonly [number, Dimension])[] {
-  return given.flatMap(({ match = {} }, i) =>
-    dimensions.filter((name) => match[name] !== undefined).map((name) => [i, name] as const),
-  );
+/** Dimensions that objectives name under `match`, each with its place and the path below it. */
+export function matchedDimensions(given: readonly Slo[]) {
+  return given.flatMap(({ match = {} }, place) => [
+    ...dimensions
+      .filter((name) => match[name] !== undefined)
+      .map((name) => ({ place, name: name as DimensionName, path: [name] as string[] })),
+    ...Object.keys(match.attributes ?? {}).map((key) => ({
+      ...{ place, path: ['attributes', key] },
+      name: `${attributePrefix}${key}` as const,
+    })),
+  ]);
 }
 
 /**

@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { dimensions } from '../base/dimensions.ts';
 import { anomalyKinds } from '../config/alert.ts';
+import { dimensionName } from '../config/setting-types.ts';
 import { stageClasses } from '../config/stages.ts';
 
 const time = z.iso.datetime();
@@ -11,7 +11,7 @@ const amount = z.number().min(0);
 const key = z.string().min(1);
 
 const dimensionValue = {
-  dimension: z.enum(dimensions).describe('One of the dimensions.'),
+  dimension: dimensionName.describe('One of the dimensions; `attributes.NAME` for an own one.'),
   value: z.string().describe('Its value.'),
 };
 
@@ -24,6 +24,10 @@ const seriesFields = (description: string) => ({
   host: z.string().describe(description),
   tenant: z.string().describe(description),
   cold_start: z.boolean().describe(description),
+  attributes: z
+    .string()
+    .optional()
+    .describe('Own dimensions, as `adapter=lora-7,gpu=h100`; absent where there are none.'),
 });
 
 const evidence = z

@@ -1,3 +1,4 @@
+import { attributeKey, isAttributeName } from '../base/dimensions.ts';
 import type { Series } from '../series/series-window.ts';
 
 /** Durations from here on are in seconds. */
@@ -13,9 +14,20 @@ export function seriesLabel(series: Series): string {
   const { service, version, request_type, region, tenant, host, cold_start } = series;
   const values = [service, version, request_type, region, tenant, host];
   const labels = values.filter((value) => value !== '');
+  labels.push(...ownLabels(series));
   if (cold_start) labels.push('cold starts');
   const where = labels.length > 0 ? ` (${labels.join(', ')})` : '';
   return `${series.model === '' ? 'all models' : series.model}${where}`;
+}
+
+/** "adapter=lora-7", one of each own dimension. */
+export function ownLabels({ attributes }: Pick<Series, 'attributes'>): string[] {
+  return attributes === undefined ? [] : attributes.split(',');
+}
+
+/** "request type", and "adapter" of an own dimension. */
+export function dimensionWords(name: string): string {
+  return isAttributeName(name) ? attributeKey(name) : name.replace('_', ' ');
 }
 
 /** "0.84 ms", "39.1 ms", "8,384 ms", "12.3 s": three digits at most, and seconds from 10 s on, as on the pages. */

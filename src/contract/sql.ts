@@ -28,6 +28,11 @@ function dimensionSql(series: Series, dimension: Dimension): string {
   return `${dimension} = ${typeof value === 'boolean' ? value : quoteSql(value)}`;
 }
 
+/** Condition on the own dimensions, where the series has any. */
+function ownSql({ attributes }: Series): string[] {
+  return attributes === undefined ? [] : [`attributes = ${quoteSql(attributes)}`];
+}
+
 function timeSql(ms: number): string {
   return `toDateTime(${Math.floor(ms / 1000)}, 'UTC')`;
 }
@@ -49,6 +54,7 @@ export function evidenceSql({ series, q, startedAtMs, windowMs }: EvidenceSqlInp
   const table = windowMs >= minuteMs ? 'latency_1m' : 'latency_10s';
   const levels = [...new Set([...storedQuantiles, q])].sort((x, y) => x - y).join(', ');
   const conditions = dimensions.map((dimension) => dimensionSql(series, dimension));
+  conditions.push(...ownSql(series));
   return [
     'SELECT window_start, stage, sum(requests) AS requests,',
     `  quantilesTDigestMerge(${levels})(latency) AS q_ms`,
@@ -77,7 +83,7 @@ export function driftSql({ series, stage, startedAtMs }: DriftSqlInput): string 
   const conditions = dimensions
     .filter((dimension) => dimension !== 'version')
     .map((dimension) => dimensionSql(series, dimension));
-  conditions.push(`stage = ${quoteSql(stage)}`);
+  conditions.push(...ownSql(series), `stage = ${quoteSql(stage)}`);
   return [
     'SELECT window_start AS hour, sum(requests) AS requests,',
     `  quantilesTDigestMerge(${storedQuantiles.join(', ')})(latency) AS q_ms`,
@@ -113,7 +119,7 @@ export function countsSql(input: CountsSqlInput): string {
     if (coversAllSeries && (value === '' || value === false)) return [];
     return [dimensionSql(series, dimension)];
   });
-  conditions.push(`stage = ${quoteSql(stage ?? totalStage)}`);
+  conditions.push(...ownSql(series), `stage = ${quoteSql(stage ?? totalStage)}`);
   return [
     'SELECT toStartOfMinute(window_start) AS minute, sum(counts.requests) AS requests,',
     isColdStarts

@@ -162,6 +162,12 @@ function fill(
     decoded.dimensionIds[i] = typeof value === 'string' ? context.values.internText(value) : 0;
   }
   decoded.dimensionIds[coldStartIndex] = event.cold_start === true ? 1 : 0;
+  const { text = '', facets = [] } = event.attributes ?? {};
+  decoded.attributesId = context.values.internText(text);
+  decoded.attributeFacetIds.fill(0);
+  for (const [i, value] of facets.entries()) {
+    decoded.attributeFacetIds[i] = context.values.internText(value);
+  }
   decoded.stageCount = 0;
   // Adding 0 makes -0, which JSON can write, a 0.
   const add = (name: string, ms: number) => {

@@ -20,6 +20,10 @@ export class DecodedEvent {
   status = 0;
   /** Interned value per dimension (0: absent); `cold_start` holds 0 or 1 itself. */
   readonly dimensionIds: Int32Array;
+  /** Interned text of the own dimensions (0: none). */
+  attributesId = 0;
+  /** Interned value per own facet (0: absent), in the order of `windows.facets`. */
+  readonly attributeFacetIds = new Int32Array(limits.ownFacets);
   /** Total, given or summed up from the stages that are parts; NaN for a partial event without one. */
   totalMs = Number.NaN;
   /** Without a total: how long the request took at least, by its stages. Not set where there is a total. */

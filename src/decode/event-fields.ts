@@ -19,6 +19,7 @@ export const fieldKinds = {
   milestonesMs: 12,
   /** Gaps between tokens. */
   itlMs: 13,
+  attributes: 14,
 } as const;
 
 export interface EventField {
@@ -48,6 +49,7 @@ export const eventFields: readonly EventField[] = [
   field('cache_hit', fieldKinds.cacheHit),
   ...amountFacets.map((name, slot) => field(name, fieldKinds.amount, slot)),
   field('weight', fieldKinds.weight),
+  field('attributes', fieldKinds.attributes),
   field('total_ms', fieldKinds.totalMs),
   field('stages_ms', fieldKinds.stagesMs),
   field('milestones_ms', fieldKinds.milestonesMs),

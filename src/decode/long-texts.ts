@@ -12,7 +12,13 @@ export const optionalTexts = [
   'trace_id',
 ] as const satisfies readonly (keyof TimingEvent)[];
 
-export type OptionalText = (typeof optionalTexts)[number];
+type OptionalText = (typeof optionalTexts)[number];
+
+/** Fields that are counted: with those of `attributes`, of which each value may be too long. */
+const countedFields = [...optionalTexts, 'attributes'] as const;
+
+/** Bit of a value of `attributes` that was too long. */
+export const longAttributes = 1 << optionalTexts.length;
 
 /** Returns which optional texts the contract has replaced, as they were too long: a bit each. */
 export function longTextsOf(given: object, checked: TimingEvent): number {
@@ -22,12 +28,12 @@ export function longTextsOf(given: object, checked: TimingEvent): number {
     const text = (given as Readonly<Record<string, unknown>>)[name];
     if (typeof text === 'string' && text !== checked[name]) bits |= 1 << i;
   }
-  return bits;
+  return checked.attributes?.hasLong === true ? bits | longAttributes : bits;
 }
 
 /** Numbers of texts that were too long, by field. */
 export class LongTexts {
-  readonly #counts = new Int32Array(optionalTexts.length);
+  readonly #counts = new Int32Array(countedFields.length);
 
   /** @param bits of an event (`DecodedEvent.longTexts`). */
   add(bits: number): void {
@@ -37,8 +43,8 @@ export class LongTexts {
   }
 
   /** Fields with their numbers, those without one left out. */
-  list(): { readonly field: OptionalText; readonly count: number }[] {
-    return optionalTexts.flatMap((field, i) => {
+  list(): { readonly field: (typeof countedFields)[number]; readonly count: number }[] {
+    return countedFields.flatMap((field, i) => {
       const count = this.#counts[i] as number;
       return count === 0 ? [] : [{ field, count }];
     });

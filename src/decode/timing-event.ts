@@ -12,11 +12,18 @@ import {
 } from '../base/dimensions.ts';
 import { limits } from '../base/limits.ts';
 import { statuses } from '../base/statuses.ts';
+import {
+  attributeNames,
+  type ConfiguredNames,
+  type OwnAttributes,
+  ownAttributes,
+} from '../series/own-attributes.ts';
 import { epochMsOf } from './epoch-ms-of.ts';
 import { isPlausibleTs } from './is-plausible-ts.ts';
 import type { RejectReason } from './reject-reasons.ts';
 
-export interface TimingEventLimits {
+/** Limits of events. Of their `attributes` those are read that are configured dimensions and facets. */
+export interface TimingEventLimits extends ConfiguredNames {
   readonly maxDurationMs: number;
   /** Longest dimension value, `id` or `trace_id`, in UTF-8 bytes. Only of `model` a longer one rejects the event. */
   readonly maxDimensionBytes: number;
@@ -224,6 +231,31 @@ function textFields(maxBytes: number) {
   };
 }
 
+/**
+ * A team's own dimensions and facets. Only configured names are read: whatever else an event has here is ignored, and
+ * all of it where none is configured.
+ */
+function attributes(bounds: TimingEventLimits) {
+  const names = attributeNames(bounds);
+  return z
+    .unknown()
+    .meta({
+      type: 'object',
+      additionalProperties: { type: ['string', 'number', 'boolean', 'null'] },
+      examples: [{ adapter: 'lora-7', gpu: 'h100' }],
+    })
+    .transform((given, context): OwnAttributes | undefined => {
+      if (names === undefined) return undefined;
+      const read = ownAttributes(given, names, bounds.maxDimensionBytes);
+      if (!('rule' in read)) return read;
+      const [reason, path] =
+        read.name === '' ? (['bad_field', []] as const) : (['bad_dimension', [read.name]] as const);
+      context.addIssue(problem(reason, read.rule, [...path]));
+      return undefined;
+    })
+    .optional();
+}
+
 const flag = (description: string, example: boolean) =>
   z
     .boolean('must be true or false')
@@ -282,6 +314,10 @@ export function timingEvent(bounds: TimingEventLimits) {
       }),
       ...textFields(maxDimensionBytes),
       ...otherFields,
+      attributes: attributes(bounds).meta({
+        description:
+          "The team's own dimensions and facets: texts, numbers or booleans by name. Those are read that `windows.dimensions` or `windows.facets` name, as `attributes.adapter`; all others are ignored.",
+      }),
       total_ms: nonNegative
         .max(maxDurationMs, `must be at most ${maxDurationMs} ms`)
         .nullish()

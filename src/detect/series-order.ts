@@ -36,5 +36,9 @@ export class SeriesOrder {
 }
 
 function isSame(one: Series, other: Series): boolean {
-  return one === other || dimensions.every((dimension) => one[dimension] === other[dimension]);
+  return (
+    one === other ||
+    (one.attributes === other.attributes &&
+      dimensions.every((dimension) => one[dimension] === other[dimension]))
+  );
 }

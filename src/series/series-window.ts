@@ -33,6 +33,8 @@ export interface Series {
   readonly host: string;
   readonly tenant: string;
   readonly cold_start: boolean;
+  /** Own dimensions as one text (`attributesText`); absent where it has none. */
+  readonly attributes?: string | undefined;
 }
 
 /** The values of dimensions that are not configured. */

@@ -1,6 +1,7 @@
 import { TDigest } from '../sketch/t-digest.ts';
 import { type StateArchive, serializeFields } from '../snapshot/archive.ts';
 import { packStages } from './pack-stages.ts';
+import { attributesField } from './series-key.ts';
 import {
   type Bands,
   emptySeries,
@@ -23,7 +24,30 @@ const emptyCounts = {
 };
 
 export function serializeSeries(state: StateArchive, series: Series | undefined): Series {
-  return state.section('series', 1, () => serializeFields(state, series, emptySeries));
+  return state.section('series', 1, () => {
+    const saved = series === undefined ? undefined : withAttributesInTenant(series);
+    return attributesOutOfTenant(serializeFields<NamedSeries>(state, saved, emptySeries));
+  });
+}
+
+/**
+ * Own dimensions stand behind the tenant, after a NUL, which they have none of. So a series without any is
+ * saved as versions before them saved it, and their snapshots are read.
+ */
+const separator = '\u0000';
+
+type NamedSeries = Omit<Series, 'attributes'>;
+
+function withAttributesInTenant({ attributes, ...series }: Series): NamedSeries {
+  if (attributes === undefined && !series.tenant.includes(separator)) return series;
+  return { ...series, tenant: `${series.tenant}${separator}${attributes ?? ''}` };
+}
+
+function attributesOutOfTenant(series: NamedSeries): Series {
+  const at = series.tenant.lastIndexOf(separator);
+  if (at < 0) return series;
+  const tenant = series.tenant.slice(0, at);
+  return { ...series, tenant, ...attributesField(series.tenant.slice(at + 1)) };
 }
 
 export function serializeSeriesWindow(

@@ -1,10 +1,10 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Facet } from '../base/facets.ts';
+import type { FacetName } from '../base/facets.ts';
 import { readRows } from './client/read-query.ts';
 
 /** Requests of one value of a facet, by the band of their total. */
 export interface FacetValue {
-  readonly facet: Facet;
+  readonly facet: FacetName;
   /** A host, `hit` or `miss`, or a power of two and the number before the next one: `512-1023`. */
   readonly value: string;
   readonly requests: number;
@@ -29,7 +29,7 @@ export interface AskedFacets {
   /** Whole minutes. */
   readonly fromSeconds: number;
   readonly toSeconds: number;
-  readonly facets: readonly Facet[];
+  readonly facets: readonly FacetName[];
   readonly levels: readonly number[];
 }
 

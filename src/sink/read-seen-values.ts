@@ -1,11 +1,11 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Dimension } from '../base/dimensions.ts';
+import { attributeKey, type DimensionName, isAttributeName } from '../base/dimensions.ts';
 import { hourSeconds } from '../base/time.ts';
 import { type AskedNames, findUnknown, type UnknownOne } from '../series/unknown-name.ts';
 import { readRows } from './client/read-query.ts';
 
 interface SeenQuery {
-  readonly dimension: Dimension | 'stage';
+  readonly dimension: DimensionName | 'stage';
   /** '' for the values of all models. */
   readonly model: string;
   /** Widened to a whole hour; undefined for all that is stored, by days. */
@@ -23,15 +23,23 @@ export async function readSeenValues(
   const fromSeconds = Math.max(0, Math.floor((fromMs ?? 0) / 1000 / hourSeconds) * hourSeconds);
   const table = fromMs === undefined ? 'latency_1d' : 'latency_1h';
   const rows = await readRows<{ value: string }>(client, 'seen_values', {
-    ...{ dimension, model, table, fromSeconds, limit: mostSeenValues },
+    ...columnOf(dimension),
+    ...{ model, table, fromSeconds, limit: mostSeenValues },
   });
   return rows.map(({ value }) => value);
+}
+
+/** The column of a dimension, and the name within it of an own one. */
+export function columnOf(name: DimensionName | 'stage') {
+  return isAttributeName(name)
+    ? { dimension: 'attributes', attribute: attributeKey(name) }
+    : { dimension: name, attribute: '' };
 }
 
 /** Values of all models, and how many are read at most. */
 export function seenValuesOf(client: ClickHouseClient) {
   return {
-    read: (dimension: Dimension, fromMs: number) =>
+    read: (dimension: DimensionName, fromMs: number) =>
       readSeenValues(client, { dimension, model: '', fromMs }),
     most: mostSeenValues,
   };

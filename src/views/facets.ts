@@ -1,5 +1,5 @@
 import { overflowValue } from '../base/dimensions.ts';
-import { facets as allFacets, type Facet } from '../base/facets.ts';
+import type { FacetName } from '../base/facets.ts';
 import { minuteSeconds } from '../base/time.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
 import { facetParameters, facetValueOf, type StoredFacet } from '../sink/read-facets.ts';
@@ -10,8 +10,7 @@ import { viewRows } from './view-rows.ts';
 import { windowsOf } from './window-states.ts';
 
 export interface FacetsQuestion extends Question {
-  /** undefined for all of them. */
-  readonly facet: Facet | undefined;
+  readonly facets: readonly FacetName[];
   readonly quantiles: readonly number[];
 }
 
@@ -23,7 +22,7 @@ export interface FacetsQuestion extends Question {
  */
 export async function facetsView(
   client: ClickHouseClient,
-  { filters, range, bounds, facet, quantiles }: FacetsQuestion,
+  { filters, range, bounds, facets, quantiles }: FacetsQuestion,
 ): Promise<FacetsAnswer> {
   const { model, version } = filters;
   const fromSeconds = Math.floor(range.fromSeconds / minuteSeconds) * minuteSeconds;
@@ -33,7 +32,7 @@ export async function facetsView(
     'view_facets',
     facetParameters({
       ...{ model, version, fromSeconds, toSeconds },
-      facets: facet === undefined ? allFacets : [facet],
+      facets,
       levels: quantiles,
     }),
   );

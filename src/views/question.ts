@@ -14,6 +14,8 @@ export interface Filters {
   readonly version: string;
   readonly requestType: string;
   readonly region: string;
+  /** Pairs that the text of the own dimensions has (`attributePair`); none matches any. */
+  readonly attributePairs?: readonly string[] | undefined;
   readonly start: Start;
 }
 
@@ -26,9 +28,10 @@ export interface Question {
 
 /** Filters and range as query parameters. `table` has windows that the range's steps consist of. */
 export function parametersOf({ filters, range }: Pick<Question, 'filters' | 'range'>) {
-  const { start, ...values } = filters;
+  const { start, attributePairs = [], ...values } = filters;
   return {
     ...values,
+    attributePairs: [...attributePairs],
     coldStart: coldStartOf(start),
     table: `latency_${range.resolution}`,
     fromSeconds: range.fromSeconds,

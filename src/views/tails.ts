@@ -1,5 +1,6 @@
+import type { AttributeName } from '../base/dimensions.ts';
 import type { ClickHouseClient } from '../sink/client/clickhouse.ts';
-import { coarsePart } from '../sink/windows/read-tails.ts';
+import { coarsePart, groupedBy } from '../sink/windows/read-tails.ts';
 import type { TailRow, TailsAnswer } from './answers/tails.ts';
 import { baselineSlots, slotOf } from './baseline-slots.ts';
 import { answeredRange, isoTime, parametersOf, type Question } from './question.ts';
@@ -10,8 +11,10 @@ import { rangeState, stateOf, windowsOf } from './window-states.ts';
 /** Groupings of the rows of tails. */
 export const tailsBy = ['time', 'stage', 'version', 'region', 'request_type', 'start'] as const;
 
+type TailsBy = (typeof tailsBy)[number] | AttributeName;
+
 export interface TailsQuestion extends Question {
-  readonly by: (typeof tailsBy)[number];
+  readonly by: TailsBy;
   /** '' for all of them. */
   readonly stage: string;
   readonly quantiles: readonly number[];
@@ -44,7 +47,8 @@ export async function tailsView(
   question: TailsQuestion,
 ): Promise<TailsAnswer> {
   const { range, bounds, filters, by } = question;
-  const { rows, sql } = await (by === 'time' ? overTime : byValue)(client, question);
+  const { rows, sql } =
+    by === 'time' ? await overTime(client, question) : await byValue(client, question, by);
   const isEmpty = rows.every(({ requests }) => requests === 0);
   const unknown = isEmpty ? await unknownNames(client, filters, question.stage) : {};
   const isStepped = by === 'time';
@@ -84,8 +88,12 @@ async function overTime(client: ClickHouseClient, question: TailsQuestion) {
   };
 }
 
-async function byValue(client: ClickHouseClient, question: TailsQuestion) {
-  const { range, bounds, by, quantiles, stage } = question;
+async function byValue(
+  client: ClickHouseClient,
+  question: TailsQuestion,
+  by: Exclude<TailsBy, 'time'>,
+) {
+  const { range, bounds, quantiles, stage } = question;
   const coarse = coarsePart(range.resolution, range.fromSeconds, range.toSeconds);
   type Row = StoredTail & { readonly by: string };
   const { rows, sql } = await viewRows<Row>(
@@ -94,7 +102,7 @@ async function byValue(client: ClickHouseClient, question: TailsQuestion) {
     {
       ...parametersOf(question),
       ...{ stage, quantiles, limit: mostRows },
-      by: by === 'start' ? 'cold_start' : by,
+      ...groupedBy(by === 'start' ? 'cold_start' : by),
       coarseTable: coarse.table,
       coarseFromSeconds: coarse.fromSeconds,
       coarseToSeconds: coarse.toSeconds,

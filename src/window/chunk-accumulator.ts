@@ -1,11 +1,12 @@
 import {
   coldStartIndex,
-  type Dimension,
+  type DimensionName,
   dimensions,
+  isAttributeName,
   standardStages,
   totalStage,
 } from '../base/dimensions.ts';
-import type { Facet } from '../base/facets.ts';
+import type { FacetName } from '../base/facets.ts';
 import { limits } from '../base/limits.ts';
 import type { CountedObjective } from '../config/slos.ts';
 import { completionMs } from '../decode/completion-ms.ts';
@@ -29,8 +30,8 @@ export const baseWindowMs = 10_000;
 
 export interface ChunkOptions {
   /** Dimensions of a series. */
-  readonly dimensions: readonly Dimension[];
-  readonly facets: readonly Facet[];
+  readonly dimensions: readonly DimensionName[];
+  readonly facets: readonly FacetName[];
   /** Maximum number of cells (a series in a window); events of further ones count as `__other__`. */
   readonly maxCells: number;
   readonly allowedLatenessMs: number;
@@ -62,8 +63,9 @@ export class ChunkAccumulator {
   readonly values = new Interner(limits.internedValues);
   readonly #measures = new TokenMeasures(this.stages);
   readonly #objectives: JointObjectives;
-  /** Configured dimensions; the key of a cell is its window's number and an id of each. */
+  /** Configured dimensions; the key of a cell is its window's number, an id of each, and that of the own ones. */
   readonly #enabled: Int32Array;
+  readonly #hasOwn: boolean;
   #totalStageId = 0;
   readonly #cells: IntTable;
   readonly #windows = new Set<number>();
@@ -100,8 +102,10 @@ export class ChunkAccumulator {
     this.#enabled = Int32Array.from(
       dimensions.flatMap((dimension, i) => (options.dimensions.includes(dimension) ? [i] : [])),
     );
-    this.#cells = new IntTable(this.#enabled.length + 1);
-    this.#key = new Int32Array(this.#enabled.length + 1);
+    this.#hasOwn = options.dimensions.some(isAttributeName);
+    const width = this.#enabled.length + (this.#hasOwn ? 2 : 1);
+    this.#cells = new IntTable(width);
+    this.#key = new Int32Array(width);
     this.drivers = new DriverTable(options.facets);
     this.#objectives = new JointObjectives(this.stages, this.values, options.objectives ?? []);
   }
@@ -213,6 +217,11 @@ export class ChunkAccumulator {
     return part === 0 ? 0 : this.#cells.part(cell, part);
   }
 
+  /** Interned text of a cell's own dimensions. */
+  cellAttributes(cell: number): number {
+    return this.#hasOwn ? this.#cells.part(cell, this.#enabled.length + 1) : 0;
+  }
+
   get totalStageId(): number {
     return this.#totalStageId;
   }
@@ -227,6 +236,7 @@ export class ChunkAccumulator {
     for (let n = 0; n < enabled.length; n++) {
       key[n + 1] = event.dimensionIds[enabled[n] as number] as number;
     }
+    if (this.#hasOwn) key[enabled.length + 1] = event.attributesId;
     const found = this.#found;
     found.overflowed = false;
     found.cell = this.#cells.find(key);
@@ -241,6 +251,7 @@ export class ChunkAccumulator {
       for (let n = 0; n < enabled.length; n++) {
         if (enabled[n] !== coldStartIndex) key[n + 1] = Interner.otherId;
       }
+      if (this.#hasOwn) key[enabled.length + 1] = Interner.otherId;
       found.cell = this.#cells.find(key);
       if (found.cell >= 0) return found;
     }

@@ -1,5 +1,5 @@
-import { dimensions } from '../base/dimensions.ts';
-import { amountFacets, type Facet, facets } from '../base/facets.ts';
+import { dimensions, isAttributeName } from '../base/dimensions.ts';
+import { amountFacets, type FacetName, facets } from '../base/facets.ts';
 import { grown } from '../base/grown.ts';
 import { limits } from '../base/limits.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
@@ -15,6 +15,8 @@ const versionIndex = dimensions.indexOf('version');
 /** Facets by number: comparing texts would be slower. */
 const hostFacet = facets.indexOf('host');
 const cacheHitFacet = facets.indexOf('cache_hit');
+/** Own facets follow all others, in the order of `DecodedEvent.attributeFacetIds`. */
+const firstOwnFacet = facets.length;
 /** The amounts follow, in the order of `amountFacets`. */
 const firstAmountFacet = facets.length - amountFacets.length;
 
@@ -25,11 +27,13 @@ const ABSENT = -2;
 const UNSOUGHT = -2;
 
 /** Bits of the facet in a row's key; the value is above them. */
-const FACET_BITS = 4;
+const FACET_BITS = 5;
 const facetSlots = 1 << FACET_BITS;
 
 /** Requests by minute, model, version, facet, value and total's band. Some 30 ns a facet and event. */
 export class DriverTable {
+  /** By number. */
+  readonly #names: readonly FacetName[];
   readonly #facetIndices: readonly number[];
   /** Minute, model, version. */
   readonly #groups = new IntTable(3);
@@ -41,8 +45,9 @@ export class DriverTable {
   readonly #groupKey = new Int32Array(3);
   readonly #key = new Int32Array(2);
 
-  constructor(enabled: readonly Facet[]) {
-    this.#facetIndices = enabled.map((facet) => facets.indexOf(facet));
+  constructor(enabled: readonly FacetName[]) {
+    this.#names = [...facets, ...enabled.filter(isAttributeName)];
+    this.#facetIndices = enabled.map((facet) => this.#names.indexOf(facet));
   }
 
   get size(): number {
@@ -87,8 +92,8 @@ export class DriverTable {
     return this.#groups.part(this.#rows.part(row, 0), 2);
   }
 
-  facet(row: number): Facet {
-    return facets[this.#rows.part(row, 1) & (facetSlots - 1)] as Facet;
+  facet(row: number): FacetName {
+    return this.#names[this.#rows.part(row, 1) & (facetSlots - 1)] as FacetName;
   }
 
   /** Text of a row's value; `textOf` resolves interned ids. '' means `__other__`. */
@@ -96,7 +101,7 @@ export class DriverTable {
     const value = this.#rows.part(row, 1) >> FACET_BITS;
     if (value === OTHER) return '';
     const facet = this.facet(row);
-    if (facet === 'host') return textOf(value);
+    if (facet === 'host' || isAttributeName(facet)) return textOf(value);
     if (facet === 'cache_hit') return value === 1 ? 'hit' : 'miss';
     if (value === 0) return '0';
     const low = 2 ** (value - 1);
@@ -174,6 +179,10 @@ function facetValueOf(event: DecodedEvent, facet: number): number {
     case cacheHitFacet:
       return event.cacheHit < 0 ? ABSENT : event.cacheHit;
     default:
+      if (facet >= firstOwnFacet) {
+        const id = event.attributeFacetIds[facet - firstOwnFacet] as number;
+        return id === 0 ? ABSENT : id;
+      }
       return bucketOf(event.amounts[facet - firstAmountFacet] as number);
   }
 }

@@ -1,15 +1,20 @@
-import { coldStartIndex, dimensions, totalStage } from '../base/dimensions.ts';
+import { coldStartIndex, dimensions, isAttributeName, totalStage } from '../base/dimensions.ts';
 import { statuses } from '../base/statuses.ts';
 import { type CountedObjective, type Match, objectiveRow } from '../config/slos.ts';
 import type { DecodedEvent } from '../decode/decoded-event.ts';
 import type { Interner } from '../decode/interner.ts';
 import { StageTags } from '../decode/stage-tags.ts';
+import { attributeOf } from '../series/attributes.ts';
 import { matchesPattern } from '../series/matches-pattern.ts';
 
 const failed = new Set([statuses.indexOf('error'), statuses.indexOf('timeout')]);
 
+/** Stands for the text of the own dimensions, in place of an index. */
+const ownDimensions = -1;
+
 /** Whether a value of a dimension matches, by its id. */
 interface MatchedValue {
+  /** Index of the dimension, or `ownDimensions`. */
   readonly dimension: number;
   /** Tags of the values: 1 for one that matches. Undefined for `cold_start`, whose id is its value. */
   readonly values: StageTags | undefined;
@@ -131,7 +136,13 @@ export class JointObjectives {
 }
 
 function matchedValues(match: Match, values: Interner): MatchedValue[] {
-  return dimensions.flatMap((name, dimension): MatchedValue[] => {
+  const own = Object.entries(match).flatMap(([name, pattern]): MatchedValue[] => {
+    if (!isAttributeName(name) || pattern === undefined || pattern === '*') return [];
+    const isMatch = (text: string) => matchesPattern(pattern, attributeOf(text, name));
+    const tags = new StageTags(values, (text) => (isMatch(text) ? 1 : 0));
+    return [{ dimension: ownDimensions, values: tags, coldStart: 0 }];
+  });
+  const named = dimensions.flatMap((name, dimension): MatchedValue[] => {
     const pattern = match[name];
     if (pattern === undefined || pattern === '*') return [];
     if (dimension === coldStartIndex) {
@@ -140,13 +151,14 @@ function matchedValues(match: Match, values: Interner): MatchedValue[] {
     const tags = new StageTags(values, (value) => (matchesPattern(pattern, value) ? 1 : 0));
     return [{ dimension, values: tags, coldStart: 0 }];
   });
+  return [...named, ...own];
 }
 
-function isMatched({ match }: Counted, { dimensionIds }: DecodedEvent): boolean {
+function isMatched({ match }: Counted, { dimensionIds, attributesId }: DecodedEvent): boolean {
   for (const all of match) {
     let isMatch = true;
     for (const { dimension, values, coldStart } of all) {
-      const id = dimensionIds[dimension] as number;
+      const id = dimension === ownDimensions ? attributesId : (dimensionIds[dimension] as number);
       isMatch &&= values === undefined ? id === coldStart : values.of(id) === 1;
     }
     if (isMatch) return true;

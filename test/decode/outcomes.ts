@@ -5,6 +5,7 @@ import { decodeContext, decodeEvent } from '../../src/decode/decode-event.ts';
 import { DecodedEvent } from '../../src/decode/decoded-event.ts';
 import { Interner } from '../../src/decode/interner.ts';
 import { MessageDecoder } from '../../src/decode/message/message-decoder.ts';
+import type { ConfiguredNames } from '../../src/series/own-attributes.ts';
 
 export const bounds = { maxDurationMs: 3_600_000, maxDimensionBytes: 256 };
 
@@ -19,7 +20,12 @@ export type Outcome =
     };
 
 /** Everything a record holds, with the texts in place of the ids. */
-export function textsOf(record: DecodedEvent, stages: Interner, values: Interner): Outcome {
+export function textsOf(
+  record: DecodedEvent,
+  stages: Interner,
+  values: Interner,
+  facetCount = 0,
+): Outcome {
   const event: Record<string, unknown> = {
     tsMs: record.tsMs,
     status: statuses[record.status],
@@ -37,6 +43,10 @@ export function textsOf(record: DecodedEvent, stages: Interner, values: Interner
     const id = record.dimensionIds[i] as number;
     event[name] = i === coldStartIndex ? id : values.text(id);
   });
+  event.attributes = values.text(record.attributesId);
+  event.ownFacets = [...record.attributeFacetIds.subarray(0, facetCount)].map((id) =>
+    values.text(id),
+  );
   event.stages = Array.from({ length: record.stageCount }, (_, i) => [
     stages.text(record.stageIds[i] as number),
     record.stageMs[i],
@@ -50,6 +60,8 @@ export interface TestDecoderOptions {
   readonly maxMessageBytes?: number;
   /** null: no event is read in WebAssembly. */
   readonly kernel?: null;
+  /** Configured dimensions and facets. */
+  readonly names?: ConfiguredNames;
 }
 
 /** A decoder with its interners, and a sink that keeps everything. */
@@ -58,13 +70,16 @@ export function testDecoder(options: TestDecoderOptions = {}) {
   const kernel = options.kernel === null ? { kernel: null } : {};
   const stages = new Interner(stageCapacity);
   const values = new Interner(valueCapacity);
-  const decoder = new MessageDecoder({ stages, values, maxMessageBytes, ...bounds, ...kernel });
+  const { names = {} } = options;
+  const facetCount = names.facets?.length ?? 0;
+  const limits = { maxMessageBytes, ...bounds, ...names };
+  const decoder = new MessageDecoder({ stages, values, ...limits, ...kernel });
   const decode = (message: Buffer | string | null) => {
     const outcomes: Outcome[] = [];
     const details: string[] = [];
     const bytes = typeof message === 'string' ? Buffer.from(message) : message;
     const count = decoder.decode(bytes, {
-      event: (record) => outcomes.push(textsOf(record, stages, values)),
+      event: (record) => outcomes.push(textsOf(record, stages, values, facetCount)),
       reject: (index, reason, detail, start, end) => {
         outcomes.push({ reason, index, start, end });
         details.push(detail);

@@ -139,6 +139,8 @@ describe('queries', () => {
         version: '7',
         region: 'eu-west-1',
         requestType: '',
+        ...{ attributePairs: [], attributes: '', attribute: '', byAttribute: '' },
+        ...{ attributeNames: ['adapter'], attributePatterns: ['%'] },
         limit: 5,
         table: 'latency_1m',
         windowSeconds: 10,

@@ -1,4 +1,5 @@
 import { setImmediate as turn } from 'node:timers/promises';
+import { isAttributeName } from '../../src/base/dimensions.ts';
 import type { Config } from '../../src/config/schema.ts';
 import { decodeMetadata } from '../../src/ingest/commit-metadata.ts';
 import { decodeRows } from '../sink/decoded-row.ts';
@@ -160,7 +161,9 @@ function truthOf(log: FakeLog, config: Config) {
   let truth = truths.get(log);
   if (truth === undefined) {
     const { rows, counts } = referenceChunk(log.events, {
-      dimensions: config.windows.dimensions,
+      dimensions: config.windows.dimensions.flatMap((name) =>
+        isAttributeName(name) ? [] : [name],
+      ),
       allowedLatenessMs: config.windows.allowed_lateness,
       maxFutureMs: config.windows.max_future,
       graceMs: config.windows.grace,

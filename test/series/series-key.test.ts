@@ -1,7 +1,14 @@
 import { describe, expect, it } from 'vitest';
-import { seriesKey } from '../../src/series/series-key.ts';
+import {
+  dimensionValue,
+  ownDimensionsOf,
+  seriesKey,
+  seriesOf,
+  seriesOfKey,
+} from '../../src/series/series-key.ts';
+import type { Series } from '../../src/series/series-window.ts';
 
-const series = {
+const series: Series = {
   ...{ service: 'a', model: 'b', version: '', request_type: '', region: '', host: '' },
   ...{ tenant: '', cold_start: false },
 };
@@ -19,5 +26,25 @@ describe('seriesKey', () => {
       { ...series, cold_start: true },
     ];
     expect(new Set([series, ...others].map(seriesKey)).size).toBe(4);
+  });
+});
+
+describe('a series with own dimensions', () => {
+  const own = { ...series, attributes: 'adapter=a%2Cb,gpu=h100' };
+
+  it('has a key of its own, and without them that of before', () => {
+    expect(seriesKey(series)).toBe('["a","b","","","","","",false]');
+    expect(seriesKey(own)).toBe('["a","b","","","","","",false,"adapter=a%2Cb,gpu=h100"]');
+    for (const each of [series, own]) {
+      expect(seriesOfKey(seriesKey(each))).toEqual(each);
+      expect(seriesOf({ ...each, kind: 'other' } as typeof each)).toEqual(each);
+    }
+  });
+
+  it('has their values by name', () => {
+    expect(ownDimensionsOf([series, own])).toEqual(['attributes.adapter', 'attributes.gpu']);
+    expect(dimensionValue(own, 'attributes.adapter')).toBe('a,b');
+    expect(dimensionValue(series, 'attributes.adapter')).toBe('');
+    expect(dimensionValue(own, 'cold_start')).toBe('false');
   });
 });

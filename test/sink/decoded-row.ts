@@ -15,6 +15,7 @@ export interface DecodedRow {
   readonly host: string;
   readonly tenant: string;
   readonly cold_start: boolean;
+  readonly attributes: string;
   readonly stage: string;
   readonly requests: number;
   readonly errors: number;

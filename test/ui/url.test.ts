@@ -29,6 +29,7 @@ describe('an address', () => {
     '/incidents/5f2c?from=2026-11-25T10:00:00Z&to=2026-11-25T10:30:10Z',
     '/models/ranker?from=-24h&region=eu-west-1&start=all&stage=queue&hide=p50,p95&utc=1',
     '/models/org%2Fmodel?view=density',
+    '/models/llm?attributes=adapter%3Dlora-7',
     '/models/~.',
     '/models/~..',
     '/models/~~..',

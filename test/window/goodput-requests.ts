@@ -65,7 +65,7 @@ function matches(match: Match, request: GoodputRequest): boolean {
   return Object.entries(match).every(([dimension, pattern]) => {
     const given = (request as unknown as Readonly<Record<string, unknown>>)[dimension];
     const value = dimension === 'cold_start' ? String(given ?? false) : String(given ?? '');
-    return new RegExp(`^${pattern.replaceAll('*', '.*')}$`).test(value);
+    return new RegExp(`^${(pattern ?? '*').replaceAll('*', '.*')}$`).test(value);
   });
 }
 

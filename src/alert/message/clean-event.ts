@@ -58,7 +58,7 @@ export function cleanEvent(event: AnomalyEvent): AnomalyEvent {
 
 function cleanSeries(series: Series): Series {
   const { cold_start, ...names } = seriesOf(series);
-  const cleaned = Object.entries(names).map(([name, value]) => [name, cleanName(value)]);
+  const cleaned = Object.entries(names).map(([name, value]) => [name, cleanName(value ?? '')]);
   return { ...(Object.fromEntries(cleaned) as typeof names), cold_start };
 }
 

@@ -2,9 +2,11 @@ import { dimensions } from '../../base/dimensions.ts';
 import type { AnomalyEvent, Scope, ScopeMember } from '../../contract/anomaly-event.ts';
 import { asOfText } from '../../contract/as-of.ts';
 import {
+  dimensionWords,
   formatMsOf,
   formatShare,
   lastedText,
+  ownLabels,
   quantileName,
   seriesLabel,
 } from '../../contract/format.ts';
@@ -180,6 +182,7 @@ function seriesText(event: AnomalyEvent): string {
     if (dimension === 'model' || value === '' || value === false) return [];
     return [value === true ? 'cold starts' : `${dimension.replace('_', ' ')} ${value}`];
   });
+  values.push(...ownLabels(event));
   const model = subjectOf(event);
   return values.length === 0 ? model : `${model}; ${values.join(', ')}`;
 }
@@ -190,7 +193,7 @@ function scopeText({ affected, unresolved, total, common }: Scope): string {
   const recovered = back <= 0 ? '' : `, ${unresolved === 0 ? 'all' : back} recovered`;
   const shared = common.map(({ dimension, value }) => {
     if (dimension === 'cold_start') return value === 'true' ? 'cold starts' : 'no cold starts';
-    const name = dimension.replace('_', ' ');
+    const name = dimensionWords(dimension);
     return value === '' ? `no ${name}` : `${name} ${value}`;
   });
   const all = shared.length === 0 ? '' : `; all have ${shared.join(', ')}`;

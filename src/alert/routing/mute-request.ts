@@ -1,6 +1,12 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { dimensions } from '../../base/dimensions.ts';
+import {
+  attributeKey,
+  attributeKeyPattern,
+  attributePrefix,
+  dimensions,
+  isAttributeName,
+} from '../../base/dimensions.ts';
 import { knownSecrets } from '../../base/telemetry/known-secrets.ts';
 import { dayMs } from '../../base/time.ts';
 import { anomalyEventSchema } from '../../contract/anomaly-event.ts';
@@ -37,6 +43,10 @@ export const muteRequestSchema = z
       .partialRecord(z.enum(dimensions), pattern)
       .default({})
       .describe('Value of a dimension; * matches any text.'),
+    attributes: z
+      .record(z.string().regex(attributeKeyPattern), pattern)
+      .optional()
+      .describe('Value of an own dimension, by name; * matches any text.'),
     from_ms: timeMs.describe('Begin, in epoch milliseconds; at most 366 days ahead.'),
     until_ms: timeMs.describe('End, at most 30 days after the begin.'),
     why: shownText(500).describe('Why, for those who wonder later.'),
@@ -53,8 +63,8 @@ export const muteRequestSchema = z
     error: 'must be at most 30 days after from_ms',
   })
   .refine(
-    ({ models, kinds, dimensions: named }) =>
-      models.length + kinds.length + Object.keys(named).length > 0,
+    ({ models, kinds, dimensions: named, attributes = {} }) =>
+      models.length + kinds.length + Object.keys({ ...named, ...attributes }).length > 0,
     { path: ['models'], error: 'must be given, or kinds or dimensions; "*" is every model' },
   );
 
@@ -77,14 +87,24 @@ export function muteOf(
   request: z.output<typeof muteRequestSchema>,
   by: { readonly who: string; readonly nowMs: number },
 ): Mute {
-  const { models, kinds, from_ms, until_ms, dimensions: named, why, who } = request;
+  const {
+    models,
+    kinds,
+    from_ms,
+    until_ms,
+    dimensions: named,
+    attributes = {},
+    why,
+    who,
+  } = request;
+  const own = Object.entries(attributes).map(([name, value]) => [attributePrefix + name, value]);
   return {
     id: randomUUID().slice(0, 8),
     // Whoever pastes a secret as a reason finds it nowhere again: rows are read by many.
     ...{ models, kinds, why: knownSecrets.hide(why), who: by.who },
     fromMs: from_ms,
     untilMs: until_ms,
-    dimensions: named as Record<string, string>,
+    dimensions: { ...(named as Record<string, string>), ...Object.fromEntries(own) },
     onBehalfOf: who === by.who || who === undefined ? undefined : knownSecrets.hide(who),
     addedMs: by.nowMs,
     plannedUntilMs: until_ms,
@@ -93,8 +113,14 @@ export function muteOf(
 
 /** A mute as the API and `--json` show it, in the words of the request that added it. */
 export function muteJson({ id, models, kinds, dimensions: named, why, who, ...rest }: Mute) {
+  const all = Object.entries(named);
+  const own = all.flatMap(([name, value]) =>
+    isAttributeName(name) ? [[attributeKey(name), value] as const] : [],
+  );
+  const others = all.filter(([name]) => !isAttributeName(name));
   return {
-    ...{ id, models, kinds, dimensions: named },
+    ...{ id, models, kinds, dimensions: Object.fromEntries(others) },
+    ...(own.length > 0 && { attributes: Object.fromEntries(own) }),
     ...{ from_ms: rest.fromMs, until_ms: rest.untilMs, why, who },
     on_behalf_of: rest.onBehalfOf ?? null,
     added_at_ms: rest.addedMs ?? null,

@@ -1,4 +1,4 @@
-import { dimensions } from '../../base/dimensions.ts';
+import { isDimensionName } from '../../base/dimensions.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
@@ -20,8 +20,8 @@ export function covers(mute: Mute, event: AnomalyEvent): boolean {
   const areAll = (patterns: readonly string[], values: readonly string[]) =>
     values.every((value) => patterns.some((pattern) => matchesPattern(pattern, value)));
   if (mute.models.length > 0 && !areAll(mute.models, valuesOf(event, 'model'))) return false;
-  return dimensions.every((dimension) => {
-    const pattern = mute.dimensions[dimension];
-    return pattern === undefined || areAll([pattern], valuesOf(event, dimension));
-  });
+  return Object.entries(mute.dimensions).every(
+    ([dimension, pattern]) =>
+      !isDimensionName(dimension) || areAll([pattern], valuesOf(event, dimension)),
+  );
 }

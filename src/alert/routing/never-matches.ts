@@ -1,10 +1,10 @@
-import { type Dimension, overflowValue } from '../../base/dimensions.ts';
+import { type DimensionName, overflowValue } from '../../base/dimensions.ts';
 import type { ReceiverMatch } from '../../config/alert.ts';
 import type { Config } from '../../config/schema.ts';
 import { matchOf } from '../../config/slos.ts';
 import { type AnomalyEvent, anomalyEventSchema } from '../../contract/anomaly-event.ts';
 import { matchesPattern } from '../../series/matches-pattern.ts';
-import { matchedDimensions } from './matches.ts';
+import { wantedValues } from './matches.ts';
 
 type Kind = AnomalyEvent['kind'];
 type Settings = Pick<Config, 'windows' | 'detect' | 'limits'>;
@@ -12,7 +12,7 @@ type Settings = Pick<Config, 'windows' | 'detect' | 'limits'>;
 /** Properties that anomalies of one kind can have. */
 interface KindFacts {
   /** Dimensions of its anomalies; in all others they have no value. */
-  readonly has: (dimension: Dimension) => boolean;
+  readonly has: (dimension: DimensionName) => boolean;
   readonly mayBeCritical: boolean;
 }
 
@@ -54,9 +54,7 @@ export function neverGets(match: ReceiverMatch, settings: Settings): string[] {
 /** The reason why anomalies of a kind never match. A reason that holds for every kind is found first. */
 function obstacleOf(kind: Kind, match: ReceiverMatch, settings: Settings): string | undefined {
   const { windows, limits, detect } = settings;
-  const named = ([['model', match.models]] as [Dimension, readonly string[] | undefined][])
-    .concat(matchedDimensions.map((dimension) => [dimension, match[dimension]]))
-    .flatMap(([dimension, wanted]) => (wanted === undefined ? [] : [{ dimension, wanted }]));
+  const named = wantedValues(match).map(([dimension, wanted]) => ({ dimension, wanted }));
   for (const { dimension, wanted } of named) {
     const isEmptyWanted = wanted.some((pattern) => matchesPattern(pattern, ''));
     if (!windows.dimensions.includes(dimension) && !isEmptyWanted) {
@@ -98,10 +96,10 @@ function mayMatch(match: ReceiverMatch, slo: Config['detect']['slos'][number]): 
       : matchesPattern(pattern, model),
   );
   if (!isOfModel) return false;
-  return matchedDimensions.every((dimension) => {
-    const value = others[dimension] ?? '';
+  return wantedValues({ ...match, models: undefined }).every(([dimension, wanted]) => {
+    const value = others[dimension as keyof typeof others] ?? '';
     // Where an objective has a pattern, its anomalies have no value.
     const own = value.includes('*') ? '' : value;
-    return (match[dimension] ?? ['*']).some((pattern) => matchesPattern(pattern, own));
+    return wanted.some((pattern) => matchesPattern(pattern, own));
   });
 }

@@ -1,4 +1,4 @@
-import type { Dimension } from '../../base/dimensions.ts';
+import type { DimensionName } from '../../base/dimensions.ts';
 import { closestNames } from '../../series/closest-names.ts';
 import { matchesPattern } from '../../series/matches-pattern.ts';
 import type { Mute } from '../../sink/anomalies/mute-store.ts';
@@ -8,7 +8,7 @@ const hours = 24;
 
 export interface SeenValues {
   /** Values of a dimension since a time, the latest first. */
-  readonly read: (dimension: Dimension, fromMs: number) => Promise<readonly string[]>;
+  readonly read: (dimension: DimensionName, fromMs: number) => Promise<readonly string[]>;
   /** Limit of the values: with this many there may be more, so none is said to be unseen. */
   readonly most: number;
 }
@@ -22,10 +22,10 @@ export async function unseenValues(
   nowMs: number,
   { read, most }: SeenValues,
 ): Promise<string[]> {
-  const named: [Dimension, readonly string[]][] = [];
+  const named: [DimensionName, readonly string[]][] = [];
   if (models.length > 0) named.push(['model', models]);
   for (const [dimension, pattern] of Object.entries(dimensions)) {
-    named.push([dimension as Dimension, [pattern]]);
+    named.push([dimension as DimensionName, [pattern]]);
   }
   const sentences: string[] = [];
   for (const [dimension, patterns] of named) {

@@ -100,6 +100,7 @@ function eventOf({ spans, traceId }: ClosedTrace, root: TraceSpan, rules: TraceR
   }
   const { ts, model, version, request_type, service, host, region, tenant, id } = fields ?? {};
   const { trace_id, status, batch_size, input_tokens, output_tokens, weight } = fields ?? {};
+  const { attributes } = fields ?? {};
   // A literal: a spread of so many fields costs more than the stages.
   return {
     ts,
@@ -117,6 +118,7 @@ function eventOf({ spans, traceId }: ClosedTrace, root: TraceSpan, rules: TraceR
     input_tokens,
     output_tokens,
     weight: weight ?? rules.weight,
+    attributes,
     total_ms: durationMs,
     stages_ms: stagesOf(spans, root, rules),
   };

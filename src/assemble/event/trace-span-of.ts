@@ -47,7 +47,11 @@ export function bytesOfFields(fields: EventDraft): number {
   const { model, version, request_type, service, host, region, tenant, id } = fields;
   const texts = bytesOfText(model) + bytesOfText(version) + bytesOfText(request_type);
   const places = bytesOfText(service) + bytesOfText(host) + bytesOfText(region);
-  return FIELDS_BYTES + texts + places + bytesOfText(tenant) + bytesOfText(id);
+  const own = Object.values(fields.attributes ?? {}).reduce<number>(
+    (bytes, value) => bytes + ATTRIBUTE_BYTES + bytesOfText(value),
+    0,
+  );
+  return FIELDS_BYTES + texts + places + bytesOfText(tenant) + bytesOfText(id) + own;
 }
 
 function bytesOfText(text: unknown): number {

@@ -22,6 +22,7 @@ import {
   renderComparison,
   type ShownComparison,
 } from '../text/render-comparison.ts';
+import { collected, whereFlag, wherePairs } from '../where.ts';
 
 export const compare: Command = {
   flags: clickHouseFlags,
@@ -66,20 +67,18 @@ producers that are down, must not let a job go on.`,
       .option('--a-to <TIME>', 'its end')
       .option('--b-from <TIME>', 'start of the range that is judged')
       .option('--b-to <TIME>', 'its end')
-      .option('--a-file <FILE>', 'recorded events that are compared with: NDJSON, gzipped or not')
+      .option('--a-file <FILE>', 'recorded events to compare with: NDJSON, gzipped or not')
       .option('--b-file <FILE>', 'recorded events that are judged')
-      .option(
-        '--incident <ID>',
-        'an incident against the time before it: its id, or the first characters',
-      )
+      .option('--incident <ID>', 'an incident against the time before: its id, or first characters')
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
+      .option(...whereFlag, collected)
       .option('--stages <NAMES>', 'what decides beside failures, such as total,first_token,goodput')
       .option('--block <N>', 'minutes that are compared as one, where minutes remember', '1')
       .option('--cold', 'cold starts, and nothing else')
       .option('--require-pass', 'exit with 2 unless the verdict is pass')
       .addOption(
-        new Option('--format <FORMAT>', 'how results are printed')
+        new Option('--format <FORMAT>', 'form of results')
           .choices(['table', 'github'])
           .default('table'),
       );
@@ -92,6 +91,7 @@ producers that are down, must not let a job go on.`,
       region: text(options.region),
       requestType: text(options.requestType),
       cold: options.cold === true,
+      attributePairs: wherePairs(options.where, config),
     };
     const {
       input,

@@ -7,7 +7,12 @@ import {
   muteRequestSchema,
 } from '../../alert/routing/mute-request.ts';
 import { unseenValues } from '../../alert/routing/unseen-values.ts';
-import { dimensions } from '../../base/dimensions.ts';
+import {
+  attributeKey,
+  dimensions,
+  isAttributeName,
+  isDimensionName,
+} from '../../base/dimensions.ts';
 import { exitCodes } from '../../base/exit-codes.ts';
 import { OperatorError } from '../../base/operator-error.ts';
 import { isoSecondsOf } from '../../base/time.ts';
@@ -115,7 +120,12 @@ function requestOf(options: Options, { windows }: Pick<Config, 'windows'>, nowMs
   const parsed = muteRequestSchema.safeParse({
     models: options.model ?? [],
     kinds: options.kind ?? [],
-    dimensions: Object.fromEntries(conditions),
+    dimensions: Object.fromEntries(conditions.filter(([name]) => !isAttributeName(name))),
+    attributes: Object.fromEntries(
+      conditions.flatMap(([name, pattern]) =>
+        isAttributeName(name) ? [[attributeKey(name), pattern]] : [],
+      ),
+    ),
     from_ms: fromMs,
     until_ms: fromMs + forMs,
     why: options.why ?? '',
@@ -263,9 +273,11 @@ function listOf(value: unknown): string[] {
 function conditionOf(text: string): [string, string] {
   const at = text.indexOf('=');
   const dimension = text.slice(0, Math.max(0, at));
-  const isKnown = dimensions.some((known) => known === dimension);
-  if (isKnown && at < text.length - 1) return [dimension, text.slice(at + 1)];
-  throw usage(`--where must be DIMENSION=PATTERN, with one of ${dimensions.join(', ')}`, text);
+  if (isDimensionName(dimension) && at < text.length - 1) return [dimension, text.slice(at + 1)];
+  throw usage(
+    `--where must be DIMENSION=PATTERN, with one of ${dimensions.join(', ')}, or attributes.NAME`,
+    text,
+  );
 }
 
 function timeOf(text: string, nowMs: number): number {

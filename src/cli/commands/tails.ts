@@ -1,11 +1,12 @@
 import { Option } from 'commander';
 import { readFileTails } from '../../backtest/file-tails.ts';
-import { type Dimension, totalStage } from '../../base/dimensions.ts';
+import { type DimensionName, totalStage } from '../../base/dimensions.ts';
 import { type ExitCode, exitCodes } from '../../base/exit-codes.ts';
-import type { Facet } from '../../base/facets.ts';
+import type { FacetName } from '../../base/facets.ts';
 import { minuteMs } from '../../base/time.ts';
 import type { Config } from '../../config/schema.ts';
 import { formatMs } from '../../contract/format.ts';
+import { hasPairs } from '../../series/attributes.ts';
 import type { Series } from '../../series/series-window.ts';
 import {
   type AskedNames,
@@ -30,11 +31,12 @@ import type { Command } from '../command.ts';
 import { timeRange } from '../flag-values.ts';
 import type { Io, Options } from '../io.ts';
 import { clickHouseFlags, loadSettings } from '../load.ts';
-import { byNames, tailsBy } from '../tails-by.ts';
+import { byName, byNames, tailsBy } from '../tails-by.ts';
 import { colorsOf } from '../text/colors.ts';
 import { facetQuantiles, inShownOrder, renderFacetTails } from '../text/facet-tails.ts';
 import { MarkedPercentiles } from '../text/few-requests.ts';
 import { renderTable, right } from '../text/table.ts';
+import { collected, whereFlag, wherePairs } from '../where.ts';
 import { withClickHouse } from '../with-clickhouse.ts';
 
 export const tails: Command = {
@@ -49,8 +51,8 @@ Examples:
   tailmark tails --input events.ndjson.gz          of a file, without any server
   tailmark convert k6.json.gz | tailmark tails --input -
 
-Reads windows of 10 s, 1 min, 1 h or 1 day, depending on the length of the range. Extends the range
-to whole windows. The same in SQL: sql/queries/tails.sql.
+Reads windows of 10 s, 1 min, 1 h or 1 day, by the length of the range, which it extends to whole
+windows. The same in SQL: sql/queries/tails.sql.
 
 --by takes a dimension, or a facet: a host, a size, a cache hit. It is of whole requests without
 --stage. Facets are stored by model and version only: their rows are of all regions and request
@@ -73,8 +75,11 @@ Exit codes: 0 fine, 1 no request has a given name.`,
       .option('--region <NAME>', 'only this region')
       .option('--request-type <NAME>', 'only this request type')
       .addOption(
-        new Option('--by <NAME>', 'a row a value of this dimension or facet').choices(byNames),
+        new Option('--by <NAME>', 'a row a value of this dimension or facet')
+          .choices(byNames)
+          .argParser(byName),
       )
+      .option(...whereFlag, collected)
       .option('--cold', 'only cold starts')
       .option('--warm', 'no cold starts')
       .addOption(
@@ -93,7 +98,7 @@ Exit codes: 0 fine, 1 no request has a given name.`,
     if (by?.kind === 'facet') return printFacet(config, by.name, range, options, io);
     const chosen = resolutions.find((resolution) => resolution === options.resolution);
     const resolution: Resolution = chosen ?? resolutionOf(range.toMs - range.fromMs);
-    const query = { ...range, ...filterOf(options), by: dimension };
+    const query = { ...range, ...filterOf(options, config), by: dimension };
     const { rows, states, unknown } = await withClickHouse(
       config,
       io,
@@ -130,7 +135,7 @@ const nothingText =
 /** Prints the tails by a facet, of whole minutes. */
 async function printFacet(
   config: Config,
-  facet: Facet,
+  facet: FacetName,
   { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
   options: Options,
   io: Io,
@@ -139,13 +144,13 @@ async function printFacet(
     Math.floor(fromMs / minuteMs) * 60,
     Math.ceil(toMs / minuteMs) * 60,
   ];
-  const { model, version } = filterOf(options);
+  const { model, version } = filterOf(options, config);
   const { values, unknown } = await withClickHouse(config, io, 'read tails', async (client) => {
     const values = await readFacets(client, {
       ...{ model, version, fromSeconds, toSeconds },
       ...{ facets: [facet], levels: facetQuantiles },
     });
-    const asked = namesOf(filterOf(options));
+    const asked = namesOf(filterOf(options, config));
     return { values, unknown: values.length === 0 ? await unknownIn(client, asked) : undefined };
   });
   if (unknown !== undefined) io.err(`${visible(unknownText(unknown))}\n`);
@@ -165,7 +170,7 @@ async function printFacet(
 
 type Filter = Omit<TailsQuery, 'fromMs' | 'toMs' | 'by'>;
 
-function filterOf(options: Options): Filter {
+function filterOf(options: Options, config: Config): Filter {
   return {
     model: text(options.model),
     stage: text(options.stage),
@@ -173,6 +178,7 @@ function filterOf(options: Options): Filter {
     region: text(options.region),
     requestType: text(options.requestType),
     coldStart: options.cold === true ? 'true' : options.warm === true ? 'false' : '',
+    attributePairs: wherePairs(options.where, config),
   };
 }
 
@@ -186,9 +192,9 @@ async function printFile(
   path: string,
   options: Options,
   io: Io,
-  by: Dimension | undefined,
+  by: DimensionName | undefined,
 ): Promise<ExitCode> {
-  const filter = filterOf(options);
+  const filter = filterOf(options, config);
   const file = { path, stdin: io.stdin };
   const names = new NamesOfFile();
   const isWanted = (series: Series, stage: string) => {
@@ -251,7 +257,8 @@ function matches(filter: Filter, series: Series, stage: string): boolean {
     isLike(filter.version, series.version) &&
     isLike(filter.region, series.region) &&
     isLike(filter.requestType, series.request_type) &&
-    isLike(filter.coldStart, String(series.cold_start))
+    isLike(filter.coldStart, String(series.cold_start)) &&
+    hasPairs(series.attributes, filter.attributePairs ?? [])
   );
 }
 
@@ -268,7 +275,7 @@ function statesLine(states: WindowStates, resolution: Resolution): string {
 function tailsTable(
   rows: readonly StageTails[],
   color: boolean,
-  by: Dimension | undefined,
+  by: DimensionName | undefined,
 ): string {
   const { bold, dim, red } = colorsOf({ color });
   const percentiles = new MarkedPercentiles({ color });

@@ -12,7 +12,16 @@ export type AskedComparison = { readonly baseline: string; readonly version: str
 
 /** Flags that an incident leaves nothing to. */
 const notOfIncident = [
-  ...['--model', '--region', '--request-type', '--cold', '--stages', '--baseline', '--version'],
+  ...[
+    '--model',
+    '--region',
+    '--request-type',
+    '--where',
+    '--cold',
+    '--stages',
+    '--baseline',
+    '--version',
+  ],
   ...['--a-from', '--a-to', '--b-from', '--b-to', '--a-file', '--b-file'],
 ] as const;
 

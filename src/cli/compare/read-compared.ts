@@ -10,6 +10,7 @@ import type { Config } from '../../config/schema.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import type { TimeSpan } from '../../contract/compared-times.ts';
 import { objectivesOf } from '../../contract/objectives/objective.ts';
+import { hasPairs } from '../../series/attributes.ts';
 import type { Series } from '../../series/series-window.ts';
 import { findUnknown, type UnknownOne, unknownText } from '../../series/unknown-name.ts';
 import type { ClickHouseClient } from '../../sink/client/clickhouse.ts';
@@ -40,6 +41,8 @@ export interface ComparedRequests {
   readonly region: string;
   readonly requestType: string;
   readonly cold: boolean;
+  /** Pairs of own dimensions; none matches any. */
+  readonly attributePairs: string[];
 }
 
 /** Both sides, and their names in the output. */
@@ -132,7 +135,7 @@ async function comparedIncident(
   const nowMs = Date.now();
   return withClickHouse(config, io, 'compare an incident', async (client) => {
     const event = (await eventsById(client, id, 'compare')).at(-1) as AnomalyEvent;
-    const { model, version, region, requestType, start } = requestsOf(event);
+    const { model, version, region, requestType, start, attributePairs = [] } = requestsOf(event);
     if (model === '') throw notCompared(event.id, 'is of no model');
     const times = await incidentTimes(client, event, nowMs);
     if (times === undefined) throw notCompared(event.id, 'has no time before it that is stored');
@@ -143,6 +146,7 @@ async function comparedIncident(
     });
     const { query, ...sides } = await readMinutes(client, config, {
       ...{ model, region, requestType, coldStart: coldStartOf(start) },
+      attributePairs: [...attributePairs],
       ...{ a: side(times.a), b: side(times.b) },
     });
     return {
@@ -200,7 +204,7 @@ function nameOf(version: string, { fromMs }: TimeRange): string {
 async function comparedFiles(
   config: Config,
   { aFile, bFile, baseline, version }: Asked<'files'>,
-  { model, region, requestType, cold }: ComparedRequests,
+  { model, region, requestType, cold, attributePairs }: ComparedRequests,
   io: Io,
 ): Promise<Compared> {
   const read = (path: string, ofSide: string) =>
@@ -212,6 +216,7 @@ async function comparedFiles(
         (ofSide === '' || series.version === ofSide) &&
         (region === '' || series.region === region) &&
         (requestType === '' || series.request_type === requestType) &&
+        hasPairs(series.attributes, attributePairs) &&
         series.cold_start === cold,
     );
   const before = await read(aFile, baseline);

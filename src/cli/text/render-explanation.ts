@@ -9,6 +9,7 @@ import {
   formatRatio,
   formatSignedMs,
   lastedText,
+  ownLabels,
   quantileName,
   wholePercent,
 } from '../../contract/format.ts';
@@ -126,7 +127,7 @@ function evidenceLines(event: AnomalyEvent, io: Colored): string[] {
 /** Formats `ranker, v2, search, eu-west-1, cold starts`. */
 function seriesName(series: Series): string {
   const { model, version, request_type, region, host, service, tenant, cold_start } = series;
-  const values = [version, request_type, region, host, service, tenant];
+  const values = [version, request_type, region, host, service, tenant, ...ownLabels(series)];
   const named = [model, ...values.filter((value) => value !== '')].join(', ');
   return `${named}${cold_start ? ', cold starts' : ''}`;
 }

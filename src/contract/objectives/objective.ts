@@ -1,4 +1,10 @@
-import { type Dimension, dimensions, totalStage } from '../../base/dimensions.ts';
+import {
+  attributeKey,
+  type DimensionName,
+  dimensions,
+  isAttributeName,
+  totalStage,
+} from '../../base/dimensions.ts';
 import { dayMs } from '../../base/time.ts';
 import {
   type Match,
@@ -9,6 +15,7 @@ import {
   type Thresholds,
 } from '../../config/slos.ts';
 import { matchesPattern } from '../../series/matches-pattern.ts';
+import { dimensionValue } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import type { AnomalyEvent } from '../anomaly-event.ts';
 import { formatExactShare } from '../format.ts';
@@ -66,8 +73,8 @@ export function stagesOfObjectives(slos: readonly Slo[]): string[] {
 /** True if an objective is of the requests of a series. */
 export function isOfSeries({ match }: Pick<ConfiguredObjective, 'match'>, series: Series): boolean {
   for (const name in match) {
-    const dimension = name as Dimension;
-    if (!matchesPattern(match[dimension] ?? '*', String(series[dimension]))) return false;
+    const dimension = name as DimensionName;
+    if (!matchesPattern(match[dimension] ?? '*', dimensionValue(series, dimension))) return false;
   }
   return true;
 }
@@ -114,6 +121,9 @@ function nameOf(unnamed: Omit<ConfiguredObjective, 'name'>): string {
     if (value === undefined || name === 'model') return [];
     return name === 'request_type' && !value.includes('*') ? [] : [`${name} ${value}`];
   });
+  for (const [name, value] of Object.entries(match)) {
+    if (isAttributeName(name)) of.push(`${attributeKey(name)} ${value}`);
+  }
   const where = of.length === 0 ? '' : ` (${of.join(', ')})`;
   const period = windowMs === sloWindows['30d'] ? '' : ` over ${windowMs / dayMs} d`;
   const good = `${isJoint ? 'meet' : 'in'} ${thresholdsText(thresholds)}`;

@@ -12,7 +12,7 @@ import { firstAmountIndex } from './event-program.ts';
  * Memory layout of the kernel, in bytes, the same as in kernel/event-kernel.ts.
  *
  *     integers    status, cache hit, partial, stages, dimensions pending, byte beyond ASCII, and the bounds
- *                 of a text ts, of the id and of the trace id
+ *                 of a text ts, of the id, of the trace id and of the attributes
  *     dimensions  ids, and start and end of new values
  *     limits      longest duration, longest text, and the lexicon of the values
  *     tables      the words of `status`, powers of ten
@@ -57,6 +57,8 @@ export const kernelIntegers = {
   idEnd: 9,
   traceStart: 10,
   traceEnd: 11,
+  objectStart: 12,
+  objectEnd: 13,
 } as const;
 
 interface Exports {

@@ -16,6 +16,7 @@ const valueKinds = {
   status: 7,
   flag: 8,
   unknown: 9,
+  object: 10,
 } as const;
 
 /** Indices of numbers: ts, total, and the amounts. */
@@ -74,6 +75,7 @@ const fixedValues: Readonly<Record<number, KindAndIndex>> = {
   [fieldKinds.id]: [valueKinds.label, 0],
   [fieldKinds.traceId]: [valueKinds.label, 1],
   [fieldKinds.status]: [valueKinds.status, 0],
+  [fieldKinds.attributes]: [valueKinds.object, 0],
   [fieldKinds.totalMs]: [valueKinds.total, totalIndex],
   [fieldKinds.coldStart]: [valueKinds.flag, coldStartOffset],
   [fieldKinds.cacheHit]: [valueKinds.flag, cacheHitOffset],

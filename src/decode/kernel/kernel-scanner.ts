@@ -45,6 +45,9 @@ export class KernelScanner {
   /** True if the last event has stages only, and if it has bytes beyond ASCII. */
   isPartial = false;
   sawHighByte = false;
+  /** Position of the last event's `attributes` in the message; equal where it has none. */
+  attributesStart = 0;
+  attributesEnd = 0;
 
   constructor(kernel: EventKernel, context: DecodeContext, bounds: TimingEventLimits) {
     this.#kernel = kernel;
@@ -168,6 +171,8 @@ export class KernelScanner {
     event.idEnd = from + (integers[indices.idEnd] as number);
     event.traceStart = from + (integers[indices.traceStart] as number);
     event.traceEnd = from + (integers[indices.traceEnd] as number);
+    this.attributesStart = from + (integers[indices.objectStart] as number);
+    this.attributesEnd = from + (integers[indices.objectEnd] as number);
     this.isPartial = integers[indices.isPartial] === 1;
     this.sawHighByte = integers[indices.sawHighByte] !== 0;
     return true;

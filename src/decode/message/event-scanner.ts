@@ -2,10 +2,12 @@ import { isUtf8 } from 'node:buffer';
 import { coldStartIndex, dimensions, milestoneStage } from '../../base/dimensions.ts';
 import { limits } from '../../base/limits.ts';
 import { statuses } from '../../base/statuses.ts';
+import { attributeNames } from '../../series/own-attributes.ts';
 import type { DecodeContext } from '../decode-event.ts';
 import { DecodedEvent } from '../decoded-event.ts';
 import { eventFields, fieldKinds } from '../event-fields.ts';
 import { isPlausibleTs } from '../is-plausible-ts.ts';
+import { AttributeScanner } from '../json/attribute-scanner.ts';
 import { GapScanner } from '../json/gap-scanner.ts';
 import { afterSpace, JsonScanner } from '../json/json-scanner.ts';
 import { KeyMatcher } from '../json/key-matcher.ts';
@@ -44,6 +46,8 @@ export class EventScanner {
   readonly #stages: StageScanner;
   readonly #milestones: StageScanner;
   readonly #gaps: GapScanner;
+  /** Absent where no own dimension or facet is configured. */
+  readonly #attributes: AttributeScanner | undefined;
   readonly #shape = new Shape();
   /** Reads most events, if there is WebAssembly. */
   readonly #kernelScanner: KernelScanner | undefined;
@@ -65,6 +69,15 @@ export class EventScanner {
     if (kernel !== undefined) this.#kernelScanner = new KernelScanner(kernel, context, limits);
     this.#limits = limits;
     this.#values = new ValueScanner(this.#json, context.values, limits.maxDimensionBytes);
+    const names = attributeNames(limits);
+    if (names !== undefined) {
+      this.#attributes = new AttributeScanner(
+        this.#json,
+        context.values,
+        names,
+        limits.maxDimensionBytes,
+      );
+    }
     const { maxDurationMs } = limits;
     this.#stages = new StageScanner(this.#json, context.stages, maxDurationMs);
     this.#milestones = new StageScanner(this.#json, context.stages, maxDurationMs, milestoneStage);
@@ -84,6 +97,7 @@ export class EventScanner {
     if (this.#valuesGeneration !== values.generation) {
       this.#valuesGeneration = values.generation;
       this.#values.forget();
+      this.#attributes?.forget();
       this.#kernelScanner?.forgetValues();
     }
     if (this.#stagesGeneration !== stages.generation) {
@@ -117,8 +131,18 @@ export class EventScanner {
       if (event.totalMs > this.#limits.maxDurationMs) return -1;
     }
     if (kernel.sawHighByte && !this.#isUtf8(bytes)) return -1;
+    if (!this.#readAttributes(kernel, bytes, event)) return -1;
     kernel.resolve(bytes, event);
+    this.#attributes?.resolve(bytes, event);
     return after;
+  }
+
+  /** Reads the attributes that the kernel has found, where any are configured. Returns false if they are not plain. */
+  #readAttributes(kernel: KernelScanner, bytes: Buffer, event: DecodedEvent): boolean {
+    if (this.#attributes === undefined) return true;
+    this.#attributes.begin(event);
+    const { attributesStart: start, attributesEnd: end } = kernel;
+    return start === end || this.#attributes.read(bytes, start, end, event);
   }
 
   #scanInJavaScript(bytes: Buffer, start: number, end: number): number {
@@ -187,6 +211,7 @@ export class EventScanner {
     this.#keys.begin();
     this.#seen = 0;
     this.#values.begin();
+    this.#attributes?.begin(event);
     this.#stages.begin();
     this.#milestones.begin();
     this.#isPartial = false;
@@ -252,6 +277,9 @@ export class EventScanner {
         return this.#stages.scan(bytes, pos, end, event);
       case fieldKinds.milestonesMs:
         return this.#milestones.scan(bytes, pos, end, event);
+      case fieldKinds.attributes:
+        if (this.#attributes === undefined) return this.#json.skipValue(bytes, pos, end, 2);
+        return this.#attributes.scan(bytes, pos, end, event);
       case fieldKinds.itlMs:
         return this.#gaps.scan(bytes, pos, end, event);
       default:
@@ -316,6 +344,7 @@ export class EventScanner {
     if (!this.#stages.resolve(bytes, event)) return false;
     if (this.#milestones.count > 0 && !this.#resolveMilestones(bytes, event)) return false;
     this.#values.resolve(bytes, event);
+    this.#attributes?.resolve(bytes, event);
     this.#context.totals.complete(event, this.#isPartial);
     return true;
   }

@@ -2,7 +2,7 @@ import { dimensions, kindOfName, totalStage } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
 import { type AnomalyEvent, unaccounted } from '../../contract/anomaly-event.ts';
 import { wholePercent } from '../../contract/format.ts';
-import { unversionedKey } from '../../series/series-key.ts';
+import { dimensionValue, ownDimensionsOf, unversionedKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type Counted, type Driver, driversOf, type Scope } from './drivers.ts';
 import { type SizeGrowth, sizeGrowth, sizeOfSlowPart } from './size-growth.ts';
@@ -110,10 +110,12 @@ function scopeOf(event: Series, bands: readonly SeriesBands[], slowBand: number)
     slices.set(key, parts);
     parts.push(counted);
   };
+  const own = ownDimensionsOf(bands.map(({ series }) => series));
+  const names = [...dimensions, ...own];
   const counts = bands.map(({ series, now, baseline }) => {
     const counted = { now: slowCountOf(now, slowBand), baseline: slowCountOf(baseline, slowBand) };
     if (unversionedKey(series) === unversionedKey(event)) add('', counted);
-    for (const dimension of dimensions) add(`${dimension}\n${series[dimension]}`, counted);
+    for (const name of names) add(`${name}\n${dimensionValue(series, name)}`, counted);
     return counted;
   });
   return { all: sumOf(counts), slices: [...slices.values()].map(sumOf) };

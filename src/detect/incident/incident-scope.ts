@@ -1,6 +1,6 @@
-import { type Dimension, dimensions } from '../../base/dimensions.ts';
+import { type DimensionName, dimensions } from '../../base/dimensions.ts';
 import type { Scope } from '../../contract/anomaly-event.ts';
-import { seriesKey } from '../../series/series-key.ts';
+import { dimensionValue, ownDimensionsOf, seriesKey } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 
 /** Values listed per dimension, those with the most affected series first. */
@@ -40,7 +40,7 @@ export function incidentScope(input: IncidentScopeInput): Scope {
   const wellKnown = all.filter((series) => isKnown(seriesKey(series)));
   const common: Scope['common'] = [];
   const values: Scope['values'] = [];
-  for (const dimension of dimensions) {
+  for (const dimension of [...dimensions, ...ownDimensionsOf(all)]) {
     const totals = countBy(all, dimension);
     if (totals.size < 2) continue;
     const counts = [...countBy(affected, dimension)].sort(
@@ -69,10 +69,10 @@ function chanceOfCommon(series: number, having: number, all: number): number {
   return chance;
 }
 
-function countBy(list: readonly Series[], dimension: Dimension): Map<string, number> {
+function countBy(list: readonly Series[], dimension: DimensionName): Map<string, number> {
   const counts = new Map<string, number>();
   for (const series of list) {
-    const value = String(series[dimension]);
+    const value = dimensionValue(series, dimension);
     counts.set(value, (counts.get(value) ?? 0) + 1);
   }
   return counts;

@@ -1,10 +1,11 @@
-import type { Dimension } from '../../base/dimensions.ts';
+import type { DimensionName } from '../../base/dimensions.ts';
 import type { AnomalyEvent, Scope } from '../../contract/anomaly-event.ts';
+import { dimensionWords } from '../../contract/format.ts';
 
 /** Models named before the rest is counted. */
 const modelsNamed = 3;
 
-const prepositions: Partial<Record<Dimension, string>> = {
+const prepositions: Partial<Record<DimensionName, string>> = {
   version: 'on',
   host: 'on',
   region: 'in',
@@ -47,7 +48,7 @@ function sharedBy({ common }: Scope): string {
   if (common.length === 0) return '';
   const parts = common.map(({ dimension, value }) => {
     if (dimension === 'cold_start') return value === 'true' ? 'cold starts' : 'warm';
-    const name = dimension.replace('_', ' ');
+    const name = dimensionWords(dimension);
     return value === '' ? `without ${name}` : `${prepositions[dimension] ?? 'of'} ${name} ${value}`;
   });
   return ` (all ${parts.join(', ')})`;

@@ -1,4 +1,4 @@
-import { totalStage } from '../../base/dimensions.ts';
+import { attributeKey, isAttributeName, totalStage } from '../../base/dimensions.ts';
 import { invariant } from '../../base/invariant.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import {
@@ -10,7 +10,8 @@ import {
   ownThreshold,
   rowOf,
 } from '../../contract/objectives/objective.ts';
-import { seriesOf } from '../../series/series-key.ts';
+import { attributesText } from '../../series/attributes.ts';
+import { attributesField, seriesOf } from '../../series/series-key.ts';
 import {
   emptySeries,
   type ObjectiveCounts,
@@ -140,9 +141,16 @@ function serializeObjective(state: StateArchive, objective: Objective | undefine
 
 /** Values of the dimensions that an objective names without a pattern; '' for the others. */
 function valuesOf({ match }: ConfiguredObjective): Series {
-  const named = Object.entries(match).filter(([, value]) => !value.includes('*'));
-  const { cold_start, ...values } = Object.fromEntries(named);
-  return { ...emptySeries, ...values, cold_start: cold_start === 'true' };
+  const named = Object.entries(match).flatMap(([name, value]) =>
+    value === undefined || value.includes('*') ? [] : [[name, value] as const],
+  );
+  const own = named.flatMap(([name, value]) =>
+    isAttributeName(name) ? [[attributeKey(name), value] as const] : [],
+  );
+  const others = named.filter(([name]) => !isAttributeName(name));
+  const { cold_start, ...values } = Object.fromEntries(others);
+  const series = { ...emptySeries, ...values, cold_start: cold_start === 'true' };
+  return { ...series, ...attributesField(attributesText(own)) };
 }
 
 /** Identifies the detector of an objective and of the values of its requests. */
@@ -151,10 +159,12 @@ function keyOf(
   series: Series,
 ): string {
   const { service, model, version, request_type, region, host, tenant, cold_start } = series;
+  const { attributes } = series;
   const stages = Object.entries(thresholds).sort();
   return [
     ...[name, JSON.stringify(stages), objective, windowMs, isJoint],
     ...[service, model, version, request_type, region, host, tenant, cold_start],
+    ...(attributes === undefined ? [] : [attributes]),
   ].join('\u0000');
 }
 

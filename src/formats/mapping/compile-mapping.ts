@@ -79,6 +79,7 @@ export function compileMapping(
   const readMilestones = mapping.milestones && stagesOf(mapping.milestones);
   const readGaps = mapping.itl && listOfDurations(mapping.itl);
   const fields = fieldsOf(mapping);
+  const attributes = attributesOf(mapping);
   const { headers: headersName } = mapping;
   return (object, headers) => {
     try {
@@ -95,6 +96,7 @@ export function compileMapping(
         const value = get(root);
         if (value !== undefined) draft[name] = value;
       }
+      if (attributes.length > 0) draft.attributes = valuesOf(attributes, root);
       draft.model ??= fallbackModel;
       if (draft.model === undefined) throw missingModel(mapping);
       const status = readStatus?.(root);
@@ -139,6 +141,24 @@ function fieldsOf(mapping: Mapping) {
     const given = mapping[name as keyof typeof kinds];
     return given === undefined ? [] : [[name, fieldOf(given, kind, reasonOf(name, kind))] as const];
   });
+}
+
+type Attribute = readonly [name: string, get: Getter<string | number | boolean>];
+
+function attributesOf({ attributes = {} }: Mapping): Attribute[] {
+  return Object.entries(attributes).map(([name, given]) => [
+    name,
+    fieldOf(given, 'any', 'bad_dimension'),
+  ]);
+}
+
+/** Values that the object has, by name; undefined without any. */
+function valuesOf(attributes: readonly Attribute[], root: unknown) {
+  const found = attributes.flatMap(([name, get]) => {
+    const value = get(root);
+    return value === undefined ? [] : [[name, value] as const];
+  });
+  return found.length === 0 ? undefined : Object.fromEntries(found);
 }
 
 function timesOf(mapping: Mapping) {

@@ -14,7 +14,7 @@ export interface Found {
 }
 
 /** Kinds of fields, as the contract of an event knows them. */
-export type FieldKind = 'text' | 'flag' | 'amount';
+export type FieldKind = 'text' | 'flag' | 'amount' | 'any';
 
 /** Longest text that a pattern is applied to: longer ones are cut. */
 const longestMatched = 4_096;
@@ -94,6 +94,11 @@ function wrong({ value, at }: Found, what: string, reason: RejectReason): Fault 
 /** A number counts as a text, such as a version 3, and a text with a number as a number. */
 function converted(found: Found, kind: FieldKind, reason: RejectReason): string | number | boolean {
   const { value } = found;
+  if (kind === 'any') {
+    if (typeof value === 'string' || typeof value === 'number' || typeof value === 'boolean')
+      return value;
+    throw wrong(found, 'a text, a number, true or false', reason);
+  }
   if (kind === 'flag') {
     if (typeof value !== 'boolean') throw wrong(found, 'true or false', reason);
     return value;

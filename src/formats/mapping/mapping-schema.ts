@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isStageName, stageNameRule } from '../../base/dimensions.ts';
+import { attributeKeyPattern, isStageName, stageNameRule } from '../../base/dimensions.ts';
 import { statuses } from '../../base/statuses.ts';
 import { units } from './exact-time.ts';
 import { parsePath } from './path.ts';
@@ -203,6 +203,18 @@ export const mappingSchema = z
     concurrency: field('Requests in flight when it arrived.'),
     queue_depth: field('Requests waiting when it arrived.'),
     weight: field('Requests that the event stands for.'),
+    attributes: z
+      .record(
+        z
+          .string()
+          .regex(attributeKeyPattern, 'must be a letter and up to 63 letters, digits or "_.-"'),
+        oneOrMore(source),
+      )
+      .optional()
+      .meta({
+        description:
+          "Values of the team's own dimensions and facets, by name. Those count that `windows.dimensions` or `windows.facets` name.",
+      }),
   })
   .check((context) => {
     const { start, end, total, once, id, ...given } = context.value;

@@ -38,10 +38,11 @@ export class EventMaker {
   /** Interned names of each preset's stages; -1: not yet. */
   readonly #stageIds: readonly Int32Array[];
   #stagesGeneration = -1;
+  readonly #hasOwn: boolean;
   readonly #addGap = (ms: number) => this.event.addGap(ms);
 
   constructor(
-    { presets }: CompiledPresets,
+    { presets, own }: CompiledPresets,
     interpreter: PresetInterpreter,
     span: OtlpSpan,
     options: DecoderOptions,
@@ -50,6 +51,7 @@ export class EventMaker {
     this.#span = span;
     this.#options = options;
     this.#stageIds = presets.map(({ stages }) => new Int32Array(stages.length));
+    this.#hasOwn = own.length > 0;
     this.event.traceEncoding = 'hex';
   }
 
@@ -65,6 +67,8 @@ export class EventMaker {
 
   /** Makes `event` of the span. Returns false for one that the contract has to judge. */
   make(preset: CompiledPreset, resource: InternedResource): boolean {
+    // Own dimensions are the contract's.
+    if (this.#hasOwn) return false;
     const { event } = this;
     const span = this.#span;
     const { startMs, durationMs } = span;

@@ -4,6 +4,7 @@ import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { binaryHint } from '../../decode/foreign-form.ts';
 import { isReadable } from '../../decode/message/readable-message.ts';
 import type { RejectReason } from '../../decode/reject-reasons.ts';
+import { readNames } from '../../series/own-attributes.ts';
 import type { Origin } from '../format-reader.ts';
 import { bracketsExcess } from '../json-brackets.ts';
 import type { Span } from '../span.ts';
@@ -42,7 +43,7 @@ export class OtlpJsonDecoder implements EventDecoder {
   constructor(options: OtlpDecoderOptions) {
     this.#maxMessageBytes = options.maxMessageBytes;
     this.#rules = options.rules;
-    this.#interpreter = new SpanInterpreter(options.presets);
+    this.#interpreter = new SpanInterpreter(options.presets, readNames(options));
     this.#drafts = new SpanDrafts(options, this.#interpreter.presets);
   }
 

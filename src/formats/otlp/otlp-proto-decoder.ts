@@ -1,6 +1,7 @@
 import { limits } from '../../base/limits.ts';
 import type { DecodeSink, EventDecoder } from '../../decode/event-decoder.ts';
 import { isReadable } from '../../decode/message/readable-message.ts';
+import { readNames } from '../../series/own-attributes.ts';
 import type { Attributes } from '../span.ts';
 import { OtlpEnvelope, requestOfSpan } from '../spans/otlp-envelope.ts';
 import type { CallKind } from '../spans/presets/preset.ts';
@@ -56,7 +57,7 @@ export class OtlpProtoDecoder implements EventDecoder {
   #repeatedBytes = 0;
 
   constructor(options: OtlpDecoderOptions) {
-    const compiled = new CompiledPresets(options.presets);
+    const compiled = new CompiledPresets(options.presets, readNames(options));
     const { resourceKeys } = compiled.names;
     this.#options = options;
     this.#reader = new OtlpSpanReader(this.#view, compiled.names);

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { dimensions } from '../../base/dimensions.ts';
-import { facets } from '../../base/facets.ts';
 import type { Config } from '../../config/schema.ts';
+import { dimensionName, facetName } from '../../config/setting-types.ts';
 import { countedObjectives } from '../../config/slos.ts';
 
 const count = z.int().min(0);
@@ -11,8 +10,8 @@ const count = z.int().min(0);
  * with another configuration makes the same rows.
  */
 export const chunkSettings = z.object({
-  dimensions: z.array(z.enum(dimensions)),
-  facets: z.array(z.enum(facets)),
+  dimensions: z.array(dimensionName),
+  facets: z.array(facetName),
   allowedLatenessMs: z.number(),
   maxFutureMs: z.number(),
   graceMs: z.number(),
@@ -25,7 +24,7 @@ export const chunkSettings = z.object({
     .array(
       z.object({
         thresholds: z.record(z.string(), z.number()),
-        match: z.array(z.partialRecord(z.enum(dimensions), z.string())).readonly(),
+        match: z.array(z.partialRecord(dimensionName, z.string())).readonly(),
       }),
     )
     .optional(),

@@ -128,6 +128,7 @@ export class AnomalyStore {
       version: event.version,
       requestType: event.request_type,
       region: event.region,
+      attributes: event.attributes ?? '',
       coldStart: event.cold_start,
       kind: event.kind,
       stage: event.rate === undefined ? event.stage : '',

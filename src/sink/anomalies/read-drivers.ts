@@ -11,6 +11,7 @@ import {
   noDrivers,
   withDrivers,
 } from '../../detect/drivers/found-drivers.ts';
+import { attributesField } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { readRows } from '../client/read-query.ts';
 
@@ -60,8 +61,8 @@ export async function readDrivers(
     value,
     ...sidesOf(bands),
   }));
-  const bands = ofSeries.map(({ now_bands, baseline_bands, ...series }) => ({
-    series: { ...series, model, version },
+  const bands = ofSeries.map(({ now_bands, baseline_bands, attributes, ...series }) => ({
+    series: { ...series, model, version, ...attributesField(attributes) },
     ...sidesOf({ now_bands, baseline_bands }),
   }));
   return foundDrivers(facets, bands, event);
@@ -69,9 +70,9 @@ export async function readDrivers(
 
 /** A series as parameters of queries. */
 export function seriesParams(series: Series) {
-  const { service, model, version, region, host, tenant } = series;
+  const { service, model, version, region, host, tenant, attributes = '' } = series;
   const { request_type: requestType, cold_start: coldStart } = series;
-  return { service, model, version, requestType, region, host, tenant, coldStart };
+  return { service, model, version, requestType, region, host, tenant, coldStart, attributes };
 }
 
 function sidesOf({ now_bands, baseline_bands }: Bands) {

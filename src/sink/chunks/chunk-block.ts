@@ -20,6 +20,7 @@ export class ChunkBlock {
   readonly windowStart = plain();
   readonly texts: Readonly<Record<TextDimension, TextColumn>>;
   readonly coldStart = plain();
+  readonly attributes = new TextColumn();
   readonly stage = new TextColumn();
   readonly requests = plain();
   readonly errors = plain();
@@ -54,6 +55,7 @@ export class ChunkBlock {
       kind: this.kind,
       window_start: this.windowStart,
       cold_start: this.coldStart,
+      attributes: this.attributes,
       stage: this.stage,
       requests: this.requests,
       errors: this.errors,

@@ -10,6 +10,7 @@ export const chunkColumnTypes: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
     dimensions.map((name) => [name, name === 'cold_start' ? 'Bool' : text] as const),
   ),
+  attributes: text,
   stage: text,
   requests: 'UInt64',
   errors: 'UInt64',

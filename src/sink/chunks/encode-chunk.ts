@@ -148,6 +148,7 @@ function addDrivers(chunk: ChunkAccumulator, block: ChunkBlock, marks: ChunkMark
   }
   addKind(block, 'driver', drivers.size);
   block.coldStart.zeros(drivers.size);
+  block.attributes.add(block.attributes.placeOf(0, EMPTY), drivers.size);
   addNoStages(block, drivers.size);
   for (const column of [block.sumMs, block.minMs, block.maxMs]) column.zeros(8 * drivers.size);
   block.bandsMs.addEmpty(drivers.size);
@@ -218,6 +219,8 @@ function addCell(
 ): void {
   block.windowStart.uint32(cellSeconds(chunk, cell));
   block.coldStart.uint8(chunk.cellDimension(cell, coldStartIndex));
+  const attributes = chunk.cellAttributes(cell);
+  block.attributes.add(block.attributes.placeOf(attributes, chunk.values.utf8(attributes)));
   for (let i = 0; i < textDimensions.length; i++) {
     const name = textDimensions[i] as TextDimension;
     const column = block.texts[name];

@@ -1,8 +1,8 @@
-import { coldStartIndex, type Dimension, dimensions } from '../../base/dimensions.ts';
+import { type Dimension, dimensions } from '../../base/dimensions.ts';
 import type { Interner } from '../../decode/interner.ts';
 import type { ChunkAccumulator } from '../../window/chunk-accumulator.ts';
 
-/** Dimensions in the order of the tables' keys, in which `stage` follows the model (sql/0001). */
+/** Dimensions in the order of the tables' keys, in which `stage` follows the model (sql/0001); own ones are last. */
 const keyOrder: readonly Dimension[] = [
   'model',
   'version',
@@ -23,7 +23,7 @@ const keyOrder: readonly Dimension[] = [
 export function rowOrder(chunk: ChunkAccumulator): Int32Array {
   const { rows, cellCount } = chunk;
   const keys = keysOfCells(chunk);
-  const width = keyOrder.length + 1;
+  const width = keyOrder.length + 2;
   const cells = Int32Array.from({ length: cellCount }, (_, cell) => cell);
   cells.sort((a, b) => {
     for (let i = 0; i < width; i++) {
@@ -53,22 +53,24 @@ export function rowOrder(chunk: ChunkAccumulator): Int32Array {
 /** Ranks of each cell's dimensions in key order, then its window. */
 function keysOfCells(chunk: ChunkAccumulator): Int32Array {
   const { cellCount } = chunk;
-  const width = keyOrder.length + 1;
+  const width = keyOrder.length + 2;
   const keys = new Int32Array(cellCount * width);
+  const setAll = (at: number, keyOf: (cell: number) => number) => {
+    for (let cell = 0; cell < cellCount; cell++) keys[cell * width + at] = keyOf(cell);
+  };
+  const setRanks = (at: number, idOf: (cell: number) => number) => {
+    const ids = Int32Array.from({ length: cellCount }, (_, cell) => idOf(cell));
+    const ranks = ranksOf(ids, chunk.values);
+    setAll(at, (cell) => ranks.get(ids[cell] as number) as number);
+  };
   keyOrder.forEach((name, at) => {
     const dimension = dimensions.indexOf(name);
-    const ids = Int32Array.from({ length: cellCount }, (_, cell) =>
-      chunk.cellDimension(cell, dimension),
-    );
-    const ranks = dimension === coldStartIndex ? undefined : ranksOf(ids, chunk.values);
-    for (let cell = 0; cell < cellCount; cell++) {
-      const id = ids[cell] as number;
-      keys[cell * width + at] = ranks?.get(id) ?? id;
-    }
+    const idOf = (cell: number) => chunk.cellDimension(cell, dimension);
+    if (name === 'cold_start') setAll(at, idOf);
+    else setRanks(at, idOf);
   });
-  for (let cell = 0; cell < cellCount; cell++) {
-    keys[cell * width + keyOrder.length] = chunk.cellWindow(cell);
-  }
+  setRanks(keyOrder.length, (cell) => chunk.cellAttributes(cell));
+  setAll(width - 1, (cell) => chunk.cellWindow(cell));
   return keys;
 }
 

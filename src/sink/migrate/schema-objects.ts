@@ -23,15 +23,16 @@ export function schemaObjects(statements: readonly string[]): SchemaObject[] {
   const objects = new Map<string, SchemaObject>();
   for (const statement of statements) {
     const text = statement.replace(/^(\s*--[^\n]*\n)+/, '').trim();
-    const [, replaces, kind, name = ''] = CREATE.exec(text) ?? [];
+    const [, replaces, kind, redefines, name = ''] = CREATE.exec(text) ?? [];
     const dropped = /^DROP (?:TABLE|VIEW) (?:IF EXISTS )?(\w+)/.exec(text)?.[1];
     const altered = objects.get(/^ALTER TABLE (\w+)/.exec(text)?.[1] ?? '');
     if (dropped !== undefined) objects.delete(dropped);
     if (altered !== undefined) {
       objects.set(altered.name, { ...altered, statements: [...altered.statements, statement] });
     }
-    // As in SQL: CREATE without OR REPLACE changes nothing of what is there.
-    if (kind === undefined || (replaces === undefined && objects.has(name))) continue;
+    // IF NOT EXISTS says how a table that is there would be created now. Without it CREATE changes nothing of it.
+    const isLatest = replaces !== undefined || redefines !== undefined || !objects.has(name);
+    if (kind === undefined || !isLatest) continue;
     const isFill = kind === 'MATERIALIZED VIEW';
     objects.set(name, {
       name,
@@ -44,7 +45,7 @@ export function schemaObjects(statements: readonly string[]): SchemaObject[] {
   return [...objects.values()];
 }
 
-const CREATE = /^CREATE (OR REPLACE )?(TABLE|VIEW|MATERIALIZED VIEW) (?:IF NOT EXISTS )?(\w+)/;
+const CREATE = /^CREATE (OR REPLACE )?(TABLE|VIEW|MATERIALIZED VIEW) (IF NOT EXISTS )?(\w+)/;
 
 /** Names of objects, as `table exemplars, view exemplars_fill`. */
 export function namesOf(objects: readonly Pick<SchemaObject, 'kind' | 'name'>[]): string {

@@ -1,8 +1,9 @@
 import type { ClickHouseClient } from '@clickhouse/client';
-import type { Dimension } from '../../base/dimensions.ts';
+import type { DimensionName } from '../../base/dimensions.ts';
 import { minuteMs } from '../../base/time.ts';
 import { repeatableSettings } from '../client/query-settings.ts';
 import { readQuery, rowsOf } from '../client/read-query.ts';
+import { columnOf } from '../read-seen-values.ts';
 
 /** Tails of one stage of one model over a range, in milliseconds. */
 export interface StageTails {
@@ -33,7 +34,9 @@ export interface TailsQuery {
   readonly requestType: string;
   readonly coldStart: '' | 'true' | 'false';
   /** Dimension whose values have separate tails; absent: none. */
-  readonly by?: Dimension | undefined;
+  readonly by?: DimensionName | undefined;
+  /** Pairs that the text of the own dimensions has (`attributePair`); none matches any. */
+  readonly attributePairs?: readonly string[] | undefined;
 }
 
 export const resolutions = ['10s', '1m', '1h', '1d'] as const;
@@ -83,7 +86,8 @@ export async function readTails(
   const coarse = coarsePart(resolution, fromSeconds, toSeconds);
   const parameters = {
     ...filters,
-    by: by ?? 'stage',
+    attributePairs: [...(filters.attributePairs ?? [])],
+    ...groupedBy(by ?? 'stage'),
     table: `latency_${resolution}`,
     fromSeconds,
     toSeconds,
@@ -114,6 +118,12 @@ export async function readTails(
       max_ms: Number(row.max_ms),
     };
   });
+}
+
+/** Parameters of a query with rows by a column, or by an own dimension. */
+export function groupedBy(name: DimensionName | 'stage') {
+  const { dimension: by, attribute: byAttribute } = columnOf(name);
+  return { by, byAttribute };
 }
 
 /** Cold starts and warm ones by name, as pages have them. */

@@ -1,4 +1,5 @@
 import { coldStartIndex, isObjectiveName, totalStage } from '../../base/dimensions.ts';
+import { attributesField } from '../../series/series-key.ts';
 import type {
   Bands,
   ObjectiveCounts,
@@ -208,6 +209,7 @@ function skipRow(reader: RowBinaryReader): boolean {
 function skipSeries(reader: RowBinaryReader): void {
   for (let text = 0; text < coldStartIndex; text++) reader.skipString();
   reader.skip(1);
+  reader.skipString();
 }
 
 function skipStage(reader: RowBinaryReader): void {
@@ -232,9 +234,9 @@ function internedSeries(reader: RowBinaryReader): Series {
   });
 }
 
-/** Reads a series, in the order of `dimensions`. @param hasVersion false if rows have no version. */
+/** Reads a series, in the order of `dimensions`, with the own ones behind them. @param hasVersion false if rows have no version. */
 export function readSeries(reader: RowBinaryReader, hasVersion = true): Series {
-  return {
+  const series = {
     service: reader.string(),
     model: reader.string(),
     version: hasVersion ? reader.string() : '',
@@ -244,6 +246,7 @@ export function readSeries(reader: RowBinaryReader, hasVersion = true): Series {
     tenant: reader.string(),
     cold_start: reader.uint8() === 1,
   };
+  return { ...series, ...attributesField(reader.string()) };
 }
 
 function internedStage(reader: RowBinaryReader): string {

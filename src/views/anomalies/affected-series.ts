@@ -1,7 +1,7 @@
 import { affectedPerWindow } from '../../contract/affected-requests.ts';
 import type { AnomalyEvent, Scope, ScopeMember } from '../../contract/anomaly-event.ts';
 import { scopeMember } from '../../contract/scope-member.ts';
-import { seriesKey } from '../../series/series-key.ts';
+import { dimensionValue, seriesKey } from '../../series/series-key.ts';
 
 /** A series of an incident; what older events leave out is that of the incident. */
 export interface ListedSeries extends ScopeMember {
@@ -53,7 +53,7 @@ export function affectedSeries(event: AnomalyEvent, rows: readonly AnomalyEvent[
       quantile: member.quantile ?? event.quantile,
     })),
     common: (scope?.common ?? []).filter(({ dimension, value }) =>
-      all.every((member) => String(member[dimension]) === value),
+      all.every((member) => dimensionValue(member, dimension) === value),
     ),
   };
 }

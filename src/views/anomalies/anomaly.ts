@@ -8,7 +8,7 @@ import { withDayOf } from '../../contract/as-of.ts';
 import type { TimeSpan } from '../../contract/compared-times.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
 import { baselineValues } from '../../detect/drivers/found-drivers.ts';
-import { seriesOf } from '../../series/series-key.ts';
+import { attributesField, seriesOf } from '../../series/series-key.ts';
 import type { Series } from '../../series/series-window.ts';
 import { type DeliveryStatus, DeliveryStore } from '../../sink/anomalies/delivery-store.ts';
 import { isOfWholeModel, readMembers, shownRange } from '../../sink/anomalies/explanation.ts';
@@ -62,7 +62,8 @@ export async function anomalyView(
   const range = shownRange(event, nowMs);
   const shown = ofWorstSeries(event);
   const series = affectedSeries(event, members);
-  const { model: _, requestType: request_type, ...requests } = requestsOf(event);
+  const { model: _, requestType: request_type, attributePairs, ...requests } = requestsOf(event);
+  const attributes = attributePairs?.join(',');
   return {
     title,
     headline: headlineOf(eventOfHeadline(event, open)),
@@ -85,7 +86,7 @@ export async function anomalyView(
       quantile: shown.quantile,
       baseline_ms: shown.baseline_ms,
       whole_model: isOfWholeModel(event),
-      requests: { ...requests, request_type },
+      requests: { ...requests, request_type, ...attributesField(attributes) },
       slowest: slowestAnswer(event, nowMs),
       before: { from: stored.evidence.baseline_from, to: stored.evidence.baseline_to },
       compared: compared === undefined ? null : { a: timesOf(compared.a), b: timesOf(compared.b) },
@@ -200,5 +201,6 @@ function baselineSeries(event: AnomalyEvent): Series[] {
 
 /** Values of a series as sql/queries/view_distribution.sql joins them. */
 function keyText(series: Series): string {
-  return dimensions.map((dimension) => String(series[dimension])).join('\x1f');
+  const values = dimensions.map((dimension) => String(series[dimension]));
+  return [...values, series.attributes ?? ''].join('\x1f');
 }

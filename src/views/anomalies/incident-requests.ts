@@ -1,7 +1,8 @@
-import { totalStage } from '../../base/dimensions.ts';
+import { attributeKey, isAttributeName, totalStage } from '../../base/dimensions.ts';
 import type { AnomalyEvent } from '../../contract/anomaly-event.ts';
 import { blamedStage } from '../../contract/blame-text.ts';
 import { ofWorstSeries } from '../../contract/worst-series.ts';
+import { attributePair } from '../../series/attributes.ts';
 import type { Filters } from '../question.ts';
 
 /** The slowest requests of an anomaly: over its time, by their time in one stage. */
@@ -21,8 +22,20 @@ export function requestsOf(event: AnomalyEvent): Filters {
       : (scope.common.find(({ dimension }) => dimension === wanted)?.value ?? '');
   return {
     ...{ model, version: of('version'), region: of('region'), requestType: of('request_type') },
+    ...ownPairs(event),
     start: isCold ? 'cold' : 'warm',
   };
+}
+
+/** Pairs of its own dimensions: of its series, or of what all its series have in common; absent without any. */
+function ownPairs({ scope, attributes }: AnomalyEvent): Pick<Filters, 'attributePairs'> {
+  const pairs =
+    scope === undefined
+      ? (attributes?.split(',') ?? [])
+      : scope.common.flatMap(({ dimension, value }) =>
+          isAttributeName(dimension) ? [attributePair(attributeKey(dimension), value)] : [],
+        );
+  return pairs.length === 0 ? {} : { attributePairs: pairs };
 }
 
 /**

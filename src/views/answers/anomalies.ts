@@ -101,6 +101,7 @@ export const anomalyAnswer = z.strictObject({
         version: z.string(),
         request_type: z.string(),
         region: z.string(),
+        attributes: z.string().optional(),
         start: z.enum(['warm', 'cold', 'all']),
       })
       .describe('Which requests it is about; an empty value matches any.'),

@@ -163,11 +163,14 @@ function queryOf({ filters, a, b, bounds, minutesFromMs }: CompareQuestion): {
     throw new ImpossibleQuestion('A and B must span at most 60 days each.');
   }
   const range = { fromSeconds: 0, toSeconds: 0, stepSeconds: 60, resolution: '1m' } as const;
-  const { model, region, requestType, coldStart } = parametersOf({ filters, range });
+  const { model, region, requestType, coldStart, attributePairs } = parametersOf({
+    filters,
+    range,
+  });
   const { remainingMinutes, ...blocks } = comparedBlocks({
     ...{ a, b, minutesFromMs, completeMs: bounds.completeMs },
   });
-  const of = { ...{ model, region, requestType, coldStart }, ...blocks };
+  const of = { ...{ model, region, requestType, coldStart, attributePairs }, ...blocks };
   const isSame =
     a.version === b.version &&
     of.a.fromSeconds === of.b.fromSeconds &&

@@ -21,8 +21,8 @@ export async function comparedGoodput(
   const { table, blockSeconds: _, ...of } = query;
   const resolution = resolutions.find((each) => table === `latency_${each}`) ?? '1m';
   const read = ({ version, fromSeconds, toSeconds }: ComparedSide) => {
-    const { model, region, requestType, coldStart } = of;
-    const requests = { model, version, region, requestType, coldStart };
+    const { model, region, requestType, coldStart, attributePairs } = of;
+    const requests = { model, version, region, requestType, coldStart, attributePairs };
     return readGoodput(client, objectives, { ...requests, fromSeconds, toSeconds, resolution });
   };
   const [a, b] = await Promise.all([read(sides.a), read(sides.b)]);

@@ -33,6 +33,8 @@ export interface ComparedFilters {
   readonly region: string;
   readonly requestType: string;
   readonly coldStart: string;
+  /** Pairs that the text of the own dimensions has; none matches any. */
+  readonly attributePairs: string[];
 }
 
 export interface SidesQuery extends ComparedFilters {
@@ -142,7 +144,8 @@ export async function readMixes(
   if (sides === undefined) return undefined;
   const mixOf = async (part: ComparedSide): Promise<SideMix> => {
     // Sizes are stored for whole models: they say nothing of some of its requests.
-    const isWhole = query.region === '' && query.requestType === '';
+    const isWhole =
+      query.region === '' && query.requestType === '' && query.attributePairs.length === 0;
     const parts = await readMix(client, query, part);
     return { parts, sizes: isWhole ? await readSizes(client, query, part) : [] };
   };

@@ -1,4 +1,4 @@
-import type { Dimension } from '../../base/dimensions.ts';
+import { attributeKey, type Dimension, isAttributeName } from '../../base/dimensions.ts';
 import {
   type ConfiguredObjective,
   jointObjectives,
@@ -23,6 +23,7 @@ export interface GoodputQuery {
   readonly version: string;
   readonly region: string;
   readonly requestType: string;
+  readonly attributePairs: string[];
   readonly coldStart: string;
   readonly fromSeconds: number;
   readonly toSeconds: number;
@@ -106,6 +107,11 @@ function goodputOf(
 
 /** What an objective matches apart from the model, as parameters of the asked. */
 function patternsOf({ match }: ConfiguredObjective) {
+  const own = Object.entries(match).flatMap(([name, pattern]) =>
+    isAttributeName(name)
+      ? [{ name: attributeKey(name), pattern: likePattern(pattern ?? '*') }]
+      : [],
+  );
   const of = (dimension: Dimension) => likePattern(match[dimension] ?? '*');
   return {
     servicePattern: of('service'),
@@ -115,5 +121,7 @@ function patternsOf({ match }: ConfiguredObjective) {
     hostPattern: of('host'),
     tenantPattern: of('tenant'),
     coldStartPattern: of('cold_start'),
+    attributeNames: own.map(({ name }) => name),
+    attributePatterns: own.map(({ pattern }) => pattern),
   };
 }

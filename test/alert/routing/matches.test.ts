@@ -39,9 +39,11 @@ describe('a receiver matches', () => {
     [{ kinds: ['drift'] }, 'kind tail_shift is not one of drift'],
     [{ models: ['search', 'ads*'] }, 'model ranker is not one of search, ads*'],
     [{ region: ['us-*'] }, 'region eu-west-1 is not one of us-*'],
+    [{ attributes: { adapter: ['lora-*'] } }, undefined],
+    [{ attributes: { gpu: ['h100'] } }, "attributes.gpu '' is not one of h100"],
     [{ models: ['rank*'], region: ['us-*', 'eu-*'], kinds: ['tail_shift'] }, undefined],
   ])('by all of %j', (match, unmet) => {
-    const event = anomalyFixture({ severity: 'warning' });
+    const event = anomalyFixture({ severity: 'warning', attributes: 'adapter=lora-7' });
     expect(unmetCondition({ ...all, ...match }, event)).toBe(unmet);
   });
 

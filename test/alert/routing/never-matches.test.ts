@@ -16,6 +16,10 @@ describe('a receiver that can never match', () => {
     [{}, undefined],
     [{ host: ['pod-*'] }, 'host is not one of windows.dimensions, so no series has a value of it'],
     [{ host: ['*'] }, undefined],
+    [
+      { attributes: { gpu: ['h100'] } },
+      'attributes.gpu is not one of windows.dimensions, so no series has a value of it',
+    ],
     [{ kinds: ['slo_burn'] }, 'kind slo_burn needs detect.slos, which has none'],
     [{ kinds: ['slo_burn', 'drift'] }, undefined],
     [{ kinds: ['pipeline'], models: ['ranker'] }, 'kind pipeline has no model'],

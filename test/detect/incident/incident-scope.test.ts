@@ -78,4 +78,19 @@ describe('the reach of an anomaly', () => {
       ...['region-7 2', 'region-0 1', 'region-1 1', 'region-2 1', 'region-3 1'],
     ]);
   });
+
+  it('names an own dimension that affected series alone have, also where others have none', () => {
+    const own = (list: readonly Series[], attributes: string) =>
+      list.map((each) => ({ ...each, attributes }));
+    const live = [
+      ...own(of('llm', 'v1'), 'adapter=lora-7,pool=a'),
+      ...own(of('llm', 'v1'), 'adapter=lora-8,pool=a'),
+      ...of('llm', 'v1'),
+    ];
+    const { common, values } = scopeOf(live.slice(0, 3), live);
+    expect(common).toEqual([{ dimension: 'attributes.adapter', value: 'lora-7' }]);
+    expect(values).toContainEqual({
+      ...{ dimension: 'attributes.pool', value: 'a', affected: 3, total: 6 },
+    });
+  });
 });

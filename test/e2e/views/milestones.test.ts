@@ -1,4 +1,5 @@
 import { describe, expect, it } from 'vitest';
+import { facets } from '../../../src/base/facets.ts';
 import { StageTable } from '../../../src/contract/stage-table.ts';
 import { compositionView } from '../../../src/views/composition.ts';
 import { facetsView } from '../../../src/views/facets.ts';
@@ -100,7 +101,7 @@ describe('milestones and measures', () => {
 
       // Of 11 tokens it is known that they are 8 to 15.
       const { tokens } = await facetsView(rig.client, {
-        ...{ ...common, facet: undefined, quantiles: [0.5] },
+        ...{ ...common, facets: [...facets], quantiles: [0.5] },
       });
       const perSecond = sent.length / 600;
       expect(tokens).toEqual([

@@ -399,3 +399,31 @@ describe('milestones', () => {
     expect(mappingSchema.safeParse({ ...rest, milestones }).success).toBe(true);
   });
 });
+
+describe('own dimensions and facets', () => {
+  const attributes = { adapter: ['lora', 'x.adapter'], gpu: { value: 'h100' }, pool: 'pool' };
+
+  it('are the values that the object has, by name', () => {
+    expect(ofDraft(map({ attributes }, { x: { adapter: 'a' }, pool: 3 }))).toMatchObject({
+      attributes: { adapter: 'a', gpu: 'h100', pool: 3 },
+    });
+    expect(ofDraft(map({ attributes: { pool: 'pool' } })).attributes).toBe(undefined);
+  });
+
+  it('may come from headers', () => {
+    const mapping = mappingSchema.parse({
+      ...{ ...minimal, headers: 'h', attributes: { adapter: 'h.x-adapter' } },
+    });
+    const mapped = compileMapping(mapping)(object, () => ({ 'x-adapter': 'lora-7' }));
+    expect(ofDraft(mapped).attributes).toEqual({ adapter: 'lora-7' });
+  });
+
+  it('have a value and a name that can be one', () => {
+    expect(map({ attributes }, { pool: [1] })).toEqual({
+      reason: 'bad_dimension',
+      detail: '"pool" must be a text, a number, true or false: it is a list',
+    });
+    const named = { ...minimal, attributes: { 'a=b': 'x' } };
+    expect(mappingSchema.safeParse(named).success).toBe(false);
+  });
+});

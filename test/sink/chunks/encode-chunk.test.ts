@@ -40,7 +40,15 @@ describe('encodeChunk', () => {
     const table = /CREATE OR REPLACE TABLE chunk_rows\n\(\n([\s\S]*?)\n\)/.exec(sql)?.[1] ?? '';
     const columns = [...table.matchAll(/^ {4}(\w+) +(.+),$/gm)];
     const { only_table: _, ...types } = Object.fromEntries(
-      columns.map(([, name, type]) => [name, type]),
+      columns.flatMap(([, name, type]) =>
+        // 0024 adds it.
+        name === 'stage'
+          ? [
+              ['attributes', type],
+              [name, type],
+            ]
+          : [[name, type]],
+      ),
     );
     expect(chunkColumns).toEqual(Object.keys(types));
     expect(chunkColumnTypes).toEqual(types);

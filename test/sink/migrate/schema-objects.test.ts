@@ -34,13 +34,14 @@ describe('the objects that migrations make', () => {
     ]);
   });
 
-  it('are replaced by CREATE OR REPLACE, and not by another CREATE', () => {
+  it('are replaced by CREATE OR REPLACE and by IF NOT EXISTS, and not by another CREATE', () => {
     const replaced = 'CREATE OR REPLACE TABLE a\n(\n    z Int8\n)\nENGINE = Null';
     expect(schemaObjects([table, alter, replaced])).toMatchObject([
       { keepsRows: false, statements: [replaced] },
     ]);
     const again = table.replace('TABLE a', 'TABLE IF NOT EXISTS a');
-    expect(schemaObjects([table, again])).toMatchObject([{ statements: [table] }]);
+    expect(schemaObjects([table, alter, again])).toMatchObject([{ statements: [again] }]);
+    expect(schemaObjects([table, alter, table])).toMatchObject([{ statements: [table, alter] }]);
   });
 
   it('do not come from other statements', () => {

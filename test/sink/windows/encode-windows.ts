@@ -30,6 +30,7 @@ export function encodeWindows(windows: readonly SeriesWindow[]): Buffer {
         writer.string(text);
       }
       writer.uint8(cold_start ? 1 : 0);
+      writer.string(texts.attributes ?? '');
       writer.string(summary.stage);
       const { requests, errors, timeouts, cancelled } = summary;
       for (const count of [requests, errors, timeouts, cancelled]) writer.uint64(count);

@@ -24,7 +24,7 @@ describe('sides of a comparison', () => {
     const side = { version: '', fromSeconds: 0, toSeconds: 60 };
     const query = {
       ...{ model: 'm', region: '', requestType: '', coldStart: 'false', table: 'latency_1m' },
-      ...{ blockSeconds: 60, a: side, b: side },
+      ...{ attributePairs: [], blockSeconds: 60, a: side, b: side },
     };
     expect((await readSides(client, query)).minutes).toEqual([]);
     const stages = new Map([['total', TDigest.fromCentroids([1], [1])]]);

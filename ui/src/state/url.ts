@@ -28,6 +28,7 @@ const keys = [
     'version',
     'region',
     'request_type',
+    'attributes',
     'start',
     'stage',
     'q',
@@ -52,7 +53,7 @@ const carried: readonly Key[] = ['from', 'to', 'utc', 'theme'];
 /** Keys that it takes along from an incident to its model, and back. */
 const contextKeys: readonly Key[] = ['incident', 'stage'];
 /** Keys that it takes along between pages of one model. */
-const filterKeys: readonly Key[] = ['version', 'region', 'request_type', 'start'];
+const filterKeys: readonly Key[] = ['version', 'region', 'request_type', 'attributes', 'start'];
 
 export type Params = Readonly<Partial<Record<Key, string>>>;
 /** Changes to `Params`; undefined or an empty text removes a key. */

@@ -25,8 +25,8 @@ export function noRequests(
   if (stages.length > 0) {
     return `No event of ${shownName(model)} in this range has a total. Choose one of its stages: ${shownName(stages.join(', '))}.`;
   }
-  const { version, region, request_type: type, start } = place.value.params;
-  const filters = [version, region, type, start].filter((value) => value !== undefined);
+  const { version, region, request_type: type, attributes, start } = place.value.params;
+  const filters = [version, region, type, attributes, start].filter((value) => value !== undefined);
   if (filters.length > 0) {
     return `No request of ${shownName(model)} matches ${shownName(filters.join(', '))} in this range. Clear a filter to see others.`;
   }

@@ -1,6 +1,7 @@
 import { dimensions } from '../../../base/dimensions.ts';
 import type { AnomalyEvent, Severity } from '../../../contract/anomaly-event.ts';
 import { seriesLabel } from '../../../contract/format.ts';
+import { dimensionValue, ownDimensionsOf } from '../../../series/series-key.ts';
 import type { Message } from '../../message/anomaly-message.ts';
 import { cleanText, cutBytes } from '../../message/clean-text.ts';
 import { messageBody } from '../../message/message-text.ts';
@@ -43,6 +44,10 @@ export function alertLabels(event: AnomalyEvent, severity: Severity): LabelSet {
   for (const dimension of dimensions) {
     const value = labelValue(String(event[dimension]));
     if (value !== '' && event[dimension] !== false) labels[dimension] = value;
+  }
+  for (const name of ownDimensionsOf([event])) {
+    const label = name.replaceAll(/[^A-Za-z0-9_]/g, '_');
+    labels[label] = labelValue(dimensionValue(event, name));
   }
   return labels;
 }

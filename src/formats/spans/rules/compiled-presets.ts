@@ -50,8 +50,15 @@ export interface CompiledPreset {
 export class CompiledPresets {
   readonly names = new AskedNames();
   readonly presets: readonly CompiledPreset[];
+  /** The team's own dimensions and facets: an attribute of the span of that name, or else of its resource. */
+  readonly own: readonly { readonly name: string; readonly sources: Int32Array }[];
 
-  constructor(presets: readonly Preset[]) {
+  /** @param own names of the own dimensions and facets that are read. */
+  constructor(presets: readonly Preset[], own: readonly string[] = []) {
+    this.own = own.map((name) => ({
+      name,
+      sources: this.names.sources([name, `resource:${name}`]),
+    }));
     this.presets = presets.map((preset, index) => this.#preset(preset, index));
   }
 

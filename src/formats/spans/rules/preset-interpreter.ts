@@ -16,10 +16,12 @@ import { weightOf } from './trace-weight.ts';
 export class PresetInterpreter {
   readonly #presets: readonly CompiledPreset[];
   readonly #values: SpanValues;
+  readonly #own: CompiledPresets['own'];
   readonly sources: SourceValues;
 
-  constructor({ presets, names }: CompiledPresets, values: SpanValues) {
+  constructor({ presets, names, own }: CompiledPresets, values: SpanValues) {
     this.#presets = presets;
+    this.#own = own;
     this.#values = values;
     this.sources = new SourceValues(names, values);
   }
@@ -94,7 +96,14 @@ export class PresetInterpreter {
       total_ms: orAbsent(this.durationOf(total)) ?? orAbsent(durationMs),
       stages_ms: stages,
       itl_ms: gaps.length === 0 ? undefined : gaps,
+      ...(this.#own.length > 0 && { attributes: this.#attributes() }),
     };
+  }
+
+  #attributes(): Readonly<Record<string, string | undefined>> {
+    return Object.fromEntries(
+      this.#own.map(({ name, sources }) => [name, this.sources.shownOf(sources)]),
+    );
   }
 
   /** Returns the first of the sources that is there, in milliseconds; NaN without one. */

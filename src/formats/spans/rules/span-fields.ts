@@ -7,7 +7,7 @@ import { type SpanValues, ValuesOfSpan } from './span-values.ts';
 import { weightOf } from './trace-weight.ts';
 
 /** Sources of the event's fields. */
-export interface FieldSources {
+export interface NamedSources {
   readonly model: readonly Source[];
   readonly version: readonly Source[];
   readonly request_type: readonly Source[];
@@ -21,7 +21,15 @@ export interface FieldSources {
   readonly output_tokens: readonly Source[];
 }
 
-export const defaultFields: FieldSources = {
+/** Sources of the team's own dimensions and facets, by name. */
+export type OwnSources = Readonly<Record<string, readonly Source[] | undefined>>;
+
+export interface FieldSources extends NamedSources {
+  /** @default {none} */
+  readonly attributes?: OwnSources | undefined;
+}
+
+export const defaultFields: NamedSources = {
   model: [
     'ml.model.name',
     'gen_ai.response.model',
@@ -43,12 +51,17 @@ export const defaultFields: FieldSources = {
 /** Gives the fields of events by the sources of one configuration. */
 export class FieldReader {
   readonly names = new AskedNames();
-  readonly #fields: Readonly<Record<keyof FieldSources, Int32Array>>;
+  readonly #fields: Readonly<Record<keyof NamedSources, Int32Array>>;
+  readonly #own: readonly (readonly [name: string, sources: Int32Array])[];
 
-  constructor(fields: FieldSources) {
+  constructor({ attributes = {}, ...fields }: FieldSources) {
+    this.#own = Object.entries(attributes).map(([name, sources = []]) => [
+      name,
+      this.names.sources(sources),
+    ]);
     this.#fields = Object.fromEntries(
       Object.entries(fields).map(([name, sources]) => [name, this.names.sources(sources)]),
-    ) as Record<keyof FieldSources, Int32Array>;
+    ) as Record<keyof NamedSources, Int32Array>;
   }
 
   /** Returns the fields that the span at hand gives an event: all but the total and the stages. */
@@ -70,7 +83,12 @@ export class FieldReader {
       input_tokens: countOf(sources, fields.input_tokens),
       output_tokens: countOf(sources, fields.output_tokens),
       weight: weightOf(values.traceState),
+      ...(this.#own.length > 0 && { attributes: this.#attributes(sources) }),
     };
+  }
+
+  #attributes(sources: SourceValues): Readonly<Record<string, string | undefined>> {
+    return Object.fromEntries(this.#own.map(([name, from]) => [name, sources.shownOf(from)]));
   }
 }
 

@@ -9,8 +9,9 @@ export class SpanInterpreter {
   readonly #values: ValuesOfSpan;
   readonly presets: PresetInterpreter;
 
-  constructor(presets: readonly Preset[]) {
-    const compiled = new CompiledPresets(presets);
+  /** @param own as of `CompiledPresets`. */
+  constructor(presets: readonly Preset[], own: readonly string[] = []) {
+    const compiled = new CompiledPresets(presets, own);
     this.#values = new ValuesOfSpan(compiled.names);
     this.presets = new PresetInterpreter(compiled, this.#values);
   }

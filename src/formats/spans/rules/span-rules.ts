@@ -3,7 +3,7 @@ import { isStageName, stageNameRule } from '../../../base/dimensions.ts';
 import type { Origin } from '../../format-reader.ts';
 import { type Span, spanKinds } from '../../span.ts';
 import { type SpanEventSink, unendedReject } from './span-events.ts';
-import { defaultFields, type FieldSources, fieldsOf } from './span-fields.ts';
+import { defaultFields, type FieldSources, fieldsOf, type NamedSources } from './span-fields.ts';
 
 const text = z.string('must be a text').min(1, 'must not be empty');
 
@@ -50,12 +50,15 @@ export const spanRulesSchema = z
       description: 'Spans that have the total. Left out: those without a parent.',
     }),
     fields: z
-      .strictObject(
-        Object.fromEntries(Object.keys(defaultFields).map((name) => [name, sources])) as Record<
-          keyof FieldSources,
+      .strictObject({
+        ...(Object.fromEntries(Object.keys(defaultFields).map((name) => [name, sources])) as Record<
+          keyof NamedSources,
           typeof sources
-        >,
-      )
+        >),
+        attributes: z.record(text, sources).optional().meta({
+          description: "Sources of the team's own dimensions and facets, by name.",
+        }),
+      })
       .optional()
       .meta({
         description:

@@ -164,7 +164,7 @@ async function releaseVerdict(
   }
   const input = await readVersions(client, config, {
     ...{ fromMs: sinceMs ?? oldestMs(now), toMs: now, model, candidate: version, baseline },
-    ...{ region: '', requestType: '', coldStart: 'false' as const },
+    ...{ region: '', requestType: '', coldStart: 'false' as const, attributePairs: [] },
   });
   const known = input.known && shown.hidesModels ? { ...input.known, models: [] } : input.known;
   const objectives = jointObjectives(objectivesOf(config.detect.slos), model);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { facets as allFacets } from '../../../base/facets.ts';
 import { configuredMargin } from '../../../compare/compare-options.ts';
+import { facetName, ownName } from '../../../config/setting-types.ts';
 import { objectivesOf } from '../../../contract/objectives/objective.ts';
 import { StageTable } from '../../../contract/stage-table.ts';
 import { anomaliesView } from '../../../views/anomalies/anomalies.ts';
@@ -89,7 +90,10 @@ const tails = rangeEndpoint({
       .optional()
       .describe('A stage; `total` is the whole request. Default: total; by stage: all of them.'),
     ...quantilesParameter,
-    by: z.enum(tailsBy).default('time').describe('What a row is of.'),
+    by: z
+      .union([z.enum(tailsBy), ownName])
+      .default('time')
+      .describe('What a row is of; `attributes.NAME` for an own dimension.'),
     baseline_q: z.coerce
       .number()
       .gt(0)
@@ -136,15 +140,16 @@ const facets = rangeEndpoint({
     ...rangeParameters,
     ...modelParameter,
     version: requestParameters.version,
-    facet: z.enum(allFacets).optional().describe('Only this one; all of them without.'),
+    facet: facetName.optional().describe('Only this one; all of them without.'),
     ...quantilesParameter,
   }),
   answer: facetsAnswer,
   wishedSteps: defaultSteps,
-  question: ({ model, version, facet, q: quantiles }, common) => ({
+  question: ({ model, version, facet, q: quantiles }, common, { config }) => ({
     ...common,
     filters: { model, version, requestType: '', region: '', start: 'all' as const },
-    ...{ facet, quantiles },
+    facets: facet === undefined ? [...new Set([...allFacets, ...config.windows.facets])] : [facet],
+    quantiles,
   }),
   view: facetsView,
 });

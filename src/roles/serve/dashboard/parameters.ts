@@ -25,6 +25,10 @@ export const requestParameters = {
   version: name.default('').describe('Only requests to this version.'),
   request_type: name.default('').describe('Only requests of this type.'),
   region: name.default('').describe('Only requests in this region.'),
+  attributes: name
+    .default('')
+    .transform((text) => (text === '' ? [] : text.split(',')))
+    .describe('Only requests with these own dimensions: `adapter=lora-7,gpu=h100`.'),
   start: z
     .enum(starts)
     .default('warm')
@@ -93,8 +97,8 @@ export function filtersOf(
   values: RequestValues & { readonly model: string },
   start: Filters['start'] = values.start,
 ): Filters {
-  const { model, version, region, request_type: requestType } = values;
-  return { model, version, region, requestType, start };
+  const { model, version, region, request_type: requestType, attributes: attributePairs } = values;
+  return { model, version, region, requestType, attributePairs, start };
 }
 
 /** The base of times that are not absolute. */

@@ -404,7 +404,7 @@ describe('mutes', () => {
     [
       'unknown fields',
       { url: 'http://x', fromMs: 1 },
-      'url is no field of this request. Known: models, kinds, dimensions, from_ms, until_ms, why, who. fromMs is no field of this request. Did you mean from_ms?',
+      'url is no field of this request. Known: models, kinds, dimensions, attributes, from_ms, until_ms, why, who. fromMs is no field of this request. Did you mean from_ms?',
     ],
     [
       'a wrong kind',

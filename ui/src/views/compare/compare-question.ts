@@ -16,6 +16,7 @@ export function compareQuestion(model: string, params: Params): string | undefin
     version: ofTimes ? params.version : undefined,
     region: params.region,
     request_type: params.request_type,
+    attributes: params.attributes,
     start: paramOf(params, 'start'),
     'a.version': params['a.version'],
     'b.version': params['b.version'],

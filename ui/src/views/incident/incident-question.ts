@@ -31,9 +31,13 @@ export function comparisonWithBefore(answer: AnomalyAnswer): Changes | undefined
   const { compared, requests } = answer.dashboard;
   const { model } = answer.event;
   if (model === '' || compared === null) return undefined;
-  const { start, region, request_type } = requests;
+  const { start, region, request_type, attributes } = requests;
   const sides = sidesOf({ a: spanOf(compared.a), b: spanOf(compared.b) });
-  return { ...rangeWithoutFixed(answer), ...{ model, start, region, request_type }, ...sides };
+  return {
+    ...rangeWithoutFixed(answer),
+    ...{ model, start, region, request_type, attributes },
+    ...sides,
+  };
 }
 
 function spanOf({ from, to }: { readonly from: string; readonly to: string }) {

@@ -1,4 +1,5 @@
 import type { Rate } from '../../../../src/contract/anomaly-event.ts';
+import { ownLabels } from '../../../../src/contract/format.ts';
 import { stageLabel } from '../../../../src/contract/measure-unit.ts';
 import { formatRate } from '../../charts/rate-text.ts';
 import type { AnomalyAnswer } from '../../data/answers.ts';
@@ -48,7 +49,10 @@ function rowOf(series: Listed, rateOfIncident: Rate | undefined): SeriesRow {
   const row = {
     name: nameOf(series),
     model,
-    filters: { version, region, request_type, start: cold_start ? 'cold' : 'warm' },
+    filters: {
+      ...{ version, region, request_type, start: cold_start ? 'cold' : 'warm' },
+      ...(series.attributes !== undefined && { attributes: series.attributes }),
+    },
     blame: null,
     measuredAt: series.measured_at ?? null,
     startedAt: series.started_at,
@@ -78,7 +82,8 @@ function rowOf(series: Listed, rateOfIncident: Rate | undefined): SeriesRow {
 /** "ranker, 2026-11-01, search, eu-west-1": the dimensions that it has; "all models" without one. */
 function nameOf(series: Listed): string {
   const { model, version, request_type, region, host, tenant, cold_start } = series;
-  const known = [model, version, request_type, region, host, tenant].filter(
+  const own = ownLabels(series);
+  const known = [model, version, request_type, region, host, tenant, ...own].filter(
     (value) => value !== '',
   );
   if (known.length === 0) return 'all models';

@@ -14,7 +14,7 @@ interface Props {
   readonly model: string;
 }
 
-const named = (facet: string) => facet.replaceAll('_', ' ');
+const named = (facet: string) => facet.replace(/^attributes\./, '').replaceAll('_', ' ');
 
 /** Percentiles by host, by size of the request and of the answer, by load: by all that is stored of requests. */
 export function FacetsPanel({ model }: Props) {

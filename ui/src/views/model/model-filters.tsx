@@ -16,7 +16,7 @@ const starts = [
   ['all', 'All starts'],
 ] as const;
 
-const filterKeys = ['version', 'region', 'request_type', 'start', 'stage'] as const;
+const filterKeys = ['version', 'region', 'request_type', 'attributes', 'start', 'stage'] as const;
 
 /** Which requests, and which stage of them. */
 export function ModelFilters({ values, stages }: Props) {
@@ -35,6 +35,14 @@ export function ModelFilters({ values, stages }: Props) {
           onChoose={(value) => setParams({ [key]: value })}
         />
       ))}
+      {params.attributes !== undefined && (
+        <Choice
+          name="Own dimensions"
+          value={params.attributes}
+          options={[['', 'all'], ...options([], params.attributes)]}
+          onChoose={(value) => setParams({ attributes: value })}
+        />
+      )}
       <Choice
         name="Start"
         value={start}

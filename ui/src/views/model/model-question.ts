@@ -21,6 +21,7 @@ function filterParams() {
     version: params.version,
     region: params.region,
     request_type: params.request_type,
+    attributes: params.attributes,
     start: paramOf(params, 'start'),
   };
 }

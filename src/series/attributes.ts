@@ -1,0 +1,56 @@
+import { type AttributeName, attributeKey, overflowValue } from '../base/dimensions.ts';
+
+/**
+ * Own dimensions of a series as one text, the same for the same values: `adapter=lora-7,gpu=h100`, by name.
+ * A value that is absent or empty has no pair; without any pair the text is ''. In values `%`, `,` and
+ * control characters are percent-encoded: the text is unambiguous, and SQL has `decodeURLComponent` for it.
+ *
+ * @param values by name, without the prefix `attributes.`.
+ */
+export function attributesText(values: Iterable<readonly [name: string, value: string]>): string {
+  return [...values]
+    .filter(([, value]) => value !== '')
+    .sort(([a], [b]) => (a < b ? -1 : 1))
+    .map(([name, value]) => attributePair(name, value))
+    .join(',');
+}
+
+/** One pair of the text, by which SQL finds series: `adapter=lora-7`. */
+export function attributePair(name: string, value: string): string {
+  return `${name}=${value.replaceAll(/[%,\p{Cc}]/gu, encodedBytes)}`;
+}
+
+/** Values by name, as they were sent. Inverse of `attributesText`; of series beyond a limit there are none. */
+export function attributesOf(text: string): Map<string, string> {
+  const pairs = text === '' || text === overflowValue ? [] : text.split(',');
+  return new Map(
+    pairs.map((pair) => {
+      const at = pair.indexOf('=');
+      return [pair.slice(0, at), pair.slice(at + 1).replaceAll(/(?:%[0-9A-F]{2})+/g, decoded)];
+    }),
+  );
+}
+
+/** Reports whether the text of some own dimensions has all of these pairs. */
+export function hasPairs(text: string | undefined, pairs: readonly string[]): boolean {
+  if (pairs.length === 0) return true;
+  const own = (text ?? '').split(',');
+  return pairs.every((pair) => own.includes(pair));
+}
+
+/** Value of an own dimension; '' where there is none, and `__other__` beyond the limit of series. */
+export function attributeOf(text: string | undefined, name: AttributeName): string {
+  if (text === undefined || text === overflowValue) return text ?? '';
+  return attributesOf(text).get(attributeKey(name)) ?? '';
+}
+
+/** Unlike `decodeURIComponent` it throws at no text. */
+function decoded(encoded: string): string {
+  return Buffer.from(encoded.replaceAll('%', ''), 'hex').toString('utf8');
+}
+
+function encodedBytes(character: string): string {
+  return [...Buffer.from(character, 'utf8')]
+    .map((byte) => `%${byte.toString(16).toUpperCase().padStart(2, '0')}`)
+    .join('');
+}

@@ -1,0 +1,173 @@
+import { describe, expect, it } from 'vitest';
+import { minuteMs } from '../../src/base/time.ts';
+import { objectiveRow } from '../../src/config/slos.ts';
+import { resolutions } from '../../src/sink/windows/read-tails.ts';
+import { useStack } from '../containers/stack.ts';
+import { readWindows } from '../sink/windows/read-windows.ts';
+import { answerOf } from './dashboard/asked-api.ts';
+import { packed } from './kit/packed.ts';
+import type { Rig } from './kit/rig.ts';
+import { withRig } from './kit/with-rig.ts';
+
+const stack = useStack();
+/** Ten whole minutes, some time ago. */
+const fromMs = Math.floor(Date.now() / minuteMs - 20) * minuteMs;
+const toMs = fromMs + 10 * minuteMs;
+const inRange = { from: fromMs, to: toMs, start: 'all' };
+const slos = [
+  {
+    name: 'lora',
+    match: { model: 'llm', attributes: { adapter: 'lora-*' } },
+    all: { total: '100ms' },
+    objective: 0.9,
+  },
+];
+const settings = {
+  WINDOWS_IDLE_PARTITION: '1s',
+  WINDOWS_DIMENSIONS: 'model,version,attributes.adapter,attributes.tier,cold_start',
+  WINDOWS_FACETS: 'host,attributes.gpu',
+  DETECT_SLOS: JSON.stringify(slos),
+};
+
+/** Attributes as they are sent, how often, and how long these requests take. */
+const kinds = [
+  { attributes: { adapter: 'lora-1', gpu: 'h100' }, count: 300, ms: 50 },
+  { attributes: { gpu: 'a100', adapter: 'lora,2%', other: { deep: [1] } }, count: 200, ms: 80 },
+  { attributes: { adapter: 'lora-3', tier: 3 }, count: 120, ms: 200 },
+  { attributes: null, count: 100, ms: 20 },
+  { attributes: undefined, count: 80, ms: 20 },
+] as const;
+
+const requests = kinds
+  .flatMap(({ attributes, count, ms }) =>
+    Array.from({ length: count }, (_, n) => ({
+      ts: fromMs + 1_000 + Math.floor((n / count) * 9 * minuteMs),
+      model: 'llm',
+      version: n % 2 === 0 ? 'v1' : 'v2',
+      ...(attributes !== undefined && { attributes }),
+      total_ms: ms,
+    })),
+  )
+  .toSorted((a, b) => a.ts - b.ts);
+const last = { ts: toMs + minuteMs, model: 'later', total_ms: 1 };
+
+async function ingest(rig: Rig): Promise<void> {
+  await rig.publish(packed([...requests, last]));
+  const pipeline = await rig.start(['ingest']);
+  await rig.untilConsumed(requests.length + 1);
+  await pipeline.stop();
+}
+
+describe('own dimensions and facets', () => {
+  it('have exact counts in SQL, tails, objectives, comparisons and the API', () =>
+    withRig({ stack, name: 'own-attributes', settings }, async (rig) => {
+      await ingest(rig);
+
+      for (const resolution of resolutions) {
+        expect(
+          await rig.rows(
+            `SELECT attribute['adapter'] AS adapter, attribute['tier'] AS tier, toUInt32(sum(l.requests)) AS requests
+             FROM {table:Identifier} AS l WHERE model = 'llm' AND stage = 'total'
+             GROUP BY adapter, tier ORDER BY adapter`,
+            { table: `latency_${resolution}` },
+          ),
+        ).toEqual([
+          { adapter: '', tier: '', requests: 180 },
+          { adapter: 'lora,2%', tier: '', requests: 200 },
+          { adapter: 'lora-1', tier: '', requests: 300 },
+          { adapter: 'lora-3', tier: '3', requests: 120 },
+        ]);
+      }
+      const texts = await rig.rows<{ attributes: string; requests: number }>(
+        `SELECT attributes, toUInt32(sum(requests)) AS requests, any(attribute) AS attribute FROM tails_1m
+         WHERE model = 'llm' AND stage = 'total' GROUP BY attributes ORDER BY attributes`,
+      );
+      expect(texts).toEqual([
+        { attributes: '', requests: 180, attribute: {} },
+        { attributes: 'adapter=lora%2C2%25', requests: 200, attribute: { adapter: 'lora,2%' } },
+        { attributes: 'adapter=lora-1', requests: 300, attribute: { adapter: 'lora-1' } },
+        {
+          ...{ attributes: 'adapter=lora-3,tier=3', requests: 120 },
+          attribute: { adapter: 'lora-3', tier: '3' },
+        },
+      ]);
+
+      const windows = await readWindows(rig.client, { fromMs, toMs, windowMs: minuteMs });
+      const ofSeries = new Map<string | undefined, number>();
+      for (const { series, stages } of windows) {
+        const { attributes } = series;
+        const counted = ofSeries.get(attributes) ?? 0;
+        ofSeries.set(attributes, counted + (stages.get('total')?.requests ?? 0));
+      }
+      expect(Object.fromEntries(ofSeries)).toEqual({
+        undefined: 180,
+        'adapter=lora%2C2%25': 200,
+        'adapter=lora-1': 300,
+        'adapter=lora-3,tier=3': 120,
+      });
+
+      const row = objectiveRow({ total: 100 });
+      expect(
+        await rig.rows(
+          `SELECT toUInt32(sum(l.requests)) AS requests, toUInt32(sum(l.sum_ms)) AS missed
+           FROM latency_1m AS l WHERE stage = {row:String}`,
+          { row },
+        ),
+      ).toEqual([{ requests: 420, missed: 120 }]);
+
+      const ran = async (...argv: string[]) => {
+        const { exitCode, out, err } = await rig.cli([...argv, '--json']);
+        expect([exitCode, err]).toEqual([0, '']);
+        return JSON.parse(out);
+      };
+      const range = [
+        '--since',
+        new Date(fromMs).toISOString(),
+        '--until',
+        new Date(toMs).toISOString(),
+      ];
+      const by = await ran('tails', '--model', 'llm', '--by', 'attributes.adapter', ...range);
+      const counts = (rows: { value: string; requests: number }[]) =>
+        Object.fromEntries(rows.map(({ value, requests }) => [value, requests]));
+      expect(counts(by.tails)).toEqual({ '': 180, 'lora,2%': 200, 'lora-1': 300, 'lora-3': 120 });
+      const one = ['--where', 'attributes.adapter=lora,2%'];
+      const of = await ran('tails', '--model', 'llm', '--stage', 'total', ...one, ...range);
+      expect(of.tails).toMatchObject([{ requests: 200, max_ms: 80 }]);
+      const gpus = await ran('tails', '--model', 'llm', '--by', 'attributes.gpu', ...range);
+      expect(counts(gpus.tails)).toEqual({ h100: 300, a100: 200 });
+
+      const sides = ['--model', 'llm', '--a', 'v1', '--b', 'v2', ...range];
+      const compared = await ran('compare', ...sides, '--where', 'attributes.adapter=lora-1');
+      expect(compared).toMatchObject({ requests: { baseline: 150, candidate: 150 } });
+
+      const serve = await rig.start(['serve']);
+      const ask = (path: string, asked: Record<string, string>) =>
+        answerOf<Record<string, unknown>>(serve.url, path, { model: 'llm', ...inRange, ...asked });
+      const tails = await ask('/v1/tails', { by: 'attributes.adapter' });
+      expect(tails.rows.map((each) => [each.by, each.requests])).toEqual([
+        ['lora-1', 300],
+        ['lora,2%', 200],
+        ['', 180],
+        ['lora-3', 120],
+      ]);
+      const own = { attributes: 'adapter=lora-3,tier=3' };
+      expect((await ask('/v1/tails', { by: 'stage', ...own })).rows).toMatchObject([
+        { by: 'total', requests: 120 },
+      ]);
+      const facets = await answerOf<Record<string, unknown>>(serve.url, '/v1/facets', {
+        ...{ model: 'llm', from: fromMs, to: toMs },
+      });
+      expect(facets.rows.map((each) => [each.facet, each.value, each.requests])).toEqual([
+        ['attributes.gpu', 'h100', 300],
+        ['attributes.gpu', 'a100', 200],
+      ]);
+      expect((await ask('/v1/goodput', {})).rows).toMatchObject([{ requests: 420, missed: 120 }]);
+      const ofOne = await ask('/v1/goodput', { attributes: 'adapter=lora-1' });
+      expect(ofOne.rows).toMatchObject([{ requests: 300, missed: 0 }]);
+      for (const path of ['/v1/density', '/v1/composition', '/v1/requests', '/v1/models']) {
+        const { rows } = await ask(path, own);
+        expect([path, rows.length > 0]).toEqual([path, true]);
+      }
+      await serve.stop();
+    }));
+});
