@@ -1,6 +1,7 @@
 -- Two sides of a comparison: versions of a model ('' for all), or ranges. A row a side and stage: quantiles, and what the
 -- requests were made of by the band of their total (a quarter octave each). Only blocks of so many seconds, counted from
--- the start of each range, in which both sides have requests.
+-- the start of each range, in which both sides have requests. Quantiles from at_least_from_ms on are lower bounds, as
+-- requests that were given up count as if they had ended: docs/explained/given-up.md.
 WITH
     (of_region, of_type, is_cold) ->
         ({region:String} = '' OR of_region = {region:String})
@@ -33,13 +34,14 @@ SELECT
         ms -> least(greatest(ms, min(s.min_ms)), max(s.max_ms)),
         quantilesTDigestMerge({quantiles:Float64})(s.latency)) AS quantiles_ms,
     sumMap(s.bands) AS amounts,
-    sumMap(s.bands_ms) AS amounts_ms
+    sumMap(s.bands_ms) AS amounts_ms,
+    if(sum(s.censored) = 0, NULL, quantilesTDigestMerge(0)(s.censored_latency)[1] * 255 / 256) AS at_least_from_ms
 FROM
 (
     SELECT
         'a' AS side,
         toUInt32(intDiv(toUnixTimestamp(window_start) - {aFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
-        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({aFromSeconds:UInt32}, 'UTC')
@@ -50,7 +52,7 @@ FROM
     SELECT
         'b' AS side,
         toUInt32(intDiv(toUnixTimestamp(window_start) - {bFromSeconds:UInt32}, {blockSeconds:UInt32})) AS block,
-        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms
+        stage, requests, errors + timeouts AS failures, min_ms, max_ms, latency, bands, bands_ms, censored, censored_latency
     FROM {table:Identifier}
     WHERE model = {model:String}
       AND window_start >= toDateTime({bFromSeconds:UInt32}, 'UTC')

@@ -1,5 +1,7 @@
 import { expect, it } from 'vitest';
+import { StageTable } from '../../src/contract/stage-table.ts';
 import { resolutions } from '../../src/sink/windows/read-tails.ts';
+import { compareView } from '../../src/views/comparison/compare.ts';
 import { tailsView } from '../../src/views/tails.ts';
 import { mulberry32, SeededRandom } from '../base/seeded-random.ts';
 import { useStack } from '../containers/stack.ts';
@@ -78,6 +80,7 @@ it('requests that were given up are stored exactly once over a kill, and their t
       await expectCounted(rig, sent);
       await expectAnswers(rig, sent, fromMs);
       await expectCommand(rig, fromMs);
+      await expectCompared(rig, fromMs);
     },
   ));
 
@@ -161,4 +164,24 @@ async function expectCommand(rig: Rig, fromMs: number): Promise<void> {
      WHERE model = 'chat' AND stage = 'total'`,
   );
   expect(Number(row?.bounded)).toBe(Number(row?.n));
+}
+
+/** The first half against the second: a side's percentile says that it is a bound. */
+async function expectCompared(rig: Rig, fromMs: number): Promise<void> {
+  const half = (n: number) => ({
+    ...{ version: '', fromMs: fromMs + 5 * n * minuteMs },
+    toMs: fromMs + 5 * (n + 1) * minuteMs,
+  });
+  for (const model of ['chat', 'plain']) {
+    const { quantiles } = await compareView(rig.client, {
+      filters: { model, version: '', requestType: '', region: '', start: 'all' },
+      ...{ a: half(0), b: half(1), minutesFromMs: 0, margin: {}, incident: '', objectives: [] },
+      bounds: { completeMs: Number.POSITIVE_INFINITY, finalMs: 0 },
+      ...{ stages: StageTable.standard, nowMs: Date.now() },
+    });
+    const p999 = quantiles.find(({ q }) => q === 0.999);
+    const isBound = model === 'chat';
+    expect(p999).toMatchObject({ a_at_least: isBound, b_at_least: isBound });
+    expect(quantiles.find(({ q }) => q === 0.5)).toMatchObject({ a_at_least: false });
+  }
 }

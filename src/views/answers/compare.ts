@@ -15,6 +15,10 @@ const quantile = z.strictObject({
   q: z.number(),
   a_ms: ms,
   b_ms: ms,
+  a_at_least: z
+    .boolean()
+    .describe('Requests beyond it were given up: `a_ms` counts them as if they had ended.'),
+  b_at_least: z.boolean().describe('The same of `b_ms`.'),
   ratio: z.number().nullable().describe('b / a.'),
   ratio_low: z.number().nullable(),
   ratio_high: z.number().nullable(),

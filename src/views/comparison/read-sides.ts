@@ -57,6 +57,8 @@ export interface SideRow {
   readonly failed: string | number;
   /** At `joinedQuantiles`. */
   readonly quantiles_ms: readonly number[];
+  /** Quantiles from here on are lower bounds; null where no request was given up. */
+  readonly at_least_from_ms: number | null;
   readonly amounts: Readonly<Record<string, number>>;
   readonly amounts_ms: Readonly<Record<string, number>>;
 }
@@ -106,6 +108,17 @@ export function rowOf(
   stage: string,
 ): SideRow | undefined {
   return rows.find((row) => row.side === side && row.stage === stage);
+}
+
+/** Reports whether a quantile of a side's stage is a lower bound: the requests beyond it were given up. */
+export function isBound(
+  rows: readonly SideRow[],
+  side: SideRow['side'],
+  stage: string,
+  ms: number | null,
+): boolean {
+  const from = rowOf(rows, side, stage)?.at_least_from_ms ?? null;
+  return ms !== null && from !== null && ms >= from;
 }
 
 /** Both sides from the first block with requests of both to the last one; undefined where there is none. */
