@@ -1,7 +1,7 @@
 -- Two sides of a comparison: versions of a model ('' for all), or ranges. A row a side and stage: quantiles, and what the
 -- requests were made of by the band of their total (a quarter octave each). Only blocks of so many seconds, counted from
--- the start of each range, in which both sides have requests. Quantiles from at_least_from_ms on are lower bounds, as
--- requests that were given up count as if they had ended: docs/explained/given-up.md.
+-- the start of each range, in which both sides have requests. Requests that were given up count as if they had ended;
+-- the digests say which quantiles lie beyond the last one that did: docs/explained/given-up.md.
 WITH
     (of_region, of_type, is_cold) ->
         ({region:String} = '' OR of_region = {region:String})
@@ -30,12 +30,16 @@ SELECT
     stage,
     sum(s.requests) AS requests,
     sum(s.failures) AS failed,
+    min(s.min_ms) AS min_ms,
+    max(s.max_ms) AS max_ms,
     arrayMap(
-        ms -> least(greatest(ms, min(s.min_ms)), max(s.max_ms)),
-        quantilesTDigestMerge({quantiles:Float64})(s.latency)) AS quantiles_ms,
+        ms -> least(greatest(ms, min_ms), max_ms),
+        finalizeAggregation(quantilesTDigestMergeState({quantiles:Float64})(s.latency) AS merged)) AS quantiles_ms,
     sumMap(s.bands) AS amounts,
     sumMap(s.bands_ms) AS amounts_ms,
-    if(sum(s.censored) = 0, NULL, quantilesTDigestMerge(0)(s.censored_latency)[1] * 255 / 256) AS at_least_from_ms
+    sum(s.censored) AS censored,
+    if(censored = 0, '', base64Encode(unhex(hex(merged)))) AS all_digest,
+    if(censored = 0, '', base64Encode(unhex(hex(quantilesTDigestMergeState(0.5)(s.censored_latency))))) AS censored_digest
 FROM
 (
     SELECT

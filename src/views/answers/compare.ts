@@ -17,7 +17,9 @@ const quantile = z.strictObject({
   b_ms: ms,
   a_at_least: z
     .boolean()
-    .describe('Requests beyond it were given up: `a_ms` counts them as if they had ended.'),
+    .describe(
+      'It lies beyond the last request that ended: `a_ms` counts those that were given up as if they had.',
+    ),
   b_at_least: z.boolean().describe('The same of `b_ms`.'),
   ratio: z.number().nullable().describe('b / a.'),
   ratio_low: z.number().nullable(),

@@ -212,7 +212,7 @@ function stagesOf({ stages }: Comparison, rows: readonly SideRow[]): CompareAnsw
         (side) => rowOf(rows, side, stage)?.quantiles_ms[i] ?? null,
       ) as [number | null, number | null];
       const ratio = a_ms !== null && b_ms !== null && a_ms > 0 ? b_ms / a_ms : null;
-      const bounds = boundsOf(rows, stage, a_ms, b_ms);
+      const bounds = boundsOf(rows, stage, q);
       return { q, a_ms, b_ms, ...bounds, ratio, ratio_low, ratio_high };
     }),
     ...{ excess_ms, share_of_excess },
@@ -228,13 +228,10 @@ function sidesOf(
 ): Quantile {
   const { q, baseline_ms: a_ms, candidate_ms: b_ms, ratio } = quantile;
   const { ratio_low = null, ratio_high = null } = quantile;
-  const bounds = boundsOf(rows, totalStage, a_ms, b_ms);
+  const bounds = boundsOf(rows, totalStage, q);
   return { q, a_ms, b_ms, ...bounds, ratio, ratio_low, ratio_high };
 }
 
-function boundsOf(rows: readonly SideRow[], stage: string, aMs: number | null, bMs: number | null) {
-  return {
-    a_at_least: isBound(rows, 'a', stage, aMs),
-    b_at_least: isBound(rows, 'b', stage, bMs),
-  };
+function boundsOf(rows: readonly SideRow[], stage: string, q: number) {
+  return { a_at_least: isBound(rows, 'a', stage, q), b_at_least: isBound(rows, 'b', stage, q) };
 }

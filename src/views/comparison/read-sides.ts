@@ -15,6 +15,11 @@ import { repeatableSettings } from '../../sink/client/query-settings.ts';
 import { readFacets } from '../../sink/read-facets.ts';
 import { rowBinaryOf } from '../../sink/row-binary/row-binary-of.ts';
 import { RowBinaryReader } from '../../sink/row-binary/row-binary-reader.ts';
+import {
+  boundedQuantiles,
+  type CensoredColumns,
+  type Extremes,
+} from '../../sink/windows/bounded-quantiles.ts';
 import { decodeState } from '../../sketch/clickhouse-state.ts';
 import { viewRows } from '../view-rows.ts';
 
@@ -50,15 +55,13 @@ export interface Sides extends Required<Pick<CompareInput, 'minutes' | 'bands' |
 }
 
 /** A row of sql/queries/view_compare.sql. */
-export interface SideRow {
+export interface SideRow extends CensoredColumns, Extremes {
   readonly side: 'a' | 'b';
   readonly stage: string;
   readonly requests: string | number;
   readonly failed: string | number;
   /** At `joinedQuantiles`. */
   readonly quantiles_ms: readonly number[];
-  /** Quantiles from here on are lower bounds; null where no request was given up. */
-  readonly at_least_from_ms: number | null;
   readonly amounts: Readonly<Record<string, number>>;
   readonly amounts_ms: Readonly<Record<string, number>>;
 }
@@ -110,15 +113,15 @@ export function rowOf(
   return rows.find((row) => row.side === side && row.stage === stage);
 }
 
-/** Reports whether a quantile of a side's stage is a lower bound: the requests beyond it were given up. */
+/** Reports whether a quantile of a side's stage is a lower bound: it lies beyond the last request that ended. */
 export function isBound(
   rows: readonly SideRow[],
   side: SideRow['side'],
   stage: string,
-  ms: number | null,
+  q: number,
 ): boolean {
-  const from = rowOf(rows, side, stage)?.at_least_from_ms ?? null;
-  return ms !== null && from !== null && ms >= from;
+  const row = rowOf(rows, side, stage);
+  return row !== undefined && boundedQuantiles([q], [null], row)[0]?.isAtLeast === true;
 }
 
 /** Both sides from the first block with requests of both to the last one; undefined where there is none. */
